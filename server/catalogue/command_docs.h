@@ -16,13 +16,11 @@ void WriteCommandInfo(Reply& reply, const Command& command);
 // Writes the map of one command in COMMAND DOCS, without the name before it.
 void WriteCommandDocs(Reply& reply, const Command& command);
 
-// Writes the set of COMMAND GETKEYSANDFLAGS: "RO", "access" …
-void WriteKeyFlags(Reply& reply, uint32_t key_flags);
+// Writes the set of COMMAND GETKEYSANDFLAGS.
+void WriteKeyFlags(Reply& reply, uint32_t key_flags);  // "RO", "access" …
 
-// Returns the names of a command's flags for COMMAND INFO, in Redis' order. Some flags have no name.
-std::vector<std::string_view> CommandFlagNames(const Command& command);
+std::vector<std::string_view> CommandFlagNames(const Command& command);  // for COMMAND INFO, in Redis' order
 
-// Returns "string", "sorted-set" …
-std::string_view CommandGroupName(CommandGroup group);
+std::string_view CommandGroupName(CommandGroup group);  // "string", "sorted-set" …
 
 }  // namespace respite

@@ -110,23 +110,23 @@ struct KeySpec {
   enum class Begin : uint8_t { kUnknown, kIndex, kKeyword };
   enum class Find : uint8_t { kUnknown, kRange, kKeyNum };
 
-  uint16_t flags = 0;
-  Begin begin = Begin::kIndex;
-  int16_t index = 1;  // kIndex: argv position; kKeyword: where the search starts (negative: from the end)
-  std::string_view keyword = {};
-  Find find = Find::kRange;
-  int16_t last = 0;  // kRange: last key, relative to the first; negative counts from the end of argv
-  int16_t step = 1;
-  int16_t limit = 0;          // kRange with last == -1: 0 or 1: all; n: the first 1/n of the rest
-  int16_t key_num_index = 0;  // kKeyNum: position of the count, relative to begin
-  int16_t first_key = 0;      // kKeyNum: position of the first key, relative to begin
-  std::string_view notes = {};
+  uint16_t flags = 0;             // KeyFlag bits
+  Begin begin = Begin::kIndex;    // how the first key is found
+  int16_t index = 1;              // kIndex: argv position; kKeyword: where the search starts (negative: from the end)
+  std::string_view keyword = {};  // kKeyword: the keys follow this argument
+  Find find = Find::kRange;       // how further keys are found
+  int16_t last = 0;               // kRange: last key, relative to the first; negative counts from the end of argv
+  int16_t step = 1;               // distance between two keys
+  int16_t limit = 0;              // kRange with last == -1: 0 or 1: all; n: the first 1/n of the rest
+  int16_t key_num_index = 0;      // kKeyNum: position of the count, relative to begin
+  int16_t first_key = 0;          // kKeyNum: position of the first key, relative to begin
+  std::string_view notes = {};    // free text of COMMAND DOCS
 };
 
 // Up to four key specs, stored by value so that a CommandSpec stays constexpr.
 struct KeySpecs {
   std::array<KeySpec, 4> specs{};
-  uint8_t count = 0;
+  uint8_t count = 0;  // number of `specs` in use
 
   constexpr KeySpecs() = default;
   constexpr KeySpecs(std::initializer_list<KeySpec> list) {
@@ -148,7 +148,7 @@ constexpr KeySpec KeyRange(int index, int last, int step, int flags) {
           .step = static_cast<int16_t>(step)};
 }
 // Keys whose number is argv[index], and which follow it.
-constexpr KeySpec CountedKeys(int index, int flags) {
+constexpr KeySpec CountedKeys(int index, int flags) {  // argv[index] is numkeys
   return {.flags = static_cast<uint16_t>(flags),
           .index = static_cast<int16_t>(index),
           .find = KeySpec::Find::kKeyNum,
@@ -157,9 +157,9 @@ constexpr KeySpec CountedKeys(int index, int flags) {
           .first_key = 1};
 }
 // Keys after a keyword, which is searched forwards from argv[from], or backwards from the end if `from` is negative.
-struct KeysBehind {
-  int last = 0;   // as KeySpec::last
-  int limit = 0;  // as KeySpec::limit
+struct KeysBehind {  // arguments of KeysAfter
+  int last = 0;      // as KeySpec::last
+  int limit = 0;     // as KeySpec::limit
 };
 constexpr KeySpec KeysAfter(std::string_view keyword, int from, KeysBehind range, int flags) {
   return {.flags = static_cast<uint16_t>(flags),
@@ -169,8 +169,7 @@ constexpr KeySpec KeysAfter(std::string_view keyword, int from, KeysBehind range
           .last = static_cast<int16_t>(range.last),
           .limit = static_cast<int16_t>(range.limit)};
 }
-// Keys that no key spec can describe; the card must name a KeyHook.
-constexpr KeySpec UnknownKeys(int flags) {
+constexpr KeySpec UnknownKeys(int flags) {  // the card must name a KeyHook
   return {.flags = static_cast<uint16_t>(flags), .begin = KeySpec::Begin::kUnknown, .find = KeySpec::Find::kUnknown};
 }
 
@@ -207,39 +206,38 @@ using FlagsHook = uint32_t (*)(const Services& services, const Session& session,
 // Returns whether a request uses a database other than the selected one.
 using DatabaseHook = bool (*)(std::span<const Bytes> words);
 
-// The arity that the command had before version `until`.
-struct FormerArity {
-  VersionMark until = {};
+struct FormerArity {       // the arity before version `until`
+  VersionMark until = {};  // the version that changed it
   int arity = 0;
 };
 
-struct CommandSpec {
-  static constexpr uint8_t kAllWords = UINT8_MAX;
+struct CommandSpec {                               // what the card of a command declares
+  static constexpr uint8_t kAllWords = UINT8_MAX;  // no argument can be a secret
 
-  // Name, arguments and arity in one text; server/catalogue/command_syntax.h describes the grammar.
-  std::string_view syntax;
-  Where where = Where::kDataServers;
-  std::string_view summary = {};
-  VersionMark since = {};
-  std::string_view complexity = {};
-  CommandGroup group = CommandGroup::kGeneric;
-  uint32_t flags = 0;
+  // server/catalogue/command_syntax.h describes the grammar.
+  std::string_view syntax;                      // name, arguments and arity in one line
+  Where where = Where::kDataServers;            // data servers, Sentinels or both
+  std::string_view summary = {};                // of COMMAND DOCS
+  VersionMark since = {};                       // version that introduced the command
+  std::string_view complexity = {};             // Big-O text of COMMAND DOCS
+  CommandGroup group = CommandGroup::kGeneric;  // of COMMAND DOCS
+  uint32_t flags = 0;                           // CommandFlag bits
   KeySpecs keys = {};
-  uint32_t categories = 0;     // AclCategory bits, if they differ from the group's; flags add more
-  std::string_view tips = {};  // separated by one space, as in COMMAND INFO
-  VersionMark deprecated_since = {};
-  std::string_view replaced_by = {};
-  std::string_view history = {};  // "6.2.0: text|7.0.0: text"
-  int arity = 0;                  // 0: derived from the syntax; otherwise Redis' number, where it differs
-  FormerArity former_arity = {};
-  bool syscmd = false;  // doc flag `syscmd` of COMMAND DOCS
-  TransactionRole transaction = TransactionRole::kQueued;
-  Protection protection = Protection::kDebugCommand;
-  InStreams in_streams = InStreams::kByFlags;
-  ChannelArguments channels = ChannelArguments::kNone;
-  bool selects_database = false;           // later commands of the connection use another database
-  bool runs_when_subscribed = false;       // under RESP2; (un)subscribing commands always run
-  bool reports_disk_trouble = false;       // refused like a write while persistence fails
+  uint32_t categories = 0;            // AclCategory bits, if they differ from the group's; flags add more
+  std::string_view tips = {};         // separated by one space, as in COMMAND INFO
+  VersionMark deprecated_since = {};  // empty: not deprecated
+  std::string_view replaced_by = {};  // text of COMMAND DOCS, for a deprecated command
+  std::string_view history = {};      // "6.2.0: text|7.0.0: text"
+  int arity = 0;                      // 0: derived from the syntax; otherwise Redis' number, where it differs
+  FormerArity former_arity = {};      // for old versions that the server emulates
+  bool syscmd = false;                // doc flag `syscmd` of COMMAND DOCS
+  TransactionRole transaction = TransactionRole::kQueued;  // behaviour inside MULTI
+  Protection protection = Protection::kDebugCommand;       // directive that permits a protected command
+  InStreams in_streams = InStreams::kByFlags;              // whether AOF and replication may contain it
+  ChannelArguments channels = ChannelArguments::kNone;     // which arguments are channels, for ACL
+  bool selects_database = false;                           // later commands of the connection use another database
+  bool runs_when_subscribed = false;                       // under RESP2; (un)subscribing commands always run
+  bool reports_disk_trouble = false;                       // refused like a write while persistence fails
   bool keeps_caching_choice = false;       // does not reset CLIENT CACHING; for a container: all its subcommands
   bool serves_moving_slots = false;        // in a cluster: runs during a slot migration, even if some keys have moved
   uint8_t harmless_words = kAllWords;      // leading arguments that cannot be secrets: a crash report shows only these
@@ -250,18 +248,17 @@ struct CommandSpec {
 
 using CommandHandler = void (*)(Call&);
 
-// One command or subcommand in the table of a family.
-struct CommandCard {
+struct CommandCard {  // one command or subcommand in the table of a family
   const CommandSpec* spec = nullptr;
   CommandHandler run = nullptr;     // null for a container, which only has subcommands
   std::string_view container = {};  // of a subcommand: "CLIENT" for CLIENT|LIST; may be in another family
   int arity = 0;                    // as in Redis: negative means "at least"
-  // The error of a command that is always refused: `kRefuses` of the card or of its base class.
-  std::string_view refuses = {};
+  // It is `kRefuses` of the card or of its base class.
+  std::string_view refuses = {};  // error text of a command that is always refused
 };
 
 template <class Card>
-constexpr CommandCard CardOf() {
+constexpr CommandCard CardOf() {  // makes the card from the class of a command
   constexpr int kArity = ArityOf(Card::spec.syntax);
   static_assert(kArity != 0,
                 "the syntax line of this card is malformed; server/catalogue/command_syntax.h has the grammar");
@@ -275,9 +272,9 @@ constexpr CommandCard CardOf() {
   return card;
 }
 
-// Builds the table of one family: `constexpr auto kStringCommands = Family<Get, Set, …>();`
+// For example `constexpr auto kStringCommands = Family<Get, Set, …>();`
 template <class... Cards>
-constexpr auto Family() {
+constexpr auto Family() {  // makes the table of the cards in one file
   return std::array<CommandCard, sizeof...(Cards)>{CardOf<Cards>()...};
 }
 

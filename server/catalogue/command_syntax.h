@@ -53,22 +53,22 @@ enum class ArgumentType : uint8_t {
   kBlock,
 };
 
-std::string_view ArgumentTypeName(ArgumentType type);
+std::string_view ArgumentTypeName(ArgumentType type);  // "pure-token", "unix-time" …
 
-// One node of the argument tree. All views point into the syntax text.
-struct SyntaxArgument {
-  std::string_view name;  // the token, unless a pure token has another name; shown in lower case
-  std::string_view token;
-  std::string_view display;
-  VersionMark since;
+// All views point into the syntax text.
+struct SyntaxArgument {      // a node of the argument tree
+  std::string_view name;     // the token, unless a pure token has another name; shown in lower case
+  std::string_view token;    // such as EX; a null pointer: none
+  std::string_view display;  // display_text of COMMAND DOCS; empty: as the name
+  VersionMark since;         // version that introduced this argument
   VersionMark deprecated_since;
   ArgumentType type = ArgumentType::kString;
-  int8_t key_spec = -1;
-  uint8_t size = 1;  // nodes of this subtree, including this node
-  bool optional = false;
-  bool multiple = false;
-  bool multiple_token = false;
-  bool named_by_token = false;
+  int8_t key_spec = -1;         // index of its key spec; -1: it is no key
+  uint8_t size = 1;             // nodes of this subtree, including this node
+  bool optional = false;        // it may be missing
+  bool multiple = false;        // it may repeat
+  bool multiple_token = false;  // if it repeats, its token repeats too
+  bool named_by_token = false;  // a pure token without its own name
 
   // Returns whether the argument has a token. An empty token is one (`empty-string=''`), so null marks none.
   constexpr bool HasToken() const { return token.data() != nullptr; }
@@ -80,10 +80,10 @@ struct CommandSyntax {
 
   std::string_view container;  // empty except for subcommands
   std::string_view name;
-  std::array<SyntaxArgument, kMaxArguments> arguments{};
-  uint8_t count = 0;
-  bool valid = false;
-  uint16_t error_offset = 0;  // where parsing stopped if the line is invalid
+  std::array<SyntaxArgument, kMaxArguments> arguments{};  // the tree: parents before their children
+  uint8_t count = 0;                                      // number of `arguments` in use
+  bool valid = false;                                     // the line could be parsed
+  uint16_t error_offset = 0;                              // where parsing stopped, if it failed
 
   constexpr std::span<const SyntaxArgument> Arguments() const { return {arguments.data(), count}; }
   // Returns the arity as in Redis: the number of arguments including the name; negative means "at least".
@@ -93,8 +93,7 @@ struct CommandSyntax {
 // Parses a line at compile time, so a card with an invalid line does not compile. Cost: O(length), no allocation.
 constexpr CommandSyntax ParseSyntax(std::string_view text);
 
-// Returns 0 for an invalid line.
-constexpr int ArityOf(std::string_view text) {
+constexpr int ArityOf(std::string_view text) {  // 0 for an invalid line
   const CommandSyntax syntax = ParseSyntax(text);
   return syntax.valid ? syntax.Arity() : 0;
 }
@@ -117,7 +116,7 @@ namespace syntax_internal {
 constexpr bool IsCapital(char c) { return c >= 'A' && c <= 'Z'; }
 constexpr bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
 constexpr bool IsWordChar(char c) { return IsCapital(c) || IsLower(c) || IsDigit(c) || c == '-' || c == '_'; }
-constexpr bool IsInCapitals(std::string_view word) {
+constexpr bool IsInCapitals(std::string_view word) {  // so it is a token
   return !word.empty() && IsCapital(word[0]) && std::none_of(word.begin(), word.end(), IsLower);
 }
 
@@ -135,7 +134,7 @@ class Parser {
     ++at_;
     return true;
   }
-  constexpr void Expect(char c) {
+  constexpr void Expect(char c) {  // skips `c`, or fails
     if (!Skip(c)) failed_ = true;
   }
   constexpr bool SkipEllipsis() {
@@ -144,7 +143,7 @@ class Parser {
     return true;
   }
 
-  constexpr size_t WordEnd(size_t from) const {
+  constexpr size_t WordEnd(size_t from) const {  // position after the word at `from`
     while (from < text_.size() && IsWordChar(text_[from])) ++from;
     return from;
   }
@@ -162,7 +161,7 @@ class Parser {
     return taken;
   }
   constexpr std::string_view TakeToken() { return Skip('\'') ? TakeUntil('\'') : TakeWord(); }
-  constexpr VersionMark TakeMark() {
+  constexpr VersionMark TakeMark() {  // reads a VersionMark
     const VersionMark mark = text_.substr(at_, VersionMark::LengthIn(text_.substr(at_)));
     at_ += VersionMark::LengthIn(text_.substr(at_));
     if (!mark.IsWellFormed()) failed_ = true;
@@ -177,13 +176,13 @@ class Parser {
     do ParseItem();
     while (Skip(separator));
   }
-  constexpr void ParseItem();
+  constexpr void ParseItem();  // an argument, or one in brackets
 
   constexpr void ParseArgument(size_t index);
   constexpr void ParseToken(SyntaxArgument& argument);
   constexpr void ParseValue(SyntaxArgument& argument);
 
-  constexpr void ParseSuffix(SyntaxArgument& argument);
+  constexpr void ParseSuffix(SyntaxArgument& argument);  // <display>, :type, #key-spec, @since, ...
   constexpr void ParseType(SyntaxArgument& argument);
   constexpr int8_t ParseDigit() {
     if (!IsDigit(Peek())) failed_ = true;
@@ -192,8 +191,8 @@ class Parser {
 
   std::string_view text_;
   size_t at_ = 0;
-  int8_t next_key_spec_ = 0;
-  bool failed_ = false;
+  int8_t next_key_spec_ = 0;  // the index for the next key
+  bool failed_ = false;       // set by the first error
   CommandSyntax out_;
 };
 
@@ -290,15 +289,14 @@ constexpr void Parser::ParseType(SyntaxArgument& argument) {
   argument.type = static_cast<ArgumentType>(found - kNames.begin());
 }
 
-// The minimum number of words that an argument takes, and whether it can take more.
-struct Width {
-  int words = 0;
-  bool varies = false;
+struct Width {          // number of words of an argument
+  int words = 0;        // the minimum
+  bool varies = false;  // it can be longer
 };
 
 constexpr Width WidthOf(const SyntaxArgument& argument, std::span<const SyntaxArgument> children);
 
-constexpr Width WidthOfAll(std::span<const SyntaxArgument> nodes) {
+constexpr Width WidthOfAll(std::span<const SyntaxArgument> nodes) {  // the sum
   Width all;
   ForEachArgument(nodes, [&](const SyntaxArgument& node, std::span<const SyntaxArgument> children) {
     const Width one = WidthOf(node, children);
@@ -308,7 +306,7 @@ constexpr Width WidthOfAll(std::span<const SyntaxArgument> nodes) {
   return all;
 }
 
-constexpr Width WidthOfOneOf(std::span<const SyntaxArgument> nodes) {
+constexpr Width WidthOfOneOf(std::span<const SyntaxArgument> nodes) {  // the narrowest alternative
   Width narrowest{-1};
   ForEachArgument(nodes, [&](const SyntaxArgument& node, std::span<const SyntaxArgument> children) {
     const Width one = WidthOf(node, children);

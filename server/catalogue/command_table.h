@@ -23,38 +23,39 @@ namespace respite {
 
 struct Dialect;
 
-struct Command {
-  const CommandCard* card = nullptr;
-  const Command* parent = nullptr;  // the container of a subcommand
-  std::string full_name = {};       // "get", "client|list"
-  std::string_view name = {};       // "get", "list": the last part of full_name
-  int arity = 0;
-  uint32_t flags = 0;         // CommandFlag bits
-  bool movable_keys = false;  // derived flag of COMMAND INFO
-  uint32_t categories = 0;    // AclCategory bits, including implied ones
-  int first_key = 0;          // the legacy first, last and step
-  int last_key = 0;
-  int key_step = 0;
-  uint32_t prefetch_key_index = 0;  // index in argv; 0: none
-  uint32_t only_key_index = 0;      // index in argv; 0: no key, several, or at no fixed place
-  uint32_t id = 0;                  // 0, 1, 2 … over commands and subcommands
+struct Command {                      // a CommandCard, with properties derived from it
+  const CommandCard* card = nullptr;  // what the command declares
+  const Command* parent = nullptr;    // the container of a subcommand
+  std::string full_name = {};         // "get", "client|list"
+  std::string_view name = {};         // "get", "list": the last part of full_name
+  int arity = 0;                      // negative: at least
+  uint32_t flags = 0;                 // CommandFlag bits
+  bool movable_keys = false;          // flag "movablekeys" of COMMAND INFO
+  uint32_t categories = 0;            // AclCategory bits, including implied ones
+  int first_key = 0;                  // position in argv, for COMMAND INFO; 0: none
+  int last_key = 0;                   // position in argv; negative: from the end
+  int key_step = 0;                   // distance between keys
+  uint32_t prefetch_key_index = 0;    // index in argv; 0: none
+  uint32_t only_key_index = 0;        // index in argv; 0: no key, several, or at no fixed place
+  uint32_t id = 0;                    // 0, 1, 2 … over commands and subcommands
   std::vector<Command> subcommands = {};
-  std::vector<Command> hidden_subcommands = {};  // those that the dialect does not have
-  const Dialect* dialect = nullptr;              // the dialect of its CommandSet
-  // Tokens of its syntax that the dialect does not have, for Args; null if it has all.
-  std::shared_ptr<const std::vector<std::string_view>> hidden_tokens = {};
+  std::vector<Command> hidden_subcommands = {};                             // those that the dialect does not have
+  const Dialect* dialect = nullptr;                                         // the dialect of its CommandSet
+  std::shared_ptr<const std::vector<std::string_view>> hidden_tokens = {};  // tokens that the dialect lacks; null: none
 
   const CommandSpec& Spec() const { return *card->spec; }
   bool Is(CommandFlag flag) const { return (flags & flag) != 0; }
-  bool IsContainer() const { return !subcommands.empty(); }
-  // Returns whether `words`, the number of arguments including the name, fits the arity.
-  bool FitsArity(size_t words) const { return Fits(arity, words); }
-  // Returns whether they fit the arity of any version. Records of other servers may have the newest form.
-  bool FitsAnyArity(size_t words) const { return Fits(arity, words) || Fits(card->arity, words); }
+  bool IsContainer() const { return !subcommands.empty(); }                            // has subcommands, like CONFIG
+  bool FitsArity(size_t argument_count) const { return Fits(arity, argument_count); }  // the name counts, too
+  // Returns whether the number of arguments fits the arity of any version. Records of other servers may have the newest
+  // form.
+  bool FitsAnyArity(size_t argument_count) const {
+    return Fits(arity, argument_count) || Fits(card->arity, argument_count);
+  }
 
  private:
-  static bool Fits(int arity, size_t words) {
-    const int64_t count = static_cast<int64_t>(words);
+  static bool Fits(int arity, size_t argument_count) {
+    const int64_t count = static_cast<int64_t>(argument_count);
     return arity >= 0 ? count == arity : count >= -arity;
   }
 };
@@ -62,7 +63,7 @@ struct Command {
 // Statistics of one command for INFO commandstats, INFO latencystats and LATENCY HISTOGRAM.
 struct CommandStats {
   uint64_t calls = 0;
-  uint64_t usec = 0;
+  uint64_t usec = 0;  // total execution time
   uint64_t rejected_calls = 0;
   uint64_t failed_calls = 0;
   std::unique_ptr<LatencyHistogram> latency;  // created by the first call
@@ -72,8 +73,7 @@ struct CommandStats {
 
 enum class RenameResult : uint8_t { kDone, kNoSuchCommand, kTargetExists };
 
-// Finds commands by name, ignoring case.
-class CommandNames {
+class CommandNames {  // finds commands by name, ignoring case
  public:
   // Pairs of a name in lower case and its command.
   using Rows = std::vector<std::pair<std::string, const Command*>>;
@@ -83,23 +83,23 @@ class CommandNames {
 
   // Returns null for an unknown name. Cost: about 6 ns, one or two cache lines, no allocation.
   const Command* Find(Bytes name) const;
-  const Rows& rows() const { return rows_; }
-  std::span<const Command* const> Commands() const { return commands_; }
+  const Rows& rows() const { return rows_; }                              // the pairs from the constructor
+  std::span<const Command* const> Commands() const { return commands_; }  // in the order of the families
 
  private:
-  // The length and the first and last eight bytes of a name in lower case. Up to 16 bytes, this is the whole name.
-  struct Key {
+  // Up to 16 bytes, this is the whole name.
+  struct Key {  // length, first and last eight bytes of a name in lower case
     Key() = default;
     explicit Key(Bytes name);
     bool operator==(const Key&) const = default;
     // Needs no secret: names in the table come from cards and rename-command, so clients cannot choose colliding names.
     size_t Hash(int shift) const { return ((head ^ (tail * 31) ^ length) * 0x9E3779B97F4A7C15u) >> shift; }
 
-    uint64_t head = 0;
-    uint64_t tail = 0;
+    uint64_t head = 0;  // the first 8 bytes in lower case
+    uint64_t tail = 0;  // the last 8 bytes; 0 for a name of less than 8
     uint64_t length = 0;
   };
-  struct Slot {
+  struct Slot {  // of the hash table
     Key key;
     const Command* command = nullptr;
     std::string_view name;
@@ -110,7 +110,7 @@ class CommandNames {
   Rows rows_;
   std::vector<const Command*> commands_;  // the commands of rows_
   std::vector<Slot> slots_;               // open addressing, at most a quarter full
-  int shift_ = 0;
+  int shift_ = 0;                         // 64 - log2 of the number of slots
 };
 
 inline const Command* CommandNames::Find(Bytes name) const {
@@ -122,9 +122,8 @@ inline const Command* CommandNames::Find(Bytes name) const {
   }
 }
 
-// The commands of a program, created once from the cards of the families and never changed. Pointers to commands are
-// valid as long as the set. Thread-safe.
-class CommandSet {
+// Created once from the cards of the families. Pointers to commands are valid as long as the set. Thread-safe.
+class CommandSet {  // the commands of a program, never changed
  public:
   // `families` are the tables of the command files; the cards must outlive the set. Names must be unique. Commands for
   // other kinds of servers (`where`) are omitted; commands that the dialect does not have are hidden. A container gets
@@ -134,30 +133,28 @@ class CommandSet {
   CommandSet(const CommandSet&) = delete;
   CommandSet& operator=(const CommandSet&) = delete;
 
-  // Returns the number of commands and subcommands; every id is smaller.
-  size_t Size() const { return size_; }
-  const CommandNames& names() const { return *names_; }
-  // Names of the commands that the dialect does not have.
-  const CommandNames& hidden_names() const { return *hidden_names_; }
-  const Dialect& dialect() const { return dialect_; }
+  size_t Size() const { return size_; }                                // commands and subcommands; every id is smaller
+  const CommandNames& names() const { return *names_; }                // of commands that the dialect has
+  const CommandNames& hidden_names() const { return *hidden_names_; }  // of commands that the dialect lacks
+  const Dialect& dialect() const { return dialect_; }                  // whose commands these are
 
  private:
-  bool IsHere(const CommandCard& card) const {
+  bool IsHere(const CommandCard& card) const {  // whether this kind of server has the command
     return card.spec->where == where_ || card.spec->where == Where::kEverywhere;
   }
   Command& Add(const CommandCard& card, std::span<const CommandCard* const> subcommands);
   // Creates a Command with all properties derived from the card. `parent` is the final address of the container.
   Command Make(const CommandCard& card, const Command* parent) const;
 
-  const Where where_;
-  const Dialect& dialect_;
-  std::vector<Command> commands_;
+  const Where where_;              // the kind of server
+  const Dialect& dialect_;         // whose commands these are
+  std::vector<Command> commands_;  // top-level commands, which own their subcommands
   uint32_t size_ = 0;
   std::unique_ptr<const CommandNames> names_;
   std::unique_ptr<const CommandNames> hidden_names_;
 };
 
-class CommandTable {
+class CommandTable {  // the commands of one server, with statistics
  public:
   explicit CommandTable(std::shared_ptr<const CommandSet> set);
   // Creates its own CommandSet.
@@ -182,9 +179,9 @@ class CommandTable {
   // rename-command: makes the command available only under `to`, or removes it if `to` is empty. Redis: COMMAND and
   // statistics keep the full name. Requires: no request is running. Invalidates spans from Commands().
   RenameResult Rename(Bytes from, Bytes to);
-  bool HasRenamed() const { return !renamed_.empty(); }
-  // Returns the command with this original name if rename-command renamed it, else null. For files with original names.
-  const Command* Renamed(Bytes name) const;
+  bool HasRenamed() const { return !renamed_.empty(); }  // whether rename-command renamed or removed any
+  // For files with original names.
+  const Command* Renamed(Bytes name) const;  // by its original name; null: not renamed
   // Finds a command for a replayed record by its original name, or returns null. Also finds commands that the dialect
   // or rename-command hides from clients, because files and primaries may have any version.
   const Command* FindHidden(std::span<const Bytes> words) const;
@@ -207,7 +204,7 @@ class CommandTable {
   void ResetStats();
 
  private:
-  const Command* FindFullIn(const CommandNames& names, Bytes full_name) const;
+  const Command* FindFullIn(const CommandNames& names, Bytes full_name) const;  // "client|list"; may be null
 
   std::shared_ptr<const CommandSet> set_;
   const CommandNames* names_;                                   // names of the set until a command is renamed
@@ -243,11 +240,9 @@ inline CommandNames::Key::Key(Bytes name) : length(name.size()) {
   }
 }
 
-// Returns the AclCategory bits of a card: its own or else its group's, and those that follow from its flags.
-uint32_t CategoriesOf(const CommandCard& card);
-// Category names without '@' ("keyspace", "read" …), indexed by bit. AclCategoryByName ignores case and returns 0 for
-// an unknown name.
-std::span<const std::string_view> AclCategoryNames();
-uint32_t AclCategoryByName(Bytes name);
+// The categories that the card declares, or else those of its group, and those that follow from its flags.
+uint32_t CategoriesOf(const CommandCard& card);        // AclCategory bits
+std::span<const std::string_view> AclCategoryNames();  // "keyspace", "read" …, indexed by bit
+uint32_t AclCategoryByName(Bytes name);                // a bit, ignoring case; 0: unknown name
 
 }  // namespace respite

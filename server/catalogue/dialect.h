@@ -15,20 +15,20 @@
 
 namespace respite {
 
-struct DirectiveDefault {
+struct DirectiveDefault {  // a default that differs in a version
   std::string_view name;
   std::string_view value;
 };
 
-// CommandFlag bits of a command that differ from those of its card. "client|list" is a subcommand.
-struct FlagChange {
-  std::string_view command;
-  uint32_t added = 0;
-  uint32_t removed = 0;
+// "client|list" is a subcommand.
+struct FlagChange {          // CommandFlag bits of a command that differ from its card
+  std::string_view command;  // "get", "client|list"
+  uint32_t added = 0;        // CommandFlag bits
+  uint32_t removed = 0;      // CommandFlag bits
 };
 
-// Formats and texts that differ. The defaults are those of Redis 7.2.
-struct DialectTraits {
+// The defaults are those of Redis 7.2.
+struct DialectTraits {  // formats and texts that differ between versions
   // Identity.
   std::string_view title = "Redis";                             // in sentences: "LOADING Redis is loading …"
   std::string_view hello_name = "redis";                        // HELLO
@@ -54,18 +54,18 @@ struct DialectTraits {
   bool unbalanced_names_xread = false;            // "Unbalanced XREAD list of streams", also for XREADGROUP
   bool unbalanced_names_last_entry = false;       // "an ID, '+', or '$' must be specified"
   bool xreadgroup_explains_last_entry = false;    // "The + ID is meaningless …"
-  std::string_view no_script = "NOSCRIPT No matching script. Please use EVAL.";
+  std::string_view no_script = "NOSCRIPT No matching script. Please use EVAL.";  // error of EVALSHA and SCRIPT SHOW
   bool scan_refuses_unknown_types = false;  // SCAN … TYPE with an unknown type name is an error
   std::string_view sort_in_cluster = {};    // "ERR BY option of SORT denied in Cluster mode[ when …]."
 
-  bool denials_name_users = true;             // "User joe has no permissions …", not "this user …"
-  bool client_list_combines_filters = false;  // CLIENT LIST TYPE normal ID 5
-  bool client_list_needs_positive_ids = false;
-  bool client_kill_needs_positive_ids = true;
-  bool client_kill_takes_many_ids = false;  // CLIENT KILL ID 5 6
-  bool client_ids_are_a_set = false;        // each ID option adds to the set, even if it adds no ID
-  std::string_view bad_id_to_list = "ERR Invalid client ID";
-  std::string_view bad_id_to_kill = "ERR client-id should be greater than 0";
+  bool denials_name_users = true;                             // "User joe has no permissions …", not "this user …"
+  bool client_list_combines_filters = false;                  // CLIENT LIST TYPE normal ID 5
+  bool client_list_needs_positive_ids = false;                // CLIENT LIST ID 0 is an error
+  bool client_kill_needs_positive_ids = true;                 // CLIENT KILL ID 0 is an error
+  bool client_kill_takes_many_ids = false;                    // CLIENT KILL ID 5 6
+  bool client_ids_are_a_set = false;                          // each ID option adds to the set, even if it adds no ID
+  std::string_view bad_id_to_list = "ERR Invalid client ID";  // error of CLIENT LIST ID x
+  std::string_view bad_id_to_kill = "ERR client-id should be greater than 0";  // error of CLIENT KILL ID x
   bool readonly_needs_cluster = true;      // READONLY is an error without cluster mode
   bool readwrite_needs_cluster = true;     // READWRITE is an error without cluster mode
   bool acl_file_error_names_redis = true;  // "This Redis instance is not configured to use an ACL file. …"
@@ -132,30 +132,25 @@ struct DialectTraits {
   bool script_errors_are_nested = false;  // "Error running script (call to f_…): @user_script:1: …"
 };
 
-struct Dialect {
-  std::string_view name = {};                 // "redis:6.2"; empty without emulation
-  std::optional<ServerVersion> version = {};  // nullopt: has everything that any version has
-  DialectTraits traits = {};
+struct Dialect {                                    // a server version, as this server emulates it
+  std::string_view name = {};                       // "redis:6.2"; empty without emulation
+  std::optional<ServerVersion> version = {};        // nullopt: has everything that any version has
+  DialectTraits traits = {};                        // formats and error texts
   std::span<const DirectiveDefault> defaults = {};  // those that differ from Settings
   std::span<const FlagChange> flags = {};           // of commands, where they differ from the cards
 
-  bool Emulates() const { return version.has_value(); }
+  bool Emulates() const { return version.has_value(); }  // false: no emulation
   bool Has(const VersionMark& mark) const { return !version || mark.IsIn(*version); }
   // Returns whether a feature that version `until` removed is absent. Without `emulate` no feature is removed.
   bool HasLost(const VersionMark& until) const { return version && !until.Empty() && until.IsIn(*version); }
-  // Returns the flags of a command with the card flags `card_flags`.
-  uint32_t FlagsOf(std::string_view command, uint32_t card_flags) const;
-  // Returns the version number of the mark, as COMMAND DOCS shows it.
-  std::string_view ShownMark(const VersionMark& mark) const;
+  uint32_t FlagsOf(std::string_view command, uint32_t card_flags) const;  // CommandFlag bits in this version
+  std::string_view ShownMark(const VersionMark& mark) const;              // version number, as COMMAND DOCS shows it
 };
 
-const Dialect& DialectOf(Emulated emulated);
-// Returns all dialects in the order of Emulated.
-std::span<const Dialect> AllDialects();
+const Dialect& DialectOf(Emulated emulated);  // the data of one version
+std::span<const Dialect> AllDialects();       // in the order of Emulated
 
-// Parses "redis:7.0", ignoring case; nullopt if there is no such dialect.
-std::optional<Emulated> EmulatedByName(std::string_view name);
-// Returns "redis:6.2, redis:7.0, …".
-std::string EmulatedNames();
+std::optional<Emulated> EmulatedByName(std::string_view name);  // "redis:7.0", ignoring case; nullopt: unknown
+std::string EmulatedNames();                                    // "redis:6.2, redis:7.0, …"
 
 }  // namespace respite

@@ -37,14 +37,14 @@ class KeyEvent {
   constexpr uint32_t Kind() const { return kind_; }
 
  private:
-  static consteval bool IsOneOf(Bytes name, Bytes names) {
+  static consteval bool IsOneOf(Bytes name, Bytes names) {  // `names` are separated by blanks
     for (size_t end = 0; end != Bytes::npos && !names.empty(); names.remove_prefix(end == Bytes::npos ? 0 : end + 1)) {
       end = names.find(' ');
       if (names.substr(0, end) == name) return true;
     }
     return false;
   }
-  static consteval uint32_t KindOf(Bytes name);
+  static consteval uint32_t KindOf(Bytes name);  // a kNotify… bit; does not compile for unknown names
 
   Bytes name_;
   uint32_t kind_;

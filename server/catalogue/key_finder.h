@@ -16,7 +16,7 @@
 
 namespace respite {
 
-struct KeyRef {
+struct KeyRef {        // the position of one key of a request
   uint32_t index = 0;  // in argv
   uint16_t flags = 0;  // KeyFlag bits
 };
@@ -33,11 +33,11 @@ class KeyList {
   const KeyRef* end() const { return begin() + size_; }
 
  private:
-  static constexpr size_t kInline = 8;
+  static constexpr size_t kInline = 8;  // keys that need no allocation
 
   size_t size_ = 0;
-  std::array<KeyRef, kInline> inline_{};
-  std::vector<KeyRef> overflow_;
+  std::array<KeyRef, kInline> inline_{};  // used for up to kInline keys
+  std::vector<KeyRef> overflow_;          // all keys, if there are more than kInline
 };
 
 inline void KeyList::Add(size_t index, int flags) {
@@ -62,28 +62,25 @@ KeyList NamedKeys(const CommandSpec& spec, std::span<const Bytes> argv);
 // Returns false for commands that never have keys; COMMAND GETKEYS refuses them.
 bool MayHaveKeys(const CommandSpec& spec);
 
-// The first key, last key and step of COMMAND INFO. `movable` is its flag "movablekeys": the numbers are not
-// sufficient, so clients must call COMMAND GETKEYS.
-struct LegacyKeys {
-  int first = 0;
-  int last = 0;
+struct LegacyKeys {  // first key, last key and step of COMMAND INFO
+  int first = 0;     // position in argv; 0: no keys
+  int last = 0;      // position in argv; negative: from the end
   int step = 0;
-  bool movable = false;
+  bool movable = false;  // flag "movablekeys": clients must call COMMAND GETKEYS
 };
-LegacyKeys LegacyKeysOf(std::span<const KeySpec> specs);
+LegacyKeys LegacyKeysOf(std::span<const KeySpec> specs);  // the numbers that describe these specs best
 
-// Returns the index in argv of a key that every valid request has, for prefetching; 0: none.
-uint32_t PrefetchKeyIndex(std::span<const KeySpec> specs);
+// Returns an index in argv, for prefetching.
+uint32_t PrefetchKeyIndex(std::span<const KeySpec> specs);  // of a key that all requests have; 0: none
 
-// Returns the index in argv of the only key, if every request has exactly one key at a fixed place; otherwise 0.
-// Requires: a hook of the card finds the same key.
-uint32_t OnlyKeyIndex(std::span<const KeySpec> specs);
+// Returns an index in argv. Requires: a hook of the card finds the same key.
+uint32_t OnlyKeyIndex(std::span<const KeySpec> specs);  // 0: not always one key at a fixed place
 
 // Hooks for CommandSpec::find_keys.
 KeyList SetKeys(std::span<const Bytes> argv);       // GET also reads the key
 KeyList BitFieldKeys(std::span<const Bytes> argv);  // reads only if all operations are GET
 KeyList SortKeys(std::span<const Bytes> argv);      // the last STORE wins
-KeyList SortRoKeys(std::span<const Bytes> argv);
-KeyList MigrateKeys(std::span<const Bytes> argv);  // one key, or the keys after KEYS
+KeyList SortRoKeys(std::span<const Bytes> argv);    // the first argument
+KeyList MigrateKeys(std::span<const Bytes> argv);   // one key, or the keys after KEYS
 
 }  // namespace respite

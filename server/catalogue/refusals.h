@@ -40,21 +40,21 @@ inline constexpr char kUnspecified[] = "ERR";
 
 // Number of bytes of a client's argument that an error repeats. Redis: cuts the argument at the first NUL.
 inline constexpr size_t kShownMax = 128;
-inline Bytes ShownPart(Bytes word, size_t max = kShownMax) {
+inline Bytes ShownPart(Bytes word, size_t max = kShownMax) {  // of a client's argument, for an error text
   Bytes part = word.substr(0, max);
   return part.substr(0, part.find('\0'));
 }
 
-inline Refusal InvalidExpire(Bytes command) {
+inline Refusal InvalidExpire(Bytes command) {  // an error reply
   return {"ERR invalid expire time in '" + std::string(command) + "' command"};
 }
 inline Refusal WrongArity(Bytes command) {
   return {"ERR wrong number of arguments for '" + std::string(command) + "' command"};
 }
-inline Refusal NotInCluster(Bytes command) {
+inline Refusal NotInCluster(Bytes command) {  // an error reply
   return {"ERR " + std::string(command) + " is not allowed in cluster mode"};
 }
-Refusal IsLoading(const DialectTraits& traits);
+Refusal IsLoading(const DialectTraits& traits);  // the error reply LOADING
 // Returns the error for a request of this command.
 Refusal WrongArity(const Command& command, std::span<const Bytes> words);
 // Returns the error for containers whose subcommand checks its number of arguments itself.

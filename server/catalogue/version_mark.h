@@ -18,8 +18,7 @@ namespace respite {
 
 enum class ServerFamily : uint8_t { kRedis, kValkey };
 
-// A version of one of the two servers.
-struct ServerVersion {
+struct ServerVersion {  // a version of Redis or Valkey
   ServerFamily family = ServerFamily::kRedis;
   Version version;
 
@@ -46,7 +45,7 @@ inline constexpr Version kValkeyBegins = {7, 2, 4};
 // The version of a server that emulates none.
 inline constexpr ServerVersion kSpokenVersion = {ServerFamily::kRedis, kValkeyBegins};
 
-class VersionMark {
+class VersionMark {  // "7.4.0", or "8.0.0,valkey:9.0.0"
  public:
   constexpr VersionMark() = default;
   constexpr VersionMark(std::string_view text) : text_(text) {}  // NOLINT: cards and rows write marks as texts
@@ -60,8 +59,7 @@ class VersionMark {
   constexpr bool Empty() const { return text_.empty(); }
   // Returns the version number for COMMAND DOCS: Redis' number, or Valkey's if there is none.
   constexpr std::string_view Shown() const { return Redis().empty() ? Valkey() : Redis(); }
-  // Returns the version number that a server of this family shows.
-  constexpr std::string_view ShownBy(ServerFamily family) const {
+  constexpr std::string_view ShownBy(ServerFamily family) const {  // the number of this family, or else the other
     return family == ServerFamily::kValkey && !Valkey().empty() ? Valkey() : Shown();
   }
   // Returns whether this server version has the marked feature.
@@ -70,13 +68,12 @@ class VersionMark {
   std::string Text() const;
 
  private:
-  static constexpr std::string_view kValkey = "valkey:";
-  static constexpr size_t NumberLength(std::string_view text);
-  static constexpr Version NumberIn(std::string_view text);
+  static constexpr std::string_view kValkey = "valkey:";        // prefix of Valkey's number
+  static constexpr size_t NumberLength(std::string_view text);  // of the number at the beginning of `text`
+  static constexpr Version NumberIn(std::string_view text);     // parses "7.4.0"
 
-  // Return the version number of Redis or Valkey, or an empty text if there is none.
-  constexpr std::string_view Redis() const { return text_.substr(0, NumberLength(text_)); }
-  constexpr std::string_view Valkey() const;
+  constexpr std::string_view Redis() const { return text_.substr(0, NumberLength(text_)); }  // "7.4.0", or empty
+  constexpr std::string_view Valkey() const;                                                 // "8.1.0", or empty
 
   std::string_view text_;
 };

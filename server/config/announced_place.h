@@ -14,7 +14,7 @@ namespace respite {
 
 // Checks for the texts that a cluster node announces: an address, a host name, a human-readable name. They appear in
 // nodes.conf and CLUSTER NODES, where white space, commas and line ends separate the fields.
-constexpr bool IsAnnouncedName(Bytes text) {
+constexpr bool IsAnnouncedName(Bytes text) {  // has no blanks, commas or quotes
   constexpr size_t kLimit = 256;
   constexpr char kDelete = 0x7f;
   const auto is_plain = [](char c) {
@@ -23,7 +23,7 @@ constexpr bool IsAnnouncedName(Bytes text) {
   return text.size() < kLimit && std::all_of(text.begin(), text.end(), is_plain);
 }
 
-constexpr bool IsHostname(Bytes text) {
+constexpr bool IsHostname(Bytes text) {  // only letters, digits, '-' and '.'
   const auto may_stand = [](char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '.';
   };
@@ -46,8 +46,8 @@ inline bool IsIpv6(Bytes text) {
 //
 //   localhost:{port}   all nodes have this host name; each has its own port
 struct AnnouncedPlace {
-  std::string host;
-  bool is_address = false;  // else a name
+  std::string host;         // host name or IP address, without brackets
+  bool is_address = false;  // an IP address; otherwise a host name
 
   // Parses "HOST:{port}"; an IPv6 address is in brackets. Fails with the reason.
   static Result<AnnouncedPlace, std::string> Parse(Bytes text);

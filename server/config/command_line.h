@@ -33,16 +33,16 @@ enum class LaunchAction : uint8_t {
 };
 
 struct CommandLine {
-  LaunchAction action = LaunchAction::kServe;
+  LaunchAction action = LaunchAction::kServe;  // what the program does: serve, print its version, replay …
   ServerMode mode = ServerMode::kStandalone;
-  std::string program;           // argv[0]
-  bool is_test_run = false;      // `--test`
-  bool is_in_container = false;  // set by the entry point of an image; also changes defaults
-  bool has_arguments = false;    // Redis: logs a warning if there are none
-  std::string config_file;       // absolute path; empty without a file
-  bool reads_standard_input = false;
-  std::string options;  // configuration lines
-  int test_memory_megabytes = 0;
+  std::string program;                // argv[0]
+  bool is_test_run = false;           // started with --test
+  bool is_in_container = false;       // set by the entry point of an image; also changes defaults
+  bool has_arguments = false;         // Redis: logs a warning if there are none
+  std::string config_file;            // absolute path; empty without a file
+  bool reads_standard_input = false;  // configuration lines come from there, too
+  std::string options;                // text with one configuration line for each --option
+  int test_memory_megabytes = 0;      // for --test-memory
 };
 
 Result<CommandLine, StartupError> ParseCommandLine(ConfigWords arguments);

@@ -36,8 +36,7 @@ class Config {
   using Hook = std::function<std::optional<std::string>()>;
   using NamesAndValues = std::vector<std::pair<std::string, std::string>>;
 
-  // The connection that sends a CONFIG SET, and the state of the server.
-  struct SetContext {
+  struct SetContext {                  // the client that sends a CONFIG SET, and the state of the server
     bool connection_is_local = false;  // loopback or unix socket
     bool is_loading = false;           // a dataset is being loaded
   };
@@ -52,42 +51,37 @@ class Config {
   static Result<std::unique_ptr<Config>, StartupError> Load(const CommandLine& line, std::istream& standard_input,
                                                             Folder& folder = ProcessFolder::Instance());
 
-  // Returns a copy of settings and lines for another server of this process with the folder `folder`. The copy has no
-  // hooks, and no file, so it cannot be rewritten. The folder must outlive it.
-  std::unique_ptr<Config> CopyFor(Folder& folder) const;
+  // The copy has no hooks, and no file, so it cannot be rewritten. The folder must outlive it.
+  std::unique_ptr<Config> CopyFor(Folder& folder) const;  // of settings and lines, for another server
 
-  // Emulates this version from now on: directives that were not set get its defaults.
-  void Emulate(Emulated emulated);
+  void Emulate(Emulated emulated);  // directives that were not set get its defaults
 
-  // Resets settings and lines to those of `start`, a copy for the same folder, and removes all hooks.
-  void BeginAgain(const Config& start);
+  // Resets settings and lines to those of `start`, and removes all hooks.
+  void BeginAgain(const Config& start);  // `start`: a copy for the same folder
 
   const Settings& settings() const { return settings_; }
 
-  // Turns this into the configuration of a Sentinel of this process, which saves its state in `file`, an absolute path.
-  void BecomeSentinel(std::string file);
+  // Turns this into the configuration of a Sentinel of this process, which saves its state in `file`.
+  void BecomeSentinel(std::string file);  // `file`: absolute path of its sentinel.conf
   // Reloads the lines of a Sentinel from the present content of its file. Returns the error if the file is invalid.
   std::optional<StartupError> ReadSentinelLines();
 
-  // Gives write access for values that the server itself sets: the bound port, a lowered maxclients, the pidfile of a
-  // daemon. Runs no checks and no hooks.
-  Settings& Adjust() { return settings_; }
+  // For values that the server itself sets: the bound port, a lowered maxclients, the pidfile of a daemon.
+  Settings& Adjust() { return settings_; }  // write access without checks and hooks
 
   const std::string& file() const { return file_; }  // absolute path; empty without a file
   ServerMode mode() const { return mode_; }
   const ConfigLines& lines() const { return lines_; }  // user, rename-command …, for other components
 
-  // Returns log messages of Load or Set since the last call.
-  std::vector<ConfigNote> TakeNotes() { return std::exchange(notes_, {}); }
+  std::vector<ConfigNote> TakeNotes() { return std::exchange(notes_, {}); }  // messages for the log since the last call
 
-  // Returns whether a file, an option or CONFIG SET set the directive, even to its default.
-  bool WasSet(Bytes name) const;
+  bool WasSet(Bytes name) const;  // by a file, an option or CONFIG SET, even to its default
 
   // CONFIG GET: returns every directive that a name or pattern matches, once. A plain name is returned as written.
   NamesAndValues Get(ConfigWords patterns) const;
 
-  // Returns the pairs that Set would change, with their given names, without directives that are fixed at start.
-  NamesAndValues Differing(const NamesAndValues& pairs) const;
+  // Keeps their given names. Omits directives that are fixed at start.
+  NamesAndValues Differing(const NamesAndValues& pairs) const;  // pairs that Set would change
 
   // CONFIG SET, all or nothing. On failure, restores all values, runs the hooks again that had already run, and throws
   // a Refusal with the whole error reply.
@@ -101,42 +95,40 @@ class Config {
   void OnChange(std::initializer_list<std::string_view> names, Hook hook);
 
  private:
-  struct Registration {
-    std::set<std::string_view> names;
+  struct Registration {                // a hook of OnChange, and its directives
+    std::set<std::string_view> names;  // primary names of directives
     Hook run;
   };
-  struct Change {
-    const Directive* directive;
-    std::string_view name;  // the primary name or the alias, as given
-    const std::string* value;
+  struct Change {                // one directive and its new value in a CONFIG SET
+    const Directive* directive;  // the row in the table of directives
+    std::string_view name;       // the primary name or the alias, as given
+    const std::string* value;    // as the client gave it
   };
-  struct DueHook {
+  struct DueHook {  // a hook that a CONFIG SET must run
     const Registration* hook;
     std::string_view name;  // the first changed directive that has this hook
   };
 
   std::vector<Change> Resolve(const NamesAndValues& pairs, SetContext context) const;
   void RefuseUnlessSettable(const Directive& directive, const std::string& given_name, SetContext context) const;
-  std::vector<Change> AssignAll(const std::vector<Change>& changes, Settings& next);
-  std::vector<DueHook> DueHooks(const std::vector<Change>& changed) const;
-  void RunHooks(const std::vector<DueHook>& due, const Settings& previous);
-  void RestoreFolder(const Settings& previous) const;
-  // Assigns a default, unless the directive was set.
-  void SetDefault(std::string_view name, const std::string& value);
-  void AddOwnHooks();
-  void SetDefaultSavePoints();
-  // Logs once all directives that were set to a value other than the default but have no effect.
-  void NoteSettingsWithoutEffect();
-  void NoteOddOomScores();
-  bool NamesData() const;
-  std::optional<StartupError> CheckEndings();
-  std::optional<StartupError> CheckSentinels(const CommandLine& line) const;
+  std::vector<Change> AssignAll(const std::vector<Change>& changes, Settings& next);  // the changes with a new value
+  std::vector<DueHook> DueHooks(const std::vector<Change>& changed) const;            // hooks of the changed directives
+  void RunHooks(const std::vector<DueHook>& due, const Settings& previous);           // throws Refusal if a hook fails
+  void RestoreFolder(const Settings& previous) const;                                 // undoes a change of `dir`
+  void SetDefault(std::string_view name, const std::string& value);                   // unless the directive was set
+  void AddOwnHooks();                          // registers the hooks of Config itself
+  void SetDefaultSavePoints();                 // those of Redis, unless `save` was set
+  void NoteSettingsWithoutEffect();            // adds one warning with their names
+  void NoteOddOomScores();                     // adds a warning if the values do not increase
+  bool NamesData() const;                      // whether `dir`, `dbfilename` or `appendonly` was set
+  std::optional<StartupError> CheckEndings();  // exit-with-parent excludes daemonize
+  std::optional<StartupError> CheckSentinels(const CommandLine& line) const;  // other settings must permit `sentinels`
 
   Settings settings_;
   std::string file_;
   ServerMode mode_ = ServerMode::kStandalone;
-  ConfigLines lines_;
-  std::vector<ConfigNote> notes_;
+  ConfigLines lines_;                   // of the file, for other components: user, rename-command …
+  std::vector<ConfigNote> notes_;       // messages for the log, until TakeNotes
   std::set<std::string_view> was_set_;  // primary names, pointing into the table
   std::vector<std::unique_ptr<const Registration>> hooks_;
 };

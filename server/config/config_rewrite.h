@@ -17,25 +17,22 @@
 
 namespace respite {
 
-// A `sentinel …` directive of sentinel.conf. `subject` is the word after `sentinel`, for example "monitor".
-struct SentinelLine {
-  std::string subject;
+struct SentinelLine {   // a `sentinel …` directive of sentinel.conf
+  std::string subject;  // the word after `sentinel`, for example "monitor"
   FileLine line;
 };
 
-// Lines that belong to other components. Lines of a kind without a list here stay unchanged.
-struct RewriteExtras {
+struct RewriteExtras {                                           // lines of other components; nullopt: stay unchanged
   std::optional<std::vector<std::string>> user_lines;            // "user NAME RULES"; empty if there is an ACL file
   std::optional<std::vector<std::string>> loadmodule_lines;      // "loadmodule PATH ARGUMENTS"
   std::optional<std::vector<SentinelLine>> sentinel_lines = {};  // the whole state of a Sentinel
   enum class Detail : uint8_t { kChanges, kAll };                // kAll: also directives with their default value
-  Detail detail = Detail::kChanges;
+  Detail detail = Detail::kChanges;                              // which directives get a line
 };
 
 // Returns the new text of the file with the old text `old_text` (empty for a new file).
 std::string RewrittenConfig(Bytes old_text, const Settings& settings, const RewriteExtras& extras);
 
-// Returns the content of a file, or errno.
-Result<std::string, int> TextOfFile(const std::string& path);
+Result<std::string, int> TextOfFile(const std::string& path);  // the whole content, or errno
 
 }  // namespace respite

@@ -21,25 +21,23 @@ namespace respite {
 
 // Why the server cannot start. `text` is written unchanged to stderr (including newline), or to the log as one line.
 struct StartupError {
-  enum class Channel : uint8_t { kStderr, kLog } channel = Channel::kStderr;
+  enum class Channel : uint8_t { kStderr, kLog } channel = Channel::kStderr;  // kLog: logged as one line
   std::string text;
   int exit_code = 1;
 };
 
-// A line for another component.
-struct ConfigLine {
+struct ConfigLine {                // a configuration line for another component
   int number;                      // from 1 in its file; stdin and options continue the file's numbers
   std::string text;                // without surrounding white space
   std::vector<std::string> words;  // words[0] is the directive in lower case
 };
 
-// A message about the configuration, which is logged when the log is open.
-struct ConfigNote {
-  LogLevel level;
+struct ConfigNote {  // a message for the log, kept until the log is open
+  LogLevel level;    // at which it is logged
   std::string text;
 };
 
-struct ConfigLines {
+struct ConfigLines {                        // configuration lines for other components, in order
   std::vector<ConfigLine> rename_command;   // rename-command OLD NEW; an empty NEW removes the command
   std::vector<ConfigLine> user;             // user NAME RULE…
   std::vector<ConfigLine> loadmodule;       // loadmodule PATH ARGUMENT…
@@ -49,8 +47,8 @@ struct ConfigLines {
 
 enum class ServerMode : uint8_t { kStandalone, kSentinel };
 
-// Returns the text that Redis prints for an invalid line; `line` is null if no line is the cause.
-StartupError FatalConfigError(const ConfigLine* line, std::string_view reason);
+// Returns the text that Redis prints for an invalid line.
+StartupError FatalConfigError(const ConfigLine* line, std::string_view reason);  // `line` may be null
 
 // Reads several texts in sequence; later values replace earlier ones.
 class ConfigReader {
@@ -59,10 +57,10 @@ class ConfigReader {
 
   // Reads a file, or all files that match a glob, as for `include`. Then reads `tail` as if it were part of the file.
   Result<Done, StartupError> ReadFile(const std::string& path, std::string_view tail = {});
-  Result<Done, StartupError> ReadText(std::string_view text);
+  Result<Done, StartupError> ReadText(std::string_view text);  // parses configuration lines
 
-  ConfigLines& lines() { return lines_; }
-  std::vector<ConfigNote>& notes() { return notes_; }
+  ConfigLines& lines() { return lines_; }              // for other components: user, rename-command …
+  std::vector<ConfigNote>& notes() { return notes_; }  // messages for the log
   const std::set<std::string_view>& mentioned() const { return mentioned_; }  // primary names of directives
   bool HasReadFile() const { return has_read_file_; }
 
@@ -71,19 +69,19 @@ class ConfigReader {
 
   Outcome ReadLine(ConfigLine& line);
   Outcome ReadDirective(const Directive& directive, const ConfigLine& line);
-  Outcome ReadOther(ConfigLine& line);
-  Outcome ReadSentinel(ConfigLine& line);
-  Outcome ReadUnknown(const ConfigLine& line);
-  Outcome Include(const ConfigLine& line);
-  Outcome CheckWhole();
-  Outcome CheckNodes();
+  Outcome ReadOther(ConfigLine& line);          // a line that is no directive: user, include …
+  Outcome ReadSentinel(ConfigLine& line);       // keeps a `sentinel …` line
+  Outcome ReadUnknown(const ConfigLine& line);  // an error, unless the line is harmless
+  Outcome Include(const ConfigLine& line);      // reads the file of an `include` line
+  Outcome CheckWhole();                         // whether the settings fit together
+  Outcome CheckNodes();                         // whether other settings permit `nodes` and `sentinels`
 
   Settings& settings_;
   ServerMode mode_;
   ConfigLines lines_;
-  std::vector<ConfigNote> notes_;
-  std::set<std::string_view> mentioned_;
-  ConfigOrigin origin_ = ConfigOrigin::kStartup;
+  std::vector<ConfigNote> notes_;                 // messages for the log
+  std::set<std::string_view> mentioned_;          // primary names of directives that have a line
+  ConfigOrigin origin_ = ConfigOrigin::kStartup;  // kConfigSet after an include, as in Redis
   bool has_read_file_ = false;
   int depth_ = 0;  // nesting of includes
 };

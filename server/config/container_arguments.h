@@ -13,21 +13,19 @@ namespace respite {
 // Returns the value of an environment variable, or an empty text if it is not set.
 using Variables = std::function<std::string(const char* name)>;
 
-struct ContainerPlan {
+struct ContainerPlan {                       // what the container's entry point starts
   std::vector<std::string> arguments;        // including the program name
   std::string certificates;                  // folder for the certificates to create; empty: none
   std::vector<std::string> certificates_of;  // common names of further clients that get a certificate
 };
 
-// Returns whether the program was started under the name of an image's entry point.
-bool IsContainerEntry(const std::string& program);
+bool IsContainerEntry(const std::string& program);  // started under the name of an image's entry point
 
 // Plans what the entry point of the container starts. `arguments` are those of the entry point. If the first is an
 // option or a configuration file, the server is started. Options from the environment come before the other options, so
 // the others override them.
 ContainerPlan PlanContainer(ConfigWords arguments, const Variables& variables);
 
-// Returns whether the plan starts a server, not a tool.
-bool StartsServer(const ContainerPlan& plan);
+bool StartsServer(const ContainerPlan& plan);  // not a tool, such as respite-cli
 
 }  // namespace respite

@@ -5,7 +5,7 @@
 
 namespace respite {
 
-struct DebugSwitches {
+struct DebugSwitches {                              // server state that only DEBUG changes
   bool pause_cron = false;                          // the timer does no work: no expiry, statistics or client checks
   bool skip_payload_checksum = false;               // RESTORE accepts payloads with a wrong checksum
   bool any_command_in_scripts = false;              // even those with kNoScript

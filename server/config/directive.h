@@ -50,82 +50,80 @@ enum class NumberFormat : uint8_t { kInteger, kMemory, kMemoryOrPercent, kOctal 
 enum class Signedness : uint8_t { kSigned, kUnsigned };
 enum class WhenEmpty : uint8_t { kKept, kUnset };  // kUnset: an empty text means "none" and is not written to the file
 
-struct ChoiceName {
+struct ChoiceName {  // a permitted value of a directive with fixed choices
   std::string_view name;
-  int value;
+  int value;  // of the enumeration in Settings
   VersionMark since = {};
 };
 
 // Whether CONFIG REWRITE writes a line. kIfMentioned: only in place of an existing line of this directive.
 enum class LinePresence : uint8_t { kAlways, kIfMentioned };
 
-struct FileLine {
+struct FileLine {  // a line that CONFIG REWRITE writes
   std::string text;
-  LinePresence presence;
+  LinePresence presence;  // whether to add the line if the file has none for it
 };
 using FileForm = std::vector<FileLine>;
 
-struct YesNoShape {
+struct YesNoShape {  // type of a directive whose value is yes or no
   bool (*get)(const Settings&);
   void (*set)(Settings&, bool);  // NOLINT: the value itself
 };
 
 // All integers are int64_t here. Unsigned members use the same bits, and their bounds are compared as unsigned.
-struct NumberShape {
+struct NumberShape {  // type of a directive whose value is a number
   int64_t (*get)(const Settings&);
   void (*set)(Settings&, int64_t);
-  int64_t lowest;
-  int64_t highest;
-  NumberFormat format;
+  int64_t lowest;       // smallest permitted value
+  int64_t highest;      // largest permitted value
+  NumberFormat format;  // whether it may have a unit or a percent sign
   Signedness signedness;
 };
 
-struct TextShape {
+struct TextShape {  // type of a directive whose value is one text
   const std::string& (*get)(const Settings&);
   void (*set)(Settings&, std::string);
-  WhenEmpty when_empty;
-  Objection (*check)(Bytes);  // may be null
+  WhenEmpty when_empty;       // meaning of an empty text
+  Objection (*check)(Bytes);  // returns why it refuses the value; may be null
 };
 
-struct ChoiceShape {
+struct ChoiceShape {  // type of a directive with a fixed list of values
   int (*get)(const Settings&);
   void (*set)(Settings&, int);
-  std::span<const ChoiceName> names;
-  Objection (*check)(int);  // may be null
+  std::span<const ChoiceName> names;  // all permitted values
+  Objection (*check)(int);            // may be null
 };
 
-struct SpecialShape {
-  Objection (*assign)(Settings&, ConfigWords, ConfigOrigin);
+struct SpecialShape {                                         // type of a directive with its own syntax
+  Objection (*assign)(Settings&, ConfigWords, ConfigOrigin);  // parses the words and stores the value
   std::string (*text)(const Settings&);
-  FileForm (*file_form)(std::string_view name, const Settings&);
+  FileForm (*file_form)(std::string_view name, const Settings&);  // lines for CONFIG REWRITE
 };
 
-struct Directive {
+struct Directive {  // a row in the table of directives
   std::string_view name;
-  SupportLevel support;
-  std::variant<YesNoShape, NumberShape, TextShape, ChoiceShape, SpecialShape> shape;
-  uint32_t flags = directive_flags::kNoFlags;
+  SupportLevel support;  // whether it has an effect in this server
+  std::variant<YesNoShape, NumberShape, TextShape, ChoiceShape, SpecialShape> shape;  // type and accessors of its value
+  uint32_t flags = directive_flags::kNoFlags;                                         // bits of directive_flags
   std::string_view alias = {};     // an older name, which is also accepted and reported
   VersionMark since = {};          // versions that have it, under either name
   VersionMark until = {};          // versions that no longer have it
   VersionMark renamed_since = {};  // versions that know its primary name; older versions know only the alias
 
   bool Has(uint32_t flag) const { return (flags & flag) != 0; }
-  // Returns whether this version knows the directive under this name, which is its primary name or its alias.
-  bool IsKnownAs(std::string_view given, const Dialect& dialect) const;
-  // Returns the name in Redis 7.2, or the alias if 7.2 did not know the primary name. For files that other versions
-  // read.
-  std::string_view CommonName() const;
-  // Returns whether patterns do not match it. Directives of later versions are hidden unless the version is emulated.
-  bool IsHidden(const Dialect& dialect) const;
+  // Returns whether this version knows the directive under this name.
+  bool IsKnownAs(std::string_view given, const Dialect& dialect) const;  // by its primary name or its alias
+  // It is the name in Redis 7.2, or the alias if 7.2 did not know the primary name.
+  std::string_view CommonName() const;  // the name in files that other versions read
+  // Directives of later versions are hidden unless the version is emulated.
+  bool IsHidden(const Dialect& dialect) const;  // patterns of CONFIG GET do not match it
 };
 
 // Assigns the value to the directive. After an objection the value is unspecified, so assign to a copy.
 Objection Assign(const Directive& directive, Settings& settings, ConfigWords words, ConfigOrigin origin);
 
-// Returns the value as CONFIG GET reports it.
-std::string ValueText(const Directive& directive, const Settings& settings);
+std::string ValueText(const Directive& directive, const Settings& settings);  // as CONFIG GET reports it
 
-FileForm FormInFile(const Directive& directive, const Settings& settings);
+FileForm FormInFile(const Directive& directive, const Settings& settings);  // its lines for CONFIG REWRITE
 
 }  // namespace respite

@@ -24,13 +24,13 @@ template <auto kMember>
 using MemberType = std::remove_reference_t<decltype(std::declval<Settings&>().*kMember)>;
 
 template <auto kMember>
-constexpr YesNoShape YesNo() {
+constexpr YesNoShape YesNo() {  // for a bool member of Settings
   return {[](const Settings& settings) { return settings.*kMember; },
           [](Settings& settings, bool value) { settings.*kMember = value; }};
 }
 
 template <auto kMember>
-constexpr NumberShape NumberOf(int64_t lowest, int64_t highest, NumberFormat format) {
+constexpr NumberShape NumberOf(int64_t lowest, int64_t highest, NumberFormat format) {  // for an integer in Settings
   using Type = MemberType<kMember>;
   return {[](const Settings& settings) { return static_cast<int64_t>(settings.*kMember); },
           [](Settings& settings, int64_t value) { settings.*kMember = static_cast<Type>(value); },
@@ -41,24 +41,24 @@ constexpr NumberShape NumberOf(int64_t lowest, int64_t highest, NumberFormat for
 }
 
 template <auto kMember>
-constexpr NumberShape Number(int64_t lowest, int64_t highest) {
+constexpr NumberShape Number(int64_t lowest, int64_t highest) {  // a plain integer
   return NumberOf<kMember>(lowest, highest, NumberFormat::kInteger);
 }
 template <auto kMember>
-constexpr NumberShape Memory(int64_t lowest, int64_t highest) {
+constexpr NumberShape Memory(int64_t lowest, int64_t highest) {  // bytes, also with a unit: "64mb"
   return NumberOf<kMember>(lowest, highest, NumberFormat::kMemory);
 }
 template <auto kMember>
-constexpr NumberShape MemoryOrPercent(int64_t lowest, int64_t highest) {
+constexpr NumberShape MemoryOrPercent(int64_t lowest, int64_t highest) {  // bytes, or a percentage: "5%"
   return NumberOf<kMember>(lowest, highest, NumberFormat::kMemoryOrPercent);
 }
 template <auto kMember>
-constexpr NumberShape Octal(int64_t lowest, int64_t highest) {
+constexpr NumberShape Octal(int64_t lowest, int64_t highest) {  // file mode bits
   return NumberOf<kMember>(lowest, highest, NumberFormat::kOctal);
 }
 
 template <auto kMember>
-constexpr TextShape TextOf(WhenEmpty when_empty, Objection (*check)(Bytes)) {
+constexpr TextShape TextOf(WhenEmpty when_empty, Objection (*check)(Bytes)) {  // for a string member of Settings
   return {[](const Settings& settings) -> const std::string& { return settings.*kMember; },
           [](Settings& settings, std::string value) { settings.*kMember = std::move(value); }, when_empty, check};
 }
@@ -76,28 +76,27 @@ constexpr TextShape OptionalText(Objection (*check)(Bytes) = nullptr) {
 }
 
 template <auto kMember>
-constexpr ChoiceShape Choice(std::span<const ChoiceName> names, Objection (*check)(int) = nullptr) {
+constexpr ChoiceShape Choice(std::span<const ChoiceName> names, Objection (*check)(int) = nullptr) {  // an enum member
   using Type = MemberType<kMember>;
   return {[](const Settings& settings) { return static_cast<int>(settings.*kMember); },
           [](Settings& settings, int value) { settings.*kMember = static_cast<Type>(value); }, names, check};
 }
 
 template <typename Enum>
-constexpr ChoiceName Named(std::string_view name, Enum value, VersionMark since = {}) {
+constexpr ChoiceName Named(std::string_view name, Enum value, VersionMark since = {}) {  // one permitted value
   return {name, static_cast<int>(value), since};
 }
 
-// Rows that exist only in some versions: `Since("7.2.0", {"locale-collate", …})`.
-constexpr Directive Since(VersionMark mark, Directive row) {
+// For example `Since("7.2.0", {"locale-collate", …})`.
+constexpr Directive Since(VersionMark mark, Directive row) {  // the row exists since this version
   row.since = mark;
   return row;
 }
-constexpr Directive Until(VersionMark mark, Directive row) {
+constexpr Directive Until(VersionMark mark, Directive row) {  // this version removed the row
   row.until = mark;
   return row;
 }
-// Versions before `mark` know only the alias.
-constexpr Directive RenamedIn(VersionMark mark, Directive row) {
+constexpr Directive RenamedIn(VersionMark mark, Directive row) {  // older versions know only the alias
   row.renamed_since = mark;
   return row;
 }

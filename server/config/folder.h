@@ -7,7 +7,7 @@
 
 namespace respite {
 
-class Folder {
+class Folder {  // base of a server's relative paths: the directive `dir`
  public:
   virtual ~Folder() = default;
 
@@ -20,19 +20,16 @@ class Folder {
   virtual std::string Resolve(const std::string& path) const = 0;
 };
 
-// The working directory of the process.
-class ProcessFolder final : public Folder {
+class ProcessFolder final : public Folder {  // the working directory of the process
  public:
-  // All servers share one instance, because it has no state.
-  static ProcessFolder& Instance();
+  static ProcessFolder& Instance();  // stateless, so all servers share one
 
   std::string Path() const override;
-  std::optional<std::string> Enter(const std::string& path) override;
+  std::optional<std::string> Enter(const std::string& path) override;  // returns the system's error text on failure
   std::string Resolve(const std::string& path) const override { return path; }
 };
 
-// A folder that is independent of the working directory.
-class OwnFolder final : public Folder {
+class OwnFolder final : public Folder {  // independent of the working directory
  public:
   // Requires: an absolute path.
   explicit OwnFolder(std::string path) : path_(std::move(path)) {}

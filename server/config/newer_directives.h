@@ -11,7 +11,7 @@
 
 namespace respite {
 
-struct NewerDirective {
+struct NewerDirective {  // a directive that only later versions have
   std::string_view name;
   std::string_view found_in;                       // versions that have it, in users' terms: "Redis 8.6"
   std::optional<std::string_view> harmless_value;  // the value without effect here; nullopt: any value
@@ -20,14 +20,12 @@ struct NewerDirective {
   bool IsHarmless(ConfigWords words) const;
 };
 
-// Returns all newer directives, sorted by name.
-std::span<const NewerDirective> NewerDirectives();
+std::span<const NewerDirective> NewerDirectives();  // sorted by name
 
 // Returns null if no later version has a directive with this name. Requires: `name` is in lower case. Cost: O(table).
 const NewerDirective* FindNewerDirective(Bytes name);
 
-// Returns whether the name has the prefix of a module of Redis 8: search-, ts-, bf-, cf-. Requires: `name` is in lower
-// case.
-bool IsModuleDirective(Bytes name);
+// Requires: `name` is in lower case.
+bool IsModuleDirective(Bytes name);  // has the prefix of a module of Redis 8: search-, ts-, bf-, cf-
 
 }  // namespace respite

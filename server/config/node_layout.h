@@ -13,18 +13,17 @@
 
 namespace respite {
 
-struct NodeLayout {
-  static constexpr int kMostNodes = 256;
+struct NodeLayout {                       // value of the directive `nodes`, for example "3x1"
+  static constexpr int kMostNodes = 256;  // limit for all nodes of a process
 
-  int primaries = 1;
-  int replicas = 0;  // of each primary
+  int primaries = 1;  // number of primaries, which are nodes 0 … primaries - 1
+  int replicas = 0;   // of each primary
 
   // Parses "3x1", or "3" for "3x0". Fails with the reason.
   static Result<NodeLayout, std::string> Parse(Bytes text);
 
-  int Count() const { return primaries * (1 + replicas); }
-  // Returns the primary that the node replicates; nullopt for a primary.
-  std::optional<int> PrimaryOf(int node) const {
+  int Count() const { return primaries * (1 + replicas); }  // number of nodes, including replicas
+  std::optional<int> PrimaryOf(int node) const {            // nullopt for a primary
     return node < primaries ? std::nullopt : std::optional(node % primaries);
   }
   // The slots of a primary: equal shares, rounded as in redis-cli.

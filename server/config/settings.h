@@ -53,9 +53,9 @@ inline constexpr uint32_t kShutdownNoSave = 2;
 inline constexpr uint32_t kShutdownNow = 4;
 inline constexpr uint32_t kShutdownForce = 8;
 
-struct SavePoint {
+struct SavePoint {  // `save 3600 1`: save after 3600 s if 1 key changed
   int64_t seconds;
-  int64_t changes;
+  int64_t changes;  // number of changed keys
 
   bool operator==(const SavePoint&) const = default;
 };
@@ -65,15 +65,15 @@ inline constexpr std::array<SavePoint, 3> kDefaultSavePoints = {{{3600, 1}, {300
 enum OutputBufferClass : uint8_t { kOutputNormal, kOutputReplica, kOutputPubsub, kOutputBufferClassCount };
 
 struct OutputBufferLimit {
-  uint64_t hard_bytes = 0;  // 0: none
-  uint64_t soft_bytes = 0;  // 0: none
-  int64_t soft_seconds = 0;
+  uint64_t hard_bytes = 0;   // 0: none
+  uint64_t soft_bytes = 0;   // 0: none
+  int64_t soft_seconds = 0;  // how long soft_bytes may be exceeded
 
   bool operator==(const OutputBufferLimit&) const = default;
 };
 using OutputBufferLimits = std::array<OutputBufferLimit, kOutputBufferClassCount>;
 
-struct PrimaryAddress {
+struct PrimaryAddress {  // value of `replicaof`
   std::string host;
   int port;
 };
@@ -85,34 +85,34 @@ inline constexpr int kMaxHz = 500;
 struct Settings : EncodingLimits {
   // Network and clients.
   std::vector<std::string> bind = {"*", "-::*"};
-  std::string bind_source_addr;
+  std::string bind_source_addr;  // for connections to other servers; empty: any
   OutputBufferLimits client_output_buffer_limit = {
       {{0, 0, 0}, {uint64_t{256} << 20, uint64_t{64} << 20, 60}, {uint64_t{32} << 20, uint64_t{8} << 20, 60}}};
   std::string availability_zone;                           // for INFO and HELLO
   uint64_t client_query_buffer_limit = uint64_t{1} << 30;  // bytes
-  int events_per_io_thread = 2;
-  int io_threads = 1;
-  bool io_threads_do_reads = false;
+  int events_per_io_thread = 2;                            // without effect
+  int io_threads = 1;                                      // without effect
+  bool io_threads_do_reads = false;                        // without effect
   uint32_t maxclients = 10000;
-  int max_new_connections_per_cycle = 10;
-  int max_new_tls_connections_per_cycle = 1;
-  int64_t maxmemory_clients = 0;  // bytes, or a negative percentage of maxmemory
-  std::string announce;           // an AnnouncedPlace; empty: nodes announce their actual addresses
-  bool node_threads = false;
-  std::string nodes;   // a NodeLayout; empty: a single server
-  int port = 6379;     // kAutoPort: any free port; 0: no TCP
-  int bound_port = 0;  // the port in use, set by the listener; not a directive
-  std::string port_file;
-  int prefetch_batch_max_size = 16;
+  int max_new_connections_per_cycle = 10;     // accepted in one turn of the event loop
+  int max_new_tls_connections_per_cycle = 1;  // accepted in one turn of the event loop
+  int64_t maxmemory_clients = 0;              // bytes, or a negative percentage of maxmemory
+  std::string announce;                       // an AnnouncedPlace; empty: nodes announce their actual addresses
+  bool node_threads = false;                  // each of `nodes` has its own thread
+  std::string nodes;                          // a NodeLayout; empty: a single server
+  int port = 6379;                            // kAutoPort: any free port; 0: no TCP
+  int bound_port = 0;                         // the port in use, set by the listener; not a directive
+  std::string port_file;                      // path of the file that receives the ports; empty: none
+  int prefetch_batch_max_size = 16;           // without effect
   bool protected_mode = true;
   int64_t proto_max_bulk_len = int64_t{512} << 20;  // bytes
   int sentinels = 0;                                // number of Sentinels of this process, which monitor `nodes`
-  uint32_t socket_mark_id = 0;
+  uint32_t socket_mark_id = 0;                      // SO_MARK of sockets; 0: none
   int tcp_backlog = 511;
-  int tcp_keepalive = 300;  // seconds; 0: off
-  int timeout = 0;          // seconds; 0: never
-  uint64_t tracking_table_max_keys = 1000000;
-  std::string unixsocket;
+  int tcp_keepalive = 300;                     // seconds; 0: off
+  int timeout = 0;                             // seconds; 0: never
+  uint64_t tracking_table_max_keys = 1000000;  // 0: no limit
+  std::string unixsocket;                      // path; empty: none
   std::string unixsocketgroup;
   uint32_t unixsocketperm = 0;  // file mode bits; 0: according to umask
 
@@ -121,32 +121,32 @@ struct Settings : EncodingLimits {
   std::string aclfile;
   int64_t acllog_max_len = 128;
   bool always_show_logo = false;
-  std::string bio_cpulist;
+  std::string bio_cpulist;              // processors of background threads
   int64_t busy_reply_threshold = 5000;  // milliseconds
   bool crash_log_enabled = true;
-  std::string debug_context;
+  std::string debug_context;  // text that crash reports show
   bool crash_memcheck_enabled = true;
   bool daemonize = false;
-  std::string dir;                              // always absolute
-  Folder* folder = &ProcessFolder::Instance();  // its path is `dir`; other paths are relative to it
-  bool disable_thp = true;
-  bool dynamic_hz = true;
-  Emulated emulate = Emulated::kNone;
-  bool enable_debug_assert = false;
-  bool extended_redis_compatibility = false;
-  Permission enable_debug_command = Permission::kNever;
-  Permission enable_module_command = Permission::kNever;
-  Permission enable_protected_configs = Permission::kNever;
-  int64_t exit_on_idle = 0;  // milliseconds; 0: off
-  bool exit_with_parent = false;
+  std::string dir;                                        // always absolute
+  Folder* folder = &ProcessFolder::Instance();            // its path is `dir`; other paths are relative to it
+  bool disable_thp = true;                                // turns transparent huge pages off
+  bool dynamic_hz = true;                                 // more ticks with more clients
+  Emulated emulate = Emulated::kNone;                     // the version to imitate; kNone: all features of all versions
+  bool enable_debug_assert = false;                       // without effect
+  bool extended_redis_compatibility = false;              // an emulated Valkey calls itself Redis
+  Permission enable_debug_command = Permission::kNever;   // who may use DEBUG
+  Permission enable_module_command = Permission::kNever;  // who may use MODULE
+  Permission enable_protected_configs = Permission::kNever;  // who may set protected directives
+  int64_t exit_on_idle = 0;                                  // milliseconds; 0: off
+  bool exit_with_parent = false;                             // shut down when the launching process ends
   bool hide_user_data_from_log = false;
-  int hz = 10;  // timer ticks per second, 1-500
-  std::string ignore_warnings;
+  int hz = 10;                            // timer ticks per second, 1-500
+  std::string ignore_warnings;            // without effect
   int64_t latency_monitor_threshold = 0;  // milliseconds; 0: off
   bool latency_tracking = true;
   std::vector<double> latency_tracking_info_percentiles = {50.0, 99.0, 99.9};
   std::vector<std::string> load;  // absolute paths
-  std::string locale_collate;
+  std::string locale_collate;     // locale for SORT … ALPHA
   LogFormat log_format = LogFormat::kLegacy;
   LogTimeFormat log_timestamp_format = LogTimeFormat::kLegacy;
   std::string logfile;
@@ -154,68 +154,68 @@ struct Settings : EncodingLimits {
   OomScoreAdjust oom_score_adj = OomScoreAdjust::kOff;
   std::array<int, 3> oom_score_adj_values = {0, 200, 800};  // primary, replica, background child
   std::string pidfile;
-  std::string proc_title_template = "{title} {listen-addr} {server-mode}";
+  std::string proc_title_template = "{title} {listen-addr} {server-mode}";  // title of the process in ps
   PropagationErrorBehavior propagation_error_behavior = PropagationErrorBehavior::kIgnore;
-  int ready_fd = 0;  // 0: none
+  int ready_fd = 0;  // descriptor that receives the ports at readiness; 0: none
   std::string requirepass;
-  std::string record;  // file for the recorded traffic of connections; empty: none
-  std::optional<uint64_t> seed;
-  std::string server_cpulist;
+  std::string record;            // file for the recorded traffic of connections; empty: none
+  std::optional<uint64_t> seed;  // for equal random choices in each run; nullopt: random
+  std::string server_cpulist;    // processors of the main threads
   bool set_proc_title = true;
-  uint32_t shutdown_on_sigint = kShutdownDefault;
-  uint32_t shutdown_on_sigterm = kShutdownDefault;
-  int shutdown_timeout = 10;                // seconds
-  int64_t slowlog_log_slower_than = 10000;  // microseconds; negative: off
+  uint32_t shutdown_on_sigint = kShutdownDefault;   // kShutdown… bits
+  uint32_t shutdown_on_sigterm = kShutdownDefault;  // kShutdown… bits
+  int shutdown_timeout = 10;                        // seconds
+  int64_t slowlog_log_slower_than = 10000;          // microseconds; negative: off
   int64_t slowlog_max_len = 128;
   int64_t commandlog_request_larger_than = 1024 * 1024;  // bytes; negative: off
   int64_t commandlog_large_request_max_len = 128;
   int64_t commandlog_reply_larger_than = 1024 * 1024;  // bytes; negative: off
   int64_t commandlog_large_reply_max_len = 128;
-  bool starts_empty = false;  // ignores data sets in `dir`; not a directive
-  std::string start_dir;      // working directory when the server was started; not a directive
-  Supervision supervised = Supervision::kNone;
+  bool starts_empty = false;                    // ignores data sets in `dir`; not a directive
+  std::string start_dir;                        // working directory when the server was started; not a directive
+  Supervision supervised = Supervision::kNone;  // by systemd or upstart
   bool syslog_enabled = false;
   int syslog_facility = 16 << 3;  // a facility of <syslog.h>; this is LOG_LOCAL0
   std::string syslog_ident = "redis";
-  Permission test_commands = Permission::kNever;
-  std::string test_world_idle = "10m";  // a duration
-  bool use_exit_on_panic = false;
-  int watchdog_period = 0;  // milliseconds
+  Permission test_commands = Permission::kNever;  // who may use TEST, the command for test harnesses
+  std::string test_world_idle = "10m";            // a duration: TEST drops a world that is unused so long
+  bool use_exit_on_panic = false;                 // exit instead of abort
+  int watchdog_period = 0;                        // milliseconds
 
   // Keyspace, memory, encodings.
-  int active_defrag_cycle_max = 25;
-  int active_defrag_cycle_min = 1;
-  int active_defrag_cycle_us = 500;
-  uint64_t active_defrag_ignore_bytes = 100 << 20;  // bytes
-  int64_t active_defrag_max_scan_fields = 1000;
-  int active_defrag_threshold_lower = 10;
-  int active_defrag_threshold_upper = 100;
-  int active_expire_effort = 1;
-  bool activedefrag = false;
-  bool activerehashing = true;
+  int active_defrag_cycle_max = 25;                 // without effect
+  int active_defrag_cycle_min = 1;                  // without effect
+  int active_defrag_cycle_us = 500;                 // without effect
+  uint64_t active_defrag_ignore_bytes = 100 << 20;  // without effect
+  int64_t active_defrag_max_scan_fields = 1000;     // without effect
+  int active_defrag_threshold_lower = 10;           // without effect
+  int active_defrag_threshold_upper = 100;          // without effect
+  int active_expire_effort = 1;                     // 1-10
+  bool activedefrag = false;                        // without effect
+  bool activerehashing = true;                      // without effect
   int databases = 16;
-  uint64_t hll_sparse_max_bytes = 3000;
-  bool jemalloc_bg_thread = true;
+  uint64_t hll_sparse_max_bytes = 3000;  // larger HyperLogLogs become dense
+  bool jemalloc_bg_thread = true;        // without effect
   bool lazyfree_lazy_eviction = false;
   bool lazyfree_lazy_expire = false;
   bool lazyfree_lazy_server_del = false;
   bool lazyfree_lazy_user_del = false;
   bool lazyfree_lazy_user_flush = false;
-  bool import_mode = false;
-  int lfu_decay_time = 1;  // minutes
-  int lfu_log_factor = 10;
-  int list_compress_depth = 0;
-  uint64_t maxmemory = 0;  // bytes; 0: no limit
-  int maxmemory_eviction_tenacity = 10;
+  bool import_mode = false;              // Valkey: another server fills this one; keys do not expire
+  int lfu_decay_time = 1;                // minutes
+  int lfu_log_factor = 10;               // larger: counters grow more slowly
+  int list_compress_depth = 0;           // without effect
+  uint64_t maxmemory = 0;                // bytes; 0: no limit
+  int maxmemory_eviction_tenacity = 10;  // 0-100
   EvictionPolicy maxmemory_policy = EvictionPolicy::kNoEviction;
-  int maxmemory_samples = 5;
+  int maxmemory_samples = 5;            // keys to choose from for each eviction
   uint32_t notify_keyspace_events = 0;  // kNotify… bits
 
   // Persistence.
-  bool aof_disable_auto_gc = false;
+  bool aof_disable_auto_gc = false;       // keep old append-only files
   bool aof_load_failed_commands = false;  // start even if commands of the append-only file failed
-  bool aof_load_truncated = true;
-  std::string aof_rewrite_cpulist;
+  bool aof_load_truncated = true;         // accept a file that ends within a command
+  std::string aof_rewrite_cpulist;        // processors of the rewriting child
   bool aof_rewrite_incremental_fsync = true;
   bool aof_timestamp_enabled = false;
   bool aof_use_rdb_preamble = true;
@@ -224,77 +224,77 @@ struct Settings : EncodingLimits {
   AppendFsync appendfsync = AppendFsync::kEverySecond;
   bool appendonly = false;
   int64_t auto_aof_rewrite_min_size = 64 * 1024 * 1024;  // bytes
-  int auto_aof_rewrite_percentage = 100;
-  std::string bgsave_cpulist;
+  int auto_aof_rewrite_percentage = 100;                 // growth since the last rewrite; 0: never
+  std::string bgsave_cpulist;                            // processors of the saving child
   std::string dbfilename = "dump.rdb";
-  int key_load_delay = 0;  // microseconds
-  int64_t loading_process_events_interval_bytes = 1024 * 1024 * 2;
-  bool no_appendfsync_on_rewrite = false;
-  bool rdb_del_sync_files = false;
-  int rdb_key_save_delay = 0;  // microseconds
+  int key_load_delay = 0;                                           // microseconds
+  int64_t loading_process_events_interval_bytes = 1024 * 1024 * 2;  // clients are served after this much of a file
+  bool no_appendfsync_on_rewrite = false;                           // no fsync while a child writes
+  bool rdb_del_sync_files = false;                                  // delete RDB files that only replication needed
+  int rdb_key_save_delay = 0;                                       // microseconds
   bool rdb_save_incremental_fsync = true;
   bool rdbchecksum = true;
   bool rdbcompression = true;
   RdbVersionCheck rdb_version_check = RdbVersionCheck::kStrict;
   SanitizeDumpPayload sanitize_dump_payload = SanitizeDumpPayload::kNever;
-  std::vector<SavePoint> save;
+  std::vector<SavePoint> save;  // empty: no automatic saving
   bool stop_writes_on_bgsave_error = true;
 
   // Replication.
   std::string masterauth;
   std::string masteruser;
-  int min_replicas_max_lag = 10;  // seconds
-  int min_replicas_to_write = 0;
+  int min_replicas_max_lag = 10;            // seconds
+  int min_replicas_to_write = 0;            // fewer good replicas: writes are refused; 0: off
   int64_t repl_backlog_size = 1024 * 1024;  // bytes
   int64_t repl_backlog_ttl = 60 * 60;       // seconds
   bool repl_disable_tcp_nodelay = false;
   DisklessLoad repl_diskless_load = DisklessLoad::kDisabled;
   bool repl_diskless_sync = true;
-  int repl_diskless_sync_delay = 5;  // seconds
-  int repl_diskless_sync_max_replicas = 0;
-  bool repl_rdb_channel = false;
-  uint64_t replica_full_sync_buffer_limit = 0;  // bytes
+  int repl_diskless_sync_delay = 5;             // seconds
+  int repl_diskless_sync_max_replicas = 0;      // start as soon as so many wait; 0: off
+  bool repl_rdb_channel = false;                // without effect
+  uint64_t replica_full_sync_buffer_limit = 0;  // bytes; without effect
   int repl_ping_replica_period = 10;            // seconds
   int repl_timeout = 60;                        // seconds
   std::string replica_announce_ip;
-  int replica_announce_port = 0;
-  bool replica_announced = true;
+  int replica_announce_port = 0;               // 0: the actual port
+  bool replica_announced = true;               // Sentinel lists this replica
   bool replica_ignore_command_errors = false;  // keep the link if a command of the primary fails
   bool replica_ignore_disk_write_errors = false;
   bool replica_ignore_maxmemory = true;
-  bool replica_lazy_flush = false;
-  int replica_priority = 100;
+  bool replica_lazy_flush = false;  // free the old data in the background
+  int replica_priority = 100;       // for Sentinel: lower is preferred; 0: never promoted
   bool replica_read_only = true;
   bool replica_serve_stale_data = true;
-  std::optional<PrimaryAddress> replicaof;
+  std::optional<PrimaryAddress> replicaof;  // nullopt: this server is a primary
 
   // Cluster.
   bool cluster_allow_pubsubshard_when_down = true;
   bool cluster_allow_reads_when_down = false;
   bool cluster_allow_replica_migration = true;
-  int cluster_announce_bus_port = 0;
+  int cluster_announce_bus_port = 0;  // 0: the actual port
   std::string cluster_announce_client_ipv4;
   std::string cluster_announce_client_ipv6;
   std::string cluster_announce_hostname;
   std::string cluster_announce_human_nodename;
   std::string cluster_announce_ip;
-  int cluster_announce_port = 0;
-  int cluster_announce_tls_port = 0;
+  int cluster_announce_port = 0;       // 0: the actual port
+  int cluster_announce_tls_port = 0;   // 0: the actual port
   int64_t cluster_blacklist_ttl = 60;  // seconds
   std::string cluster_config_file = "nodes.conf";
-  int cluster_databases = 1;
+  int cluster_databases = 1;  // number of databases in cluster mode
   bool cluster_enabled = false;
   uint64_t cluster_link_sendbuf_limit = 0;     // bytes
   int cluster_manual_failover_timeout = 5000;  // milliseconds
-  int cluster_migration_barrier = 1;
-  int64_t cluster_node_timeout = 15000;  // milliseconds
-  int64_t cluster_ping_interval = 0;     // milliseconds
-  int cluster_port = 0;
+  int cluster_migration_barrier = 1;           // replicas that a primary keeps
+  int64_t cluster_node_timeout = 15000;        // milliseconds
+  int64_t cluster_ping_interval = 0;           // milliseconds
+  int cluster_port = 0;                        // of the cluster bus; 0: client port + 10000
   ClusterEndpointType cluster_preferred_endpoint_type = ClusterEndpointType::kIp;
   bool cluster_replica_no_failover = false;
-  int cluster_replica_validity_factor = 10;
-  bool cluster_require_full_coverage = true;
-  int cluster_slot_migration_log_max_len = 1000;
+  int cluster_replica_validity_factor = 10;       // times cluster-node-timeout; 0: always valid
+  bool cluster_require_full_coverage = true;      // refuse requests while a slot has no owner
+  int cluster_slot_migration_log_max_len = 1000;  // entries
   bool cluster_slot_stats_enabled = false;
   int64_t slot_migration_max_failover_repl_bytes = 0;  // -1: no limit
 
@@ -314,10 +314,10 @@ struct Settings : EncodingLimits {
   std::string tls_key_file_pass;
   int tls_port = 0;
   bool tls_prefer_server_ciphers = false;
-  std::string tls_protocols;
+  std::string tls_protocols;  // for example "TLSv1.2 TLSv1.3"; empty: the default
   bool tls_replication = false;
-  int tls_session_cache_size = 20 * 1024;
-  int tls_session_cache_timeout = 300;  // seconds
+  int tls_session_cache_size = 20 * 1024;  // sessions
+  int tls_session_cache_timeout = 300;     // seconds
   bool tls_session_caching = true;
 
   // Returns the port to report where only one is possible: the TLS port if there is no plain port.

@@ -10,14 +10,12 @@ namespace respite {
 
 constexpr std::string_view kRespiteVersion = "0.1.0";
 
-// Returns the line of --version, without a newline. Launchers parse its third word, its first number, the text after
-// "v=" or "server v=", or all words that contain '='.
-std::string VersionLine();
+// Launchers parse its third word, its first number, the text after "v=" or "server v=", or all words that contain '='.
+std::string VersionLine();  // the line of --version, without a newline
 
-// Returns the text of --help for a program with this name. It is printed to stderr, with exit code 1.
-std::string UsageText(std::string_view program);
+// It is printed to stderr, with exit code 1.
+std::string UsageText(std::string_view program);  // the text of --help for a program of this name
 
-// Returns 16 hexadecimal digits that identify the sources of a build.
-std::string BuildId();
+std::string BuildId();  // 16 hexadecimal digits that identify the sources
 
 }  // namespace respite

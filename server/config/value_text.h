@@ -13,16 +13,12 @@ namespace respite {
 // this lax and read an empty text as 0. Out-of-range numbers are clamped.
 std::optional<int64_t> LooseInteger(const std::string& text, int base = 10);
 
-// Returns a number of bytes in the largest unit (gb, mb, kb) that divides it, as CONFIG REWRITE writes it.
-std::string UnitMemoryText(uint64_t bytes);
+std::string UnitMemoryText(uint64_t bytes);  // in the largest unit without a remainder: "64mb"
 
-// Removes blanks around a line of a configuration file.
-Bytes TrimLine(Bytes line);
+Bytes TrimLine(Bytes line);  // removes blanks at both ends
 
-// Returns the working directory of the process, or an empty text if it was deleted.
-std::string WorkingDirectory();
+std::string WorkingDirectory();  // of the process; empty if it was deleted
 
-// Returns the absolute path; resolves leading "../" textually against the working directory.
-std::string AbsolutePath(Bytes path);
+std::string AbsolutePath(Bytes path);  // resolves leading "../" textually
 
 }  // namespace respite

@@ -9,13 +9,13 @@
 
 namespace respite {
 
-struct Identity {
+struct Identity {  // ID and start time of the server
   Identity(const Clock& clock, IdSource& ids)
       : run_id(ids.Hex(40)), started_ms(clock.MonotonicMs()), started_wall_ms(clock.WallMs()) {}
 
-  const std::string run_id;
-  const int64_t started_ms;  // monotonic
-  const int64_t started_wall_ms;
+  const std::string run_id;       // 40 hexadecimal digits
+  const int64_t started_ms;       // monotonic time
+  const int64_t started_wall_ms;  // Unix time
 };
 
 }  // namespace respite

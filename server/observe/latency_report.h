@@ -8,12 +8,12 @@
 
 namespace respite {
 
-// The figures of one event. Redis: all are rounded to integers.
-struct LatencySummary {
-  int64_t samples = 0;
-  int64_t low_ms = 0;
-  int64_t high_ms = 0;
-  int64_t average_ms = 0;
+// Redis: all are rounded to integers.
+struct LatencySummary {      // figures of one event, such as "command"
+  int64_t samples = 0;       // number of samples
+  int64_t low_ms = 0;        // the shortest sample
+  int64_t high_ms = 0;       // the longest sample
+  int64_t average_ms = 0;    // of the samples
   int64_t deviation_ms = 0;  // mean absolute deviation
   int64_t period_s = 0;      // since the oldest sample, at least 1
 };
@@ -27,7 +27,7 @@ LatencySummary Summarize(const LatencyMonitor::Event& event, int64_t unix_time_s
 //   o|
 //   _||
 //   ...
-std::string LatencyGraph(Bytes name, const LatencyMonitor::Event& event, int64_t unix_time_s);
+std::string LatencyGraph(Bytes name, const LatencyMonitor::Event& event, int64_t unix_time_s);  // text of LATENCY GRAPH
 
 // Describes the events and gives advice.
 std::string LatencyDoctor(const LatencyMonitor& monitor, const Settings& settings, int64_t unix_time_s);

@@ -12,16 +12,14 @@
 
 namespace respite {
 
-// Logs the name and version of this program as the first line: "Respite 0.1.0, as Redis 7.2.4".
-void LogIdentity(const Settings& settings, Logger& log);
-void LogStarting(const CommandLine& line, const Config& config, Logger& log);
-// Logs the mode and port, with the logo if Redis would show it: on terminals, or if always-show-logo says so.
-void LogMode(const Config& config, Logger& log);
+// The first line of the log.
+void LogIdentity(const Settings& settings, Logger& log);                       // "Respite 0.1.0, as Redis 7.2.4"
+void LogStarting(const CommandLine& line, const Config& config, Logger& log);  // Redis' first lines: "… is starting …"
+// Shows the logo where Redis would: on terminals, or if always-show-logo says so.
+void LogMode(const Config& config, Logger& log);  // mode and port, or the logo
 
-// Returns a text that says where data is saved, or that it is lost when the process ends.
-std::string DataPlaceText(const Settings& settings);
+std::string DataPlaceText(const Settings& settings);  // where data is saved, if anywhere
 
-// Returns one warning for each setting that this version does not support.
-std::vector<std::string> UnsupportedSettings(const Config& config);
+std::vector<std::string> UnsupportedSettings(const Config& config);  // one warning for each
 
 }  // namespace respite

@@ -6,7 +6,7 @@
 
 namespace respite {
 
-struct ContainerStart {
+struct ContainerStart {                // the program to run in a container
   std::vector<std::string> arguments;  // of the program that the container runs
   std::string error;                   // why the program cannot run; empty if it can
 };

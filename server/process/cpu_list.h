@@ -9,11 +9,9 @@
 
 namespace respite {
 
-// Returns nullopt for an invalid list.
-std::optional<cpu_set_t> ParseCpuList(Bytes list);
+std::optional<cpu_set_t> ParseCpuList(Bytes list);  // "0-7"; nullopt if invalid
 
-// Binds the calling thread to these processors. Redis: silently ignores an invalid list, or one without a processor of
-// this machine.
-void BindToProcessors(Bytes list);
+// Redis: silently ignores an invalid list, or one without a processor of this machine.
+void BindToProcessors(Bytes list);  // binds the calling thread
 
 }  // namespace respite

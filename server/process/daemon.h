@@ -5,21 +5,20 @@
 
 namespace respite {
 
-// Opens /dev/null for standard descriptors that the launcher closed, so that no socket gets their numbers.
-void FillStandardDescriptors();
+// So no socket gets their numbers.
+void FillStandardDescriptors();  // opens /dev/null for those that the launcher closed
 
 class Daemon {
  public:
-  // Returns only in the child. The parent exits with 0 when the child calls Release (after it has written its pidfile
-  // and listens), when the child dies, or after a second. If fork fails, returns in the original process. Requires: no
-  // threads.
-  static Daemon Start();
+  // The parent exits with 0 when the child calls Release (after it has written its pidfile and listens), when the child
+  // dies, or after a second. If fork fails, returns in the original process. Requires: no threads.
+  static Daemon Start();  // forks; returns only in the child
 
-  Daemon() = default;  // in the foreground; Release does nothing
-  void Release() { waiting_parent_ = Descriptor(); }
+  Daemon() = default;                                 // in the foreground; Release does nothing
+  void Release() { waiting_parent_ = Descriptor(); }  // lets the parent exit with 0
 
  private:
-  Descriptor waiting_parent_;
+  Descriptor waiting_parent_;  // pipe; when closed, the parent exits
 };
 
 }  // namespace respite

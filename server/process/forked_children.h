@@ -36,32 +36,32 @@ class ForkedChildren final : public Forker {
   ForkedChildren(const ForkedChildren&) = delete;
   ForkedChildren& operator=(const ForkedChildren&) = delete;
 
-  Result<pid_t, int> Start(ChildWork work, Job job, int output) override;
-  ChildProgress Progress() override;
+  Result<pid_t, int> Start(ChildWork work, Job job, int output) override;  // forks a child that does the job
+  ChildProgress Progress() override;                                       // of the running child
   std::optional<ChildEnd> Poll() override;
   void Kill() override;
 
  private:
-  struct Child {
+  struct Child {  // the running child
     ChildWork work;
     pid_t pid;
-    int64_t started_us;
-    Descriptor reports;
+    int64_t started_us;  // in Pace time
+    Descriptor reports;  // pipe from which its progress is read
     ChildProgress progress = {};
   };
 
   [[noreturn]] void Live(ChildWork work, const Job& job, Descriptor reports, int output, pid_t parent) noexcept;
-  void ReadReports();
+  void ReadReports();  // updates the child's progress
   std::optional<ChildEnd> Reap(int options);
 
   const Pace& pace_;
   Logger& log_;
-  Preparation prepare_;
-  std::optional<Child> child_;
+  Preparation prepare_;          // runs first in a new child
+  std::optional<Child> child_;   // nullopt: none is running
   std::optional<ChildEnd> end_;  // set after the child was killed
 };
 
-// Returns the private dirty memory of this process in bytes. Cost: milliseconds for each GB.
-uint64_t PrivateDirtyBytes();
+// Cost: milliseconds for each GB.
+uint64_t PrivateDirtyBytes();  // memory of this process that is not shared
 
 }  // namespace respite

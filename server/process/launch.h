@@ -3,7 +3,6 @@
 
 namespace respite {
 
-// Runs the program; returns its exit code.
-int Launch(int argc, char** argv);
+int Launch(int argc, char** argv);  // runs the program; returns its exit code
 
 }  // namespace respite

@@ -13,7 +13,7 @@
 
 namespace respite {
 
-struct OpenFilesGrant {
+struct OpenFilesGrant {           // what the limit of open files permits
   uint32_t maxclients;            // the number of clients that can be served; 0 if too few to run
   std::vector<ConfigNote> notes;  // for the log
 };
@@ -23,18 +23,17 @@ struct OpenFilesGrant {
 OpenFilesGrant RaiseOpenFiles(uint32_t maxclients, uint32_t nodes);
 // Makes CONFIG SET maxclients raise RLIMIT_NOFILE, or refuse if that is impossible. Requires: `config` and `log` exist
 // as long as directives can change.
-void WatchMaxClients(Config& config, Logger& log, uint32_t nodes);
+void WatchMaxClients(Config& config, Logger& log, uint32_t nodes);  // for CONFIG SET maxclients
 
-// `oom-score-adj` and `oom-score-adj-values`.
-class OomScore {
+class OomScore {  // oom_score_adj of this process
  public:
   explicit OomScore(Logger& log) : log_(log) {}
 
   enum class Outcome : uint8_t { kDone, kFailed };
   // Index of oom-score-adj-values.
   enum class Process : uint8_t { kPrimary = 0, kReplica = 1, kChild = 2 };
-  // Writes the configured score, or restores the original one when the feature is turned off. Logs failures.
-  Outcome Apply(const Settings& settings, Process process);
+  // Restores it when the feature is turned off. Logs failures.
+  Outcome Apply(const Settings& settings, Process process);  // writes the configured score, or restores the original
 
  private:
   Outcome Fail(const char* what);

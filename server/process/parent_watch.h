@@ -14,7 +14,7 @@
 
 namespace respite {
 
-class ParentWatch {
+class ParentWatch {  // notices the end of the process that started this one
  public:
   enum class Finding : uint8_t {
     kThere,
@@ -27,13 +27,13 @@ class ParentWatch {
   // Returns a descriptor that becomes readable when the parent ends. Returns -1 if the system has no such descriptors;
   // then HasEnded must be polled. Requires: Find has returned kThere.
   int DescriptorToWatch() const { return descriptor_.Get(); }
-  bool HasEnded() const;
+  bool HasEnded() const;  // the parent
 
  private:
-  bool IsAdoptive() const;
+  bool IsAdoptive() const;  // the parent only adopted this process
 
   pid_t pid_ = 0;
-  Descriptor descriptor_;
+  Descriptor descriptor_;  // pidfd of the parent; closed: unsupported
 };
 
 }  // namespace respite

@@ -22,7 +22,7 @@ class ProcessTitle {
   void Set(const std::string& title);
 
  private:
-  void ClaimArea();
+  void ClaimArea();  // moves the environment away, to overwrite it
 
   int argc_;
   char** argv_;

@@ -11,7 +11,7 @@
 
 namespace respite {
 
-class ReadyFd {
+class ReadyFd {  // a pipe of the launcher, which receives the ports
  public:
   // Takes the descriptor of this number; programs that the server starts do not inherit it. Returns an error text if it
   // cannot be used. Must be called before the process opens files, which could get its number.
@@ -22,7 +22,7 @@ class ReadyFd {
   Outcome Tell(std::string_view text);
 
  private:
-  Descriptor descriptor_;
+  Descriptor descriptor_;  // closed after Tell
 };
 
 }  // namespace respite

@@ -49,84 +49,75 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   int Run();
 
   // NodeServer::Owner
-  void PrepareChild(const NodeServer& node, ChildWork work) override;
+  void PrepareChild(const NodeServer& node, ChildWork work) override;  // title, processors and OOM score
   void OnStop(NodeServer& node) override;
   void OnShutdownCancelled() override;
   void OnShutdownStatus(const std::string& status) override;
   void OnRole(NodeServer& node) override;
   void OnTitle(const NodeServer& node) override;
   std::optional<std::string> OnOomScore(NodeServer& node) override;
-  void OnIdle() override;
+  void OnIdle() override;  // ends the process, if all servers are idle
 
   // NodeRestarts::Owner
   std::unique_ptr<NodeServer> MakeServer(const HostedServer& hosted) override;
-  void OnKilled(HostedServer&) override { --living_; }
-  void OnReviving(HostedServer&) override { ++living_; }
-  void OnBack(HostedServer& hosted) override;
-  void OnLost(HostedServer& hosted) override;
+  void OnKilled(HostedServer&) override { --living_; }    // it no longer counts as running
+  void OnReviving(HostedServer&) override { ++living_; }  // it counts as running again
+  void OnBack(HostedServer& hosted) override;             // the server has restarted
+  void OnLost(HostedServer& hosted) override;             // the server cannot restart
 
  private:
   using Step = NodeServer::Step;
 
-  void OpenLog(Logger& log);
-  void GoToBackground();
-  Step RaiseLimits();
-  // Does everything before serving. Returns at the first failure.
-  Step Prepare();
-  uint32_t CountNodes() const;
-  // PrepareWorlds lets a single server have worlds. PrepareLives lets all servers restart. Both require that TEST is
-  // allowed.
-  void PrepareWorlds();
-  void PrepareLives();
-  Step OpenRecording();
-  Step MakeResidents();
-  void MakeSeveral();
+  void OpenLog(Logger& log);    // as the directives say
+  void GoToBackground();        // `daemonize`, unless there is a supervisor
+  Step RaiseLimits();           // number of open files
+  Step Prepare();               // everything before serving
+  uint32_t CountNodes() const;  // number of servers of the process
+  void PrepareWorlds();         // lets a single server have worlds, if TEST is allowed
+  void PrepareLives();          // lets all servers restart, if TEST is allowed
+  Step OpenRecording();         // the file of the directive `record`
+  Step MakeResidents();         // all servers of the process
+  void MakeSeveral();           // the servers of plan_
   void AddHostedServer(HostedServer hosted);
   // Runs the work for each server on its thread, and waits for it. Returns kFailed if it failed for a server.
   Step OnEach(const std::function<Step(NodeServer&)>& work);
-  Step Build();
-  Step RefuseModules();
-  Step CheckLocale();
-  // Decides the roles of the nodes and tells them about each other.
-  Step FormGroup();
-  Step Announce();
-  Step WritePortFile();
-  // Makes all servers load, and servers with their own thread serve.
-  void StartServing();
-  void OnLoaded(const NodeServer& node, Step outcome);
+  Step Build();          // the Node of each server
+  Step RefuseModules();  // fails if there is a `loadmodule` line
+  Step CheckLocale();    // whether `locale-collate` exists
+  Step FormGroup();      // tells the nodes their roles
+  Step Announce();       // pidfile, port file and title
+  Step WritePortFile();  // `port-file`: one port per line
+  void StartServing();   // makes all servers load; those with their own thread then serve
+  void OnLoaded(const NodeServer& node, Step outcome);  // after the last: ConnectServers or BeReady
   // Waits until the servers of this mode are connected to each other. Called after all servers have loaded their data.
   void Settle(ServerMode mode);
-  void OnSettled(ServerMode mode);
-  void AwaitSettled(NodeServer& node, int64_t deadline_ms);
-  void BeReady();
-  // Writes the ports to the launcher.
-  void TellReady();
+  void OnSettled(ServerMode mode);                           // continues with the Sentinels, or BeReady
+  void AwaitSettled(NodeServer& node, int64_t deadline_ms);  // polls; then OnSettled
+  void BeReady();                                            // logs, and tells launcher and supervisor
+  void TellReady();                                          // writes the ports to the launcher
   // Runs `task` on the thread of the server: directly if that is the main thread. Requires: the server's loop runs.
   static void OnThreadOf(const HostedServer& hosted, std::function<void()> task);
   // Runs `task` on the main thread: directly if no server has its own thread.
   void Tell(std::function<void()> task);
-  void WatchSignals();
+  void WatchSignals();  // SIGTERM and SIGINT
   // Stops all servers as if this signal had arrived.
   void End(int signal);
-  // Returns kStopped if the parent has already ended.
-  Step FindParent();
-  void WatchParent();
-  void EndAfterParent();
-  void EndIdle();
-  void Signal(HostedServer& hosted);
-  // Signals the remaining servers after all signalled servers have stopped.
-  void SignalOthers();
-  void UpdateTitle(const Settings& shown);
-  // Sets oom_score_adj for the current role.
-  OomScore::Outcome ApplyOomScore(const Settings& settings);
+  Step FindParent();                                          // kStopped: the parent has already ended
+  void WatchParent();                                         // for `exit-with-parent`
+  void EndAfterParent();                                      // shuts down, since the parent has ended
+  void EndIdle();                                             // shuts down, for `exit-on-idle`
+  void Signal(HostedServer& hosted);                          // makes this server shut down
+  void SignalOthers();                                        // after the signalled ones have stopped
+  void UpdateTitle(const Settings& shown);                    // of the process, from these settings
+  OomScore::Outcome ApplyOomScore(const Settings& settings);  // for the current role
   bool IsSentinel() const { return config_.mode() == ServerMode::kSentinel; }
   char Role() const;
-  void RemoveFiles();
-  int Abandon();
-  int Leave(int exit_code);
+  void RemoveFiles();        // pidfile and port file
+  int Abandon();             // cleans up after a failed start; returns 1
+  int Leave(int exit_code);  // logs the end; exits in release builds
   Step Fail(const std::string& reason);
 
-  Config& config_;
+  Config& config_;  // configuration of the process; nodes derive theirs from it
   const CommandLine& line_;
   ProcessTitle& title_;
   SystemClock clock_;
@@ -135,11 +126,11 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   std::mutex mutex_;  // protects title_, oom_score_ and the settings that they use
   OomScore oom_score_;
   Daemon daemon_;
-  std::optional<Supervisor> supervisor_;
+  std::optional<Supervisor> supervisor_;  // systemd or upstart
   bool in_background_ = false;
   ReadyFd ready_fd_;
-  ParentWatch parent_;
-  std::vector<ConfigNote> notes_after_ready_;
+  ParentWatch parent_;                         // for `exit-with-parent`
+  std::vector<ConfigNote> notes_after_ready_;  // messages to log after readiness
   AnnouncementFile pidfile_;
   AnnouncementFile port_file_;
   SystemFiles files_;
@@ -149,17 +140,17 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   std::optional<ShutdownSignals> signals_;
   std::optional<NodePlan> plan_;  // nullopt: one server
   std::unique_ptr<WatchedLoop> main_;
-  std::vector<HostedServer> hosted_;
+  std::vector<HostedServer> hosted_;        // all servers of the process
   std::unique_ptr<NodeRestarts> restarts_;  // null: servers cannot restart
   std::unique_ptr<NodeMembers> members_;    // null: there is one server, or each has its own thread
   std::atomic<int> living_ = 0;             // servers that have not stopped
-  std::atomic<int> exit_code_ = 0;
-  std::atomic<bool> is_ending_ = false;  // by a signal, or by an event that is handled like one
-  bool has_lost_parent_ = false;
-  int64_t next_idle_end_ms_ = 0;  // in Pace time; the next attempt of EndIdle
-  int signal_ = 0;                // of the current shutdown; 0: no shutdown
-  int awaited_ = 0;               // number of servers that have not loaded, or not settled
-  bool has_failed_ = false;
+  std::atomic<int> exit_code_ = 0;          // of the process
+  std::atomic<bool> is_ending_ = false;     // by a signal, or by an event that is handled like one
+  bool has_lost_parent_ = false;            // the parent has ended
+  int64_t next_idle_end_ms_ = 0;            // Pace time of the next EndIdle, at the earliest
+  int signal_ = 0;                          // of the current shutdown; 0: no shutdown
+  int awaited_ = 0;                         // servers that have not loaded or connected yet
+  bool has_failed_ = false;                 // a server could not load
 };
 
 }  // namespace respite

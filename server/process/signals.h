@@ -21,15 +21,14 @@ class ShutdownSignals {
   ShutdownSignals(const ShutdownSignals&) = delete;
   ShutdownSignals& operator=(const ShutdownSignals&) = delete;
 
-  // Returns a descriptor that becomes readable when a signal arrives.
-  int DescriptorToWatch() const { return event_.Get(); }
+  int DescriptorToWatch() const { return event_.Get(); }  // readable when a signal arrives
   // Returns the last signal and makes the descriptor unreadable.
   int Take();
   // Makes the next SIGINT count as the first, because the shutdown was cancelled.
   void Forget();
 
  private:
-  Descriptor event_;
+  Descriptor event_;  // an eventfd that the handler writes
 };
 
 }  // namespace respite

@@ -24,9 +24,9 @@ class AnnouncementFile {
   AnnouncementFile(const AnnouncementFile&) = delete;
   AnnouncementFile& operator=(const AnnouncementFile&) = delete;
 
-  WriteObjection WriteInPlace(const std::string& path, std::string_view content);
+  WriteObjection WriteInPlace(const std::string& path, std::string_view content);  // keeps the inode
   WriteObjection WriteAtOnce(const std::string& path, std::string_view content);
-  bool Exists() const { return !path_.empty(); }
+  bool Exists() const { return !path_.empty(); }  // it was written, and not removed
   void Remove();
 
  private:

@@ -9,7 +9,7 @@
 
 namespace respite {
 
-class Supervisor {
+class Supervisor {  // systemd or upstart
  public:
   // Detects the supervisor. With upstart, returns when upstart continues the process.
   Supervisor(Supervision wanted, Logger& log);
@@ -17,18 +17,18 @@ class Supervisor {
   // Returns whether there is a supervisor. Then `daemonize` is ignored.
   bool Active() const { return active_ != Supervision::kNone; }
 
-  void Ready() const;
+  void Ready() const;  // reports that the server is ready
   // Reports that the server is stopping. A non-empty `status` adds details.
   void Stopping(const std::string& status) const;
 
  private:
-  bool Notify(std::string_view state) const;
-  void StartSystemd();
-  void StartUpstart();
+  bool Notify(std::string_view state) const;  // sends a datagram to systemd
+  void StartSystemd();                        // finds its socket
+  void StartUpstart();                        // stops this process until upstart continues it
 
   Logger& log_;
-  Supervision active_ = Supervision::kNone;
-  std::string socket_;  // "/path" or "@abstract"
+  Supervision active_ = Supervision::kNone;  // the detected supervisor
+  std::string socket_;                       // "/path" or "@abstract"
 };
 
 }  // namespace respite

@@ -15,7 +15,7 @@ enum class CheckResult : uint8_t { kSkipped, kPassed, kWarning };
 struct SystemCheck {
   std::string name;
   CheckResult result;
-  std::string advice;  // only for a warning
+  std::string advice;  // what to change, only for a warning
 };
 
 // Runs all checks. Cost: about 50 ms of CPU time, for timing the clock.
@@ -25,7 +25,6 @@ int PrintSystemChecks();
 
 // Logs the quick checks. Turns transparent huge pages off for this process if they are on and `disable-thp` says so.
 void WarnAboutSystem(const Settings& settings, Logger& log);
-// Warns if `tcp-backlog` exceeds the kernel's limit.
-void WarnAboutBacklog(const Settings& settings, Logger& log);
+void WarnAboutBacklog(const Settings& settings, Logger& log);  // if `tcp-backlog` exceeds the kernel's limit
 
 }  // namespace respite

@@ -15,17 +15,17 @@ namespace respite {
 // The options of the command line, and the command after them.
 struct ClientOptions {
   std::map<std::string, std::string> values;  // by option; the value of a flag is its name
-  ReplyStyle style;
-  bool shows_pushes = false;
-  bool speaks_resp3 = false;
-  bool fails_on_error = false;       // -e: an error reply means failure
-  bool reads_last_argument = false;  // -x: from standard input
-  bool speaks_tls = false;
-  bool is_insecure = false;
-  std::vector<std::string> command;
+  ReplyStyle style;                           // how replies are printed
+  bool shows_pushes = false;                  // prints RESP3 push messages
+  bool speaks_resp3 = false;                  // -3: sends HELLO 3
+  bool fails_on_error = false;                // -e: an error reply means failure
+  bool reads_last_argument = false;           // -x: from standard input
+  bool speaks_tls = false;                    // --tls
+  bool is_insecure = false;                   // --insecure: accepts any certificate
+  std::vector<std::string> command;           // with its arguments; empty: read from standard input
 
   bool Has(const char* option) const { return values.contains(option); }
-  std::string Value(const char* option, const char* otherwise) const {
+  std::string Value(const char* option, const char* otherwise) const {  // `otherwise`: if it was not given
     const auto found = values.find(option);
     return found == values.end() ? otherwise : found->second;
   }
@@ -34,7 +34,7 @@ struct ClientOptions {
 // Why the program ends without a connection: it prints its help or version, or an error.
 struct ClientEnd {
   int code;
-  std::FILE* output;
+  std::FILE* output;  // stdout or stderr
   std::string text;
 };
 Result<ClientOptions, ClientEnd> ReadClientOptions(std::span<const std::string> arguments);

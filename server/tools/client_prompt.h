@@ -9,11 +9,9 @@
 
 namespace respite {
 
-// Makes Ctrl-C set a flag instead of ending the process.
-void CatchInterrupts();
-// Returns whether Ctrl-C was pressed since the last call of TakeInterrupt.
-bool WasInterrupted();
-bool TakeInterrupt();
+void CatchInterrupts();  // Ctrl-C sets a flag instead of ending the process
+bool WasInterrupted();   // Ctrl-C was pressed since the last TakeInterrupt
+bool TakeInterrupt();    // returns the same, and resets it
 
 // During its lifetime, Ctrl-C shuts this socket down, so that a blocked read returns.
 class InterruptibleSocket {
@@ -24,8 +22,7 @@ class InterruptibleSocket {
   ~InterruptibleSocket();
 };
 
-// Returns whether the words contain a password, so that no history may store them.
-bool IsSecretCommand(const std::vector<std::string>& words);
+bool IsSecretCommand(const std::vector<std::string>& words);  // contains a password, so no history may store it
 
 // Returns the path of the history: RESPITECLI_HISTFILE or REDISCLI_HISTFILE of the environment, or
 // ~/.respitecli_history. An empty path means no history.
@@ -41,13 +38,12 @@ class CommandPrompt {
 
   // Returns a line without its end, or nullopt after Ctrl-C, Ctrl-D or the end of the terminal.
   std::optional<std::string> Read(const std::string& prompt);
-  // Adds a line to the history and its file.
-  void Remember(const std::string& line);
-  void ShowHints(bool wanted);
+  void Remember(const std::string& line);  // adds it to the history and its file
+  void ShowHints(bool wanted);             // of missing arguments, while typing
 
  private:
   struct Editor;
-  std::unique_ptr<Editor> editor_;
+  std::unique_ptr<Editor> editor_;  // libedit
 };
 
 }  // namespace respite

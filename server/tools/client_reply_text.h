@@ -13,7 +13,7 @@ enum class ReplyFormat : uint8_t {
   kCsv,       // one line: "a",1,NULL
 };
 
-struct ReplyStyle {
+struct ReplyStyle {  // how replies are printed
   ReplyFormat format = ReplyFormat::kRaw;
   std::string element_delimiter = "\n";  // kRaw: between the elements of a reply
   std::string reply_delimiter = "\n";    // kRaw: after a reply

@@ -15,8 +15,7 @@
 
 namespace respite {
 
-// A connection, and the replies that arrive on it.
-class ClientConnection {
+class ClientConnection {  // a connection, and the replies on it
  public:
   explicit ClientConnection(ClientStream stream) : stream_(std::move(stream)) {}
 
@@ -25,9 +24,8 @@ class ClientConnection {
   std::optional<ReplyTree> Receive();
   // Returns whether the server has closed the connection while no reply was awaited.
   bool HasEnded() const { return stream_.HasEnded(); }
-  int SocketNumber() const { return stream_.SocketNumber(); }
-  // Returns why Receive returned nullopt.
-  std::string Error() const;
+  int SocketNumber() const { return stream_.SocketNumber(); }  // file descriptor
+  std::string Error() const;                                   // why Receive returned nullopt
 
  private:
   ClientStream stream_;
@@ -40,31 +38,30 @@ class ClientSession {
   // Takes the password from the environment if the options have none. Keeps the reference to `options`.
   ClientSession(ClientOptions& options, bool reads_lines);
 
-  // Returns false after printing an error message.
-  bool Connect();
+  bool Connect();  // false: an error was printed
   // Changes the server. Prints a message if the server does not answer.
   void ConnectTo(const std::string& host, const std::string& port);
   // Sends the command and prints the reply. Returns the exit code: 0 if there was a reply, except for an error with -e.
   int Run(const std::vector<std::string>& words);
-  std::string Prompt() const;
+  std::string Prompt() const;  // "127.0.0.1:6379[1]> "
 
  private:
   Result<ClientStream, std::string> Dial() const;
-  bool Introduce();
-  bool IntroduceWith(const std::vector<std::string>& request, const std::string& title);
-  std::string Address() const;
-  std::optional<ReplyTree> Answer();
+  bool Introduce();  // sends AUTH, HELLO and SELECT
+  bool IntroduceWith(const std::vector<std::string>& request, const std::string& title);  // prints an error reply
+  std::string Address() const;                                                            // HOST:PORT of the options
+  std::optional<ReplyTree> Answer();  // prints pushed messages before it
   int Lost(const std::vector<std::string>& words);
-  void Print(const ReplyTree& reply, const std::vector<std::string>& words) const;
-  int Listen(const std::vector<std::string>& words);
-  void Learn(const std::vector<std::string>& words, const ReplyTree& reply);
-  void LearnLogin(std::span<const std::string> words);
-  void Forget();
+  void Print(const ReplyTree& reply, const std::vector<std::string>& words) const;  // `words`: the command
+  int Listen(const std::vector<std::string>& words);                                // prints messages until Ctrl-C
+  void Learn(const std::vector<std::string>& words, const ReplyTree& reply);  // login, protocol, database, transaction
+  void LearnLogin(std::span<const std::string> words);                        // of AUTH or HELLO
+  void Forget();                                                              // closes it, and ends the transaction
 
   ClientOptions& options_;
-  const bool reads_lines_;
-  std::optional<ClientConnection> connection_;
-  std::string database_;
+  const bool reads_lines_;                      // commands come from standard input or the prompt
+  std::optional<ClientConnection> connection_;  // nullopt: not connected
+  std::string database_;                        // of the last SELECT
   bool is_in_transaction_ = false;
   std::optional<std::string> queued_database_;  // of a SELECT that waits for EXEC
 };

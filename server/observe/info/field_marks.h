@@ -7,7 +7,6 @@
 
 namespace respite {
 
-// Returns the section without the lines that this dialect does not have.
-std::string OnlyFieldsOf(const Dialect& dialect, std::string section);
+std::string OnlyFieldsOf(const Dialect& dialect, std::string section);  // omits fields that the version lacks
 
 }  // namespace respite

@@ -19,7 +19,7 @@ std::string ServerSection(const Services& services);
 std::string ClientsSection(const Services& services);  // Cost: O(clients)
 std::string MemorySection(const Services& services);   // Cost: O(clients + databases)
 std::string PersistenceSection(const Services& services);
-std::string ThreadsSection(const Services& services);
+std::string ThreadsSection(const Services& services);  // I/O threads
 std::string StatsSection(const Services& services);
 std::string ReplicationSection(const Services& services);
 std::string CpuSection(const Services& services);
@@ -29,11 +29,11 @@ std::string ErrorStatsSection(const Services& services);
 std::string LatencyStatsSection(const Services& services);
 std::string ClusterSection(const Services& services);
 std::string KeyspaceSection(const Services& services);
-std::string DebugSection(const Services& services);
+std::string DebugSection(const Services& services);  // INFO debug
 std::string SentinelSection(const Services& services);
 
 // The lines of one section: "# Title", then "name:value", each ended by CR LF.
-class InfoText {
+class InfoText {  // builds the text of one section
  public:
   explicit InfoText(Bytes title) { (text_ += "# ").append(title).append("\r\n"); }
 
@@ -49,12 +49,10 @@ class InfoText {
   InfoText& Add(Bytes name, Number value) {
     return Add(name, IntegerText::FromUnsigned(value).View());
   }
-  // Adds a ratio with two decimals, like nearly every ratio of INFO.
-  InfoText& AddRatio(Bytes name, double value) { return Add(name, FixedText(value, 2)); }
-  InfoText& AddPercent(Bytes name, double value) { return Add(name, FixedText(value, 2) + "%"); }
-  InfoText& AddHuman(Bytes name, uint64_t bytes) { return Add(name, HumanBytes(bytes)); }
-  // Adds fields of unsupported features, whose value is zero while a feature is unused.
-  InfoText& AddZeros(std::initializer_list<Bytes> names) {
+  InfoText& AddRatio(Bytes name, double value) { return Add(name, FixedText(value, 2)); }          // two decimals
+  InfoText& AddPercent(Bytes name, double value) { return Add(name, FixedText(value, 2) + "%"); }  // "12.34%"
+  InfoText& AddHuman(Bytes name, uint64_t bytes) { return Add(name, HumanBytes(bytes)); }          // "1.50M"
+  InfoText& AddZeros(std::initializer_list<Bytes> names) {  // fields of unsupported features
     for (Bytes name : names) Add(name, "0");
     return *this;
   }

@@ -14,9 +14,8 @@ namespace respite {
 // Counts words that did not keep the value written to them, and restores their content. Requires: no other thread uses
 // the words, and there are at most kPageWords.
 inline constexpr size_t kPageWords = 512;
-uint64_t CountBadWordsInPlace(std::span<volatile uint64_t> words);
+uint64_t CountBadWordsInPlace(std::span<volatile uint64_t> words);  // at most kPageWords; restores them
 
-// Requires: the process is about to end.
-void TestMemoryOfCrash(const SignalLog& log);
+void TestMemoryOfCrash(const SignalLog& log);  // the process must be about to end
 
 }  // namespace respite

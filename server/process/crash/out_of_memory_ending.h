@@ -6,15 +6,13 @@
 
 namespace respite {
 
-// In the server: logs "Out Of Memory allocating N bytes!" and raises SIGABRT, which writes a crash report.
-void EndServerOutOfMemory(size_t bytes);
-// In a child that writes a file: logs that line and exits as failed. The server continues.
-void EndChildOutOfMemory(size_t bytes);
-// In the child that writes part of the crash report: exits silently.
-void EndReportOutOfMemory(size_t bytes);
+// Logs "Out Of Memory allocating N bytes!". The signal writes a crash report.
+void EndServerOutOfMemory(size_t bytes);  // in the server: raises SIGABRT
+// Logs that line, too. The server continues.
+void EndChildOutOfMemory(size_t bytes);   // in a child that writes a file: exits as failed
+void EndReportOutOfMemory(size_t bytes);  // in the child that writes a crash report: exits silently
 
-// Makes the system reserve memory for the main thread's stack, since a stack that cannot grow causes a fault, not a
-// failed allocation. Cost: a page.
-void ReserveStack();
+// A stack that cannot grow causes a fault, not a failed allocation. Cost: a page.
+void ReserveStack();  // memory for the main thread's stack to grow
 
 }  // namespace respite

@@ -74,15 +74,15 @@ void SignalLog::Byte(unsigned char byte) const {
   Write({digits, sizeof digits});
 }
 
-void SignalLog::Quoted(std::string_view text, size_t longest) const {
+void SignalLog::Quoted(std::string_view text, size_t max_bytes) const {
   Write("\"");
-  for (char c : text.substr(0, longest)) {
+  for (char c : text.substr(0, max_bytes)) {
     auto byte = static_cast<unsigned char>(c);
     const char escaped[] = {'\\', 'x', "0123456789abcdef"[byte >> 4], "0123456789abcdef"[byte & 15]};
     const bool plain = byte >= ' ' && byte < 0x7f && c != '"' && c != '\\';
     Write(plain ? std::string_view(&c, 1) : std::string_view(escaped, sizeof escaped));
   }
-  Write(text.size() > longest ? "\"..." : "\"");
+  Write(text.size() > max_bytes ? "\"..." : "\"");
 }
 
 void SignalLog::Prefix() const {

@@ -13,24 +13,23 @@
 
 namespace respite {
 
-// Sets the log file of handlers. An empty path means standard output. Paths longer than PATH_MAX are ignored.
-void SetSignalLog(std::string_view path);
+// Paths longer than PATH_MAX are ignored.
+void SetSignalLog(std::string_view path);  // the log file of signal handlers; empty: standard output
 
-// Opens the log. All methods are async-signal-safe.
-class SignalLog {
+// All methods are async-signal-safe.
+class SignalLog {  // a log for signal handlers
  public:
   SignalLog();
 
   int FileDescriptor() const { return fd_; }
   void Write(std::string_view text) const;
-  void Decimal(int64_t number) const;
-  void Hexadecimal(uint64_t number) const;
-  void Word(uint64_t number) const;     // writes 16 hexadecimal digits
-  void Byte(unsigned char byte) const;  // writes two hexadecimal digits
-  // Writes the text in double quotes, with non-printable bytes as \xNN, cut after `longest` bytes.
-  void Quoted(std::string_view text, size_t longest) const;
-  // Writes the beginning of a line, for example "4242:signal-handler (1795232753) ".
-  void Prefix() const;
+  void Decimal(int64_t number) const;       // writes the number
+  void Hexadecimal(uint64_t number) const;  // writes the number
+  void Word(uint64_t number) const;         // writes 16 hexadecimal digits
+  void Byte(unsigned char byte) const;      // writes two hexadecimal digits
+  // Non-printable bytes are written as \xNN.
+  void Quoted(std::string_view text, size_t max_bytes) const;  // writes it in double quotes, at most `max_bytes` bytes
+  void Prefix() const;                                         // writes "4242:signal-handler (1795232753) "
 
  private:
   Descriptor file_;  // not open if the log is standard output

@@ -8,8 +8,8 @@
 
 namespace respite {
 
-// Loads the names of functions. Must be called before the first trace, on any thread.
-void PrepareStackTraces();
+// Must be called before the first trace, on any thread.
+void PrepareStackTraces();  // loads the names of functions
 
 // Writes a line for each function that was running when the signal of `context` came, the innermost first:
 //
@@ -19,9 +19,9 @@ void WriteStackTrace(const SignalLog& log, const ucontext_t& context);
 
 // Writes registers, the top of the stack, and the machine code around the instruction.
 void WriteRegisters(const SignalLog& log, const ucontext_t& context);
-void WriteStackTop(const SignalLog& log, const ucontext_t& context);
-void WriteCode(const SignalLog& log, const ucontext_t& context);
+void WriteStackTop(const SignalLog& log, const ucontext_t& context);  // the words at the stack pointer
+void WriteCode(const SignalLog& log, const ucontext_t& context);      // machine code around the instruction
 
-uint64_t InstructionOf(const ucontext_t& context);
+uint64_t InstructionOf(const ucontext_t& context);  // address of the interrupted instruction
 
 }  // namespace respite

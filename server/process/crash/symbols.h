@@ -9,7 +9,7 @@
 
 namespace respite {
 
-class Symbols {
+class Symbols {  // the symbol table of this program
  public:
   // Maps the program's file; the system reads pages on demand. A file that is unreadable or has no symbols yields no
   // names.
@@ -18,7 +18,7 @@ class Symbols {
   Symbols(const Symbols&) = delete;
   Symbols& operator=(const Symbols&) = delete;
 
-  struct Place {
+  struct Place {                   // what is at an address
     std::string_view function;     // mangled; empty if unknown
     uint64_t function_offset = 0;  // of the address in the function
     uint64_t program_offset = 0;   // for addr2line
@@ -29,19 +29,19 @@ class Symbols {
   Place Find(uint64_t address) const;
 
  private:
-  void FindProgram();
-  void MapFile();
-  void FindTable();
+  void FindProgram();  // sets base_ and end_
+  void MapFile();      // sets file_
+  void FindTable();    // sets table_offset_ and names_
   template <class T>
   std::span<const T> Rows(uint64_t offset, uint64_t bytes) const;
 
   uint64_t base_ = 0;
   uint64_t end_ = 0;
-  void* mapping_ = nullptr;
+  void* mapping_ = nullptr;  // of the program's file; null: none
   std::string_view file_;
-  std::string_view names_;
-  uint64_t table_offset_ = 0;
-  uint64_t table_bytes_ = 0;
+  std::string_view names_;     // the string table
+  uint64_t table_offset_ = 0;  // of the symbol table in the file
+  uint64_t table_bytes_ = 0;   // size of the symbol table
 };
 
 }  // namespace respite

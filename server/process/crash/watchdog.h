@@ -11,15 +11,15 @@
 namespace respite {
 
 // Requires: at most one for each thread.
-class Watchdog {
+class Watchdog {  // logs a stack trace if the loop is blocked
  public:
   Watchdog() = default;
   ~Watchdog();
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
-  // Sets the period; zero turns the watchdog off. Must be called, like Feed, on the thread to watch.
-  void SetPeriod(std::chrono::milliseconds period);
+  // Must be called, like Feed, on the thread to watch.
+  void SetPeriod(std::chrono::milliseconds period);  // zero turns the watchdog off
   // Restarts the deadline of the watchdog. Must be called in each turn of the loop. Cost: a system call if the watchdog
   // is on, otherwise a comparison.
   void Feed() {
@@ -28,13 +28,13 @@ class Watchdog {
 
  private:
   bool IsOn() const { return period_.count() != 0; }
-  void Start();
-  void MakeTimer();
+  void Start();      // restarts the timer
+  void MakeTimer();  // for this thread
   void DeleteTimer();
 
-  std::chrono::milliseconds period_{0};
-  timer_t timer_{};
-  std::thread::id timer_thread_;  // the thread that the signal reaches; empty without a timer
+  std::chrono::milliseconds period_{0};  // zero: off
+  timer_t timer_{};                      // sends SIGALRM after the period
+  std::thread::id timer_thread_;         // the thread that the signal reaches; empty without a timer
 };
 
 }  // namespace respite

@@ -19,7 +19,7 @@ namespace respite {
 // `announce`. Requires: they listen.
 void RouteWithin(const std::string& announce, const std::vector<HostedServer>& hosted_servers);
 
-class GroupStart {
+class GroupStart {  // tells the nodes about each other
  public:
   // All must outlive the object.
   GroupStart(const Config& config, const NodePlan& plan, std::vector<HostedServer>& hosted_servers);
@@ -37,17 +37,17 @@ class GroupStart {
  private:
   // Sets the history of empty nodes. A primary and its replicas get the same history.
   void ShareEmptyHistories();
-  SentinelGroupPlan::Place PlaceOf(int node) const;
+  SentinelGroupPlan::Place PlaceOf(int node) const;  // address and role of the node
   // Returns "mymaster", as in the documentation of Redis, then "mymaster-2", and so on.
   static std::string NameOfService(int primary);
-  SentinelGroupPlan PlanSentinels();
-  void FollowPrimary(int node);
-  std::optional<std::string> WriteLines(int sentinel, const std::string& lines);
+  SentinelGroupPlan PlanSentinels();                                              // their configuration lines
+  void FollowPrimary(int node);                                                   // makes the node a replica
+  std::optional<std::string> WriteLines(int sentinel, const std::string& lines);  // to the file of this Sentinel
 
-  const Config& config_;
+  const Config& config_;  // configuration of the process
   const NodePlan& plan_;
-  std::vector<HostedServer>& hosted_;
-  Random random_;
+  std::vector<HostedServer>& hosted_;  // all servers of the process
+  Random random_;                      // for random choices
   IdSource ids_;
 };
 

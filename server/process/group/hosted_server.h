@@ -15,7 +15,7 @@
 
 namespace respite {
 
-struct HostedServer {
+struct HostedServer {                  // a server, and the objects that only it uses
   std::string name;                    // "node-1" if there are several
   std::unique_ptr<OwnFolder> folder;   // null: the folder of the process
   std::unique_ptr<Config> config;      // null: the configuration of the process
@@ -23,13 +23,13 @@ struct HostedServer {
   std::unique_ptr<WatchedLoop> loop;   // null: the loop of the main thread
   std::unique_ptr<TaskThread> thread;  // null: the main thread; the loop is created on its thread
   std::unique_ptr<NodeServer> node;
-  std::unique_ptr<NodeWorlds> worlds;   // null: it cannot have worlds
+  std::unique_ptr<NodeWorlds> worlds;   // isolated servers for tests; null: not allowed
   std::unique_ptr<const Config> start;  // configuration for a restart; null: it cannot restart
   std::vector<Descriptor> ports;        // reserved while the server is killed
-  bool is_signalled = false;
-  bool is_killed = false;  // killed for a test: its stop does not count as a stop of the service
+  bool is_signalled = false;            // it got the signal to shut down
+  bool is_killed = false;               // killed for a test: its stop does not count as a stop of the service
 
-  bool Lives() const { return !is_killed && !node->HasStopped(); }
+  bool Lives() const { return !is_killed && !node->HasStopped(); }  // it was not killed, and has not stopped
 };
 
 }  // namespace respite

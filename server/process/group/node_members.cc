@@ -47,8 +47,8 @@ NodeGroup::Role RoleOf(const NodeServer& node) {
 
 }  // namespace
 
-NodeMembers::NodeMembers(NodeRestarts& lives, std::vector<HostedServer>& hosted_servers, const Pace& pace)
-    : restarts_(lives), hosted_(hosted_servers), pace_(pace) {
+NodeMembers::NodeMembers(NodeRestarts& restarts, std::vector<HostedServer>& hosted_servers, const Pace& pace)
+    : restarts_(restarts), hosted_(hosted_servers), pace_(pace) {
   for (HostedServer& hosted : hosted_) hosted.node->services().lab.group = this;
 }
 

@@ -13,27 +13,24 @@ namespace respite {
 
 class Connection;
 
-class NodeRestarts final : public Restarts {
+class NodeRestarts final : public Restarts {  // kills and restarts servers of the process
  public:
-  class Owner {
+  class Owner {  // receives the events of restarts: the process
    public:
     virtual ~Owner() = default;
     // Creates an unbuilt server that replaces the one of `hosted`.
     virtual std::unique_ptr<NodeServer> MakeServer(const HostedServer& hosted) = 0;
-    // Called after the server was killed.
-    virtual void OnKilled(HostedServer& hosted) = 0;
+    virtual void OnKilled(HostedServer& hosted) = 0;  // a server was killed
     // Called before the server restarts. From now on a stop of this server counts as a normal stop.
     virtual void OnReviving(HostedServer& hosted) = 0;
-    // Called when the server has restarted and serves again.
-    virtual void OnBack(HostedServer& hosted) = 0;
-    // Called when the server cannot restart; the reason is logged.
-    virtual void OnLost(HostedServer& hosted) = 0;
+    virtual void OnBack(HostedServer& hosted) = 0;  // the server has restarted, and serves
+    virtual void OnLost(HostedServer& hosted) = 0;  // the server cannot restart; logged
   };
 
   // All servers run on `loop`. All arguments must outlive the object.
   NodeRestarts(Owner& owner, std::vector<HostedServer>& hosted_servers, WatchedLoop& loop);
 
-  bool Crash(const Session& caller, Remains remains) override;
+  bool Crash(const Session& caller, Remains remains) override;  // kills and restarts the caller's server
 
   // Kill and Revive must not be called within a turn of the server, but in a task of Later.
   void Later(std::function<void()> task) { loop_.loop.Post(nullptr, std::move(task)); }
@@ -43,17 +40,16 @@ class NodeRestarts final : public Restarts {
   bool Revive(HostedServer& hosted);
 
  private:
-  // Returns null if the host belongs to none of these servers.
-  HostedServer* HomeOf(const NodeHost& host);
+  HostedServer* HomeOf(const NodeHost& host);  // null: none of these
   // Ends the server: closes all clients except `spared`, frees and reserves its ports, and leaves its files as
   // `remains` says. The server object still has its data.
   void End(HostedServer& hosted, const Remains& remains, const Session* spared);
   // Starts hosted.node in place of `before`. If all data remains, it is copied from `before`.
   NodeServer::Step Begin(HostedServer& hosted, NodeServer& before, const Remains& remains);
-  void Restart(HostedServer& hosted, Connection& connection, const Remains& remains);
+  void Restart(HostedServer& hosted, Connection& connection, const Remains& remains);  // after Kill
 
   Owner& owner_;
-  std::vector<HostedServer>& hosted_;
+  std::vector<HostedServer>& hosted_;  // all servers of the process
   WatchedLoop& loop_;
 };
 

@@ -21,11 +21,11 @@ namespace respite {
 
 class Connection;
 
-class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owner {
+class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owner {  // isolated servers for tests
  public:
-  struct Parts {
+  struct Parts {               // arguments of the constructor
     NodeServer::Owner& owner;  // of the server that has the worlds
-    NodeServer& server;
+    NodeServer& server;        // the server that has the worlds
     WatchedLoop& loop;
     const Config& config;  // of that server; copied in the constructor, so later CONFIG SET has no effect
     const Clock& clock;
@@ -36,17 +36,17 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
 
   // Worlds
   bool Has(Bytes name) const override { return worlds_.contains(name); }
-  std::optional<std::string> Create(Bytes name, const Order& order) override;
+  std::optional<std::string> Create(Bytes name, const Order& order) override;  // returns an error
   void Drop(Bytes name) override;
   std::vector<Summary> List() const override;
   size_t Count() const override { return worlds_.size(); }
-  bool HaveClients() const override;
-  int PortOf(Bytes name) const override;
-  bool MayMove(const Session& session) const override;
-  bool Enter(const Session& session, Entry entry) override;
+  bool HaveClients() const override;                         // whether any world has clients
+  int PortOf(Bytes name) const override;                     // 0: the world has no port of its own
+  bool MayMove(const Session& session) const override;       // whether this client can enter a world
+  bool Enter(const Session& session, Entry entry) override;  // moves the client to a world
 
   // Restarts, for the worlds
-  bool Crash(const Session& caller, Remains remains) override;
+  bool Crash(const Session& caller, Remains remains) override;  // kills and restarts the caller's world
 
   // NodeServer::Owner
   void PrepareChild(const NodeServer& node, ChildWork work) override { parts_.owner.PrepareChild(node, work); }
@@ -59,44 +59,38 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
   std::optional<std::string> OnOomScore(NodeServer&) override;
 
  private:
-  struct World {
-    std::unique_ptr<OwnFolder> folder;
+  struct World {                        // an isolated server
+    std::unique_ptr<OwnFolder> folder;  // a path that does not exist
     std::unique_ptr<Config> config;
     std::unique_ptr<Logger> log;
     std::unique_ptr<NodeServer> node;  // destroyed before the other members
-    int64_t used_ms = 0;               // in Pace time
+    int64_t used_ms = 0;               // Pace time when it last had a client
   };
 
-  // Runs the task when the loop is free. Skips it if the worlds have been destroyed by then, since their server may
-  // crash.
-  void Later(std::function<void()> task);
-  std::function<void()> IfThere(std::function<void()> task) const;
-  std::unique_ptr<Config> ConfigFor(const Order& order, Folder& folder) const;
-  NodeServer& ServerOf(Bytes world) const;
-  // Returns a world that has not started.
-  World Prepared(Bytes name, const Order& order);
-  // The server that a new world replaces
-  struct Before {
-    const NodeServer* server = nullptr;  // null: it replaces none
-    bool has_data = false;               // the world continues with the data of `server`
+  void Later(std::function<void()> task);                           // when the loop is free, if the worlds still exist
+  std::function<void()> IfThere(std::function<void()> task) const;  // does nothing once the worlds are gone
+  std::unique_ptr<Config> ConfigFor(const Order& order, Folder& folder) const;  // base_, changed as ordered
+  NodeServer& ServerOf(Bytes world) const;         // an empty name: the server that has the worlds
+  World Prepared(Bytes name, const Order& order);  // not started yet
+  struct Before {                                  // the server that a new world replaces
+    const NodeServer* server = nullptr;            // null: it replaces none
+    bool has_data = false;                         // the world continues with the data of `server`
   };
-  // Returns false if the world cannot start; the reason is logged.
-  bool Begin(NodeServer& node, const Before& before);
+  bool Begin(NodeServer& node, const Before& before);  // false: logged
   void Add(Bytes name, World world);
-  void Restart(const std::string& name, Connection& connection, const Remains& remains);
+  void Restart(const std::string& name, Connection& connection, const Remains& remains);  // after a crash
   // Requires: the connection is open, and the world exists.
   void Move(Connection& connection, const Entry& entry);
-  // Returns the empty name for the server that has the worlds, and nullopt for a world that was dropped.
-  std::optional<std::string> NameOf(const NodeHost& host) const;
-  void AwaitIdle();
-  void DropIdle();
+  std::optional<std::string> NameOf(const NodeHost& host) const;  // empty: the server itself; nullopt: dropped
+  void AwaitIdle();                                               // starts a timer for DropIdleWorlds
+  void DropIdle();                                                // worlds unused for test-world-idle
 
-  const Parts parts_;
-  OwnFolder nowhere_;
+  const Parts parts_;  // arguments of the constructor
+  OwnFolder nowhere_;  // a folder that does not exist: worlds have no files
   const std::unique_ptr<Config> base_;
-  std::map<std::string, World, std::less<>> worlds_;
-  std::vector<World> dropped_;  // destroyed in the next turn
-  bool awaits_idle_ = false;
+  std::map<std::string, World, std::less<>> worlds_;             // by name
+  std::vector<World> dropped_;                                   // destroyed in the next turn
+  bool awaits_idle_ = false;                                     // the timer for DropIdleWorlds runs
   const std::shared_ptr<bool> life_ = std::make_shared<bool>();  // expires with the worlds
 };
 

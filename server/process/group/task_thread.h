@@ -20,14 +20,13 @@ class TaskThread {
   TaskThread& operator=(const TaskThread&) = delete;
 
   void Do(std::function<void()> task);
-  // Returns when all tasks added so far are done.
-  void Await();
+  void Await();  // until all tasks added so far are done
 
  private:
   void Run();
 
-  std::mutex mutex_;
-  std::condition_variable changed_;
+  std::mutex mutex_;                         // protects tasks_ and ends_
+  std::condition_variable changed_;          // tasks_ or ends_ has changed
   std::deque<std::function<void()>> tasks_;  // the first one may be running
   bool ends_ = false;
   std::thread thread_;
