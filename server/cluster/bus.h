@@ -16,8 +16,7 @@
 
 namespace respite {
 
-// Returns the bus port of a server that listens for clients. Fails with the reason, for the log.
-Result<int, std::string> BusPortOf(const Settings& settings);
+Result<int, std::string> BusPortOf(const Settings& settings);  // fails with the reason
 
 class Bus final : public BusLink::Owner, public Network::Acceptor {
  public:
@@ -25,9 +24,8 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   class User {
    public:
     virtual ~User() = default;
-    // Called when a link that this node dialed has connected.
-    virtual void OnReached(BusLink& link) = 0;
-    virtual void OnPacket(BusLink& link, const BusPacket& packet) = 0;
+    virtual void OnReached(BusLink& link) = 0;                          // a link that this node opened is connected now
+    virtual void OnPacket(BusLink& link, const BusPacket& packet) = 0;  // a valid packet has arrived
   };
 
   Bus(const ClusterCore& core, User& user) : core_(core), user_(user) {}
@@ -40,73 +38,65 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   // Returns the port on which the bus listens. It stays the same when the port for clients changes.
   int Port() const { return port_; }
 
-  // Dials the node, unless it has a link already.
-  void Reach(ClusterNode& node);
-  // Drop closes the dialed link, DropInbound the accepted link, and DropAll both.
-  void Drop(ClusterNode& node);
-  void DropInbound(ClusterNode& node);
-  void DropAll(ClusterNode& node);
-  // Binds an accepted link to its node; it replaces the node's former accepted link.
-  void Claim(BusLink& link, ClusterNode& node);
+  void Reach(ClusterNode& node);                 // unless it has a link already
+  void Drop(ClusterNode& node);                  // closes the link to the node
+  void DropInbound(ClusterNode& node);           // closes the link that the node opened
+  void DropAll(ClusterNode& node);               // closes the links in both directions
+  void Claim(BusLink& link, ClusterNode& node);  // an accepted link; replaces the former one of this node
   // Closes links with too many unsent bytes (cluster-link-sendbuf-limit). Links of unknown nodes have a fixed limit.
   void KeepLimits();
 
   // --- Packets.
 
-  // Returns a header that describes this node.
-  PacketHeader Header(PacketType type) const;
+  PacketHeader Header(PacketType type) const;  // describes this node
   void Send(BusLink& link, const BusPacket& packet);
   // Does nothing if the node has no link.
   void Send(ClusterNode& node, const BusPacket& packet);
-  // Sends the queued bytes of all links.
-  void Flush();
+  void Flush();  // sends the queued bytes of all links
   // From now on nothing is sent, not even bytes that are queued already.
   void Mute() { is_mute_ = true; }
-  // Sends to all nodes with a link, except nodes in handshake.
-  void Broadcast(const BusPacket& packet);
+  void Broadcast(const BusPacket& packet);  // to all nodes with a link, except nodes in handshake
   // Sends only to the nodes for which `wanted` returns true.
   void Broadcast(const BusPacket& packet, const std::function<bool(const ClusterNode&)>& wanted);
 
-  using Counts = std::array<uint64_t, kPacketTypes>;
-  const Counts& sent() const { return sent_; }
-  const Counts& received() const { return received_; }
-  uint64_t links_over_limit() const { return links_over_limit_; }
+  using Counts = std::array<uint64_t, kPacketTypes>;               // by packet type
+  const Counts& sent() const { return sent_; }                     // packets by type, since the start
+  const Counts& received() const { return received_; }             // packets by type, since the start
+  uint64_t links_over_limit() const { return links_over_limit_; }  // links closed by cluster-link-sendbuf-limit
   // Visits all links of known nodes.
   void ForEachLink(const std::function<void(const BusLink&)>& visit) const;
 
-  // DEBUG: drops received packets of this type (-1: none), and closes their link if `closes` is set.
-  struct Filter {
-    int type = -1;
-    bool closes = false;
+  struct Filter {         // DEBUG: received packets that are dropped
+    int type = -1;        // a PacketType; -1: none
+    bool closes = false;  // whether a dropped packet also closes its link
   };
-  Filter filter;
+  Filter filter;  // of received packets; set by DEBUG
 
   // BusLink::Owner
-  void OnOpened(BusLink& link) override;
-  void OnData(BusLink& link) override;
-  void OnPacket(BusLink& link, Bytes bytes) override;
-  void OnUnsent(BusLink& link) override { to_flush_.push_back(link.shared_from_this()); }
-  void OnClosed(BusLink& link, const std::string& reason) override;
+  void OnOpened(BusLink& link) override;               // the link is connected
+  void OnData(BusLink& link) override;                 // notes when its node was last heard
+  void OnPacket(BusLink& link, Bytes bytes) override;  // decodes the packet, and handles it
+  void OnUnsent(BusLink& link) override { to_flush_.push_back(link.shared_from_this()); }  // Flush will send it
+  void OnClosed(BusLink& link, const std::string& reason) override;                        // forgets the link
   // Network::Acceptor
-  void OnAccepted(std::unique_ptr<Link> link) override;
+  void OnAccepted(std::unique_ptr<Link> link) override;  // another node has connected
 
  private:
-  void SendBytes(BusLink& link, PacketType type, Bytes bytes);
-  void KeepLimitOfStrangers();
-  // Returns the slots of this node, or of its primary. Cost: O(1) while nothing has changed.
-  const SlotSet& MySlots() const;
+  void SendBytes(BusLink& link, PacketType type, Bytes bytes);  // sends an encoded packet
+  void KeepLimitOfStrangers();     // closes links of unknown nodes that are too full or too old
+  const SlotSet& MySlots() const;  // of its primary if it is a replica; O(1) while nothing has changed
 
   const ClusterCore& core_;
   User& user_;
-  std::unique_ptr<Network::Listening> listening_;
+  std::unique_ptr<Network::Listening> listening_;  // the bus port
   int port_ = 0;
-  std::set<std::shared_ptr<BusLink>> strangers_;  // accepted links of unknown senders
-  std::vector<std::shared_ptr<BusLink>> to_flush_;
-  bool is_mute_ = false;
-  Counts sent_{};
-  Counts received_{};
-  uint64_t links_over_limit_ = 0;
-  mutable SlotSet my_slots_;
+  std::set<std::shared_ptr<BusLink>> strangers_;    // accepted links of unknown senders
+  std::vector<std::shared_ptr<BusLink>> to_flush_;  // links with unsent bytes
+  bool is_mute_ = false;                            // nothing is sent any more
+  Counts sent_{};                                   // packets by type
+  Counts received_{};                               // packets by type
+  uint64_t links_over_limit_ = 0;                   // how many were closed
+  mutable SlotSet my_slots_;                        // last result of MySlots
   mutable uint64_t my_slots_version_ = UINT64_MAX;  // version of the view for which my_slots_ is valid
 };
 

@@ -14,18 +14,15 @@ struct ClusterNode;
 
 class BusLink final : public Link::User, public std::enable_shared_from_this<BusLink> {
  public:
-  class Owner {
+  class Owner {  // handles the events of the link
    public:
     virtual ~Owner() = default;
-    virtual void OnOpened(BusLink& link) = 0;
-    // Called for every received chunk, even an incomplete packet, before OnPacket (keeps data_received_ms current).
-    virtual void OnData(BusLink& link) = 0;
+    virtual void OnOpened(BusLink& link) = 0;  // the link is connected
+    virtual void OnData(BusLink& link) = 0;    // some bytes have arrived; called before OnPacket
     // `bytes` is one whole packet. OnPacket may close the link.
     virtual void OnPacket(BusLink& link, Bytes bytes) = 0;
-    // Called when the link has its first unsent bytes; the owner must call Flush later.
-    virtual void OnUnsent(BusLink& link) = 0;
-    // Called when the connection has ended. The owner drops the link.
-    virtual void OnClosed(BusLink& link, const std::string& reason) = 0;
+    virtual void OnUnsent(BusLink& link) = 0;  // it has its first unsent bytes; the owner must call Flush later
+    virtual void OnClosed(BusLink& link, const std::string& reason) = 0;  // it has ended; the owner drops the link
   };
   // Maximum size of a packet, and of the unsent bytes, on a link of an unknown node: enough for a greeting.
   static constexpr size_t kMostOfStranger = size_t{1} << 20;
@@ -35,7 +32,7 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
       : node(link_node), born_ms(now_ms), owner_(owner), direction_(direction) {}
 
   void Dial(Network& network, const Link::Target& target) { link_ = network.Dial(target, *this); }
-  void Adopt(std::unique_ptr<Link> link) {
+  void Adopt(std::unique_ptr<Link> link) {  // takes an accepted connection
     link_ = std::move(link);
     link_->SetUser(*this);
     is_open_ = true;
@@ -53,12 +50,12 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
     if (unsent_.empty()) owner_.OnUnsent(*this);
     unsent_.append(packet);
   }
-  void Flush();
+  void Flush();  // sends what Send has queued
   size_t UnsentBytes() const { return is_open_ ? unsent_.size() + link_->UnsentBytes() : 0; }
-  size_t HeldBytes() const { return sizeof *this + UnsentBytes() + received_.capacity(); }
+  size_t HeldBytes() const { return sizeof *this + UnsentBytes() + received_.capacity(); }  // memory of the link
   // Each returns the IP address without the port. Requires: open.
-  std::string PeerIp() const { return IpOf(link_->PeerAddress()); }
-  std::string LocalIp() const { return IpOf(link_->LocalAddress()); }
+  std::string PeerIp() const { return IpOf(link_->PeerAddress()); }    // without the port
+  std::string LocalIp() const { return IpOf(link_->LocalAddress()); }  // without the port
 
   // Link::User
   void OnConnected() override {
@@ -68,16 +65,15 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
   void OnReceived(Bytes bytes) override;
   void OnEnded(const std::string& reason) override;
 
-  ClusterNode* node;  // the node at the other end; null while unknown
-  const int64_t born_ms;
+  ClusterNode* node;      // the node at the other end; null while unknown
+  const int64_t born_ms;  // BusClock time at which it was made
 
  private:
   // Removes the port and brackets of "127.0.0.1:7000" or "[::1]:7000".
   static std::string IpOf(const std::string& address);
-  // Handles the whole packets at the beginning of `bytes`. Returns how many bytes they have.
-  size_t TakePackets(Bytes bytes);
+  size_t TakePackets(Bytes bytes);  // those at the beginning; returns the size of all
 
-  Owner& owner_;
+  Owner& owner_;  // handles the events
   const Direction direction_;
   std::unique_ptr<Link> link_;
   bool is_open_ = false;

@@ -35,8 +35,7 @@ enum class PacketType : uint16_t {
   kPublishShard,
 };
 inline constexpr size_t kPacketTypes = 11;
-// Returns the name in CLUSTER INFO, for example "ping".
-Bytes NameOf(PacketType type);
+Bytes NameOf(PacketType type);  // the name in CLUSTER INFO, for example "ping"
 
 // State of a node, as encoded on the bus.
 enum NodeFlag : uint16_t {
@@ -54,30 +53,30 @@ enum NodeFlag : uint16_t {
 
 struct PacketHeader {
   // Bits of `message_flags`.
-  static constexpr uint8_t kPaused = 1;      // the sender is a primary that has paused writes for a manual failover
-  static constexpr uint8_t kForcesVote = 2;  // vote although the primary is not failing
-  static constexpr uint8_t kHasExtensions = 4;
+  static constexpr uint8_t kPaused = 1;         // the sender is a primary that has paused writes for a manual failover
+  static constexpr uint8_t kForcesVote = 2;     // vote although the primary is not failing
+  static constexpr uint8_t kHasExtensions = 4;  // PingExtensions follow the gossip
 
   PacketType type = PacketType::kPing;
   uint16_t port = 0;
-  uint16_t other_port = 0;  // TLS port if `port` is TCP, and the reverse; 0: none
-  uint16_t bus_port = 0;
-  uint16_t flags = 0;  // NodeFlag bits
-  uint64_t current_epoch = 0;
-  uint64_t config_epoch = 0;
-  uint64_t offset = 0;
-  NodeId sender;
-  SlotSet slots;
-  NodeId primary;  // null if the sender is a primary
-  std::string ip;  // empty: use the address of the connection
-  bool is_cluster_ok = false;
-  uint8_t message_flags = 0;
+  uint16_t other_port = 0;     // TLS port if `port` is TCP, and the reverse; 0: none
+  uint16_t bus_port = 0;       // of the sender's cluster bus
+  uint16_t flags = 0;          // NodeFlag bits
+  uint64_t current_epoch = 0;  // the largest that the sender knows
+  uint64_t config_epoch = 0;   // of the sender's primary, if it is a replica
+  uint64_t offset = 0;         // replication offset of the sender
+  NodeId sender;               // null only in broken packets
+  SlotSet slots;               // of the sender's primary, if it is a replica
+  NodeId primary;              // null if the sender is a primary
+  std::string ip;              // empty: use the address of the connection
+  bool is_cluster_ok = false;  // the sender serves requests
+  uint8_t message_flags = 0;   // kPaused, kForcesVote, kHasExtensions
 };
 
-struct GossipEntry {
+struct GossipEntry {  // what a packet says of another node
   NodeId id;
-  uint32_t ping_sent_s = 0;
-  uint32_t pong_received_s = 0;
+  uint32_t ping_sent_s = 0;      // UNIX time; 0: no PONG is awaited
+  uint32_t pong_received_s = 0;  // UNIX time
   std::string ip;
   uint16_t port = 0;
   uint16_t bus_port = 0;
@@ -87,40 +86,40 @@ struct GossipEntry {
 
 // Extensions of PING, PONG and MEET, after the gossip entries; since Redis 7.0.
 struct PingExtensions {
-  struct Forgotten {
+  struct Forgotten {  // a node that CLUSTER FORGET has removed
     NodeId id;
-    uint64_t ttl_s = 0;
+    uint64_t ttl_s = 0;  // how long receivers must not add it again
   };
-  std::optional<std::string> hostname;
-  std::optional<std::string> human_name;
-  std::optional<NodeId> shard;
+  std::optional<std::string> hostname;     // cluster-announce-hostname
+  std::optional<std::string> human_name;   // cluster-announce-human-nodename
+  std::optional<NodeId> shard;             // the shard id of the sender
   std::optional<std::string> client_ipv4;  // client_ipv4 and client_ipv6: since Valkey 8.0
-  std::optional<std::string> client_ipv6;
-  std::vector<Forgotten> forgotten;
+  std::optional<std::string> client_ipv6;  // cluster-announce-client-ipv6
+  std::vector<Forgotten> forgotten;        // receivers remove these nodes too
 };
 
-struct PingBody {
+struct PingBody {  // of PING, PONG and MEET
   std::vector<GossipEntry> gossip;
   PingExtensions extensions;
 };
-struct FailBody {
+struct FailBody {  // names a node that has failed
   NodeId id;
 };
-struct PublishBody {
+struct PublishBody {  // of PUBLISH and SPUBLISH, between nodes
   std::string channel;
   std::string message;
 };
-struct UpdateBody {
+struct UpdateBody {  // who owns slots, for a node with old knowledge
   uint64_t config_epoch = 0;
   NodeId id;
   SlotSet slots;
 };
-struct EmptyBody {};
+struct EmptyBody {};  // of packets that have only a header
 
 struct BusPacket {
-  static constexpr size_t kPreambleBytes = 8;  // enough to read the length
-  static constexpr size_t kHeaderBytes = 2256;
-  static constexpr size_t kGossipBytes = 104;
+  static constexpr size_t kPreambleBytes = 8;   // enough to read the length
+  static constexpr size_t kHeaderBytes = 2256;  // with the preamble
+  static constexpr size_t kGossipBytes = 104;   // of one GossipEntry
   // Longest accepted packet; no node sends a gigabyte of messages.
   static constexpr uint32_t kLongest = uint32_t{1} << 30;
   // Largest accepted epoch; no cluster reaches it by counting. A larger one would leave no room for elections.
@@ -129,11 +128,10 @@ struct BusPacket {
   PacketHeader header;
   std::variant<EmptyBody, PingBody, FailBody, PublishBody, UpdateBody> body;
 
-  std::string Encode() const;
+  std::string Encode() const;  // the bytes to send
   // Checks the length. Fails with the reason, for the log. Skips unknown extensions and the body of kModule.
   static Result<BusPacket, std::string> Decode(Bytes bytes);
-  // Returns the packet's length; nothing if the signature or length is invalid. Requires: kPreambleBytes bytes.
-  static std::optional<uint32_t> LengthOf(Bytes preamble);
+  static std::optional<uint32_t> LengthOf(Bytes preamble);  // nothing if it is invalid. Requires: kPreambleBytes
 };
 
 }  // namespace respite

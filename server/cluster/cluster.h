@@ -33,12 +33,12 @@ namespace respite {
 
 class Cluster final : public Bus::User {
  public:
-  struct Parts {
+  struct Parts {  // what the constructor takes
     const Settings& settings;
     const Pace& pace;
     int64_t wall_ms;  // wall clock at the start
     Logger& log;
-    uint64_t random_seed;
+    uint64_t random_seed;  // of ids and delays
     const LateBound<Network>& network;
     ClusterHost& host;
   };
@@ -50,45 +50,37 @@ class Cluster final : public Bus::User {
   void Trust() { health_.Trust(); }
   // Listens, and takes the role that nodes.conf names. Returns the reason if that failed.
   std::optional<std::string> Start();
-  // Dials all nodes without a link, as the next tick would.
-  void ReachAll();
-  // Returns whether the links to all nodes with an address are open.
-  bool HasReachedAll() const;
+  void ReachAll();             // all nodes without a link, as the next tick would
+  bool HasReachedAll() const;  // the links to all nodes with an address are open
   // Called ten times a second.
   void Tick();
-  // Called at the end of each turn: saves changes, sends the queued packets, and tells the host of a new topology.
-  void EndTurn();
-  // Saves and sends like EndTurn, in the middle of a long turn.
-  void SaveAndSend();
-  // Called after a change of directives that this node announces.
-  void ReadSettings();
+  void EndTurn();       // saves changes, sends queued packets, and tells the host of a new topology
+  void SaveAndSend();   // like EndTurn, in the middle of a long turn
+  void ReadSettings();  // after a change of directives that this node announces
 
   // --- Commands of operators (CLUSTER …). The caller has checked that they are possible. Meet returns false for an
   // invalid address, and BumpEpoch if nothing changes.
 
   bool Meet(const NodeAddress& address) { return gossip_.Greet(address); }
-  void Forget(ClusterNode& node);
+  void Forget(ClusterNode& node);  // CLUSTER FORGET
   bool HasForgotten(const NodeId& id) { return gossip_.IsForgotten(id); }
-  // Makes this node a replica of `primary`. Requires: a primary other than this node.
-  void Replicate(ClusterNode& primary);
-  void AddSlots(const SlotSet& slots);
-  void DeleteSlots(const SlotSet& slots);
-  // CLUSTER SETSLOT … NODE: gives the slot to `owner`.
-  void GiveSlot(int slot, ClusterNode& owner);
+  void Replicate(ClusterNode& primary);         // CLUSTER REPLICATE; `primary` is another node
+  void AddSlots(const SlotSet& slots);          // CLUSTER ADDSLOTS: this node owns them now
+  void DeleteSlots(const SlotSet& slots);       // CLUSTER DELSLOTS: they have no owner now
+  void GiveSlot(int slot, ClusterNode& owner);  // CLUSTER SETSLOT … NODE
   enum class FailoverMode : uint8_t { kAsk, kForce, kTakeOver };
-  void FailOver(FailoverMode mode);
-  // Claims these slots of another node, because their keys are here now. Returns the epoch of the claim.
-  uint64_t TakeSlots(const SlotSet& slots);
-  // Gives these slots of this node to node `id`, which has claimed them with this epoch. The node reports this
-  // directly, before its claim arrives on the bus. If this node has forgotten node `id`, the slots have no owner for
-  // now, and their keys are deleted here.
-  void ReceiveTakeover(const NodeId& id, uint64_t epoch, const SlotSet& taken);
+  void FailOver(FailoverMode mode);  // CLUSTER FAILOVER, on a replica
+  // Claims these slots of another node, because their keys are here now.
+  uint64_t TakeSlots(const SlotSet& slots);  // returns the epoch of the claim
+  // The node reports this directly, before its claim with this epoch arrives on the bus. If this node has forgotten
+  // node `id`, the slots have no owner for now, and their keys are deleted here.
+  void ReceiveTakeover(const NodeId& id, uint64_t epoch, const SlotSet& taken);  // node `id` owns them now
   enum class ResetMode : uint8_t { kSoft, kHard };
-  void Reset(ResetMode mode);
-  bool BumpEpoch() { return claims_.BumpEpoch(); }
-  void SetEpoch(uint64_t epoch);
+  void Reset(ResetMode mode);                       // CLUSTER RESET
+  bool BumpEpoch() { return claims_.BumpEpoch(); }  // CLUSTER BUMPEPOCH
+  void SetEpoch(uint64_t epoch);                    // CLUSTER SET-CONFIG-EPOCH
   int CountFailureReports(ClusterNode& node) { return failures_.CountReports(node); }
-  void SaveNow();
+  void SaveNow();  // saves nodes.conf, if it has changed
   // Sends PUBLISH to all nodes, and SPUBLISH to the nodes of this shard.
   void Publish(PacketType type, Bytes channel, Bytes message);
 
@@ -100,36 +92,33 @@ class Cluster final : public Bus::User {
   PortChoice port_choice() const { return core_.settings.tls_cluster ? PortChoice::kTls : PortChoice::kTcp; }
 
   // Bus::User
-  void OnReached(BusLink& link) override;
-  void OnPacket(BusLink& link, const BusPacket& packet) override;
+  void OnReached(BusLink& link) override;                          // sends the first packet
+  void OnPacket(BusLink& link, const BusPacket& packet) override;  // applies it
 
  private:
   void Save(ClusterHost::Durably durably);
-  ClusterNode* SenderOf(BusLink& link, const PacketHeader& header);
-  void NoteSender(ClusterNode& sender, const PacketHeader& header);
-  // Handles PING, PONG and MEET.
+  ClusterNode* SenderOf(BusLink& link, const PacketHeader& header);  // null: unknown
+  void NoteSender(ClusterNode& sender, const PacketHeader& header);  // from a packet of the sender
   void OnPing(BusLink& link, ClusterNode* sender, const BusPacket& packet);
-  void LearnMyIp(const BusLink& link);
-  void AddStranger(const BusLink& link, const PacketHeader& header);
+  void LearnMyIp(const BusLink& link);                                // the address to which another node has connected
+  void AddStranger(const BusLink& link, const PacketHeader& header);  // of a MEET, if it is unknown
   // Handles a PONG, or the first answer, of a dialed node. Returns null if the rest of the packet must be ignored.
   ClusterNode* OnAnswer(BusLink& link, ClusterNode* sender, const PacketHeader& header);
   ClusterNode* EndHandshake(ClusterNode& node, ClusterNode* known, const BusLink& link, const PacketHeader& header);
-  void NotePong(ClusterNode& node);
+  void NotePong(ClusterNode& node);  // also clears PFAIL, if the node has it
   void UpdateAddress(ClusterNode& node, const BusLink& link, const PacketHeader& header);
-  void UpdateRole(ClusterNode& sender, const PacketHeader& header);
+  void UpdateRole(ClusterNode& sender, const PacketHeader& header);  // primary, or replica of whom
   // Takes over the slots of this node's primary if that has reported to follow this node for cluster-node-timeout.
   // Called for each such report.
   void OnCircle();
-  // If this node's primary has become a replica of another node, follows that node.
-  void LeaveChain();
+  void LeaveChain();  // if this node's primary has become a replica
   NodeAddress AddressOf(const BusLink& link, const PacketHeader& header) const;
-  void OnOther(ClusterNode& sender, const BusPacket& packet);
-  void PingSomebody();
-  // Tells all nodes immediately that this node follows another primary, instead of with the next PING.
-  void TellNewPrimary();
-  void CheckNode(ClusterNode& node);
-  void SetMyAddress();
-  void SetNoFailover();
+  void OnOther(ClusterNode& sender, const BusPacket& packet);  // any but PING, PONG and MEET
+  void PingSomebody();                                         // of some random nodes, the one with the oldest PONG
+  void TellNewPrimary();                                       // immediately, not with the next PING
+  void CheckNode(ClusterNode& node);                           // pings it when due; a silent node becomes PFAIL
+  void SetMyAddress();                                         // from the directives
+  void SetNoFailover();                                        // sets or clears the flag "nofailover" of this node
 
   BusClock clock_;
   Random random_;
@@ -144,11 +133,11 @@ class Cluster final : public Bus::User {
   Election election_;
   ReplicaMigration migration_;
   ClusterHealth health_;
-  int64_t ticks_ = 0;
+  int64_t ticks_ = 0;            // since the start
   int64_t circle_since_ms_ = 0;  // when the primary began to say that it follows this node; 0: it does not
   uint64_t told_version_ = 0;    // version of the view, last told to the host
   NodeId told_primary_;          // this node's primary, last told to other nodes; null: none
-  int64_t told_at_ms_ = 0;
+  int64_t told_at_ms_ = 0;       // when that was
 };
 
 }  // namespace respite

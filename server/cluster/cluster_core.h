@@ -19,7 +19,7 @@ namespace respite {
 
 // The time of the cluster bus in milliseconds since 1970; it never goes back. Packets contain times, so its origin is
 // the wall clock at the start. The time since then is measured by the Pace.
-class BusClock {
+class BusClock {  // UNIX time that never goes back
  public:
   BusClock(const Pace& pace, int64_t wall_ms) : pace_(pace), origin_ms_(wall_ms - pace.NowMs()) {}
 
@@ -27,42 +27,37 @@ class BusClock {
 
  private:
   const Pace& pace_;
-  const int64_t origin_ms_;
+  const int64_t origin_ms_;  // UNIX time at which the Pace was 0
 };
 
 // The interface from the cluster to the server around it: data, role and clients. ServerClusterHost implements it; the
 // simulation in tests has an implementation without data.
-class ClusterHost {
+class ClusterHost {  // what the cluster needs of its server
  public:
   virtual ~ClusterHost() = default;
 
   // --- Replication.
 
-  // Returns the replication offset of this node.
-  virtual int64_t Offset() const = 0;
-  // Returns whether this replica receives its primary's stream. Only then can Offset() be compared with the primary's
-  // offset.
-  virtual bool IsLinked() const = 0;
-  // Returns the age of this replica's data: the time since it last heard from its primary.
-  virtual int64_t DataAgeMs() const = 0;
-  // Returns whether the data of this replica is a state of its primary's history. If not, it must not be elected.
-  virtual bool HasWholeData() const = 0;
-  virtual void Follow(const std::string& ip, int port, History::Owner owner) = 0;
-  virtual void Promote() = 0;
+  virtual int64_t Offset() const = 0;  // replication offset of this node
+  // Only if IsLinked() can Offset() be compared with the primary's offset.
+  virtual bool IsLinked() const = 0;      // this replica receives its primary's stream
+  virtual int64_t DataAgeMs() const = 0;  // time since this replica last heard from its primary
+  virtual bool HasWholeData() const = 0;  // data is a state of the primary's history; else it must not be elected
+  virtual void Follow(const std::string& ip, int port, History::Owner owner) = 0;  // becomes a replica
+  virtual void Promote() = 0;                                                      // this server becomes a primary
 
   // --- Data and clients.
 
-  virtual bool HasKeysIn(int slot) const = 0;
-  virtual bool HasKeys() const = 0;
+  virtual bool HasKeysIn(int slot) const = 0;  // in any database
+  virtual bool HasKeys() const = 0;            // in any database
   // Deletes the keys of the slot, now or later. Keeps them if this node owns or imports the slot in `view` by then.
-  virtual void DeleteKeysIn(int slot, const ClusterView& view) = 0;
-  virtual void DeleteAllKeys() = 0;
-  // Pauses writes of clients until ResumeWrites.
-  virtual void PauseWrites() = 0;
+  virtual void DeleteKeysIn(int slot, const ClusterView& view) = 0;  // unless it is owned again
+  virtual void DeleteAllKeys() = 0;                                  // in all databases
+  virtual void PauseWrites() = 0;                                    // of clients, until ResumeWrites
   virtual void ResumeWrites() = 0;
-  virtual void Deliver(PacketType type, const PublishBody& message) = 0;
+  virtual void Deliver(PacketType type, const PublishBody& message) = 0;  // publishes it to this server's clients
   // Called when slots may have other owners, or when the cluster may have begun or ceased to serve requests.
-  virtual void OnTopologyChanged() = 0;
+  virtual void OnTopologyChanged() = 0;  // owners of slots or cluster_state
 
   // Replaces nodes.conf. After a crash of the machine the former or the new file exists: with kSynced it is the new
   // one, and with kWritten it is the new one after a second. Returns false if that failed; the server ends then.
@@ -70,17 +65,16 @@ class ClusterHost {
   virtual bool Save(const ClusterView& view, Durably durably) = 0;
 };
 
-// References that all parts of this folder share.
-struct ClusterCore {
+struct ClusterCore {  // references that all parts of this folder share
   const Settings& settings;
-  const BusClock& clock;
+  const BusClock& clock;  // time of the bus
   Logger& log;
   Random& random;
   const LateBound<Network>& network;
   ClusterHost& host;
   ClusterView& view;
 
-  int64_t NowMs() const { return clock.NowMs(); }
+  int64_t NowMs() const { return clock.NowMs(); }  // BusClock time
   int64_t TimeoutMs() const { return settings.cluster_node_timeout; }
 };
 

@@ -8,25 +8,25 @@
 
 namespace respite {
 
-class ClusterHealth {
+class ClusterHealth {  // decides cluster_state
  public:
   explicit ClusterHealth(ClusterCore& core) : core_(core), born_ms_(core.NowMs()) {}
 
   // Decides whether the cluster serves requests (cluster_state). Called after changes, and with each tick while
   // requests are not served. Cost: O(nodes + slots).
-  void Check();
+  void Check();  // sets is_ok of the view (cluster_state)
   // Declares that nodes.conf is known to agree with all nodes, so a primary that starts need not wait for their
   // packets.
   void Trust() { is_trusted_ = true; }
 
  private:
-  bool IsCovered() const;
-  bool HasMajority() const;
+  bool IsCovered() const;    // each slot has an owner that is not FAIL
+  bool HasMajority() const;  // this node reaches a majority of the primaries with slots
 
   ClusterCore& core_;
-  const int64_t born_ms_;
-  int64_t in_minority_at_ms_ = 0;
-  bool is_trusted_ = false;
+  const int64_t born_ms_;          // when this node started
+  int64_t in_minority_at_ms_ = 0;  // when it last did not reach a majority
+  bool is_trusted_ = false;        // nodes.conf is known to agree with all nodes
 };
 
 }  // namespace respite

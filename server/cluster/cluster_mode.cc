@@ -57,7 +57,7 @@ Result<std::string, std::string> ClusterMode::ReadFile() {
   return text;
 }
 
-std::optional<std::string> ClusterMode::OpenWith(const std::string& text, Belief belief) {
+std::optional<std::string> ClusterMode::OpenWith(const std::string& nodes_text, Belief belief) {
   auto made = Cluster::Make({.settings = services_.env.settings,
                              .pace = services_.env.pace,
                              .wall_ms = services_.env.clock.WallMs(),
@@ -65,10 +65,10 @@ std::optional<std::string> ClusterMode::OpenWith(const std::string& text, Belief
                              .random_seed = random_seed_,
                              .network = services_.env.network,
                              .host = *host_},
-                            text);
+                            nodes_text);
   if (!made.ok()) return std::move(made).error();
   cluster_ = std::move(made).value();
-  if (text != file_text_) cluster_->view().WantSave();
+  if (nodes_text != file_text_) cluster_->view().WantSave();
   if (belief == Belief::kAgreed) cluster_->Trust();
   PrepareToFollow();
   router_ =

@@ -18,7 +18,7 @@ class ServerClusterHost;
 struct Services;
 class SlotStats;
 
-class ClusterMode {
+class ClusterMode {  // makes this server a node if cluster-enabled is set
  public:
   ClusterMode(const Services& services, uint64_t random_seed);
   ~ClusterMode();
@@ -30,52 +30,47 @@ class ClusterMode {
   Result<std::string, std::string> ReadFile();
   // How far the view at the start is trusted. kAgreed: it is known to agree with all other nodes.
   enum class Belief : uint8_t { kOwn, kAgreed };
-  // Takes `text` as the content of nodes.conf, and routes requests from here on. Returns the reason if that failed.
-  // Requires: ReadFile has succeeded; the server listens for clients.
-  std::optional<std::string> OpenWith(const std::string& text, Belief belief);
+  // Takes `nodes_text` as the content of nodes.conf, and routes requests from here on. Returns the reason if that
+  // failed. Requires: ReadFile has succeeded; the server listens for clients.
+  std::optional<std::string> OpenWith(const std::string& nodes_text, Belief belief);
   // In cluster mode, calls ReadFile, and OpenWith with its text. Otherwise does nothing.
   std::optional<std::string> Open();
   // Takes the role that nodes.conf names, and connects to the other nodes. Returns the reason if that failed.
   // Requires: the data was loaded.
   std::optional<std::string> Start();
 
-  // Called when the server ends: leaves the bus before the event loop is destroyed, and unlocks nodes.conf.
-  void Close();
+  void Close();  // the server ends: leaves the bus, and unlocks nodes.conf
 
-  // Dials the other nodes immediately, without waiting for the next tick.
-  void ReachAll();
+  void ReachAll();  // immediately, without waiting for the next tick
 
-  // Returns null without cluster mode.
-  Cluster* cluster() { return cluster_.get(); }
+  Cluster* cluster() { return cluster_.get(); }  // null without cluster mode
   const Cluster* cluster() const { return cluster_.get(); }
-  const ClusterRouter& router() const { return *router_; }
-  SlotStats* slot_stats() { return slot_stats_.get(); }
+  const ClusterRouter& router() const { return *router_; }  // requires: cluster mode
+  SlotStats* slot_stats() { return slot_stats_.get(); }     // null without cluster mode
 
   // Called by the timer, and at the end of each turn.
   void Tick();
-  void EndTurn();
-  void EndTurnDuringLongTask();
-  // Called after a change of a directive cluster-*.
-  void ReadSettings();
+  void EndTurn();                // saves, sends, and redirects clients whose slots were lost
+  void EndTurnDuringLongTask();  // only saves and sends
+  void ReadSettings();           // after a change of a directive cluster-*
 
  private:
-  void PrepareToFollow();
-  void ClaimKeys();
-  // Redirects blocked clients that wait for keys in slots of other nodes.
-  void SendOnWaiting();
+  void PrepareToFollow();  // before the data is loaded
+  void ClaimKeys();        // if no node owns them
+  void SendOnWaiting();    // those that wait for keys in slots of other nodes
   // Ends subscriptions to shard channels in slots that another node owns now, even a node of this shard, and tells the
   // clients. Redis: the clients must subscribe again.
   void DropLostChannels();
 
   const Services& services_;
-  const uint64_t random_seed_;
+  const uint64_t random_seed_;  // of ids and delays
   std::unique_ptr<ServerClusterHost> host_;
   std::unique_ptr<Cluster> cluster_;
   std::unique_ptr<ClusterRouter> router_;
   std::unique_ptr<SlotStats> slot_stats_;
-  std::string file_text_;  // the content that ReadFile found
-  bool is_started_ = false;
-  int64_t ticked_at_ms_ = 0;
+  std::string file_text_;     // the content that ReadFile found
+  bool is_started_ = false;   // Start has succeeded
+  int64_t ticked_at_ms_ = 0;  // when Tick last did something
 };
 
 }  // namespace respite

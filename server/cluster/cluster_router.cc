@@ -69,31 +69,32 @@ void ClusterRouter::AddKey(Wish& wish, Bytes key) const {
 }
 
 // Returns the database after the command: a queued SELECT changes the database of the commands after it.
-int ClusterRouter::DbAfter(int db, const Command& command, std::span<const Bytes> words) const {
-  if (!command.Spec().selects_database || words.size() < 2) return db;
-  const auto number = ParseInteger(words[1]);
+int ClusterRouter::DbAfter(int db, const Command& command, std::span<const Bytes> arguments) const {
+  if (!command.Spec().selects_database || arguments.size() < 2) return db;
+  const auto number = ParseInteger(arguments[1]);
   return number && *number >= 0 && *number < parts_.keyspace.Count() ? static_cast<int>(*number) : db;
 }
 
-void ClusterRouter::Add(Wish& wish, const Command& command, std::span<const Bytes> words) const {
+void ClusterRouter::Add(Wish& wish, const Command& command, std::span<const Bytes> arguments) const {
   const CommandSpec& spec = command.Spec();
-  wish.db = DbAfter(wish.db, command, words);
-  if (spec.joins_databases != nullptr && spec.joins_databases(words)) wish.joins_dbs = true;
+  wish.db = DbAfter(wish.db, command, arguments);
+  if (spec.joins_databases != nullptr && spec.joins_databases(arguments)) wish.joins_dbs = true;
   if (spec.keys.count == 0 && spec.find_keys == nullptr) return;
   // Channels of sharded pub/sub and cursors of CLUSTERSCAN also have slots.
   for (const KeySpec& one : spec.keys.View()) {
     if ((one.flags & kKeyNotKey) == 0) continue;
     wish.is_channel = command.Is(kPubSub);
     wish.has_no_keys = true;
-    const size_t end = one.last < 0 ? words.size() : static_cast<size_t>(one.index + one.last + 1);
-    for (size_t i = static_cast<size_t>(one.index); i < std::min(end, words.size()); ++i) AddKey(wish, words[i]);
+    const size_t end = one.last < 0 ? arguments.size() : static_cast<size_t>(one.index + one.last + 1);
+    for (size_t i = static_cast<size_t>(one.index); i < std::min(end, arguments.size()); ++i)
+      AddKey(wish, arguments[i]);
   }
-  for (const KeyRef& key : KeyPositions(spec, words)) AddKey(wish, words[key.index]);
+  for (const KeyRef& key : KeyPositions(spec, arguments)) AddKey(wish, arguments[key.index]);
 }
 
-std::optional<int> ClusterRouter::SlotOf(const Command& command, std::span<const Bytes> words) const {
+std::optional<int> ClusterRouter::SlotOf(const Command& command, std::span<const Bytes> arguments) const {
   Wish wish;
-  Add(wish, command, words);
+  Add(wish, command, arguments);
   return wish.slot == -1 ? std::nullopt : std::optional(wish.slot);
 }
 

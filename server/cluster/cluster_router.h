@@ -13,33 +13,32 @@ namespace respite {
 
 class Keyspace;
 
-class ClusterRouter final : public SlotRouter {
+class ClusterRouter final : public SlotRouter {  // checks whether this node serves a request
  public:
-  struct Parts {
+  struct Parts {  // what the constructor takes
     const Env& env;
     const Keyspace& keyspace;
     const Cluster& cluster;
   };
   explicit ClusterRouter(const Parts& parts) : parts_(parts) {}
 
-  void Check(const Request& request) const override;
-  std::optional<int> CheckInScript(const Request& request) const override;
-  std::optional<int> SlotOf(const Command& command, std::span<const Bytes> words) const override;
+  void Check(const Request& request) const override;                        // throws MOVED, ASK or another Refusal
+  std::optional<int> CheckInScript(const Request& request) const override;  // returns the slot; throws like Check
+  std::optional<int> SlotOf(const Command& command, std::span<const Bytes> arguments) const override;
 
-  bool IsHere(const Request& request) const;
+  bool IsHere(const Request& request) const;  // this node serves all its keys
 
   // Returns the address or name by which clients are told of a node (cluster-preferred-endpoint-type). Returns nothing
   // for unknown-endpoint: clients then use the address that they know.
   std::optional<std::string> EndpointFor(const Session& session, const ClusterNode& node) const;
   static const std::string& IpFor(const Session& session, const ClusterNode& node);
-  static int PortFor(const Session& session, const ClusterNode& node);
+  static int PortFor(const Session& session, const ClusterNode& node);  // the TLS port for a TLS client
 
  private:
-  // The slot and keys that a request needs.
-  struct Wish {
+  struct Wish {  // what a request needs
     int db = 0;
-    int slot = -1;  // -1: no keys
-    Bytes first_key = {};
+    int slot = -1;                     // -1: no keys
+    Bytes first_key = {};              // of the request
     bool has_many = false;             // several different keys
     bool has_no_keys = false;          // its arguments with a slot are no keys
     bool is_channel = false;           // a channel of sharded pub/sub
@@ -48,27 +47,27 @@ class ClusterRouter final : public SlotRouter {
     const SlotSet* imports = nullptr;  // slots that the session imports; null: none
     bool strays = false;               // some keys are not in `imports`
     int missing = 0;                   // absent keys; counted only while the slot moves
-    int existing = 0;
+    int existing = 0;                  // keys that exist; counted only while the slot moves
   };
   enum class Verdict : uint8_t { kHere, kCross, kTryAgain, kAsk, kMoved, kDown, kDownForWrites, kUnserved };
-  struct Way {
-    Verdict verdict = Verdict::kHere;
+  struct Way {                          // where a request is served
+    Verdict verdict = Verdict::kHere;   // here, elsewhere, or why nowhere
     const ClusterNode* node = nullptr;  // target of kAsk and kMoved
     int slot = -1;
   };
 
-  bool IsPlainlyHere(const Request& request) const;
+  bool IsPlainlyHere(const Request& request) const;  // one key, in a slot of this node that does not move
   Way Find(const Request& request) const;
-  void Add(Wish& wish, const Command& command, std::span<const Bytes> words) const;
-  void AddKey(Wish& wish, Bytes key) const;
-  bool Exists(int db, Bytes key) const;
-  int DbAfter(int db, const Command& command, std::span<const Bytes> words) const;
-  Verdict WhileDown(const Request& request, const Wish& wish) const;
+  void Add(Wish& wish, const Command& command, std::span<const Bytes> arguments) const;
+  void AddKey(Wish& wish, Bytes key) const;  // `key` belongs to the request
+  bool Exists(int db, Bytes key) const;      // and has not expired
+  int DbAfter(int db, const Command& command, std::span<const Bytes> arguments) const;
+  Verdict WhileDown(const Request& request, const Wish& wish) const;  // cluster_state is fail
   // Decides for a slot that is migrating or importing. Returns nothing if the slot is treated like others.
   std::optional<Way> WhileMoving(const Request& request, const Wish& wish) const;
-  Refusal RefusalOf(const Request& request, const Way& way) const;
+  Refusal RefusalOf(const Request& request, const Way& way) const;  // the error reply, for example MOVED
 
-  const Parts parts_;
+  const Parts parts_;  // from the constructor
 };
 
 }  // namespace respite

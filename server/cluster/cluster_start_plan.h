@@ -16,15 +16,15 @@
 
 namespace respite {
 
-struct ClusterStartPlan {
-  struct Member {
-    NodeAddress address;
-    std::string text;  // content of its nodes.conf; empty if there is none
+struct ClusterStartPlan {  // the nodes.conf of nodes that start together
+  struct Member {          // a node of the layout
+    NodeAddress address;   // where the node listens now
+    std::string text;      // content of its nodes.conf; empty if there is none
   };
 
-  std::vector<std::string> texts;
-  bool is_new = false;     // no node had a file
-  bool is_agreed = false;  // the texts agree, and the cluster has no other nodes
+  std::vector<std::string> texts;  // of nodes.conf, one for each member
+  bool is_new = false;             // no node had a file
+  bool is_agreed = false;          // the texts agree, and the cluster has no other nodes
 
   // Plans the start of a cluster. `members` are the nodes of the layout. Fails with the reason if files are missing or
   // do not belong together.

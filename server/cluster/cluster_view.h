@@ -14,7 +14,7 @@
 
 namespace respite {
 
-class ClusterView {
+class ClusterView {  // what this node knows of its cluster
  public:
   // Makes a cluster of one node: a primary without slots.
   explicit ClusterView(const NodeId& my_id, const NodeId& my_shard);
@@ -33,53 +33,47 @@ class ClusterView {
   // Removes the node: its slots have no owner then, and its replicas no primary. Requires: not this node. Cost:
   // O(nodes + slots).
   void Remove(ClusterNode& node);
-  // Requires: no node has the new id.
-  void Rename(ClusterNode& node, const NodeId& id);
+  void Rename(ClusterNode& node, const NodeId& id);  // gives it another id. Requires: no node has it
   // Returns the nodes, sorted by id.
   const std::map<NodeId, std::unique_ptr<ClusterNode>>& nodes() const { return nodes_; }
   // Returns the nodes without order, for a random choice.
   const std::vector<ClusterNode*>& All() const { return all_; }
-  void BecomePrimary(ClusterNode& node);
-  void BecomeReplica(ClusterNode& node, ClusterNode* primary);
+  void BecomePrimary(ClusterNode& node);                        // records that the node is a primary
+  void BecomeReplica(ClusterNode& node, ClusterNode* primary);  // records it; null: of an unknown primary
   // Returns the primary of the shard: the node itself, or its primary if that is known.
   ClusterNode& PrimaryOf(ClusterNode& node) { return node.primary == nullptr ? node : *node.primary; }
-  // Returns the number of nodes, including this node and nodes in handshake.
-  size_t KnownNodes() const { return nodes_.size(); }
+  size_t KnownNodes() const { return nodes_.size(); }  // with this node and nodes in handshake
 
   // --- Slots.
 
   ClusterNode* Owner(int slot) const { return owners_[static_cast<size_t>(slot)]; }
-  // Sets the owner of a slot; null means no owner.
-  void Assign(int slot, ClusterNode* owner);
-  // Returns the slots that any owner has lost since the last call.
-  SlotSet TakeLostSlots() { return std::exchange(lost_, {}); }
+  void Assign(int slot, ClusterNode* owner);                    // null: no owner
+  SlotSet TakeLostSlots() { return std::exchange(lost_, {}); }  // that any owner has lost since the last call
   SlotSet SlotsOf(const ClusterNode& node) const;
   // Returns whether the node owns these slots and no others. Cost: O(slots of the set); at most O(slots / 64) when the
   // counts differ.
   bool OwnsExactly(const ClusterNode& node, const SlotSet& slots) const;
-  void DropSlotsOf(ClusterNode& node);
+  void DropSlotsOf(ClusterNode& node);  // they have no owner then
   // Slots that migrate to another node, or that are imported from one. A null node removes the entry.
   using Moves = std::map<int, ClusterNode*>;
-  const Moves& migrating() const { return migrating_; }
-  const Moves& importing() const { return importing_; }
-  ClusterNode* MigratingTo(int slot) const { return At(migrating_, slot); }
-  ClusterNode* ImportingFrom(int slot) const { return At(importing_, slot); }
-  void SetMigrating(int slot, ClusterNode* target) { Put(migrating_, slot, target); }
-  void SetImporting(int slot, ClusterNode* source) { Put(importing_, slot, source); }
-  bool HasMoves() const { return !migrating_.empty() || !importing_.empty(); }
-  void StopMoves() {
+  const Moves& migrating() const { return migrating_; }                        // slots with the nodes that get them
+  const Moves& importing() const { return importing_; }                        // slots with the nodes that give them
+  ClusterNode* MigratingTo(int slot) const { return At(migrating_, slot); }    // null: it does not migrate
+  ClusterNode* ImportingFrom(int slot) const { return At(importing_, slot); }  // null: it is not imported
+  void SetMigrating(int slot, ClusterNode* target) { Put(migrating_, slot, target); }  // null: stops it
+  void SetImporting(int slot, ClusterNode* source) { Put(importing_, slot, source); }  // null: stops it
+  bool HasMoves() const { return !migrating_.empty() || !importing_.empty(); }         // in either direction
+  void StopMoves() {                                                                   // of all slots
     migrating_.clear();
     importing_.clear();
   }
-  // Slots that their owner no longer claims, so any node may claim them.
-  SlotSet disclaimed;
+  SlotSet disclaimed;  // slots that their owner no longer claims, so any node may claim them
 
   // --- Epochs.
 
-  uint64_t current_epoch = 0;
-  uint64_t last_vote_epoch = 0;
-  // Returns the largest epoch that any node has shown.
-  uint64_t LargestEpoch() const;
+  uint64_t current_epoch = 0;     // of the cluster
+  uint64_t last_vote_epoch = 0;   // the epoch in which this node last voted
+  uint64_t LargestEpoch() const;  // that any node has shown
 
   // --- Derived state.
 
@@ -87,18 +81,17 @@ class ClusterView {
   bool is_paused = false;  // writes are paused for a manual failover
   // Returns the number of primaries with slots.
   int Size() const;
-  int Majority() const { return Size() / 2 + 1; }
+  int Majority() const { return Size() / 2 + 1; }  // of the primaries with slots
 
   // --- Changes since the last Take… call.
 
   enum class Save : uint8_t { kNo, kLater, kNow };  // kNow: before any node is told of the change
   void WantSave(Save how = Save::kLater) { save_ = std::max(save_, how); }
   Save TakeSave() { return std::exchange(save_, Save::kNo); }
-  void WantCheck() { wants_check_ = true; }
-  bool TakeCheck() { return std::exchange(wants_check_, false); }
-  // Counts the changes of everything that clients can learn about slots and nodes.
-  uint64_t version() const { return version_; }
-  void Changed() { ++version_; }
+  void WantCheck() { wants_check_ = true; }                        // cluster_state may have to change
+  bool TakeCheck() { return std::exchange(wants_check_, false); }  // WantCheck was called
+  uint64_t version() const { return version_; }                    // grows with every change that clients can learn
+  void Changed() { ++version_; }                                   // after a change that clients can learn
 
  private:
   static ClusterNode* At(const Moves& moves, int slot) {
@@ -106,19 +99,19 @@ class ClusterView {
     return found == moves.end() ? nullptr : found->second;
   }
   static void Put(Moves& moves, int slot, ClusterNode* node);
-  void LeavePrimary(ClusterNode& node);
-  bool HasReplicas() const;
+  void LeavePrimary(ClusterNode& node);  // it is not a replica of its primary any more
+  bool HasReplicas() const;              // any primary has one
 
   std::map<NodeId, std::unique_ptr<ClusterNode>> nodes_;
   std::vector<ClusterNode*> all_;
   ClusterNode* me_;
-  std::array<ClusterNode*, kSlotCount> owners_{};
+  std::array<ClusterNode*, kSlotCount> owners_{};  // of each slot; null: none
   SlotSet lost_;
-  Moves migrating_;
-  Moves importing_;
+  Moves migrating_;  // by slot
+  Moves importing_;  // by slot
   Save save_ = Save::kNo;
-  bool wants_check_ = false;
-  uint64_t version_ = 0;
+  bool wants_check_ = false;  // of cluster_state
+  uint64_t version_ = 0;      // number of changes
 };
 
 }  // namespace respite

@@ -19,9 +19,9 @@
 
 namespace respite {
 
-class Election {
+class Election {  // by which a replica replaces its failed primary
  public:
-  struct Parts {
+  struct Parts {  // what the constructor takes
     const ClusterCore& core;
     Bus& bus;
     Gossip& gossip;
@@ -32,39 +32,37 @@ class Election {
   explicit Election(const Parts& parts) : parts_(parts) {}
 
   // Called by the timer, and after each vote. Cost: some comparisons on a primary.
-  void Continue();
+  void Continue();  // takes the next step of an election, if one is needed
   void ReceiveVote(const ClusterNode& voter, const PacketHeader& header);
-  // Replaces the primary without checking for votes. Warns if the data here is not whole.
-  void TakeOver();
-  void Cancel() { at_ms_ = 0; }
+  // Warns if the data here is not whole.
+  void TakeOver();               // replaces the primary without checking for votes
+  void Cancel() { at_ms_ = 0; }  // no election then
 
-  // Handles the request of another replica for this node's vote.
-  void ReceiveRequest(ClusterNode& candidate, const PacketHeader& header);
+  void ReceiveRequest(ClusterNode& candidate, const PacketHeader& header);  // for this node's vote
 
  private:
   enum class Obstacle : uint8_t { kNone, kNoData, kDataAge, kDelay, kExpired, kVotes };
 
-  bool IsWanted() const;
-  bool IsDataTooOld() const;
-  void Schedule();
+  bool IsWanted() const;      // the primary is FAIL, or a manual failover can go on
+  bool IsDataTooOld() const;  // cluster-replica-validity-factor
+  void Schedule();            // sets the delay
   // Returns the number of replicas of the same primary with a larger offset.
   int Rank() const;
-  void ApplyRank();
+  void ApplyRank();  // adds delay if more replicas have more data by now
   void Ask();
   void Win();
-  void Explain(Obstacle obstacle);
-  int64_t LimitMs() const;
-  // Returns why the candidate gets no vote; empty if it gets one.
-  std::string Objection(const ClusterNode& candidate, const PacketHeader& header) const;
+  void Explain(Obstacle obstacle);  // once, and again if it lasts
+  int64_t LimitMs() const;          // time for the votes to arrive
+  std::string Objection(const ClusterNode& candidate, const PacketHeader& header) const;  // empty: it gets one
 
-  const Parts parts_;
-  int64_t at_ms_ = 0;  // when to request votes, or when that was done; 0: no election yet
-  bool has_asked_ = false;
-  std::set<NodeId> voters_;
+  const Parts parts_;        // from the constructor
+  int64_t at_ms_ = 0;        // when to request votes, or when that was done; 0: no election yet
+  bool has_asked_ = false;   // votes were requested
+  std::set<NodeId> voters_;  // primaries that have voted for this node
   int rank_ = 0;
-  uint64_t epoch_ = 0;
-  Obstacle explained_ = Obstacle::kNone;
-  int64_t explained_at_ms_ = 0;
+  uint64_t epoch_ = 0;                    // of the last request for votes
+  Obstacle explained_ = Obstacle::kNone;  // last logged
+  int64_t explained_at_ms_ = 0;           // when
 };
 
 }  // namespace respite

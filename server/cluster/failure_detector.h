@@ -9,9 +9,9 @@
 
 namespace respite {
 
-class FailureDetector {
+class FailureDetector {  // decides which nodes are PFAIL or FAIL
  public:
-  struct Parts {
+  struct Parts {  // what the constructor takes
     const ClusterCore& core;
     Bus& bus;
   };
@@ -20,25 +20,22 @@ class FailureDetector {
   // Records that a primary reports the node as failing, or that it no longer does.
   void Report(ClusterNode& node, const ClusterNode& reporter);
   void Withdraw(ClusterNode& node, const ClusterNode& reporter);
-  // Counts the reports of primaries, after removing those that are too old.
-  int CountReports(ClusterNode& node);
+  int CountReports(ClusterNode& node);  // of primaries; first removes those that are too old
 
   // Marks the node as PFAIL if it has not answered for too long. Called by the timer.
   void CheckSilence(ClusterNode& node);
-  // Clears PFAIL, and FAIL where possible. Called when the node has answered.
-  void Answered(ClusterNode& node);
-  // Handles a FAIL packet: a majority has decided that the node failed.
-  void RecordFailureReport(const NodeId& id, const ClusterNode& reporter);
-  int suspects() const { return suspects_; }
-  void BeginRound() { suspects_ = 0; }
+  void Answered(ClusterNode& node);                                         // clears PFAIL, and FAIL where possible
+  void RecordFailureReport(const NodeId& id, const ClusterNode& reporter);  // a majority has decided that it failed
+  int suspects() const { return suspects_; }                                // nodes that became PFAIL
+  void BeginRound() { suspects_ = 0; }  // called by the timer before it checks all nodes
 
  private:
-  void FailIfMajority(ClusterNode& node);
-  void MarkFailed(ClusterNode& node);
-  void TakeBack(ClusterNode& node);
+  void FailIfMajority(ClusterNode& node);  // of the primaries reports it; then all nodes are told
+  void MarkFailed(ClusterNode& node);      // changes PFAIL to FAIL
+  void TakeBack(ClusterNode& node);        // the node is not FAIL any more
 
-  const Parts parts_;
-  int suspects_ = 0;  // PFAIL nodes in this round of the timer
+  const Parts parts_;  // from the constructor
+  int suspects_ = 0;   // PFAIL nodes in this round of the timer
 };
 
 }  // namespace respite

@@ -14,19 +14,17 @@ namespace respite {
 
 class FailureDetector;
 
-class Gossip {
+class Gossip {  // lets nodes learn of each other
  public:
-  struct Parts {
+  struct Parts {  // what the constructor takes
     const ClusterCore& core;
     Bus& bus;
     FailureDetector& failures;
   };
   explicit Gossip(const Parts& parts) : parts_(parts) {}
 
-  // CLUSTER MEET: starts a handshake, unless one is under way. Returns false if the address is invalid.
-  bool Greet(const NodeAddress& address);
-  // Starts a handshake with an unknown node that has sent a MEET, within limits.
-  void GreetBack(const NodeAddress& address);
+  bool Greet(const NodeAddress& address);      // CLUSTER MEET; false: the address is invalid
+  void GreetBack(const NodeAddress& address);  // with an unknown node, within limits
   // Adds a node whose id is not known yet. Returns null if a handshake with this address is under way.
   ClusterNode* BeginHandshake(const NodeAddress& address, uint16_t more_flags);
   // Gives up handshakes that take too long. Called by the timer.
@@ -38,32 +36,30 @@ class Gossip {
   // kSiblings: the replicas of the same primary, which rank themselves by the offset.
   enum class To : uint8_t { kAll, kSiblings };
   void BroadcastPong(To whom);
-  // Sends a PONG that describes only this node to all nodes. Cost: one packet is made, and sent to each node.
-  void TellOfMyself();
+  void TellOfMyself();  // sends all nodes a PONG without gossip of other nodes
 
   // Applies the content of a PING, PONG or MEET. Requires: `sender` is known.
-  void Receive(ClusterNode& sender, const BusPacket& packet);
-  void ApplyExtensions(ClusterNode& sender, const PingExtensions& extensions);
+  void Receive(ClusterNode& sender, const BusPacket& packet);                   // a PING, PONG or MEET
+  void ApplyExtensions(ClusterNode& sender, const PingExtensions& extensions);  // of the sender
 
   // --- Forgetting.
 
-  void Forget(ClusterNode& node, int64_t for_ms);
-  bool IsForgotten(const NodeId& id);
+  void Forget(ClusterNode& node, int64_t for_ms);  // removes it, and ignores its id for this time
+  bool IsForgotten(const NodeId& id);              // it must not be added again yet
   // Removes the node with its links.
-  void Remove(ClusterNode& node);
+  void Remove(ClusterNode& node);  // and closes its links
 
  private:
-  // Chooses the nodes that a packet to the receiver describes.
-  std::vector<const ClusterNode*> Choose(const ClusterNode* receiver);
-  GossipEntry EntryOf(const ClusterNode& node) const;
-  PingExtensions MyExtensions();
-  void ApplyGossipEntry(ClusterNode& sender, const GossipEntry& entry);
+  std::vector<const ClusterNode*> Choose(const ClusterNode* receiver);   // for a packet to `receiver`
+  GossipEntry EntryOf(const ClusterNode& node) const;                    // what a packet says of it
+  PingExtensions MyExtensions();                                         // what this node announces of itself
+  void ApplyGossipEntry(ClusterNode& sender, const GossipEntry& entry);  // what it says of another node
   void UpdateKnownNode(ClusterNode& sender, ClusterNode& node, const GossipEntry& entry);
-  void Learn(const GossipEntry& entry);
-  NodeAddress AddressOf(const GossipEntry& entry) const;
+  void Learn(const GossipEntry& entry);                   // a node that was not known yet
+  NodeAddress AddressOf(const GossipEntry& entry) const;  // of the node that it describes
 
-  const Parts parts_;
-  uint64_t composed_ = 0;
+  const Parts parts_;                    // from the constructor
+  uint64_t composed_ = 0;                // packets with gossip made so far
   std::map<NodeId, int64_t> forgotten_;  // the time until which each id is ignored
 };
 

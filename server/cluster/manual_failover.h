@@ -14,9 +14,9 @@
 
 namespace respite {
 
-class ManualFailover {
+class ManualFailover {  // CLUSTER FAILOVER
  public:
-  struct Parts {
+  struct Parts {  // what the constructor takes
     ClusterCore& core;
     Bus& bus;
     Gossip& gossip;
@@ -26,14 +26,12 @@ class ManualFailover {
   // Starts on a replica. kAsk: waits for the primary to pause writes. kForce: does not wait, because it may be down.
   enum class Mode : uint8_t { kAsk, kForce };
   void Start(Mode mode);
-  // Handles MFSTART from a replica of this node.
-  void ReceiveRequest(ClusterNode& replica);
-  // Reads the header of any packet of this node's primary.
-  void ReceivePrimaryOffset(const PacketHeader& header);
-  void Reset();
+  void ReceiveRequest(ClusterNode& replica);              // MFSTART from a replica of this node
+  void ReceivePrimaryOffset(const PacketHeader& header);  // reads any packet of this node's primary
+  void Reset();                                           // ends the failover, and the pause of writes
   // Ends the failover after its timeout, and sets CanStart once this replica has reached the offset. Called by the
   // timer.
-  void Continue();
+  void Continue();  // ends it after its timeout; can_start_ may become true
 
   bool IsUnderWay() const { return until_ms_ != 0; }
   // Returns whether the election can start: this replica has reached the offset of its paused primary, or the command
@@ -43,9 +41,9 @@ class ManualFailover {
   bool IsFor(const ClusterNode& replica) const { return IsUnderWay() && replica.id == replica_; }
 
  private:
-  const Parts parts_;
-  int64_t until_ms_ = 0;  // 0: none is under way
-  bool can_start_ = false;
+  const Parts parts_;            // from the constructor
+  int64_t until_ms_ = 0;         // 0: none is under way
+  bool can_start_ = false;       // this replica may request votes
   int64_t primary_offset_ = -1;  // on a replica: the offset at which its primary paused; -1: not known yet
   NodeId replica_;               // on a primary: the replica that requested the failover
 };

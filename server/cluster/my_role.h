@@ -8,24 +8,22 @@
 
 namespace respite {
 
-class MyRole {
+class MyRole {  // changes the role of this node
  public:
   explicit MyRole(const ClusterCore& core) : core_(core) {}
 
   // Sets the handler that is called after each change of role.
   void OnChange(std::function<void()> handler) { on_change_ = std::move(handler); }
 
-  // Makes this node a replica without slots. Requires: a primary other than this node.
-  void Follow(ClusterNode& primary);
-  void Promote();
-  // Connects to the primary again, for example after a change of its address.
-  void FollowAgain() { Connect(History::Owner::kSame); }
+  void Follow(ClusterNode& primary);  // makes this node a replica without slots; `primary` is another node
+  void Promote();                     // makes this node a primary
+  void FollowAgain() { Connect(History::Owner::kSame); }  // after a change of its address
 
  private:
-  void Connect(History::Owner owner);
+  void Connect(History::Owner owner);  // whose history the present data has
 
   const ClusterCore& core_;
-  std::function<void()> on_change_;
+  std::function<void()> on_change_;  // runs after each change of role
 };
 
 }  // namespace respite

@@ -13,9 +13,9 @@
 
 namespace respite {
 
-class NodeId {
+class NodeId {  // id of a node or shard: 40 hexadecimal digits
  public:
-  static constexpr size_t kLength = 40;
+  static constexpr size_t kLength = 40;  // hexadecimal digits
 
   // Makes the null id, which names no node.
   NodeId() = default;
@@ -38,15 +38,14 @@ class NodeId {
   }
 
   bool IsNull() const { return bytes_[0] == '\0'; }
-  // Returns whether the id consists of digits; an id from the bus may not.
-  bool IsSound() const { return Parse(Text()).has_value(); }
+  bool IsSound() const { return Parse(Text()).has_value(); }  // has only digits; an id from the bus may not
   Bytes Text() const { return {bytes_.data(), kLength}; }
   std::string String() const { return std::string(Text()); }
   // NOLINTNEXTLINE(modernize-use-nullptr): false positive in the code that the compiler generates
   auto operator<=>(const NodeId&) const = default;
 
  private:
-  std::array<char, kLength> bytes_{};
+  std::array<char, kLength> bytes_{};  // digits; all 0 in the null id
 };
 
 }  // namespace respite

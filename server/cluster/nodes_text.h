@@ -16,25 +16,22 @@
 
 namespace respite {
 
-// Returns the flags as in nodes.conf, for example "myself,master,fail?".
-std::string FlagsText(const ClusterNode& node);
-// Returns the slots of the node, for example "0-5460 5462".
-std::string SlotsText(const ClusterView& view, const ClusterNode& node);
+std::string FlagsText(const ClusterNode& node);                           // as in nodes.conf: "myself,master,fail?"
+std::string SlotsText(const ClusterView& view, const ClusterNode& node);  // for example "0-5460 5462"
 
 // The port that comes first: the TLS port if the bus, or the client that asks, uses TLS.
 enum class PortChoice : uint8_t { kTcp, kTls };
 // kClient omits fields that only nodes need.
 enum class NodeForm : uint8_t { kFile, kClient };
-struct NodesFormat {
+struct NodesFormat {  // of the lines for nodes
   PortChoice port = PortChoice::kTcp;
   NodeForm form = NodeForm::kClient;
   IpFamily family = IpFamily::kIpv4;  // of the client that asks
 };
-std::string NodeLine(const ClusterView& view, const ClusterNode& node, NodesFormat format);
+std::string NodeLine(const ClusterView& view, const ClusterNode& node, NodesFormat format);  // describes it
 // Omits nodes that have one of these flags. Cost: O(nodes + slots).
 std::string NodesText(const ClusterView& view, NodesFormat format, uint16_t without_flags);
-// Returns the content of nodes.conf.
-std::string NodesFileText(const ClusterView& view, PortChoice port);
+std::string NodesFileText(const ClusterView& view, PortChoice port);  // the content of nodes.conf
 
 // Parses the content of nodes.conf. Draws the shard ids that it lacks. Fails with the reason.
 Result<std::unique_ptr<ClusterView>, std::string> ParseNodesFile(Bytes text, PortChoice port, Random& random);

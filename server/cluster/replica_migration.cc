@@ -23,11 +23,11 @@ bool ReplicaMigration::MayLeave(const ClusterNode& replica, const ClusterNode& p
 
 // Returns whether this replica must move. All replicas come to the same conclusion: the spare replica with the smallest
 // id moves.
-bool ReplicaMigration::IsMyTurn(int most) const {
+bool ReplicaMigration::IsMyTurn(int max_replicas) const {
   const ClusterView& view = parts_.core.view;
   const ClusterNode* candidate = nullptr;
   for (const ClusterNode* node : view.All()) {
-    if (!node->IsPrimary() || node->WorkingReplicas() != most) continue;
+    if (!node->IsPrimary() || node->WorkingReplicas() != max_replicas) continue;
     for (const ClusterNode* replica : node->replicas) {
       const bool is_spare = !replica->Is(kNodeFailed) && MayLeave(*replica, *node);
       if (is_spare && (candidate == nullptr || replica->id < candidate->id)) candidate = replica;

@@ -9,9 +9,9 @@
 
 namespace respite {
 
-class ReplicaMigration {
+class ReplicaMigration {  // gives a primary without replicas one of another primary
  public:
-  struct Parts {
+  struct Parts {  // what the constructor takes
     const ClusterCore& core;
     MyRole& role;
   };
@@ -19,17 +19,17 @@ class ReplicaMigration {
 
   // Moves this replica to a primary without replicas, if that is its turn (cluster-allow-replica-migration). Called by
   // the timer. Cost: O(nodes).
-  void Continue();
+  void Continue();  // moves this replica, if that is its turn
 
  private:
-  static bool IsOrphaned(const ClusterNode& node);
+  static bool IsOrphaned(const ClusterNode& node);  // a primary with slots that has lost all its replicas
   // Returns whether the primary keeps enough replicas that may replace it.
   bool MayLeave(const ClusterNode& replica, const ClusterNode& primary) const;
-  // Returns whether this replica is the one that must move. `most`: the largest number of working replicas of any
-  // primary.
-  bool IsMyTurn(int most) const;
+  // Returns whether this replica is the one that must move. `max_replicas`: the largest number of working replicas of
+  // any primary.
+  bool IsMyTurn(int max_replicas) const;
 
-  const Parts parts_;
+  const Parts parts_;  // from the constructor
 };
 
 }  // namespace respite

@@ -10,9 +10,9 @@
 
 namespace respite {
 
-class SlotClaims {
+class SlotClaims {  // decides who owns a slot when nodes disagree
  public:
-  struct Parts {
+  struct Parts {  // what the constructor takes
     const ClusterCore& core;
     Bus& bus;
     MyRole& role;
@@ -21,21 +21,19 @@ class SlotClaims {
 
   // Applies a packet's header: the claims of the sender, or of its primary.
   void ApplyHeader(ClusterNode& sender, const PacketHeader& header);
-  // Applies an UPDATE, which a node sends when this node claims slots that others own.
-  void ApplyUpdate(const UpdateBody& update);
+  void ApplyUpdate(const UpdateBody& update);  // another node owns slots that this node claims
 
-  // Takes an epoch larger than all others, without an election. Returns false if this node has the largest already.
-  bool BumpEpoch();
+  bool BumpEpoch();  // takes the largest epoch without an election; false: this node has it already
 
  private:
   void Take(ClusterNode& claimant, uint64_t epoch, const SlotSet& claimed);
   // Returns whether the owner of the slot loses it to a claim with this epoch.
   bool Loses(int slot, const ClusterNode& claimant, uint64_t epoch) const;
-  void NoteDisclaimed(const ClusterNode& claimant, const SlotSet& claimed);
-  void Correct(ClusterNode& sender, const PacketHeader& header);
-  void ResolveCollision(const ClusterNode& sender);
+  void NoteDisclaimed(const ClusterNode& claimant, const SlotSet& claimed);  // owned, but not claimed
+  void Correct(ClusterNode& sender, const PacketHeader& header);             // it claims slots of others
+  void ResolveCollision(const ClusterNode& sender);                          // two primaries have the same config epoch
 
-  const Parts parts_;
+  const Parts parts_;  // from the constructor
 };
 
 }  // namespace respite

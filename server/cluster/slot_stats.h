@@ -18,10 +18,10 @@ class ClusterView;
 struct Services;
 class SlotRouter;
 
-class SlotStats final : public CallObserver, public Journal {
+class SlotStats final : public CallObserver, public Journal {  // counters for CLUSTER SLOT-STATS
  public:
-  struct Figures {
-    uint64_t cpu_us = 0;
+  struct Figures {           // the cost of one slot
+    uint64_t cpu_us = 0;     // time of calls
     uint64_t bytes_in = 0;   // requests, each counted as an array of bulk strings
     uint64_t bytes_out = 0;  // replies, messages of shard channels, the stream to replicas
   };
@@ -29,32 +29,31 @@ class SlotStats final : public CallObserver, public Journal {
   SlotStats(const Services& services, const SlotRouter& router);
   ~SlotStats() override;
 
-  // Applies a change of cluster-slot-stats-enabled. Earlier counts stay.
-  void AdoptSetting();
+  void AdoptSetting();  // cluster-slot-stats-enabled; earlier counts stay
   void Reset() { figures_.clear(); }
   // Resets slots of other shards, so that they start from 0 when they return. Cost: O(slots), if anything was counted.
   void ForgetOthers(ClusterView& view);
   Figures Of(int slot) const { return figures_.empty() ? Figures{} : figures_[static_cast<size_t>(slot)]; }
 
   // CallObserver, Journal
-  void OnCall(const FinishedCall& call) override;
-  void Append(const UnitEffects& effects) override;
+  void OnCall(const FinishedCall& call) override;    // adds its cost to its slot
+  void Append(const UnitEffects& effects) override;  // counts the bytes for replicas
 
  private:
-  static constexpr int kNoSlot = -1;
-  static constexpr int kManySlots = -2;
+  static constexpr int kNoSlot = -1;     // no command had a key so far
+  static constexpr int kManySlots = -2;  // the commands have keys of several slots
 
-  struct Queued {
-    uint64_t bytes = 0;
-    uint64_t count = 0;
+  struct Queued {        // the commands of a transaction
+    uint64_t bytes = 0;  // of the requests
+    uint64_t count = 0;  // of the commands
   };
 
-  Figures& FiguresOf(int slot);
-  void NoteQueued(const FinishedCall& call);
+  Figures& FiguresOf(int slot);               // allocates those of all slots at the first call
+  void NoteQueued(const FinishedCall& call);  // in the transaction under way
   void Note(int slot);
-  void OnShardMessage(Bytes channel, Bytes message, size_t receivers);
-  void AttachAll();
-  void DetachAll();
+  void OnShardMessage(Bytes channel, Bytes message, size_t receivers);  // was published
+  void AttachAll();                                                     // begins to observe calls, changes and messages
+  void DetachAll();                                                     // ceases to observe
 
   const Services& services_;
   const SlotRouter& router_;
@@ -63,8 +62,8 @@ class SlotStats final : public CallObserver, public Journal {
   // For the client's call that is under way: its slot, the queued commands of its transaction, and the bytes that it
   // adds to the stream of each replica.
   int slot_ = kNoSlot;
-  Queued queued_;
-  uint64_t streamed_bytes_ = 0;
+  Queued queued_;                // of the transaction under way
+  uint64_t streamed_bytes_ = 0;  // of changes, for each replica
 };
 
 }  // namespace respite

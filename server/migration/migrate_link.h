@@ -26,7 +26,7 @@ class Tls;
 
 // One TCP connection, with or without TLS. If a kept connection fails other than by a timeout, the other side may have
 // closed it.
-class MigrateLink {
+class MigrateLink {  // one blocking connection to another server
  public:
   // Uses no TLS if `tls` is null.
   static Result<std::unique_ptr<MigrateLink>, ConnectTrouble> Connect(NameResolver& names, const std::string& host,
@@ -40,42 +40,39 @@ class MigrateLink {
   bool Send(Bytes request, int64_t timeout_ms);
   // Returns a line without its end, or nullopt.
   std::optional<std::string> ReadLine(int64_t timeout_ms);
-  // Returns whether a timeout made the last Send or ReadLine fail.
-  bool TimedOut() const { return timed_out_; }
+  bool TimedOut() const { return timed_out_; }  // a timeout made the last Send or ReadLine fail
 
-  // The database selected on the other side; -1 if unknown.
-  int64_t selected_db = 0;
-  int64_t used_at_ms = 0;
+  int64_t selected_db = 0;  // the database selected on the other side; -1: unknown
+  int64_t used_at_ms = 0;   // when it was last used
 
  private:
   explicit MigrateLink(ByteStream stream) : stream_(std::move(stream)) {}
-  bool FinishHandshake(int64_t timeout_ms);
-  bool SendPiece(Bytes piece, int64_t timeout_ms);
+  bool FinishHandshake(int64_t timeout_ms);         // of TLS
+  bool SendPiece(Bytes piece, int64_t timeout_ms);  // up to 64 KB
 
-  ByteStream stream_;
+  ByteStream stream_;  // socket, perhaps with TLS
   bool timed_out_ = false;
-  std::string received_;
+  std::string received_;  // the beginning of an incomplete line
 };
 
-class MigrateLinks {
+class MigrateLinks {  // kept connections, one for each server
  public:
   static constexpr size_t kMax = 64;
-  static constexpr int64_t kIdleMs = 10'000;
+  static constexpr int64_t kIdleMs = 10'000;  // an unused connection is closed after this time
 
   // Returns the kept connection or a new one, with TLS unless `tls` is null. Valid until the next call of a method.
   Result<MigrateLink*, ConnectTrouble> Get(Bytes host, Bytes port, const Tls* tls, int64_t timeout_ms, int64_t now_ms);
   void Drop(Bytes host, Bytes port) { links_.erase(NameOf(host, port)); }
-  void DropAll() { links_.clear(); }
-  // Closes connections that were idle for kIdleMs.
-  void CloseIdle(int64_t now_ms);
-  size_t Count() const { return links_.size(); }
+  void DropAll() { links_.clear(); }              // closes all connections
+  void CloseIdle(int64_t now_ms);                 // those that were unused for kIdleMs
+  size_t Count() const { return links_.size(); }  // of kept connections
 
  private:
   static std::string NameOf(Bytes host, Bytes port) { return std::string(host) + ':' + std::string(port); }
-  void MakeRoom();
+  void MakeRoom();  // if there are kMax
 
-  NameResolver names_;
-  std::map<std::string, std::unique_ptr<MigrateLink>> links_;
+  NameResolver names_;                                         // looks up host names
+  std::map<std::string, std::unique_ptr<MigrateLink>> links_;  // by "host:port"
 };
 
 }  // namespace respite

@@ -15,9 +15,9 @@
 
 namespace respite {
 
-class MigrateProtocol {
+class MigrateProtocol {  // requests to the other server, and their replies
  public:
-  static constexpr int64_t kUnknownDb = -1;
+  static constexpr int64_t kUnknownDb = -1;  // the selected database is not known
   enum class Target : uint8_t { kServer, kClusterNode };
   enum class Existing : uint8_t { kRefused, kReplaced };
 
@@ -29,23 +29,18 @@ class MigrateProtocol {
   void AddKey(Bytes key, int64_t ttl_ms, Bytes payload, Existing existing);
   const std::vector<std::string>& Keys() const { return keys_; }
 
-  // Starts on a connection with this selected database, and forgets earlier answers. Returns the requests that must be
-  // sent before Restores().
-  std::string Begin(int64_t selected_db);
-  Bytes Restores() const { return restores_; }
-  // Handles the next answer, without the end of its line. Requires: !IsOver().
-  void TakeAnswer(Bytes line);
-  // Returns whether all answers have arrived.
-  bool IsOver() const { return answered_.size() == keys_.size(); }
+  // Starts on a connection with this selected database, and forgets earlier answers.
+  std::string Begin(int64_t selected_db);       // returns the requests that must be sent before Restores()
+  Bytes Restores() const { return restores_; }  // the RESTORE requests
+  void TakeAnswer(Bytes line);                  // handles the next one, without its line end. Requires: !IsOver()
+  bool IsOver() const { return answered_.size() == keys_.size(); }  // all answers have arrived
 
-  // Returns the number of keys with an answer.
-  size_t Acknowledged() const { return answered_.size(); }
-  // Returns whether the other server has stored this key.
-  bool HasAccepted(size_t key) const { return key < answered_.size() && answered_[key] == Answer::kAccepted; }
-  // Returns the first error of the other server, without the '-', or an empty text if there was none.
-  const std::string& Error() const { return error_; }
-  // Returns the database that is selected on the connection now.
-  int64_t SelectedDb() const { return IsOver() && error_.empty() ? db_ : kUnknownDb; }
+  size_t Acknowledged() const { return answered_.size(); }  // RESTORE requests with an answer
+  bool HasAccepted(size_t key_index) const {                // the other server has stored this key
+    return key_index < answered_.size() && answered_[key_index] == Answer::kAccepted;
+  }
+  const std::string& Error() const { return error_; }  // the first one of the other server, without '-'; empty: none
+  int64_t SelectedDb() const { return IsOver() && error_.empty() ? db_ : kUnknownDb; }  // on the connection now
 
  private:
   enum class Answer : uint8_t { kAccepted, kRefused };
@@ -54,11 +49,11 @@ class MigrateProtocol {
   const int64_t db_;
   const Bytes restore_;  // the command
   std::vector<std::string> keys_;
-  std::string restores_;
-  size_t preliminary_ = 0;     // answers that come before the first answer to a RESTORE
-  std::string earlier_error_;  // of AUTH or SELECT; counts as the error of each key
-  std::vector<Answer> answered_;
-  std::string error_;
+  std::string restores_;          // the requests
+  size_t preliminary_ = 0;        // answers that come before the first answer to a RESTORE
+  std::string earlier_error_;     // of AUTH or SELECT; counts as the error of each key
+  std::vector<Answer> answered_;  // for the first keys, in their order
+  std::string error_;             // the first one of the other server
 };
 
 // The step in which a transfer failed.

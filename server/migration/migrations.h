@@ -33,87 +33,80 @@ namespace respite {
 struct Command;
 struct Session;
 
-// The result of a transfer.
-struct MigrateOutcome {
-  MigrateTrouble trouble = MigrateTrouble::kNone;
-  std::string error = {};                 // error of the other server
-  std::vector<std::string> arrived = {};  // keys to delete here
-  bool keeps_changed = false;             // some arrived, but were changed here meanwhile and are kept
+struct MigrateOutcome {                            // the result of a transfer
+  MigrateTrouble trouble = MigrateTrouble::kNone;  // where it failed
+  std::string error = {};                          // error of the other server
+  std::vector<std::string> arrived = {};           // keys to delete here
+  bool keeps_changed = false;                      // some arrived, but were changed here meanwhile and are kept
 };
 
 // Deletes keys that the other server has stored.
 void DeleteArrived(const Services& services, DbView& db, Effect& effect, const std::vector<std::string>& keys);
 
-class Migrations final : public Timers::Source {
+class Migrations final : public Timers::Source {  // calls of MIGRATE, while other clients are served
  public:
-  struct Order {
+  struct Order {  // what MIGRATE was called with
     std::string host;
     std::string port;
-    bool encrypts;
-    int64_t timeout_ms;
-    bool copies;
+    bool encrypts;       // with TLS
+    int64_t timeout_ms;  // without progress
+    bool copies;         // COPY: the keys also stay here
     MigrateProtocol talk;
   };
-  static constexpr size_t kMostKept = 64;
-  static constexpr int64_t kIdleMs = 10'000;
+  static constexpr size_t kMostKept = 64;     // with links in use
+  static constexpr int64_t kIdleMs = 10'000;  // an unused link is closed after this time
 
   explicit Migrations(const Services& services);
   ~Migrations() override;
 
-  // Returns whether there is a network. Without one, MIGRATE must block.
-  bool CanStart() const { return static_cast<bool>(services_.env.network); }
+  bool CanStart() const { return static_cast<bool>(services_.env.network); }  // without one, MIGRATE must block
   // Starts a transfer. Requires: CanStart(), none of the keys is being migrated, and this command blocks the session
   // from now on.
   void Start(const Session& session, const Command& command, Order order);
-  // Returns the result for which the session was blocked, while its request runs again.
-  std::optional<MigrateOutcome> TakeOutcome(const Session& session);
+  std::optional<MigrateOutcome> TakeOutcome(const Session& session);  // while its request runs again
 
-  // Finishes the transfers that have ended.
-  void EndTurn();
+  void EndTurn();  // finishes the transfers that have ended
   // Timers::Source: timeouts.
   int64_t NextDueMs() const override;
-  void RunDue(int64_t now_ms) override;
+  void RunDue(int64_t now_ms) override;  // handles timeouts
   std::string WhatIsDue() const override { return "MIGRATE times out"; }
-  // Closes links that were idle for kIdleMs.
-  void CloseIdle(int64_t now_ms);
-  void DropIdle();
-  // Returns the links of MIGRATE inside EXEC and scripts.
-  MigrateLinks& blocking_links() { return blocking_links_; }
-  // Returns the number of links, idle or not.
-  size_t CountLinks() const { return channels_.size(); }
+  void CloseIdle(int64_t now_ms);                             // those that were unused for kIdleMs
+  void DropIdle();                                            // however short they were unused
+  MigrateLinks& blocking_links() { return blocking_links_; }  // for MIGRATE inside EXEC and scripts
+  size_t CountLinks() const { return channels_.size(); }      // idle or not
 
  private:
   class Channel;
   struct Migration;
 
-  void Attempt(Migration& migration);
+  void Attempt(Migration& migration);  // over a kept link or a new one
   void Dial(Migration& migration);
   void Talk(Channel& channel, Migration& migration);
-  void OnAnswered(Channel& channel);
-  void OnLost(Channel& channel);
-  void RestartTimer(Migration& migration) const;
-  void LookLater(Migration& migration) const;
+  void OnAnswered(Channel& channel);              // the link is unused from now on
+  void OnLost(Channel& channel);                  // tries again over a new link, if the old one may have been stale
+  void RestartTimer(Migration& migration) const;  // there was progress
+  void LookLater(Migration& migration) const;     // sets the time of the next look at the timeout
   void Fail(Migration& migration, MigrateTrouble trouble);
-  void EndTalk(Migration& migration);
+  void EndTalk(Migration& migration);  // EndTurn will finish it
   void Drop(const Channel& channel);
-  void MakeRoom();
-  Channel* FindIdle(const std::string& name);
+  void MakeRoom();                             // if one is unused
+  Channel* FindIdle(const std::string& name);  // an unused link to this server
 
-  void Finish(Migration& migration);
-  MigrateOutcome OutcomeOf(Migration& migration);
-  Session* FindCaller(const Migration& migration) const;
+  void Finish(Migration& migration);               // unblocks the client, or deletes the keys if the client has gone
+  MigrateOutcome OutcomeOf(Migration& migration);  // also ends the pause of requests for its keys
+  Session* FindCaller(const Migration& migration) const;  // null: the client has gone
   void DeleteWithoutCaller(int db, const std::vector<std::string>& keys);
-  void ResumePaused();
+  void ResumePaused();  // requests that have waited for migrating keys
   int64_t NowMs() const;
 
   const Services& services_;
-  MigrateLinks blocking_links_;
-  std::list<std::unique_ptr<Channel>> channels_;
+  MigrateLinks blocking_links_;                   // for MIGRATE inside EXEC and scripts
+  std::list<std::unique_ptr<Channel>> channels_;  // links, also unused ones
   std::list<std::unique_ptr<Migration>> migrations_;
-  size_t done_ = 0;  // of migrations_
-  struct Told {
-    uint64_t session;
-    MigrateOutcome outcome;
+  size_t done_ = 0;          // of migrations_
+  struct Told {              // the result, while the client's request runs again
+    uint64_t session;        // its id
+    MigrateOutcome outcome;  // of its MIGRATE
   };
   std::optional<Told> told_;
 };

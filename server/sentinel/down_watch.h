@@ -9,14 +9,14 @@
 
 namespace respite {
 
-class DownWatch {
+class DownWatch {  // decides which instances are down
  public:
   DownWatch(const SentinelCore& core, SentinelEvents& events) : core_(core), events_(events) {}
 
   // Called by the timer. CheckAlone decides whether this Sentinel considers the server down (sdown). CheckTogether
   // decides whether enough Sentinels agree (odown).
-  void CheckAlone(Instance& instance);
-  void CheckTogether(Primary& primary);
+  void CheckAlone(Instance& instance);   // for this Sentinel alone
+  void CheckTogether(Primary& primary);  // with the opinions of the other Sentinels
 
   // Asks the other Sentinels about a primary that is down here. During a failover this also requests their votes.
   // kNow: even if they were asked a moment ago.
@@ -26,16 +26,15 @@ class DownWatch {
   void OnOpinion(std::function<void(Primary&)> handler) { on_opinion_ = std::move(handler); }
 
  private:
-  void CloseHangingLinks(Instance& instance);
-  bool IsSilent(const Instance& instance) const;
-  // Returns whether a primary counts as down although it answers.
-  bool IsUnfit(const Primary& primary) const;
+  void CloseHangingLinks(Instance& instance);     // open connections without answers
+  bool IsSilent(const Instance& instance) const;  // for longer than down-after-milliseconds
+  bool IsUnfit(const Primary& primary) const;     // it answers, but counts as down
   void Ask(Primary& primary, PeerSentinel& sentinel);
-  void ReceiveOpinion(PeerSentinel& sentinel, const ReplyTree& reply);
+  void ReceiveOpinion(PeerSentinel& sentinel, const ReplyTree& reply);  // to is-master-down-by-addr
 
   const SentinelCore core_;
   SentinelEvents& events_;
-  std::function<void(Primary&)> on_opinion_;
+  std::function<void(Primary&)> on_opinion_;  // runs after each answer
 };
 
 }  // namespace respite

@@ -15,7 +15,7 @@
 
 namespace respite {
 
-class HelloProtocol {
+class HelloProtocol {  // lets Sentinels of a primary find each other, and agree on its address
  public:
   static constexpr char kChannel[] = "__sentinel__:hello";
 
@@ -24,32 +24,28 @@ class HelloProtocol {
 
   // Handles a message, or another reply, of the subscription at `instance`.
   void ReceiveMessage(Instance& instance, const ReplyTree& reply);
-  // Handles a hello message; ignores other text.
-  void Receive(Bytes message);
+  void Receive(Bytes message);  // a hello message; ignores other text
   void Send(Instance& instance);
-  // Makes a hello message due with the next tick, at all instances of the primary.
-  void Hurry(Primary& primary) const;
+  void Hurry(Primary& primary) const;  // with the next tick, at all instances of the primary
 
  private:
-  struct Hello {
+  struct Hello {  // the fields of a message
     std::string ip;
     int port;
     std::string id;
-    uint64_t current_epoch;
-    std::string primary_host;
-    int primary_port;
-    uint64_t config_epoch;
+    uint64_t current_epoch;    // of the sender
+    std::string primary_host;  // where the sender sees the primary
+    int primary_port;          // where the sender sees the primary
+    uint64_t config_epoch;     // of the primary
   };
 
   // Returns whether the message can be believed. The names in it are written to the configuration file.
-  bool IsSound(const Hello& hello) const;
-  // Finds or adds the sender. Returns null if it cannot be added.
-  PeerSentinel* SenderOf(Primary& primary, const Hello& hello);
-  // Forgets the Sentinels that had the id or the address before. Returns true if the Sentinel has moved.
-  bool MakeRoom(Primary& primary, const Hello& hello);
-  void ApplyEpoch(Primary& primary, uint64_t epoch);
-  void ApplyConfig(Primary& primary, const PeerSentinel& sender, const Hello& hello);
-  std::string OwnIp(const Instance& instance) const;
+  bool IsSound(const Hello& hello) const;                        // its addresses, ids and epochs are possible
+  PeerSentinel* SenderOf(Primary& primary, const Hello& hello);  // null: it cannot be added
+  bool MakeRoom(Primary& primary, const Hello& hello);           // that had the id or address; true: it has moved
+  void ApplyEpoch(Primary& primary, uint64_t epoch);             // if it is larger than the current one
+  void ApplyConfig(Primary& primary, const PeerSentinel& sender, const Hello& hello);  // address
+  std::string OwnIp(const Instance& instance) const;  // that this Sentinel announces to it
 
   const SentinelCore core_;
   SentinelEvents& events_;

@@ -15,47 +15,45 @@ namespace respite {
 
 class PrimaryFailover;
 
-class InfoReader {
+class InfoReader {  // reads INFO of servers, and corrects replicas
  public:
   InfoReader(const SentinelCore& core, SentinelEvents& events, InstanceList& list, ReplicaofSender& orders,
              PrimaryFailover& failover)
       : core_(core), events_(events), list_(list), orders_(orders), failover_(failover) {}
 
-  void Receive(ServerInstance& server, const ReplyTree& reply);
+  void Receive(ServerInstance& server, const ReplyTree& reply);  // a reply to INFO
   // Sets the handler that runs after each INFO reply.
   void OnInfo(std::function<void(Primary&)> handler) { on_info_ = std::move(handler); }
 
  private:
-  struct Field {
+  struct Field {  // a line of INFO
     Bytes name;
-    Bytes value;
+    Bytes value;  // the text after the colon
   };
 
   void Read(ServerInstance& server, std::string info);
   void ReadField(ServerInstance& server, const Field& field);
-  void ReadRunId(ServerInstance& server, Bytes id);
-  void ReadReplica(Primary& primary, Bytes line);
+  void ReadRunId(ServerInstance& server, Bytes id);  // another id than before means a reboot
+  void ReadReplica(Primary& primary, Bytes line);    // adds the replica if it is new
   // Reads the fields that only replicas report.
-  void ReadOfReplica(ServerInstance& server, const Field& field);
-  static void ReadOfWatched(WatchedReplica& replica, const Field& field);
-  void NoteRole(ServerInstance& server, ReportedRole role);
+  void ReadOfReplica(ServerInstance& server, const Field& field);          // those that only replicas report
+  static void ReadOfWatched(WatchedReplica& replica, const Field& field);  // like slave_priority
+  void NoteRole(ServerInstance& server, ReportedRole role);                // reports a change as an event
 
-  void Judge(WatchedReplica& replica);
-  // Handles a replica that reports to be a primary: either its promotion has succeeded, or it gets REPLICAOF again.
-  void JudgePrimaryRole(WatchedReplica& replica);
-  // Sends REPLICAOF to a replica that has followed another primary for longer than failover-timeout.
-  void JudgeItsPrimary(WatchedReplica& replica);
-  void FollowReconfiguration(WatchedReplica& replica);
-  bool LooksSane(const Primary& primary) const;
-  bool WasUpFor(const WatchedReplica& replica, int64_t ms) const;
+  void Judge(WatchedReplica& replica);             // if it has a wrong role or follows a wrong primary
+  void JudgePrimaryRole(WatchedReplica& replica);  // it was promoted, or gets REPLICAOF again
+  void JudgeItsPrimary(WatchedReplica& replica);   // sends REPLICAOF if it is wrong for longer than failover-timeout
+  void FollowReconfiguration(WatchedReplica& replica);  // it follows the new primary, or is in sync
+  bool LooksSane(const Primary& primary) const;         // it is up, and has recently reported to be a primary
+  bool WasUpFor(const WatchedReplica& replica, int64_t ms) const;  // not down in that time
 
   const SentinelCore core_;
   SentinelEvents& events_;
   InstanceList& list_;
   ReplicaofSender& orders_;
   PrimaryFailover& failover_;
-  std::function<void(Primary&)> on_info_;
-  size_t replicas_read_ = 0;  // replicas listed in this INFO
+  std::function<void(Primary&)> on_info_;  // runs after each reply
+  size_t replicas_read_ = 0;               // replicas listed in this INFO
 };
 
 }  // namespace respite

@@ -20,9 +20,9 @@ struct Primary;
 inline constexpr int64_t kLongAgo = -(int64_t{1} << 60);
 
 // The host of an instance as it was given, and the IP address to which it resolves.
-struct SentinelAddress {
-  std::string host;  // a name, or an address
-  std::string ip;    // empty: the name does not resolve now
+struct SentinelAddress {  // of an instance: its host, as given, and IP address
+  std::string host;       // a name, or an address
+  std::string ip;         // empty: the name does not resolve now
   int port = 0;
 
   bool IsAt(Bytes other_host, int other_port) const {
@@ -34,73 +34,71 @@ struct SentinelAddress {
   }
 };
 
-// Returns for example "10.0.0.1:6379" or "[::1]:6379".
-inline std::string HostAndPort(const std::string& host, int port) {
+inline std::string HostAndPort(const std::string& host, int port) {  // "[::1]:6379"
   const bool has_colon = host.find(':') != std::string::npos;
   return StrCat(has_colon ? "[" + host + "]" : host, ":", port);
 }
 
 enum class InstanceKind : uint8_t { kPrimary, kReplica, kSentinel };
 
-struct Instance {
+struct Instance {  // a server or Sentinel to which this Sentinel has a link
   Instance(InstanceKind its_kind, std::string its_name, SentinelAddress its_address, Primary& its_primary,
            int64_t now_ms);
   ~Instance() { link->Forget(*this); }
   Instance(const Instance&) = delete;
   Instance& operator=(const Instance&) = delete;
 
-  bool IsServer() const { return kind != InstanceKind::kSentinel; }
+  bool IsServer() const { return kind != InstanceKind::kSentinel; }  // a primary or replica
 
   const InstanceKind kind;
   const std::string name;
   SentinelAddress address;
-  Primary& primary;  // the primary to which it belongs; a primary refers to itself
-  std::string run_id;
+  Primary& primary;    // the primary to which it belongs; a primary refers to itself
+  std::string run_id;  // from INFO, or the id of a Sentinel
   std::shared_ptr<InstanceLink> link;
-  int64_t last_publish_ms;
-  bool is_down = false;  // for this Sentinel: "subjectively"
-  int64_t down_since_ms = 0;
-  bool has_killed_script = false;
+  int64_t last_publish_ms;         // when a hello message was last published there
+  bool is_down = false;            // for this Sentinel: "subjectively"
+  int64_t down_since_ms = 0;       // 0: never
+  bool has_killed_script = false;  // SCRIPT KILL was sent since it is down
 };
 
 enum class ReportedRole : uint8_t { kNone, kPrimary, kReplica };
 
-// An instance that answers INFO.
-struct ServerInstance : Instance {
+struct ServerInstance : Instance {  // an instance that answers INFO
   ServerInstance(InstanceKind its_kind, std::string its_name, SentinelAddress its_address, Primary& its_primary,
                  int64_t now_ms);
 
-  std::optional<std::string> info;  // the last reply
-  int64_t info_ms = kLongAgo;       // when it was read
-  bool info_is_awaited = false;
-  bool info_is_urgent = false;  // a decision waits for it
-  int64_t info_asked_ms = kLongAgo;
-  ReportedRole reported_role;
-  int64_t role_since_ms;
+  std::optional<std::string> info;   // the last reply
+  int64_t info_ms = kLongAgo;        // when it was read
+  bool info_is_awaited = false;      // INFO was sent, but not answered yet
+  bool info_is_urgent = false;       // a decision waits for it
+  int64_t info_asked_ms = kLongAgo;  // when INFO was last sent
+  ReportedRole reported_role;        // in the last INFO
+  int64_t role_since_ms;             // when reported_role last changed
   // Reported by a replica about its primary.
-  std::string reported_host;
-  int reported_port = 0;
-  int64_t reported_since_ms;
-  bool primary_link_is_up = false;
-  int64_t primary_link_down_ms = 0;
+  std::string reported_host;         // master_host in INFO
+  int reported_port = 0;             // master_port in INFO
+  int64_t reported_since_ms;         // when one of these last changed
+  bool primary_link_is_up = false;   // master_link_status in INFO
+  int64_t primary_link_down_ms = 0;  // master_link_down_since_seconds in INFO
 };
 
 // Progress of a replica towards the new primary.
 enum class Reconfiguration : uint8_t { kNone, kSent, kInProgress, kDone };
 
-struct WatchedReplica final : ServerInstance {
+struct WatchedReplica final : ServerInstance {  // of a watched primary
   WatchedReplica(std::string its_name, SentinelAddress its_address, Primary& its_primary, int64_t now_ms)
       : ServerInstance(InstanceKind::kReplica, std::move(its_name), std::move(its_address), its_primary, now_ms) {}
 
-  int priority = 100;
-  bool is_announced = true;
-  uint64_t offset = 0;
-  bool is_promoted = false;
-  Reconfiguration reconfiguration = Reconfiguration::kNone;
-  int64_t reconfiguration_sent_ms = 0;
+  int priority = 100;                                        // replica-priority; 0: must not be promoted
+  bool is_announced = true;                                  // replica-announced; no: hidden from clients
+  uint64_t offset = 0;                                       // replication offset in the last INFO
+  bool is_promoted = false;                                  // the failover under way has chosen it
+  Reconfiguration reconfiguration = Reconfiguration::kNone;  // in a failover
+  int64_t reconfiguration_sent_ms = 0;                       // when REPLICAOF was sent
 };
 
-struct PeerSentinel final : Instance {
+struct PeerSentinel final : Instance {  // another Sentinel that watches the primary
   PeerSentinel(std::string id, SentinelAddress its_address, Primary& its_primary, int64_t now_ms)
       : Instance(InstanceKind::kSentinel, std::move(id), std::move(its_address), its_primary, now_ms),
         last_hello_ms(now_ms),
@@ -108,11 +106,11 @@ struct PeerSentinel final : Instance {
     run_id = name;
   }
 
-  int64_t last_hello_ms;
-  bool says_primary_is_down = false;
-  int64_t last_opinion_ms;  // when it last answered
-  std::string voted_for;    // empty: no vote
-  uint64_t voted_in_epoch = 0;
+  int64_t last_hello_ms;              // when its last hello message arrived
+  bool says_primary_is_down = false;  // in its last answer
+  int64_t last_opinion_ms;            // when it last answered
+  std::string voted_for;              // empty: no vote
+  uint64_t voted_in_epoch = 0;        // epoch of that vote
 };
 
 enum class FailoverState : uint8_t {
@@ -125,53 +123,52 @@ enum class FailoverState : uint8_t {
   kUpdateConfig,
 };
 
-struct CaseInsensitiveLess {
+struct CaseInsensitiveLess {  // for command names as keys
   bool operator()(const std::string& one, const std::string& other) const { return ToLower(one) < ToLower(other); }
 };
 
-struct Primary final : ServerInstance {
+struct Primary final : ServerInstance {  // a watched primary
   Primary(std::string its_name, SentinelAddress its_address, int its_quorum, int64_t now_ms)
       : ServerInstance(InstanceKind::kPrimary, std::move(its_name), std::move(its_address), *this, now_ms),
         quorum(its_quorum) {}
 
   // --- Settings.
 
-  int quorum;
-  int64_t down_after_ms = 0;
-  int64_t failover_timeout_ms = 0;
-  int64_t parallel_syncs = 1;
-  int64_t reboot_down_after_ms = 0;
-  std::string notification_script;
-  std::string reconfiguration_script;
-  std::string password;
+  int quorum;                          // how many Sentinels must agree that it is down
+  int64_t down_after_ms = 0;           // silence after which an instance is down
+  int64_t failover_timeout_ms = 0;     // failover-timeout
+  int64_t parallel_syncs = 1;          // how many replicas are reconfigured at once
+  int64_t reboot_down_after_ms = 0;    // master-reboot-down-after-period; 0: off
+  std::string notification_script;     // path of the program that is told of events
+  std::string reconfiguration_script;  // client-reconfig-script
+  std::string password;                // for AUTH at the servers
   std::string user;
-  std::map<std::string, std::string, CaseInsensitiveLess> renamed_commands;
+  std::map<std::string, std::string, CaseInsensitiveLess> renamed_commands;  // usual name to new name
 
   // --- Members.
 
-  std::map<std::string, std::unique_ptr<WatchedReplica>> replicas;
-  std::map<std::string, std::unique_ptr<PeerSentinel>> sentinels;
+  std::map<std::string, std::unique_ptr<WatchedReplica>> replicas;  // by their announced addresses
+  std::map<std::string, std::unique_ptr<PeerSentinel>> sentinels;   // the other ones, by id
 
   // --- State.
 
-  bool is_agreed_down = false;  // enough Sentinels agree: "objectively"
-  int64_t agreed_down_since_ms = 0;
-  bool has_rebooted = false;
-  int64_t rebooted_ms = 0;
-  uint64_t config_epoch = 0;
-  std::string leader;         // the candidate for which this Sentinel has voted
-  uint64_t leader_epoch = 0;  // epoch of that vote
-  bool is_failing_over = false;
-  bool is_failover_forced = false;
-  uint64_t failover_epoch = 0;
-  FailoverState failover_state = FailoverState::kNone;
-  int64_t failover_state_ms = 0;
-  int64_t failover_start_ms = kLongAgo;
+  bool is_agreed_down = false;                          // enough Sentinels agree: "objectively"
+  int64_t agreed_down_since_ms = 0;                     // 0: never
+  bool has_rebooted = false;                            // its run id has changed, and it has not answered PING since
+  int64_t rebooted_ms = 0;                              // when that was
+  uint64_t config_epoch = 0;                            // epoch of the failover that has set its address
+  std::string leader;                                   // the candidate for which this Sentinel has voted
+  uint64_t leader_epoch = 0;                            // epoch of that vote
+  bool is_failing_over = false;                         // this Sentinel replaces it, or waits for votes
+  bool is_failover_forced = false;                      // by an operator, so no votes are needed
+  uint64_t failover_epoch = 0;                          // in which the votes for the failover count
+  FailoverState failover_state = FailoverState::kNone;  // step of the failover
+  int64_t failover_state_ms = 0;                        // when this state was entered
+  int64_t failover_start_ms = kLongAgo;      // start of the last failover, or the last vote; up to a second late
   int64_t failover_delay_logged = kLongAgo;  // the failover_start_ms for which the delay was logged
-  WatchedReplica* promoted = nullptr;
+  WatchedReplica* promoted = nullptr;        // the replica that replaces it; null: not chosen
 };
 
-// Returns the command's name at this instance, which may have been changed by rename-command.
-Bytes CommandOf(const Instance& instance, const char* command);
+Bytes CommandOf(const Instance& instance, const char* command);  // its name there, after rename-command
 
 }  // namespace respite

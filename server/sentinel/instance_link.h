@@ -32,12 +32,11 @@ class InstanceConnection final : public Link::User, public std::enable_shared_fr
   void Send(const Instance& owner, std::initializer_list<Bytes> words, OnReply on_reply);
   // Sets the handler of replies without a request: messages of channels.
   void OnMessage(OnReply handler) { on_message_ = std::move(handler); }
-  // Drops the reply handlers of this owner.
-  void Forget(const Instance& owner);
-  void Close();
+  void Forget(const Instance& owner);  // drops the reply handlers of this owner
+  void Close();                        // replies do not arrive any more
 
-  bool HasEnded() const { return has_ended_; }
-  size_t Pending() const { return pending_.size(); }
+  bool HasEnded() const { return has_ended_; }        // the connection is closed
+  size_t Pending() const { return pending_.size(); }  // requests without a reply
   // Each returns the address of one end without the port; empty if there is no connection.
   std::string LocalIp() const;
   std::string PeerIp() const;
@@ -48,23 +47,23 @@ class InstanceConnection final : public Link::User, public std::enable_shared_fr
   void OnEnded(const std::string& reason) override;
 
  private:
-  struct Request {
+  struct Request {          // a request without a reply
     const Instance* owner;  // null: forgotten
     OnReply on_reply;
   };
 
-  void Receive(const ReplyTree& reply);
+  void Receive(const ReplyTree& reply);  // a reply, or a message of a channel
 
   std::unique_ptr<Link> link_;
-  bool is_connected_ = false;
+  bool is_connected_ = false;  // requests can be sent
   bool has_ended_ = false;
   std::string unsent_;  // requests that wait for the connection
   ReplyTreeParser parser_;
-  std::deque<Request> pending_;
-  OnReply on_message_;
+  std::deque<Request> pending_;  // in the order of their replies
+  OnReply on_message_;           // for messages of channels
 };
 
-struct InstanceLink {
+struct InstanceLink {  // the connections to one instance
   enum class Wires : uint8_t { kCommands, kCommandsAndHello };
   InstanceLink(Wires wanted, int64_t now_ms)
       : connections(wanted), ping_waits_since_ms(now_ms), last_available_ms(now_ms), last_pong_ms(now_ms) {}
@@ -80,21 +79,20 @@ struct InstanceLink {
   void Close();
   void CloseCommands();
   void CloseHello();
-  void Forget(const Instance& owner);
-  // Returns to the state of a new link.
-  void Restart(int64_t now_ms);
+  void Forget(const Instance& owner);  // drops the reply handlers of this owner
+  void Restart(int64_t now_ms);        // returns to the state of a new link
 
-  const Wires connections;
-  std::shared_ptr<InstanceConnection> commands;
-  std::shared_ptr<InstanceConnection> hello;
-  int64_t commands_since_ms = 0;
-  int64_t hello_since_ms = 0;
-  int64_t hello_heard_ms = 0;
-  int64_t ping_waits_since_ms;  // when the oldest PING without an answer was sent; 0: none
-  int64_t last_ping_ms = 0;
-  int64_t last_available_ms;  // last good answer to a PING
-  int64_t last_pong_ms;       // last answer of any kind to a PING
-  int64_t last_dial_ms = 0;   // 0: never
+  const Wires connections;                       // those that it should have
+  std::shared_ptr<InstanceConnection> commands;  // the connection for commands; null: none
+  std::shared_ptr<InstanceConnection> hello;     // the connection for hello messages; null: none
+  int64_t commands_since_ms = 0;                 // when the connection for commands was begun
+  int64_t hello_since_ms = 0;                    // when the connection for hello messages was begun
+  int64_t hello_heard_ms = 0;                    // when the last hello message arrived
+  int64_t ping_waits_since_ms;                   // when the oldest PING without an answer was sent; 0: none
+  int64_t last_ping_ms = 0;                      // when the last PING was sent
+  int64_t last_available_ms;                     // last good answer to a PING
+  int64_t last_pong_ms;                          // last answer of any kind to a PING
+  int64_t last_dial_ms = 0;                      // last attempt to connect; 0: never
 };
 
 }  // namespace respite

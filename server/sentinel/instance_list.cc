@@ -67,8 +67,8 @@ InstanceList::Added<PeerSentinel> InstanceList::AddSentinel(Primary& primary, co
 }
 
 template <class Instances>
-bool InstanceList::MakeRoomIn(Instances& instances, size_t most) const {
-  if (instances.size() < most) return true;
+bool InstanceList::MakeRoomIn(Instances& instances, size_t max_count) const {
+  if (instances.size() < max_count) return true;
   auto longest_down = instances.end();
   for (auto at = instances.begin(); at != instances.end(); ++at) {
     const bool is_longer =

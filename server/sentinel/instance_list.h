@@ -8,7 +8,7 @@
 
 namespace respite {
 
-class InstanceList {
+class InstanceList {  // adds, finds and removes watched instances
  public:
   InstanceList(const SentinelCore& core, SentinelEvents& events) : core_(core), events_(events) {}
 
@@ -22,8 +22,7 @@ class InstanceList {
   Added<PeerSentinel> AddSentinel(Primary& primary, const std::string& id, const std::string& host, int port,
                                   SentinelCore::Accept accept);
 
-  // Makes room for another Sentinel by removing the longest-down one. Returns false if it is full and none is down.
-  bool MakeRoomForSentinel(Primary& primary);
+  bool MakeRoomForSentinel(Primary& primary);  // the one that is down longest; false: full, and none is down
 
   // Each returns null if there is no such instance. Cost: O(n); FindReplicaAt takes O(log n) if the replica has this
   // name.
@@ -31,27 +30,25 @@ class InstanceList {
   static WatchedReplica* FindReplicaAt(const Primary& primary, const std::string& host, int port);
   static PeerSentinel* FindSentinelAt(const Primary& primary, const std::string& host, int port);
 
-  // Gives the new address of a Sentinel to all primaries that know it.
-  void MoveSentinel(const PeerSentinel& moved);
+  void MoveSentinel(const PeerSentinel& moved);  // at all primaries that know it
   // Removes a Sentinel from all primaries, because its address belongs to another one now.
   void ForgetSentinel(const std::string& id);
 
   enum class Sentinels : uint8_t { kForget, kKeep };
   // Forgets everything that was learned about a primary.
-  void Reset(Primary& primary, Sentinels sentinels);
+  void Reset(Primary& primary, Sentinels sentinels);  // forgets what was learned
   // Sets a new address; the former primary becomes a replica. Returns false if the name does not resolve.
   bool ChangeAddress(Primary& primary, const std::string& host, int port);
   void Remove(Primary& primary) { core_.state.primaries.erase(std::string(primary.name)); }
 
-  // DropServerLinks and DropSentinelLinks close links, so that the new links log in again.
-  void DropServerLinks(Primary& primary);
-  void DropSentinelLinks();
+  void DropServerLinks(Primary& primary);  // so that new links log in again
+  void DropSentinelLinks();                // so that new links log in again
 
  private:
   Added<WatchedReplica> AddReplicaAt(Primary& primary, SentinelAddress address);
-  void ShareLink(PeerSentinel& sentinel);
+  void ShareLink(PeerSentinel& sentinel);  // with its entry at another primary, if there is one
   template <class Instances>
-  bool MakeRoomIn(Instances& instances, size_t most) const;
+  bool MakeRoomIn(Instances& instances, size_t max_count) const;  // false: full, and none is down
 
   const SentinelCore core_;
   SentinelEvents& events_;

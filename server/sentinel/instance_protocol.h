@@ -7,27 +7,26 @@
 
 namespace respite {
 
-class InstanceProtocol {
+class InstanceProtocol {  // keeps links open, and sends PING, INFO and hello messages
  public:
   InstanceProtocol(const SentinelCore& core, HelloProtocol& hellos, InfoReader& reader)
       : core_(core), hellos_(hellos), reader_(reader) {}
 
-  // Makes the missing connections, and sends the INFO, PING and hello message that are due. Called by the timer.
-  void Continue(Instance& instance);
+  void Continue(Instance& instance);  // connects, and sends what is due; called by the timer
 
  private:
-  void Reconnect(Instance& instance);
-  void DialCommands(Instance& instance);
-  void DialHello(Instance& instance);
-  void ReceiveSubscribed(Instance& instance, const ReplyTree& reply);
-  Link::Target TargetOf(const Instance& instance) const;
-  void Authenticate(const Instance& instance, InstanceConnection& connection) const;
-  void SetName(const Instance& instance, InstanceConnection& connection, const char* role) const;
-  void SendDue(Instance& instance);
-  void SendPing(Instance& instance);
-  void ReceivePong(Instance& instance, const ReplyTree& reply);
-  void AskInfoIfDue(ServerInstance& server);
-  int64_t InfoPeriodMs(const ServerInstance& server) const;
+  void Reconnect(Instance& instance);                                                 // if a connection is missing
+  void DialCommands(Instance& instance);                                              // for PING, INFO and PUBLISH
+  void DialHello(Instance& instance);                                                 // subscribes to hello messages
+  void ReceiveSubscribed(Instance& instance, const ReplyTree& reply);                 // the reply to SUBSCRIBE
+  Link::Target TargetOf(const Instance& instance) const;                              // where to connect
+  void Authenticate(const Instance& instance, InstanceConnection& connection) const;  // sends AUTH
+  void SetName(const Instance& instance, InstanceConnection& connection, const char* role) const;  // CLIENT SETNAME
+  void SendDue(Instance& instance);                              // INFO, PING and hello message
+  void SendPing(Instance& instance);                             // ReceivePong handles the reply
+  void ReceivePong(Instance& instance, const ReplyTree& reply);  // any reply to PING
+  void AskInfoIfDue(ServerInstance& server);                     // InfoReader handles the reply
+  int64_t InfoPeriodMs(const ServerInstance& server) const;      // shorter when something is wrong
 
   const SentinelCore core_;
   HelloProtocol& hellos_;

@@ -10,7 +10,7 @@
 
 namespace respite {
 
-class LeaderElection {
+class LeaderElection {  // decides which Sentinel carries out a failover
  public:
   LeaderElection(const SentinelCore& core, SentinelEvents& events) : core_(core), events_(events) {}
 

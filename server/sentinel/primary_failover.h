@@ -16,50 +16,46 @@
 
 namespace respite {
 
-class PrimaryFailover {
+class PrimaryFailover {  // replaces a primary by one of its replicas
  public:
-  struct Parts {
+  struct Parts {  // what the constructor takes
     const SentinelCore& core;
     SentinelEvents& events;
     InstanceList& list;
-    ReplicaofSender& orders;
+    ReplicaofSender& orders;  // sends REPLICAOF
     HelloProtocol& hellos;
-    DownWatch& downs;
+    DownWatch& downs;  // decides which instances are down
     LeaderElection& election;
   };
   explicit PrimaryFailover(const Parts& parts) : parts_(parts), core_(parts.core) {}
 
-  // Called by the timer: starts a failover if the primary is down, unless the last one was a short time ago.
-  void StartIfNeeded(Primary& primary);
-  void Continue(Primary& primary);
+  void StartIfNeeded(Primary& primary);  // if it is down, and the last failover was long enough ago
+  void Continue(Primary& primary);       // takes the next step, if a failover is under way
   // Starts a failover for an operator, without votes. Requires: none is under way, and there is a replica to promote.
   void Force(Primary& primary);
   // Continues the failover with the other replicas. Called when the promoted replica reports to be a primary.
   void OnPromoted(WatchedReplica& replica);
-  // Returns the replica to promote; null if none is suitable.
-  WatchedReplica* Select(const Primary& primary) const;
-  // Performs the last step, which replaces the replicas and links of the primary.
-  void SwitchToPromoted(Primary& primary);
+  WatchedReplica* Select(const Primary& primary) const;  // the one to promote; null: none is suitable
+  void SwitchToPromoted(Primary& primary);               // last step: it becomes the address of the primary
 
  private:
-  void Start(Primary& primary);
-  void LogDelay(Primary& primary) const;
+  void Start(Primary& primary);           // requests votes with a new epoch
+  void LogDelay(Primary& primary) const;  // once: when the next failover may start
   void Enter(Primary& primary, FailoverState state) const;
-  void WaitForElection(Primary& primary);
-  // Returns whether all reachable replicas have reported how much data they have since the failover began.
-  bool KnowsReplicas(const Primary& primary) const;
-  void Promote(Primary& primary);
-  void SendReplicaofNoOne(Primary& primary);
-  void AbortIfLate(Primary& primary);
-  void Abort(Primary& primary) const;
-  void ReconfigureReplicas(Primary& primary);
-  void Reconfigure(WatchedReplica& replica);
-  void EndIfDone(Primary& primary);
-  void ReconfigureRest(Primary& primary);
+  void WaitForElection(Primary& primary);            // goes on if this Sentinel is the leader
+  bool KnowsReplicas(const Primary& primary) const;  // all reachable ones have sent INFO since it began
+  void Promote(Primary& primary);                    // aborts if none is suitable
+  void SendReplicaofNoOne(Primary& primary);         // to the chosen replica
+  void AbortIfLate(Primary& primary);                // failover-timeout has passed in this state
+  void Abort(Primary& primary) const;                // the primary keeps its role
+  void ReconfigureReplicas(Primary& primary);        // as many at once as parallel-syncs allows
+  void Reconfigure(WatchedReplica& replica);         // sends REPLICAOF with the new primary
+  void EndIfDone(Primary& primary);                  // or after failover-timeout
+  void ReconfigureRest(Primary& primary);            // all at once, after the timeout
   int64_t ElapsedMs(const Primary& primary) const { return core_.NowMs() - primary.failover_state_ms; }
   bool IsFit(const Primary& primary, const WatchedReplica& replica) const;
 
-  const Parts parts_;
+  const Parts parts_;  // from the constructor
   const SentinelCore core_;
 };
 

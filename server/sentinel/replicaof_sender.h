@@ -7,12 +7,12 @@
 
 namespace respite {
 
-class ReplicaofSender {
+class ReplicaofSender {  // tells servers whom to follow
  public:
   explicit ReplicaofSender(const SentinelCore& core) : core_(core) {}
 
-  void Follow(ServerInstance& server, const SentinelAddress& primary) const;
-  void FollowNoOne(ServerInstance& server) const;
+  void Follow(ServerInstance& server, const SentinelAddress& primary) const;  // sends REPLICAOF
+  void FollowNoOne(ServerInstance& server) const;                             // sends REPLICAOF NO ONE
 
  private:
   static void Order(ServerInstance& server, const std::string& host, const std::string& port);

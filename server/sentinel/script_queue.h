@@ -11,35 +11,33 @@
 
 namespace respite {
 
-class ScriptQueue {
+class ScriptQueue {  // runs programs of the operator
  public:
   struct Job {
     std::vector<std::string> words;  // the path first
     bool is_running = false;
-    int64_t process = 0;
-    int tries = 0;
+    int64_t process = 0;       // id of the process
+    int tries = 0;             // how often it was started
     int64_t at_ms = kLongAgo;  // when it started, or may start
   };
   explicit ScriptQueue(const SentinelCore& core) : core_(core) {}
 
   void Add(std::vector<std::string> words);
-  // Starts programs that are due, notes those that have ended, and kills those that run for too long. Called by the
-  // timer.
-  void Continue();
+  void Continue();  // starts due programs, and ends late ones; called by the timer
 
   const std::list<Job>& jobs() const { return jobs_; }
-  int running() const { return running_; }
+  int running() const { return running_; }  // number of running programs
 
  private:
-  void StartDue();
-  void Start(Job& job);
-  void CollectEnded();
+  void StartDue();       // some at a time
+  void Start(Job& job);  // runs the program
+  void CollectEnded();   // removes them, or plans another try
   void End(const ProgramEnd& end);
-  void KillLate();
+  void KillLate();  // those that run for longer than script_max_runtime
 
   const SentinelCore core_;
   std::list<Job> jobs_;
-  int running_ = 0;
+  int running_ = 0;  // number of running programs
 };
 
 }  // namespace respite

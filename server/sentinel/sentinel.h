@@ -30,9 +30,9 @@
 
 namespace respite {
 
-class Sentinel {
+class Sentinel {  // watches primaries together with other Sentinels
  public:
-  struct Parts {
+  struct Parts {  // what the constructor takes
     const Pace& pace;
     Logger& log;
     uint64_t random_seed;
@@ -52,8 +52,7 @@ class Sentinel {
   // Returns a random time until the next tick, so that the Sentinels do not all act at the same moment.
   int64_t RandomTickMs();
 
-  // Returns whether all known servers have sent INFO, and all known instances have answered.
-  bool HasHeardAll() const;
+  bool HasHeardAll() const;  // INFO of all known servers, answers of all known instances
 
   const SentinelCore& core() const { return core_; }
   SentinelState& state() { return state_; }
@@ -65,11 +64,11 @@ class Sentinel {
   PrimaryFailover& failover() { return failover_; }
 
  private:
-  void CheckTilt();
+  void CheckTilt();  // enters tilt mode if the last tick was too long ago
   void LeaveTilt();
-  void Handle(Instance& instance);
-  void HandlePrimary(Primary& primary);
-  void Advance(Primary& primary);
+  void Handle(Instance& instance);       // sends what is due, and checks whether it is down
+  void HandlePrimary(Primary& primary);  // and its replicas and Sentinels
+  void Advance(Primary& primary);        // as far as it need not wait
 
   SentinelState state_;
   Random random_;
@@ -79,12 +78,12 @@ class Sentinel {
   InstanceList list_;
   ReplicaofSender orders_;
   HelloProtocol hellos_;
-  DownWatch downs_;
+  DownWatch downs_;  // decides which instances are down
   LeaderElection election_;
   PrimaryFailover failover_;
   InfoReader reader_;
   InstanceProtocol protocol_;
-  int64_t ticked_at_ms_;
+  int64_t ticked_at_ms_;  // when the last tick was
 };
 
 }  // namespace respite

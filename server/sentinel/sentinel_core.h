@@ -21,8 +21,7 @@ inline constexpr uint64_t kMostSentinelEpoch = uint64_t{1} << 62;
 // Why an instance cannot be added.
 enum class InstanceTrouble : uint8_t { kPort, kName, kDuplicate, kTooMany };
 
-// Returns for example "Duplicate master name."
-std::string TextOf(InstanceTrouble trouble, InstanceKind kind);
+std::string TextOf(InstanceTrouble trouble, InstanceKind kind);  // for example "Duplicate master name."
 
 struct SentinelCore {
   const Pace& pace;
@@ -32,7 +31,7 @@ struct SentinelCore {
   SentinelHost& host;
   SentinelState& state;
 
-  int64_t NowMs() const { return pace.NowMs(); }
+  int64_t NowMs() const { return pace.NowMs(); }  // Pace time
   const SentinelPeriods& periods() const { return state.periods; }
   // Returns a random delay of up to a second, so that Sentinels do not act at the same moment.
   int64_t RandomDelayMs() const;

@@ -9,7 +9,7 @@
 
 namespace respite {
 
-class SentinelEvents {
+class SentinelEvents {  // tells operators and clients what has happened
  public:
   SentinelEvents(const SentinelCore& core, ScriptQueue& scripts) : core_(core), scripts_(scripts) {}
 
@@ -23,7 +23,7 @@ class SentinelEvents {
   void TellClientsOf(const Primary& primary, Part part, const SentinelAddress& from, const SentinelAddress& to);
 
  private:
-  std::string Describe(const Instance& instance) const;
+  std::string Describe(const Instance& instance) const;  // "slave … @ mymaster 127.0.0.1 6379"
 
   const SentinelCore core_;
   ScriptQueue& scripts_;

@@ -8,30 +8,29 @@
 
 namespace respite {
 
-struct SentinelGroupPlan {
-  struct Place {
+struct SentinelGroupPlan {  // configuration of Sentinels that start together
+  struct Place {            // an address
     std::string host;
     int port;
   };
-  // A primary, and the name by which clients ask for it.
-  struct Service {
+  struct Service {  // a primary, and the name by which clients ask for it
     std::string name;
     Place primary;
     std::vector<Place> replicas;
   };
-  struct Member {
+  struct Member {  // one of the Sentinels
     Place place;
     std::string id;
   };
 
-  std::vector<Service> services;
-  std::vector<Member> members;
-  std::string user;       // for the servers; empty: the default user
-  std::string password;   // for the servers; empty: none
-  std::string announced;  // host of all members as clients see it; empty: their own hosts
+  std::vector<Service> services;  // what the Sentinels watch
+  std::vector<Member> members;    // the Sentinels
+  std::string user;               // for the servers; empty: the default user
+  std::string password;           // for the servers; empty: none
+  std::string announced;          // host of all members as clients see it; empty: their own hosts
 
   // Returns the sentinel.conf directives of this member. The quorum is a majority of the members.
-  std::string LinesOf(size_t member) const;
+  std::string LinesOf(size_t member) const;  // for its sentinel.conf
 };
 
 }  // namespace respite

@@ -12,13 +12,12 @@
 
 namespace respite {
 
-// An invalid line, and why it is invalid.
-struct LineObjection {
+struct LineObjection {  // and why it is invalid
   const ConfigLine* line;
-  std::string reason;
+  std::string reason;  // for the error message
 };
 
-class SentinelLinesReader {
+class SentinelLinesReader {  // reads the directives `sentinel …`
  public:
   SentinelLinesReader(const SentinelCore& core, InstanceList& list) : core_(core), list_(list) {}
 
@@ -30,11 +29,11 @@ class SentinelLinesReader {
   using Objection = std::optional<std::string>;
   enum class Rank : uint8_t { kGlobal, kMonitor, kPrimary };
 
-  static Rank RankOf(const std::string& subject);
-  Objection ReadLine(const Words& words);
+  static Rank RankOf(const std::string& subject);  // in which pass such lines are read
+  Objection ReadLine(const Words& words);          // the words after `sentinel`
   // Each reads lines of one kind; `words` begins with the subject. The outer optional is empty if no such line exists.
   std::optional<Objection> ReadGlobal(const std::string& subject, const Words& words);
-  Objection ReadMonitor(const Words& words);
+  Objection ReadMonitor(const Words& words);  // adds a primary
   std::optional<Objection> ReadOfPrimary(const std::string& subject, const Words& words);
   std::optional<Objection> ReadNumber(const std::string& subject, Primary& primary, const std::string& value);
   std::optional<Objection> ReadText(const std::string& subject, Primary& primary, const std::string& value);

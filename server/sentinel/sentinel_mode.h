@@ -16,7 +16,7 @@ class Sentinel;
 class ServerSentinelHost;
 struct Services;
 
-class SentinelMode final : public Timers::Source {
+class SentinelMode final : public Timers::Source {  // makes this server a Sentinel if it was started as one
  public:
   SentinelMode(const Services& services, uint64_t random_seed);
   ~SentinelMode() override;
@@ -25,13 +25,10 @@ class SentinelMode final : public Timers::Source {
 
   // Starts to watch. Requires: started as a Sentinel, CheckSentinelFile found no error, and the server listens.
   void Start(ProgramStarter& programs);
-  // Runs a tick immediately. Does nothing before Start.
-  void ReachAll();
-  // Closes the links. Called when the server ends, before the event loop is destroyed.
-  void Close();
+  void ReachAll();  // with a tick, immediately. Does nothing before Start
+  void Close();     // closes the links; called before the event loop is destroyed
 
-  // Returns null if this server is not a Sentinel.
-  Sentinel* sentinel() const { return sentinel_.get(); }
+  Sentinel* sentinel() const { return sentinel_.get(); }  // null if this server is not a Sentinel
 
   // Timers::Source
   int64_t NextDueMs() const override { return next_tick_ms_; }

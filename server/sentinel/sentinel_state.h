@@ -12,38 +12,35 @@
 
 namespace respite {
 
-// Options of SENTINEL CONFIG SET, and of directives without the name of a primary.
-struct SentinelOptions {
-  std::string announce_ip;  // empty: the local address of the connection
-  int announce_port = 0;    // 0: the port of this server
-  bool denies_script_changes = true;
-  bool resolves_hostnames = false;
-  bool announces_hostnames = false;
-  std::string user;      // to log in at other Sentinels
-  std::string password;  // empty: the password of this server
+struct SentinelOptions {              // of SENTINEL CONFIG SET, and directives without the name of a primary
+  std::string announce_ip;            // empty: the local address of the connection
+  int announce_port = 0;              // 0: the port of this server
+  bool denies_script_changes = true;  // SENTINEL SET must not change scripts
+  bool resolves_hostnames = false;    // names are looked up
+  bool announces_hostnames = false;   // clients are told names instead of IP addresses
+  std::string user;                   // to log in at other Sentinels
+  std::string password;               // empty: the password of this server
 };
 
-// In milliseconds; SENTINEL DEBUG changes them.
-struct SentinelPeriods {
+struct SentinelPeriods {  // in milliseconds; SENTINEL DEBUG changes them
   int64_t info = 10'000;
   int64_t ping = 1000;
   int64_t ask = 1000;
-  int64_t publish = 2000;
-  int64_t default_down_after = 30'000;
-  int64_t default_failover_timeout = 180'000;
-  int64_t tilt_trigger = 2000;
+  int64_t publish = 2000;                      // between hello messages
+  int64_t default_down_after = 30'000;         // down-after-milliseconds of a new primary
+  int64_t default_failover_timeout = 180'000;  // failover-timeout of a new primary
+  int64_t tilt_trigger = 2000;                 // a longer time between two ticks starts tilt mode
   int64_t tilt = 30'000;
-  int64_t reconfiguration_timeout = 10'000;
-  int64_t min_link_reconnect = 15'000;
-  int64_t election_timeout = 10'000;
-  int64_t script_max_runtime = 60'000;
-  int64_t script_retry_delay = 30'000;
+  int64_t reconfiguration_timeout = 10'000;  // for a replica to report the new primary
+  int64_t min_link_reconnect = 15'000;       // a younger connection is not replaced
+  int64_t election_timeout = 10'000;         // for the votes of other Sentinels
+  int64_t script_max_runtime = 60'000;       // then the program is killed
+  int64_t script_retry_delay = 30'000;       // doubled with each try
 };
 
-// Crashes that SENTINEL SIMULATE-FAILURE has requested.
-struct SimulatedFailures {
-  bool after_election = false;
-  bool after_promotion = false;
+struct SimulatedFailures {       // crashes that SENTINEL SIMULATE-FAILURE has requested
+  bool after_election = false;   // crashes as soon as it is the elected leader
+  bool after_promotion = false;  // crashes as soon as the replica is promoted
 };
 
 inline constexpr size_t kSentinelIdLength = 40;  // hexadecimal digits
@@ -52,20 +49,20 @@ inline constexpr size_t kSentinelIdLength = 40;  // hexadecimal digits
 inline constexpr size_t kMostReplicas = 1000;
 inline constexpr size_t kMostPeers = 128;  // other Sentinels
 
-struct SentinelState {
-  static constexpr int kLookUpsPerTick = 4;
+struct SentinelState {                       // everything that a Sentinel knows
+  static constexpr int kLookUpsPerTick = 4;  // of names that others have reported
 
-  std::string id;  // empty: not chosen yet
-  uint64_t current_epoch = 0;
+  std::string id;              // empty: not chosen yet
+  uint64_t current_epoch = 0;  // the largest that it knows
   SentinelOptions options;
   SentinelPeriods periods;
-  SimulatedFailures simulated;
+  SimulatedFailures simulated;  // crashes for tests
   std::map<std::string, std::unique_ptr<Primary>> primaries;
   bool is_in_tilt = false;
-  int64_t tilt_since_ms = 0;
-  bool wants_save = false;           // see SentinelCore::SaveSoon
-  int64_t saved_soon_ms = kLongAgo;  // time of the last save by SaveSoon
-  int look_ups_left = kLookUpsPerTick;
+  int64_t tilt_since_ms = 0;            // start of the present or last tilt mode
+  bool wants_save = false;              // see SentinelCore::SaveSoon
+  int64_t saved_soon_ms = kLongAgo;     // time of the last save by SaveSoon
+  int look_ups_left = kLookUpsPerTick;  // in this tick
 
   // Returns null if there is none.
   Primary* Find(Bytes name) const {
@@ -73,12 +70,10 @@ struct SentinelState {
     return found == primaries.end() ? nullptr : found->second.get();
   }
 
-  // Returns the host that clients and other Sentinels are told.
-  const std::string& Announced(const SentinelAddress& address) const {
+  const std::string& Announced(const SentinelAddress& address) const {  // to clients and Sentinels
     return options.announces_hostnames || address.ip.empty() ? address.host : address.ip;
   }
-  // Returns for example "127.0.0.1 6379".
-  std::string AnnouncedWords(const SentinelAddress& address) const {
+  std::string AnnouncedWords(const SentinelAddress& address) const {  // "127.0.0.1 6379"
     return StrCat(Announced(address), " ", address.port);
   }
 };

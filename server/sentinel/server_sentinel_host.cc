@@ -65,13 +65,13 @@ std::string ServerSentinelHost::Password() const { return services_.env.settings
 
 bool ServerSentinelHost::MayRun(const std::string& path) const { return access(path.c_str(), X_OK) == 0; }
 
-Result<int64_t, int> ServerSentinelHost::StartProgram(const std::vector<std::string>& words) {
-  return programs_.Start(words);
+Result<int64_t, int> ServerSentinelHost::StartProgram(const std::vector<std::string>& path_and_arguments) {
+  return programs_.Start(path_and_arguments);
 }
 
 std::optional<ProgramEnd> ServerSentinelHost::TakeEndedProgram() { return programs_.TakeEnded(); }
 
-void ServerSentinelHost::KillProgram(int64_t process) { programs_.Kill(process); }
+void ServerSentinelHost::KillProgram(int64_t process_id) { programs_.Kill(process_id); }
 
 void ServerSentinelHost::Crash() {
   services_.env.log.Warning("Sentinel CRASH because of SENTINEL simulate-failure");

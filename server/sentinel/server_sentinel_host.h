@@ -11,25 +11,24 @@ namespace respite {
 
 struct Services;
 
-// Resolves a name; nothing if that fails, or takes more than a second.
-std::optional<std::string> LookUpName(NameResolver& resolver, const std::string& name);
+std::optional<std::string> LookUpName(NameResolver& resolver, const std::string& name);  // IP; nothing after a second
 
-class ServerSentinelHost final : public SentinelHost {
+class ServerSentinelHost final : public SentinelHost {  // connects a Sentinel to its server
  public:
   ServerSentinelHost(const Services& services, ProgramStarter& programs) : services_(services), programs_(programs) {}
 
   void Publish(Bytes channel, Bytes message) override;
   std::optional<std::string> Save(const std::vector<SentinelLine>& lines) override;
-  std::optional<std::string> LookUp(const std::string& name) override;
-  int64_t WallMs() const override;
+  std::optional<std::string> LookUp(const std::string& name) override;  // IP address of a host
+  int64_t WallMs() const override;                                      // UNIX time
   int Port() const override;
-  bool EncryptsLinks() const override;
-  std::string SourceAddress() const override;
-  std::string Password() const override;
-  bool MayRun(const std::string& path) const override;
-  Result<int64_t, int> StartProgram(const std::vector<std::string>& words) override;
-  std::optional<ProgramEnd> TakeEndedProgram() override;
-  void KillProgram(int64_t process) override;
+  bool EncryptsLinks() const override;                  // links to instances use TLS
+  std::string SourceAddress() const override;           // to connect from; empty: the system chooses
+  std::string Password() const override;                // of this server
+  bool MayRun(const std::string& path) const override;  // it is an executable file
+  Result<int64_t, int> StartProgram(const std::vector<std::string>& path_and_arguments) override;
+  std::optional<ProgramEnd> TakeEndedProgram() override;  // one since the last call
+  void KillProgram(int64_t process_id) override;
   [[noreturn]] void Crash() override;
 
  private:

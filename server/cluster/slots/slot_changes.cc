@@ -42,19 +42,19 @@ std::span<const Bytes> SlotChanges::Words::Of(Bytes request) {
 }
 
 // Functions belong to a node, so commands about them change no keys.
-bool SlotChanges::ChangesEverything(const CommandTable& commands, std::span<const Bytes> words) {
-  const Command* const command = Find(commands, words);
+bool SlotChanges::ChangesEverything(const CommandTable& commands, std::span<const Bytes> arguments) {
+  const Command* const command = Find(commands, arguments);
   if (command == nullptr || !command->Is(kWrite) || command->Spec().group == CommandGroup::kScripting) return false;
-  return NamedKeys(command->Spec(), words).Empty();
+  return NamedKeys(command->Spec(), arguments).Empty();
 }
 
-bool SlotChanges::IsWanted(std::span<const Bytes> words) {
-  const Command* const command = Find(commands_, words);
+bool SlotChanges::IsWanted(std::span<const Bytes> arguments) {
+  const Command* const command = Find(commands_, arguments);
   if (command == nullptr) return false;
-  const KeyList keys = NamedKeys(command->Spec(), words);
-  if (keys.Empty() && ChangesEverything(commands_, words)) has_changed_everything_ = true;
+  const KeyList keys = NamedKeys(command->Spec(), arguments);
+  if (keys.Empty() && ChangesEverything(commands_, arguments)) has_changed_everything_ = true;
   return std::any_of(keys.begin(), keys.end(),
-                     [&](const KeyRef& key) { return slots_.Has(KeySlot(words[key.index])); });
+                     [&](const KeyRef& key) { return slots_.Has(KeySlot(arguments[key.index])); });
 }
 
 void SlotChanges::Append(const UnitEffects& effects) {

@@ -14,39 +14,37 @@ namespace respite {
 
 class CommandTable;
 
-class SlotChanges final : public Journal {
+class SlotChanges final : public Journal {  // collects changes to keys of some slots
  public:
   // The slots and the table must outlive this object.
   SlotChanges(const SlotSet& slots, const CommandTable& commands) : slots_(slots), commands_(commands) {}
 
-  void Append(const UnitEffects& effects) override;
-  // Returns the number of bytes that were not taken yet.
-  size_t BufferedBytes() const override { return text_.size(); }
+  void Append(const UnitEffects& effects) override;               // collects changes to keys of the slots
+  size_t BufferedBytes() const override { return text_.size(); }  // not taken yet
   bool Empty() const { return text_.empty(); }
   std::string Take() { return std::exchange(text_, {}); }
   // Returns whether all keys were changed together (FLUSHALL). Such a change cannot be sent as a change of slots.
-  bool HasChangedEverything() const { return has_changed_everything_; }
+  bool HasChangedEverything() const { return has_changed_everything_; }  // by FLUSHALL
 
   // Returns whether a request of a journal changes keys without naming any.
-  static bool ChangesEverything(const CommandTable& commands, std::span<const Bytes> words);
-  // Splits a request of a journal into its arguments, which are valid until the next call.
-  class Words {
+  static bool ChangesEverything(const CommandTable& commands, std::span<const Bytes> arguments);
+  class Words {  // splits a request of a journal into arguments, valid until the next call
    public:
-    std::span<const Bytes> Of(Bytes request);
+    std::span<const Bytes> Of(Bytes request);  // its arguments
 
    private:
-    std::vector<Bytes> words_;
+    std::vector<Bytes> words_;  // of the last request
   };
 
  private:
-  bool IsWanted(std::span<const Bytes> words);
+  bool IsWanted(std::span<const Bytes> arguments);  // true: it changes a key of the slots
 
   const SlotSet& slots_;
   const CommandTable& commands_;
   std::string text_;
-  int selected_db_ = -1;  // at the end of text_, including text that was taken
+  int selected_db_ = -1;  // the database in which text_ ends, even if it was taken; -1: none yet
   bool has_changed_everything_ = false;
-  Words words_;
+  Words words_;     // reused for each request
   Effects wanted_;  // kept to reuse its memory
 };
 

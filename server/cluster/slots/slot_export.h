@@ -34,7 +34,7 @@ namespace respite {
 class Cluster;
 struct Services;
 
-class SlotExport final : public Link::User {
+class SlotExport final : public Link::User {  // sends slots to their new owner
  public:
   // Requires: a cluster.
   SlotExport(const Services& services, std::shared_ptr<SlotJob> job);
@@ -42,18 +42,16 @@ class SlotExport final : public Link::User {
   SlotExport(const SlotExport&) = delete;
   SlotExport& operator=(const SlotExport&) = delete;
 
-  void Start();
+  void Start();  // connects to the target
   // Takes the next step of the migration. Called at the end of a turn, when the changes of the turn are in the
   // journals.
-  void Continue();
-  // Checks the timeouts. Called ten times a second.
-  void CheckTime();
-  void Cancel();
+  void Continue();   // takes the next step, at the end of a turn
+  void CheckTime();  // called ten times a second
+  void Cancel();     // for an operator
   void Fail(const std::string& message) { End(SlotJob::State::kFailed, message); }
   const SlotJob& job() const { return *job_; }
   bool IsOver() const { return job_->IsOver(); }
-  // Returns the number of bytes that wait to be sent.
-  size_t BufferedBytes() const;
+  size_t BufferedBytes() const;  // that wait to be sent
 
   // Link::User
   void OnConnected() override;
@@ -63,45 +61,44 @@ class SlotExport final : public Link::User {
  private:
   enum class Request : uint8_t { kAuth, kEstablish, kSnapshotEof, kAck, kPaused, kTakeOver };
 
-  Cluster& cluster() const;
+  Cluster& cluster() const;  // of this server
   void Enter(SlotJob::State state);
   void End(SlotJob::State state, const std::string& message);
   void Ask(Request request, std::initializer_list<Bytes> words);
-  void SendEstablish();
-  void Answer(Bytes line);
-  void Heard(Request request, Bytes line);
+  void SendEstablish();                     // CLUSTER SYNCSLOTS ESTABLISH
+  void Answer(Bytes line);                  // one line is one reply of the target
+  void Heard(Request request, Bytes line);  // the line without its '+'
 
   void Fork();
-  bool WriteSnapshot(ChildReporter& reporter, Bytes eof) const;
-  void HandOn(Bytes bytes);
-  void PipeEnded(bool is_whole);
+  bool WriteSnapshot(ChildReporter& reporter, Bytes eof) const;  // writes the commands of the keys, then `eof`
+  void HandOn(Bytes bytes);                                      // from the child to the target
+  void PipeEnded(bool is_whole);                                 // not whole: the child has failed
 
-  void SendChanges();
-  void CatchUp();
-  void AskForAck();
-  void PauseWrites();
+  void SendChanges();  // those since the fork that were not sent yet
+  void CatchUp();      // else requests another ACK
+  void AskForAck();    // sends CLUSTER SYNCSLOTS ACK
+  void PauseWrites();  // of clients, and tells the target
   // Owner of the slots in this node's view.
   enum class Owner : uint8_t { kThisNode, kTarget, kOthers };
-  Owner FindOwner() const;
-  // Ends the export if this node does not own the slots any more, or has forgotten the target. Returns false then.
-  bool StillOwns();
-  void TakeIn(Bytes line);
+  Owner FindOwner() const;  // of the exported slots
+  bool StillOwns();         // false: lost the slots or the target, so the export has ended
+  void TakeIn(Bytes line);  // "OK <epoch>"
 
   const Services& services_;
   const std::shared_ptr<SlotJob> job_;
   std::unique_ptr<Link> link_;
-  std::string line_;  // the beginning of an incomplete answer
-  std::deque<Request> asked_;
+  std::string line_;           // the beginning of an incomplete answer
+  std::deque<Request> asked_;  // requests without a reply yet
   std::optional<SnapshotPipe> pipe_;
   std::optional<SlotChanges> changes_;  // since the fork
-  bool holds_writes_ = false;
+  bool holds_writes_ = false;           // writes of clients are paused
   uint64_t seen_version_ = UINT64_MAX;  // version of the view at the last StillOwns
   size_t sent_since_ack_ = 0;           // bytes of changes since the last ACK was requested
   int rounds_ = 0;                      // rounds of catching up
   int64_t progress_ms_ = 0;             // Pace time of the last answer, or of the last bytes sent
   int64_t entered_ms_ = 0;              // Pace time at which the state was entered
-  int64_t asked_ack_ms_ = 0;
-  size_t unsent_ = 0;  // unsent bytes at the last check
+  int64_t asked_ack_ms_ = 0;            // Pace time of the last request for an ACK
+  size_t unsent_ = 0;                   // unsent bytes at the last check
 };
 
 }  // namespace respite

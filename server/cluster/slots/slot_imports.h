@@ -33,9 +33,9 @@ namespace respite {
 class Cluster;
 struct Services;
 
-class SlotImports final : public CallObserver, public Journal {
+class SlotImports final : public CallObserver, public Journal {  // receives slots that other nodes send
  public:
-  struct Parts {
+  struct Parts {  // what the constructor takes
     const Services& services;
     JobLog& log;
   };
@@ -44,76 +44,69 @@ class SlotImports final : public CallObserver, public Journal {
   SlotImports(const SlotImports&) = delete;
   SlotImports& operator=(const SlotImports&) = delete;
 
-  bool Empty() const { return imports_.empty(); }
+  bool Empty() const { return imports_.empty(); }  // no import is under way
 
   // --- CLUSTER SYNCSLOTS requests of a source. Each throws a Refusal.
 
-  struct Offer {
-    NodeId source;
+  struct Offer {    // CLUSTER SYNCSLOTS ESTABLISH
+    NodeId source;  // the node that gives the slots
     std::string name;
     SlotSet slots;
   };
   // Begins an import. From now on the session may change keys of these slots, and of no others.
-  void Establish(Session& session, const Offer& offer);
-  void EndSnapshot(Session& session);
-  // Does nothing, but throws if a command of the import has failed so far.
-  void Acknowledge(Session& session);
+  void Establish(Session& session, const Offer& offer);  // begins an import
+  void EndSnapshot(Session& session);                    // SNAPSHOT-EOF: the keys as of the fork are complete
+  void Acknowledge(Session& session);                    // ACK: throws if a command of the import has failed so far
   // Notes that the import is complete. Throws if a command of the import has failed so far. The source sends no more
   // changes, because it has paused writes for a while.
-  void EndChanges(Session& session);
-  // Makes this node the owner of the slots. Returns the epoch of the claim.
-  uint64_t TakeOver(Session& session);
+  void EndChanges(Session& session);    // PAUSED: the source sends no more changes
+  uint64_t TakeOver(Session& session);  // TAKEOVER: this node owns the slots now; returns the epoch of the claim
 
   // --- Hidden slots in the stream of the primary, or in a file.
 
   void Hide(const std::string& name, const SlotSet& slots);
-  void Reveal(Bytes name);
+  void Reveal(Bytes name);  // the slots of this name are not hidden any more
 
-  // Ends imports with errors, and cleans up hidden slots that no import uses any more. Called at the end of a turn.
-  void EndTurn();
-  // Finds sources that are silent for longer than repl-timeout. Called ten times a second.
-  void CheckTime();
-  // Fails the import of this session, if there is one. Called when a session closes.
-  void Forget(Session& session);
+  void EndTurn();                 // ends imports with errors, and cleans up hidden slots that no import uses any more
+  void CheckTime();               // finds sources that are silent for longer than repl-timeout
+  void Forget(Session& session);  // the session closes: its import fails, if it has one
 
   // CallObserver, Journal
-  void OnCall(const FinishedCall& call) override;
-  void OnRefusal(const RefusedCall& call) override;
-  void Append(const UnitEffects& effects) override;
+  void OnCall(const FinishedCall& call) override;    // a failed command fails its import
+  void OnRefusal(const RefusedCall& call) override;  // a refused command fails its import
+  void Append(const UnitEffects& effects) override;  // FLUSHALL fails all imports
 
  private:
-  struct Import {
+  struct Import {  // under way in one session
     std::shared_ptr<SlotJob> job;
-    Session* session;
+    Session* session;          // of the source
     std::string trouble = {};  // the first error; empty: none yet
     int64_t heard_ms = 0;      // Pace time at which the source was last heard
     int64_t complete_ms = -1;  // Pace time at which the source had sent everything; -1: not yet
   };
 
-  Cluster& cluster() const;
+  Cluster& cluster() const;  // of this server
   int64_t NowS() const;
-  void CheckOffer(const Session& session, const Offer& offer) const;
+  void CheckOffer(const Session& session, const Offer& offer) const;  // throws if it is impossible
   Import& Of(const Session& session);
-  Import& SoundOne(const Session& session);
-  void NoteTrouble(Session& session, Bytes error);
+  Import& SoundOne(const Session& session);         // throws if it has none, or a failed one
+  void NoteTrouble(Session& session, Bytes error);  // its import will end
   void End(Import& import, SlotJob::State state, const std::string& message);
-  void EndTroubled();
-  // Deletes some keys of hidden slots that no session sends any more.
-  void CleanUp();
+  void EndTroubled();  // and closes their sessions
+  void CleanUp();      // deletes some keys of those that no session sends any more
   // Returns whether other nodes have had time to tell who owns these slots. True for imports that failed in this
   // process.
-  bool IsTold(const std::string& name);
-  void ClaimUnowned(const SlotSet& slots);
-  bool DeleteSome(const SlotSet& slots);
-  // Reveals the slots, here and in files and replicas.
-  void Finish(const std::string& name);
-  bool IsBrought(Bytes name) const;
+  bool IsTold(const std::string& name);     // true: other nodes could tell by now who owns the slots
+  void ClaimUnowned(const SlotSet& slots);  // the source gave them up
+  bool DeleteSome(const SlotSet& slots);    // true: no keys are left
+  void Finish(const std::string& name);     // here, and in files and replicas
+  bool IsBrought(Bytes name) const;         // a source sends these slots now
 
-  const Parts parts_;
+  const Parts parts_;  // from the constructor
   std::list<Import> imports_;
   std::set<std::string, std::less<>> failed_;            // names of hidden sets to delete
   std::map<std::string, int64_t, std::less<>> orphans_;  // other hidden sets without a session, and since when
-  SlotChanges::Words words_;
+  SlotChanges::Words words_;                             // reused for each request
 };
 
 }  // namespace respite

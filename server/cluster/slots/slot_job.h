@@ -13,7 +13,7 @@
 
 namespace respite {
 
-struct SlotJob {
+struct SlotJob {  // a slot migration, as CLUSTER GETSLOTMIGRATIONS shows it
   enum class Operation : uint8_t { kExport, kImport };
   enum class State : uint8_t {
     // States of an export.
@@ -39,23 +39,23 @@ struct SlotJob {
   std::string name;  // 40 hexadecimal digits
   Operation operation;
   SlotSet slots;
-  NodeId source = {};
-  NodeId target = {};
-  State state;
-  int64_t created_s = 0;  // UNIX times
-  int64_t updated_s = 0;
-  int64_t acked_s = 0;
-  std::string message = {};
-  uint64_t cow_bytes = 0;
+  NodeId source = {};        // the node that gives the slots
+  NodeId target = {};        // the node that gets the slots
+  State state;               // the current step, or how it ended
+  int64_t created_s = 0;     // UNIX times
+  int64_t updated_s = 0;     // when the state last changed
+  int64_t acked_s = 0;       // when the other node last answered
+  std::string message = {};  // why it ended
+  uint64_t cow_bytes = 0;    // memory copied while the child ran
 
-  bool IsOver() const { return state >= State::kSuccess; }
+  bool IsOver() const { return state >= State::kSuccess; }  // succeeded, failed or cancelled
   void Enter(State next, int64_t now_s) {
     state = next;
     updated_s = now_s;
   }
 };
 
-inline Bytes StateName(SlotJob::State state) {
+inline Bytes StateName(SlotJob::State state) {  // as CLUSTER GETSLOTMIGRATIONS shows it
   using State = SlotJob::State;
   switch (state) {
     case State::kQueued:
@@ -92,8 +92,7 @@ inline Bytes StateName(SlotJob::State state) {
   return {};
 }
 
-// The slot migrations in which this node takes or took part, for CLUSTER GETSLOTMIGRATIONS.
-class JobLog {
+class JobLog {  // slot migrations in which this node took part, for CLUSTER GETSLOTMIGRATIONS
  public:
   using Jobs = std::list<std::shared_ptr<SlotJob>>;
 

@@ -17,20 +17,17 @@
 
 namespace respite {
 
-class SlotMigrations {
+class SlotMigrations {  // exports and imports of whole slots
  public:
   SlotMigrations(const Services& services, uint64_t random_seed);
-  // Closes the links. Called when the server ends, before the cluster and the event loop are destroyed.
-  void Close();
+  void Close();  // closes the links; called before the cluster and the event loop are destroyed
 
   // Sends slots of this node, after the exports that are queued already. Requires: a cluster.
-  void Export(const SlotSet& slots, const NodeId& target);
-  // Returns a slot of the set that is being exported, or is queued for that.
-  std::optional<int> FindExported(const SlotSet& slots) const;
+  void Export(const SlotSet& slots, const NodeId& target);      // queues it (CLUSTER MIGRATESLOTS)
+  std::optional<int> FindExported(const SlotSet& slots) const;  // being exported, or queued for that
   bool IsExporting() const { return !exports_.empty(); }
   bool IsImporting() const { return !imports_.Empty(); }
-  // Returns false if there are none.
-  bool CancelExports();
+  bool CancelExports();  // false: there are none
 
   SlotImports& imports() { return imports_; }
   // Returns first what the primary of this replica receives, then the jobs of this node, the latest first.
@@ -41,8 +38,7 @@ class SlotMigrations {
   void EndTurn();
   // Checks the timeouts, and trims the log of migrations to cluster-slot-migration-log-max-len. Called by the timer.
   void Tick();
-  // Fails the import of this session, if there is one. Called when a session closes.
-  void Forget(Session& session) { imports_.Forget(session); }
+  void Forget(Session& session) { imports_.Forget(session); }  // the session closes: its import fails
 
  private:
   const Services& services_;
@@ -50,8 +46,8 @@ class SlotMigrations {
   JobLog log_;
   SlotImports imports_;
   std::list<SlotExport> exports_;  // exported one after the other
-  int64_t ticked_at_ms_ = 0;
-  bool is_closed_ = false;
+  int64_t ticked_at_ms_ = 0;       // Pace time of the last Tick
+  bool is_closed_ = false;         // the server ends
 };
 
 }  // namespace respite
