@@ -17,7 +17,7 @@
 
 namespace respite {
 
-class BlobRef {
+class BlobRef {  // a counted reference to a block of bytes on the heap
  public:
   BlobRef() = default;
   BlobRef(const BlobRef& other) : block_(other.block_) {
@@ -31,7 +31,7 @@ class BlobRef {
   ~BlobRef() { Drop(); }
 
   // Returns a block of `capacity` uninitialised bytes. Its content is the first `size` of them.
-  static BlobRef OfSize(size_t size, size_t capacity) {
+  static BlobRef OfSize(size_t size, size_t capacity) {  // allocates a new Blob
     void* memory = AllocateOrEnd(sizeof(Block) + capacity);
     BlobRef ref;
     ref.block_ = new (memory) Block{{1}, size, capacity};
@@ -51,29 +51,29 @@ class BlobRef {
   // Returns true if both refer to the same block.
   bool Is(const BlobRef& other) const { return block_ == other.block_; }
   size_t Size() const { return block_->size; }
-  size_t Capacity() const { return block_->capacity; }
+  size_t Capacity() const { return block_->capacity; }  // in bytes; Size() of them are in use
   // Requires: size <= Capacity().
   void SetSize(size_t size) { block_->size = size; }
-  size_t UsedBytes() const { return sizeof(Block) + block_->capacity; }
+  size_t UsedBytes() const { return sizeof(Block) + block_->capacity; }  // with header and unused capacity
 
   // Converts the reference to a raw pointer and back, for owners that pack it into their own layout.
-  void* Release() { return std::exchange(block_, nullptr); }
-  static BlobRef Adopt(void* raw) {
+  void* Release() { return std::exchange(block_, nullptr); }  // gives up the reference as a raw pointer for Adopt
+  static BlobRef Adopt(void* raw) {                           // takes over a reference that Release gave up
     BlobRef ref;
     ref.block_ = static_cast<Block*>(raw);
     return ref;
   }
-  static Bytes ViewOf(const void* raw) {
+  static Bytes ViewOf(const void* raw) {  // the content of the Blob behind a pointer from Release
     const auto* block = static_cast<const Block*>(raw);
     return {reinterpret_cast<const char*>(block + 1), block->size};
   }
-  static char* DataOf(void* raw) { return static_cast<Block*>(raw)->Data(); }
+  static char* DataOf(void* raw) { return static_cast<Block*>(raw)->Data(); }  // the bytes behind Release's pointer
 
  private:
-  struct Block {
+  struct Block {  // on the heap: this header, then `capacity` bytes
     std::atomic<uint32_t> references;
     size_t size;
-    size_t capacity;
+    size_t capacity;  // number of bytes after this header
     char* Data() { return reinterpret_cast<char*>(this + 1); }
   };
 
@@ -81,7 +81,7 @@ class BlobRef {
     if (block_ != nullptr && block_->references.fetch_sub(1, std::memory_order_acq_rel) == 1) std::free(block_);
   }
 
-  Block* block_ = nullptr;
+  Block* block_ = nullptr;  // null: refers to no Blob
 };
 
 }  // namespace respite

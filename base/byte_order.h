@@ -26,7 +26,7 @@ namespace byte_order_internal {
 
 // Converts between the order of this machine and `order`, which is the same operation in both directions.
 template <std::endian order, class Number>
-constexpr Number Ordered(Number number) {
+constexpr Number Ordered(Number number) {  // converts from this machine's byte order to `order`, or back
   return order == std::endian::native ? number : ByteSwapped(number);
 }
 
@@ -38,7 +38,7 @@ Number Load(const char* from) {
 }
 
 template <std::endian order, class Number>
-void Store(char* to, Number number) {
+void Store(char* to, Number number) {  // in the byte order `order`
   number = Ordered<order>(number);
   std::memcpy(to, &number, sizeof number);
 }
@@ -96,14 +96,12 @@ inline uint64_t LoadBig(const char* from, size_t bytes) {
   return bytes == 0 ? 0 : ByteSwapped(LoadLittle(from, bytes)) >> (sizeof(uint64_t) - bytes) * 8;
 }
 
-// Returns the first eight bytes of a text as a big-endian number, which orders like the text. A shorter text counts as
-// if zeros followed it.
-inline uint64_t LoadBigPrefix(Bytes text) {
+// The number orders like the text. A shorter text counts as if zeros followed it.
+inline uint64_t LoadBigPrefix(Bytes text) {  // big-endian value of the first eight bytes
   return ByteSwapped(LoadLittle(text.data(), std::min<size_t>(text.size(), sizeof(uint64_t))));
 }
 
-// Extends the sign of a number of 1 to 64 bits.
-constexpr int64_t SignExtended(uint64_t number, int bits) {
+constexpr int64_t SignExtended(uint64_t number, int bits) {  // reads the low `bits` bits as a signed number
   return static_cast<int64_t>(number << (64 - bits)) >> (64 - bits);
 }
 

@@ -22,7 +22,7 @@ constexpr bool IsPrintable(char c) { return c >= ' ' && c <= '~'; }
 
 inline constexpr char kHexDigits[] = "0123456789abcdef";
 
-constexpr uint8_t ByteAt(Bytes text, size_t at) { return static_cast<uint8_t>(text[at]); }
+constexpr uint8_t ByteAt(Bytes text, size_t at) { return static_cast<uint8_t>(text[at]); }  // unsigned
 
 // Returns true if both texts are equal when the case of ASCII letters is ignored.
 bool EqualsIgnoreCase(Bytes a, Bytes b);
@@ -31,8 +31,8 @@ std::string ToUpper(Bytes text);
 
 // Returns the double-quoted form that MONITOR, redis-cli and log lines use. The characters \\ \" \n \r \t \a \b get
 // these escapes; other bytes outside printable ASCII are written as \xhh. SplitQuoted reads this form.
-std::string Quoted(Bytes text);
-void AppendQuoted(std::string& out, Bytes text);
+std::string Quoted(Bytes text);                   // in double quotes, with escapes
+void AppendQuoted(std::string& out, Bytes text);  // in double quotes, with escapes
 
 // Splits an inline request or a line of redis.conf into words.
 //   word   = { plain | "double" | 'single' }, ended by white space
@@ -40,13 +40,13 @@ void AppendQuoted(std::string& out, Bytes text);
 //   single = any bytes; the only escape is \'
 // A closing quote must be followed by white space or the end of the line. An empty line has no words. Returns nullopt
 // if the quotes are unbalanced.
-std::optional<std::vector<std::string>> SplitQuoted(Bytes line);
+std::optional<std::vector<std::string>> SplitQuoted(Bytes line);  // nullopt: unbalanced quotes
 
-// Quotes the word if necessary, so that SplitQuoted reads one word and a line beginning with it is not a comment.
-std::string WordText(Bytes word);
+// A line that begins with the result is not a comment.
+std::string WordText(Bytes word);  // quotes the word if SplitQuoted could not read it otherwise
 // Returns the words of a line, separated by spaces.
 template <typename Words>
-std::string LineText(const Words& words) {
+std::string LineText(const Words& words) {  // joins the words with spaces, and quotes those that need it
   std::string text;
   for (const auto& word : words) {
     if (!text.empty()) text += ' ';

@@ -7,7 +7,7 @@
 namespace respite {
 
 // Closes the file descriptor on destruction unless it was released.
-class Descriptor {
+class Descriptor {  // owns a file descriptor
  public:
   Descriptor() = default;
   explicit Descriptor(int fd) : fd_(fd) {}
@@ -17,13 +17,13 @@ class Descriptor {
 
   bool IsOpen() const { return fd_ >= 0; }
   int Get() const { return fd_; }
-  int Release();
+  int Release();  // gives up the file descriptor without closing it
 
  private:
   int fd_ = -1;
 };
 
-// Returns the first line of a file (at most 1 KB) without its line end, or nullopt if the file cannot be read.
-std::optional<std::string> FirstLineOf(const char* path);
+// The result has at most 1 KB and no line end.
+std::optional<std::string> FirstLineOf(const char* path);  // reads the first line of a file; nullopt if that fails
 
 }  // namespace respite

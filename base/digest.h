@@ -16,7 +16,6 @@ std::array<uint8_t, 32> Sha256(Bytes text);
 // Returns two lower-case hexadecimal digits per byte.
 std::string HexText(std::span<const uint8_t> bytes);
 
-// Compares secrets. The time depends only on their sizes.
-bool ConstantTimeEquals(Bytes a, Bytes b);
+bool ConstantTimeEquals(Bytes a, Bytes b);  // compares secrets in a time that depends only on their sizes
 
 }  // namespace respite

@@ -12,7 +12,7 @@ namespace respite {
 // Returns milliseconds, or nullopt if the text is not a duration or is too long for an int64_t. Case does not matter.
 std::optional<int64_t> ParseDurationMs(Bytes text);
 
-// Uses the largest unit that needs no fraction: "90s", "2h", "250ms".
-std::string DurationText(int64_t duration_ms);
+// Uses the largest unit that needs no fraction.
+std::string DurationText(int64_t duration_ms);  // "250ms", "90s", "2h"
 
 }  // namespace respite

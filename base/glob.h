@@ -26,7 +26,7 @@ bool GlobMatch(Bytes pattern, Bytes text, CaseMode mode = CaseMode::kSensitive);
 
 // A compiled pattern, for matching many texts and for patterns of untrusted clients. The cost of a set does not depend
 // on its length, and the search for plain bytes between stars takes linear time. Cost of construction: O(|pattern|).
-class Glob {
+class Glob {  // a compiled pattern
  public:
   explicit Glob(Bytes pattern, CaseMode mode = CaseMode::kSensitive);
 
@@ -41,26 +41,25 @@ class Glob {
   // Matches one byte: a literal (in lower case if case is ignored), any byte, or a member of a set.
   using Element = uint32_t;
   static constexpr Element kAny = 256;
-  static constexpr Element kFirstSet = 257;
-  // The elements between two stars.
-  struct Part {
-    size_t first;  // index in elements_
+  static constexpr Element kFirstSet = 257;  // elements from here on are an index into sets_
+  struct Part {                              // the elements between two stars
+    size_t first;                            // index in elements_
     size_t size = 0;
-    bool is_plain = true;
+    bool is_plain = true;  // has only literal bytes
   };
   class Search;
 
-  Part& OpenPart();
+  Part& OpenPart();  // the part since the last star, to which elements are added
   void Add(Element element);
-  bool Accepts(Element element, char c) const;
+  bool Accepts(Element element, char c) const;  // true if this element matches the byte `c`
 
   CaseMode mode_;
-  std::vector<Element> elements_;
-  std::string plain_;  // the bytes of elements_, used for plain parts
+  std::vector<Element> elements_;  // of all parts, one after the other
+  std::string plain_;              // the bytes of elements_, used for plain parts
   std::vector<Set> sets_;
-  std::vector<Part> parts_;
-  bool begins_with_star_ = false;
-  bool ends_with_star_ = false;
+  std::vector<Part> parts_;        // the pattern between its stars
+  bool begins_with_star_ = false;  // the pattern does
+  bool ends_with_star_ = false;    // the pattern does
 };
 
 }  // namespace respite

@@ -13,15 +13,15 @@
 
 namespace respite {
 
-struct Decimal {
+struct Decimal {                // the decimal digits of a double and their power of ten
   std::array<char, 20> digits;  // no leading zero
   size_t size;
   int scale;  // value = digits * 10^scale
 
-  Bytes Digits() const { return {digits.data(), size}; }
+  Bytes Digits() const { return {digits.data(), size}; }  // the digits without sign and decimal point
 };
 
 // Returns the digits of the absolute value. Requires: `value` is finite and not zero. Cost: about 50 ns.
-Decimal ShortDecimal(double value);
+Decimal ShortDecimal(double value);  // the digits that Grisu2 finds, usually the shortest ones
 
 }  // namespace respite

@@ -21,20 +21,20 @@ struct HashKey {
   uint64_t low = 0;
   uint64_t high = 0;
 
-  static HashKey FromKernel();
+  static HashKey FromKernel();  // random bits from the kernel
   bool operator==(const HashKey&) const = default;
 };
 
 namespace hash_internal {
 
-struct SipState {
+struct SipState {  // the state of SipHash-1-3 while it hashes one text
   explicit SipState(const HashKey& key)
       : v0(key.low ^ 0x736f6d6570736575u),
         v1(key.high ^ 0x646f72616e646f6du),
         v2(key.low ^ 0x6c7967656e657261u),
         v3(key.high ^ 0x7465646279746573u) {}
 
-  void Round() {
+  void Round() {  // one SipRound
     v0 += v1;
     v2 += v3;
     v1 = std::rotl(v1, 13) ^ v0;
@@ -45,12 +45,12 @@ struct SipState {
     v1 = std::rotl(v1, 17) ^ v2;
     v2 = std::rotl(v2, 32);
   }
-  void Absorb(uint64_t word) {
+  void Absorb(uint64_t word) {  // mixes the next eight bytes of the text into the state
     v3 ^= word;
     Round();
     v0 ^= word;
   }
-  uint64_t Finish() {
+  uint64_t Finish() {  // returns the hash
     v2 ^= 0xff;
     Round();
     Round();
@@ -73,9 +73,9 @@ inline uint64_t HashBytes(Bytes bytes, const HashKey& key) {
   return state.Finish();
 }
 
-// A text with its hash, so that further lookups need not compute the hash again. `Is` compares addresses, so an equal
-// copy of the text is a different text. Valid as long as the text.
-class HashedText {
+// Further lookups need not compute the hash again. `Is` compares addresses, so an equal copy of the text is a different
+// text. Valid as long as the text.
+class HashedText {  // a text together with its hash
  public:
   HashedText() = default;
   HashedText(Bytes text, uint64_t hash) : data_(text.data()), size_(text.size()), hash_(hash) {}

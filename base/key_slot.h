@@ -58,7 +58,7 @@ constexpr uint16_t Crc16(Bytes data) {
 
 // Returns the part of a key that determines its slot: the text between the first '{' and the next '}', or the whole key
 // if there is no such pair or if nothing is between them.
-constexpr Bytes HashTag(Bytes key) {
+constexpr Bytes HashTag(Bytes key) {  // the text between { and }, or else the whole key
   const size_t open = key.find('{');
   if (open == Bytes::npos) return key;
   const size_t close = key.find('}', open + 1);
@@ -70,7 +70,7 @@ constexpr int KeySlot(Bytes key) { return Crc16(HashTag(key)) & (kSlotCount - 1)
 
 // Returns the slot of all keys that the pattern can match, or nullopt if they may have several slots. There is one slot
 // if the pattern has no special characters up to the end of its hash tag.
-constexpr std::optional<int> PatternSlot(Bytes pattern) {
+constexpr std::optional<int> PatternSlot(Bytes pattern) {  // the slot of all keys that match; nullopt: several
   const Bytes plain = pattern.substr(0, pattern.find_first_of("*?[\\"));
   const bool is_text = plain.size() == pattern.size();
   if (is_text || HashTag(plain).size() != plain.size()) return KeySlot(plain);

@@ -22,8 +22,7 @@
 
 namespace respite {
 
-// Reads the tick counter of the processor. Cost: about 10 ns.
-struct ProcessorTicks {
+struct ProcessorTicks {  // reads the tick counter of the processor; costs about 10 ns
 #if defined(__x86_64__)
   static uint64_t Now() { return __rdtsc(); }
 #else
@@ -33,12 +32,12 @@ struct ProcessorTicks {
 
 // Tests replace `Ticks` by another counter. Not thread safe.
 template <class Ticks>
-class LapTimerOf {
+class LapTimerOf {  // reads a Pace cheaply, from the processor's tick counter
  public:
   explicit LapTimerOf(const Pace& pace) : pace_(pace) {}
 
-  // Begins a lap and returns the time in microseconds. Cost: one reading of the Pace.
-  int64_t Begin() {
+  // Cost: one reading of the Pace.
+  int64_t Begin() {  // begins a lap and returns the time, read from the Pace
     const int64_t now_us = pace_.NowUs();
     began_ticks_ = Ticks::Now();
     if (now_us >= measure_at_us_) MeasureRate();
@@ -48,7 +47,7 @@ class LapTimerOf {
 
   // Returns the time in microseconds, never less than an earlier result. Begins the next lap if this one has lasted too
   // long or if the counter went back.
-  int64_t NowUs() {
+  int64_t NowUs() {  // the time, computed from the ticks since the lap began
     const uint64_t ticks = Ticks::Now() - began_ticks_;
     if (ticks >= lap_ticks_) return Begin();
     last_us_ = std::max(last_us_, began_us_ + static_cast<int64_t>((ticks * us_per_tick_) >> kFractionBits));
@@ -56,38 +55,37 @@ class LapTimerOf {
   }
 
  private:
-  static constexpr int kFractionBits = 32;
-  static constexpr double kLapUs = 4'000;
+  static constexpr int kFractionBits = 32;  // of us_per_tick_, a fixed-point number
+  static constexpr double kLapUs = 4'000;   // maximum length of a lap
   // The rate is first measured over the shortest interval. The interval then doubles up to the long one.
-  static constexpr int64_t kShortestMeasureUs = 20'000;
-  static constexpr int64_t kLongMeasureUs = 1'000'000;
-  static constexpr int64_t kNever = INT64_MAX;
+  static constexpr int64_t kShortestMeasureUs = 20'000;  // length of the first measurement of the tick rate
+  static constexpr int64_t kLongMeasureUs = 1'000'000;   // length of a measurement later
+  static constexpr int64_t kNever = INT64_MAX;           // value of measure_at_us_: the ticks cannot be trusted
   // If more ticks pass between two readings, the thread was interrupted, and the readings cannot be compared.
-  static constexpr uint64_t kMostTicksBetween = 10'000;
-  static constexpr double kFewestTicksPerUs = 16;
-  static constexpr double kMostTicksPerUs = 100'000;
+  static constexpr uint64_t kMostTicksBetween = 10'000;  // maximum duration of one reading of the Pace
+  static constexpr double kFewestTicksPerUs = 16;        // a lower rate is implausible
+  static constexpr double kMostTicksPerUs = 100'000;     // a higher rate is implausible
   // A larger change of the rate means that the counter is a different one, or that the Pace stood still while the
   // machine slept.
-  static constexpr double kMostDeviation = 0.01;
+  static constexpr double kMostDeviation = 0.01;  // maximum change of the rate, as a fraction
 
   struct Mark {
-    uint64_t ticks;
+    uint64_t ticks;  // of the processor's counter
     int64_t us;
   };
 
-  void MeasureRate();
-  // Discards the rate and starts to measure again.
-  void MeasureFrom(const Mark& mark);
+  void MeasureRate();                  // measures how many ticks the processor counts per microsecond
+  void MeasureFrom(const Mark& mark);  // discards the rate and measures it again from this mark on
 
   const Pace& pace_;
-  uint64_t began_ticks_ = 0;
-  int64_t began_us_ = 0;
-  int64_t last_us_ = INT64_MIN;
-  double ticks_per_us_ = 0;    // 0 if unknown
-  uint64_t lap_ticks_ = 0;     // the maximum length of a lap; 0 if every reading must use the Pace
-  uint64_t us_per_tick_ = 0;   // fixed point with kFractionBits fraction bits
-  std::optional<Mark> since_;  // start of the measurement of the rate
-  int64_t measure_at_us_ = INT64_MIN;
+  uint64_t began_ticks_ = 0;           // the tick counter when the lap began
+  int64_t began_us_ = 0;               // the time when the lap began
+  int64_t last_us_ = INT64_MIN;        // the last result of Begin or NowUs
+  double ticks_per_us_ = 0;            // the measured rate; 0 if unknown
+  uint64_t lap_ticks_ = 0;             // maximum length of a lap; 0 if every reading must use the Pace
+  uint64_t us_per_tick_ = 0;           // fixed point with kFractionBits fraction bits
+  std::optional<Mark> since_;          // where the measurement of the rate began
+  int64_t measure_at_us_ = INT64_MIN;  // when the rate is measured next
 };
 
 template <class Ticks>

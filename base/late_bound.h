@@ -7,9 +7,9 @@
 namespace respite {
 
 template <class T>
-class LateBound {
+class LateBound {  // a pointer to an object that is made later, or that may be missing
  public:
-  void Attach(T* object) { object_ = object; }
+  void Attach(T* object) { object_ = object; }  // from now on refers to `object`
   void Detach() { object_ = nullptr; }
   explicit operator bool() const { return object_ != nullptr; }
   // Requires: an object is attached.
@@ -17,7 +17,7 @@ class LateBound {
   T& operator*() const { return *object_; }
 
  private:
-  T* object_ = nullptr;
+  T* object_ = nullptr;  // null: none is attached
 };
 
 }  // namespace respite

@@ -39,7 +39,7 @@ enum class LogTimeFormat : uint8_t { kLegacy, kIso8601, kMilliseconds };
 // Any thread and any forked child may log, and change level, formats and role. Call the other setters only while no
 // other thread logs. Requires: SIGPIPE is ignored, since otherwise the process is killed when the reader of standard
 // output exits.
-class Logger {
+class Logger {  // writes the server's log
  public:
   // `clock` must outlive the logger. Initially the level is kNotice, the target is standard output and the role is C.
   explicit Logger(const Clock& clock, int standard_output = 1);
@@ -50,7 +50,7 @@ class Logger {
   // Drops lines below `level`; kNothing drops all lines.
   void SetLevel(LogLevel level) { level_ = level; }
   LogLevel Level() const { return level_; }
-  bool Shows(LogLevel level) const { return level >= level_ && level != LogLevel::kNothing; }
+  bool Shows(LogLevel level) const { return level >= level_ && level != LogLevel::kNothing; }  // such lines are written
 
   // Sets the formats of later lines.
   void SetFormat(LogFormat format, LogTimeFormat time_format) {
@@ -60,14 +60,14 @@ class Logger {
 
   // Sets the role: M primary, S replica, C child (and before the server is set up), X sentinel. The role applies to the
   // calling process; its forked children log as C (or X) automatically. So call this again after daemonizing.
-  void SetRole(char role);
+  void SetRole(char role);  // M primary, S replica, C child, X sentinel
 
   // Names the server that this log belongs to, if the process has several. From now on, "[name] " precedes each text.
-  void SetName(std::string_view name) { name_ = "[" + std::string(name) + "] "; }
+  void SetName(std::string_view name) { name_ = "[" + std::string(name) + "] "; }  // precedes each text
 
   // Logs to `path` from now on; an empty path means standard output. Creates the file if it does not exist. If the file
   // cannot be opened, changes nothing and returns the reason ("Permission denied").
-  std::optional<std::string> SetFile(std::string path);
+  std::optional<std::string> SetFile(std::string path);  // returns why the file cannot be opened; nullopt: success
 
   // Also sends every line (without prefix) to syslog. `facility` is a constant of <syslog.h>; see SyslogFacility.
   void EnableSyslog(std::string ident, int facility);
@@ -78,47 +78,45 @@ class Logger {
   void Notice(std::string_view text) { Log(LogLevel::kNotice, text); }
   void Warning(std::string_view text) { Log(LogLevel::kWarning, text); }
 
-  // Writes the text unchanged, without prefix or added newline, for logos and reports of many lines. Requires: the text
-  // has no part that a client or another server chose.
-  void LogRaw(LogLevel level, std::string_view text);
+  // For logos and reports of many lines. Requires: the text has no part that a client or another server chose.
+  void LogRaw(LogLevel level, std::string_view text);  // writes the text unchanged, without prefix and newline
   void LogRaw(std::string_view text) { LogRaw(LogLevel::kNotice, text); }
 
-  // Returns the number of lines lost since the last report of lost lines.
-  uint64_t DroppedLines() const { return dropped_lines_.load(std::memory_order_relaxed); }
+  uint64_t DroppedLines() const { return dropped_lines_.load(std::memory_order_relaxed); }  // since the last report
 
  private:
   enum class Outcome : uint8_t { kWritten, kTorn, kLost };
   enum class Process : uint8_t { kOwn, kChild };
 
   std::string Line(LogLevel level, std::string_view text);
-  int64_t UtcOffsetSeconds(int64_t wall_s, Process process);
+  int64_t UtcOffsetSeconds(int64_t wall_s, Process process);  // of the local time zone
   void Emit(LogLevel level, std::string_view text, std::string line);
-  bool ReportDropped();
+  bool ReportDropped();  // logs how many lines were lost; false if that cannot be written
   bool Put(std::string line);
-  Outcome Write(std::string_view line) const;
+  Outcome Write(std::string_view line) const;  // to the file, or to standard output
   Outcome WriteToStandardOutput(std::string_view line) const;
 
   const Clock& clock_;
-  const int standard_output_;
+  const int standard_output_;  // file descriptor
   std::atomic<LogLevel> level_ = LogLevel::kNotice;
   std::atomic<LogFormat> format_ = LogFormat::kLegacy;
   std::atomic<LogTimeFormat> time_format_ = LogTimeFormat::kLegacy;
   std::atomic<char> role_ = 'C';
-  std::atomic<pid_t> role_pid_;
-  std::string name_;  // "[name] "; empty if the process has only one server
+  std::atomic<pid_t> role_pid_;  // the process that has role_; its forked children log as C or X
+  std::string name_;             // "[name] "; empty if the process has only one server
   std::string path_;
-  bool syslog_enabled_ = false;
+  bool syslog_enabled_ = false;  // lines also go to syslog
 
   // Atomic instead of locked, because a child forked while another thread holds a lock would wait forever.
-  std::atomic<uint64_t> dropped_lines_{0};
-  std::atomic<bool> torn_{false};  // the last line was cut and lacks its newline
-  // The current quarter of an hour and its offset from UTC, packed into one word; see UtcOffsetSeconds.
-  std::atomic<int64_t> zone_cache_{INT64_MIN};
+  std::atomic<uint64_t> dropped_lines_{0};  // lines that could not be written
+  std::atomic<bool> torn_{false};           // the last line was cut and lacks its newline
+  // Packed into one word; see UtcOffsetSeconds.
+  std::atomic<int64_t> zone_cache_{INT64_MIN};  // a quarter of an hour and its UTC offset
 };
 
-// While it exists, no thread is writing a line to syslog. A process holds it during fork: the child may log, and would
-// otherwise inherit syslog's lock in its state at the fork. The child may destroy its copy.
-class SyslogPause {
+// A process holds it during fork: the child may log, and would otherwise inherit syslog's lock in its state at the
+// fork. The child may destroy its copy.
+class SyslogPause {  // while it exists, no thread writes to syslog
  public:
   SyslogPause();
   ~SyslogPause();
@@ -129,7 +127,7 @@ class SyslogPause {
 // Parses the values of the `loglevel` directive, ignoring case: "notice" -> kNotice and so on.
 std::optional<LogLevel> ParseLogLevel(std::string_view name);
 
-// Parses the values of the `syslog-facility` directive, ignoring case: "local0" … "local7", "user".
-std::optional<int> SyslogFacility(std::string_view name);
+// Ignores case. The values are "local0" … "local7" and "user".
+std::optional<int> SyslogFacility(std::string_view name);  // parses `syslog-facility`: "local0" is LOG_LOCAL0
 
 }  // namespace respite

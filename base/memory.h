@@ -24,61 +24,55 @@
 
 namespace respite {
 
-// Returns the bytes that jemalloc allocates for a request of `bytes`: a multiple of 16 up to 128, then four sizes for
-// each power of two.
-constexpr size_t SizeClassOf(size_t bytes) {
+// The result is a multiple of 16 up to 128; then there are four sizes for each power of two.
+constexpr size_t SizeClassOf(size_t bytes) {  // what jemalloc allocates for a request of `bytes`
   if (bytes <= 8) return 8;
   const size_t step = bytes <= 128 ? 16 : std::bit_floor(bytes - 1) / 4;
   return (bytes + step - 1) / step * step;
 }
 
-// The allocation counters of one thread.
-class ThreadMemory {
+class ThreadMemory {  // the allocation counters of one thread
  public:
   ThreadMemory() = default;
-  // Returns the counters of the calling thread. Cost: a thread's first call looks up the counters by name in jemalloc;
-  // later calls read a thread-local variable.
-  static ThreadMemory OfThisThread();
+  // Cost: a thread's first call looks up the counters by name in jemalloc; later calls read a thread-local variable.
+  static ThreadMemory OfThisThread();  // the counters of the calling thread
 
   // Returns the bytes that the thread allocated minus the bytes that it freed. The result is negative for a thread that
   // frees memory of other threads, and 0 for a default object. Any thread may call this while the measured thread
   // lives. Cost: two loads.
   //
   // Without jemalloc, the first thread that called OfThisThread reports for the whole process, and the others report 0.
-  int64_t HeldBytes() const;
+  int64_t HeldBytes() const;  // bytes allocated by the thread minus bytes freed by it; may be negative
 
  private:
-  const uint64_t* allocated_ = nullptr;
-  const uint64_t* freed_ = nullptr;
+  const uint64_t* allocated_ = nullptr;  // jemalloc's count of the bytes that the thread ever allocated
+  const uint64_t* freed_ = nullptr;      // jemalloc's count of the bytes that the thread ever freed
 };
 
-struct AllocatorStats {
+struct AllocatorStats {  // figures of jemalloc, in bytes
   size_t allocated = 0;  // in use by the program
-  size_t active = 0;
-  size_t resident = 0;
-  size_t retained = 0;
-  size_t muzzy = 0;
+  size_t active = 0;     // pages that have allocations
+  size_t resident = 0;   // pages in physical memory
+  size_t retained = 0;   // virtual memory that is kept without physical pages
+  size_t muzzy = 0;      // pages that the system may take back
 };
-// Reads the current figures from jemalloc (all zero with another allocator). Cost: some µs.
-AllocatorStats ReadAllocator();
+// Cost: some µs.
+AllocatorStats ReadAllocator();  // of jemalloc; all zero with another allocator
 
 // Returns a text such as "jemalloc-5.3.0", or "libc".
 std::string AllocatorName();
 
-// Returns the resident set size of the process. Cost: reads /proc.
-size_t ResidentBytes();
+// Cost: reads /proc.
+size_t ResidentBytes();  // resident set size of this process
 
-// Returns the physical memory of the machine, in bytes.
-size_t SystemMemory();
+size_t SystemMemory();  // physical memory of the machine, in bytes
 
-// Returns unused pages to the system.
-void PurgeAllocator();
+void PurgeAllocator();  // returns unused pages to the system
 
-// Returns the allocator's own report in readable form, or an empty text if it has none. Cost: some ms.
-std::string AllocatorReport();
+// Cost: some ms.
+std::string AllocatorReport();  // the text of MEMORY MALLOC-STATS; empty if there is none
 
-// Tells the processor that a cache line will be read soon.
-inline void Prefetch(const void* address) {
+inline void Prefetch(const void* address) {  // loads a cache line that will be read soon
   __builtin_prefetch(address);
   // g++ 12 treats a function that only prefetches as pure and drops calls to it. This line prevents that at no cost.
   asm volatile("" : : "r"(address));
@@ -87,7 +81,7 @@ inline void Prefetch(const void* address) {
 // Frees unused buckets of a hash map that clients can fill. Those of the standard library never do so. Call this after
 // an erase; it invalidates iterators. Cost: O(1) amortised.
 template <class Map>
-void ShrinkSparse(Map& map) {
+void ShrinkSparse(Map& map) {  // frees the unused buckets of a hash map that has few elements left
   constexpr size_t kKeptBuckets = 128;
   constexpr size_t kSparse = 8;
   if (map.bucket_count() > kKeptBuckets && map.size() < map.bucket_count() / kSparse) map.rehash(0);

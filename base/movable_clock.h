@@ -14,51 +14,49 @@
 namespace respite {
 
 // Not thread safe.
-class MovableClock final : public Clock {
+class MovableClock final : public Clock {  // TEST CLOCK stops it, moves it or changes its speed
  public:
   // kReal: the speed of real time, though possibly with an offset. kFrozen: stands still. kScaled: slower or faster.
   enum class Mode : uint8_t { kReal, kFrozen, kScaled };
-  static constexpr double kSlowest = 0.1;
-  static constexpr double kFastest = 100'000;
+  static constexpr double kSlowest = 0.1;      // minimum rate: clock seconds per real second
+  static constexpr double kFastest = 100'000;  // maximum rate: clock seconds per real second
 
   // `pace` is the Pace whose readings MonotonicUsAt receives.
   MovableClock(const Clock& machine, const Pace& pace);
 
   int64_t WallUs() const override;
   int64_t MonotonicUs() const override { return mode_ == Mode::kFrozen ? monotonic_us_ : MonotonicUsAt(pace_.NowUs()); }
-  int64_t MonotonicUsAt(int64_t pace_us) const override;
-  int64_t PaceUsWhen(int64_t monotonic_us) const override;
+  int64_t MonotonicUsAt(int64_t pace_us) const override;    // the monotonic time when the Pace reads `pace_us`
+  int64_t PaceUsWhen(int64_t monotonic_us) const override;  // what the Pace reads at this monotonic time
 
   Mode mode() const { return mode_; }
   // Returns the clock seconds per real second; 0 while the clock stands still.
   double rate() const { return rate_; }
-  // Returns how far wall time is ahead of the machine's.
-  int64_t OffsetUs() const { return WallUs() - machine_.WallUs(); }
+  int64_t OffsetUs() const { return WallUs() - machine_.WallUs(); }  // how far wall time is ahead of the machine's
 
-  void Freeze() { Run(Mode::kFrozen, 0); }
+  void Freeze() { Run(Mode::kFrozen, 0); }  // the clock stands still from now on
   // Requires: kSlowest <= rate <= kFastest.
-  void RunAt(double rate) { Run(rate == 1 ? Mode::kReal : Mode::kScaled, rate); }
-  void FollowMachine();
-  // Advances both times immediately; the mode stays. Requires: elapsed_us >= 0, and the sums do not overflow.
-  void AdvanceUs(int64_t elapsed_us);
-  // Sets wall time only, like an administrator or a time server.
-  void SetWallUs(int64_t wall_us);
+  void RunAt(double rate) { Run(rate == 1 ? Mode::kReal : Mode::kScaled, rate); }  // in clock seconds per real second
+  void FollowMachine();  // wall time is the machine's again; monotonic time continues
+  // The mode stays. Requires: elapsed_us >= 0, and the sums do not overflow.
+  void AdvanceUs(int64_t elapsed_us);  // moves wall and monotonic time forward
+  // Sets wall time only.
+  void SetWallUs(int64_t wall_us);  // like an administrator who sets the clock
 
  private:
   void Run(Mode mode, double rate);
-  // Makes the present the anchor: the moment from which elapsed time is counted.
-  void Anchor();
+  void Anchor();  // counts elapsed time from the present moment on
 
-  const Clock& machine_;
+  const Clock& machine_;  // the machine's clock
   const Pace& pace_;
   Mode mode_ = Mode::kReal;
   double rate_ = 1;
   // The times at the anchor. In mode kReal, wall time is the machine's plus an offset, so it follows steps of the
   // machine's clock.
-  int64_t pace_us_;
-  int64_t monotonic_us_;
-  int64_t wall_us_;
-  int64_t wall_offset_us_ = 0;
+  int64_t pace_us_;             // the reading of the Pace at the anchor
+  int64_t monotonic_us_;        // the monotonic time at the anchor
+  int64_t wall_us_;             // the wall time at the anchor
+  int64_t wall_offset_us_ = 0;  // distance from the machine's wall time, in mode kReal
 };
 
 }  // namespace respite

@@ -15,7 +15,7 @@ namespace respite {
 
 // The decimal text of an integer, stored in the object without allocation. The Bytes are valid as long as the object.
 //   hash->Set(field, IntegerText(sum));
-class IntegerText {
+class IntegerText {  // the decimal text of an integer, stored without allocation
  public:
   explicit IntegerText(int64_t value);
   static IntegerText FromUnsigned(uint64_t value);
@@ -50,16 +50,15 @@ std::optional<long double> ParseLongDouble(Bytes text);
 
 // Prints a score or RESP3 double with digits that read back as the same value (see grisu.h). Integers up to 2^62 are
 // printed plainly, others as 0.000012, 12000000000000000000, 1.5e-7, 1e+20, and special values as inf, -inf, nan, -0.
-std::string DoubleText(double value);
+std::string DoubleText(double value);  // as a score or RESP3 double
 
-// Prints a double like DoubleText, but without its rule for integers: 10000000000 becomes 1e+10. Redis computes the
-// digests of DEBUG DIGEST from this form.
-std::string ShortDoubleText(double value);
+// Redis computes the digests of DEBUG DIGEST from this form.
+std::string ShortDoubleText(double value);  // like DoubleText, but 10000000000 becomes 1e+10
 
 // Prints the result of INCRBYFLOAT: at most 17 digits after the point, no trailing zeros, no exponent, and never "-0".
-std::string LongDoubleText(long double value);
+std::string LongDoubleText(long double value);  // as INCRBYFLOAT prints it
 
-// Prints exactly `decimals` digits after the point, like percentages in INFO. Requires: 0 <= decimals <= 40.
-std::string FixedText(double value, int decimals);
+// Like percentages in INFO. Requires: 0 <= decimals <= 40.
+std::string FixedText(double value, int decimals);  // with exactly `decimals` digits after the point
 
 }  // namespace respite

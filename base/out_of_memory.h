@@ -16,30 +16,30 @@
 namespace respite {
 
 // Calls the chosen ending (see ChooseOutOfMemoryEnding). Does not allocate.
-[[noreturn]] void EndOutOfMemory(size_t bytes) noexcept;
+[[noreturn]] void EndOutOfMemory(size_t bytes) noexcept;  // ends the process: no memory for `bytes` bytes
 
 // Act like std::malloc and std::realloc, but never return null. Free the memory with std::free.
-inline void* AllocateOrEnd(size_t bytes) {
+inline void* AllocateOrEnd(size_t bytes) {  // malloc; ends the process instead of returning null
   void* memory = std::malloc(bytes);
   if (memory == nullptr) [[unlikely]]
     EndOutOfMemory(bytes);
   return memory;
 }
-inline void* ReallocateOrEnd(void* memory, size_t bytes) {
+inline void* ReallocateOrEnd(void* memory, size_t bytes) {  // realloc; ends the process instead of returning null
   void* moved = std::realloc(memory, bytes);
   if (moved == nullptr) [[unlikely]]
     EndOutOfMemory(bytes);
   return moved;
 }
-// Frees memory whose requested size the caller knows, so that jemalloc need not look it up. Requires: not null.
-void FreeOfSize(void* memory, size_t bytes) noexcept;
+// jemalloc need not look up the size then. Requires: not null.
+void FreeOfSize(void* memory, size_t bytes) noexcept;  // frees memory whose requested size is known
 
 // Chooses how the process ends. Any thread may call `ending`, which must not allocate and must not return. By default,
 // the process writes a line to standard error and calls abort().
 using OutOfMemoryEnding = void (*)(size_t bytes);
-void ChooseOutOfMemoryEnding(OutOfMemoryEnding ending);
+void ChooseOutOfMemoryEnding(OutOfMemoryEnding ending);  // sets the function that ends the process
 
-// Makes OpenSSL allocate with AllocateOrEnd. Must be called before any other OpenSSL function.
-void GuardOpenSslMemory();
+// Must be called before any other OpenSSL function.
+void GuardOpenSslMemory();  // makes OpenSSL allocate with AllocateOrEnd
 
 }  // namespace respite

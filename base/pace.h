@@ -11,22 +11,22 @@ class Pace {
  public:
   virtual ~Pace() = default;
 
-  virtual int64_t NowUs() const = 0;  // from an unspecified origin
+  virtual int64_t NowUs() const = 0;  // of real time, from an unspecified origin
 
   // Returns true if the tick counter of the processor runs as evenly as this pace. LapTimer then uses ticks to compute
   // the time between two readings.
-  virtual bool FollowsTicks() const { return false; }
+  virtual bool FollowsTicks() const { return false; }  // the processor's tick counter runs as evenly
 
-  int64_t NowMs() const { return NowUs() / 1000; }
+  int64_t NowMs() const { return NowUs() / 1000; }  // of real time, from an unspecified origin
 };
 
-// Reads the monotonic clock of the machine. Cost: one vDSO call (about 20 ns) per reading.
-class SystemPace final : public Pace {
+// Cost: one vDSO call (about 20 ns) per reading.
+class SystemPace final : public Pace {  // the machine's monotonic clock, which tests cannot move
  public:
   int64_t NowUs() const override;
   // Returns true if the kernel uses the tick counters itself, which it does only if those of all processors agree.
   // Cost: reads a small file.
-  bool FollowsTicks() const override;
+  bool FollowsTicks() const override;  // true if the kernel itself relies on the processor's tick counters
 };
 
 }  // namespace respite

@@ -12,14 +12,14 @@ namespace respite {
 
 // xoshiro256**: 32 bytes of state, period 2^256 - 1. Equal seeds give equal sequences on every machine.
 // Cost: about 1 ns per number. Not thread safe.
-class Random {
+class Random {  // a fast generator with a seed, never for secrets
  public:
   explicit Random(uint64_t seed);
 
   uint64_t Next();
 
-  // Returns a number uniformly distributed in [0, bound), without bias. Requires: bound > 0.
-  uint64_t Below(uint64_t bound);
+  // The result has no bias. Requires: bound > 0.
+  uint64_t Below(uint64_t bound);  // uniformly distributed in [0, bound)
 
   // Returns a number uniformly distributed in [0, 1), a multiple of 2^-53.
   double Unit();
@@ -28,17 +28,16 @@ class Random {
   std::array<uint64_t, 4> state_;
 };
 
-// Returns 64 bits from the kernel, for seeding.
-uint64_t SystemSeed();
+uint64_t SystemSeed();  // 64 random bits from the kernel
 
 // Returns `digits` lower-case hexadecimal digits from the kernel, suitable for run IDs and passwords.
-std::string RandomHex(size_t digits);
+std::string RandomHex(size_t digits);  // from the kernel, suitable for passwords
 
-// Derives one of many seeds from a seed. Seeds derived with different numbers give unrelated sequences.
-uint64_t DerivedSeed(uint64_t seed, uint64_t number);
+// Seeds derived with different numbers give unrelated sequences.
+uint64_t DerivedSeed(uint64_t seed, uint64_t number);  // another seed for each `number`
 
-// Generates run IDs, replication IDs and passwords: from the kernel or, in tests that must be repeatable, from a seed.
-class IdSource {
+// The source is the kernel or, in tests that must be repeatable, a seed.
+class IdSource {  // generates random run IDs, replication IDs and passwords
  public:
   IdSource() = default;
   // All IDs and passwords are predictable for anyone with the seed.
@@ -48,7 +47,7 @@ class IdSource {
   std::string Hex(size_t digits);
 
  private:
-  std::optional<Random> seeded_;
+  std::optional<Random> seeded_;  // empty: the kernel's random numbers
 };
 
 }  // namespace respite

@@ -6,7 +6,7 @@
 
 namespace respite {
 
-struct Refusal {
+struct Refusal {             // the error reply of a command; commands throw it
   std::string text;          // the whole error line without the leading '-', such as "ERR syntax error"
   bool is_counted = false;   // an inner command has already added it to the error statistics
   bool is_redirect = false;  // the text redirects the client to another node

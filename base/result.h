@@ -16,7 +16,7 @@ namespace respite {
 // Wraps the reason of a failure, so that Result<std::string> is unambiguous.
 template <typename E>
 struct Failure {
-  E error;
+  E error;  // the reason
 
   explicit Failure(E reason) : error(std::move(reason)) {}
 };
@@ -26,7 +26,7 @@ Failure(const char*)->Failure<std::string>;
 struct Done {};
 
 template <typename T, typename E = std::string>
-class [[nodiscard]] Result {
+class [[nodiscard]] Result {  // a value, or the reason why there is none
  public:
   // Anything that converts to T is a success. A Result does not convert to T, so this does not hide copies and moves.
   template <typename U = T>
@@ -51,7 +51,7 @@ class [[nodiscard]] Result {
   E&& error() && { return std::move(*std::get_if<1>(&outcome_)); }
 
  private:
-  std::variant<T, E> outcome_;
+  std::variant<T, E> outcome_;  // the value or the error
 };
 
 }  // namespace respite

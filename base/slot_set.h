@@ -14,21 +14,21 @@
 
 namespace respite {
 
-class SlotSet {
+class SlotSet {  // some of the 16384 hash slots, as a bitmap
  public:
-  static constexpr size_t kBytes = kSlotCount / 8;
+  static constexpr size_t kBytes = kSlotCount / 8;  // length of the bitmap
 
   bool Has(int slot) const { return (words_[Word(slot)] & Bit(slot)) != 0; }
   void Add(int slot) { words_[Word(slot)] |= Bit(slot); }
   void Remove(int slot) { words_[Word(slot)] &= ~Bit(slot); }
   void Clear() { words_.fill(0); }
-  // Returns the number of slots in the set. Cost: O(slots / 64).
-  int Count() const {
+  // Cost: O(slots / 64).
+  int Count() const {  // number of slots in the set
     int count = 0;
     for (const uint64_t word : words_) count += std::popcount(word);
     return count;
   }
-  bool Empty() const {
+  bool Empty() const {  // true if no slot is in the set
     for (const uint64_t word : words_) {
       if (word != 0) return false;
     }
@@ -38,7 +38,7 @@ class SlotSet {
 
   // Calls `visit(int slot)` in ascending order.
   template <class Visit>
-  void ForEach(Visit&& visit) const {
+  void ForEach(Visit&& visit) const {  // calls `visit(slot)` in ascending order
     for (size_t i = 0; i < words_.size(); ++i) {
       for (uint64_t word = words_[i]; word != 0; word &= word - 1) {
         visit(static_cast<int>(i * 64) + std::countr_zero(word));
@@ -46,13 +46,13 @@ class SlotSet {
     }
   }
 
-  void AppendBytes(std::string& out) const {
+  void AppendBytes(std::string& out) const {  // the bitmap of the cluster bus
     std::array<char, kBytes> bytes;
     for (size_t i = 0; i < words_.size(); ++i) StoreLittle<uint64_t>(bytes.data() + i * sizeof(uint64_t), words_[i]);
     out.append(bytes.data(), bytes.size());
   }
   // Requires: bytes.size() == kBytes.
-  static SlotSet FromBytes(Bytes bytes) {
+  static SlotSet FromBytes(Bytes bytes) {  // reads the bitmap of the cluster bus
     SlotSet slots;
     for (size_t i = 0; i < slots.words_.size(); ++i) {
       slots.words_[i] = LoadLittle<uint64_t>(bytes.data() + i * sizeof(uint64_t));
@@ -64,16 +64,16 @@ class SlotSet {
   static size_t Word(int slot) { return static_cast<size_t>(slot) / 64; }
   static uint64_t Bit(int slot) { return uint64_t{1} << (slot % 64); }
 
-  std::array<uint64_t, kSlotCount / 64> words_{};
+  std::array<uint64_t, kSlotCount / 64> words_{};  // one bit per slot
 };
 
-struct SlotRange {
+struct SlotRange {  // consecutive slots, both ends included
   int first;
   int last;
   bool operator==(const SlotRange&) const = default;
 };
 
-inline std::vector<SlotRange> RangesOf(const SlotSet& slots) {
+inline std::vector<SlotRange> RangesOf(const SlotSet& slots) {  // in ascending order
   std::vector<SlotRange> ranges;
   slots.ForEach([&](int slot) {
     if (!ranges.empty() && ranges.back().last == slot - 1) {

@@ -12,7 +12,7 @@
 namespace respite {
 
 template <class Item>
-class Worker {
+class Worker {  // a thread that handles items one after the other
  public:
   using Handler = std::function<void(Item)>;
 
@@ -22,21 +22,20 @@ class Worker {
   // Handles all queued items, then ends the thread.
   ~Worker();
 
-  // Makes the thread call `prologue` first. Must be called before the first HasThread.
-  void OnThreadStart(std::function<void()> prologue) { prologue_ = std::move(prologue); }
-  // Starts the thread if there is none yet. Returns false if the system cannot create one.
-  bool HasThread();
+  // Must be called before the first HasThread.
+  void OnThreadStart(std::function<void()> prologue) { prologue_ = std::move(prologue); }  // called first
+  bool HasThread();  // starts the thread if needed; false if the system cannot create one
   // Requires: HasThread() returned true.
   void Add(Item item);
 
  private:
   void Work();
 
-  const Handler handle_;
-  std::function<void()> prologue_;
-  std::mutex mutex_;
+  const Handler handle_;            // the thread calls it for each item
+  std::function<void()> prologue_;  // the thread calls it first
+  std::mutex mutex_;                // protects queue_ and stop_
   std::condition_variable wake_;
-  std::deque<Item> queue_;
+  std::deque<Item> queue_;  // items that the thread has not taken yet
   bool stop_ = false;
   std::thread thread_;
 };

@@ -22,9 +22,9 @@ struct AofCheckOptions {
     kFix,                  // asks the user, then removes everything after the last good record of the last file
     kTruncateToTimestamp,  // removes the records written after `timestamp_s`, according to the annotations
   };
-  Action action = Action::kLook;
-  int64_t timestamp_s = 0;
-  int64_t now_ms = 0;  // determines which keys of an RDB have expired
+  Action action = Action::kLook;  // what to do about damage
+  int64_t timestamp_s = 0;        // Unix time, for kTruncateToTimestamp
+  int64_t now_ms = 0;             // determines which keys of an RDB have expired
 };
 
 // Returns true if all files are good or were repaired. Cost: O(bytes).

@@ -15,7 +15,7 @@
 
 namespace respite {
 
-struct LaterRecord {
+struct LaterRecord {  // a complete record that follows the damaged place
   enum class Kind : uint8_t {
     kNone,
     kFound,
@@ -23,17 +23,17 @@ struct LaterRecord {
     kReadError,  // see `error`
   };
   Kind kind = Kind::kNone;
-  uint64_t offset = 0;       // of the record that was found
-  std::string command = {};  // first word of the record
-  IoError error = kNoError;
+  uint64_t offset = 0;       // where the record that was found begins
+  std::string command = {};  // first argument of the record that was found
+  IoError error = kNoError;  // for kReadError
 };
 
 // Finds the first complete record that begins at the start of a line in [from, end). Ignores a record at `from` itself.
 // Cost: O(end - from) for any content; memory for one chunk.
-LaterRecord FindLaterRecord(File& file, uint64_t from, uint64_t end);
+LaterRecord FindLaterRecord(File& file, uint64_t from, uint64_t end);  // a complete record after the damage
 
 // Explains the record that was found, why the file is not truncated at `offset`, and how to continue. Requires: kFound
 // or kUnclear.
-std::string WhyNotCut(const std::string& path, uint64_t offset, const LaterRecord& later);
+std::string WhyNotCut(const std::string& path, uint64_t offset, const LaterRecord& later);  // for the log
 
 }  // namespace respite

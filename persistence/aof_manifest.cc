@@ -137,26 +137,26 @@ std::string AofManifest::Text() const {
   return text;
 }
 
-AofManifest::Part AofManifest::NextPart(Bytes file_name, int64_t seq, Bytes suffix, const Taken& taken) const {
+AofManifest::Part AofManifest::NextPart(Bytes file_name, int64_t seq, Bytes suffix, const Taken& is_taken) const {
   while (true) {
     ++seq;
     std::string name(file_name);
     name.append(".").append(IntegerText(seq).View()).append(suffix);
     const auto has_name = [&](const Part& part) { return part.name == name; };
-    if (std::any_of(history_.begin(), history_.end(), has_name) || (taken && taken(name))) continue;
+    if (std::any_of(history_.begin(), history_.end(), has_name) || (is_taken && is_taken(name))) continue;
     return {std::move(name), seq};
   }
 }
 
-const std::string& AofManifest::AddBase(Bytes file_name, AofBaseFormat format, const Taken& taken) {
+const std::string& AofManifest::AddBase(Bytes file_name, AofBaseFormat format, const Taken& is_taken) {
   if (base_) history_.insert(history_.begin(), *std::move(base_));
-  base_ = NextPart(file_name, base_seq_, format == AofBaseFormat::kRdb ? ".base.rdb" : ".base.aof", taken);
+  base_ = NextPart(file_name, base_seq_, format == AofBaseFormat::kRdb ? ".base.rdb" : ".base.aof", is_taken);
   base_seq_ = base_->seq;
   return base_->name;
 }
 
-const std::string& AofManifest::AddIncremental(Bytes file_name, const Taken& taken) {
-  incrementals_.push_back(NextPart(file_name, incremental_seq_, ".incr.aof", taken));
+const std::string& AofManifest::AddIncremental(Bytes file_name, const Taken& is_taken) {
+  incrementals_.push_back(NextPart(file_name, incremental_seq_, ".incr.aof", is_taken));
   incremental_seq_ = incrementals_.back().seq;
   return incrementals_.back().name;
 }

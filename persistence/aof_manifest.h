@@ -25,18 +25,17 @@ namespace respite {
 
 enum class AofBaseFormat : uint8_t { kCommands, kRdb };
 
-// The reason why a manifest was refused.
-struct AofManifestError {
+struct AofManifestError {  // why a manifest was refused
   std::string why;
   // The line with the error, counted from 1, and its text without surrounding space. Empty if Redis names none.
   struct Line {
-    size_t number;
+    size_t number;  // of the line, counted from 1
     std::string text;
   };
   std::optional<Line> line;
 };
 
-class AofManifest {
+class AofManifest {  // the list of the files of an append-only file
  public:
   struct Part {
     std::string name;  // without a directory
@@ -46,34 +45,30 @@ class AofManifest {
   };
 
   // Fails in the same cases as Redis, with Redis' texts. Cost: O(n).
-  static Result<AofManifest, AofManifestError> Parse(Bytes text);
-  std::string Text() const;
+  static Result<AofManifest, AofManifestError> Parse(Bytes text);  // the content of the manifest file
+  std::string Text() const;                                        // the content of the manifest file
 
-  const std::optional<Part>& base() const { return base_; }
-  const std::vector<Part>& incrementals() const { return incrementals_; }
-  const std::vector<Part>& history() const { return history_; }
-  // Returns true if there is nothing to load.
-  bool Empty() const { return !base_ && incrementals_.empty(); }
+  const std::optional<Part>& base() const { return base_; }                // the data set at the last rewrite
+  const std::vector<Part>& incrementals() const { return incrementals_; }  // oldest first
+  const std::vector<Part>& history() const { return history_; }            // obsolete files, still to be removed
+  bool Empty() const { return !base_ && incrementals_.empty(); }           // there is nothing to load
 
   // Returns true for a name that a new file must not have, such as the name of a file left by a crash. Names in the
   // history are excluded without it.
   using Taken = std::function<bool(const std::string& name)>;
   // Adds a new base, `<file name>.<seq>.base.rdb` or `.aof`; the old one becomes history. Returns its name, which is
   // valid until the next change.
-  const std::string& AddBase(Bytes file_name, AofBaseFormat format, const Taken& taken = nullptr);
+  const std::string& AddBase(Bytes file_name, AofBaseFormat format, const Taken& is_taken = nullptr);
   // Adds a new last incremental, `<file name>.<seq>.incr.aof`. Returns its name, which is valid until the next change.
-  const std::string& AddIncremental(Bytes file_name, const Taken& taken = nullptr);
-  // Returns true if a part has this name.
-  bool Names(Bytes name) const;
-  // Moves all incrementals except the last `kept` to the history.
-  void RetireIncrementals(size_t kept);
-  void DropHistory() { history_.clear(); }
-  // Makes the single file of Redis before version 7 the base, under its own name.
-  void TakeOldFile(Bytes file_name);
+  const std::string& AddIncremental(Bytes file_name, const Taken& is_taken = nullptr);  // returns its name
+  bool Names(Bytes name) const;             // true if a file with this name is listed
+  void RetireIncrementals(size_t kept);     // moves all but the last `kept` incrementals to the history
+  void DropHistory() { history_.clear(); }  // forgets the obsolete files, after their removal
+  void TakeOldFile(Bytes file_name);        // makes the single file of Redis before version 7 the base
 
   static std::string Name(Bytes file_name) { return std::string(file_name) + ".manifest"; }
   // Returns the name under which a new manifest is written before it is renamed.
-  static std::string TemporaryName(Bytes file_name) { return "temp-" + Name(file_name); }
+  static std::string TemporaryName(Bytes file_name) { return "temp-" + Name(file_name); }  // until the rename
   // Returns the name of the incremental file while the first base is created. It is renamed when the base is complete.
   static std::string TemporaryIncrementalName(Bytes file_name) { return "temp-" + std::string(file_name) + ".incr"; }
 
@@ -83,13 +78,13 @@ class AofManifest {
   friend class AofManifestParser;
 
   // Returns a part named `<file name>.<number><suffix>`, with an unused number greater than `seq`.
-  Part NextPart(Bytes file_name, int64_t seq, Bytes suffix, const Taken& taken) const;
+  Part NextPart(Bytes file_name, int64_t seq, Bytes suffix, const Taken& is_taken) const;  // with an unused name
 
   std::optional<Part> base_;
-  std::vector<Part> incrementals_;
-  std::vector<Part> history_;    // latest first
-  int64_t base_seq_ = 0;         // last one assigned
-  int64_t incremental_seq_ = 0;  // last one assigned
+  std::vector<Part> incrementals_;  // oldest first; the last one is open for writing
+  std::vector<Part> history_;       // obsolete files, latest first
+  int64_t base_seq_ = 0;            // sequence number of the last base
+  int64_t incremental_seq_ = 0;     // sequence number of the last incremental
 };
 
 }  // namespace respite

@@ -22,7 +22,7 @@
 
 namespace respite {
 
-class AofReader {
+class AofReader {  // reads the records of an append-only file as views into a buffer
  public:
   enum class Status : uint8_t {
     kRecords,      // at least one record was read
@@ -32,8 +32,7 @@ class AofReader {
     kReadError,    // see Error()
   };
 
-  // Why and where reading stopped, after kTruncated and kFormatError. Offsets are positions in the file.
-  struct Fault {
+  struct Fault {  // why and where reading stopped; offsets are positions in the file
     enum class Kind : uint8_t {
       kNotARecord,  // no record or annotation begins here
       kAnnotation,  // an annotation has no end
@@ -44,17 +43,17 @@ class AofReader {
       kMissing,     // the file lacks some of the `size` bytes or of the line end of an argument
     };
     Kind kind = Kind::kNotARecord;
-    uint64_t begin = 0;  // of the line or argument
+    uint64_t begin = 0;  // where the line or argument begins
     uint64_t at = 0;     // the first byte that is wrong or missing
     uint64_t size = 0;
-    uint64_t lines = 0;  // number of line ends in this record before `begin`
+    uint64_t lines = 0;  // number of line ends between the start of the record and `begin`
   };
   // Called with an annotation, including its line end, before Next returns the record after it. May be called more than
   // once for an annotation.
   using AnnotationListener = std::function<void(uint64_t offset, Bytes line)>;
 
-  static constexpr size_t kMostRecords = 16;
-  static constexpr size_t kChunk = size_t{64} * 1024;
+  static constexpr size_t kMostRecords = 16;           // maximum number of records per call of Next
+  static constexpr size_t kChunk = size_t{64} * 1024;  // bytes per read
 
   // Borrows the file, whose length must not change meanwhile. `chunk` is the number of bytes per read, and the size of
   // the buffer while records are small; tests use smaller chunks.
@@ -66,11 +65,10 @@ class AofReader {
   // other than kRecords is final. Cost: O(bytes), about 50 ns for a short SET, including the read.
   Status Next(RequestBatch& batch);
 
-  // Returns the end of the last record returned.
-  uint64_t Offset() const { return offset_; }
-  IoError Error() const { return error_; }
-  const Fault& LastFault() const { return fault_; }
-  void ListenToAnnotations(AnnotationListener listener) { annotation_listener_ = std::move(listener); }
+  uint64_t Offset() const { return offset_; }        // the end of the last record returned
+  IoError Error() const { return error_; }           // for kReadError
+  const Fault& LastFault() const { return fault_; }  // for kTruncated and kFormatError
+  void ListenToAnnotations(AnnotationListener listener) { annotation_listener_ = std::move(listener); }  // sees "#TS:"
 
  private:
   enum class Outcome : uint8_t {
@@ -81,41 +79,41 @@ class AofReader {
     kFormatError,
   };
 
-  // An argument of the record at begin_ that was read into its own Blob. The buffer contains the rest of the record.
-  struct Fetched {
-    size_t at;  // relative to begin_
+  // The buffer contains the rest of the record.
+  struct Fetched {  // a large argument of the record at begin_
+    size_t at;      // relative to begin_
     BlobRef blob;
   };
 
   // Parses the record at begin_. If it is complete, adds its words to the batch and advances begin_.
   Outcome ParseRecord(RequestBatch& batch);
-  Outcome ParseWords(RequestBatch& batch, size_t pos, uint64_t count);
-  // Skips the annotations at begin_. parsed_ is then the start of the record.
-  Outcome SkipAnnotations();
+  Outcome ParseWords(RequestBatch& batch, size_t pos, uint64_t count);  // the arguments of a record
+  // Begins at begin_; parsed_ is then the start of the record.
+  Outcome SkipAnnotations();  // skips "#TS:…" lines
   Outcome Stop(Outcome outcome, Fault::Kind kind, size_t begin, size_t at, uint64_t lines = 0);
   uint64_t FileOffset(size_t pos) const { return offset_ + (pos - begin_) + fetched_bytes_; }
-  void TakeRecord(RequestBatch& batch, size_t first_word, size_t end);
-  // Reads the next chunk. Returns kRecords if bytes may have been added. `outcome` is the result of the parse that ran
-  // out of bytes: at the end of the file, kNothing leads to kEnd, and any other to kTruncated.
-  Status ReadOn(Outcome outcome);
-  Status FetchLargeArgument();
+  void TakeRecord(RequestBatch& batch, size_t first_word, size_t end);  // adds a parsed record to the batch
+  // Returns kRecords if bytes may have been added. `outcome` is the result of the parse that ran out of bytes: at the
+  // end of the file, kNothing leads to kEnd, and any other to kTruncated.
+  Status ReadOn(Outcome outcome);  // reads the next chunk
+  Status FetchLargeArgument();     // reads an argument into its own Blob
 
   File& file_;
-  const size_t chunk_;
+  const size_t chunk_;  // bytes per read
   std::unique_ptr<char[]> buffer_;
-  size_t capacity_ = 0;
-  size_t begin_ = 0;   // start of the next record or of its annotations
-  size_t filled_ = 0;  // number of filled bytes in the buffer
-  bool at_end_ = false;
-  uint64_t file_offset_;  // end of the bytes that were read
-  uint64_t offset_;
-  IoError error_ = kNoError;
+  size_t capacity_ = 0;       // of buffer_
+  size_t begin_ = 0;          // position in buffer_ of the next record or of its annotations
+  size_t filled_ = 0;         // number of filled bytes in the buffer
+  bool at_end_ = false;       // the file has no more bytes
+  uint64_t file_offset_;      // position in the file up to which it was read
+  uint64_t offset_;           // position in the file where the last returned record ends
+  IoError error_ = kNoError;  // of the last read
 
-  std::vector<Fetched> fetched_;
-  uint64_t fetched_bytes_ = 0;
-  size_t parsed_ = 0;        // where the last parse of a record stopped
-  uint64_t large_size_ = 0;  // after kLargeArgument, the size of the argument at parsed_
-  Fault fault_;              // of the last outcome other than kWhole
+  std::vector<Fetched> fetched_;  // large arguments of the record at begin_, in their own Blobs
+  uint64_t fetched_bytes_ = 0;    // size of fetched_ in the file
+  size_t parsed_ = 0;             // position in buffer_ where the last parse of a record stopped
+  uint64_t large_size_ = 0;       // after kLargeArgument, the size of the argument at parsed_
+  Fault fault_;                   // of the last outcome other than kWhole
   AnnotationListener annotation_listener_;
 };
 

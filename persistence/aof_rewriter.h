@@ -18,16 +18,16 @@
 
 namespace respite {
 
-struct AofBaseOptions {
+struct AofBaseOptions {  // for a base that consists of commands
   GradualSync sync = GradualSync::kIncremental;
   std::optional<int64_t> timestamp_s = std::nullopt;  // written as the first line of the file
-  Bytes prologue = {};                                // requests before all others
-  uint64_t keys_per_report = 1024;
+  Bytes prologue = {};                                // requests that are written before all others
+  uint64_t keys_per_report = 1024;                    // number of keys between two calls of `told`
 };
 
-struct AofBaseSaved {
-  uint64_t bytes;
-  uint64_t keys;
+struct AofBaseSaved {  // what WriteAofBase has written
+  uint64_t bytes;      // number of bytes written
+  uint64_t keys;       // number of keys written
 };
 
 // Appends to the file; after an error, some of the output may have been written. `libraries` are the codes of function

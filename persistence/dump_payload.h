@@ -11,16 +11,15 @@
 
 namespace respite {
 
-// Returns the payload of a value. Cost: O(size of the value).
-std::string DumpPayload(const Entry& entry, RdbCompression compression);
+// Cost: O(size of the value).
+std::string DumpPayload(const Entry& entry, RdbCompression compression);  // what DUMP returns
 
-// Returns the content of `out` followed by version and checksum.
-std::string FinishedPayload(RdbOutput out, uint16_t version);
+std::string FinishedPayload(RdbOutput out, uint16_t version);  // appends version and checksum
 
 enum class PayloadCheck : uint8_t { kSkipChecksum, kChecksum };
 
 // Returns the part of the payload before version and checksum. Returns nullopt if the payload is too short, if its
 // version is newer than this server can read, or if the checksum is wrong.
-std::optional<Bytes> CheckedPayload(Bytes payload, PayloadCheck check);
+std::optional<Bytes> CheckedPayload(Bytes payload, PayloadCheck check);  // without version and checksum; nullopt: bad
 
 }  // namespace respite

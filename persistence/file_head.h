@@ -9,7 +9,7 @@
 
 namespace respite {
 
-struct FileHead {
+struct FileHead {  // what kind of file it is, judged by its first bytes
   enum class Kind : uint8_t {
     kEmpty,
     kRdb,      // "REDIS"
@@ -21,7 +21,7 @@ struct FileHead {
   std::string what = {};
 };
 
-// Reads the first bytes of a file and names its kind. Cost: one read of a few bytes.
-Result<FileHead, IoError> ReadFileHead(File& file);
+// Cost: one read of a few bytes.
+Result<FileHead, IoError> ReadFileHead(File& file);  // judges by the first bytes
 
 }  // namespace respite

@@ -185,16 +185,16 @@ IoError ReplaceFile(FileSystem& files, const std::string& path, Bytes content) {
   return ReplaceFile(files, path, StrCat(path, ".", getpid(), ".tmp"), content);
 }
 
-Result<std::string, IoError> ReadFile(FileSystem& files, const std::string& path, uint64_t bytes_max) {
+Result<std::string, IoError> ReadFile(FileSystem& files, const std::string& path, uint64_t max_bytes) {
   auto file = files.Open(path, FileSystem::Mode::kRead);
   if (!file) return Failure(file.error());
   const auto size = file.value()->Size();
   if (!size) return Failure(size.error());
   std::string content;
   // Pipes and the files of /proc report size 0. For other files, the extra byte detects the end in the first read.
-  for (uint64_t room = size.value() + 1; content.size() < bytes_max; room = std::max<uint64_t>(2 * room, 4096)) {
+  for (uint64_t room = size.value() + 1; content.size() < max_bytes; room = std::max<uint64_t>(2 * room, 4096)) {
     const size_t before = content.size();
-    content.resize(std::min(room, bytes_max));
+    content.resize(std::min(room, max_bytes));
     const IoProgress read = file.value()->ReadAt(before, std::span(content).subspan(before));
     if (read.error != kNoError) return Failure(read.error);
     if (read.bytes == content.size() - before) continue;

@@ -20,17 +20,15 @@ namespace respite {
 using IoError = int;
 inline constexpr IoError kNoError = 0;
 
-// Returns a text such as "No space left on device".
-std::string IoErrorText(IoError error);
+std::string IoErrorText(IoError error);  // for example "No space left on device"
 
-// How many bytes an operation processed, and why it failed, if it did.
-struct IoProgress {
-  uint64_t bytes;
-  IoError error;
+struct IoProgress {  // how many bytes an operation processed, and why it failed, if it did
+  uint64_t bytes;    // processed before any error
+  IoError error;     // kNoError: success
 };
 
-// Writes to a file descriptor until everything is written. Continues after interruptions and short writes.
-IoProgress WriteAll(int descriptor, Bytes data);
+// Continues after interruptions and short writes.
+IoProgress WriteAll(int descriptor, Bytes data);  // until everything is written or an error occurs
 
 // An open file; the destructor closes it.
 class File {
@@ -46,23 +44,21 @@ class File {
   virtual IoError Sync() = 0;
   // Asks the system to start writing the data to disk, without waiting. Only a hint.
   virtual void StartWriteback() = 0;
-  virtual IoError Truncate(uint64_t bytes) = 0;
+  virtual IoError Truncate(uint64_t bytes) = 0;  // to this length
   virtual Result<uint64_t, IoError> Size() const = 0;
 };
 
-// File work that may take long, for another thread. The caller owns the task, must keep it while it is Pending, and may
-// submit it again afterwards.
-class FileTask {
+// The caller owns the task, must keep it while it is Pending, and may submit it again afterwards.
+class FileTask {  // file work that may take long, run by another thread
  public:
   FileTask() = default;
   FileTask(const FileTask&) = delete;
   FileTask& operator=(const FileTask&) = delete;
   virtual ~FileTask() = default;
 
-  // Returns whether the task still runs. Once this returns false, the caller may read the results of Run.
-  bool Pending() const { return pending_.load(std::memory_order_acquire); }
-  // Waits until the task has ended.
-  void Await() const { pending_.wait(true, std::memory_order_acquire); }
+  // Once this returns false, the caller may read the results of Run.
+  bool Pending() const { return pending_.load(std::memory_order_acquire); }  // the task has not ended
+  void Await() const { pending_.wait(true, std::memory_order_acquire); }     // waits until the task has ended
 
  protected:
   virtual void Run() = 0;
@@ -70,10 +66,10 @@ class FileTask {
  private:
   friend class FileSystem;
 
-  std::atomic<bool> pending_{false};
+  std::atomic<bool> pending_{false};  // the task is queued or runs
 };
 
-class FileSystem {
+class FileSystem {  // an interface, so that tests can make files fail
  public:
   enum class Mode : uint8_t {
     kRead,
@@ -94,13 +90,13 @@ class FileSystem {
   virtual IoError SyncDirectory(const std::string& path) = 0;
   // Returns the names in a directory, unordered, without "." and "..".
   virtual Result<std::vector<std::string>, IoError> List(const std::string& path) = 0;
-  virtual Kind KindOf(const std::string& path) = 0;
+  virtual Kind KindOf(const std::string& path) = 0;  // absent, file or directory
   // Locks a file or directory against other Respite processes until the result is destroyed. The system releases the
   // lock of a process that crashed. Fails with EWOULDBLOCK if another process holds the lock.
   virtual Result<std::unique_ptr<File>, IoError> Lock(const std::string& path) = 0;
 
   // Runs tasks on another thread, one after the other. This default runs them immediately. Requires: not Pending.
-  virtual void Later(FileTask& task) {
+  virtual void Later(FileTask& task) {  // runs the task on another thread, if there is one
     MarkPending(task);
     RunPending(task);
   }
@@ -108,15 +104,14 @@ class FileSystem {
  protected:
   static void MarkPending(FileTask& task) { task.pending_.store(true, std::memory_order_relaxed); }
   // The owner may free the task as soon as pending_ is false.
-  static void RunPending(FileTask& task) {
+  static void RunPending(FileTask& task) {  // runs the task and marks it as ended
     task.Run();
     task.pending_.store(false, std::memory_order_release);
     task.pending_.notify_all();
   }
 };
 
-// The real file system. The destructor finishes the tasks that were given to Later.
-class SystemFiles final : public FileSystem {
+class SystemFiles final : public FileSystem {  // the real file system; the destructor finishes the tasks given to Later
  public:
   Result<std::unique_ptr<File>, IoError> Open(const std::string& path, Mode mode) override;
   IoError Rename(const std::string& from, const std::string& to) override;
@@ -127,23 +122,22 @@ class SystemFiles final : public FileSystem {
   Kind KindOf(const std::string& path) override;
   Result<std::unique_ptr<File>, IoError> Lock(const std::string& path) override;
   // Starts the thread with the first task. If the system cannot create a thread, tasks run immediately.
-  void Later(FileTask& task) override;
+  void Later(FileTask& task) override;  // runs the task on another thread
   // Makes the thread of Later call `prologue` first. Must be called before the first Later.
   void OnThreadStart(std::function<void()> prologue) { worker_.OnThreadStart(std::move(prologue)); }
 
  private:
-  Worker<FileTask*> worker_{[](FileTask* task) { RunPending(*task); }};
+  Worker<FileTask*> worker_{[](FileTask* task) { RunPending(*task); }};  // runs the tasks
 };
 
-// Returns the directory part of a path, or "." if there is none.
-std::string DirectoryOf(const std::string& path);
+std::string DirectoryOf(const std::string& path);  // "." if the path has no directory
 
 // Replaces a whole file atomically: writes a new file, syncs it, and renames it. Readers see either the old or the new
 // content, even after a crash. `temporary` is the name before the rename.
 IoError ReplaceFile(FileSystem& files, const std::string& path, const std::string& temporary, Bytes content);
 // Replaces a whole file atomically, with a temporary name derived from the process ID.
 IoError ReplaceFile(FileSystem& files, const std::string& path, Bytes content);
-// Returns the content of a file, at most `bytes_max` bytes.
-Result<std::string, IoError> ReadFile(FileSystem& files, const std::string& path, uint64_t bytes_max);
+// Returns the content of a file, at most `max_bytes` bytes.
+Result<std::string, IoError> ReadFile(FileSystem& files, const std::string& path, uint64_t max_bytes);
 
 }  // namespace respite

@@ -17,19 +17,19 @@ std::string FunctionPayload(std::span<const Bytes> codes, RdbCompression compres
   return FinishedPayload(std::move(out), rdb::kVersion);
 }
 
-Result<std::vector<std::string>, FunctionPayloadError> ReadFunctionPayload(Bytes libraries, uint64_t most_bytes) {
+Result<std::vector<std::string>, FunctionPayloadError> ReadFunctionPayload(Bytes libraries, uint64_t max_bytes) {
   RdbInput input(libraries);
   std::vector<std::string> codes;
   while (input.Left() > 0) {
     const uint8_t opcode = input.Byte();
     if (opcode == rdb::kFunctionDraft) return Failure(FunctionPayloadError::kPreRelease);
     if (opcode != rdb::kFunctionLibrary) return Failure(FunctionPayloadError::kNoFunction);
-    input.LimitTexts(most_bytes);
+    input.LimitTexts(max_bytes);
     const RdbText code = input.Text();
     if (input.IsTextTooLong()) return Failure(FunctionPayloadError::kTooLarge);
     if (input.Failed()) return Failure(FunctionPayloadError::kTruncated);
-    if (code.View().size() > most_bytes) return Failure(FunctionPayloadError::kTooLarge);
-    most_bytes -= code.View().size();
+    if (code.View().size() > max_bytes) return Failure(FunctionPayloadError::kTooLarge);
+    max_bytes -= code.View().size();
     codes.emplace_back(code.View());
     input.Forget();
   }

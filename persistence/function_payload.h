@@ -14,15 +14,15 @@
 namespace respite {
 
 // Writes one library. RDB files also use this.
-void WriteFunctionLibrary(RdbOutput& out, Bytes code);
+void WriteFunctionLibrary(RdbOutput& out, Bytes code);  // as in an RDB file
 
-// Returns the payload. Cost: O(size of the codes).
-std::string FunctionPayload(std::span<const Bytes> codes, RdbCompression compression);
+// Cost: O(size of the codes).
+std::string FunctionPayload(std::span<const Bytes> codes, RdbCompression compression);  // as FUNCTION DUMP
 
 enum class FunctionPayloadError : uint8_t { kPreRelease, kNoFunction, kTruncated, kTooLarge };
 
 // Returns the codes in a payload. `libraries` is the result of CheckedPayload. Fails with kTooLarge before the codes
-// take more than `most_bytes`, because a compressed code can be 264 times as long as its bytes in the payload.
-Result<std::vector<std::string>, FunctionPayloadError> ReadFunctionPayload(Bytes libraries, uint64_t most_bytes);
+// take more than `max_bytes`, because a compressed code can be 264 times as long as its bytes in the payload.
+Result<std::vector<std::string>, FunctionPayloadError> ReadFunctionPayload(Bytes libraries, uint64_t max_bytes);
 
 }  // namespace respite

@@ -11,7 +11,7 @@ namespace respite {
 // When a file is synced to disk: at the end, by the caller, or in steps while it is written.
 enum class GradualSync : uint8_t { kAtEnd, kIncremental };
 
-class GradualWriter {
+class GradualWriter {  // writes a large file and syncs it step by step
  public:
   // Borrows the file.
   GradualWriter(File& file, GradualSync sync) : file_(file), sync_(sync) {}
@@ -25,14 +25,14 @@ class GradualWriter {
   }
 
   IoError error() const { return error_; }
-  uint64_t bytes() const { return bytes_; }
+  uint64_t bytes() const { return bytes_; }  // number of bytes appended
 
  private:
   static constexpr uint64_t kWriteback = uint64_t{4} * 1024 * 1024;
   static constexpr uint64_t kSync = uint64_t{32} * 1024 * 1024;
 
   // Starts writeback often, and syncs less often, because writeback alone would fall behind on a slow disk.
-  void SyncNowAndThen() {
+  void SyncNowAndThen() {  // syncs, or starts writeback, after enough bytes
     if (bytes_ - synced_ >= kSync) {
       error_ = file_.Sync();
       synced_ = begun_ = bytes_;
@@ -44,10 +44,10 @@ class GradualWriter {
 
   File& file_;
   const GradualSync sync_;
-  IoError error_ = kNoError;
-  uint64_t bytes_ = 0;
-  uint64_t begun_ = 0;   // number of bytes for which writeback was started
-  uint64_t synced_ = 0;  // number of synced bytes
+  IoError error_ = kNoError;  // the first error; nothing is written after it
+  uint64_t bytes_ = 0;        // number of bytes appended
+  uint64_t begun_ = 0;        // number of bytes for which writeback was started
+  uint64_t synced_ = 0;       // number of synced bytes
 };
 
 }  // namespace respite

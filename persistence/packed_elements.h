@@ -26,34 +26,31 @@ namespace respite {
 
 using PackedElements = std::vector<PackedElement>;
 
-// Return all elements of a listpack or ziplist, or nullopt if it is invalid. Cost: O(n).
-std::optional<PackedElements> ListpackElements(Bytes bytes);
-std::optional<PackedElements> ZiplistElements(Bytes bytes);
-// Returns the fields and values of a zipmap alternately, or nullopt if it is invalid.
-std::optional<PackedElements> ZipmapElements(Bytes bytes);
-// Returns the integers of an intset, or nullopt if it is invalid.
-std::optional<PackedElements> IntsetElements(Bytes bytes);
+// Each returns all elements. Cost: O(n).
+std::optional<PackedElements> ListpackElements(Bytes bytes);  // nullopt: invalid
+std::optional<PackedElements> ZiplistElements(Bytes bytes);   // nullopt: invalid
+std::optional<PackedElements> ZipmapElements(Bytes bytes);    // fields and values alternately; nullopt: invalid
+std::optional<PackedElements> IntsetElements(Bytes bytes);    // nullopt: invalid
 
-// Reads a listpack element by element and checks each one when it is read. After an error, Failed() returns true.
-class ListpackReader {
+// After an error, Failed() returns true.
+class ListpackReader {  // reads and checks a listpack element by element
  public:
   explicit ListpackReader(Bytes bytes);
 
-  bool Failed() const { return failed_; }
+  bool Failed() const { return failed_; }  // the listpack is malformed
   void Fail() { failed_ = true; }
   bool AtEnd() const { return at_ == end_; }
   // Returns the number of unread bytes; each element takes at least two.
   size_t Left() const { return static_cast<size_t>(end_ - at_); }
   // Returns the next element. Fails if there is none.
   PackedElement Next();
-  // Returns true if everything was read and the number of elements matches the header.
-  bool IsComplete() const;
+  bool IsComplete() const;  // everything was read, and the number of elements matches the header
 
  private:
   const char* at_ = nullptr;
   const char* end_ = nullptr;
-  size_t count_ = 0;  // number of elements read
-  size_t stored_count_ = 0;
+  size_t count_ = 0;         // number of elements read
+  size_t stored_count_ = 0;  // number of elements according to the header
   bool failed_ = true;
 };
 
@@ -64,23 +61,23 @@ bool HasEqualElements(std::span<const PackedElement> elements, size_t stride, co
 // Checks whether a listpack is canonical: well formed, with each element in its smallest encoding and a known number of
 // elements, as our own code writes it. Such a listpack can be stored unchanged, and equal elements have equal bytes.
 // Cost: O(n); allocates only for long listpacks.
-class CanonicalListpack {
+class CanonicalListpack {  // checks whether a listpack is as our own code would write it
  public:
   explicit CanonicalListpack(Bytes bytes);
 
-  // Returns whether the listpack is canonical. If not, the other functions must not be called.
-  bool IsCanonical() const { return is_canonical_; }
-  size_t Count() const { return count_; }
+  // If not, the other functions must not be called.
+  bool IsCanonical() const { return is_canonical_; }  // well formed, and each element in its smallest encoding
+  size_t Count() const { return count_; }             // number of elements
   PackedElement At(size_t i) const {
     return Listpack(bytes_).At(static_cast<size_t>(RawBytes(i).data() - bytes_.data()));
   }
   // Does the same as the free function of this name.
-  bool HasEqualElements(size_t stride, const HashKey& hash_key) const;
+  bool HasEqualElements(size_t stride, const HashKey& hash_key) const;  // true if two fields or members are equal
 
  private:
   // Returns an element without its trailing size.
-  Bytes RawBytes(size_t i) const { return i < few_.size() ? few_[i] : more_[i - few_.size()]; }
-  void Append(Bytes bytes) {
+  Bytes RawBytes(size_t i) const { return i < few_.size() ? few_[i] : more_[i - few_.size()]; }  // one encoded element
+  void Append(Bytes bytes) {  // records the position of one more element
     if (count_ < few_.size()) {
       few_[count_] = bytes;
     } else {
@@ -89,27 +86,27 @@ class CanonicalListpack {
     ++count_;
   }
 
-  Bytes bytes_;
+  Bytes bytes_;  // the whole listpack
   std::array<Bytes, 64> few_;
   std::vector<Bytes> more_;
   size_t count_ = 0;
   bool is_canonical_ = false;
 };
 
-// Builds a listpack from start to end, with each element in its smallest encoding.
-class ListpackMaker {
+// Adds elements at the end, each in its smallest encoding.
+class ListpackMaker {  // builds a listpack
  public:
   ListpackMaker() : bytes_(kFirstRoom, '\0') {}
 
   void Append(const EncodedElement& element);
-  void AppendText(Bytes text);
+  void AppendText(Bytes text);  // as an integer if it looks like one
   void AppendInteger(int64_t integer);
   void Append(const PackedElement& element) {
     return element.is_integer ? AppendInteger(element.integer) : AppendText(element.text);
   }
-  // Returns the listpack. Call Clear to begin another one in the same memory, or Take to move the result out.
-  Bytes Finish();
-  void Clear() {
+  // Call Clear to begin another one in the same memory, or Take to move the result out.
+  Bytes Finish();  // completes the header and returns the listpack
+  void Clear() {   // begins another listpack in the same memory
     size_ = Listpack::kHeader;
     count_ = 0;
   }
@@ -120,7 +117,7 @@ class ListpackMaker {
   }
 
  private:
-  static constexpr size_t kFirstRoom = 256;
+  static constexpr size_t kFirstRoom = 256;  // initial capacity
 
   // Returns memory for `bytes` more bytes plus the end byte.
   char* Room(size_t bytes);

@@ -14,15 +14,14 @@
 
 namespace respite {
 
-// The output of the file checks (CheckRdb and aof_check.h), and their questions to the user.
-class CheckConsole {
+// For CheckRdb and aof_check.h.
+class CheckConsole {  // prints what the file checks report, and asks the user
  public:
   virtual ~CheckConsole() = default;
 
   // Prints one or more lines. `text` lacks the last line end.
   virtual void Say(const std::string& text) = 0;
-  // Asks the question and returns true if the answer is yes.
-  virtual bool Confirms(const std::string& question) = 0;
+  virtual bool Confirms(const std::string& question) = 0;  // asks the user; true if the answer is yes
 };
 
 // Returns the offset after the RDB, or nullopt if it is damaged. `now_ms` determines which keys have expired. Cost:

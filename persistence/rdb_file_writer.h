@@ -21,10 +21,9 @@
 
 namespace respite {
 
-// The content of the file. Everything is borrowed.
-struct RdbSource {
+struct RdbSource {  // the content of the file; everything is borrowed
   const Keyspace& keyspace;
-  std::vector<Bytes> libraries;                          // the codes of function libraries
+  std::vector<Bytes> libraries;                          // source codes of function libraries
   std::vector<std::pair<std::string, std::string>> aux;  // redis-ver, ctime …, in this order
   enum class Keys : uint8_t { kAll, kNone };
   Keys keys = Keys::kAll;
@@ -38,18 +37,18 @@ struct RdbSaveOptions {
   using Sync = GradualSync;
 
   RdbCompression compression = RdbCompression::kOn;
-  RdbDialect dialect = RdbDialect::k72;
-  Checksum checksum = Checksum::kCrc64;
+  RdbDialect dialect = RdbDialect::k72;  // the Redis version that can read the file
+  Checksum checksum = Checksum::kCrc64;  // kZero: none, as with `rdbchecksum no`
   Sync sync = Sync::kIncremental;
-  RdbUsage usage = RdbUsage::kNone;
-  // Computes the value for `usage` from Entry::Access: idle seconds, or a counter up to 255. Not called with kNone.
-  std::function<uint64_t(uint32_t access)> usage_of = nullptr;
-  uint64_t keys_per_report = 1024;
+  RdbUsage usage = RdbUsage::kNone;  // whether to write the LRU or LFU data of the keys
+  // The value is idle seconds, or a counter up to 255. Not called with kNone.
+  std::function<uint64_t(uint32_t access)> usage_of = nullptr;  // computes the value for `usage` from Entry::Access
+  uint64_t keys_per_report = 1024;                              // number of keys between two calls of `told`
 };
 
-struct RdbSaved {
-  uint64_t bytes;
-  uint64_t keys;
+struct RdbSaved {  // what WriteRdb has written
+  uint64_t bytes;  // number of bytes written
+  uint64_t keys;   // number of keys written
 };
 
 // Appends to the file; after an error, some of the output may have been written. `told` (may be null) is called after

@@ -74,25 +74,25 @@ void RdbInput::ForgetPieces() {
   made_nothing_ = true;
 }
 
-uint64_t RdbInput::LengthBehind(uint8_t head) {
-  if (head < rdb::kLength14) return head;
-  if (head < rdb::kLength32) return uint64_t{head & 63u} << 8 | Byte();
-  if (head == rdb::kLength32) return ByteSwapped(Little32());
-  if (head == rdb::kLength64) return ByteSwapped(Little64());
+uint64_t RdbInput::LengthBehind(uint8_t first_byte) {
+  if (first_byte < rdb::kLength14) return first_byte;
+  if (first_byte < rdb::kLength32) return uint64_t{first_byte & 63u} << 8 | Byte();
+  if (first_byte == rdb::kLength32) return ByteSwapped(Little32());
+  if (first_byte == rdb::kLength64) return ByteSwapped(Little64());
   Fail();
   return 0;
 }
 
-uint64_t RdbInput::Count(uint64_t least_bytes) {
+uint64_t RdbInput::Count(uint64_t min_element_bytes) {
   const uint64_t count = Length();
-  if (count <= Left() / least_bytes) return count;
-  RunOut(count - Left() / least_bytes);
+  if (count <= Left() / min_element_bytes) return count;
+  RunOut(count - Left() / min_element_bytes);
   Fail();
   return 0;
 }
 
-RdbText RdbInput::LongText(uint8_t head) {
-  switch (head) {
+RdbText RdbInput::LongText(uint8_t first_byte) {
+  switch (first_byte) {
     case rdb::kInteger8:
       return RdbText::Integer(static_cast<int8_t>(Byte()));
     case rdb::kInteger16:
@@ -102,7 +102,7 @@ RdbText RdbInput::LongText(uint8_t head) {
     case rdb::kCompressed:
       return Compressed();
     default:
-      return RdbText(RawBytes(LengthBehind(head)));
+      return RdbText(RawBytes(LengthBehind(first_byte)));
   }
 }
 

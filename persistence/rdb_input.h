@@ -23,28 +23,25 @@
 
 namespace respite {
 
-// A text that was read.
-class RdbText {
+class RdbText {  // a text that was read
  public:
   RdbText() = default;
   explicit RdbText(Bytes view) : view_(view) {}
-  static RdbText Integer(int32_t integer);
+  static RdbText Integer(int32_t integer);  // a text that was stored as an integer
 
   Bytes View() const { return digit_count_ == 0 ? view_ : Bytes(digits_.data(), digit_count_); }
-  // Returns the integer if the text was stored as one.
-  std::optional<int64_t> AsInteger() const {
+  std::optional<int64_t> AsInteger() const {  // nullopt if the text was not stored as an integer
     return digit_count_ == 0 ? std::nullopt : std::optional<int64_t>(integer_);
   }
 
  private:
   Bytes view_;
-  int32_t integer_ = 0;
-  std::array<char, 11> digits_;  // "-2147483648"
-  uint8_t digit_count_ = 0;
+  int32_t integer_ = 0;          // the value, if digit_count_ is not 0
+  std::array<char, 11> digits_;  // the text of integer_: "-2147483648"
+  uint8_t digit_count_ = 0;      // 0: the text is view_, not an integer
 };
 
-// Supplies an RdbInput with bytes, piece by piece.
-class RdbSupply {
+class RdbSupply {  // gives an RdbInput its bytes, piece by piece
  public:
   virtual ~RdbSupply() = default;
   // Returns the number of bytes that were not returned yet.
@@ -52,107 +49,98 @@ class RdbSupply {
   // Returns the next piece, at least `wanted` bytes. The piece begins with a copy of `rest`, which is the end of the
   // previous piece. Returns an empty piece on failure. Requires: wanted <= rest.size() + Left().
   virtual Bytes Next(Bytes rest, uint64_t wanted) = 0;
-  // Frees all pieces except the last.
-  virtual void Forget() = 0;
-  // Returns why the supply failed.
-  virtual IoError error() const { return kNoError; }
+  virtual void Forget() = 0;                          // frees all pieces except the last
+  virtual IoError error() const { return kNoError; }  // why the supply failed
 };
 
-// Memory for decoded texts, which are valid until Clear.
-class RdbScratch {
+class RdbScratch {  // memory for decoded texts, which are valid until Clear
  public:
   char* Take(size_t bytes);
-  void Clear();
+  void Clear();  // frees all texts
 
  private:
-  struct Block {
+  struct Block {  // an allocation that holds several texts
     std::unique_ptr<char[]> memory;
     size_t size;
   };
 
-  std::vector<Block> blocks_;
-  size_t used_ = 0;  // of the last block
+  std::vector<Block> blocks_;  // texts are added to the last one
+  size_t used_ = 0;            // of the last block
 };
 
-class RdbInput {
+class RdbInput {  // reads the numbers and texts of the RDB format from untrusted bytes
  public:
   // Borrows the bytes or the supply.
   explicit RdbInput(Bytes bytes) : rest_(bytes), end_offset_(bytes.size()) {}
   explicit RdbInput(RdbSupply& supply) : supply_(&supply) {}
 
   bool Failed() const { return failed_; }
-  // Returns true if the input failed because it has fewer bytes than it announces.
-  bool RanOut() const { return ran_out_; }
-  // Returns a lower limit of the number of missing bytes, if the input ran out.
-  uint64_t Missing() const { return missing_; }
+  bool RanOut() const { return ran_out_; }       // it has fewer bytes than it announces
+  uint64_t Missing() const { return missing_; }  // minimum number of missing bytes, if it ran out
   IoError SupplyError() const { return supply_ == nullptr ? kNoError : supply_->error(); }
   // Makes the input fail, for readers that find an error in the data.
   void Fail();
   uint64_t Left() const { return rest_.size() + (supply_ == nullptr || failed_ ? 0 : supply_->Left()); }
-  // Returns the number of bytes that were read before the input failed.
-  uint64_t Offset() const { return end_offset_ - rest_.size(); }
+  uint64_t Offset() const { return end_offset_ - rest_.size(); }  // number of bytes read before any failure
   // Returns the unread part of the current piece.
   Bytes Rest() const { return rest_; }
-  // Invalidates all texts that were read.
-  void Forget() {
+  void Forget() {  // invalidates all texts that were read, and frees their memory
     if (!made_nothing_) ForgetPieces();
   }
 
-  uint8_t Byte() {
+  uint8_t Byte() {  // reads one byte
     if (rest_.empty() && !GetMore(1)) return 0;
     const char byte = rest_.front();
     rest_.remove_prefix(1);
     return static_cast<uint8_t>(byte);
   }
-  Bytes RawBytes(uint64_t count) {
+  Bytes RawBytes(uint64_t count) {  // reads `count` bytes; empty on failure
     if (count > rest_.size() && !GetMore(count)) return {};
     const Bytes bytes(rest_.data(), count);
     rest_.remove_prefix(count);
     return bytes;
   }
-  uint64_t Length() { return LengthBehind(Byte()); }
-  // Reads a count of elements that take at least `least_bytes` each. Fails if the input is too short.
-  uint64_t Count(uint64_t least_bytes);
+  uint64_t Length() { return LengthBehind(Byte()); }  // reads a length
+  // Reads a count of elements that take at least `min_element_bytes` each. Fails if the input is too short.
+  uint64_t Count(uint64_t min_element_bytes);  // reads a number of elements
   RdbText Text() {
     const uint8_t head = Byte();
     return head < rdb::kLength14 ? RdbText(RawBytes(head)) : LongText(head);
   }
-  // Makes a longer compressed text fail, before memory is allocated for it; IsTextTooLong then returns true.
-  void LimitTexts(uint64_t bytes) { longest_text_ = bytes; }
-  bool IsTextTooLong() const { return is_text_too_long_; }
-  uint16_t Little16() { return Little<uint16_t>(); }
-  uint32_t Little32() { return Little<uint32_t>(); }
-  uint64_t Little64() { return Little<uint64_t>(); }
-  int64_t Millis() { return static_cast<int64_t>(Little64()); }
-  float Float();
-  double Double();
-  // Reads a score as text. Fails for NaN.
-  double ScoreText();
+  // A longer text fails before memory is allocated for it; IsTextTooLong then returns true.
+  void LimitTexts(uint64_t bytes) { longest_text_ = bytes; }     // maximum size of a compressed text
+  bool IsTextTooLong() const { return is_text_too_long_; }       // the reason of the failure
+  uint16_t Little16() { return Little<uint16_t>(); }             // reads a little-endian number
+  uint32_t Little32() { return Little<uint32_t>(); }             // reads a little-endian number
+  uint64_t Little64() { return Little<uint64_t>(); }             // reads a little-endian number
+  int64_t Millis() { return static_cast<int64_t>(Little64()); }  // reads a Unix time in ms
+  float Float();                                                 // reads an IEEE 754 number of 4 bytes
+  double Double();                                               // reads an IEEE 754 number of 8 bytes
+  double ScoreText();  // reads a score that is stored as decimal text; fails for NaN
 
  private:
   template <class Number>
-  Number Little() {
+  Number Little() {  // reads a little-endian number
     const Bytes bytes = RawBytes(sizeof(Number));
     return bytes.empty() ? Number{0} : LoadLittle<Number>(bytes.data());
   }
-  uint64_t LengthBehind(uint8_t head);
-  RdbText LongText(uint8_t head);
-  RdbText Compressed();
-  // Makes rest_ contain at least `bytes` bytes. Fails and returns false if there are fewer.
-  bool GetMore(uint64_t bytes);
-  void RunOut(uint64_t missing);
-  void ForgetPieces();
+  uint64_t LengthBehind(uint8_t first_byte);  // the rest of a length after its first byte
+  RdbText LongText(uint8_t first_byte);       // the rest of any text, after its first byte
+  RdbText Compressed();                       // the rest of an LZF text, after its first byte
+  bool GetMore(uint64_t bytes);               // makes rest_ contain at least `bytes` bytes; fails if there are fewer
+  void RunOut(uint64_t missing);              // records that bytes are missing
+  void ForgetPieces();                        // frees the texts and all used pieces
 
   Bytes rest_;
-  uint64_t end_offset_ = 0;  // end of rest_
-  RdbSupply* supply_ = nullptr;
-  uint64_t longest_text_ = UINT64_MAX;
-  bool is_text_too_long_ = false;
-  RdbScratch scratch_;
-  bool made_nothing_ = true;  // there is nothing to forget
+  uint64_t end_offset_ = 0;             // position in the input where rest_ ends
+  RdbSupply* supply_ = nullptr;         // null: all bytes are in memory
+  uint64_t longest_text_ = UINT64_MAX;  // maximum size of a compressed text
+  bool is_text_too_long_ = false;       // the input failed because of longest_text_
+  RdbScratch scratch_;                  // decoded texts
+  bool made_nothing_ = true;            // no text or piece waits to be freed
   bool failed_ = false;
-  bool ran_out_ = false;
-  uint64_t missing_ = 0;
+  bool ran_out_ = false;  // failed because bytes are missing
+  uint64_t missing_ = 0;  // minimum number of missing bytes, if ran_out_
 };
 
 }  // namespace respite

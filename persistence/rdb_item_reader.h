@@ -20,17 +20,14 @@ namespace respite {
 
 struct RdbValueFault;
 
-// Values that only the owner of the input knows.
-class RdbItemSource {
+class RdbItemSource {  // values that only the owner of the input knows
  public:
   virtual ~RdbItemSource() = default;
-  // Returns the checksum of all bytes before `rest`, the unread part of the input.
-  virtual uint64_t Checksum(Bytes rest) = 0;
-  // Returns the number of bytes that may follow.
-  virtual uint64_t Ahead() const = 0;
+  virtual uint64_t Checksum(Bytes rest) = 0;  // CRC-64 of all bytes before `rest`, the unread part
+  virtual uint64_t Ahead() const = 0;         // maximum number of bytes that follow
 };
 
-class RdbItemReader {
+class RdbItemReader {  // reads an RDB item by item: header, keys, auxiliary fields, checksum
  public:
   RdbItemReader(const RdbReadOptions& options, RdbSink& sink, RdbItemSource& source, uint64_t offset);
 
@@ -43,56 +40,53 @@ class RdbItemReader {
   // !IsDone().
   bool Next();
   bool IsDone() const { return stage_ == Stage::kDone; }
-  bool HasFailed() const { return failure_.has_value(); }
-  // Returns the failure. If there is none, the input ran out, which this reports as a failure.
-  RdbFailure TakeFailure();
-  uint64_t Offset() const { return begin_ + input_->Offset(); }
-  // Calls OnProgress if the interval has passed. Returns false if the sink stops the reading.
-  bool TellProgress(uint64_t at);
+  bool HasFailed() const { return failure_.has_value(); }        // the RDB is bad
+  RdbFailure TakeFailure();                                      // if there is no other failure: the input ran out
+  uint64_t Offset() const { return begin_ + input_->Offset(); }  // position in the RDB or file
+  bool TellProgress(uint64_t at);  // calls OnProgress if it is due; false: the sink stops the reading
 
  private:
   enum class Stage : uint8_t { kHead, kItems, kChecksum, kDone };
 
   bool Fail(RdbFailure::Kind kind, std::string text);
   // Returns true if the input has not failed. Otherwise returns false, and records a failure unless the input ran out.
-  bool InputIsGood(const char* why_not = "a length or number is malformed");
-  bool SinkIsGood(Result<Done> result, RdbFailure::Kind kind = RdbFailure::Kind::kSink);
-  bool ReadHead();
-  bool ReadItem();
-  bool ReadRareItem(uint8_t opcode);
-  bool ReadDatabase();
-  bool ReadSizes();
-  bool ReadAux();
-  bool ReadLibrary();
-  bool ReadModuleAux();
-  bool SkipModuleParts();
-  bool ReadKey(uint8_t type);
-  bool ReadModuleValue();
-  bool FailOrSkip(const RdbValueFault& fault);
-  void ForgetAttributes();
-  // Passes the batch to the sink.
-  bool PassOn();
+  bool InputIsGood(const char* why_not = "a length or number is malformed");              // records a failure
+  bool SinkIsGood(Result<Done> result, RdbFailure::Kind kind = RdbFailure::Kind::kSink);  // records a failure
+  bool ReadHead();                                                                        // signature and version
+  bool ReadItem();                              // a key, or any other item by its opcode
+  bool ReadRareItem(uint8_t opcode);            // any item but a key and its attributes
+  bool ReadDatabase();                          // opcode SELECTDB
+  bool ReadSizes();                             // opcode RESIZEDB
+  bool ReadAux();                               // a property of the file, such as redis-ver
+  bool ReadLibrary();                           // the code of a function library
+  bool ReadModuleAux();                         // data that a module stores outside keys
+  bool SkipModuleParts();                       // the data of a module, to its end
+  bool ReadKey(uint8_t type);                   // the key and its value
+  bool ReadModuleValue();                       // the rest of a key whose value belongs to a module
+  bool FailOrSkip(const RdbValueFault& fault);  // skips an empty collection
+  void ForgetAttributes();                      // deadline, idle time and frequency of the key
+  bool PassOn();                                // passes the batch to the sink
   bool ReadChecksum();
 
   const RdbReadOptions& options_;
   RdbSink& sink_;
   RdbItemSource& source_;
-  RdbInput* input_ = nullptr;
-  uint64_t begin_;
-  uint64_t next_progress_;
+  RdbInput* input_ = nullptr;  // of the next reads
+  uint64_t begin_;             // position in the RDB or file where input_ begins
+  uint64_t next_progress_;     // offset at which OnProgress is called next
   Stage stage_ = Stage::kHead;
-  int version_ = 0;
+  int version_ = 0;  // of the RDB format
   int db_ = 0;
   RdbFailure::Step step_ = RdbFailure::Step::kHead;
   uint8_t type_ = 0;
   uint64_t announced_ = 0;  // keys that were announced to the sink and have not been read yet
   std::string key_;
   // Attributes of the next key.
-  int64_t deadline_ms_ = kNoDeadline;
-  std::optional<uint64_t> idle_s_;
-  std::optional<uint8_t> frequency_;
-  std::vector<RdbEntry> batch_;
-  std::optional<RdbFailure> failure_;
+  int64_t deadline_ms_ = kNoDeadline;  // Unix time at which the next key expires
+  std::optional<uint64_t> idle_s_;     // seconds since the last use of the next key
+  std::optional<uint8_t> frequency_;   // LFU counter of the next key
+  std::vector<RdbEntry> batch_;        // keys for the next call of OnEntries
+  std::optional<RdbFailure> failure_;  // empty: no error; the input may have run out
 };
 
 }  // namespace respite

@@ -19,56 +19,52 @@ enum class RdbCompression : uint8_t { kOff, kOn };
 // k70 is the format that Redis 7.0 reads: no listpacks of sets, no active times of consumers.
 enum class RdbDialect : uint8_t { k70, k72 };
 
-// Receives the bytes that do not fit into the buffer, in order.
-class RdbDrain {
+class RdbDrain {  // receives the bytes that do not fit into the buffer, in order
  public:
   virtual ~RdbDrain() = default;
-  virtual void Drain(Bytes bytes) = 0;
+  virtual void Drain(Bytes bytes) = 0;  // takes the next bytes of the output
 };
 
-class RdbOutput {
+class RdbOutput {  // writes the numbers and texts of the RDB format into a buffer
  public:
   explicit RdbOutput(RdbCompression compression) : compression_(compression) {}
   // Borrows the drain. The caller must call Flush at the end.
   RdbOutput(RdbCompression compression, RdbDrain& drain, size_t capacity)
       : compression_(compression), drain_(&drain), buffer_(capacity, '\0') {}
 
-  Bytes Buffered() const { return {buffer_.data(), size_}; }
+  Bytes Buffered() const { return {buffer_.data(), size_}; }  // the output that was not drained
   // Sets the dialect. Must be called before the first value is written.
   void SetDialect(RdbDialect dialect) { dialect_ = dialect; }
-  RdbDialect dialect() const { return dialect_; }
+  RdbDialect dialect() const { return dialect_; }  // k70: for Redis 7.0
   // Moves the output out. Requires: no drain.
   std::string TakeBuffer() {
     buffer_.resize(size_);
     return std::move(buffer_);
   }
-  // Empties the buffer into the drain.
-  void Flush();
+  void Flush();  // empties the buffer into the drain
 
   void Byte(uint8_t byte) {
     *Room(1) = static_cast<char>(byte);
     ++size_;
   }
-  // Writes the bytes verbatim.
-  void RawBytes(Bytes bytes) {
+  void RawBytes(Bytes bytes) {  // writes the bytes verbatim
     if (bytes.size() >= kLong) return LongBytes(bytes);
     std::memcpy(Room(bytes.size()), bytes.data(), bytes.size());
     size_ += bytes.size();
   }
   void Type(rdb::Type type) { Byte(static_cast<uint8_t>(type)); }
-  void Length(uint64_t length);
+  void Length(uint64_t length);  // writes a length
   // Writes the shortest form: as an integer, compressed (with rdbcompression), or verbatim.
   void Text(Bytes text);
-  // Writes the text of an integer.
-  void Integer(int64_t integer);
+  void Integer(int64_t integer);  // writes the text of an integer
   // Little16 … Double write numbers of 2 or 8 bytes, little endian.
-  void Little16(uint16_t number) { Whole(number); }
-  void Little64(uint64_t number) { Whole(number); }
-  void Millis(int64_t at_ms) { Little64(static_cast<uint64_t>(at_ms)); }
-  void Double(double number);
+  void Little16(uint16_t number) { Whole(number); }                           // writes a little-endian number
+  void Little64(uint64_t number) { Whole(number); }                           // writes a little-endian number
+  void Millis(int64_t unix_ms) { Little64(static_cast<uint64_t>(unix_ms)); }  // a Unix time
+  void Double(double number);                                                 // writes an IEEE 754 number of 8 bytes
 
  private:
-  static constexpr size_t kLong = 32 * 1024;
+  static constexpr size_t kLong = 32 * 1024;  // texts of at least so many bytes go to the drain directly
 
   // Returns memory for `bytes` more bytes after the content.
   char* Room(size_t bytes) {
@@ -76,19 +72,19 @@ class RdbOutput {
     return buffer_.data() + size_;
   }
   template <class Number>
-  void Whole(Number number) {
+  void Whole(Number number) {  // writes all bytes of the number, little endian
     StoreLittle<Number>(Room(sizeof number), number);
     size_ += sizeof number;
   }
-  void MakeRoom(size_t bytes);
-  void LongBytes(Bytes bytes);
-  bool TryShortInteger(int64_t integer);
-  bool TryCompressed(Bytes text);
+  void MakeRoom(size_t bytes);            // flushes or grows the buffer
+  void LongBytes(Bytes bytes);            // bypasses the buffer if there is a drain
+  bool TryShortInteger(int64_t integer);  // false: needs more than 4 bytes
+  bool TryCompressed(Bytes text);         // false: writes nothing, since the text would not be shorter
 
   RdbCompression compression_;
-  RdbDialect dialect_ = RdbDialect::k72;
-  RdbDrain* drain_ = nullptr;
-  std::string buffer_;  // the first size_ bytes are in use
+  RdbDialect dialect_ = RdbDialect::k72;  // k70: for Redis 7.0
+  RdbDrain* drain_ = nullptr;             // null: the buffer grows
+  std::string buffer_;                    // the first size_ bytes are in use
   size_t size_ = 0;
 };
 

@@ -18,7 +18,7 @@
 
 namespace respite {
 
-class RdbReceiver final : private RdbItemSource {
+class RdbReceiver final : private RdbItemSource {  // reads an RDB that arrives in pieces
  public:
   // `total` is the length of the RDB, if known.
   RdbReceiver(const RdbReadOptions& options, RdbSink& sink, std::optional<uint64_t> total);
@@ -26,27 +26,25 @@ class RdbReceiver final : private RdbItemSource {
   enum class Status : uint8_t { kMore, kDone, kFailed };
   // Takes the next bytes. Ignores bytes after the RDB. Cost: O(bytes).
   Status Take(Bytes bytes);
-  // Ends the input. Returns kDone if the RDB is complete, else kFailed.
-  Status Finish();
+  Status Finish();  // ends the input; kDone if the RDB is complete, else kFailed
   // Requires: Take or Finish returned kFailed.
   RdbFailure TakeFailure() { return items_.TakeFailure(); }
-  // Returns the number of bytes that were read.
-  uint64_t Offset() const { return base_; }
+  uint64_t Offset() const { return base_; }  // number of bytes that were read
 
  private:
   Status Read(Bytes bytes);
-  uint64_t Checksum(Bytes rest) override;
-  uint64_t Ahead() const override;
+  uint64_t Checksum(Bytes rest) override;  // CRC-64 of all bytes before `rest`
+  uint64_t Ahead() const override;         // maximum number of bytes that follow
 
   const RdbReadOptions options_;
-  const std::optional<uint64_t> total_;
-  RdbItemReader items_;
-  RdbInput input_{Bytes()};
-  std::string kept_;       // start of an incomplete item
-  uint64_t enough_ = 0;    // size of kept_ at which the item is read again
-  uint64_t base_ = 0;      // position of kept_ in the RDB
-  uint64_t checksum_ = 0;  // checksum of the bytes before base_
-  Bytes current_;          // the bytes that Read is reading
+  const std::optional<uint64_t> total_;  // length of the RDB, if known
+  RdbItemReader items_;                  // reads the complete items
+  RdbInput input_{Bytes()};              // the bytes that are read now
+  std::string kept_;                     // start of an incomplete item
+  uint64_t enough_ = 0;                  // size of kept_ at which its item is read again
+  uint64_t base_ = 0;                    // position of kept_ in the RDB
+  uint64_t checksum_ = 0;                // checksum of the bytes before base_
+  Bytes current_;                        // the argument of Read
 };
 
 }  // namespace respite

@@ -15,59 +15,57 @@
 
 namespace respite {
 
-// A key read from the file. Its entry includes the deadline, which may have passed.
-struct RdbEntry {
+// The entry includes the deadline, which may have passed.
+struct RdbEntry {  // a key read from the file
   EntryPtr entry;
-  std::optional<uint64_t> idle_s;
-  std::optional<uint8_t> frequency;
+  std::optional<uint64_t> idle_s;    // seconds since the last use
+  std::optional<uint8_t> frequency;  // LFU counter
 };
 
-// Receives the content of a file, in order. Bytes are valid during the call. A Failure stops the reading and becomes
-// the text of the RdbFailure.
-class RdbSink {
+// Bytes are valid during the call. A Failure stops the reading and becomes the text of the RdbFailure.
+class RdbSink {  // receives the content of an RDB file, in order
  public:
   virtual ~RdbSink() = default;
 
   // Here and below, `offset` is the end of the item in the file.
-  virtual void OnAux(Bytes name, Bytes value, uint64_t offset) = 0;
-  // Called before the keys of a database.
-  virtual void OnDatabase(int /*db*/, uint64_t /*offset*/) {}
+  virtual void OnAux(Bytes name, Bytes value, uint64_t offset) = 0;  // a property, such as redis-ver
+  virtual void OnDatabase(int /*db*/, uint64_t /*offset*/) {}        // before the keys of a database
   // Called with the announced number of keys of a database, for Database::Reserve. Only a hint, but never more than the
   // rest of the file could contain if each key took 16 bytes.
-  virtual void OnResize(int db, uint64_t keys, uint64_t timed) = 0;
+  virtual void OnResize(int db, uint64_t keys, uint64_t keys_with_deadline) = 0;  // RESIZEDB
   // Called with up to `RdbReadOptions::batch` keys of one database, which the sink takes. Inserting into a large
   // keyspace mostly waits for memory, so prefetch the buckets of all keys before inserting the first. The reader does
   // not check for duplicate keys.
-  virtual Result<Done> OnEntries(int db, std::span<RdbEntry> entries) = 0;
-  // Called for an empty collection, which some old servers wrote. Redis: skips such keys.
-  virtual void OnEmptyKey(int db, Bytes key) = 0;
-  virtual Result<Done> OnLibrary(Bytes code) = 0;
+  virtual Result<Done> OnEntries(int db, std::span<RdbEntry> entries) = 0;  // some keys, which the sink takes
+  // Some old servers wrote such keys.
+  virtual void OnEmptyKey(int db, Bytes key) = 0;  // the value is an empty collection; Redis skips such keys
+  virtual Result<Done> OnLibrary(Bytes code) = 0;  // a function library
   // Called for data that a module stored outside keys. Return Done to skip it. The default refuses it, as Redis does.
-  virtual Result<Done> OnModuleAux(Bytes module);
+  virtual Result<Done> OnModuleAux(Bytes module);  // by default refuses the file
   // Called if the value of a key belongs to a module. Return Done to skip the key. The default refuses it.
-  virtual Result<Done> OnModuleValue(Bytes module);
+  virtual Result<Done> OnModuleValue(Bytes module);  // by default refuses the file
   // Called if the file seems good but has no checksum, and the checksum should have been verified.
-  virtual void OnUnverified() {}
+  virtual void OnUnverified() {}  // the file has no checksum
   // Called after every `progress_interval` bytes, possibly in the middle of a long value.
-  virtual Result<Done> OnProgress(uint64_t offset) = 0;
+  virtual Result<Done> OnProgress(uint64_t offset) = 0;  // a Failure stops the reading
 };
 
 struct RdbReadOptions {
   enum class Checksum : uint8_t { kIgnore, kVerify };
   enum class Versions : uint8_t { kKnown, kAll };
 
-  const EncodingLimits& limits;
-  HashKey hash_key{};   // for the tables of large collections
-  uint32_t access = 0;  // Entry::Access of the new entries
-  int databases = 16;   // a database with a higher number is an error
+  const EncodingLimits& limits;  // up to which collections are packed
+  HashKey hash_key{};            // for the tables of large collections
+  uint32_t access = 0;           // Entry::Access (LRU or LFU data) of the new entries
+  int databases = 16;            // number of databases; a higher index in the file is an error
   Checksum checksum = Checksum::kVerify;
-  Versions versions = Versions::kKnown;  // kAll also reads newer versions, if they use only known types
-  uint64_t progress_interval = 2 * 1024 * 1024;
-  size_t batch = 16;               // maximum number of entries per call of the sink
-  size_t piece_bytes = 256 << 10;  // number of bytes per read; at least 1
+  Versions versions = Versions::kKnown;          // kAll also reads newer versions, if they use only known types
+  uint64_t progress_interval = 2 * 1024 * 1024;  // bytes between two calls of OnProgress
+  size_t batch = 16;                             // maximum number of entries per call of the sink
+  size_t piece_bytes = 256 << 10;                // number of bytes per read; at least 1
 };
 
-struct RdbFailure {
+struct RdbFailure {  // why and where reading an RDB failed
   enum class Kind : uint8_t {
     kTruncated,  // the file ends too early, or a length in it is too large
     kSignature,
@@ -102,12 +100,12 @@ struct RdbFailure {
 
 // The first bytes of an RDB: the signature and the version of the format.
 inline constexpr size_t kRdbHeadBytes = 9;
-struct RdbHead {
+struct RdbHead {                          // the signature and version at the start of an RDB
   int version = 0;                        // 0 if the bytes contain no version
   std::optional<RdbFailure::Kind> fault;  // why an RDB with this head cannot be read: kSignature or kVersion
   std::string text;                       // of the fault
 };
-// Checks the first kRdbHeadBytes of an RDB before the rest is read. Requires: bytes.size() == kRdbHeadBytes.
-RdbHead ReadRdbHead(Bytes bytes, RdbReadOptions::Versions versions);
+// Requires: bytes.size() == kRdbHeadBytes.
+RdbHead ReadRdbHead(Bytes bytes, RdbReadOptions::Versions versions);  // checks the first bytes
 
 }  // namespace respite

@@ -23,9 +23,9 @@ uint64_t RdbFileSupply::Checksum(Bytes rest) {
   return checksum_;
 }
 
-RdbFileSupply::Piece RdbFileSupply::TakePiece(size_t room) {
-  if (spare_.room >= room) return std::exchange(spare_, Piece());
-  return {std::make_unique_for_overwrite<char[]>(room), room};
+RdbFileSupply::Piece RdbFileSupply::TakePiece(size_t capacity) {
+  if (spare_.room >= capacity) return std::exchange(spare_, Piece());
+  return {std::make_unique_for_overwrite<char[]>(capacity), capacity};
 }
 
 Bytes RdbFileSupply::Next(Bytes rest, uint64_t wanted) {

@@ -14,7 +14,7 @@ namespace respite {
 
 enum class SupplyChecksum : uint8_t { kNone, kCrc64 };
 
-class RdbFileSupply final : public RdbSupply {
+class RdbFileSupply final : public RdbSupply {  // the bytes of a file, with their checksum
  public:
   // Reads `piece_bytes` bytes per step, or more for longer values. `told` is called with the offset whenever a piece is
   // used up. If it returns false, the supply fails.
@@ -29,34 +29,33 @@ class RdbFileSupply final : public RdbSupply {
 
   // Reads the size of the file. Must be called first.
   IoError Open();
-  // Returns the checksum of all bytes before `rest`, the end of the last piece.
-  uint64_t Checksum(Bytes rest);
+  uint64_t Checksum(Bytes rest);  // CRC-64 of all bytes before `rest`, the end of the last piece
 
   uint64_t Left() const override { return end_ - next_; }
   Bytes Next(Bytes rest, uint64_t wanted) override;
-  void Forget() override;
+  void Forget() override;  // frees all pieces except the last
   IoError error() const override { return error_; }
 
  private:
-  struct Piece {
+  struct Piece {  // a buffer with some bytes of the file
     std::unique_ptr<char[]> memory;
     size_t room = 0;
   };
 
-  Piece TakePiece(size_t room);
+  Piece TakePiece(size_t capacity);  // a buffer, which is the spare one if that is large enough
 
   File& file_;
-  const size_t piece_bytes_;
-  uint64_t next_;  // offset of the first unread byte
+  const size_t piece_bytes_;  // minimum bytes per read
+  uint64_t next_;             // offset of the first unread byte
   uint64_t end_;
-  const bool checksums_;
+  const bool checksums_;  // whether checksum_ is computed
   const std::function<bool(uint64_t offset)> told_;
-  Piece piece_;
-  Piece spare_;
+  Piece piece_;                      // the last piece, whose end the input still reads
+  Piece spare_;                      // a freed buffer, for the next piece
   std::vector<Piece> used_;          // pieces that are kept until Forget
   const char* unchecked_ = nullptr;  // the position in piece_ where the checksum continues
-  uint64_t checksum_ = 0;
-  IoError error_ = kNoError;
+  uint64_t checksum_ = 0;            // CRC-64 of the bytes before unchecked_
+  IoError error_ = kNoError;         // of the last read
 };
 
 }  // namespace respite

@@ -18,17 +18,15 @@
 
 namespace respite {
 
-// The properties of the new entry except its value.
-struct RdbTarget {
+struct RdbTarget {  // the properties of the new entry except its value
   Bytes key;
-  uint32_t access;
-  const EncodingLimits& limits;
-  HashKey hash_key;  // for the tables of large collections
-  int64_t deadline_ms = kNoDeadline;
+  uint32_t access;                    // Entry::Access (LRU or LFU data)
+  const EncodingLimits& limits;       // up to which collections are packed
+  HashKey hash_key;                   // for the tables of large collections
+  int64_t deadline_ms = kNoDeadline;  // Unix time at which the key expires
 };
 
-// The reason why there is no value.
-struct RdbValueFault {
+struct RdbValueFault {  // why there is no value
   enum class Kind : uint8_t {
     kBad,
     kEmpty,  // an empty collection, which is valid but cannot be the value of a key
@@ -53,10 +51,10 @@ void WriteRdbSortedSet(RdbOutput& out, const Entry& entry);
 void WriteRdbHash(RdbOutput& out, const Entry& entry);
 void WriteRdbStream(RdbOutput& out, const Entry& entry);
 
-inline Failure<RdbValueFault> BadValue(const char* why) {
+inline Failure<RdbValueFault> BadValue(const char* why) {  // the payload or file is refused
   return Failure(RdbValueFault{RdbValueFault::Kind::kBad, why});
 }
-inline Failure<RdbValueFault> EmptyValue() {
+inline Failure<RdbValueFault> EmptyValue() {  // an empty collection, which is skipped
   return Failure(RdbValueFault{RdbValueFault::Kind::kEmpty, "the collection is empty"});
 }
 
@@ -69,12 +67,10 @@ inline EntryPtr ObjectEntry(const RdbTarget& target, ValueType type, std::unique
 
 // Reads `count` texts, or fewer if the input fails. Only for small collections, since all texts are in memory together.
 std::vector<RdbText> ReadTexts(RdbInput& input, uint64_t count);
-// Converts texts to elements, which view the texts.
-PackedElements ElementsOf(const std::vector<RdbText>& texts);
-// Returns true if a packed collection can be stored unchanged: it is canonical, has at most `most` items of `stride`
-// elements each, and the first elements of the items are distinct.
-bool CanBeKept(const CanonicalListpack& listpack, size_t stride, uint64_t most, const RdbTarget& target);
-// Returns true if one of the elements has more than `max` bytes.
-bool HasLongElement(const PackedElements& elements, uint64_t max);
+PackedElements ElementsOf(const std::vector<RdbText>& texts);  // views of the texts
+// Returns true if a packed collection can be stored unchanged: it is canonical, has at most `max_items` items of
+// `stride` elements each, and the first elements of the items are distinct.
+bool CanBeKept(const CanonicalListpack& listpack, size_t stride, uint64_t max_items, const RdbTarget& target);
+bool HasLongElement(const PackedElements& elements, uint64_t max);  // one of the elements has more than `max` bytes
 
 }  // namespace respite

@@ -17,7 +17,7 @@ namespace respite {
 // continues after the value. Cost: O(size of the value), also in memory.
 RdbValueResult ReadRdbValue(RdbInput& input, uint8_t type, const RdbTarget& target);
 
-// Returns true for types whose values are one packed text, or lists of such texts, in the current encodings.
-bool IsPackedRdbType(uint8_t type);
+// Applies to the current encodings.
+bool IsPackedRdbType(uint8_t type);  // the value is one packed text, or a list of such texts
 
 }  // namespace respite

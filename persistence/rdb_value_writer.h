@@ -16,7 +16,6 @@ void WriteRdbValue(RdbOutput& out, const Entry& entry);
 // Writes type, key and value, in the order of an RDB file.
 void WriteRdbKeyAndValue(RdbOutput& out, const Entry& entry);
 
-// Returns the format version that a reader of this value must support.
-uint16_t RdbVersionFor(const Entry& entry);
+uint16_t RdbVersionFor(const Entry& entry);  // the format version that a reader of this value must support
 
 }  // namespace respite

@@ -16,22 +16,22 @@
 
 namespace respite {
 
-struct ReplyPart {
+struct ReplyPart {  // one header, number or text of a reply
   char kind;
-  int64_t value;
+  int64_t value;  // number, count of elements or length of text, according to `kind`
   Bytes text;
 
-  double Number() const { return std::bit_cast<double>(value); }
+  double Number() const { return std::bit_cast<double>(value); }  // for kind ','
 };
 
-class BinaryReplyReader {
+class BinaryReplyReader {  // reads a reply of form ReplyForm::kBinary
  public:
   // `reply` must stay valid while its parts are used.
   explicit BinaryReplyReader(Bytes reply) : rest_(reply) {}
 
   bool AtEnd() const { return rest_.empty(); }
-  // Returns true if a part announced more than the reply contains. From then on Next returns nulls.
-  bool Failed() const { return failed_; }
+  // From then on Next returns nulls.
+  bool Failed() const { return failed_; }  // a part announced more than there is
   // Returns the next part. Guarantees that the rest of the reply can hold the elements or bytes that the part
   // announces. So the caller may reserve room for them, or loop over them, without a check.
   ReplyPart Next() {
@@ -49,10 +49,10 @@ class BinaryReplyReader {
   }
 
  private:
-  static constexpr size_t kLeastBytes = 1 + sizeof(int64_t);
+  static constexpr size_t kLeastBytes = 1 + sizeof(int64_t);  // minimum size of a part
 
-  // Returns the minimum number of bytes that each unit of `value` takes after the part, or 0 if nothing follows.
-  static size_t BytesPerUnit(char kind) {
+  // Returns 0 if nothing follows.
+  static size_t BytesPerUnit(char kind) {  // minimum bytes that follow the part for each unit of `value`
     if (kind == '$' || kind == '+' || kind == '-' || kind == '=' || kind == '(') return 1;
     if (kind == '*' || kind == '~' || kind == '>') return kLeastBytes;
     return kind == '%' || kind == '|' ? 2 * kLeastBytes : 0;

@@ -15,7 +15,7 @@ inline constexpr std::string_view kRedisVersion = "7.2.4";
 inline constexpr int kRedisVersionNumber = 0x070204;  // one byte per component
 
 // "7.2.4"; "7.2" and "7" stand for "7.2.0" and "7.0.0".
-struct Version {
+struct Version {  // of Redis
   int major = 0;
   int minor = 0;
   int patch = 0;

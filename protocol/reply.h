@@ -18,7 +18,7 @@ enum class RespVersion : uint8_t { kResp2 = 2, kResp3 = 3 };
 // The form of a reply: RESP for a peer, or binary numbers for a reader in this process (BinaryReplyReader).
 enum class ReplyForm : uint8_t { kWire, kBinary };
 
-class Reply {
+class Reply {  // writes the replies of commands, in RESP2 or RESP3, into a ReplyBuffer
  public:
   Reply(ReplyBuffer& out, RespVersion version, ReplyForm form = ReplyForm::kWire)
       : out_(&out), version_(version), form_(form) {}
@@ -28,9 +28,9 @@ class Reply {
   size_t Size() const { return out_->Size(); }
 
   void Ok() { IsBinary() ? BinaryText('+', "OK") : out_->Append("+OK\r\n"); }
-  void Simple(Bytes text);
+  void Simple(Bytes text);  // a simple string
   // Writes an error. `text` is the line after the '-': "ERR syntax error". As in Redis, line ends in it become spaces.
-  void Error(Bytes text);
+  void Error(Bytes text);  // the line after the '-', such as "ERR syntax error"
   void Integer(int64_t value) {
     if (value >= 0 && value <= 9 && !IsBinary()) {
       char digit[4] = {':', static_cast<char>('0' + value), '\r', '\n'};
@@ -39,48 +39,45 @@ class Reply {
       Header(':', value);
     }
   }
-  void Bulk(Bytes text);
+  void Bulk(Bytes text);  // a bulk string
   // Writes a bulk string. A large Blob is sent without a copy.
   void Bulk(const BlobRef& blob);
-  void BulkInteger(int64_t value) { Bulk(IntegerText(value)); }
+  void BulkInteger(int64_t value) { Bulk(IntegerText(value)); }  // an integer as a bulk string
   // Writes the null for a missing value. Use NullArray where Redis sends `*-1` under RESP2.
   void Null() { NullAs("$-1\r\n"); }
-  void NullArray() { NullAs("*-1\r\n"); }
+  void NullArray() { NullAs("*-1\r\n"); }  // `*-1` under RESP2
   // Writes `#t` or `#f` under RESP3, 1 or 0 under RESP2.
   void Bool(bool value);
   void Double(double value);
-  // Writes a double with the digits of a long double, for coordinates.
-  void LongDouble(long double value);
-  // Writes a text with a format of three letters ("txt", "mkd"); under RESP2, a bulk string.
-  void Verbatim(Bytes text, Bytes format);
-  void BigNumber(Bytes digits);
+  void LongDouble(long double value);       // writes a double with the digits of a long double, for coordinates
+  void Verbatim(Bytes text, Bytes format);  // `format` is "txt" or "mkd"; under RESP2 a bulk string
+  void BigNumber(Bytes digits);             // the decimal digits of any integer
   // Array, Map, Set and Push write headers: `count` elements (or `pairs` of elements) must follow.
-  void Array(size_t count) { Header('*', static_cast<int64_t>(count)); }
+  void Array(size_t count) { Header('*', static_cast<int64_t>(count)); }  // a header; `count` elements must follow
   void Map(size_t pairs) { Header(IsResp3() ? '%' : '*', static_cast<int64_t>(IsResp3() ? pairs : 2 * pairs)); }
   void Set(size_t count) { Header(IsResp3() ? '~' : '*', static_cast<int64_t>(count)); }
   void Push(size_t count) { Header(IsResp3() ? '>' : '*', static_cast<int64_t>(count)); }
   // Writes the header of an attribute. Requires: IsResp3().
-  void Attribute(size_t pairs) { Header('|', static_cast<int64_t>(pairs)); }
-  void BulkArray(const auto& texts) {
+  void Attribute(size_t pairs) { Header('|', static_cast<int64_t>(pairs)); }  // a header; the pairs must follow
+  void BulkArray(const auto& texts) {                                         // an array of bulk strings
     Array(texts.size());
     for (const auto& text : texts) Bulk(text);
   }
 
  private:
-  void Header(char kind, int64_t value);
-  void DoubleOf(Bytes text);
-  void NullAs(Bytes resp2) {
+  void Header(char kind, int64_t value);  // writes the kind, the number and a line end
+  void DoubleOf(Bytes text);              // writes a double with these digits
+  void NullAs(Bytes resp2) {              // `resp2` is the form under RESP2
     if (IsBinary()) return Header('_', IsResp3() ? 3 : 2);
     out_->Append(IsResp3() ? Bytes("_\r\n") : resp2);
   }
   bool IsBinary() const { return form_ == ReplyForm::kBinary; }
-  void Binary(char kind, int64_t value);
-  void BinaryText(char kind, Bytes text);
-  // Requires: text.size() < 64.
-  void ShortBulk(Bytes text);
+  void Binary(char kind, int64_t value);   // writes a part of a kBinary reply
+  void BinaryText(char kind, Bytes text);  // writes a part of a kBinary reply that has a text
+  void ShortBulk(Bytes text);              // a bulk string of less than 64 bytes
 
   ReplyBuffer* out_;
-  RespVersion version_;
+  RespVersion version_;  // that the client has chosen by HELLO
   ReplyForm form_;
 };
 

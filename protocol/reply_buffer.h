@@ -20,52 +20,48 @@ namespace respite {
 
 // Keeps blocks of kBlockBytes for reuse, because the allocator maps and unmaps pages of that size one by one. Trim
 // frees blocks that were not needed lately. Not thread safe; must outlive every ReplyBuffer that uses it.
-class BlockPool {
+class BlockPool {  // keeps free blocks of kBlockBytes for all reply buffers
  public:
-  static constexpr size_t kBlockBytes = 16 * 1024;
-  static constexpr size_t kKept = 1024;  // maximum number of free blocks, enough after a busy turn
+  static constexpr size_t kBlockBytes = 16 * 1024;  // size of each block
+  static constexpr size_t kKept = 1024;             // maximum number of free blocks, enough after a busy turn
 
   std::unique_ptr<char[]> Take();
-  void Return(std::unique_ptr<char[]> block);
+  void Return(std::unique_ptr<char[]> block);  // makes the block free
   // Frees half of the blocks that were not used since the last Trim. Must be called periodically.
   void Trim();
   // Frees all free blocks, for when memory is short.
   void Clear();
-  size_t Kept() const { return free_.size(); }
+  size_t Kept() const { return free_.size(); }  // number of free blocks
 
  private:
   std::vector<std::unique_ptr<char[]>> free_;
-  size_t least_kept_ = 0;  // minimum since the last Trim
+  size_t least_kept_ = 0;  // minimum number of free blocks since the last Trim
 };
 
-class ReplyBuffer {
+class ReplyBuffer {  // the bytes that wait to be sent to one client
  public:
-  // Values of at least this length are referenced instead of copied.
-  static constexpr size_t kShareFrom = BlockPool::kBlockBytes;
+  static constexpr size_t kShareFrom = BlockPool::kBlockBytes;  // longer values are referenced, not copied
 
   explicit ReplyBuffer(BlockPool& pool) : pool_(&pool) {}
   ReplyBuffer(const ReplyBuffer&) = delete;
   ReplyBuffer& operator=(const ReplyBuffer&) = delete;
   ~ReplyBuffer() { Clear(); }
 
-  bool Empty() const { return size_ == 0; }
+  bool Empty() const { return size_ == 0; }  // nothing waits to be sent
   // Returns the number of bytes that wait to be sent.
   size_t Size() const { return size_; }
   // Segments returns the number of blocks and Blob references in the queue, and HeldBytes the memory that they hold.
-  size_t Segments() const { return segments_.size() - head_; }
-  size_t HeldBytes() const { return held_bytes_; }
-  // Returns the part of HeldBytes that is in blocks, which are not shared with other buffers.
-  size_t BlockBytes() const { return block_bytes_; }
-  // Returns the memory of the queue itself, in bytes.
-  size_t QueueBytes() const { return segments_.capacity() * sizeof(Segment); }
+  size_t Segments() const { return segments_.size() - head_; }  // number of blocks and Blob references
+  size_t HeldBytes() const { return held_bytes_; }              // memory of the blocks and Blobs in the queue
+  size_t BlockBytes() const { return block_bytes_; }  // the part of HeldBytes that is in blocks, not in shared Blobs
+  size_t QueueBytes() const { return segments_.capacity() * sizeof(Segment); }  // memory of the queue itself
 
-  // Returns room for `n` bytes at the end; Commit then says how many were written. Requires: n <=
-  // BlockPool::kBlockBytes.
-  char* Reserve(size_t n) {
+  // Requires: n <= BlockPool::kBlockBytes.
+  char* Reserve(size_t n) {  // room for `n` bytes at the end; Commit then says how many were written
     if (n > room_) AddBlock();
     return end_;
   }
-  void Commit(size_t n) {
+  void Commit(size_t n) {  // after Reserve: `n` bytes were written
     end_ += n;
     room_ -= n;
     size_ += n;
@@ -74,11 +70,10 @@ class ReplyBuffer {
     if (bytes.size() > room_) return AppendSlowly(bytes);
     Commit(bytes.copy(end_, bytes.size()));  // unlike memcpy, accepts an empty view with a null pointer
   }
-  // Appends a Blob that is sent without a copy.
-  void AppendShared(BlobRef blob);
+  void AppendShared(BlobRef blob);  // appends a Blob that is sent without a copy
   // Appends a message that other clients also receive, as a reference if that is cheaper than a copy. Uses no block
   // while there are only a few such messages, or while they are adjacent in their log.
-  void AppendPart(const BlobPart& part) {
+  void AppendPart(const BlobPart& part) {  // a message that other clients also receive
     if (end_ == nullptr && !segments_.empty() && segments_.back().IsContinuedBy(part)) {
       segments_.back().size += part.size;
       held_bytes_ += part.size;
@@ -88,11 +83,11 @@ class ReplyBuffer {
     }
   }
 
-  // Removes everything that was appended after Size() was `size`. Requires: none of it has been sent.
-  void RollBack(size_t size);
+  // Requires: none of it has been sent.
+  void RollBack(size_t size);  // removes what was appended after Size() was `size`
   void Clear();
-  // Clears the buffer but keeps the block for immediate reuse, for code that reads many replies in this process.
-  void Rewind() {
+  // For code that reads many replies in this process.
+  void Rewind() {  // clears the buffer, but keeps its block for immediate reuse
     if (end_ == nullptr || segments_.size() != 1 || front_sent_ != 0) return Clear();
     end_ -= size_;
     room_ += size_;
@@ -101,19 +96,18 @@ class ReplyBuffer {
 
   // Calls `visit(Bytes)` for each of the first `max` pieces.
   template <class Visit>
-  void VisitFront(size_t max, Visit&& visit) const {
+  void VisitFront(size_t max, Visit&& visit) const {  // calls `visit(Bytes)` for the first `max` pieces
     for (size_t i = head_; i < segments_.size() && i - head_ < max; ++i) {
       Bytes view = View(i);
       visit(i == head_ ? view.substr(front_sent_) : view);
     }
   }
-  // Removes the first `n` bytes, which were sent.
-  void Consume(size_t n);
+  void Consume(size_t n);  // removes the first `n` bytes, which were sent
   // Returns the content after the first `skipped` bytes as one string. Cost: O(n).
   std::string Text(size_t skipped = 0) const;
 
  private:
-  struct Segment {
+  struct Segment {                  // a block, or a reference to a part of a Blob
     std::unique_ptr<char[]> block;  // null if the bytes are in `blob`
     BlobRef blob;
     size_t offset = 0;  // in `blob`
@@ -122,26 +116,26 @@ class ReplyBuffer {
     bool IsContinuedBy(const BlobPart& part) const { return blob.Is(part.blob) && offset + size == part.offset; }
   };
   // If the buffer has this many segments, further parts are copied into a block instead of referenced.
-  static constexpr size_t kScatteredParts = 4;
+  static constexpr size_t kScatteredParts = 4;  // maximum number of segments before parts are copied
 
-  bool IsOpen(size_t index) const { return end_ != nullptr && index + 1 == segments_.size(); }
+  bool IsOpen(size_t index) const { return end_ != nullptr && index + 1 == segments_.size(); }  // the segment can grow
   Bytes View(size_t index) const;
-  void AddBlock();
-  void CloseBlock();
-  void AppendSlowly(Bytes bytes);
-  void AppendPartSlowly(const BlobPart& part);
-  void Refer(BlobRef blob, size_t offset, size_t size);
-  void Release(Segment& segment);
+  void AddBlock();                                       // begins a new block at the end
+  void CloseBlock();                                     // the last block does not grow any more
+  void AppendSlowly(Bytes bytes);                        // if the open block has not enough space
+  void AppendPartSlowly(const BlobPart& part);           // if the last segment does not end where the part begins
+  void Refer(BlobRef blob, size_t offset, size_t size);  // appends a segment that refers to these bytes
+  void Release(Segment& segment);                        // frees what the segment holds
 
   BlockPool* pool_;
-  std::vector<Segment> segments_;
-  size_t head_ = 0;        // index of the first unsent segment
-  size_t front_sent_ = 0;  // bytes of the first unsent segment that are already sent
-  char* end_ = nullptr;    // where the next byte is written in the open block; null if no block is open
+  std::vector<Segment> segments_;  // those before head_ are already sent
+  size_t head_ = 0;                // index of the first unsent segment
+  size_t front_sent_ = 0;          // bytes of the first unsent segment that are already sent
+  char* end_ = nullptr;            // where the next byte is written in the open block; null if no block is open
   size_t room_ = 0;
   size_t size_ = 0;
-  size_t held_bytes_ = 0;
-  size_t block_bytes_ = 0;
+  size_t held_bytes_ = 0;   // memory of the blocks and Blobs in the queue
+  size_t block_bytes_ = 0;  // memory of the blocks in the queue
 };
 
 }  // namespace respite

@@ -8,12 +8,12 @@
 
 namespace respite {
 
-class ReplyCutter {
+class ReplyCutter {  // finds the elements of a reply without decoding them
  public:
   // `reply` was written by Reply, and must stay valid while its parts are used.
   ReplyCutter(Bytes reply, ReplyForm form) : reply_(reply), is_binary_(form == ReplyForm::kBinary) {}
 
-  struct Header {
+  struct Header {   // of an element
     char kind;      // the letter that RESP uses; 0 at the end of the reply
     int64_t value;  // elements of an aggregate (pairs of a map), or bytes of a text; negative for null
 
@@ -21,21 +21,19 @@ class ReplyCutter {
     // Returns the number of elements that follow.
     int64_t Elements() const { return !IsAggregate() || value < 0 ? 0 : kind == '%' ? 2 * value : value; }
   };
-  // Takes the next header. If it is an aggregate's, its elements follow.
-  Header TakeHeader();
-  // Takes a whole element with everything in it.
-  Bytes TakeElement();
+  Header TakeHeader();  // takes the next header; if it is an aggregate's, its elements follow
+  Bytes TakeElement();  // takes a whole element with everything in it
   // Return the parts of the reply before and after the current position.
-  Bytes Taken() const { return reply_.substr(0, at_); }
+  Bytes Taken() const { return reply_.substr(0, at_); }  // the reply up to the current position
   Bytes Rest() const { return reply_.substr(at_); }
 
  private:
-  Header TakeBinaryHeader();
-  Header TakeWireHeader();
-  void SkipText(const Header& header);
+  Header TakeBinaryHeader();            // of a reply of form kBinary
+  Header TakeWireHeader();              // of a RESP reply
+  void SkipText(const Header& header);  // the text after this header, if it has one
 
-  const Bytes reply_;
-  const bool is_binary_;
+  const Bytes reply_;     // the whole reply
+  const bool is_binary_;  // the form of the reply is ReplyForm::kBinary, not RESP
   size_t at_ = 0;
 };
 

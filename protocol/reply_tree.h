@@ -35,7 +35,7 @@ enum class ReplyKind : uint8_t {
   kPush,       // >
 };
 
-struct ReplyTree {
+struct ReplyTree {  // a reply of a server, parsed
   ReplyKind kind = ReplyKind::kNull;
   std::string text =
       {};  // of a simple string, error, bulk string, bulk error, verbatim (without format), double or big number
@@ -47,44 +47,41 @@ struct ReplyTree {
 
   bool IsError() const { return kind == ReplyKind::kError || kind == ReplyKind::kBulkError; }
   bool IsNull() const { return kind == ReplyKind::kNull || kind == ReplyKind::kNullArray; }
-  // Returns one readable line, such as [1, "two", nil, -ERR no, {"k": 3}].
-  std::string Readable() const;
+  std::string Readable() const;  // one line, such as [1, "two", nil, -ERR no, {"k": 3}]
 
   bool operator==(const ReplyTree&) const = default;
 };
 
-class ReplyTreeParser {
+class ReplyTreeParser {  // builds trees from the bytes of replies, as they arrive
  public:
-  // The maximum nesting; the parser refuses aggregates that are nested deeper.
-  static constexpr size_t kMaxDepth = 128;
+  static constexpr size_t kMaxDepth = 128;  // maximum nesting of aggregates
 
   void Feed(Bytes bytes) { buffer_.append(bytes); }
   // Returns the next complete reply, or nullopt if more bytes are needed or the input is malformed.
   std::optional<ReplyTree> Next();
 
-  bool Failed() const { return !error_.empty(); }
-  // Describes the error in the input. After an error the parser accepts nothing more.
-  const std::string& Error() const { return error_; }
-  // Returns the number of bytes that are not yet part of a complete reply.
-  size_t PendingBytes() const { return buffer_.size() - reply_begin_; }
+  bool Failed() const { return !error_.empty(); }  // the input is malformed
+  // After an error the parser accepts nothing more.
+  const std::string& Error() const { return error_; }                    // why the input is malformed
+  size_t PendingBytes() const { return buffer_.size() - reply_begin_; }  // received after the last complete reply
 
  private:
   // An aggregate whose elements have not all arrived.
   struct Open {
     ReplyTree node;
     size_t left;
-    bool is_attribute;
+    bool is_attribute;  // its elements are attributes of the next reply
   };
   enum class Step : uint8_t { kElement, kOpened, kIncomplete, kFailed };
 
-  Step ReadElement();
-  Step ReadLine(char kind, Bytes line);
-  Step ReadText(char kind, Bytes line, size_t text_begin);
-  Step OpenAggregate(char kind, Bytes line);
+  Step ReadElement();                                       // reads one header, number or text
+  Step ReadLine(char kind, Bytes line);                     // an element that fits on one line
+  Step ReadText(char kind, Bytes line, size_t text_begin);  // an element whose line is followed by a text
+  Step OpenAggregate(char kind, Bytes line);                // an array, map, set, push or attribute
   Step Fail(std::string what);
-  void Place(ReplyTree node);
+  void Place(ReplyTree node);  // adds the node to the innermost open aggregate, or makes it the reply
 
-  std::string buffer_;
+  std::string buffer_;      // the received bytes
   size_t reply_begin_ = 0;  // start of the current reply
   size_t pos_ = 0;          // end of the parsed bytes
   size_t searched_ = 0;     // there is no line end before this position
@@ -92,7 +89,7 @@ class ReplyTreeParser {
   ReplyTree node_;                     // the last element read
   std::vector<ReplyTree> attributes_;  // of an attribute whose reply has not been read
   std::optional<ReplyTree> done_;
-  std::string error_;
+  std::string error_;  // empty: no error
 };
 
 }  // namespace respite

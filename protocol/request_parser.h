@@ -4,9 +4,9 @@
 //   1. The caller asks `ReadTarget(scratch)` where to read the next bytes. The target is one of three:
 //      - the caller's scratch buffer, if few bytes are pending;
 //      - the parser's own buffer, if much of a request has arrived or requests wait;
-//      - the final Blob, while an argument of kBigArgument bytes or more arrives. Up to kAnnouncedRoom the Blob has its
-//        final size and is never copied. Above that its room grows with the bytes that have arrived, whatever size was
-//        announced.
+//      - the final Blob, while an argument of kBigArgument or more bytes arrives. Up to kAnnouncedRoom
+//        the Blob has its final size and is never copied. Above that its room grows with the bytes that have
+//        arrived, whatever size was announced.
 //   2. The caller reads, and calls `Received(n)`.
 //   3. The caller calls `ParseInto(batch)` until it stops returning kRequest. The views are valid until step 4.
 //   4. `SaveRest()` saves the unparsed rest of the scratch buffer. An idle client keeps no memory.
@@ -27,16 +27,15 @@
 
 namespace respite {
 
-// Requests that are parsed but not yet executed. A batch is reused for each read, so it soon stops allocating. Memory
-// that one huge request took is freed.
-struct RequestBatch {
-  struct Request {
-    size_t first_word;
-    size_t words;
-    size_t offset;  // start of the request in the input, for Unread
+// A batch is reused for each read, so it soon stops allocating. Memory that one huge request took is freed.
+struct RequestBatch {   // requests that are parsed but not yet executed
+  struct Request {      // a command with its arguments
+    size_t first_word;  // index of the command name in RequestBatch::words
+    size_t words;       // number of arguments, including the command name
+    size_t offset;      // start of the request in the input, for Unread
   };
 
-  std::vector<Bytes> words;
+  std::vector<Bytes> words;  // the arguments of all requests, one after the other
   std::vector<Request> requests;
   std::vector<BlobRef> blobs;            // owns the big arguments among `words`
   std::deque<std::string> inline_words;  // owns the words of inline commands
@@ -53,105 +52,99 @@ struct RequestBatch {
 };
 
 struct RequestLimits {
-  int64_t max_bulk_bytes = 512ll << 20;
-  bool authenticated = true;  // if not, the server holds at most 10 arguments of 16 KB for the client
+  int64_t max_bulk_bytes = 512ll << 20;  // maximum size of an argument: proto-max-bulk-len
+  bool authenticated = true;             // if not, the server holds at most 10 arguments of 16 KB for the client
 };
 
-class RequestParser {
+class RequestParser {  // turns the bytes of one client into requests
  public:
   struct NumberKind;  // describes a count or a size, with the error texts of Redis
   enum class Status { kRequest, kIncomplete, kError };
 
-  static constexpr size_t kBigArgument = 32 * 1024;
-  static constexpr size_t kAnnouncedRoom = 1024 * 1024;
-  static constexpr size_t kInlineMax = 64 * 1024;
+  static constexpr size_t kBigArgument = 32 * 1024;      // bytes; larger arguments arrive in their own Blob
+  static constexpr size_t kAnnouncedRoom = 1024 * 1024;  // such an argument gets its final Blob at once
+  static constexpr size_t kInlineMax = 64 * 1024;        // maximum bytes of an inline command
 
   // Returns at least one byte of room. The parser uses `scratch` from Received until SaveRest.
-  std::span<char> ReadTarget(std::span<char> scratch);
-  // Tells the parser that the first `n` bytes of the last ReadTarget were filled.
-  void Received(size_t n);
-  // Appends the next complete request to the batch. After kError, Error() is Redis' text and the caller must disconnect
-  // the client.
-  Status ParseInto(RequestBatch& batch, const RequestLimits& limits);
-  // Ends a read: keeps the unparsed bytes and frees unused memory. Cost: O(1) per byte received, even if a long input
-  // is parsed in small pieces, plus a copy of up to 4 KB of pending bytes per read.
-  void SaveRest();
-  // Returns the requests of the batch from `index` on to the parser, so that the next ParseInto parses them again.
+  std::span<char> ReadTarget(std::span<char> scratch);  // where the caller must read the next bytes
+  void Received(size_t n);  // tells the parser that the first `n` bytes of the last ReadTarget were filled
+  // After kError, Error() is Redis' text and the caller must disconnect the client.
+  Status ParseInto(RequestBatch& batch, const RequestLimits& limits);  // appends the next complete request
+  // Cost: O(1) per byte received, even if a long input is parsed in small pieces, plus a copy of up to 4 KB of pending
+  // bytes per read.
+  void SaveRest();  // ends a read: keeps the unparsed bytes and frees unused memory
   // Requires: SaveRest was not called since they were parsed, and none of them began in an earlier read, so that the
   // window has all of their bytes.
-  void Unread(const RequestBatch& batch, size_t index);
+  void Unread(const RequestBatch& batch, size_t index);  // the requests from `index` on will be parsed again
 
-  // Frees the buffers preallocated for an incomplete request whose client has stalled. Call this between reads. Cost:
-  // O(bytes that have arrived).
-  void Shrink();
+  // Call this between reads. Cost: O(bytes that have arrived).
+  void Shrink();  // frees preallocated buffers of a client that has stalled
 
-  const std::string& Error() const { return error_; }
+  const std::string& Error() const { return error_; }  // the text after "-ERR "
   // Returns the number of bytes that were received and are not yet part of a complete request.
   size_t PendingBytes() const { return size_ - begin_ + big_filled_ - big_in_window_; }
-  // Returns the PendingBytes after a call of Unread with these arguments. Requires: see Unread.
-  size_t PendingBytesFrom(const RequestBatch& batch, size_t index) const {
+  // Requires: see Unread.
+  size_t PendingBytesFrom(const RequestBatch& batch, size_t index) const {  // PendingBytes after Unread
     return size_ - batch.requests[index].offset + big_filled_ - big_in_window_;
   }
   // Returns the size of Redis' query buffer: PendingBytes without the parsed part of an incomplete request, plus, while
   // a batch is in use, the bytes of its requests.
-  size_t BufferedBytes() const { return size_ - parked_ + big_filled_ - big_in_window_; }
-  // Returns the bytes of those arguments of the incomplete request that are complete.
-  size_t PendingArgumentBytes() const;
+  size_t BufferedBytes() const { return size_ - parked_ + big_filled_ - big_in_window_; }  // Redis' query buffer
+  size_t PendingArgumentBytes() const;  // bytes of the complete arguments of the incomplete request
   // Returns the incomplete request without its big arguments. Valid as long as Unparsed.
-  Bytes Pending() const { return {data_ + begin_, size_ - begin_}; }
-  // Returns the unparsed rest; after kError it begins with the error. Valid until the next non-const call.
-  Bytes Unparsed() const { return {data_ + pos_, size_ - pos_}; }
-  size_t HeldBytes() const;
+  Bytes Pending() const { return {data_ + begin_, size_ - begin_}; }  // the incomplete request
+  // After kError it begins with the error. Valid until the next non-const call.
+  Bytes Unparsed() const { return {data_ + pos_, size_ - pos_}; }  // the unparsed rest
+  size_t HeldBytes() const;                                        // memory of the parser's buffers
 
  private:
-  // A complete argument of an incomplete request, between two reads. Its bytes are in the window or in a Blob.
-  struct Argument {
-    size_t offset;  // from the start of the request, or index into blobs_
+  // Its bytes are in the window or in a Blob.
+  struct Argument {  // a complete argument of an incomplete request, between two reads
+    size_t offset;   // from the start of the request, or index into blobs_
     size_t size;
-    bool is_blob;
+    bool is_blob;  // its bytes are in blobs_
   };
-  struct Number {
-    Status status;
-    int64_t value;
+  struct Number {   // what TakeNumber has read
+    Status status;  // kRequest if a number was read
+    int64_t value;  // valid if the status is kRequest
   };
 
-  Status ParseRequest(RequestBatch& batch, const RequestLimits& limits);
-  Status ParseMultibulk(RequestBatch& batch, const RequestLimits& limits);
-  Status ParseInline(RequestBatch& batch);
-  Status ParseCount(const RequestLimits& limits);
-  Status ParseArgument(RequestBatch& batch, const RequestLimits& limits);
-  Status ParseBulkSize(const RequestLimits& limits);
-  void MoveToScratch();
-  void StartBigArgument();
+  Status ParseRequest(RequestBatch& batch, const RequestLimits& limits);    // the next request, which may be empty
+  Status ParseMultibulk(RequestBatch& batch, const RequestLimits& limits);  // a RESP array of bulk strings
+  Status ParseInline(RequestBatch& batch);                                  // a line of words
+  Status ParseCount(const RequestLimits& limits);                           // "*3": the number of arguments
+  Status ParseArgument(RequestBatch& batch, const RequestLimits& limits);   // a bulk string
+  Status ParseBulkSize(const RequestLimits& limits);                        // "$5": the size of an argument
+  void MoveToScratch();     // makes scratch_ the window, with the pending bytes at its front
+  void StartBigArgument();  // creates its Blob and copies what has arrived
   // Returns the size of the arriving argument including its line end.
-  size_t BigArgumentBytes() const { return static_cast<size_t>(bulk_size_) + 2; }
+  size_t BigArgumentBytes() const { return static_cast<size_t>(bulk_size_) + 2; }  // with its line end
   // Returns a Blob with room for the arriving argument. `arrived` bytes of it have arrived, which limits the room.
-  BlobRef RoomForBigArgument(size_t arrived) const;
-  void GrowBigArgument();
-  Status FinishBigArgument(RequestBatch& batch);
-  void RestoreBigArgument();
+  BlobRef RoomForBigArgument(size_t arrived) const;  // a new Blob, larger than the `arrived` bytes
+  void GrowBigArgument();                            // replaces its full Blob by a larger one
+  Status FinishBigArgument(RequestBatch& batch);     // adds it to the batch if all of it has arrived
+  void RestoreBigArgument();                         // gives it a Blob again after Shrink
   // Stores the words of an incomplete request as offsets between two reads, because the window moves.
   void Save(RequestBatch& batch, size_t first_word);
-  void Restore(RequestBatch& batch);
+  void Restore(RequestBatch& batch);  // appends the saved arguments to the batch
   Status Fail(std::string text);
-  // Reads "<kind><number>\r\n" at pos_ and advances.
-  Number TakeNumber(const NumberKind& kind);
-  Number TakeNumberSlowly(const NumberKind& kind);
+  Number TakeNumber(const NumberKind& kind);        // reads "<kind><number>\r\n" at pos_ and advances
+  Number TakeNumberSlowly(const NumberKind& kind);  // also handles long, incomplete and wrong numbers
 
   const char* data_ = nullptr;  // the window: scratch_ or own_
   size_t size_ = 0;
-  size_t begin_ = 0;   // start of the current request
-  size_t pos_ = 0;     // end of the parsed bytes
-  size_t parked_ = 0;  // bytes at the front of the window that were already parsed at the last SaveRest
-  bool in_scratch_ = false;
+  size_t begin_ = 0;          // start of the current request
+  size_t pos_ = 0;            // end of the parsed bytes
+  size_t parked_ = 0;         // bytes at the front of the window that were already parsed at the last SaveRest
+  bool in_scratch_ = false;   // the window is in the caller's scratch buffer, not in own_
   char* scratch_ = nullptr;   // target of the last ReadTarget, or null if it was another buffer
   bool reading_big_ = false;  // the last ReadTarget was the Blob
 
-  int64_t arguments_left_ = -1;  // -1 if the count has not been read
-  int64_t bulk_size_ = -1;       // -1 if the size of the next argument has not been read
-  std::vector<Argument> saved_;
-  size_t saved_blobs_ = 0;  // number of Blobs among saved_
-  std::vector<BlobRef> blobs_;
+  int64_t arguments_left_ = -1;   // -1 if the count has not been read
+  int64_t bulk_size_ = -1;        // -1 if the size of the next argument has not been read
+  std::vector<Argument> saved_;   // complete arguments of the incomplete request
+  size_t saved_blobs_ = 0;        // number of Blobs among saved_
+  std::vector<BlobRef> blobs_;    // big arguments of the incomplete request; the last may be arriving
   std::vector<char> big_parked_;  // the bytes of the last Blob that have arrived, while big_shrunk_
   bool big_shrunk_ = false;       // Shrink freed the last Blob
   bool big_open_ = false;         // the last of blobs_ is still arriving
@@ -159,7 +152,7 @@ class RequestParser {
   size_t big_in_window_ = 0;      // how many of these are also at the end of the window, until SaveRest
 
   std::vector<char> own_;
-  std::string error_;
+  std::string error_;  // empty: no error
 };
 
 }  // namespace respite

@@ -15,9 +15,9 @@
 
 namespace respite {
 
-// Appends one request to `out`; the request is complete when the writer is destroyed. Short words are collected first,
-// so that `out` grows in few steps. Cost: O(bytes), about 15 ns for a short word.
-class RequestWriter {
+// The request is complete when the writer is destroyed. Short words are collected first, so that `out` grows in few
+// steps. Cost: O(bytes), about 15 ns for a short word.
+class RequestWriter {  // appends one request to a string
  public:
   // Requires: the caller then writes exactly `words` words.
   RequestWriter(std::string& out, size_t words) : out_(out) { Head('*', words); }
@@ -26,18 +26,18 @@ class RequestWriter {
   ~RequestWriter() { Flush(); }
 
   RequestWriter& Word(Bytes word);
-  RequestWriter& Integer(int64_t number);
+  RequestWriter& Integer(int64_t number);  // writes the argument as decimal text
 
  private:
-  static constexpr size_t kGathered = 512;
+  static constexpr size_t kGathered = 512;  // capacity of gathered_
 
   // Writes "<mark><number>\r\n". Requires: gathered_ has room for it.
   void Head(char mark, size_t number);
   void Flush();
 
   std::string& out_;
-  size_t used_ = 0;  // bytes of gathered_
-  std::array<char, kGathered> gathered_;
+  size_t used_ = 0;                       // bytes of gathered_
+  std::array<char, kGathered> gathered_;  // bytes that are not yet in out_
 };
 
 // Appends all words of a request; Words is a range whose elements convert to Bytes.
@@ -50,8 +50,8 @@ inline void AppendRequest(std::string& out, std::initializer_list<Bytes> words) 
   AppendRequest(out, std::span<const Bytes>(words.begin(), words.size()));
 }
 
-// Returns the number of bytes that AppendRequest would append. Cost: O(words).
-size_t RequestBytes(std::span<const Bytes> words);
+// Cost: O(words).
+size_t RequestBytes(std::span<const Bytes> words);  // length of the request as RESP text
 
 // Writes many requests of any size through its own buffer to Take. Words longer than the buffer are not copied.
 //
@@ -59,17 +59,17 @@ size_t RequestBytes(std::span<const Bytes> words);
 //   out.Word("INCRBY");
 //   out.Word(key);
 //   out.Integer(by);
-class RequestOutput {
+class RequestOutput {  // writes many requests through a buffer, for example to a file
  public:
   RequestOutput() : buffer_(new char[kBuffer]) {}
   RequestOutput(const RequestOutput&) = delete;
   RequestOutput& operator=(const RequestOutput&) = delete;
   virtual ~RequestOutput() = default;
 
-  // Begins a request. Requires: the previous request is complete, and the caller then writes exactly `words` words.
-  void Begin(size_t words);
+  // Requires: the previous request is complete, and the caller then writes exactly `words` words.
+  void Begin(size_t words);  // begins a request; `words` calls of Word or Integer must follow
   void Word(Bytes word);
-  void Integer(int64_t number);
+  void Integer(int64_t number);  // writes the argument as decimal text
   // Writes text that is not part of a request.
   void Text(Bytes text);
   // Passes the content of the buffer to Take.
@@ -83,7 +83,7 @@ class RequestOutput {
 
   void Head(char mark, size_t number);
 
-  std::unique_ptr<char[]> buffer_;
+  std::unique_ptr<char[]> buffer_;  // the first used_ bytes wait for Take
   size_t used_ = 0;
 };
 

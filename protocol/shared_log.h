@@ -13,8 +13,7 @@
 
 namespace respite {
 
-// A range of bytes in a Blob.
-struct BlobPart {
+struct BlobPart {  // a range of bytes in a Blob
   BlobRef blob;
   size_t offset = 0;
   size_t size = 0;
@@ -22,19 +21,17 @@ struct BlobPart {
   Bytes View() const { return {blob.ConstData() + offset, size}; }
 };
 
-class SharedLog {
+class SharedLog {  // stores a message that many clients receive, once for all of them
  public:
-  // With the header of a Blob, this fills one size class of the allocator.
-  static constexpr size_t kLogBytes = 16 * 1024 - 24;
-  // A longer message gets its own Blob.
-  static constexpr size_t kLongestInLog = 4 * 1024;
+  static constexpr size_t kLogBytes = 16 * 1024 - 24;  // size of one log; with a Blob's header, one size class
+  static constexpr size_t kLongestInLog = 4 * 1024;    // a longer message gets its own Blob
 
-  // Appends all pieces as one message. Cost: one copy, and at most one allocation per kLogBytes.
-  BlobPart Append(Bytes first, std::span<const Bytes> others);
+  // Cost: one copy, and at most one allocation per kLogBytes.
+  BlobPart Append(Bytes first, std::span<const Bytes> others);  // appends all pieces as one message
 
  private:
   BlobRef log_;
-  size_t used_bytes_ = 0;
+  size_t used_bytes_ = 0;  // of log_
 };
 
 }  // namespace respite

@@ -18,18 +18,16 @@ namespace respite {
 
 class TlsStream;
 
-// Gets a copy of the unencrypted bytes of one connection.
-class StreamTap {
+class StreamTap {  // gets a copy of the unencrypted bytes of one connection
  public:
   // Destroyed when the connection ends.
   virtual ~StreamTap() = default;
   virtual void OnReceived(Bytes bytes) = 0;
   virtual void OnSent(Bytes bytes) = 0;
-  // Called when the peer sends no more bytes.
-  virtual void OnPeerEnded() = 0;
+  virtual void OnPeerEnded() = 0;  // the peer sends no more bytes
 };
 
-class ByteStream {
+class ByteStream {  // the bytes of one socket, plain or through TLS
  public:
   // Takes ownership of a connected, non-blocking socket.
   explicit ByteStream(Descriptor socket);
@@ -40,18 +38,17 @@ class ByteStream {
   int FileDescriptor() const { return socket_.Get(); }
 
   // Returns whether the TLS handshake has not ended. Before that nothing can be received or sent.
-  bool InHandshake() const { return tls_ != nullptr && TlsInHandshake(); }
-  // Performs the next step of the TLS handshake. Returns kMoved when the handshake has ended. Cost: up to a few
-  // milliseconds of CPU.
-  Transfer Handshake();
+  bool InHandshake() const { return tls_ != nullptr && TlsInHandshake(); }  // nothing else can be sent yet
+  // Cost: up to a few milliseconds of CPU.
+  Transfer Handshake();  // performs the next step; kMoved: the handshake has ended
 
   // Cost of a plain stream: one system call.
   Transfer Receive(std::span<char> target);
   // Sends bytes from the front with one call: about `wanted` bytes, and never more than `allowed`. The caller consumes
   // them. After kLater the next call must begin with the same bytes, and allow as many.
-  struct Portion {
-    size_t wanted;
-    size_t allowed;
+  struct Portion {   // how many bytes one call of Send may take
+    size_t wanted;   // about so many bytes
+    size_t allowed;  // never more than this
   };
   Transfer Send(const ReplyBuffer& output, Portion portion);
   Transfer Send(Bytes bytes);
@@ -60,33 +57,31 @@ class ByteStream {
 
   // Returns which readiness of the socket to wait for in order to receive (`read`) or send (`write`), and which of the
   // two a readiness makes possible.
-  SocketPoller::Interest Needs(SocketPoller::Interest wanted) const {
+  SocketPoller::Interest Needs(SocketPoller::Interest wanted) const {  // the socket events to wait for
     return tls_ == nullptr ? wanted : TlsNeeds(wanted);
   }
-  SocketPoller::Interest Allows(SocketPoller::Interest ready) const {
+  SocketPoller::Interest Allows(SocketPoller::Interest ready) const {  // that these socket events allow
     return tls_ == nullptr ? ready : TlsAllows(ready);
   }
 
-  // Reports to the tap what is received and sent from now on, until the stream is closed.
-  void SetTap(std::unique_ptr<StreamTap> tap);
+  // The tap stays until the stream is closed.
+  void SetTap(std::unique_ptr<StreamTap> tap);  // gets what is received and sent
 
-  // Returns why the last attempt failed.
-  std::string ErrorText() const;
-  // Sends TLS' close_notify, if any, and closes the socket.
-  void Close();
+  std::string ErrorText() const;  // why the last attempt failed
+  void Close();                   // sends TLS' close_notify, if any, and closes the socket
 
  private:
-  bool TlsInHandshake() const;
-  bool TlsHasReceived() const;
-  SocketPoller::Interest TlsNeeds(SocketPoller::Interest wanted) const;
-  SocketPoller::Interest TlsAllows(SocketPoller::Interest ready) const;
-  Transfer Failed();
-  Transfer ReceiveSome(std::span<char> target);
-  Transfer SendSome(Bytes bytes);
+  bool TlsInHandshake() const;                                           // InHandshake, for TLS
+  bool TlsHasReceived() const;                                           // HasReceived, for TLS
+  SocketPoller::Interest TlsNeeds(SocketPoller::Interest wanted) const;  // Needs, for TLS
+  SocketPoller::Interest TlsAllows(SocketPoller::Interest ready) const;  // Allows, for TLS
+  Transfer Failed();                             // the result of a failed system call: kLater or kFailed
+  Transfer ReceiveSome(std::span<char> target);  // without the tap
+  Transfer SendSome(Bytes bytes);                // without the tap
   Transfer SendSome(const ReplyBuffer& output, Portion portion);
-  void TellReceived(Bytes bytes, Transfer received);
-  void TellEnd(Transfer transfer);
-  void TellSent(const ReplyBuffer& output, Transfer sent);
+  void TellReceived(Bytes bytes, Transfer received);        // tells the tap
+  void TellEnd(Transfer transfer);                          // tells the tap, if the peer has ended
+  void TellSent(const ReplyBuffer& output, Transfer sent);  // tells the tap
 
   Descriptor socket_;
   int error_ = 0;                   // errno of a plain stream

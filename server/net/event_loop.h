@@ -32,16 +32,14 @@ class io_context;
 
 namespace respite {
 
-class EventLoop {
+class EventLoop {  // one per thread; serves sockets, timers and tasks in turns
  public:
-  // A user of the loop; each server is one.
-  class Participant {
+  class Participant {  // a user of the loop; each server is one
    public:
     virtual ~Participant() = default;
-    // Called after a turn in which this participant had events. `turn_us`: how long the turn took.
-    virtual void EndTurn(int64_t turn_us) = 0;
-    // Called in the middle of a long turn, when other clients are served.
-    virtual void EndTurnDuringLongTask() = 0;
+    // `turn_us`: how long the turn took.
+    virtual void EndTurn(int64_t turn_us) = 0;  // after a turn in which it had events
+    virtual void EndTurnDuringLongTask() = 0;   // in the middle of a long turn, when other clients are served
 
    private:
     friend class EventLoop;
@@ -56,71 +54,65 @@ class EventLoop {
   void Stop(int exit_code);
 
   // Records that the participant has events, so its turn must be ended. Cost: usually one comparison.
-  void Enter(Participant& participant) {
+  void Enter(Participant& participant) {  // the participant has events
     if (participant.is_active_) return;
     participant.is_active_ = true;
     active_.push_back(&participant);
   }
   // Runs `task` for the participant (null: for none) in a later turn, as soon as the loop is free.
   void Post(Participant* participant, std::function<void()> task);
-  // Runs `task` for no participant. May be called by any thread. The task never runs if the loop has stopped.
-  void PostFromOutside(std::function<void()> task);
-  // Runs `task` once after the delay, for no participant.
-  void After(int64_t delay_ms, std::function<void()> task);
-  // Removes the participant. Tasks that were posted for it run now, and also the tasks that they post for it.
-  void Leave(Participant& participant);
-  // Serves other clients in the middle of a turn that takes long. Returns false if the loop must stop.
-  bool ServeDuringLongTask();
+  // Runs `task` for no participant. The task never runs if the loop has stopped.
+  void PostFromOutside(std::function<void()> task);          // any thread may call it
+  void After(int64_t delay_ms, std::function<void()> task);  // runs `task` once after the delay
+  // Tasks that were posted for it run now, and also the tasks that they post for it.
+  void Leave(Participant& participant);  // removes the participant
+  bool ServeDuringLongTask();            // serves other clients inside a turn; false: the loop must stop
 
   // Calls `handler` once, inside the first Stop, before any connection closes because of it.
-  void OnStop(std::function<void()> handler) { withdraw_ = std::move(handler); }
+  void OnStop(std::function<void()> handler) { withdraw_ = std::move(handler); }  // the first Stop calls it
 
   // Calls `handler` once, in a turn, when the descriptor is readable. The caller keeps the descriptor.
-  void OnReadable(int descriptor, std::function<void()> handler);
+  void OnReadable(int descriptor, std::function<void()> handler);  // calls it once
 
-  asio::io_context& Context();
+  asio::io_context& Context();  // of Asio
   const Pace& pace() const { return pace_; }
-  SocketPoller& poller() { return poller_; }
-  // Returns the queue of steps of TLS handshakes.
-  WorkQueue& handshakes() { return handshakes_; }
-  // Returns the queue of sockets that must be closed. Their sessions do not exist any more.
-  WorkQueue& closings() { return closings_; }
-  // Returns the buffer for reads of connections without pending input. All connections share it, because it is empty
-  // between two handlers.
-  std::span<char> Scratch() { return scratch_; }
+  SocketPoller& poller() { return poller_; }       // of the clients' sockets
+  WorkQueue& handshakes() { return handshakes_; }  // steps of TLS handshakes
+  // Their sessions do not exist any more.
+  WorkQueue& closings() { return closings_; }  // sockets that must be closed
+  // For connections without pending input. It is empty between two handlers.
+  std::span<char> Scratch() { return scratch_; }  // the read buffer that all connections share
 
  private:
   struct Asio;
   struct Task {
-    Participant* participant;
+    Participant* participant;  // null: none
     std::function<void()> run;
   };
 
-  // Steps 1 to 3. Returns the time at which step 2 began.
-  int64_t HandleEvents();
-  void RunTasks();
-  // Runs ready handlers of Asio.
-  void RunHandlers();
-  void ServeQueues();
-  void EndTurn(int64_t turn_us);
-  void MakePostedDue();
+  int64_t HandleEvents();         // steps 1 to 3 of a turn; returns the time at which step 2 began
+  void RunTasks();                // those in due_
+  void RunHandlers();             // runs ready handlers of Asio
+  void ServeQueues();             // a share of handshakes_ and closings_
+  void EndTurn(int64_t turn_us);  // of each participant that had events
+  void MakePostedDue();           // moves posted_ to due_
 
   const Pace& pace_;
   std::unique_ptr<Asio> asio_;
-  SocketPoller poller_;
-  WorkQueue handshakes_;
-  WorkQueue closings_;
+  SocketPoller poller_;               // of the clients' sockets
+  WorkQueue handshakes_;              // steps of TLS handshakes
+  WorkQueue closings_;                // sockets that must be closed
   std::vector<Participant*> active_;  // participants with events; null: the turn was ended, or the participant left
   std::vector<Task> posted_;          // for the next turn; may own connections, so they go before asio_
   std::deque<Task> due_;              // for this turn
   bool is_busy_ = false;              // sockets are likely to be ready again, because the last turn served some
   int64_t handlers_ran_us_ = 0;       // when handlers of Asio last ran
-  std::vector<char> scratch_;
+  std::vector<char> scratch_;         // the read buffer that all connections share
   std::vector<std::vector<char>> spare_scratches_;  // for ServeDuringLongTask
-  std::function<void()> withdraw_;
-  bool running_ = false;
-  bool stopped_ = false;
-  int exit_code_ = 0;
+  std::function<void()> withdraw_;                  // called by the first Stop
+  bool running_ = false;                            // the first turn has begun
+  bool stopped_ = false;                            // Stop was called
+  int exit_code_ = 0;                               // the argument of Stop
 };
 
 }  // namespace respite

@@ -16,20 +16,19 @@ namespace respite {
 
 class Link {
  public:
-  // Uses the link. It may destroy the link in each of these calls.
-  class User {
+  class User {  // receives the events of the link, and may destroy it in each call
    public:
     virtual ~User() = default;
     virtual void OnConnected() = 0;
     // The bytes are valid during the call.
     virtual void OnReceived(Bytes bytes) = 0;
-    // Called when the connection could not be made, or has ended. `reason` is for the log. No other call follows.
-    virtual void OnEnded(const std::string& reason) = 0;
+    // `reason` is for the log. No other call follows.
+    virtual void OnEnded(const std::string& reason) = 0;  // the connection could not be made, or has ended
   };
   enum class Reading : uint8_t { kOn, kOff };
   enum class Stage : uint8_t { kResolving, kConnecting, kHandshake, kOpen };
 
-  struct Target {
+  struct Target {  // where and how to connect
     std::string host;
     int port = 0;
     std::string source = {};  // local address to connect from; empty: the system chooses
@@ -38,45 +37,39 @@ class Link {
 
   // Closes the connection, if there is one.
   virtual ~Link() = default;
-  // Replaces the user of the link.
-  virtual void SetUser(User& user) = 0;
+  virtual void SetUser(User& user) = 0;  // replaces the user of the link
   // Requires: connected. Bytes that do not fit into the socket are queued.
   virtual void Send(Bytes bytes) = 0;
   // Turns reading on or off. With kOff the other side has to wait.
   virtual void SetReading(Reading reading) = 0;
-  // Returns the number of bytes that are queued until the socket takes them.
-  virtual size_t UnsentBytes() const = 0;
-  // Each returns for example "127.0.0.1:50000". Requires: connected.
-  virtual std::string LocalAddress() const = 0;
-  virtual std::string PeerAddress() const = 0;
+  virtual size_t UnsentBytes() const = 0;  // queued until the socket takes them
+  // Requires: connected.
+  virtual std::string LocalAddress() const = 0;  // for example "127.0.0.1:50000"
+  virtual std::string PeerAddress() const = 0;   // for example "127.0.0.1:6379"
   virtual int FileDescriptor() const = 0;
-  // Returns the stage that the link has reached, also after it has ended.
-  virtual Stage stage() const = 0;
+  virtual Stage stage() const = 0;  // the stage that was reached, also after the end
 };
 
 // The connections of a server, except those of clients: the event loop in production, in memory in tests.
-class Network {
+class Network {  // makes and accepts connections to other servers; in memory in tests
  public:
-  // Ends the watch when destroyed.
-  class Watch {
+  class Watch {  // ends the watch of a descriptor when destroyed
    public:
     virtual ~Watch() = default;
     virtual void SetReading(Link::Reading reading) = 0;
   };
 
   // Takes connections that other servers have dialed. It may destroy the Listening.
-  class Acceptor {
+  class Acceptor {  // takes connections from other servers
    public:
     virtual ~Acceptor() = default;
-    // Called when a link was accepted. The acceptor sets its user before it returns, or drops the link.
-    virtual void OnAccepted(std::unique_ptr<Link> link) = 0;
+    virtual void OnAccepted(std::unique_ptr<Link> link) = 0;  // must set the user of the link, or drop it
   };
-  // Stops listening when destroyed; accepted links stay.
-  class Listening {
+  class Listening {  // stops listening when destroyed; accepted links stay
    public:
     virtual ~Listening() = default;
   };
-  struct ListenAt {
+  struct ListenAt {                  // where to listen
     std::vector<std::string> hosts;  // as the directive `bind` has them: "-::*" may fail
     int port = 0;
     bool encrypts = false;
@@ -88,7 +81,7 @@ class Network {
   // Fails with the reason, for the log.
   virtual Result<std::unique_ptr<Listening>, std::string> Listen(const ListenAt& place, Acceptor& acceptor) = 0;
   // Calls `handler` whenever the descriptor is readable, or at its end. The caller keeps the descriptor.
-  virtual std::unique_ptr<Watch> WatchPipe(int descriptor, std::function<void()> handler) = 0;
+  virtual std::unique_ptr<Watch> WatchPipe(int descriptor, std::function<void()> handler) = 0;  // when readable
 };
 
 }  // namespace respite

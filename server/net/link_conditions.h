@@ -11,19 +11,19 @@
 
 namespace respite {
 
-struct LinkConditions {
+struct LinkConditions {          // simulated conditions of a network
   bool is_cut = false;           // transfers nothing in both directions and stays open, as if packets were lost
   int64_t send_delay_ms = 0;     // delay of sent bytes, in real time
   int64_t receive_delay_ms = 0;  // delay of received bytes, in real time
 };
 
-// Delays the bytes of a link, and keeps their order. It simulates a slow network.
-class DelayQueue {
+// It simulates a slow network.
+class DelayQueue {  // delays the bytes of a link and keeps their order
  public:
-  bool Empty() const { return waiting_.empty(); }
+  bool Empty() const { return waiting_.empty(); }  // no bytes wait
   size_t Size() const { return bytes_; }
-  // Returns when the next bytes are due. Requires: it is not empty.
-  int64_t NextDueMs() const { return waiting_.front().due_ms; }
+  // Requires: it is not empty.
+  int64_t NextDueMs() const { return waiting_.front().due_ms; }  // when the next bytes are due
 
   // Queues bytes until `due_ms`. Bytes that were queued earlier are due first, even if they had a longer delay.
   void Add(Bytes bytes, int64_t due_ms) {
@@ -31,20 +31,18 @@ class DelayQueue {
     waiting_.push_back({due_ms, std::string(bytes)});
     bytes_ += bytes.size();
   }
-  // Makes all bytes due at this time at the latest.
-  void Hasten(int64_t latest_ms) {
+  void Hasten(int64_t latest_ms) {  // makes all bytes due at this time at the latest
     for (Piece& piece : waiting_) piece.due_ms = std::min(piece.due_ms, latest_ms);
   }
-  // Removes and returns the bytes that are due.
-  std::string TakeDue(int64_t now_ms);
+  std::string TakeDue(int64_t now_ms);  // removes and returns the bytes that are due
 
  private:
   struct Piece {
-    int64_t due_ms;
+    int64_t due_ms;  // when the bytes go on
     std::string bytes;
   };
-  std::deque<Piece> waiting_;
-  size_t bytes_ = 0;
+  std::deque<Piece> waiting_;  // in order of due_ms
+  size_t bytes_ = 0;           // in waiting_
 };
 
 inline std::string DelayQueue::TakeDue(int64_t now_ms) {

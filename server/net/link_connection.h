@@ -21,26 +21,26 @@ class Tls;
 // Lives until the last of its callbacks has returned.
 class LinkConnection final : public SocketPoller::Watcher, public std::enable_shared_from_this<LinkConnection> {
  public:
-  struct Parts {
+  struct Parts {  // what every connection needs from its server
     EventLoop& loop;
-    EventLoop::Participant& participant;
+    EventLoop::Participant& participant;  // the server that gets the events
     const Tls& tls;
-    int keepalive_s;
+    int keepalive_s;  // TCP keepalive; 0: none
   };
   LinkConnection(const Parts& parts, Link::Target target, Link::User& user);
   ~LinkConnection() override;
   LinkConnection(const LinkConnection&) = delete;
   LinkConnection& operator=(const LinkConnection&) = delete;
 
-  void Start();
+  void Start();  // resolves the name and connects
   // Starts with an accepted socket. OnConnected follows immediately, or after the TLS handshake.
   void StartAccepted(Descriptor socket, std::unique_ptr<TlsStream> encryption);
   void Stop();
   void SetUser(Link::User& user) { user_ = &user; }
   void Send(Bytes bytes);
-  size_t UnsentBytes() const { return unsent_.size() - sent_ + to_send_.line.Size(); }
-  void SetReading(Link::Reading reading);
-  PeerNames Names() const { return NamesOf(FileDescriptor()); }
+  size_t UnsentBytes() const { return unsent_.size() - sent_ + to_send_.line.Size(); }  // delayed ones included
+  void SetReading(Link::Reading reading);                        // with kOff the peer has to wait
+  PeerNames Names() const { return NamesOf(FileDescriptor()); }  // its two addresses
   int FileDescriptor() const { return stream_ == nullptr ? -1 : stream_->FileDescriptor(); }
 
   Link::Stage stage() const { return stage_; }
@@ -50,7 +50,7 @@ class LinkConnection final : public SocketPoller::Watcher, public std::enable_sh
   bool TakesLong() const override { return false; }
 
   const Link::Target& target() const { return target_; }
-  void SetConditions(const LinkConditions& conditions);
+  void SetConditions(const LinkConditions& conditions);  // from now on
 
  private:
   using Stage = Link::Stage;
@@ -58,62 +58,56 @@ class LinkConnection final : public SocketPoller::Watcher, public std::enable_sh
   // The name look-up, and the attempts to connect.
   struct Dialing;
 
-  // One direction of a delayed link.
-  struct Delayed {
+  struct Delayed {  // one direction of a delayed link
     DelayQueue line;
-    bool is_awaited = false;
+    bool is_awaited = false;  // a timer runs until its next bytes are due
   };
 
   // Runs the action in a later turn, unless the link is gone by then.
   template <class Action>
-  void Later(Action action) {
+  void Later(Action action) {  // runs the action in a later turn, unless the link is gone by then
     parts_.loop.Post(&parts_.participant, [self = shared_from_this(), action] {
       if (self->user_ != nullptr) action(*self);
     });
   }
-  void TryNextAddress();
-  void FinishConnecting();
-  void Begin();
-  void Handshake();
+  void TryNextAddress();    // connects to the next address of the host
+  void FinishConnecting();  // the socket is connected, or connecting has failed
+  void Begin();             // after connecting: the TLS handshake, or Open
+  void Handshake();         // the next step of the TLS handshake
   void Open();
-  void OnReady(SocketPoller::Interest ready);
-  void Receive();
-  void ReceiveLater();
-  // Returns whether bytes that are due wait for the socket.
-  bool HasUnsent() const { return unsent_.size() != sent_; }
-  void SendNow(Bytes bytes);
-  void SendMore();
-  void Deliver(Bytes bytes);
-  // Calls `serve` when the next bytes are due.
-  void Await(Delayed& delayed, void (LinkConnection::*serve)());
-  // Reduces the remaining delay of queued bytes to at most `delay_ms`.
-  void Hasten(Delayed& delayed, int64_t delay_ms, void (LinkConnection::*serve)());
-  // Returns whether reading must stop because of the size of the delayed received bytes.
-  bool HoldsMuch() const;
-  void SendDue();
-  void DeliverDue();
-  void Watch();
-  void Unwatch();
-  // Ends the link, after received bytes that are still delayed.
-  void EndByPeer(const std::string& reason);
+  void OnReady(SocketPoller::Interest ready);                     // the socket is
+  void Receive();                                                 // reads from the socket and delivers
+  void ReceiveLater();                                            // calls Receive in a later turn
+  bool HasUnsent() const { return unsent_.size() != sent_; }      // bytes that are due wait for the socket
+  void SendNow(Bytes bytes);                                      // without delay
+  void SendMore();                                                // sends what is in unsent_
+  void Deliver(Bytes bytes);                                      // to the user, or to the delay queue
+  void Await(Delayed& delayed, void (LinkConnection::*serve)());  // calls `serve` when the next bytes are due
+  void Hasten(Delayed& delayed, int64_t delay_ms, void (LinkConnection::*serve)());  // reduces the remaining delay
+  bool HoldsMuch() const;                     // too many received bytes are delayed, so reading must stop
+  void SendDue();                             // sends delayed bytes whose time has come
+  void DeliverDue();                          // gives the user delayed bytes whose time has come
+  void Watch();                               // registers the socket events that are needed now
+  void Unwatch();                             // registers no socket events
+  void EndByPeer(const std::string& reason);  // ends the link after received bytes that are still delayed
   void End(const std::string& reason);
 
   const Parts parts_;
   const Link::Target target_;
   Link::User* user_;                  // null: the link is gone
-  std::unique_ptr<Dialing> dialing_;  // null: connected, or accepted
+  std::unique_ptr<Dialing> dialing_;  // the attempts to connect; null: connected, or accepted
   Stage stage_ = Stage::kResolving;
-  std::unique_ptr<ByteStream> stream_;
-  SocketPoller::Interest registered_;
-  bool reads_ = true;
-  LinkConditions conditions_;
-  Delayed to_send_;
-  Delayed to_deliver_;
-  std::optional<std::string> end_;  // end of the connection by the other side, reported after to_deliver_
-  bool dials_late_ = false;         // was cut before it dialed
-  bool receive_posted_ = false;
-  std::string unsent_;
-  size_t sent_ = 0;  // of unsent_
+  std::unique_ptr<ByteStream> stream_;  // null: no socket yet
+  SocketPoller::Interest registered_;   // events for which the poller watches the socket
+  bool reads_ = true;                   // reading is on (SetReading)
+  LinkConditions conditions_;           // simulated
+  Delayed to_send_;                     // bytes that the user has sent
+  Delayed to_deliver_;                  // received bytes
+  std::optional<std::string> end_;      // end of the connection by the other side, reported after to_deliver_
+  bool dials_late_ = false;             // was cut, so it connects only after the cut
+  bool receive_posted_ = false;         // ReceiveLater waits for its turn
+  std::string unsent_;                  // bytes for the socket; the first sent_ of them are sent
+  size_t sent_ = 0;                     // of unsent_
 };
 
 }  // namespace respite

@@ -10,7 +10,7 @@
 
 namespace respite {
 
-class LocalNodeRoutes {
+class LocalNodeRoutes {  // local addresses of the nodes in this process
  public:
   // Resolves the host, which may block. A name that does not resolve has no addresses.
   explicit LocalNodeRoutes(const std::string& announced);
@@ -18,11 +18,11 @@ class LocalNodeRoutes {
   // Adds the address at which a node listens.
   void Add(int port, const std::string& address) { addresses_[port] = address; }
   // Returns the target to dial. It differs from `target` only if that is one of the nodes.
-  Link::Target Follow(Link::Target target) const;
+  Link::Target Follow(Link::Target target) const;  // replaces the address of a local node
 
  private:
-  std::vector<std::string> hosts_;        // the announced host, and its addresses
-  std::map<int, std::string> addresses_;  // by port
+  std::vector<std::string> hosts_;        // the announced host, and the addresses that it resolves to
+  std::map<int, std::string> addresses_;  // where each node listens, by port
 };
 
 }  // namespace respite

@@ -17,20 +17,19 @@
 
 namespace respite {
 
-struct HostAddress {
-  sockaddr_storage address;
+struct HostAddress {         // an address and port for connect(2)
+  sockaddr_storage address;  // with the port
   socklen_t size;
 };
 
 enum class ResolveTrouble : uint8_t { kNoAddress, kTimeout };
 
-class NameResolver {
+class NameResolver {  // looks up the addresses of a host, with a timeout
  public:
   using Addresses = std::vector<HostAddress>;
   using LookUp = std::function<Addresses(const std::string& host, const std::string& port)>;
   using TimePoint = std::chrono::steady_clock::time_point;
-  // Maximum look-ups that run at the same time, abandoned ones included.
-  static constexpr size_t kMost = 8;
+  static constexpr size_t kMost = 8;  // maximum number of look-ups at a time, abandoned ones included
 
   NameResolver() : NameResolver(LookUpBySystem) {}
   // For tests: `look_up` runs on other threads and may outlive the resolver.
@@ -42,11 +41,11 @@ class NameResolver {
  private:
   struct Question;
 
-  static Addresses LookUpBySystem(const std::string& host, const std::string& port);
+  static Addresses LookUpBySystem(const std::string& host, const std::string& port);  // by getaddrinfo
   std::shared_ptr<Question> Ask(const std::string& host, const std::string& port);
 
-  LookUp look_up_;
-  std::vector<std::shared_ptr<Question>> under_way_;
+  LookUp look_up_;                                    // LookUpBySystem, or a test's function
+  std::vector<std::shared_ptr<Question>> under_way_;  // look-ups that run, abandoned ones included
 };
 
 }  // namespace respite

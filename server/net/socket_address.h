@@ -11,13 +11,13 @@
 
 namespace respite {
 
-struct TcpOptions {
+struct TcpOptions {  // of a listening socket
   int port = 0;
-  int backlog = 511;
+  int backlog = 511;  // maximum number of connections that wait for accept(2)
   uint32_t mark = 0;  // SO_MARK; 0: none
 };
 
-struct OpenError {
+struct OpenError {   // why a socket could not be opened
   std::string text;  // "bind: Address already in use"
   int code = 0;      // errno, or 0 when the name does not resolve
 };
@@ -26,24 +26,24 @@ struct OpenError {
 // every IPv6 address.
 Result<Descriptor, OpenError> ListenTcp(const std::string& host, const TcpOptions& options);
 // Ends all listening at this socket, also at the copy that a new child has until it closes it.
-void StopListening(int descriptor);
-// Returns a socket that is bound, but does not listen. While it is open, no other process gets the port, but ListenTcp
-// in this process does. Port 0: the system chooses a free one.
-Result<Descriptor, OpenError> ReserveTcp(const std::string& host, int port);
+void StopListening(int descriptor);  // also at copies of the socket in children
+// While it is open, no other process gets the port, but ListenTcp in this process does. Port 0: the system chooses a
+// free one.
+Result<Descriptor, OpenError> ReserveTcp(const std::string& host, int port);  // binds a socket that does not listen
 // Replaces a stale socket file. `mode` 0 leaves the permissions to umask.
 Result<Descriptor, OpenError> ListenUnix(const std::string& path, uint32_t mode, int backlog);
 
-int PortOf(int descriptor);
+int PortOf(int descriptor);  // the local port of a socket
 
-struct PeerNames {
-  std::string address;  // "127.0.0.1:50000", "[::1]:50000", "/path:0"
-  std::string local_address;
-  bool unix_socket = false;
-  bool loopback = false;
+struct PeerNames {            // the two addresses of a connection
+  std::string address;        // of the peer: "127.0.0.1:50000", "[::1]:50000", "/path:0"
+  std::string local_address;  // our own end, in the same form
+  bool unix_socket = false;   // the connection came through a Unix socket
+  bool loopback = false;      // the peer is on this machine
 };
-PeerNames NamesOf(int descriptor);
+PeerNames NamesOf(int descriptor);  // of a connected socket
 
-// Sets TCP_NODELAY, and keepalive with the first probe after `keepalive_s` (0: none).
-void TuneTcp(int descriptor, int keepalive_s);
+// The first keepalive probe is sent after `keepalive_s`.
+void TuneTcp(int descriptor, int keepalive_s);  // TCP_NODELAY, and keepalive (0: none)
 
 }  // namespace respite

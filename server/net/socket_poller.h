@@ -18,8 +18,7 @@ class io_context;
 
 namespace respite {
 
-// The result of one attempt to move bytes over a stream on a socket.
-struct Transfer {
+struct Transfer {  // the result of one attempt to move bytes over a stream on a socket
   enum class State : uint8_t {
     kMoved,   // some bytes
     kLater,   // none until the socket is ready again
@@ -27,23 +26,22 @@ struct Transfer {
     kFailed,  // the connection is broken; the stream knows why
   };
   State state;
-  size_t bytes = 0;
+  size_t bytes = 0;  // number of bytes moved
 };
 
-class SocketPoller {
+class SocketPoller {  // finds all sockets that are ready, with one call of epoll
  public:
   // A watcher may stop watching during a round, and may be destroyed afterwards.
-  class Watcher {
+  class Watcher {  // is told when its socket is ready
    public:
     virtual ~Watcher() = default;
     virtual void OnReadable() = 0;
     virtual void OnWritable() = 0;
-    // Returns whether the next call is likely to take long. Long calls get a limited share of a turn.
-    virtual bool TakesLong() const = 0;
+    virtual bool TakesLong() const = 0;  // the next call is likely to, and gets a limited share of a turn
   };
-  struct Interest {
+  struct Interest {  // readable and writable events
     bool read = false;
-    bool write = false;
+    bool write = false;  // the socket is, or must become, writable
     bool operator==(const Interest&) const = default;
     bool Any() const { return read || write; }
   };
@@ -54,39 +52,36 @@ class SocketPoller {
   // Changes the events that `watcher` receives. With an empty interest it does not receive hang-ups either. Errors and
   // hang-ups count as both readable and writable. Returns false if the system refuses more sockets
   // (fs.epoll.max_user_watches). Cost: one system call if the interest changes.
-  bool Change(int descriptor, Watcher& watcher, Interest from, Interest to);
+  bool Change(int descriptor, Watcher& watcher, Interest from, Interest to);  // which events the watcher gets
 
   // Serves the sockets that are ready now, without waiting. May be called within a round in progress. Returns how many
   // were served.
-  int Serve();
+  int Serve();  // calls the watchers of ready sockets; returns how many
 
-  // Makes Asio's next wait end when a socket is ready. Cost: one system call, unless Asio already waits for sockets.
-  void WakeAsio();
+  void WakeAsio();  // makes Asio's next wait end when a socket is ready
 
  private:
   struct Set;
   struct Round;
-  static constexpr int kEventsPerRound = 128;
-  static constexpr int kRoundsPerTurn = 8;
-  static constexpr int kServedPerTurn = 128;
+  static constexpr int kEventsPerRound = 128;  // maximum number of events from one epoll_wait
+  static constexpr int kRoundsPerTurn = 8;     // maximum number of epoll_wait calls per turn
+  static constexpr int kServedPerTurn = 128;   // maximum number of sockets served per turn
   // Maximum time per turn for hang-ups and long calls. The rest wait, so that thousands of them do not delay other
   // sockets. epoll reports in order of arrival, and reports them again.
-  static constexpr int64_t kLongOnesUs = 250;
+  static constexpr int64_t kLongOnesUs = 250;  // maximum time per turn for long calls
 
-  // The part of its share that a turn has used.
-  struct Share {
-    int served = 0;
-    int64_t long_ones_us = 0;
+  struct Share {               // the part of its share that a turn has used
+    int served = 0;            // number of sockets
+    int64_t long_ones_us = 0;  // time spent in long calls
   };
 
-  // Calls the watchers of ready sockets. Returns false if this turn need not poll again.
-  bool ServeRound(Share& share);
+  bool ServeRound(Share& share);  // calls the watchers of ready sockets; false: this turn need not poll again
   static void Tell(const Round& round, size_t place);
 
   const Pace& pace_;
   std::unique_ptr<Set> set_;
-  Round* round_ = nullptr;  // the round in progress
-  bool wakes_asio_ = false;
+  Round* round_ = nullptr;   // the round in progress
+  bool wakes_asio_ = false;  // Asio waits for the epoll descriptor
 };
 
 }  // namespace respite

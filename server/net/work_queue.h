@@ -14,28 +14,28 @@
 
 namespace respite {
 
-class WorkQueue {
+class WorkQueue {  // expensive steps, of which each turn of the loop runs a limited share
  public:
   // Each turn may spend `share_us` on steps.
   WorkQueue(const Pace& pace, int64_t share_us) : pace_(pace), share_us_(share_us) {}
 
-  void Enter(std::function<void()> step) { steps_.push_back(std::move(step)); }
-  bool Empty() const { return steps_.empty(); }
+  void Enter(std::function<void()> step) { steps_.push_back(std::move(step)); }  // adds a step
+  bool Empty() const { return steps_.empty(); }                                  // no step waits
   size_t Size() const { return steps_.size(); }
 
-  // Runs steps until the share is used up, and at least `at_least` of them.
-  void ServeShare(size_t at_least = 1);
-  void ServeAll() { ServeShare(SIZE_MAX); }
+  // Runs steps until the share is used up, and at least `min_steps` of them.
+  void ServeShare(size_t min_steps = 1);     // runs steps until the turn's share is used up
+  void ServeAll() { ServeShare(SIZE_MAX); }  // runs all steps
 
  private:
   const Pace& pace_;
-  const int64_t share_us_;
-  std::deque<std::function<void()>> steps_;
+  const int64_t share_us_;                   // maximum time per turn
+  std::deque<std::function<void()>> steps_;  // in the order of their execution
 };
 
-inline void WorkQueue::ServeShare(size_t at_least) {
+inline void WorkQueue::ServeShare(size_t min_steps) {
   const int64_t until_us = pace_.NowUs() + share_us_;
-  for (size_t done = 0; !Empty() && (done < at_least || pace_.NowUs() < until_us); ++done) {
+  for (size_t done = 0; !Empty() && (done < min_steps || pace_.NowUs() < until_us); ++done) {
     const std::function<void()> step = std::move(steps_.front());
     steps_.pop_front();
     step();

@@ -54,9 +54,9 @@ bool ClientStream::Send(Bytes bytes) {
   return true;
 }
 
-ssize_t ClientStream::Receive(std::span<char> room) {
-  if (ssl_ == nullptr) return recv(socket_.Get(), room.data(), room.size(), 0);
-  return SSL_read(ssl_.get(), room.data(), static_cast<int>(std::min<size_t>(room.size(), INT_MAX)));
+ssize_t ClientStream::Receive(std::span<char> target) {
+  if (ssl_ == nullptr) return recv(socket_.Get(), target.data(), target.size(), 0);
+  return SSL_read(ssl_.get(), target.data(), static_cast<int>(std::min<size_t>(target.size(), INT_MAX)));
 }
 
 bool ClientStream::HasEnded() const {

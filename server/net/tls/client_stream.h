@@ -13,33 +13,30 @@
 
 namespace respite {
 
-// The TLS options of redis-cli with these names. Empty: not set.
-struct ClientTls {
-  std::string cacert;
+struct ClientTls {     // TLS options of redis-cli with these names; empty: not set
+  std::string cacert;  // file with the trusted certificates
   std::string cert;
   std::string key;
   std::string sni;
   bool is_insecure = false;  // accepts any server certificate
 };
 
-class ClientStream {
+class ClientStream {  // the blocking connection of the client tool, plain or with TLS
  public:
   explicit ClientStream(Descriptor socket) : socket_(std::move(socket)) {}
 
-  // Starts TLS. Returns the reason if that failed.
-  std::optional<std::string> Encrypt(const ClientTls& tls);
+  std::optional<std::string> Encrypt(const ClientTls& tls);  // starts TLS; returns why that failed
 
   bool Send(Bytes bytes);
-  // Returns the number of received bytes; 0 or less if the connection has ended.
-  ssize_t Receive(std::span<char> room);
-  // Returns whether the other side has closed the connection and nothing is left to receive.
-  bool HasEnded() const;
-  int SocketNumber() const { return socket_.Get(); }
+  // Returns the number of received bytes.
+  ssize_t Receive(std::span<char> target);  // 0 or less: the connection has ended
+  bool HasEnded() const;                    // the peer has closed the connection, and nothing is left to receive
+  int SocketNumber() const { return socket_.Get(); }  // the file descriptor
 
  private:
   Descriptor socket_;
-  SslContextHandle context_;
-  SslHandle ssl_;  // null: plain
+  SslContextHandle context_;  // null: plain
+  SslHandle ssl_;             // null: plain
 };
 
 }  // namespace respite

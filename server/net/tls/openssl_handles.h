@@ -9,7 +9,7 @@ struct ssl_st;
 
 namespace respite {
 
-struct OpenSslDeleter {
+struct OpenSslDeleter {  // for std::unique_ptr
   void operator()(ssl_ctx_st* context) const;
   void operator()(ssl_st* connection) const;
 };
@@ -17,7 +17,7 @@ struct OpenSslDeleter {
 using SslContextHandle = std::unique_ptr<ssl_ctx_st, OpenSslDeleter>;
 using SslHandle = std::unique_ptr<ssl_st, OpenSslDeleter>;
 
-// Returns this thread's first error, for example "error:0A00010B:SSL routines::wrong version number", and clears all.
-std::string TakeOpenSslError();
+// For example "error:0A00010B:SSL routines::wrong version number".
+std::string TakeOpenSslError();  // this thread's first error as text; clears all of them
 
 }  // namespace respite

@@ -12,27 +12,27 @@ namespace respite {
 
 class TlsStream;
 
-class Tls {
+class Tls {  // the keys and rules for TLS, from the directives tls-*
  public:
-  // Returns whether the directives enable TLS, for clients or between servers.
-  static bool IsWanted(const Settings& settings) {
+  // They may enable it for clients or between servers.
+  static bool IsWanted(const Settings& settings) {  // the directives enable TLS
     return settings.tls_port != 0 || settings.tls_cluster || settings.tls_replication;
   }
 
   // Reads keys and certificates again, for new connections. Returns the reason if that failed; nothing changes then.
-  std::optional<std::string> Configure(const Settings& settings);
-  bool Configured() const { return server_ != nullptr; }
+  std::optional<std::string> Configure(const Settings& settings);  // returns why that failed
+  bool Configured() const { return server_ != nullptr; }           // keys and certificates were read
   // Drops the keys; existing connections keep the former ones.
   void Drop();
 
   // Returns the server's end of a connected, non-blocking socket; null if memory is exhausted. Requires: Configured.
-  std::unique_ptr<TlsStream> Accept(int descriptor, TlsAuthClients clients) const;
+  std::unique_ptr<TlsStream> Accept(int descriptor, TlsAuthClients clients) const;  // TLS of a server; null: no memory
   // Returns the client's end of a connected, non-blocking socket; null if memory is exhausted. Requires: Configured.
-  std::unique_ptr<TlsStream> Connect(int descriptor) const;
+  std::unique_ptr<TlsStream> Connect(int descriptor) const;  // TLS of a client; null: no memory
 
  private:
-  SslContextHandle server_;
-  SslContextHandle client_;
+  SslContextHandle server_;  // for connections that this server accepts
+  SslContextHandle client_;  // for connections that this server makes
 };
 
 }  // namespace respite

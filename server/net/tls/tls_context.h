@@ -13,9 +13,9 @@
 namespace respite {
 
 // Makes a context for connections from clients. The error is a log line that names the faulty directive.
-Result<SslContextHandle, std::string> MakeTlsServerContext(const Settings& settings);
+Result<SslContextHandle, std::string> MakeTlsServerContext(const Settings& settings);  // for clients
 
 // Makes a context for connections to other servers, with the client certificate, or the server's if there is none.
-Result<SslContextHandle, std::string> MakeTlsClientContext(const Settings& settings);
+Result<SslContextHandle, std::string> MakeTlsClientContext(const Settings& settings);  // to other servers
 
 }  // namespace respite

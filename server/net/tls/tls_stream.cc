@@ -165,15 +165,15 @@ Transfer TlsStream::Receive(std::span<char> target) {
 }
 
 // Copies segments smaller than a record into one record.
-Transfer TlsStream::Send(const ReplyBuffer& output, size_t most) {
+Transfer TlsStream::Send(const ReplyBuffer& output, size_t max_bytes) {
   Bytes front;
   output.VisitFront(1, [&](Bytes piece) { front = piece; });
-  if (output.Segments() == 1 || front.size() >= kRecordBytes) return Send(front.substr(0, most));
+  if (output.Segments() == 1 || front.size() >= kRecordBytes) return Send(front.substr(0, max_bytes));
   std::array<char, kRecordBytes> record;  // NOLINT: filled below
   size_t size = 0;
   output.VisitFront(kPiecesPerRecord,
                     [&](Bytes piece) { size += piece.copy(record.data() + size, record.size() - size); });
-  return Send(Bytes(record.data(), std::min(size, most)));
+  return Send(Bytes(record.data(), std::min(size, max_bytes)));
 }
 
 Transfer TlsStream::Send(Bytes bytes) {

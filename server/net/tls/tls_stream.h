@@ -17,7 +17,7 @@
 
 namespace respite {
 
-class TlsStream {
+class TlsStream {  // one end of a TLS connection on a non-blocking socket
  public:
   // `connection` has its role already. The caller owns the descriptor, which must stay open as long as this object.
   TlsStream(SslHandle connection, int descriptor);
@@ -27,33 +27,32 @@ class TlsStream {
 
   // See ByteStream for these methods.
   bool InHandshake() const { return in_handshake_; }
-  Transfer Handshake();
+  Transfer Handshake();  // performs the next step; kMoved: the handshake has ended
   Transfer Receive(std::span<char> target);
-  // Sends at most `most` bytes from the front.
-  Transfer Send(const ReplyBuffer& output, size_t most);
+  // Sends at most `max_bytes` bytes from the front.
+  Transfer Send(const ReplyBuffer& output, size_t max_bytes);
   Transfer Send(Bytes bytes);
-  bool HasReceived() const { return has_received_; }
-  SocketPoller::Interest Needs(SocketPoller::Interest wanted) const;
-  SocketPoller::Interest Allows(SocketPoller::Interest ready) const;
+  bool HasReceived() const { return has_received_; }                  // the socket need not be readable
+  SocketPoller::Interest Needs(SocketPoller::Interest wanted) const;  // the socket events to wait for
+  SocketPoller::Interest Allows(SocketPoller::Interest ready) const;  // that these socket events allow
   std::string ErrorText() const { return error_; }
-  void SayGoodbye();
+  void SayGoodbye();  // sends close_notify
 
   struct LinkConnection;
 
  private:
   enum class Waits : uint8_t { kForInput, kForRoom };
 
-  // Returns the result of a call that moved nothing, and records what it waits for.
-  Transfer Outcome(int result, Waits& waits);
+  Transfer Outcome(int result, Waits& waits);  // the result of a call that moved nothing; records what it waits for
 
   std::unique_ptr<LinkConnection> wire_;
-  SslHandle connection_;
-  std::string error_;
-  Waits receiving_ = Waits::kForInput;
-  Waits sending_ = Waits::kForRoom;
-  bool in_handshake_ = true;
-  bool has_received_ = false;
-  bool broken_ = false;
+  SslHandle connection_;                // OpenSSL's object
+  std::string error_;                   // of the last failure
+  Waits receiving_ = Waits::kForInput;  // what the last receive waits for
+  Waits sending_ = Waits::kForRoom;     // what the last send waits for
+  bool in_handshake_ = true;            // the handshake has not ended
+  bool has_received_ = false;           // received bytes are buffered here
+  bool broken_ = false;                 // after a fatal error, so that close_notify must not be sent
 };
 
 }  // namespace respite
