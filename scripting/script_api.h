@@ -9,7 +9,7 @@
 namespace respite {
 
 // Sets the globals `redis` and `server`, and a pcall that returns the text of an error to the script instead of the
-// error table. Requires: an EngineLink in the state's extra space.
+// error table. Requires: the state of a ScriptEngine.
 void OpenScriptApi(lua_State* lua);  // sets the globals `redis`, `server` and `pcall`
 
 std::string InApi(lua_State* lua, Bytes text);  // "redis." or "server." before a text
