@@ -10,10 +10,9 @@
 
 namespace respite {
 
-class CommandWords {
+class CommandWords {  // the arguments of one command that a script runs
  public:
-  // Removes the previous arguments. At most `count` new ones may follow.
-  void Start(size_t count);
+  void Start(size_t count);  // removes the previous arguments; at most `count` new ones may follow
   // Adds an argument. Its text must stay valid while the arguments are used.
   void Add(Bytes text) { words_[count_++] = text; }
   // Adds a number: an integer with all digits, any other in the shortest form that reads back to the same value.
@@ -21,10 +20,10 @@ class CommandWords {
   std::span<const Bytes> All() const { return {words_.data(), count_}; }
 
  private:
-  std::vector<Bytes> words_;  // never shrinks below the largest `count`
-  size_t count_ = 0;
+  std::vector<Bytes> words_;          // never shrinks below the largest `count`
+  size_t count_ = 0;                  // number of arguments in words_
   std::vector<std::string> numbers_;  // texts of numbers; not resized between Start and All
-  size_t used_numbers_ = 0;
+  size_t used_numbers_ = 0;           // of numbers_
 };
 
 }  // namespace respite

@@ -24,15 +24,14 @@
 
 namespace respite {
 
-// The reason why a script ended without a reply.
-struct ScriptFailure {
+struct ScriptFailure {      // the reason why a script ended without a reply
   std::string text;         // in the form for Reply::Error
   bool is_counted = false;  // the error of a command, which was already added to the statistics
 };
 
 class ScriptEngine final : private ThreadObserver {
  public:
-  static constexpr size_t kMemoryLimit = kScriptMemoryLimit;
+  static constexpr size_t kMemoryLimit = kScriptMemoryLimit;  // bytes that scripts may hold by default
 
   // A reference to a function in the Lua registry.
   using Function = int;
@@ -52,12 +51,11 @@ class ScriptEngine final : private ThreadObserver {
   Result<Function> Compile(Bytes source, const char* chunk, CompileLimit limit);
   // Stores the function on top of Lua's stack, and pops it. May raise a Lua error.
   Function Keep();
-  void Release(Function function);
+  void Release(Function function);  // frees a compiled function
 
-  // The input of a call.
-  struct Invocation {
-    Function function;
-    Bytes name;  // for errors: the script's SHA-1 or the function's name
+  struct Invocation {   // the input of one EVAL or FCALL
+    Function function;  // the compiled script or function
+    Bytes name;         // for errors: the script's SHA-1 or the function's name
     std::span<const Bytes> keys;
     std::span<const Bytes> args;
   };
@@ -71,23 +69,24 @@ class ScriptEngine final : private ThreadObserver {
   void SetMemoryLimit(size_t bytes) { memory_limit_ = bytes; }
   // FUNCTION LOAD: runs the text of a library, without a reply, until the load deadline.
   std::optional<ScriptFailure> RunLibrary(Function function);
-  // Returns true while a script or function runs, but not while a library is loaded.
-  bool Running() const { return phase_ == Phase::kRun; }
+  bool Running() const {  // true while a script or function runs; false while a library is loaded
+    return phase_ == Phase::kRun;
+  }
 
   // Runs a step of the collector if there is enough garbage. Cost: some microseconds at most.
-  void CollectGarbage() {
+  void CollectGarbage() {  // runs a step of Lua's collector if there is enough garbage
     if (used_bytes_ > collect_from_) CollectSome();
   }
   // Lets the collector run during the current script, once the script has used a lot of memory.
-  void RelieveMemory() {
+  void RelieveMemory() {  // lets the collector run during the script if it uses much memory
     if (used_bytes_ > kRelieveFrom) StartCollector();
   }
-  size_t UsedBytes() const { return used_bytes_; }
+  size_t UsedBytes() const { return used_bytes_; }  // bytes that the Lua state has allocated
 
   // Returns the engine of a state, for functions that Lua calls.
   static ScriptEngine& Of(lua_State* lua) { return **static_cast<ScriptEngine**>(lua_getextraspace(lua)); }
   ScriptHost& host() { return host_; }
-  CommandWords& words() { return words_; }
+  CommandWords& words() { return words_; }  // arguments of the command that redis.call runs
   lua_State* lua() { return lua_; }
 
  private:
@@ -95,48 +94,45 @@ class ScriptEngine final : private ThreadObserver {
   // While a Watched exists, the engine is in a phase that can be ended.
   class Watched;
 
-  static constexpr size_t kRelieveFrom = size_t{64} << 20;
-  static constexpr size_t kCollectLeast = size_t{32} << 10;
+  static constexpr size_t kRelieveFrom = size_t{64} << 20;   // used bytes at which the collector starts during a script
+  static constexpr size_t kCollectLeast = size_t{32} << 10;  // bytes of garbage that make a collector step worthwhile
 
-  static void* Allocate(void* engine, void* block, size_t old_bytes, size_t new_bytes);
-  static void OnCount(lua_State* lua, lua_Debug*);
-  // Raises an error if the running script must end.
-  void Check(lua_State* lua);
-  // Calls Check, if its time has come since the last call.
-  void CheckIfDue(lua_State* lua);
-  void BeforeResume(lua_State* lua) override;
+  static void* Allocate(void* engine, void* block, size_t old_bytes, size_t new_bytes);  // lua_Alloc with the limit
+  static void OnCount(lua_State* lua, lua_Debug*);  // the hook (lua_Hook) of long scripts
+  void Check(lua_State* lua);                       // raises an error if the running script must end
+  void CheckIfDue(lua_State* lua);                  // calls Check, if its time has come since the last call
+  void BeforeResume(lua_State* lua) override;       // checks the time limit before a coroutine is resumed
   void OnSwitch(lua_State* thread) noexcept override { watch_.Switch(thread); }
-  bool MustEnd(lua_State* lua) noexcept override;
-  // Returns the error that must end the running script, or null if the script may continue.
-  const char* StopReason();
+  bool MustEnd(lua_State* lua) noexcept override;  // returns true if the script has been ended
+  const char* StopReason();  // the error that must end the running script; null if it may continue
   // Calls `work` with Lua errors caught and memory limited. Moves its result to the top of this engine's stack, and
   // returns the result of lua_pcall. kTop gives `work` a copy of the value on top of the engine's stack.
   enum class Argument : uint8_t { kNone, kTop };
   template <typename Work>
   int Protect(Work& work, Argument argument = Argument::kNone);
-  int ProtectedRun(int arguments, int results);
+  int ProtectedRun(int arguments, int results);  // lua_pcall with limited memory; returns its status
   template <typename Prepare>
   std::optional<ScriptFailure> Run(const Invocation& invocation, Prepare prepare, Reply& reply);
-  std::optional<ScriptFailure> Finish(int status, Bytes name, Reply& reply);
-  ScriptFailure DescribeFailure(Bytes name);
-  ScriptFailure BriefFailure(Bytes name);
-  ScriptFailure TakeFailure(Bytes name);
-  void PushTexts(std::span<const Bytes> texts);
-  void CollectSome();
-  void StartCollector();
+  std::optional<ScriptFailure> Finish(int status, Bytes name, Reply& reply);  // writes the reply or returns the failure
+  ScriptFailure DescribeFailure(Bytes name);     // describes the error on top of the stack; `name` of the script
+  ScriptFailure BriefFailure(Bytes name);        // describes it without allocating in Lua
+  ScriptFailure TakeFailure(Bytes name);         // describes the error table on top of the stack
+  void PushTexts(std::span<const Bytes> texts);  // pushes them as one Lua table
+  void CollectSome();                            // runs one step of the collector
+  void StartCollector();                         // for the rest of the running script
 
   ScriptHost& host_;
-  CommandWords words_;
-  size_t used_bytes_ = 0;
-  size_t collect_from_ = kCollectLeast;
-  bool limited_ = false;  // memory is limited; set only while Lua catches the error
-  Phase phase_ = Phase::kIdle;
-  const char* stop_reason_ = nullptr;  // set when the running script has been ended
-  size_t memory_limit_ = kMemoryLimit;
-  int64_t load_until_ms_ = 0;    // monotonic; see SetLoadDeadline
-  bool collector_runs_ = false;  // the script has used a lot of memory
-  ScriptWatch watch_;
-  Function globals_ = 0;  // the real table of globals
+  CommandWords words_;                   // arguments of the command that redis.call runs
+  size_t used_bytes_ = 0;                // allocated by the Lua state
+  size_t collect_from_ = kCollectLeast;  // used bytes above which the collector runs steps
+  bool limited_ = false;                 // memory is limited; set only while Lua catches the error
+  Phase phase_ = Phase::kIdle;           // whether a script runs or a library is loaded
+  const char* stop_reason_ = nullptr;    // set when the running script has been ended
+  size_t memory_limit_ = kMemoryLimit;   // bytes that scripts may hold
+  int64_t load_until_ms_ = 0;            // monotonic; see SetLoadDeadline
+  bool collector_runs_ = false;          // the script has used a lot of memory
+  ScriptWatch watch_;                    // calls OnCount periodically in a long script
+  Function globals_ = 0;                 // the real table of globals
   lua_State* lua_;
 };
 

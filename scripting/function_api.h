@@ -10,8 +10,7 @@
 
 namespace respite {
 
-// Adds these globals; the `Extend` argument of a ScriptEngine.
-void OpenFunctionApi(lua_State* lua);
+void OpenFunctionApi(lua_State* lua);  // adds these globals; the `Extend` argument of a ScriptEngine
 
 // Runs the code of a library, which adds its functions to `library`, until the engine's load deadline. Requires: an
 // engine with OpenFunctionApi.

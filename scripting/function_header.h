@@ -8,7 +8,7 @@
 
 namespace respite {
 
-struct FunctionHeader {
+struct FunctionHeader {  // the first line of a library: `#!lua name=mylib`
   std::string name;
   size_t size;  // of the line without its end; the code begins there, so that line numbers stay correct
 };
@@ -17,7 +17,6 @@ Result<FunctionHeader> ReadFunctionHeader(Bytes code);
 
 inline constexpr char kBadFunctionName[] =
     "Library names can only contain letters, numbers, or underscores(_) and must be at least one character long";
-// Returns true if this is a valid name of a library or function.
-bool IsFunctionName(Bytes name);
+bool IsFunctionName(Bytes name);  // valid for a library or function: letters, digits, underscores
 
 }  // namespace respite

@@ -164,8 +164,8 @@ Result<Done> FunctionLibraries::Join(Collection added, RestorePolicy policy) {
   return Done{};
 }
 
-bool FunctionLibraries::Delete(Bytes name) {
-  const FunctionLibrary* library = contents_.loaded.Find(name);
+bool FunctionLibraries::Delete(Bytes library_name) {
+  const FunctionLibrary* library = contents_.loaded.Find(library_name);
   if (library == nullptr) return false;
   Release(*contents_.loaded.Unlink(*library));
   return true;

@@ -29,24 +29,23 @@ namespace respite {
 
 struct FunctionLibrary;
 
-struct ScriptFunction {
-  std::string name;  // as registered
+struct ScriptFunction {  // one function that FCALL can call
+  std::string name;      // as registered
   std::optional<std::string> description;
-  uint32_t flags = 0;  // ScriptFlag bits
-  ScriptEngine::Function function = 0;
-  const FunctionLibrary* library = nullptr;
+  uint32_t flags = 0;                        // ScriptFlag bits
+  ScriptEngine::Function function = 0;       // the compiled code
+  const FunctionLibrary* library = nullptr;  // which registered the function
 };
 
-// Compares names case-insensitively.
-struct SameName {
+struct SameName {  // compares names case-insensitively
   bool operator()(std::string_view a, std::string_view b) const { return EqualsIgnoreCase(a, b); }
 };
-struct NameHash {
+struct NameHash {  // case-insensitive
   HashKey key;
   size_t operator()(std::string_view name) const;
 };
 
-struct FunctionLibrary {
+struct FunctionLibrary {  // the unit of FUNCTION LOAD: one text that registers functions
   std::string name;
   std::string code;                                        // the whole text
   std::vector<std::unique_ptr<ScriptFunction>> functions;  // in order of registration
@@ -54,34 +53,33 @@ struct FunctionLibrary {
   size_t UsedBytes() const;
 };
 
-class FunctionLibraries {
+class FunctionLibraries {  // all libraries of this server, and the Lua state that they share
  public:
   // The time limit for loading a library that a client sends. Redis: LOAD_TIMEOUT_MS.
-  static constexpr int64_t kLoadTimeoutMs = 500;
+  static constexpr int64_t kLoadTimeoutMs = 500;  // for the library of a client
   // Where a library comes from: a client, or a file or a primary (kAccepted), so that a server has loaded it before.
   // The latter has ten times the time, because the machine may be slower now or may have paused the process, and twice
   // the memory, because files order libraries by name and other libraries may be loaded before it.
   enum class Origin : uint8_t { kClient, kAccepted };
 
   using ByName = std::map<std::string, std::unique_ptr<FunctionLibrary>, std::less<>>;
-  // A set of libraries, and the index of their functions.
-  struct Collection {
+  struct Collection {  // a set of libraries, and the index of their functions
     explicit Collection(const HashKey& key) : functions(0, NameHash{key}) {}
 
-    ByName libraries;
-    std::unordered_map<std::string_view, const ScriptFunction*, NameHash, SameName> functions;
-    size_t used_bytes = 0;
+    ByName libraries;                                                                           // ordered by name
+    std::unordered_map<std::string_view, const ScriptFunction*, NameHash, SameName> functions;  // by name
+    size_t used_bytes = 0;  // of the texts and the index
 
     const FunctionLibrary* Find(Bytes name) const;
-    const ScriptFunction* FindFunction(Bytes name) const;
+    const ScriptFunction* FindFunction(Bytes name) const;  // null if absent
     const FunctionLibrary& Link(std::unique_ptr<FunctionLibrary> library);
-    std::unique_ptr<FunctionLibrary> Unlink(const FunctionLibrary& library);
+    std::unique_ptr<FunctionLibrary> Unlink(const FunctionLibrary& library);  // removes the library and its functions
   };
-  struct Contents {
+  struct Contents {  // everything that Take moves out
     explicit Contents(const HashKey& key) : loaded(key) {}
 
-    std::unique_ptr<ScriptEngine> engine;
-    Collection loaded;
+    std::unique_ptr<ScriptEngine> engine;  // null until the first library is loaded
+    Collection loaded;                     // the loaded libraries
   };
   enum class OnExisting : uint8_t { kRefuse, kReplace };
   enum class RestorePolicy : uint8_t { kAppend, kReplace, kFlush };
@@ -93,51 +91,55 @@ class FunctionLibraries {
   FunctionLibraries(ScriptHost& host, const HashKey& hash_key)
       : host_(host), hash_key_(hash_key), contents_(hash_key) {}
 
-  // Returns an empty object with the same settings; its contents can be moved into this object.
-  FunctionLibraries EmptyTwin() const { return FunctionLibraries(host_, hash_key_); }
+  FunctionLibraries EmptyTwin() const {  // has the same settings but no libraries; contents can be exchanged
+    return FunctionLibraries(host_, hash_key_);
+  }
 
   // Adds a library. If it fails, nothing changes; the error is the text for the client, without "ERR". Cost: O(size of
   // the code), plus running the code.
   Result<const FunctionLibrary*> Load(Bytes code, OnExisting on_existing, Origin origin = Origin::kClient);
-  // Returns the total time that Load has taken so far.
-  int64_t LoadedForMs() const { return loaded_for_ms_; }
+  int64_t LoadedForMs() const { return loaded_for_ms_; }  // the total time that Load has taken so far
   // Adds all libraries or none. No other client is served meanwhile, so libraries from a client share one time limit.
   Result<Done> Restore(std::span<const std::string> codes, RestorePolicy policy, TimeLimit limit,
                        Origin origin = Origin::kClient);
-  // Returns false if there is no library of this name.
-  bool Delete(Bytes name);
+  bool Delete(Bytes library_name);  // returns false if there is no library of this name
   // Removes all libraries and their Lua state; another thread may free them.
   Contents Take() { return std::exchange(contents_, Contents(hash_key_)); }
-  // Restores the result of Take; drops libraries that were loaded since then.
-  void PutBack(Contents contents) { contents_ = std::move(contents); }
+  void PutBack(Contents contents) {  // restores the result of Take, and drops what was loaded since
+    contents_ = std::move(contents);
+  }
 
   // Returns null if there is no such function. Cost: O(1).
   const ScriptFunction* FindFunction(Bytes name) const { return contents_.loaded.FindFunction(name); }
   // Returns the libraries ordered by name. Persistence writes the code of each.
   const ByName& All() const { return contents_.loaded.libraries; }
-  const Collection& Loaded() const { return contents_.loaded; }
+  const Collection& Loaded() const { return contents_.loaded; }  // all libraries with the index of their functions
   size_t FunctionCount() const { return contents_.loaded.functions.size(); }
 
   ScriptEngine& engine();
-  void CollectGarbage() {
+  void CollectGarbage() {  // runs a step of Lua's collector if there is enough garbage
     if (contents_.engine != nullptr) contents_.engine->CollectGarbage();
   }
   // EngineBytes returns the memory of the Lua state, and UsedBytes the memory of the texts and their index.
-  size_t EngineBytes() const { return contents_.engine == nullptr ? 0 : contents_.engine->UsedBytes(); }
-  size_t UsedBytes() const { return contents_.loaded.used_bytes; }
+  size_t EngineBytes() const {  // memory of the Lua state
+    return contents_.engine == nullptr ? 0 : contents_.engine->UsedBytes();
+  }
+  size_t UsedBytes() const { return contents_.loaded.used_bytes; }  // memory of the texts and their index
 
  private:
-  static int64_t TimeoutMs(Origin origin) { return origin == Origin::kClient ? kLoadTimeoutMs : 10 * kLoadTimeoutMs; }
-  Result<const FunctionLibrary*> LoadInto(Collection& into, Bytes code, OnExisting on_existing);
+  static int64_t TimeoutMs(Origin origin) {  // time limit for loading one library
+    return origin == Origin::kClient ? kLoadTimeoutMs : 10 * kLoadTimeoutMs;
+  }
+  Result<const FunctionLibrary*> LoadInto(Collection& into, Bytes code, OnExisting on_existing);  // loads and adds it
   std::optional<std::string> Run(FunctionLibrary& library, Bytes program);
   Result<Done> Join(Collection added, RestorePolicy policy);
-  void Release(const FunctionLibrary& library);
-  void Release(const Collection& collection);
+  void Release(const FunctionLibrary& library);  // frees the compiled functions
+  void Release(const Collection& collection);    // frees the compiled functions
 
   ScriptHost& host_;
-  HashKey hash_key_;
+  HashKey hash_key_;  // for the hash of names, so that clients cannot choose collisions
   Contents contents_;
-  int64_t loaded_for_ms_ = 0;
+  int64_t loaded_for_ms_ = 0;  // total time of loading so far
 };
 
 }  // namespace respite

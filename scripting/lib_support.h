@@ -17,18 +17,18 @@ inline constexpr size_t kScriptMemoryLimit = size_t{1} << 30;
 
 // Converts a number as x86-64 does: towards zero, and to the smallest integer if it does not fit into 64 bits. Redis:
 // leaves these conversions to the compiler, so scripts see the behaviour of this processor.
-int64_t TruncatedInteger(double value);
+int64_t TruncatedInteger(double value);  // as the x86-64 conversion; INT64_MIN if it does not fit
 // Converts a number as x86-64 does for unsigned integers: negative values become their two's complement, 2^64 and more
 // become 0.
-uint64_t TruncatedUnsigned(double value);
+uint64_t TruncatedUnsigned(double value);  // as the x86-64 conversion
 
 // Returns an argument that is a number or a numeric text, without its fraction. Raises Lua's error for other values.
-int64_t IntegerArgument(lua_State* lua, int index);
-int64_t OptionalIntegerArgument(lua_State* lua, int index, int64_t otherwise);
+int64_t IntegerArgument(lua_State* lua, int index);  // raises Lua's error if it is not a number
+int64_t OptionalIntegerArgument(lua_State* lua, int index, int64_t otherwise);  // `otherwise` if it is absent
 
 // Runs the hook of the script, if it is set, as Lua does between two instructions. Long C++ functions call this, so
 // that the script can be ended there. May raise the error that ends the script.
-inline void Listen(lua_State* lua) {
+inline void Listen(lua_State* lua) {  // calls the hook of a long script, which may raise an error to end it
   lua_Hook hook = lua_gethook(lua);
   if (hook == nullptr) return;
   lua_Debug nothing{};
@@ -38,15 +38,14 @@ inline void Listen(lua_State* lua) {
 // Calls Listen periodically in a loop, and soon after ScriptWatch requests a check: a single step may take long, such
 // as lua_next in a table with millions of empty slots. Cost of a step: an increment, and for every sixteenth step a
 // call.
-class WorkCount {
+class WorkCount {  // calls the script's hook periodically in a long C++ loop
  public:
   explicit WorkCount(lua_State* lua) : lua_(lua) {}
 
   void Step() {
     if (++steps_ % kStepsPerCheck == 0 && (steps_ % kStepsPerLook == 0 || IsLookWanted())) Listen(lua_);
   }
-  // Counts many steps, such as the bytes of a text.
-  void Steps(size_t count) {
+  void Steps(size_t count) {  // counts many steps, such as the bytes of a text
     steps_ += static_cast<uint32_t>(std::min<size_t>(count, kStepsPerLook));
     if (steps_ < kStepsPerLook) return;
     steps_ = 0;
@@ -54,45 +53,47 @@ class WorkCount {
   }
 
  private:
-  static constexpr uint32_t kStepsPerLook = 16384;  // some hundred microseconds
-  static constexpr uint32_t kStepsPerCheck = 16;
+  static constexpr uint32_t kStepsPerLook = 16384;  // between two hook calls: some hundred microseconds
+  static constexpr uint32_t kStepsPerCheck = 16;    // between two tests of IsLookWanted
 
-  // ScriptWatch sets the hook count to 1 to request a check.
-  bool IsLookWanted() const { return lua_gethookcount(lua_) == 1; }
+  bool IsLookWanted() const {  // ScriptWatch sets the hook count to 1 to request a hook call
+    return lua_gethookcount(lua_) == 1;
+  }
 
   lua_State* lua_;
-  uint32_t steps_ = 0;
+  uint32_t steps_ = 0;  // since the last hook call
 };
 
 // Returns the lowest address to which recursion may grow this thread's native stack, for recursion whose depth a script
 // controls. The rest is reserved for functions that do not recurse. The creator of a thread chooses its stack size; for
 // the main thread, `ulimit -s` does at the start. Cost: the first call on a thread asks the system.
-uintptr_t StackFloor();
+uintptr_t StackFloor();  // lowest address to which recursion may grow the native stack
 
-// Returns false if recursion must stop. Cost: a nanosecond.
-inline bool HasStackRoom() { return reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) > StackFloor(); }
+inline bool HasStackRoom() {  // returns false if recursion must stop
+  return reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) > StackFloor();
+}
 
 // Makes room for `count` more values on the stack. Returns false beyond the 8000 slots that Lua 5.1 gives a C function,
 // and when the native stack is nearly used up. This bounds the nesting depth in the libraries.
-bool ReserveSlots(lua_State* lua, size_t count);
+bool ReserveSlots(lua_State* lua, size_t count);  // of Lua's stack; returns false beyond 8000
 // Makes room as ReserveSlots does, but raises an error instead of returning false: "stack overflow (<why>)".
-void RequireSlots(lua_State* lua, size_t count, const char* why);
+void RequireSlots(lua_State* lua, size_t count, const char* why);  // of Lua's stack, or raises an error
 
 // A number as printf's "%.<precision>g" writes it: 5, 0.1, 1e+15, -0, inf, -nan. Lua 5.1 uses a precision of 14.
 // Requires: 1 <= precision <= 14.
 //
 // Cost: about 10 ns for integers, 60 ns for numbers with few digits, 200 ns for others.
-class PrintedNumber {
+class PrintedNumber {  // a number as text, like printf's "%.14g"
  public:
   explicit PrintedNumber(double number, int precision = 14);
 
   operator Bytes() const { return {text_, size_}; }  // NOLINT(google-explicit-constructor): it is a text
 
  private:
-  static constexpr size_t kLongest = 32;
+  static constexpr size_t kLongest = 32;  // bytes of the longest text
 
-  bool PrintInteger(double number, int precision);
-  bool PrintShort(double number, int precision);
+  bool PrintInteger(double number, int precision);  // fast path for integers; returns false if it does not apply
+  bool PrintShort(double number, int precision);    // fast path for numbers with few digits
 
   char text_[kLongest];
   size_t size_ = 0;
@@ -102,7 +103,7 @@ class PrintedNumber {
 // raises Lua's error "not enough memory".
 //
 // Cost: amortised O(1) per byte; no allocation up to kInlineSize bytes.
-class LuaBuffer {
+class LuaBuffer {  // a growing text in the memory of the Lua state
  public:
   explicit LuaBuffer(lua_State* lua) : lua_(lua) {}
   ~LuaBuffer();
@@ -114,26 +115,26 @@ class LuaBuffer {
     data_[size_++] = byte;
   }
   void Append(Bytes text);
-  void AppendZeros(size_t count);
+  void AppendZeros(size_t count);  // appends `count` zero bytes
 
   // Returns room for `count` bytes after the text; Commit() appends the bytes that were written there.
-  char* Reserve(size_t count) {
+  char* Reserve(size_t count) {  // returns space for `count` bytes after the text, to be filled and committed
     if (capacity_ - size_ < count) Grow(count);
     return data_ + size_;
   }
-  void Commit(size_t count) { size_ += count; }
+  void Commit(size_t count) { size_ += count; }  // appends bytes written into the reserved space
 
   void Clear() { size_ = 0; }
   Bytes View() const { return {data_, size_}; }
 
  private:
-  static constexpr size_t kInlineSize = 1024;
+  static constexpr size_t kInlineSize = 1024;  // bytes stored without an allocation
 
   void Grow(size_t count);
 
   lua_State* lua_;
   size_t size_ = 0;
-  size_t capacity_ = kInlineSize;
+  size_t capacity_ = kInlineSize;  // bytes at data_
   char* data_ = inline_;
   alignas(size_t) char inline_[kInlineSize];
 };
@@ -145,12 +146,12 @@ inline void PushBytes(lua_State* lua, Bytes text) { lua_pushlstring(lua, text.da
 // for untrusted scripts.
 
 // JSON, compatible with lua-cjson 2.1, which Redis contains.
-int OpenCjson(lua_State* lua);
+int OpenCjson(lua_State* lua);  // the global `cjson`
 // MessagePack: pack, unpack, unpack_one, unpack_limit.
-int OpenCmsgpack(lua_State* lua);
+int OpenCmsgpack(lua_State* lua);  // the global `cmsgpack`
 // Bit operations on 32-bit numbers (LuaBitOp).
-int OpenBit(lua_State* lua);
+int OpenBit(lua_State* lua);  // the global `bit`
 // C structures: pack, unpack, size.
-int OpenStruct(lua_State* lua);
+int OpenStruct(lua_State* lua);  // the global `struct`
 
 }  // namespace respite

@@ -15,31 +15,29 @@ namespace respite {
 
 // Opens base, table, string, math and coroutine as in 5.1, in the table of globals. Omits functions that access the
 // outside world (files, print, bytecode).
-void OpenLua51(lua_State* lua);
+void OpenLua51(lua_State* lua);  // opens Lua 5.1's libraries as globals
 
 // Seeds the sequence of math.random, as math.randomseed does. Redis 7.2 does not seed it between scripts: all scripts
 // share one sequence.
-void SeedRandom(lua_State* lua, int32_t seed);
+void SeedRandom(lua_State* lua, int32_t seed);  // as math.randomseed does
 
 // Implemented by the owner of a state, which may end scripts that run in the state.
-class ThreadObserver {
+class ThreadObserver {  // is told when a script switches between coroutines
  public:
   virtual ~ThreadObserver() = default;
-  // Called when this thread is about to resume a coroutine. May raise a Lua error.
-  virtual void BeforeResume(lua_State* lua) = 0;
+  virtual void BeforeResume(lua_State* lua) = 0;  // this thread is about to resume a coroutine; may raise an error
   // Called when `thread` begins to run: a coroutine that was resumed, or the thread that had resumed the last one.
-  virtual void OnSwitch(lua_State* thread) noexcept = 0;
+  virtual void OnSwitch(lua_State* thread) noexcept = 0;  // `thread` (a coroutine or its resumer) begins to run
   // Returns true if the script has been ended. Then code that catches any error must raise it again.
-  virtual bool MustEnd(lua_State* lua) noexcept = 0;
+  virtual bool MustEnd(lua_State* lua) noexcept = 0;  // returns true if the script has been ended
 };
 
-// `observer` must outlive everything that runs in the state.
-void ObserveThreads(lua_State* lua, ThreadObserver* observer);
+void ObserveThreads(lua_State* lua, ThreadObserver* observer);  // `observer` must outlive everything in the state
 
 // Source text, changed so that 5.4 reads it as 5.1 does. Unknown escape sequences become the character after the
 // backslash, a function with `...` that uses the table `arg` gets one, and bytecode is read as text. Line numbers stay
 // the same. While a long text is adapted, the hook of the script is called and may end the script.
-class AdaptedSource {
+class AdaptedSource {  // Lua 5.1 source text, changed so that Lua 5.4 reads it as 5.1 does
  public:
   // `source` must outlive the AdaptedSource. Raises an error if the memory limit does not allow a copy. Cost: O(n);
   // copies nothing if no change is necessary.
@@ -48,12 +46,12 @@ class AdaptedSource {
 
  private:
   LuaBuffer text_;
-  LuaBuffer whole_;
+  LuaBuffer whole_;  // the text if it had to be changed
   Bytes view_;
 };
 
 // Loads source text of 5.1 as lua_load does; refuses bytecode. Calls the hook of the script as AdaptedSource does.
-int LoadSource(lua_State* lua, Bytes source, const char* chunk);
+int LoadSource(lua_State* lua, Bytes source, const char* chunk);  // as lua_load, for 5.1 text; `chunk`: its name
 
 // For the files that implement the libraries of 5.1 (lua51_*.cc): the argument rules of 5.1, and the parts of which
 // OpenLua51 consists. Lua errors are raised as its C++ exceptions.
@@ -62,33 +60,33 @@ namespace lua51 {
 // Returns an argument as a C int; a value that does not fit loses its upper bits, as in 5.1.
 inline int CheckInt(lua_State* lua, int argument) { return static_cast<int>(luaL_checkinteger(lua, argument)); }
 
-inline int OptionalInt(lua_State* lua, int argument, int otherwise) {
+inline int OptionalInt(lua_State* lua, int argument, int otherwise) {  // `otherwise` if it is absent
   return lua_isnoneornil(lua, argument) ? otherwise : CheckInt(lua, argument);
 }
 
-inline Bytes CheckBytes(lua_State* lua, int argument) {
+inline Bytes CheckBytes(lua_State* lua, int argument) {  // raises Lua's error unless it is a string or number
   size_t size = 0;
   const char* text = luaL_checklstring(lua, argument, &size);
   return {text, size};
 }
 
-// Returns the number of elements of a sequence, without metamethods.
-inline int RawSize(lua_State* lua, int index) { return static_cast<int>(lua_rawlen(lua, index)); }
+inline int RawSize(lua_State* lua, int index) {  // elements of a sequence, without metamethods
+  return static_cast<int>(lua_rawlen(lua, index));
+}
 
-// Returns null if there is no observer.
-ThreadObserver* ObserverOf(lua_State* lua);
+ThreadObserver* ObserverOf(lua_State* lua);  // null if there is none
 // For functions that catch errors: raises the error on top again if the script has been ended.
-void PassOnEnd(lua_State* lua);
+void PassOnEnd(lua_State* lua);  // after catching an error: raises it again if the script has been ended
 
 // getfenv and setfenv.
-int GetEnvironment(lua_State* lua);
-int SetEnvironment(lua_State* lua);
+int GetEnvironment(lua_State* lua);  // getfenv
+int SetEnvironment(lua_State* lua);  // setfenv
 
 // string.format.
-int Format(lua_State* lua);
+int Format(lua_State* lua);  // string.format
 
 // Each function adds one library: OpenBase to the table of globals, the others as a global table.
-void OpenBase(lua_State* lua);
+void OpenBase(lua_State* lua);  // pcall, tonumber … as globals
 void OpenCoroutine(lua_State* lua);
 void OpenString(lua_State* lua);
 void OpenTable(lua_State* lua);

@@ -24,12 +24,11 @@ static_assert(sizeof(lua_Integer) == 8 && sizeof(lua_Number) == 8);
 #define RESPITE_LUA_TO_INTEGER "lua_tointegerx"
 #endif
 
-// A value as it is stored in a register or a table.
-struct Value {
+struct Value {  // a Lua value as it is stored in a register or a table (TValue)
   union {
-    void* object;
-    lua_Integer integer;
-    lua_Number number;
+    void* object;         // a string, table, function …
+    lua_Integer integer;  // only where scripts cannot see it
+    lua_Number number;    // a double
   };
   uint8_t tag;
 };
@@ -45,8 +44,7 @@ inline constexpr uint8_t kLongStringTag = kShortStringTag | 1 << 4;
 // The offset of the text in a string object. The text ends with a NUL.
 inline constexpr size_t kStringTextOffset = 24;
 
-// The header of every garbage-collected object.
-struct ObjectHeader {
+struct ObjectHeader {  // of every garbage-collected object
   void* next;
   uint8_t tag;
 };
@@ -63,11 +61,9 @@ inline constexpr int kDivisionEvent = kFirstArithmeticEvent + LUA_OPDIV;
 extern "C" {
 // Creates or interns a string.
 void* NewString(lua_State* lua, const char* text, size_t size) asm("_Z12luaS_newlstrP9lua_StatePKcm");
-// Returns nonzero if the value is a number or a numeric text.
-int ToNumber(const Value* value, lua_Number* number) asm("_Z14luaV_tonumber_PK6TValuePd");
+int ToNumber(const Value* value, lua_Number* number) asm("_Z14luaV_tonumber_PK6TValuePd");  // nonzero: is one
 }
 
-// The operator % of 5.1.
-double Remainder(double a, double b);
+double Remainder(double a, double b);  // the operator % of Lua 5.1
 
 }  // namespace respite::lua51

@@ -13,7 +13,7 @@ namespace respite::lua51 {
 // Matches one pattern at positions of one subject. The matcher borrows both. A malformed pattern raises a Lua error. A
 // long match calls the hook of the script periodically, so that the script can be ended. Cost of a match: with n
 // quantifiers, up to O(size^n).
-class PatternMatcher {
+class PatternMatcher {  // matches one Lua pattern at positions of one subject
  public:
   PatternMatcher(lua_State* lua, Bytes subject, Bytes pattern);
 
@@ -22,55 +22,54 @@ class PatternMatcher {
 
   // Pushes capture `index` (from 0). In a pattern without captures, capture 0 is the whole match.
   void PushCapture(int index, const char* start, const char* end);
-  // Pushes all captures and returns their number.
-  int PushCaptures(const char* start, const char* end);
+  int PushCaptures(const char* start, const char* end);  // pushes all and returns their number
   // Pushes all captures and returns their number; pushes nothing for a pattern without captures.
-  int PushOwnCaptures();
+  int PushOwnCaptures();  // as PushCaptures, but pushes nothing for a pattern without captures
 
  private:
   static constexpr int kMaxCaptures = 32;
-  static constexpr int kMaxDepth = 1000;
-  static constexpr size_t kWorkPerLook = 4'000'000;  // approximate bytes compared: a few ms
-  static constexpr size_t kWorkOfStep = 16;
-  static constexpr ptrdiff_t kUnfinished = -1;
-  static constexpr ptrdiff_t kPosition = -2;
+  static constexpr int kMaxDepth = 1000;             // of recursion
+  static constexpr size_t kWorkPerLook = 4'000'000;  // between two hook calls, in bytes compared: a few ms
+  static constexpr size_t kWorkOfStep = 16;          // work of one call of Match
+  static constexpr ptrdiff_t kUnfinished = -1;       // Capture::size before its closing bracket
+  static constexpr ptrdiff_t kPosition = -2;         // Capture::size of "()", which captures a position
 
-  struct Capture {
-    const char* start;
+  struct Capture {      // text that a bracketed part of the pattern matched
+    const char* start;  // in the subject
     ptrdiff_t size;
   };
 
-  const char* Match(const char* at, const char* item);
-  const char* MatchItems(const char* at, const char* item);
-  const char* MatchEscape(const char* at, const char* item);
-  const char* MatchQuantified(const char* at, const char* item, const char* item_end);
-  const char* MatchMost(const char* at, const char* item, const char* item_end);
-  const char* MatchFewest(const char* at, const char* item, const char* item_end);
-  const char* MatchBalanced(const char* at, const char* item);
-  const char* MatchFrontier(const char* at, const char* item);
-  const char* MatchBackReference(const char* at, const char* item);
-  const char* StartCapture(const char* at, const char* item, ptrdiff_t size);
-  const char* EndCapture(const char* at, const char* item);
+  const char* Match(const char* at, const char* item);  // matches the pattern from `item` on; returns the end or null
+  const char* MatchItems(const char* at, const char* item);   // does the work of Match
+  const char* MatchEscape(const char* at, const char* item);  // %b, %f, or a back reference %1 to %9
+  const char* MatchQuantified(const char* at, const char* item, const char* item_end);  // an item before ? * + or -
+  const char* MatchMost(const char* at, const char* item, const char* item_end);        // `*`: as often as possible
+  const char* MatchFewest(const char* at, const char* item, const char* item_end);      // `-`: as rarely as possible
+  const char* MatchBalanced(const char* at, const char* item);                          // %b()
+  const char* MatchFrontier(const char* at, const char* item);                          // %f[set]
+  const char* MatchBackReference(const char* at, const char* item);                     // %1 to %9
+  const char* StartCapture(const char* at, const char* item, ptrdiff_t size);           // kUnfinished or kPosition
+  const char* EndCapture(const char* at, const char* item);                             // at the closing bracket
 
   char At(const char* place) const { return place < pattern_end_ ? *place : '\0'; }
-  const char* ItemEnd(const char* item);
-  const char* SetEnd(const char* set);
-  bool MatchesOne(const char* at, const char* item, const char* item_end);
-  void Spend(size_t work) {
+  const char* ItemEnd(const char* item);                                    // the end of one class, set or character
+  const char* SetEnd(const char* set);                                      // the end of [set]
+  bool MatchesOne(const char* at, const char* item, const char* item_end);  // whether one character matches the item
+  void Spend(size_t work) {  // counts work, and calls the script's hook from time to time
     work_ += work;
     if (work_ >= kWorkPerLook) LookUp();
   }
-  void LookUp();
-  bool IsInSet(unsigned char c, const char* set, const char* set_end) const;
-  Capture& FinishedCapture(int index);
+  void LookUp();  // calls the script's hook, which may end the script
+  bool IsInSet(unsigned char c, const char* set, const char* set_end) const;  // set: "[…]"
+  Capture& FinishedCapture(int index);                                        // raises an error for another one
 
   lua_State* lua_;
-  Bytes subject_;
+  Bytes subject_;  // the text to search
   const char* pattern_;
   const char* pattern_end_;
-  int depth_ = 0;
-  int captures_ = 0;
-  size_t work_ = 0;  // since the last call of the hook
+  int depth_ = 0;     // of Match's recursion
+  int captures_ = 0;  // number of valid elements of capture_
+  size_t work_ = 0;   // since the last call of the hook
   std::array<Capture, kMaxCaptures> capture_;
 };
 

@@ -21,10 +21,10 @@ namespace respite {
 
 // Pushes a reply (see BinaryReplyReader) as one value. Returns true if it is an error, which is a table with `err` that
 // is marked as already counted.
-bool PushReply(lua_State* lua, Bytes reply);
+bool PushReply(lua_State* lua, Bytes reply);  // returns true if the reply is an error
 
 // Pushes {err=text}. The text already contains its error code.
-void PushErrorTable(lua_State* lua, Bytes text);
+void PushErrorTable(lua_State* lua, Bytes text);  // {err=text}
 
 // Writes the value on top of the stack as a reply and pops it. A value nested deeper than Redis' stack allows is
 // replaced by an error. Reports errors within the reply to `host`.
@@ -32,13 +32,13 @@ void PushErrorTable(lua_State* lua, Bytes text);
 // A small value can contain an endless reply, since a table may occur many times; so the hook of the script is called
 // meanwhile, and may end the script. Raises an error if Lua has no memory left, or if the reply exceeds the memory
 // limit of a script. Stops early, with an incomplete reply, if the host says that the reply is unwanted.
-void WriteReply(lua_State* lua, Reply& reply, ScriptHost& host);
+void WriteReply(lua_State* lua, Reply& reply, ScriptHost& host);  // converts the value on top of the stack, and pops it
 
-// Redis: errors and statuses are C strings.
-inline Bytes BeforeZero(Bytes text) { return text.substr(0, text.find('\0')); }
+inline Bytes BeforeZero(Bytes text) {  // Redis: errors and statuses are C strings
+  return text.substr(0, text.find('\0'));
+}
 
-// A view of a string on the stack.
-inline Bytes TextAt(lua_State* lua, int index) {
+inline Bytes TextAt(lua_State* lua, int index) {  // a view of the string at this index of Lua's stack
   size_t size = 0;
   const char* text = lua_tolstring(lua, index, &size);
   return {text, size};

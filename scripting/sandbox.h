@@ -11,28 +11,26 @@
 namespace respite {
 
 // Raises the error for a change that does not use assignment. Redis: this error has no line number.
-int RefuseRawChange(lua_State* lua);
+int RefuseRawChange(lua_State* lua);  // raises the error for changing a read-only table (rawset)
 
-// Replaces the table on top of the stack by a read-only proxy for it.
-void MakeReadOnly(lua_State* lua);
+void MakeReadOnly(lua_State* lua);  // replaces the table on top of the stack by a read-only proxy
 
 // Returns true for a read-only proxy. For functions that change tables without metamethods.
-bool IsReadOnly(lua_State* lua, int index);
+bool IsReadOnly(lua_State* lua, int index);  // the value is a read-only proxy
 
 // Pushes the real table of a read-only proxy. Returns false and pushes nothing for any other value.
-bool PushReal(lua_State* lua, int index);
+bool PushReal(lua_State* lua, int index);  // the table of a read-only proxy; pushes nothing for another value
 
 // Finishes the globals. Every library among them becomes read-only, reading a name that does not exist is an error, and
 // scripts now see a read-only proxy as their globals. Call it once, after all libraries are open. Returns the registry
 // reference of the real table; fields set there (KEYS, ARGV) are visible to scripts.
-int ProtectGlobals(lua_State* lua);
+int ProtectGlobals(lua_State* lua);  // makes them read-only
 
-// Makes reading a missing name of the table on top an error, as for the globals.
-void RefuseUnknownNames(lua_State* lua);
+void RefuseUnknownNames(lua_State* lua);  // makes reading a missing name of the table on top an error
 
 // ShowInsteadOfGlobals makes global names refer to the table on top of the stack, and pops it. ShowGlobals reverts
 // this, also for functions created meanwhile. Requires: ProtectGlobals.
-void ShowInsteadOfGlobals(lua_State* lua);
-void ShowGlobals(lua_State* lua);
+void ShowInsteadOfGlobals(lua_State* lua);  // pops a table, which scripts now see as their globals
+void ShowGlobals(lua_State* lua);           // reverts ShowInsteadOfGlobals
 
 }  // namespace respite

@@ -240,7 +240,7 @@ void SetVersion(lua_State* lua, const ScriptDialect& dialect) {
 
 }  // namespace
 
-std::string InApi(lua_State* lua, Bytes words) { return std::string(DialectOf(lua).table) + "." + std::string(words); }
+std::string InApi(lua_State* lua, Bytes text) { return std::string(DialectOf(lua).table) + "." + std::string(text); }
 
 int RaiseError(lua_State* lua, Bytes text) {
   PushError(lua, text);

@@ -9,13 +9,11 @@
 namespace respite {
 
 // Sets the globals `redis` and `server`, and a pcall that returns the text of an error to the script instead of the
-// error table. Requires: an EngineLink in the state's extra space.
-void OpenScriptApi(lua_State* lua);
+// error table. Requires: the state of a ScriptEngine.
+void OpenScriptApi(lua_State* lua);  // sets the globals `redis`, `server` and `pcall`
 
-// Returns a name such as "redis.log", or "server.log" if the dialect names the table `server`.
-std::string InApi(lua_State* lua, Bytes words);
+std::string InApi(lua_State* lua, Bytes text);  // "redis." or "server." before a text
 
-// Raises the error {err="ERR " .. text}.
-int RaiseError(lua_State* lua, Bytes text);
+int RaiseError(lua_State* lua, Bytes text);  // raises {err="ERR " .. text}; never returns
 
 }  // namespace respite

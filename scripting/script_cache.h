@@ -16,27 +16,27 @@
 
 namespace respite {
 
-struct Script {
+struct Script {  // a script of EVAL or SCRIPT LOAD
   std::string body;
-  std::string sha;     // 40 lower-case digits
-  uint32_t flags = 0;  // ScriptFlag bits
-  ScriptEngine::Function function = 0;
+  std::string sha;                      // 40 lower-case digits
+  uint32_t flags = 0;                   // ScriptFlag bits
+  ScriptEngine::Function function = 0;  // the compiled script
 };
 
-class ScriptCache {
+class ScriptCache {  // the scripts of EVAL, compiled once
  public:
   struct Hash {
     HashKey key;
     size_t operator()(std::string_view text) const { return HashBytes(text, key); }
   };
-  struct Contents {
+  struct Contents {  // everything that Take moves out
     explicit Contents(const HashKey& key) : by_sha(0, Hash{key}), by_text(0, Hash{key}) {}
 
-    std::unique_ptr<ScriptEngine> engine;
-    std::unordered_map<std::string_view, std::unique_ptr<Script>, Hash> by_sha;
-    std::unordered_map<std::string_view, const Script*, Hash> by_text;
+    std::unique_ptr<ScriptEngine> engine;                                        // null until the first script
+    std::unordered_map<std::string_view, std::unique_ptr<Script>, Hash> by_sha;  // by SHA-1
+    std::unordered_map<std::string_view, const Script*, Hash> by_text;           // by body
     const Script* last = nullptr;  // the script found last, because most requests repeat it
-    size_t used_bytes = 0;
+    size_t used_bytes = 0;         // of the texts and the index
   };
 
   // The engine is created with the first script. `host` must outlive the cache.
@@ -44,8 +44,8 @@ class ScriptCache {
 
   // FindText and FindSha return null if there is no such script. Cost: FindText computes one hash of the text, much
   // cheaper than its SHA-1; FindSha is O(1).
-  const Script* FindText(Bytes body);
-  const Script* FindSha(Bytes sha);  // case-insensitive
+  const Script* FindText(Bytes body);  // null if absent
+  const Script* FindSha(Bytes sha);    // case-insensitive; null if absent
   // Compiles a script, or returns the existing one. The error is the text for the client, without "ERR".
   Result<const Script*> Add(Bytes body);
   // Removes all scripts and their Lua state; another thread may free them.
@@ -57,17 +57,19 @@ class ScriptCache {
     for (const auto& [sha, script] : contents_.by_sha) visit(*script);
   }
   ScriptEngine& engine();
-  void CollectGarbage() {
+  void CollectGarbage() {  // runs a step of Lua's collector if there is enough garbage
     if (contents_.engine != nullptr) contents_.engine->CollectGarbage();
   }
   size_t Size() const { return contents_.by_sha.size(); }
   // EngineBytes returns the memory of the Lua state, and UsedBytes the memory of the texts and their index.
-  size_t EngineBytes() const { return contents_.engine == nullptr ? 0 : contents_.engine->UsedBytes(); }
-  size_t UsedBytes() const { return contents_.used_bytes; }
+  size_t EngineBytes() const {  // memory of the Lua state
+    return contents_.engine == nullptr ? 0 : contents_.engine->UsedBytes();
+  }
+  size_t UsedBytes() const { return contents_.used_bytes; }  // memory of the texts and their index
 
  private:
   ScriptHost& host_;
-  HashKey hash_key_;
+  HashKey hash_key_;  // so that clients cannot choose texts that collide
   Contents contents_;
 };
 

@@ -23,13 +23,13 @@ enum ScriptFlag : uint32_t {
 };
 
 // Returns nullopt if there is no such flag.
-std::optional<ScriptFlag> ScriptFlagOf(Bytes name);
+std::optional<ScriptFlag> ScriptFlagOf(Bytes name);  // nullopt if there is no such flag
 // Returns the names in the order in which FUNCTION LIST shows them.
-std::vector<std::string_view> ScriptFlagNames(uint32_t flags);
+std::vector<std::string_view> ScriptFlagNames(uint32_t flags);  // in the order of FUNCTION LIST
 
 // The parts of a line that begins with "#!", split as in a configuration file. ReadShebang returns nullopt if the line
 // has no end or no words.
-struct Shebang {
+struct Shebang {                     // the parts of a line that begins with "#!"
   std::string engine;                // "#!lua"
   std::vector<std::string> options;  // "name=mylib"
   size_t size;                       // of the line without its end
@@ -38,8 +38,8 @@ std::optional<Shebang> ReadShebang(Bytes body);
 
 // The flags in the header of an EVAL script, and the place where the code begins. That is the end of the line, so that
 // line numbers stay correct.
-struct ScriptHeader {
-  uint32_t flags = kScriptUndeclared;
+struct ScriptHeader {                  // the first line of an EVAL script, such as `#!lua flags=no-writes`
+  uint32_t flags = kScriptUndeclared;  // ScriptFlag bits
   size_t size = 0;
 };
 // Reads the header. The error is the text for the client, without "ERR". With `knows_engines`, the error mentions

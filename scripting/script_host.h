@@ -16,49 +16,47 @@ namespace respite {
 enum ScriptReplication : uint8_t { kReplicateNone = 0, kReplicateAof = 1, kReplicateReplicas = 2, kReplicateAll = 3 };
 
 // The parts of the server's name, version and behaviour that scripts can see.
-struct ScriptDialect {
+struct ScriptDialect {  // what scripts see of the server's name, version and behaviour
   std::string_view redis_version = kRedisVersion;
-  int redis_version_number = kRedisVersionNumber;  // one byte for each part
-  bool knows_redis_version = true;                 // the table contains the version and acl_check_cmd
-  bool has_server_table = true;                    // the global `server` is a second name of `redis`
-  std::string_view valkey_version = {};
-  int valkey_version_number = 0;             // 0 if this is not Valkey
-  std::string_view call = "redis lib call";  // in errors
-  std::string_view command = "Lua redis lib command";
-  std::string_view table = "redis";
-  std::string_view log_level = "debug level";
-  bool has_headers = true;       // #!lua flags=no-writes
-  bool knows_engines = false;    // "Could not find scripting engine 'js'"
-  bool has_clock = true;         // os.clock()
-  bool has_environments = true;  // getfenv, setfenv, newproxy
-  bool nests_errors = false;     // "Error running script (call to f_…): @user_script:1: …"
+  int redis_version_number = kRedisVersionNumber;      // one byte for each part
+  bool knows_redis_version = true;                     // the table contains the version and acl_check_cmd
+  bool has_server_table = true;                        // the global `server` is a second name of `redis`
+  std::string_view valkey_version = {};                // empty if this is not Valkey
+  int valkey_version_number = 0;                       // 0 if this is not Valkey
+  std::string_view call = "redis lib call";            // in errors
+  std::string_view command = "Lua redis lib command";  // in errors about the command
+  std::string_view table = "redis";                    // the name in errors, such as "redis.call"
+  std::string_view log_level = "debug level";          // in errors about redis.log
+  bool has_headers = true;                             // #!lua flags=no-writes
+  bool knows_engines = false;                          // "Could not find scripting engine 'js'"
+  bool has_clock = true;                               // os.clock()
+  bool has_environments = true;                        // getfenv, setfenv, newproxy
+  bool nests_errors = false;                           // "Error running script (call to f_…): @user_script:1: …"
 };
 
 // No function may throw: the caller's frames belong to Lua, which would treat a foreign exception as an error of the
 // script and continue. So an exception, such as std::bad_alloc, ends the process.
-class ScriptHost {
+class ScriptHost {  // what a running script needs of the server
  public:
   virtual ~ScriptHost() = default;
   // Runs one command. The reply is for a BinaryReplyReader and stays valid until the next call. Errors are already
   // counted.
-  virtual Bytes RunCommand(std::span<const Bytes> words) noexcept = 0;
+  virtual Bytes RunCommand(std::span<const Bytes> arguments) noexcept = 0;
   // Sets the protocol version for the replies of the following commands.
   virtual void SetResp(RespVersion version) noexcept = 0;
   virtual RespVersion Resp() const noexcept = 0;
-  virtual void SetReplication(uint8_t targets) noexcept = 0;
+  virtual void SetReplication(uint8_t targets) noexcept = 0;  // redis.set_repl: ScriptReplication bits
   // Returns true if the client may run this command, or nullopt if there is no such command.
-  virtual std::optional<bool> MayRun(std::span<const Bytes> words) noexcept = 0;
+  virtual std::optional<bool> MayRun(std::span<const Bytes> arguments) noexcept = 0;  // ACL; nullopt: no such command
   virtual void Log(LogLevel level, Bytes text) noexcept = 0;
   // Called periodically while a script runs. Returns true to end the script, even if it has written data.
-  virtual bool ShallStop() noexcept = 0;
+  virtual bool ShallStop() noexcept = 0;  // called periodically during a script; true ends it
   // Called periodically while the reply of a script is written. Returns true if the client was closed and must get no
   // more of the reply.
-  virtual bool IsReplyUnwanted() noexcept { return false; }
-  // Returns the time for time limits. May be called when no script runs.
-  virtual int64_t MonotonicMs() const noexcept = 0;
-  virtual ScriptDialect Dialect() const noexcept { return {}; }
-  // Counts an error that is an element of a script's reply.
-  virtual void CountError(Bytes text) noexcept = 0;
+  virtual bool IsReplyUnwanted() noexcept { return false; }  // the client was closed and must get no more of the reply
+  virtual int64_t MonotonicMs() const noexcept = 0;  // the time for time limits; may be called when no script runs
+  virtual ScriptDialect Dialect() const noexcept { return {}; }  // the names and versions that scripts see
+  virtual void CountError(Bytes text) noexcept = 0;              // an error that is an element of a script's reply
 };
 
 }  // namespace respite

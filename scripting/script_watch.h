@@ -22,7 +22,7 @@
 
 namespace respite {
 
-class ScriptWatch {
+class ScriptWatch {  // calls a hook periodically in long scripts
  public:
   // `hook` is called periodically in a long script. It must call Checked.
   ScriptWatch(lua_Hook hook, int instructions) : hook_(hook), instructions_(instructions) {}
@@ -31,17 +31,19 @@ class ScriptWatch {
 
   // Begin and End must be called when a script begins and ends, on the same thread; the next script may run on another
   // one. Cost: a few stores; the first script of a thread after a rest costs two system calls.
-  void Begin(lua_State* lua);
+  void Begin(lua_State* lua);  // a script begins
   void End();
   // Tells the watch that another thread of the same state runs now.
-  void Switch(lua_State* thread) {
+  void Switch(lua_State* thread) {  // another Lua thread (coroutine) runs now
     running_.store(thread, std::memory_order_relaxed);
     if (!IsTicking()) Hook(thread);
   }
   // Returns true if a tick came since the last check of a long script, or if no timer ticks. Cost: two loads.
-  bool IsCheckDue() const { return is_check_due_.load(std::memory_order_relaxed) || !IsTicking(); }
+  bool IsCheckDue() const {  // a timer tick came since the last check of a long script, or no timer ticks
+    return is_check_due_.load(std::memory_order_relaxed) || !IsTicking();
+  }
   // Sets the next call of the hook, which is `instructions` later. Must be called in the hook.
-  void Checked(lua_State* lua);
+  void Checked(lua_State* lua);  // sets the next call of the hook; must be called in the hook
 
  private:
   class Timer;
@@ -49,27 +51,29 @@ class ScriptWatch {
   // The state of a thread for the signal handler, which runs on the timer's thread and has no other way to find the
   // watch. While a long script lets other clients be served, another server of this thread may also run a script, so
   // watches nest. The struct is trivial, so that the handler may use it until the thread ends.
-  struct ThreadState {
+  struct ThreadState {                   // of an operating-system thread, for the signal handler
     std::atomic<ScriptWatch*> in_force;  // the watch of the script that runs on this thread
     std::atomic<bool> has_begun;         // a script began since the last tick
-    std::atomic<bool> is_ticking;
+    std::atomic<bool> is_ticking;        // the timer of this thread runs
   };
   static thread_local ThreadState thread_;
 
-  static bool IsTicking() { return thread_.is_ticking.load(std::memory_order_relaxed); }
-  void OnTick();
+  static bool IsTicking() {  // the timer of this thread runs
+    return thread_.is_ticking.load(std::memory_order_relaxed);
+  }
+  void OnTick();  // in the signal handler
   void Hook(lua_State* lua) { lua_sethook(lua, hook_, LUA_MASKCOUNT, instructions_); }
 
   lua_Hook hook_;
-  int instructions_;
-  ScriptWatch* outer_ = nullptr;  // the watch in force when this one began
-  std::atomic<lua_State*> running_{nullptr};
-  std::atomic<uint64_t> runs_{0};
-  std::atomic<bool> has_checked_{false};  // since the last tick
-  std::atomic<bool> is_check_due_{false};
-  uint64_t seen_runs_ = 0;  // at the last tick
-  int quiet_ticks_ = 0;     // consecutive ticks without a check
-  int patience_ = 1;        // number of quiet ticks until the hook runs immediately
+  int instructions_;                          // between two calls of the hook
+  ScriptWatch* outer_ = nullptr;              // the watch in force when this one began
+  std::atomic<lua_State*> running_{nullptr};  // the Lua thread that runs; null between scripts
+  std::atomic<uint64_t> runs_{0};             // number of scripts begun
+  std::atomic<bool> has_checked_{false};      // the hook ran since the last tick
+  std::atomic<bool> is_check_due_{false};     // set by a tick, cleared by the hook
+  uint64_t seen_runs_ = 0;                    // runs_ at the last tick
+  int quiet_ticks_ = 0;                       // consecutive ticks without a check
+  int patience_ = 1;                          // number of quiet ticks until the hook runs immediately
 };
 
 }  // namespace respite

@@ -12,29 +12,29 @@
 
 namespace respite {
 
-class ActiveExpiry {
+class ActiveExpiry {  // runs the rounds of Expiry in slices; clients are served between the slices
  public:
-  struct Parts {
+  struct Parts {  // the objects that this one uses
     const Env& env;
-    const LateBound<const KeyRemoval>& removal;
+    const LateBound<const KeyRemoval>& removal;  // says whether expired keys may be removed now
     Expiry& expiry;
   };
   explicit ActiveExpiry(Parts parts) : parts_(parts) {}
 
   // Called at each timer tick, `hz` times per second. Begins a round, unless KeyRemoval forbids it now.
-  void StartRound(int hz);
+  void StartRound(int hz);  // called at each timer tick, `hz` times per second
   // Stops the removal of keys until WakeUp, because the clock is stopped, and ExactExpiry removes keys when the clock
   // is moved.
-  void Sleep() { sleeps_ = true; }
-  void WakeUp() { sleeps_ = false; }
+  void Sleep() { sleeps_ = true; }    // removes no keys until WakeUp, because the clock is stopped
+  void WakeUp() { sleeps_ = false; }  // ends Sleep
 
  private:
-  void Continue();
-  void ContinueInNextTurn();
+  void Continue();            // runs the next slice of the round
+  void ContinueInNextTurn();  // after the clients of this iteration of the event loop
 
-  Parts parts_;
+  Parts parts_;          // the objects that this one uses
   bool posted_ = false;  // the next slice waits for its Turn
-  bool sleeps_ = false;
+  bool sleeps_ = false;  // see Sleep
 };
 
 }  // namespace respite

@@ -18,7 +18,7 @@ namespace respite {
 EntryPtr CopyOf(const Entry& original);
 Database CopyOf(const Database& original);
 
-class Capture {
+class Capture {  // all keys and functions of a Dataset at one moment, to be restored later
  public:
   // Copies the data and leaves it unchanged. Cost: O(data), and as much memory.
   static Capture Copy(const Dataset& data);
@@ -29,7 +29,7 @@ class Capture {
   // Replaces the current data and returns it; the caller decides where it is freed (LazyFree::Free). Listeners are
   // notified that all databases lose their keys. The Capture is empty afterwards. Requires: an equal number of
   // databases.
-  Capture Restore(Dataset& data) &&;
+  Capture Restore(Dataset& data) &&;  // replaces the current data and returns it
   // Restores a copy of the captured data, so that the Capture can be restored again. Cost: O(data).
   Capture Restore(Dataset& data) const&;
 
@@ -38,13 +38,15 @@ class Capture {
   std::unique_ptr<FunctionStore::Content> TakeFunctions() { return std::move(functions_); }
 
   size_t Keys() const;
-  size_t Functions() const { return functions_ == nullptr ? 0 : functions_->Functions(); }
+  size_t Functions() const {  // number of captured functions
+    return functions_ == nullptr ? 0 : functions_->Functions();
+  }
 
  private:
   Capture(std::vector<Database> databases, std::unique_ptr<FunctionStore::Content> functions)
       : databases_(std::move(databases)), functions_(std::move(functions)) {}
 
-  std::vector<Database> databases_;
+  std::vector<Database> databases_;                    // the captured keys
   std::unique_ptr<FunctionStore::Content> functions_;  // null without functions
 };
 

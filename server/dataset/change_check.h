@@ -2,7 +2,7 @@
 //
 // Each edit (edit.h) has one. It compares fingerprints of the value when the edit opens and closes:
 //
-//   the value has changed          the edit must have been Touched, and the change counted for the journals
+//   the value has changed          the edit must have called Touched, and counted the change for the journals
 //   only groups or IDs changed     the change must have been counted; it does not affect WATCH
 //   the command was refused        the value must not have changed
 //
@@ -21,14 +21,14 @@ namespace respite {
 
 #ifdef NDEBUG
 
-class ChangeCheck {
+class ChangeCheck {  // asserts that a command reports its changes; empty without assertions
  public:
   ChangeCheck(Unit&, int, Bytes, const Entry*) {}
-  void Created() {}
-  void Changed() {}
-  void Reported() {}
-  void LeaveUnreported() {}
-  void Close() {}
+  void Created() {}          // the edit created the key
+  void Changed() {}          // the edit gave the key a value or a deadline
+  void Reported() {}         // the command reported its change
+  void LeaveUnreported() {}  // disables the check
+  void Close() {}            // checks that changes were reported
 };
 
 #else

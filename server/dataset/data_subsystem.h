@@ -15,7 +15,7 @@
 
 namespace respite {
 
-struct DataSubsystem {
+struct DataSubsystem {  // the data of a node, and what removes keys: expiry, eviction, lazy free
   // `random_seed` is for choices that clients see; `ids` makes IDs that clients must not be able to guess.
   DataSubsystem(const Env& env, const HashKey& hash_key, uint64_t random_seed, const IdSource& ids)
       : dataset(env.settings, hash_key, random_seed, ids),
@@ -38,16 +38,16 @@ struct DataSubsystem {
   DataSubsystem& operator=(const DataSubsystem&) = delete;
 
   // ClientSubsystem attaches them.
-  LateBound<const KeyRemoval> expiry_rule;
-  LateBound<const KeyRemoval> eviction_rule;
+  LateBound<const KeyRemoval> expiry_rule;    // says whether expired keys may be removed now
+  LateBound<const KeyRemoval> eviction_rule;  // says whether keys may be evicted now
   Dataset dataset;
   BlockPool reply_blocks;  // memory of the clients' replies, which eviction does not count
   LazyFreeThread lazy_free_thread;
-  MemoryGauge memory;
+  MemoryGauge memory;  // measures used memory
   LazyFree lazy_free;
   Expiry expiry;
   ActiveExpiry active_expiry;
-  ExactExpiry exact_expiry;
+  ExactExpiry exact_expiry;  // used while a test moves the clock
   Eviction eviction;
 };
 

@@ -20,80 +20,73 @@
 
 namespace respite {
 
-// Is notified of changes as they happen. Serves WATCH, blocked clients, client-side caching and keyspace events.
-class ChangeListener {
+class ChangeListener {  // is told of changes, for WATCH, blocked clients, client-side caching and keyspace events
  public:
   virtual ~ChangeListener() = default;
-  // Called when a key was created or removed, or its value changed.
-  virtual void OnChange(int db, Bytes key) = 0;
-  virtual void OnEvent(int db, Bytes key, const KeyEvent& event) = 0;
-  // Called when clients that wait for the key must check it again, although its value is unchanged.
-  virtual void OnWake(int db, Bytes key) = 0;
-  // Called before these databases lose all their keys.
-  virtual void OnFlush(std::span<const int> dbs) = 0;
+  virtual void OnChange(int db, Bytes key) = 0;  // a key was created or removed, or its value changed
+  virtual void OnEvent(int db, Bytes key, const KeyEvent& event) = 0;  // a keyspace event such as "set"
+  virtual void OnWake(int db, Bytes key) = 0;          // clients blocked on this unchanged key must check it
+  virtual void OnFlush(std::span<const int> dbs) = 0;  // before these databases lose all their keys
   // Called after two databases were swapped.
-  virtual void OnSwap(int one, int other) = 0;
+  virtual void OnSwap(int one, int other) = 0;  // after SWAPDB
 };
 
-// Keeps data that is about to change, so that it can be restored (snapshots of TEST).
-class ChangeKeeper {
+class ChangeKeeper {  // keeps data that is about to change, to restore it (TEST snapshots)
  public:
   virtual ~ChangeKeeper() = default;
   // Called before a command that may change, remove or create this key. `entry` is its current value; null if absent.
-  virtual void BeforeChange(int db, Bytes key, const Entry* entry) = 0;
+  virtual void BeforeChange(int db, Bytes key, const Entry* entry) = 0;  // `entry`: its value, or null
   // Called when a database has lost this content, which is no longer used. A keeper that takes it must leave an empty
   // database.
-  virtual void OnFlushed(int db, Database& content) = 0;
+  virtual void OnFlushed(int db, Database& content) = 0;  // `content`: what it lost; may be taken
   virtual void OnSwap(int one, int other) = 0;
-  // Called before all data is replaced by another data set.
-  virtual void OnReplaced() = 0;
+  virtual void OnReplaced() = 0;  // before all data is replaced by another data set
 };
 
 // Counters for INFO, updated by writes and look-ups.
 struct KeyspaceStats {
   uint64_t hits = 0;
-  uint64_t misses = 0;
-  uint64_t expired_keys = 0;
-  uint64_t expired_fields = 0;
+  uint64_t misses = 0;             // look-ups that found no key (keyspace_misses)
+  uint64_t expired_keys = 0;       // removed because their deadline passed
+  uint64_t expired_fields = 0;     // fields of hashes
   double expired_stale_share = 0;  // moving average of the share of expired keys that are not removed yet
-  uint64_t expire_cycles_cut = 0;  // expired_time_cap_reached_count
-  uint64_t expire_cycle_us = 0;
-  uint64_t dirty = 0;  // changes since the last save
-  uint64_t evicted_keys = 0;
+  uint64_t expire_cycles_cut = 0;  // rounds that ran out of time (expired_time_cap_reached_count)
+  uint64_t expire_cycle_us = 0;    // total time of active expiry
+  uint64_t dirty = 0;              // changes since the last save
+  uint64_t evicted_keys = 0;       // removed because of maxmemory
 };
 
 // Frees values that were removed from the keyspace: immediately or on the background thread, depending on the lazyfree
 // directives.
-class Disposal {
+class Disposal {  // frees values that were removed from the keyspace, now or on another thread
  public:
   virtual ~Disposal() = default;
-  virtual void Expired(EntryPtr entry) = 0;
-  virtual void Evicted(EntryPtr entry) = 0;
-  virtual void Overwritten(BlobRef value) = 0;
+  virtual void Expired(EntryPtr entry) = 0;     // frees a removed expired key
+  virtual void Evicted(EntryPtr entry) = 0;     // frees an evicted key
+  virtual void Overwritten(BlobRef value) = 0;  // frees a replaced string
   virtual void Overwritten(std::unique_ptr<Object> value) = 0;
 };
 
 // The functions of FCALL as an opaque part of the data. So code that captures, replaces or drops a Dataset treats keys
 // and functions together (Capture).
-class FunctionStore {
+class FunctionStore {  // the functions of FCALL as an opaque part of the data
  public:
-  // The functions at one moment. Another thread may free them.
-  class Content {
+  class Content {  // the functions at one moment; another thread may free them
    public:
     virtual ~Content() = default;
     // Returns a copy of the functions. Cost: O(size of the functions' texts).
     virtual std::unique_ptr<Content> Clone() const = 0;
-    virtual size_t Functions() const = 0;
+    virtual size_t Functions() const = 0;  // their number
   };
 
   virtual ~FunctionStore() = default;
   virtual std::unique_ptr<Content> Copy() const = 0;
   // Replaces the functions by `content` and returns the old ones. Null means no functions. Cost: O(1) for content that
   // Exchange returned; for a copy, the cost of loading its libraries again.
-  virtual std::unique_ptr<Content> Exchange(std::unique_ptr<Content> content) = 0;
+  virtual std::unique_ptr<Content> Exchange(std::unique_ptr<Content> content) = 0;  // null: no functions
 };
 
-struct Dataset {
+struct Dataset {  // the keys of a server, and the state that every Unit needs
   // The rules must outlive this object. `random_seed` is for choices that clients see, `id_source` for IDs that clients
   // must not be able to guess.
   Dataset(const Settings& rules, const HashKey& hash_key, uint64_t random_seed, const IdSource& id_source = IdSource())
@@ -112,16 +105,16 @@ struct Dataset {
   Keyspace keyspace;
   KeyspaceStats stats;
   Random random;
-  KeyUsage usage;
-  const EncodingLimits& limits;
-  ChangeListener* listener = nullptr;  // may be null
-  ChangeKeeper* keeper = nullptr;      // may be null
+  KeyUsage usage;                      // computes the LRU or LFU bits of entries
+  const EncodingLimits& limits;        // when a value leaves its compact encoding
+  ChangeListener* listener = nullptr;  // is told of changes; may be null
+  ChangeKeeper* keeper = nullptr;      // keeps old values; may be null
   Disposal* disposal = nullptr;        // null: values are freed immediately
   FunctionStore* functions = nullptr;  // null: there are no functions
   IdSource ids;
-  History history;
-  Journals journals;
-  Effects effects;  // of the open Units
+  History history;    // replication ID and offset
+  Journals journals;  // receive propagated commands: the append-only file, the backlog
+  Effects effects;    // the propagated commands of the open Units
 };
 
 }  // namespace respite

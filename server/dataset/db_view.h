@@ -16,16 +16,18 @@ class KeyEdit;
 template <class Type>
 class Edit;
 
-class DbView {
+class DbView {  // the selected database as one command sees it: expired keys are absent
  public:
   // `known` is a key of the request whose hash is already known; all databases use the same hash function.
   DbView(Unit& unit, int index, bool touches, const HashedText& known = {})
       : unit_(&unit), index_(index), touches_(touches), known_(known) {}
 
-  int Index() const { return index_; }
+  int Index() const { return index_; }  // number of the database
   const Database& Data() const { return unit_->data().keyspace[index_]; }
   // Returns a view of another database in the same Unit.
-  DbView Other(int index) const { return DbView(*unit_, index, touches_, known_); }
+  DbView Other(int index) const {  // a view of another database in the same Unit
+    return DbView(*unit_, index, touches_, known_);
+  }
 
   // Reads a value: counts a hit or a miss, and marks the key as used.
   const Entry* Read(Bytes key) {
@@ -35,13 +37,13 @@ class DbView {
     return entry;
   }
   // Looks up a key without reading its value (TTL, TYPE, EXISTS): counts a hit or a miss, but does not mark it as used.
-  const Entry* Inspect(Bytes key) {
+  const Entry* Inspect(Bytes key) {  // for TTL, TYPE, EXISTS: does not mark the key as used
     const Entry* entry = Peek(key);
     CountLookup(key, entry);
     return entry;
   }
   // Looks up a key and counts a hit or a miss, but reports no "keymiss" event (OBJECT, and look-ups during iteration).
-  const Entry* Examine(Bytes key) {
+  const Entry* Examine(Bytes key) {  // for OBJECT and SCAN: reports no "keymiss" event either
     const Entry* entry = Peek(key);
     ++(entry != nullptr ? unit_->data().stats.hits : unit_->data().stats.misses);
     return entry;
@@ -55,8 +57,7 @@ class DbView {
   }
   // Finds a key without changing any state or counters (DEBUG).
   const Entry* Peek(Bytes key) { return FindAlive(key); }
-  // For entries found during iteration (SCAN): returns false for an expired one, which the Unit purges when it closes.
-  bool IsAlive(const Entry& entry) {
+  bool IsAlive(const Entry& entry) {  // an expired entry is removed when the Unit closes
     if (entry.HasTimedFields() && HasExpiredFields(entry)) return HasLivingFields(entry);
     if (!entry.IsExpired(unit_->judged_ms())) return true;
     unit_->PurgeLater(index_, entry.Key());
@@ -65,15 +66,15 @@ class DbView {
   // Finds a key in a command that changes keys; an expired key is purged immediately.
   const Entry* Find(Bytes key) { return FindMutable(key); }
   // Finds a key in a command that changes keys, and counts a hit or a miss.
-  const Entry* FindToRead(Bytes key) {
+  const Entry* FindToRead(Bytes key) {  // for writing commands; counts a hit or a miss
     const Entry* entry = Find(key);
     CountLookup(key, entry);
     return entry;
   }
 
   // ReadString and FindStringToRead work like Read and FindToRead, but throw an error if the value is not a string.
-  const Entry* ReadString(Bytes key) { return CheckString(Read(key)); }
-  const Entry* FindStringToRead(Bytes key) { return CheckString(FindToRead(key)); }
+  const Entry* ReadString(Bytes key) { return CheckString(Read(key)); }              // as Read; throws WRONGTYPE
+  const Entry* FindStringToRead(Bytes key) { return CheckString(FindToRead(key)); }  // throws WRONGTYPE
 
   // Reads a collection (Hash, List, Set, SortedSet); an absent key reads as empty. Throws an error for another type.
   template <class Type>
@@ -90,25 +91,25 @@ class DbView {
   // error unless it is a string. OpenStringToRead also counts a hit or a miss, for commands that reply with the value
   // before they change it.
   KeyEdit Open(Bytes key);
-  KeyEdit OpenString(Bytes key);
-  KeyEdit OpenStringToRead(Bytes key);
-  // Opens a key even if it has expired (RESTORE).
-  KeyEdit OpenUnjudged(Bytes key);
+  KeyEdit OpenString(Bytes key);        // to change it; throws WRONGTYPE
+  KeyEdit OpenStringToRead(Bytes key);  // to change it; also counts a hit or a miss
+  KeyEdit OpenUnjudged(Bytes key);      // opens a key even if it has expired (RESTORE)
   // Open, OpenToRead and OpenOrCreate find a collection in order to change it. OpenOrCreate creates an empty one, with
-  // room for `room` bytes, if there is none.
+  // space for `capacity` bytes, if there is none.
   template <class Type>
   Edit<Type> Open(Bytes key);
   template <class Type>
-  Edit<Type> OpenToRead(Bytes key);
+  Edit<Type> OpenToRead(Bytes key);  // to change it; also counts a hit or a miss
   template <class Type>
-  Edit<Type> OpenOrCreate(Bytes key, size_t room = 0);
+  Edit<Type> OpenOrCreate(Bytes key, size_t capacity = 0);  // to change it; `capacity` in bytes if it is created
 
   // For values that are built before they are stored.
-  const EncodingLimits& Limits() const { return unit_->data().limits; }
-  uint32_t FreshAccess() const { return unit_->data().usage.Fresh(unit_->now_ms()); }
+  const EncodingLimits& Limits() const {  // for values that are built before they are stored
+    return unit_->data().limits;
+  }
+  uint32_t FreshAccess() const { return unit_->data().usage.Fresh(unit_->now_ms()); }  // LRU or LFU bits of a new key
 
-  // Empties databases and returns their content, which the caller must free.
-  std::vector<Database> Flush(std::span<const int> dbs) const;
+  std::vector<Database> Flush(std::span<const int> dbs) const;  // empties databases; the caller frees their content
   void SwapDatabases(int one, int other) {
     unit_->data().keyspace.Swap(one, other);
     if (unit_->data().keeper != nullptr) unit_->data().keeper->OnSwap(one, other);
@@ -117,8 +118,8 @@ class DbView {
 
   // Prefetches the keys at every `step`-th argument, at most kPrefetchAhead, so that the cache misses of the following
   // look-ups overlap.
-  static constexpr size_t kPrefetchAhead = 16;
-  void Prefetch(std::span<const Bytes> words, size_t step) const;
+  static constexpr size_t kPrefetchAhead = 16;                         // keys
+  void Prefetch(std::span<const Bytes> arguments, size_t step) const;  // each `step`-th argument is a key
 
  private:
   friend class AnyEdit;
@@ -126,56 +127,61 @@ class DbView {
   template <class Type>
   friend class Edit;
 
-  Database& MutableData() const { return unit_->data().keyspace[index_]; }
-  uint64_t HashOf(Bytes key) const { return known_.Is(key) ? known_.Hash() : Data().Hash(key); }
-  Entry* FindAlive(Bytes key) {
+  Database& MutableData() const { return unit_->data().keyspace[index_]; }  // the database
+  uint64_t HashOf(Bytes key) const {                                        // the key's hash in the table
+    return known_.Is(key) ? known_.Hash() : Data().Hash(key);
+  }
+  Entry* FindAlive(Bytes key) {  // null if absent or expired
     Entry* entry = Data().Find(key, HashOf(key));
     return entry != nullptr && IsAlive(*entry) ? entry : nullptr;
   }
-  Entry* FindMutable(Bytes key);
+  Entry* FindMutable(Bytes key);  // for writing commands: purges an expired key first
 
   // The functions from here on implement KeyEdit. `entry` is the result of FindMutable for `key`.
   Entry* Put(Entry* entry, Bytes key, StringContent&& content, int64_t deadline_ms);
-  Entry* Assign(Entry* entry, Bytes key, StringContent&& content);
+  Entry* Assign(Entry* entry, Bytes key, StringContent&& content);  // sets a text; keeps the deadline
   Entry* Add(Bytes key, StringContent&& content, int64_t deadline_ms);
   Entry* Add(EntryPtr entry) {
     Entry* added = MutableData().Add(std::move(entry));
     unit_->Created(index_, added->Key());
     return added;
   }
-  void CountLookup(Bytes key, const Entry* entry) {
+  void CountLookup(Bytes key, const Entry* entry) {  // as a hit or a miss of the keyspace statistics
     if (entry == nullptr) return unit_->Missed(index_, key);
     ++unit_->data().stats.hits;
   }
-  void MarkUsed(Entry& entry) { entry.SetAccess(unit_->data().usage.Used(entry.Access(), unit_->now_ms())); }
+  void MarkUsed(Entry& entry) {  // updates its LRU or LFU bits
+    entry.SetAccess(unit_->data().usage.Used(entry.Access(), unit_->now_ms()));
+  }
   template <class EntryType>
-  static EntryType* CheckType(EntryType* entry, ValueType type) {
+  static EntryType* CheckType(EntryType* entry, ValueType type) {  // throws WRONGTYPE
     if (entry != nullptr && entry->Type() != type) throw Refusal{refusals::kWrongType};
     return entry;
   }
   template <class EntryType>
-  static EntryType* CheckString(EntryType* entry) {
+  static EntryType* CheckString(EntryType* entry) {  // throws WRONGTYPE
     return CheckType(entry, ValueType::kString);
   }
   // Creates an empty collection. A type without a packed form (Stream) begins as an object.
   template <class Type>
-  static Entry* NewEntry(Bytes key, size_t room, uint32_t access) {
+  static Entry* NewEntry(Bytes key, size_t capacity, uint32_t access) {  // an empty collection
     if constexpr (requires { Type::FirstObject(); }) {
       return Entry::CreateObject(key, Type::kType, Type::FirstObject(), access);
     } else {
-      return Entry::CreatePacked(key, Type::kType, Type::kFirstForm, Type::FirstPacked(), room, access);
+      return Entry::CreatePacked(key, Type::kType, Type::kFirstForm, Type::FirstPacked(), capacity, access);
     }
   }
   // For hashes with deadlines on fields.
-  bool HasExpiredFields(const Entry& entry) const;
-  // Returns false if all fields have expired, so that the key counts as absent. The Unit removes the expired fields.
-  bool HasLivingFields(const Entry& entry);
-  CollectionPlace PlaceOf(ValueSlot slot) const { return {slot, unit_->data().limits, unit_->judged_ms()}; }
+  bool HasExpiredFields(const Entry& entry) const;  // of a hash with deadlines on fields
+  bool HasLivingFields(const Entry& entry);         // false: all have expired; the Unit removes the expired ones
+  CollectionPlace PlaceOf(ValueSlot slot) const {   // what a Hash, List … needs to work on this value
+    return {slot, unit_->data().limits, unit_->judged_ms()};
+  }
 
   Unit* unit_;
-  int index_;
-  bool touches_;  // false: CLIENT NO-TOUCH leaves access data unchanged
-  HashedText known_;
+  int index_;         // number of the database
+  bool touches_;      // marks keys as used; false under CLIENT NO-TOUCH
+  HashedText known_;  // a key of the request with its hash
 };
 
 inline Entry* DbView::FindMutable(Bytes key) {

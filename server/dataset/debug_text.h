@@ -14,10 +14,10 @@ std::string DescribeEntry(const Entry& entry, const Settings& settings, int64_t 
 
 // Returns the size in bytes of a string's value in an RDB file without compression: its length or integer marker, and
 // its content.
-size_t SerializedStringBytes(const Entry& entry);
+size_t SerializedStringBytes(const Entry& entry);  // uncompressed in an RDB file
 
 // Returns the statistics of one table, for DEBUG HTSTATS.
 enum class TableDetail : uint8_t { kBrief, kFull };
-std::string DescribeTable(const HashIndex<Entry*>& table, TableDetail detail);
+std::string DescribeTable(const HashIndex<Entry*>& table, TableDetail detail);  // for DEBUG HTSTATS
 
 }  // namespace respite

@@ -1,6 +1,6 @@
 // Edit and KeyEdit: a value while a command changes it, from the look-up to the report of the change.
 //
-//   Edit<Hash> hash = call.db.OpenOrCreate<Hash>(key, room);   a collection, with the groups of a stream
+//   Edit<Hash> hash = call.db.OpenOrCreate<Hash>(key, capacity);   a collection, with the groups of a stream
 //   hash->Set(field, value);
 //   hash.Touched("hset");
 //
@@ -22,31 +22,36 @@
 namespace respite {
 
 // Base of all edits: the key, and the reports of changes. Unit documents each report.
-class AnyEdit {
+class AnyEdit {  // base of all edits: the key, and reports of its changes
  public:
   AnyEdit(const AnyEdit&) = delete;
   AnyEdit& operator=(const AnyEdit&) = delete;
 
   Bytes Key() const { return key_; }
 
-  void Touched(const KeyEvent& event, uint64_t changes = 1) {
+  void Touched(const KeyEvent& event, uint64_t changes = 1) {  // `changes` for rdb_changes_since_last_save
     NoteReport();
     Reporter().Touched(db_.index_, key_, event, changes);
   }
   // Reports a further event of a change that Touched has reported, for this or another key.
-  void AlsoTouched(const KeyEvent& event) {
+  void AlsoTouched(const KeyEvent& event) {  // a further event of a change that was already counted
     NoteReport();
     Reporter().AlsoTouched(db_.index_, key_, event);
   }
-  void TouchedSilently() {
+  void TouchedSilently() {  // reports a change that has no keyspace event
     NoteReport();
     Reporter().TouchedSilently(db_.index_, key_);
   }
-  void Count(uint64_t changes) { Reporter().Count(changes); }
-  void Announce(const KeyEvent& event) { Reporter().Announce(db_.index_, key_, event); }
+  void Count(uint64_t changes) {  // of data that is not part of the value (consumer groups)
+    Reporter().Count(changes);
+  }
+  void Announce(const KeyEvent& event) {  // reports only the keyspace event
+    Reporter().Announce(db_.index_, key_, event);
+  }
   void Wake() { Reporter().Wake(db_.index_, key_); }
-  // Leaves the change unreported on purpose (DEBUG POPULATE).
-  void LeaveUnreported() { check_.LeaveUnreported(); }
+  void LeaveUnreported() {  // disables the assertion that changes are reported (DEBUG POPULATE)
+    check_.LeaveUnreported();
+  }
 
  protected:
   // `found` is the key's entry before the edit.
@@ -55,24 +60,23 @@ class AnyEdit {
   }
   ~AnyEdit() { check_.Close(); }
 
-  Unit& Reporter() { return *db_.unit_; }
-  void NoteReport() {
+  Unit& Reporter() { return *db_.unit_; }  // the Unit that receives the reports
+  void NoteReport() {                      // tells the assertion that the change was reported
     is_reported_ = true;
     check_.Reported();
   }
 
   DbView& db_;
   Bytes key_;
-  bool is_reported_ = false;
-  [[no_unique_address]] ChangeCheck check_;
+  bool is_reported_ = false;                 // a change was reported
+  [[no_unique_address]] ChangeCheck check_;  // asserts that changes are reported
 };
 
-// An edit of a key with its whole value.
-class KeyEdit : public AnyEdit {
+class KeyEdit : public AnyEdit {  // an edit of a key with its whole value
  public:
   // Returns false if the key does not exist or was taken.
   explicit operator bool() const { return entry_ != nullptr; }
-  const Entry* entry() const { return entry_; }
+  const Entry* entry() const { return entry_; }  // null if the key does not exist
   const Entry* operator->() const { return entry_; }
   const Entry& operator*() const { return *entry_; }
 
@@ -81,8 +85,7 @@ class KeyEdit : public AnyEdit {
     check_.Changed();
     entry_ = db_.Put(entry_, key_, std::move(content), deadline_ms);
   }
-  // Sets the text and keeps the deadline.
-  void Assign(StringContent content) {
+  void Assign(StringContent content) {  // sets the text and keeps the deadline
     check_.Changed();
     entry_ = db_.Assign(entry_, key_, std::move(content));
   }
@@ -98,14 +101,13 @@ class KeyEdit : public AnyEdit {
   }
   // Stores a value that was created elsewhere. Returns the old one, or null; the caller decides where it is freed.
   // Unlike Take and Add, this does not announce a new key if the key existed.
-  EntryPtr Replace(EntryPtr value);
+  EntryPtr Replace(EntryPtr value);  // returns the old value, or null
   // Sets the deadline. All functions from here on require that the key exists.
-  void SetDeadline(int64_t deadline_ms) {
+  void SetDeadline(int64_t deadline_ms) {  // UNIX time
     check_.Changed();
     entry_ = db_.MutableData().SetDeadline(entry_, deadline_ms);
   }
-  // Requires: the value is an integer.
-  void SetInteger(int64_t value) {
+  void SetInteger(int64_t value) {  // requires an integer value
     check_.Changed();
     entry_->SetInteger(value);
   }
@@ -115,8 +117,9 @@ class KeyEdit : public AnyEdit {
     entry_ = db_.MutableData().Grow(entry_, size);
     return Text();
   }
-  // Resizes a string if this needs no other memory. Otherwise returns an empty span and does nothing.
-  std::span<char> TryGrow(size_t size) { return entry_->TryGrow(size) ? Text() : std::span<char>(); }
+  std::span<char> TryGrow(size_t size) {  // resizes in place, or returns an empty span and does nothing
+    return entry_->TryGrow(size) ? Text() : std::span<char>();
+  }
 
  private:
   friend class DbView;
@@ -124,7 +127,7 @@ class KeyEdit : public AnyEdit {
 
   std::span<char> Text() { return {entry_->MutableText(), entry_->TextSize()}; }
 
-  Entry* entry_;
+  Entry* entry_;  // null if the key does not exist
 };
 
 // An edit of a collection. The destructor removes an empty one, with the event "del" unless this edit created it.
@@ -146,7 +149,7 @@ class Edit : public AnyEdit {
     return db_.MutableData().Take(value_.slot().entry());
   }
   // Does the work of the destructor now; the edit must not be used afterwards. Returns true if it removed the key.
-  bool Close() {
+  bool Close() {  // does the destructor's work now; returns true if it removed the key
     const bool dropped = DropIfEmpty();
     check_.Close();
     return dropped;
@@ -160,7 +163,7 @@ class Edit : public AnyEdit {
     if (found == nullptr && value_.Exists()) check_.Created();
   }
 
-  bool DropIfEmpty() {
+  bool DropIfEmpty() {  // removes an empty collection; returns true if it did
     if (Type::kStaysWhenEmpty || !value_.Exists() || is_closed_ || !value_.IsEmpty()) return false;
     is_closed_ = true;
     const EntryPtr empty = db_.MutableData().Take(value_.slot().entry());
@@ -168,8 +171,8 @@ class Edit : public AnyEdit {
     return true;
   }
 
-  Type value_;
-  bool is_closed_ = false;
+  Type value_;              // the collection that is edited
+  bool is_closed_ = false;  // the key was taken or removed
 };
 
 inline EntryPtr KeyEdit::Replace(EntryPtr value) {
@@ -203,9 +206,9 @@ Edit<Type> DbView::OpenToRead(Bytes key) {
 }
 
 template <class Type>
-Edit<Type> DbView::OpenOrCreate(Bytes key, size_t room) {
+Edit<Type> DbView::OpenOrCreate(Bytes key, size_t capacity) {
   Entry* found = CheckType(FindMutable(key), Type::kType);
-  Entry* entry = found != nullptr ? found : Add(EntryPtr(NewEntry<Type>(key, room, FreshAccess())));
+  Entry* entry = found != nullptr ? found : Add(EntryPtr(NewEntry<Type>(key, capacity, FreshAccess())));
   return Edit<Type>(*this, key, found, PlaceOf(ValueSlot(MutableData(), entry)));
 }
 

@@ -27,31 +27,31 @@ class KeyRemoval;
 class MemoryGauge;
 class LazyFreeThread;
 
-class Eviction {
+class Eviction {  // keeps memory within maxmemory by removing keys
  public:
-  struct Parts {
+  struct Parts {  // the objects that this one uses
     const Env& env;
     Dataset& data;
-    const LateBound<const KeyRemoval>& removal;
+    const LateBound<const KeyRemoval>& removal;  // says whether keys may be evicted now
     const LazyFree& lazy_free;
     const LazyFreeThread& lazy_free_thread;
     const MemoryGauge& memory;
-    BlockPool& blocks;
+    BlockPool& blocks;  // spare memory, freed before keys are evicted
   };
   explicit Eviction(const Parts& parts);
 
   // Frees memory while more than maxmemory is used. Requires: maxmemory is set; no command is running.
-  void BeforeCommand();
-  // Frees memory in the following Turns until at most maxmemory is used.
-  void StartInNextTurn();
+  void BeforeCommand();    // frees memory while more than maxmemory is used
+  void StartInNextTurn();  // frees memory in the following iterations of the event loop
   // Returns whether more than maxmemory was used before the running command and no key could be evicted. Commands that
   // use memory are then refused.
-  bool LacksMemory() const;
-  // Returns the bytes of used memory that `maxmemory` does not count.
-  size_t UncountedBytes() const;
+  bool LacksMemory() const;       // commands that use memory must be refused
+  size_t UncountedBytes() const;  // used memory that maxmemory does not count
   // Sets a function that returns the memory of script engines in bytes. Redis: `maxmemory` does not count it, and keys
   // must not be evicted because of uncollected garbage of scripts.
-  void SetScriptBytes(std::function<size_t()> script_bytes) { script_bytes_ = std::move(script_bytes); }
+  void SetScriptBytes(std::function<size_t()> script_bytes) {  // memory of script engines
+    script_bytes_ = std::move(script_bytes);
+  }
 
  private:
   enum class Outcome : uint8_t {
@@ -60,15 +60,15 @@ class Eviction {
     kFailed,   // more than maxmemory is used, and no key can be evicted
   };
 
-  Outcome MakeRoom();
+  Outcome MakeRoom();  // by spare blocks, then by eviction
   Outcome EvictKeys(size_t excess_bytes);
-  void EvictOne(Unit& unit, const EvictionPool::Choice& choice);
-  size_t ExcessBytes() const;
-  void NoteOutcome(Outcome outcome);
+  void EvictOne(Unit& unit, const EvictionPool::Choice& choice);  // removes the chosen key
+  size_t ExcessBytes() const;                                     // by which counted memory exceeds maxmemory
+  void NoteOutcome(Outcome outcome);                              // schedules the next round if one is needed
 
-  std::function<size_t()> script_bytes_ = [] { return size_t{0}; };
+  std::function<size_t()> script_bytes_ = [] { return size_t{0}; };  // returns the memory of script engines
 
-  const Parts parts_;
+  const Parts parts_;  // the objects that this one uses
   EvictionPool pool_;
   size_t freed_bytes_ = 0;     // by the current round
   bool lacks_memory_ = false;  // as of the last command

@@ -19,9 +19,9 @@
 
 namespace respite {
 
-class EvictionPool {
+class EvictionPool {  // finds a good key to evict by sampling a few keys at a time
  public:
-  struct Choice {
+  struct Choice {  // the key to evict
     int db;
     Entry* entry;
   };
@@ -33,47 +33,49 @@ class EvictionPool {
   // Returns the key to evict next under maxmemory-policy. Returns nullopt if there is none, or if the samples contained
   // only keys of hidden slots. Requires: the policy evicts. Cost: samples about maxmemory-samples keys, with one cache
   // miss each (random policies: one key).
-  std::optional<Choice> Choose(int64_t now_ms);
+  std::optional<Choice> Choose(int64_t now_ms);  // the key to evict next; nullopt: none
 
  private:
-  static constexpr size_t kSize = 16;
+  static constexpr size_t kSize = 16;  // candidates
 
   // The entry may have been freed when the candidate is scored again; then the table has no such slot under this hash.
   // A new entry at the same address with the same hash is simply scored.
-  struct Candidate {
-    uint64_t score;
+  struct Candidate {  // a sampled key with its score
+    uint64_t score;   // greater: evicted earlier
     uint64_t hash;
     Entry* entry;
     int db;
   };
 
-  bool OnlyTimed() const { return policy_ >= EvictionPolicy::kVolatileLru; }
-  const HashIndex<Entry*>& IndexOf(int db) const {
+  bool OnlyTimed() const {  // volatile-*: evicts only keys with a deadline
+    return policy_ >= EvictionPolicy::kVolatileLru;
+  }
+  const HashIndex<Entry*>& IndexOf(int db) const {  // the table whose keys may be evicted
     return OnlyTimed() ? keyspace_[db].Timed() : keyspace_[db].Entries();
   }
-  // Returns false if another node decides about the key, see HiddenSlots.
-  bool MayGo(const Entry& entry) const { return !keyspace_.hidden().HasKey(entry.Key()); }
+  bool MayGo(const Entry& entry) const {  // false: another cluster node decides about the key
+    return !keyspace_.hidden().HasKey(entry.Key());
+  }
   // Returns a greater score for a better candidate. Expired keys have kDead.
   uint64_t Score(const Entry& entry, int64_t now_ms) const;
   // Returns a random database, with a probability in proportion to its share of all `keys`.
-  int DrawDatabase(size_t keys);
-  size_t CountKeys() const;
-  std::optional<Choice> ChooseRandom(size_t keys);
-  // Samples keys and keeps the best.
-  void Refill(size_t keys, int64_t now_ms);
-  void Consider(int db, Entry* entry, int64_t now_ms);
+  int DrawDatabase(size_t keys);                        // random, in proportion to its share of all `keys`
+  size_t CountKeys() const;                             // keys of all databases that the policy may evict
+  std::optional<Choice> ChooseRandom(size_t keys);      // `keys`: number of all evictable keys
+  void Refill(size_t keys, int64_t now_ms);             // samples keys and keeps the best candidates
+  void Consider(int db, Entry* entry, int64_t now_ms);  // scores a sampled key and keeps it if it is good
   void Keep(const Candidate& candidate);
   bool Has(const Entry* entry) const;
   // Removes and returns the best candidate after scoring it again; nullopt if all candidates have been removed.
-  std::optional<Choice> TakeBest(int64_t now_ms);
+  std::optional<Choice> TakeBest(int64_t now_ms);  // removes the best candidate, scored again
 
   const Keyspace& keyspace_;
   const Settings& settings_;
-  const KeyUsage& access_;
+  const KeyUsage& access_;  // tells how recently or often a key was used
   Random& random_;
   EvictionPolicy policy_ = EvictionPolicy::kNoEviction;  // policy under which the candidates were scored
-  size_t count_ = 0;
-  std::array<Candidate, kSize> candidates_;  // the first count_ are valid, best last
+  size_t count_ = 0;                                     // of valid candidates
+  std::array<Candidate, kSize> candidates_;              // the first count_ are valid, best last
 };
 
 }  // namespace respite

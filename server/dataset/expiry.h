@@ -22,9 +22,7 @@
 
 namespace respite {
 
-// Whether expired or evicted keys may be removed now. Used by expiry and eviction; implemented in server/clients/
-// (RemovalRule).
-class KeyRemoval {
+class KeyRemoval {  // says whether expired or evicted keys may be removed now
  public:
   enum class Answer : uint8_t {
     kYes,
@@ -35,12 +33,12 @@ class KeyRemoval {
   virtual Answer Now() const = 0;
 };
 
-class Expiry {
+class Expiry {  // removes expired keys that no command has found, a little at a time
  public:
-  static constexpr int64_t kSliceUs = 1000;
+  static constexpr int64_t kSliceUs = 1000;  // longest time for which clients wait
 
   enum class Outcome : uint8_t { kFinished, kMore };  // kMore: the round needs another slice
-  struct Slice {
+  struct Slice {                                      // the result of RunSlice
     Outcome outcome;
     int64_t elapsed_us;
   };
@@ -48,34 +46,33 @@ class Expiry {
   Expiry(Dataset& data, const Clock& clock, const Pace& pace) : data_(data), clock_(clock), pace_(pace) {}
 
   // Called at each timer tick, `hz` times per second. Ends an unfinished round.
-  void StartRound(const Settings& settings, int hz);
+  void StartRound(const Settings& settings, int hz);  // called `hz` times per second
   // Continues the round: removes expired keys for at most kSliceUs. Cost: kSliceUs, plus the removal of the last few
   // values.
-  Slice RunSlice();
+  Slice RunSlice();  // continues the round for at most kSliceUs
 
   // DEBUG SET-ACTIVE-EXPIRE: switches active expiry on or off. Switching it off also ends the current round.
-  void SetActive(bool active);
+  void SetActive(bool active);  // DEBUG SET-ACTIVE-EXPIRE
   // Returns the mean remaining time in ms of the keys with a deadline in `db`, estimated from samples; 0 if unknown.
-  int64_t AverageTtlMs(int db) const;
+  int64_t AverageTtlMs(int db) const;  // estimated remaining time of its keys; 0: unknown
 
  private:
-  struct Progress {
-    uint64_t cursor = 0;
-    uint64_t field_cursor = 0;
-    int64_t average_ttl_ms = 0;
+  struct Progress {              // in one database
+    uint64_t cursor = 0;         // in the index of keys with a deadline
+    uint64_t field_cursor = 0;   // in the index of hashes with deadlines on fields
+    int64_t average_ttl_ms = 0;  // estimated from samples; 0: unknown
   };
-  struct Sampled {
+  struct Sampled {  // what one sample contained
     uint64_t seen = 0;
-    uint64_t expired = 0;
-    int64_t ttl_sum_ms = 0;
+    uint64_t expired = 0;     // keys, or hashes with expired fields, in the sample
+    int64_t ttl_sum_ms = 0;   // remaining times of the keys that are alive
     bool unfinished = false;  // a hash has more expired fields
   };
-  // The limits and the progress of a round.
-  struct Round {
-    int databases_left = 0;
-    uint64_t sample_size = 0;
-    uint64_t accepted_permille = 0;
-    int64_t budget_us = 0;
+  struct Round {                     // the limits and the progress of a round
+    int databases_left = 0;          // not yet cleaned in this round
+    uint64_t sample_size = 0;        // keys
+    uint64_t accepted_permille = 0;  // share of expired keys at which a database counts as clean
+    int64_t budget_us = 0;           // time left for this round
     uint64_t seen = 0;
     uint64_t expired = 0;
   };
@@ -83,23 +80,24 @@ class Expiry {
 
   // Cleans one database until few of the sampled keys have expired, and few of the sampled hashes have expired fields.
   Cleaning CleanDatabase(int db, int64_t deadline_us);
-  Cleaning CleanKeys(int db, int64_t deadline_us);
-  Cleaning CleanFields(int db, int64_t deadline_us);
-  bool IsClean(const Sampled& sampled) const;
-  // Returns false if another node decides about the key, see HiddenSlots.
-  bool IsRemovable(const Entry& entry) const { return !data_.keyspace.hidden().HasKey(entry.Key()); }
-  Sampled SampleDatabase(int db, int64_t now_ms);
-  Sampled SampleFields(int db, int64_t now_ms);
-  void NoteTtl(Progress& progress, const Sampled& sampled);
-  void NextDatabase();
-  void FinishRound();
+  Cleaning CleanKeys(int db, int64_t deadline_us);    // until few sampled keys are expired
+  Cleaning CleanFields(int db, int64_t deadline_us);  // until few sampled hashes have expired fields
+  bool IsClean(const Sampled& sampled) const;         // few enough of the sampled keys were expired
+  bool IsRemovable(const Entry& entry) const {        // false: another cluster node decides about the key
+    return !data_.keyspace.hidden().HasKey(entry.Key());
+  }
+  Sampled SampleDatabase(int db, int64_t now_ms);            // samples keys and removes the expired ones
+  Sampled SampleFields(int db, int64_t now_ms);              // samples hashes and removes expired fields
+  void NoteTtl(Progress& progress, const Sampled& sampled);  // updates the average remaining time
+  void NextDatabase();                                       // moves on to the next database
+  void FinishRound();                                        // updates the statistics
 
   Dataset& data_;
   const Clock& clock_;
   const Pace& pace_;
-  bool active_ = true;
-  int next_db_ = 0;
-  std::vector<Progress> progress_;
+  bool active_ = true;              // see SetActive
+  int next_db_ = 0;                 // the database that is being cleaned
+  std::vector<Progress> progress_;  // by database
   Round round_;
   std::vector<Entry*> dead_;  // expired keys, or hashes with expired fields, of one sample; kept to reuse its memory
 };

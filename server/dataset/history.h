@@ -13,16 +13,16 @@
 
 namespace respite {
 
-struct History {
-  static constexpr size_t kIdLength = 40;
+struct History {                           // the replication history of the data: its ID (replid) and offset
+  static constexpr size_t kIdLength = 40;  // hexadecimal digits
   static constexpr int64_t kLongest = int64_t{1} << 60;  // larger offsets of a peer are invalid
 
   std::string id = RandomHex(kIdLength);
-  int64_t offset = 0;  // bytes so far
-  std::string former_id = std::string(kIdLength, '0');
-  int64_t former_end = -1;  // both histories are equal up to here; -1: no former history
-  int stream_db = 0;        // database that the stream has selected at `offset`
-  bool is_shared = false;   // replicas have it, or it is a primary's history: snapshots store it
+  int64_t offset = 0;                                   // bytes of the replication stream so far (master_repl_offset)
+  std::string former_id = std::string(kIdLength, '0');  // of the history before this one (master_replid2)
+  int64_t former_end = -1;                              // both histories are equal up to here; -1: no former history
+  int stream_db = 0;                                    // database that the stream has selected at `offset`
+  bool is_shared = false;  // replicas have it, or it is a primary's history: snapshots store it
 
   // Whether the data here is a state of the primary's history. Always kWhole on a primary.
   enum class Data : uint8_t {
@@ -36,12 +36,12 @@ struct History {
   enum class Owner : uint8_t { kSame, kOther };
   Data data = Data::kWhole;
 
-  // Returns whether this server may replace its primary without an operator's command.
-  bool IsWhole() const { return data == Data::kWhole; }
+  bool IsWhole() const { return data == Data::kWhole; }  // may replace its primary without an operator's command
   // Returns whether the data is a state of this history, so that another server may be asked to continue it.
-  bool IsKnown() const { return data == Data::kWhole || data == Data::kOther; }
-  // Returns whether history `asked_id` after offset `from` continues here with equal bytes.
-  bool Covers(const std::string& asked_id, int64_t from) const {
+  bool IsKnown() const {  // another server may be asked to continue this history
+    return data == Data::kWhole || data == Data::kOther;
+  }
+  bool Covers(const std::string& asked_id, int64_t from) const {  // a partial resynchronisation is possible
     return asked_id == id || (former_end >= 0 && asked_id == former_id && from <= former_end);
   }
   // Begins a new history; the old one ends at the current offset.
@@ -51,13 +51,12 @@ struct History {
     id = std::move(new_id);
   }
   void Fork() { Fork(RandomHex(kIdLength)); }
-  // Replaces this history by another server's.
-  void Adopt(std::string other_id, int64_t other_offset) {
+  void Adopt(std::string other_id, int64_t other_offset) {  // replaces this history by another server's
     id = std::move(other_id);
     offset = other_offset;
     ForgetFormer();
   }
-  void ForgetFormer() {
+  void ForgetFormer() {  // no replica may continue the former history any more
     former_id.assign(kIdLength, '0');
     former_end = -1;
   }

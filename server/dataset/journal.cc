@@ -15,9 +15,9 @@ void Effects::Add(int db, std::span<const Bytes> words, uint8_t targets) {
   AppendRequest(text_, words);
 }
 
-void Effects::AddRequest(int db, Bytes request, uint8_t targets) {
+void Effects::AddRequest(int db, Bytes resp_request, uint8_t targets) {
   items_.push_back({db, targets, text_.size()});
-  text_ += request;
+  text_ += resp_request;
 }
 
 JournalEntry Effects::operator[](size_t index) const {

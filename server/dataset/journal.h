@@ -13,40 +13,37 @@
 
 namespace respite {
 
-// One propagated command.
-struct JournalEntry {
+struct JournalEntry {                                                               // one propagated command
   enum Target : uint8_t { kNobody = 0, kFile = 1, kReplicas = 2, kEverybody = 3 };  // bits
 
   int db;
-  uint8_t targets;
-  Bytes request;  // a RESP array, see protocol/request_text.h
+  uint8_t targets;  // Target bits
+  Bytes request;    // a RESP array, see protocol/request_text.h
 };
 
 // The propagated commands of the open Units, as the text for files and replicas. The text is made once, in reused
 // memory. Units nest; each removes its own commands when it ends.
-class Effects {
+class Effects {  // the propagated commands of the open Units
  public:
   void Add(int db, std::span<const Bytes> words, uint8_t targets = JournalEntry::kEverybody);
-  // Adds a request that is already text (protocol/request_text.h).
-  void AddRequest(int db, Bytes request, uint8_t targets);
+  void AddRequest(int db, Bytes resp_request, uint8_t targets);  // the request is already RESP
   size_t Count() const { return items_.size(); }
   JournalEntry operator[](size_t index) const;
-  // Drops all commands from index `count`, and frees memory that only a huge command needed.
-  void Truncate(size_t count);
+  void Truncate(size_t count);  // drops all commands from this index on
 
  private:
-  struct Item {
+  struct Item {  // one command
     int db;
     uint8_t targets;
-    size_t begin;
+    size_t begin;  // of its request in text_
   };
 
   std::string text_;
-  std::vector<Item> items_;
+  std::vector<Item> items_;  // one for each command
 };
 
 // Commands of one Unit that belong together, at least one. Valid only during the call that receives them.
-class UnitEffects {
+class UnitEffects {  // the commands of one Unit that must be replayed together
  public:
   UnitEffects(const Effects& effects, size_t first) : UnitEffects(effects, first, effects.Count() - first) {}
   UnitEffects(const Effects& effects, size_t first, size_t count) : effects_(effects), first_(first), count_(count) {}
@@ -54,27 +51,24 @@ class UnitEffects {
   JournalEntry operator[](size_t index) const { return effects_[first_ + index]; }
 
  private:
-  const Effects& effects_;
-  size_t first_;
-  size_t count_;
+  const Effects& effects_;  // contains these commands
+  size_t first_;            // index in effects_
+  size_t count_;            // number of commands
 };
 
-// Receives the propagated commands of closed Units, in order.
-class Journal {
+class Journal {  // receives propagated commands (append-only file, replication backlog)
  public:
   virtual ~Journal() = default;
   // Several commands must be replayed all or not at all. Append must not attach or detach a journal.
-  virtual void Append(const UnitEffects& effects) = 0;
-  // Returns the bytes that wait to be written or sent.
-  virtual size_t BufferedBytes() const { return 0; }
+  virtual void Append(const UnitEffects& commands) = 0;  // all or none must be replayed
+  virtual size_t BufferedBytes() const { return 0; }     // bytes that wait to be written or sent
 };
 
 // The journals that receive every propagated command, in the order of Attach. Each must be detached first, or outlive
 // the list.
-class Journals {
+class Journals {  // all attached journals
  public:
-  // Mutes all journals during its lifetime, while the commands of a file are replayed.
-  class Silence {
+  class Silence {  // mutes all journals during its lifetime, while a file is replayed
    public:
     explicit Silence(Journals& journals) : journals_(journals) { ++journals_.silences_; }
     Silence(const Silence&) = delete;
@@ -82,21 +76,22 @@ class Journals {
     ~Silence() { --journals_.silences_; }
 
    private:
-    Journals& journals_;
+    Journals& journals_;  // muted by this object
   };
 
   // Requires: the journal is not attached.
   void Attach(Journal& journal) { list_.push_back(&journal); }
   // Does nothing if the journal is not attached.
   void Detach(Journal& journal) { std::erase(list_, &journal); }
-  // Returns whether a journal is attached and not muted. Cost: two comparisons.
-  bool Listen() const { return !list_.empty() && silences_ == 0; }
+  bool Listen() const {  // a journal is attached, and the journals are not muted
+    return !list_.empty() && silences_ == 0;
+  }
   // Requires: Listen().
   void Append(const UnitEffects& effects) {
     for (Journal* journal : list_) journal->Append(effects);
   }
 
-  size_t BufferedBytes() const {
+  size_t BufferedBytes() const {  // of all journals
     size_t bytes = 0;
     for (const Journal* journal : list_) bytes += journal->BufferedBytes();
     return bytes;
@@ -104,12 +99,12 @@ class Journals {
 
  private:
   std::vector<Journal*> list_;
-  int silences_ = 0;
+  int silences_ = 0;  // number of Silence objects
 };
 
 // The propagated commands of the running command. By default a command that changed data is propagated unchanged. A
 // handler replaces it if it could have a different result later.
-class Effect {
+class Effect {  // what is propagated instead of the running command
  public:
   explicit Effect(bool recorded) : recorded_(recorded) {}
 
@@ -129,8 +124,8 @@ class Effect {
   // Propagates only the commands that Replace adds, before or after this call. For EXEC and scripts, whose inner
   // commands are propagated separately.
   void Replace() { replaced_ = true; }
-  bool Recorded() const { return recorded_; }
-  bool Replaced() const { return replaced_; }
+  bool Recorded() const { return recorded_; }  // false: nothing is propagated, so Replace does nothing
+  bool Replaced() const { return replaced_; }  // true: the command itself is not propagated
   // Number and texts of the commands (protocol/request_text.h).
   size_t Count() const { return text_.empty() ? 0 : later_.size() + 1; }
   Bytes operator[](size_t index) const {
@@ -142,15 +137,14 @@ class Effect {
  private:
   static void Put(RequestWriter& writer, Bytes word) { writer.Word(word); }
   static void Put(RequestWriter& writer, int64_t word) { writer.Integer(word); }
-  // Starts the next command.
-  std::string& Begin() {
+  std::string& Begin() {  // starts the next command
     replaced_ = true;
     if (!text_.empty()) later_.push_back(text_.size());
     return text_;
   }
 
-  bool recorded_;
-  bool replaced_ = false;
+  bool recorded_;              // false: nothing is propagated
+  bool replaced_ = false;      // the command itself is not propagated
   std::string text_;           // all commands
   std::vector<size_t> later_;  // where the commands after the first begin
 };

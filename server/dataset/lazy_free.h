@@ -20,9 +20,9 @@ namespace respite {
 
 enum class FreeMode : uint8_t { kNow, kLater };
 
-class LazyFree final : public Disposal {
+class LazyFree final : public Disposal {  // frees removed values, now or on the background thread
  public:
-  struct Parts {
+  struct Parts {  // the objects that this one uses
     const Env& env;
     const Keyspace& keyspace;
     const MemoryGauge& memory;
@@ -36,20 +36,18 @@ class LazyFree final : public Disposal {
   // Frees the content of a Capture. Cost: O(databases).
   void Free(Capture capture, FreeMode mode);
 
-  void Expired(EntryPtr entry) override;
-  void Evicted(EntryPtr entry) override;
-  void Overwritten(BlobRef value) override;
+  void Expired(EntryPtr entry) override;     // as lazyfree-lazy-expire says
+  void Evicted(EntryPtr entry) override;     // as lazyfree-lazy-eviction says
+  void Overwritten(BlobRef value) override;  // as lazyfree-lazy-server-del says
   void Overwritten(std::unique_ptr<Object> value) override;
 
-  // Returns the total bytes that evictions have freed so far.
-  uint64_t EvictedBytes() const { return evicted_bytes_; }
+  uint64_t EvictedBytes() const { return evicted_bytes_; }  // total that evictions have freed so far
 
  private:
-  // Estimates the memory of this content as a share of all data.
-  size_t EstimateBytes(const Database& content) const;
+  size_t EstimateBytes(const Database& content) const;  // as its share of all data
 
-  Parts parts_;
-  uint64_t evicted_bytes_ = 0;
+  Parts parts_;                 // the objects that this one uses
+  uint64_t evicted_bytes_ = 0;  // total that evictions have freed
 };
 
 }  // namespace respite

@@ -11,7 +11,7 @@
 
 namespace respite {
 
-class LazyFreeThread {
+class LazyFreeThread {  // a background thread that frees large values and whole databases
  public:
   LazyFreeThread();
   LazyFreeThread(const LazyFreeThread&) = delete;
@@ -25,40 +25,44 @@ class LazyFreeThread {
     Push(std::make_unique<Holder<Content>>(std::move(content), objects, bytes));
   }
   // Sets a function that the thread runs first. Must be called before the first Free.
-  void OnThreadStart(std::function<void()> prologue) { prologue_ = std::move(prologue); }
+  void OnThreadStart(std::function<void()> prologue) { prologue_ = std::move(prologue); }  // runs first on the thread
   // Pending returns the number of objects that wait to be freed, PendingBytes an estimate of their bytes, and Freed the
   // number of freed objects.
-  uint64_t Pending() const { return pending_.load(std::memory_order_relaxed); }
-  size_t PendingBytes() const { return pending_bytes_.load(std::memory_order_relaxed); }
-  uint64_t Freed() const { return freed_.load(std::memory_order_relaxed); }
-  void ResetFreed() { freed_.store(0, std::memory_order_relaxed); }
+  uint64_t Pending() const { return pending_.load(std::memory_order_relaxed); }  // objects that wait to be freed
+  size_t PendingBytes() const {  // estimated memory of the waiting objects
+    return pending_bytes_.load(std::memory_order_relaxed);
+  }
+  uint64_t Freed() const { return freed_.load(std::memory_order_relaxed); }  // objects freed so far (lazyfreed_objects)
+  void ResetFreed() { freed_.store(0, std::memory_order_relaxed); }          // CONFIG RESETSTAT
   // Returns the thread's balance for MemoryGauge::UsedBytes. It is negative, because the thread frees memory that other
   // threads allocated.
-  int64_t HeldBytes() const { return counted_.load(std::memory_order_acquire) ? memory_.HeldBytes() : 0; }
+  int64_t HeldBytes() const {  // allocated minus freed by the thread, so it is negative
+    return counted_.load(std::memory_order_acquire) ? memory_.HeldBytes() : 0;
+  }
 
  private:
-  struct Garbage {
+  struct Garbage {  // something to be freed
     Garbage(size_t count, size_t size) : objects(count), bytes(size) {}
     virtual ~Garbage() = default;
-    size_t objects;
-    size_t bytes;
+    size_t objects;  // number for the statistics
+    size_t bytes;    // an estimate
   };
   template <class Content>
-  struct Holder final : Garbage {
+  struct Holder final : Garbage {  // owns content of one type
     Holder(Content&& held, size_t count, size_t size) : Garbage(count, size), content(std::move(held)) {}
     Content content;
   };
 
   void Push(std::unique_ptr<Garbage> garbage);
-  void BeginThread();
-  void Destroy(std::unique_ptr<Garbage> garbage);
+  void BeginThread();                              // runs the prologue on the new thread
+  void Destroy(std::unique_ptr<Garbage> garbage);  // on the thread
 
-  std::atomic<uint64_t> pending_{0};
-  std::atomic<uint64_t> freed_{0};
-  std::atomic<size_t> pending_bytes_{0};
-  ThreadMemory memory_;  // of the thread; written once, before counted_ is set
-  std::atomic<bool> counted_{false};
-  std::function<void()> prologue_;
+  std::atomic<uint64_t> pending_{0};         // objects that wait
+  std::atomic<uint64_t> freed_{0};           // objects freed so far
+  std::atomic<size_t> pending_bytes_{0};     // estimated memory of the waiting objects
+  ThreadMemory memory_;                      // of the thread; written once, before counted_ is set
+  std::atomic<bool> counted_{false};         // memory_ is set
+  std::function<void()> prologue_;           // runs first on the thread
   Worker<std::unique_ptr<Garbage>> worker_;  // last member: its thread uses the others until it has freed everything
 };
 

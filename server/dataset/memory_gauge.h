@@ -11,27 +11,28 @@
 
 namespace respite {
 
-class MemoryGauge {
+class MemoryGauge {  // measures used memory (used_memory)
  public:
   MemoryGauge(const LazyFreeThread& lazy_free_thread, ServerStats& stats)
       : lazy_free_thread_(lazy_free_thread), stats_(stats) {}
 
   // Returns the bytes that this thread and the lazyfree thread hold (used_memory). Cost: a few ns, no system call.
-  size_t UsedBytes() const {
+  size_t UsedBytes() const {  // that this thread and the lazyfree thread hold
     const int64_t held = ThreadMemory::OfThisThread().HeldBytes() + lazy_free_thread_.HeldBytes();
     return static_cast<size_t>(std::max<int64_t>(held, 0));
   }
-  // Returns used bytes without the memory that waits for the lazyfree thread.
-  int64_t ReachableBytes() const {
+  int64_t ReachableBytes() const {  // used bytes without those that wait for the lazyfree thread
     return static_cast<int64_t>(UsedBytes()) - static_cast<int64_t>(lazy_free_thread_.PendingBytes());
   }
   // Records the memory in use now as the memory of an empty server (INFO used_memory_startup). The host calls this when
   // it has allocated its buffers.
-  void MarkStartup() {
+  void MarkStartup() {  // records the memory of an empty server (used_memory_startup)
     stats_.startup_memory_bytes = UsedBytes();
     NotePeak();
   }
-  void NotePeak() { stats_.peak_memory_bytes = std::max(stats_.peak_memory_bytes, UsedBytes()); }
+  void NotePeak() {  // updates used_memory_peak
+    stats_.peak_memory_bytes = std::max(stats_.peak_memory_bytes, UsedBytes());
+  }
 
  private:
   const LazyFreeThread& lazy_free_thread_;

@@ -58,9 +58,9 @@ Entry* Unit::PurgeFields(int db, Entry* entry, size_t limit) {
   return hash.slot().entry();
 }
 
-void Unit::Record(int db, const Effect& effect, std::span<const Bytes> words) {
+void Unit::Record(int db, const Effect& effect, std::span<const Bytes> arguments) {
   if (!Recorded() || targets_ == JournalEntry::kNobody) return;
-  if (!effect.Replaced()) return data_.effects.Add(db, words, targets_);
+  if (!effect.Replaced()) return data_.effects.Add(db, arguments, targets_);
   for (size_t i = 0; i < effect.Count(); ++i) data_.effects.AddRequest(db, effect[i], targets_);
 }
 

@@ -23,7 +23,7 @@ enum class ExpiryRule : uint8_t {
   kBelieve,  // present until a record removes them: a file or stream is replayed
 };
 
-class Unit {
+class Unit {  // one atomic execution: a command, or an EXEC or script with all its commands
  public:
   // kRecord: commands of a file or of another server, which were already accepted and are replayed.
   enum class Origin : uint8_t { kClient, kRecord };
@@ -40,44 +40,44 @@ class Unit {
   Unit(const Unit&) = delete;
   Unit& operator=(const Unit&) = delete;
 
-  int64_t now_ms() const { return now_ms_; }
+  int64_t now_ms() const { return now_ms_; }  // UNIX time, fixed when the Unit begins
   // Returns the time that deadlines are compared with: under kBelieve it is before every deadline.
-  int64_t judged_ms() const { return judged_ms_; }
+  int64_t judged_ms() const {  // deadlines before it have passed; INT64_MIN while a file or stream is replayed
+    return judged_ms_;
+  }
   Dataset& data() { return data_; }
   // Returns whether commands are replayed. Limits for clients do not apply then, because an acknowledged command must
   // succeed again regardless of the current directives.
-  bool RepeatsRecord() const { return origin_ == Origin::kRecord; }
-  bool Recorded() const { return data_.journals.Listen(); }
+  bool RepeatsRecord() const {  // commands of a file or primary, so limits for clients do not apply
+    return origin_ == Origin::kRecord;
+  }
+  bool Recorded() const { return data_.journals.Listen(); }  // a journal receives the propagated commands
 
   // Tells the keeper of old values (ChangeKeeper) that a key may be about to change. `entry` is its current value; null
   // if absent.
-  void WillChange(int db, Bytes key, const Entry* entry) {
+  void WillChange(int db, Bytes key, const Entry* entry) {  // a key may be about to change
     if (data_.keeper != nullptr) data_.keeper->BeforeChange(db, key, entry);
   }
   // Reports that the running command changed a key. Redis: some commands count several changes to one key in
   // rdb_changes_since_last_save.
-  void Touched(int db, Bytes key, const KeyEvent& event, uint64_t changes = 1) {
+  void Touched(int db, Bytes key, const KeyEvent& event, uint64_t changes = 1) {  // a command changed the key
     Count(changes);
     AlsoTouched(db, key, event);
   }
-  // Reports a further event of a change that was already counted, for this or another key.
-  void AlsoTouched(int db, Bytes key, const KeyEvent& event) {
+  void AlsoTouched(int db, Bytes key, const KeyEvent& event) {  // a further event of a change already counted
     if (data_.listener == nullptr) return;
     data_.listener->OnChange(db, key);
     data_.listener->OnEvent(db, key, event);
   }
-  // Reports that a key was changed without an event (PFCOUNT, which caches its result).
-  void TouchedSilently(int db, Bytes key) {
+  void TouchedSilently(int db, Bytes key) {  // a change without an event (PFCOUNT caches its result)
     Count(1);
     if (data_.listener != nullptr) data_.listener->OnChange(db, key);
   }
-  // Counts changes of data that is not part of a key's value (the groups of a stream).
-  void Count(uint64_t changes) {
+  void Count(uint64_t changes) {  // of data that is not part of a key's value (consumer groups)
     changes_ += changes;
     data_.stats.dirty += changes;
   }
-  // Reports the event of a change that was reported by Count.
-  void Announce(int db, Bytes key, const KeyEvent& event) {
+  void Announce(int db, Bytes key, const KeyEvent& event) {  // of a change that was already counted
     if (data_.listener != nullptr) data_.listener->OnEvent(db, key, event);
   }
   // Wakes the clients that wait for a key although its value is unchanged (their consumer group was removed).
@@ -85,12 +85,12 @@ class Unit {
     if (data_.listener != nullptr) data_.listener->OnWake(db, key);
   }
   // Reports that a key was created. Touched reports its value.
-  void Created(int db, Bytes key) {
+  void Created(int db, Bytes key) {  // the keyspace event "new"
     if (data_.listener != nullptr) data_.listener->OnEvent(db, key, "new");
   }
   // Reports that a read found no key. Removes an expired key now, so that its event "expired" precedes "keymiss".
   // Therefore Missed must not be called during iteration.
-  void Missed(int db, Bytes key) {
+  void Missed(int db, Bytes key) {  // a read found no key: counts it, with the event "keymiss"
     ++data_.stats.misses;
     if (data_.listener == nullptr) return;
     if (!purge_.empty() && purge_.back().first == db && purge_.back().second == key) PurgeLast();
@@ -98,66 +98,60 @@ class Unit {
   }
   // Reports that these databases are about to lose all their keys, `keys` in total. Redis: the flush counts `keys`
   // changes, and is propagated even if there are none.
-  void Flushed(std::span<const int> dbs, size_t keys) {
+  void Flushed(std::span<const int> dbs, size_t keys) {  // before these databases lose `keys` keys in total
     if (data_.listener != nullptr) data_.listener->OnFlush(dbs);
     ++changes_;
     data_.stats.dirty += keys;
   }
-  // Reports that two databases were swapped.
-  void Swapped(int one, int other) {
+  void Swapped(int one, int other) {  // after SWAPDB
     if (data_.listener != nullptr) data_.listener->OnSwap(one, other);
     Count(1);
   }
-  // Returns the changes so far; a command that does not increase the number had no effect.
-  uint64_t Changes() const { return changes_; }
+  uint64_t Changes() const { return changes_; }  // so far; a command that does not increase it had no effect
 
-  // Removes an expired key now, before a write.
-  void Purge(int db, Entry* entry);
-  // Removes an expired key when the Unit closes, after a read.
-  void PurgeLater(int db, Bytes key) { purge_.emplace_back(db, std::string(key)); }
+  void Purge(int db, Entry* entry);     // removes an expired key now, before a write
+  void PurgeLater(int db, Bytes key) {  // removes an expired key when the Unit closes, after a read
+    purge_.emplace_back(db, std::string(key));
+  }
   // Removes at most `limit` expired fields of a hash, or the whole hash if all have expired. Returns its new entry, or
   // null if it was removed. Requires: the entry has deadlines on fields. Cost: O(expired fields).
   Entry* PurgeFields(int db, Entry* entry, size_t limit = SIZE_MAX);
-  // Removes a key whose slot has moved to another cluster node.
-  void GiveUp(int db, Entry* entry);
-  // Removes a key because memory is short. `verb` is the propagated command: DEL or UNLINK.
-  void Evict(int db, Entry* entry, Bytes verb);
+  void GiveUp(int db, Entry* entry);             // removes a key whose slot has moved to another cluster node
+  void Evict(int db, Entry* entry, Bytes verb);  // propagates `verb`: DEL or UNLINK
 
   // Records a command that changed data, or the commands that replace it, for propagation.
-  void Record(int db, const Effect& effect, std::span<const Bytes> words);
+  void Record(int db, const Effect& effect, std::span<const Bytes> arguments);  // for propagation
   // Records a command that changes no data but is sent to replicas (PUBLISH).
-  void RecordForReplicas(int db, std::span<const Bytes> words) {
-    if (Recorded()) data_.effects.Add(db, words, JournalEntry::kReplicas & targets_);
+  void RecordForReplicas(int db, std::span<const Bytes> arguments) {  // only replicas get the command
+    if (Recorded()) data_.effects.Add(db, arguments, JournalEntry::kReplicas & targets_);
   }
-  // Sets the targets of the following commands: JournalEntry::Target bits (redis.set_repl in scripts).
-  void RecordFor(uint8_t targets) { targets_ = targets; }
-  // Drops the recorded commands. Called when the server stops in the middle of the Unit.
-  void Forget() { data_.effects.Truncate(first_effect_); }
+  void RecordFor(uint8_t targets) { targets_ = targets; }  // for the following commands (redis.set_repl)
+  void Forget() {  // drops the recorded commands, because the server stops in the middle of the Unit
+    data_.effects.Truncate(first_effect_);
+  }
   // Purges expired keys and passes the recorded commands to the journals, as one group that is replayed all or not at
   // all, or each separately. The Unit may then be used again, as a new one.
-  void Close(Bond bond = Bond::kTogether) {
+  void Close(Bond bond = Bond::kTogether) {  // purges expired keys and passes recorded commands to the journals
     if (!purge_.empty() || data_.effects.Count() != first_effect_) HandOver(bond);
   }
 
  private:
-  void HandOver(Bond bond);
-  // Purges the last item of purge_.
-  void PurgeLast();
-  void PurgeListed(int db, Bytes key);
+  void HandOver(Bond bond);             // does the work of Close
+  void PurgeLast();                     // purges the last item of purge_
+  void PurgeListed(int db, Bytes key);  // removes it, or its fields, if expired
   // Removes a key that no command deleted, and announces and propagates this.
   EntryPtr Drop(int db, Entry* entry, const KeyEvent& event, Bytes verb);
-  // Removes an expired key and disposes of its value.
-  void DropExpired(int db, Entry* entry, const KeyEvent& event);
+  void DropExpired(int db, Entry* entry, const KeyEvent& event);  // removes it and frees its value
 
   Dataset& data_;
   int64_t now_ms_;
   const ExpiryRule rule_;
-  const Origin origin_;
-  int64_t judged_ms_;
-  size_t first_effect_;  // in Dataset::effects
-  uint64_t changes_ = 0;
-  uint8_t targets_ = JournalEntry::kEverybody;
-  std::vector<std::pair<int, std::string>> purge_;
+  const Origin origin_;                             // whether commands of a file or primary are replayed
+  int64_t judged_ms_;                               // see judged_ms()
+  size_t first_effect_;                             // index of this Unit's first command in Dataset::effects
+  uint64_t changes_ = 0;                            // so far
+  uint8_t targets_ = JournalEntry::kEverybody;      // destinations of the following commands
+  std::vector<std::pair<int, std::string>> purge_;  // expired keys (database, key) to remove when the Unit closes
 };
 
 }  // namespace respite

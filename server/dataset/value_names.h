@@ -13,10 +13,10 @@ namespace respite {
 // Returns "string", "list", "set", "zset", "hash" or "stream".
 std::string_view TypeName(ValueType type);
 // Returns the type with this name, ignoring case.
-std::optional<ValueType> TypeNamed(Bytes name);
+std::optional<ValueType> TypeNamed(Bytes name);  // ignoring case; nullopt if unknown
 // Returns "int", "embstr", "raw" …
-std::string_view EncodingName(const Entry& entry);
+std::string_view EncodingName(const Entry& entry);  // OBJECT ENCODING: "int", "raw" …
 // Returns the number for OBJECT REFCOUNT.
-int64_t ReferenceCount(const Entry& entry, const Settings& settings);
+int64_t ReferenceCount(const Entry& entry, const Settings& settings);  // OBJECT REFCOUNT
 
 }  // namespace respite

@@ -18,7 +18,7 @@ namespace respite {
 
 enum class Step : uint8_t { kDone, kFailed };
 
-class AofDirectory {
+class AofDirectory {  // appenddirname with its manifest, the list of the append-only file's files
  public:
   // All must outlive the directory.
   AofDirectory(FileSystem& files, const Settings& settings, Logger& log);
@@ -31,52 +31,50 @@ class AofDirectory {
   Step Read(OldFile old_file);
   // Refuses if the manifest is missing but non-empty files exist that it would list. The manifest was lost, and an
   // empty keyspace must not replace those files. Requires: Read.
-  Step CheckManifestIsThere();
+  Step CheckManifestIsThere();  // fails if it is missing although files exist
   // Creates the directory.
   Step Make();
   // Locks the files of this manifest against other Respite servers, by a lock on the incremental in use. Releases the
   // previous lock. Servers with another appendfilename may share the directory. Requires: the file exists.
   Step Lock(const std::string& name);
-  void Unlock() { lock_.reset(); }
+  void Unlock() { lock_.reset(); }  // ends Lock
 
   const AofManifest& manifest() const { return manifest_; }
   // Returns the names of existing files, which a new part must not take.
-  AofManifest::Taken Taken() const;
-  // Syncs the directory, so that creations and renames are on the disk.
-  Step SyncNames();
+  AofManifest::Taken Taken() const;  // names of existing files, which a new file must not take
+  Step SyncNames();                  // fsync of the directory, after creations and renames
   // Writes the manifest to the disk. After kFailed the disk may have the old or the new manifest, so keep the files of
   // both until another Commit succeeds. Requires: the files of `next` exist, and SyncNames was called.
-  Step Commit(AofManifest next);
+  Step Commit(AofManifest next);  // writes the manifest to the disk
   // Remembers files of a manifest that could not be committed. The next successful Commit removes them.
-  void NoteUncommitted(std::vector<std::string> names);
+  void NoteUncommitted(std::vector<std::string> names);  // the next successful Commit removes these files
   // Removes files that a rewrite has replaced: their names now, their content in the background. Then removes them from
   // the manifest.
-  void RemoveHistory();
+  void RemoveHistory();  // removes files that a rewrite has replaced
   // Removes a file of the directory if it exists: its name now, its content in the background.
-  void RemoveLater(const std::string& name);
-  // Removes temporary files left by a crash. Requires: the lock.
-  void RemoveTemporaries();
+  void RemoveLater(const std::string& name);  // its name now, its content in the background
+  void RemoveTemporaries();                   // removes temporary files left by a crash; requires the lock
   // Returns the temporary name of a new base.
   std::string TemporaryBaseName() const { return "temp-" + settings_.appendfilename + ".base"; }
   // Frees the records of finished removals.
   void Tidy();
 
-  std::string PathOf(Bytes name) const { return settings_.appenddirname + "/" + std::string(name); }
+  std::string PathOf(Bytes name) const {  // relative to `dir`
+    return settings_.appenddirname + "/" + std::string(name);
+  }
   // Returns the size of base and incrementals in bytes. Fails, and logs the name, if a size cannot be read.
-  Result<uint64_t, IoError> TotalBytes() const;
-  Result<uint64_t, IoError> BytesOf(const std::string& name) const;
+  Result<uint64_t, IoError> TotalBytes() const;                      // size of base and incrementals
+  Result<uint64_t, IoError> BytesOf(const std::string& name) const;  // size of this file
 
  private:
   class Removal;
 
-  // Returns nullopt if the manifest is invalid.
-  std::optional<AofManifest> ReadManifest() const;
-  bool ShouldTakeOldFile() const;
-  // Returns whether a file of this name belongs to an append-only file called appendfilename.
-  bool IsPartName(Bytes name) const;
-  void RemoveUncommitted();
-  Step TakeOldFile();
-  Step Refuse(const std::string& text) const {
+  std::optional<AofManifest> ReadManifest() const;  // nullopt if it is invalid
+  bool ShouldTakeOldFile() const;                   // a single file of Redis before version 7 exists
+  bool IsPartName(Bytes name) const;                // of a base or incremental
+  void RemoveUncommitted();                         // removes the files of NoteUncommitted
+  Step TakeOldFile();                               // moves the file of Redis before version 7 here
+  Step Refuse(const std::string& text) const {      // logs the reason; returns kFailed
     log_.Warning(text);
     return Step::kFailed;
   }
@@ -84,11 +82,11 @@ class AofDirectory {
   FileSystem& files_;
   const Settings& settings_;
   Logger& log_;
-  AofManifest manifest_;
+  AofManifest manifest_;  // as on the disk
   std::unique_ptr<File> lock_;
-  std::string locked_name_;
-  std::vector<std::string> uncommitted_;
-  std::vector<std::unique_ptr<Removal>> removals_;
+  std::string locked_name_;                         // the incremental that lock_ locks
+  std::vector<std::string> uncommitted_;            // files to be removed after the next Commit
+  std::vector<std::unique_ptr<Removal>> removals_;  // in progress in the background
 };
 
 }  // namespace respite

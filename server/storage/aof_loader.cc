@@ -167,12 +167,12 @@ bool AofLoader::Run(const Part& part, const RequestBatch& batch) {
   return true;
 }
 
-const Command* AofLoader::CommandOf(std::span<const Bytes> words, const Command* found) const {
+const Command* AofLoader::CommandOf(std::span<const Bytes> arguments, const Command* found) const {
   const CommandTable& table = services_.env.commands;
-  const Command* renamed = table.HasRenamed() ? table.Renamed(words[0]) : nullptr;
-  if (renamed == nullptr && found == nullptr) return table.FindHidden(words);
-  if (renamed == nullptr || renamed->subcommands.empty() || words.size() < 2) return renamed ? renamed : found;
-  return table.FindSub(*renamed, words[1]);
+  const Command* renamed = table.HasRenamed() ? table.Renamed(arguments[0]) : nullptr;
+  if (renamed == nullptr && found == nullptr) return table.FindHidden(arguments);
+  if (renamed == nullptr || renamed->subcommands.empty() || arguments.size() < 2) return renamed ? renamed : found;
+  return table.FindSub(*renamed, arguments[1]);
 }
 
 bool AofLoader::RunOne(const Part& part, const Record& record) {

@@ -24,7 +24,7 @@
 
 namespace respite {
 
-class AofLoader {
+class AofLoader {  // loads the append-only file: the base, then the incrementals in order
  public:
   // `services` must outlive the loader.
   explicit AofLoader(const Services& services);
@@ -33,66 +33,63 @@ class AofLoader {
   // Loads all files of the manifest. After kFailed or kStopped the data must not be used. Requires: an empty keyspace,
   // and AppendOnlyFile::Prepare. `holder` is passed to Loading::Begin.
   LoadOutcome Load(const Session* holder = nullptr);
-  uint64_t BaseBytes() const { return base_bytes_; }
+  uint64_t BaseBytes() const { return base_bytes_; }  // size of the loaded base file
 
  private:
   enum class Outcome : uint8_t { kLoaded, kCut, kFailed, kStopped };
   enum class Place : uint8_t { kMiddle, kLast };  // only the last file may be incomplete
-  struct Part {
+  struct Part {                                   // a file of the append-only file
     const std::string& name;
     File& file;
-    uint64_t bytes;
+    uint64_t bytes;  // size of the file
     Place place;
   };
-  // Commands since a MULTI whose EXEC has not been read yet.
-  struct Group {
-    uint64_t offset;  // of the MULTI
-    Transaction commands;
+  struct Group {                    // commands since a MULTI whose EXEC has not been read yet
+    uint64_t offset;                // of the MULTI
+    Transaction commands;           // the queued commands
     std::vector<uint64_t> offsets;  // of the commands
     std::optional<uint64_t> inner;  // offset of the first MULTI within it; no server writes one
   };
-  struct Record {
+  struct Record {  // one command of a file
     const Command& command;
     std::span<const Bytes> words;
     uint64_t offset;
   };
 
-  static bool IsOver(Outcome outcome);
-  Outcome LoadPart(const std::string& name, const char* kind, Place place);
-  Outcome LoadFile(const Part& part, bool is_base);
-  RdbLoadEnd LoadPreamble(const Part& part, bool is_base);
-  Outcome LoadRecords(const Part& part, uint64_t offset);
-  Outcome Finish(const Part& part, const AofReader& reader, AofReader::Status status);
-  Outcome TruncateIfIncomplete(const Part& part, uint64_t offset);
+  static bool IsOver(Outcome outcome);                                       // loading ends: kFailed or kStopped
+  Outcome LoadPart(const std::string& name, const char* kind, Place place);  // `kind`: "base" or "incr"
+  Outcome LoadFile(const Part& part, bool is_base);                          // the content of an open file
+  RdbLoadEnd LoadPreamble(const Part& part, bool is_base);                   // the RDB at its beginning
+  Outcome LoadRecords(const Part& part, uint64_t offset);                    // the commands from `offset` on
+  Outcome Finish(const Part& part, const AofReader& reader, AofReader::Status status);  // after the last record
+  Outcome TruncateIfIncomplete(const Part& part, uint64_t offset);                      // the last record, at `offset`
   Outcome Cut(const Part& part, uint64_t offset);
   // Returns false for a record that no server can have written, and when the loading is stopped.
   bool Run(const Part& part, const RequestBatch& batch);
-  // Reports progress to Loading.
-  Loading::Order Report(uint64_t bytes);
+  Loading::Order Report(uint64_t bytes);  // reports progress to Loading
   // Reports progress after a slow record, such as a script, since only a few records may be between two reports.
   void ReportIfSlow(const Record& record);
   // Finds the command by its name before rename-command. `found` is the command by its present name.
-  const Command* CommandOf(std::span<const Bytes> words, const Command* found) const;
+  const Command* CommandOf(std::span<const Bytes> arguments, const Command* found) const;  // before rename-command
   // Returns false when the data can no longer be restored, and when the loading is stopped.
-  bool RunOne(const Part& part, const Record& record);
-  bool RunGroup(const Part& part);
-  bool Replay(Unit& unit, const Part& part, const Record& record);
-  void NoteFailure(const Part& part, const Record& record, const std::string& error);
-  // Returns false if commands failed and the settings do not permit that.
-  bool ToleratesFailures();
+  bool RunOne(const Part& part, const Record& record);              // runs a command, or queues it after MULTI
+  bool RunGroup(const Part& part);                                  // runs the commands between MULTI and EXEC
+  bool Replay(Unit& unit, const Part& part, const Record& record);  // returns false if loading must end
+  void NoteFailure(const Part& part, const Record& record, const std::string& error);  // logs and counts it
+  bool ToleratesFailures();  // false: commands failed and aof-load-failed-commands is no
   Outcome Fail(const std::string& text);
 
   const Services& services_;
   Prefetcher prefetcher_;
   const User user_;                   // with all permissions
   std::unique_ptr<Session> session_;  // runs the commands
-  std::optional<Group> group_;
-  uint64_t bytes_before_ = 0;  // bytes of the loaded parts
-  uint64_t next_report_ = 0;
-  int64_t reported_ms_ = 0;  // in Pace time
-  bool stopped_ = false;     // by a report within a group or a batch
-  uint64_t base_bytes_ = 0;
-  uint64_t failures_ = 0;  // commands that failed
+  std::optional<Group> group_;        // set between MULTI and EXEC
+  uint64_t bytes_before_ = 0;         // bytes of the loaded parts
+  uint64_t next_report_ = 0;          // bytes at which progress is reported next
+  int64_t reported_ms_ = 0;           // when progress was reported last, in Pace time
+  bool stopped_ = false;              // by a report within a group or a batch
+  uint64_t base_bytes_ = 0;           // size of the loaded base file
+  uint64_t failures_ = 0;             // commands that failed
 };
 
 }  // namespace respite

@@ -68,7 +68,7 @@ IoError AofWriter::Crash(AppendFsync policy) {
   return error;
 }
 
-void AofWriter::Append(const UnitEffects& effects) {
+void AofWriter::Append(const UnitEffects& commands) {
   struct {
     AofWriter& writer;
     bool has_begun = false;
@@ -82,7 +82,7 @@ void AofWriter::Append(const UnitEffects& effects) {
     }
   } take{*this};
   const size_t size_before = buffer_.size();
-  FrameEffects(effects, JournalEntry::kFile, selected_db_, take);
+  FrameEffects(commands, JournalEntry::kFile, selected_db_, take);
   appended_ += buffer_.size() - size_before;
 }
 

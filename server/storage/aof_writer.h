@@ -28,10 +28,9 @@
 
 namespace respite {
 
-class AofWriter {
+class AofWriter {  // writes and syncs propagated commands to the append-only file
  public:
-  // All must outlive the writer.
-  struct Parts {
+  struct Parts {  // the objects that this one uses; all must outlive it
     FileSystem& files;
     const Settings& settings;
     const Clock& clock;
@@ -49,93 +48,93 @@ class AofWriter {
   // Appends to `file`, which has `bytes` bytes, from now on. The previous file is synced and closed in the background.
   // The buffer is written to the new file.
   void Open(std::unique_ptr<File> file, uint64_t bytes);
-  // Empties the buffer, because the data is stored elsewhere.
-  void Discard() {
+  void Discard() {  // empties the buffer, because the data is stored elsewhere
     written_ += buffer_.size();
     buffer_.clear();
   }
   // Writes, syncs and closes. Data that cannot be written is lost, which is logged.
   void Close();
-  bool IsOpen() const { return file_ != nullptr; }
+  bool IsOpen() const { return file_ != nullptr; }  // there is a file to write to
   // Truncates the file to the part that this policy guarantees after a machine crash, and closes it. Requires: IsOpen,
   // and the server allows TEST.
-  IoError Crash(AppendFsync policy);
+  IoError Crash(AppendFsync policy);  // loses what a machine crash would lose (TEST)
 
-  void Append(const UnitEffects& effects);
+  void Append(const UnitEffects& commands);  // adds them to the buffer
   // Writes the buffer to the file, and syncs it as appendfsync says. Must be called at the end of each turn. Cost: a
   // comparison when there is nothing to do.
-  void Flush(Urgency urgency, Child child);
-  // Syncs on this thread.
-  IoError SyncNow();
+  void Flush(Urgency urgency, Child child);  // writes the buffer and syncs as appendfsync says
+  IoError SyncNow();                         // syncs on this thread
 
   // Returns whether the disk has failed under `appendfsync always`. Then no reply that waits for the disk may be sent.
-  bool MustStop() const { return must_stop_; }
+  bool MustStop() const { return must_stop_; }  // the disk failed under appendfsync always, so no reply may be sent
   // Returns why data cannot be written or synced at present, or nullopt if there is no error. Every write command calls
   // this. Cost: two comparisons.
-  std::optional<IoError> Trouble() const {
+  std::optional<IoError> Trouble() const {  // why data cannot be written or synced; nullopt: no error
     if (write_error_ != kNoError) return write_error_;
     const IoError sync_error = sync_.error.load(std::memory_order_relaxed);
     if (sync_error != kNoError) return sync_error;
     return std::nullopt;
   }
-  bool WriteFailed() const { return write_error_ != kNoError; }
+  bool WriteFailed() const { return write_error_ != kNoError; }  // the last write failed
 
-  uint64_t FileBytes() const { return bytes_; }
-  size_t BufferBytes() const { return buffer_.size(); }
-  bool HasUnwritten() const { return !buffer_.empty(); }
-  uint64_t PendingSyncs() const { return sync_.Pending() ? 1 : 0; }
-  uint64_t DelayedWrites() const { return delayed_writes_; }
-  void ResetDelayedWrites() { delayed_writes_ = 0; }
+  uint64_t FileBytes() const { return bytes_; }                      // size of the file
+  size_t BufferBytes() const { return buffer_.size(); }              // bytes not yet written
+  bool HasUnwritten() const { return !buffer_.empty(); }             // the buffer contains data
+  uint64_t PendingSyncs() const { return sync_.Pending() ? 1 : 0; }  // aof_pending_bio_fsync: 0 or 1
+  uint64_t DelayedWrites() const {  // writes that waited too long for a sync (aof_delayed_fsync)
+    return delayed_writes_;
+  }
+  void ResetDelayedWrites() { delayed_writes_ = 0; }  // CONFIG RESETSTAT
 
   // Appended returns the total bytes appended. Synced returns how many of them are on the disk (WAITAOF).
-  uint64_t Appended() const { return appended_; }
-  uint64_t Synced();
+  uint64_t Appended() const { return appended_; }  // total bytes passed to Append
+  uint64_t Synced();                               // how many of the appended bytes are on the disk (WAITAOF)
 
  private:
-  class SyncTask final : public FileTask {
+  class SyncTask final : public FileTask {  // an fsync on another thread
    public:
     void Run() override { error = file->Sync(); }
 
     std::shared_ptr<File> file;
-    uint64_t covers = 0;  // of Appended()
-    std::atomic<IoError> error = kNoError;
+    uint64_t covers = 0;                    // of all appended bytes, those that are on the disk after this sync
+    std::atomic<IoError> error = kNoError;  // of the last sync
   };
 
   // The last sync of a replaced file.
   struct Closing;
 
-  // Returns whether some data is not on the disk, or the last sync failed.
-  bool WantsSync() const { return written_ != synced_ || sync_.error != kNoError; }
-  void AppendTimestamp();
-  bool Postpone(int64_t now_ms);
-  void Write(Child child);
-  void HandleFailure(const IoProgress& progress);
+  bool WantsSync() const {  // some data is not on the disk, or the last sync failed
+    return written_ != synced_ || sync_.error != kNoError;
+  }
+  void AppendTimestamp();                          // the annotation "#TS:<seconds>"
+  bool Postpone(int64_t now_ms);                   // returns true if the write must wait for a running sync
+  void Write(Child child);                         // writes the buffer
+  void HandleFailure(const IoProgress& progress);  // of a write: truncates what was written
   void Sync(Child child, int64_t now_ms);
-  void StopServing(const std::string& reason);
-  // Applies the result of a finished sync.
-  void Collect();
-  void AwaitSync();
-  void NoteLatency(const char* event, int64_t started_us);
+  void StopServing(const std::string& reason);              // sets must_stop_ and logs the reason
+  void Collect();                                           // applies the result of a finished sync
+  void AwaitSync();                                         // waits for the sync on the other thread
+  void NoteLatency(const char* event, int64_t started_us);  // for the latency monitor
 
-  Parts parts_;
+  Parts parts_;  // the objects that this one uses
   std::shared_ptr<File> file_;
-  std::string buffer_;
+  std::string buffer_;        // propagated commands that are not yet written
   uint64_t bytes_ = 0;        // size of the file
   FsyncGuarantee guarantee_;  // used only if the server allows TEST
   int selected_db_ = -1;      // by the data appended to this file; -1: none yet
   int64_t timestamp_s_ = 0;   // of the last annotation
-  uint64_t appended_ = 0;
-  uint64_t written_ = 0;  // of appended_
-  uint64_t synced_ = 0;
+  uint64_t appended_ = 0;     // total bytes passed to Append
+  uint64_t written_ = 0;      // how many of the appended bytes were written to a file
+  uint64_t synced_ = 0;       // how many of the appended bytes are on the disk
   SyncTask sync_;
-  bool sync_collected_ = true;
-  std::vector<std::unique_ptr<Closing>> closings_;
-  int64_t synced_at_ms_ = 0;  // monotonic: when the last sync began
-  int64_t postponed_since_ms_ = -1;
-  uint64_t delayed_writes_ = 0;
-  IoError write_error_ = kNoError;
-  int64_t error_logged_ms_ = INT64_MIN / 2;
-  bool must_stop_ = false;
+  bool sync_collected_ = true;                      // the result of the last sync was applied
+  std::vector<std::unique_ptr<Closing>> closings_;  // last syncs of replaced files, in progress
+  int64_t synced_at_ms_ = 0;                        // monotonic: when the last sync began
+  int64_t postponed_since_ms_ = -1;                 // since when a write waits for a sync; -1: none waits
+  uint64_t delayed_writes_ = 0;                     // writes that waited too long for a sync
+  IoError write_error_ = kNoError;                  // of the last write
+  int64_t error_logged_ms_ = INT64_MIN / 2;         // when a write error was logged last
+  bool must_stop_ = false;                          // the disk failed under appendfsync always
 };
 
 }  // namespace respite

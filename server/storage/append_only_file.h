@@ -26,7 +26,7 @@ class FileSystem;
 class ChildProcesses;
 class RdbContents;
 
-class AppendOnlyFile final : public Journal {
+class AppendOnlyFile final : public Journal {  // appendonly yes: decides when to write and rewrite
  public:
   enum class State : uint8_t {
     kOff,
@@ -34,49 +34,48 @@ class AppendOnlyFile final : public Journal {
     kAwaitsBase,  // turned on by CONFIG SET: the first base is not complete yet
   };
 
-  struct Parts {
+  struct Parts {  // the objects that this one uses
     const Env& env;
     FileSystem& files;
     Dataset& data;
     const CurrentExecution& current_execution;
     ChildProcesses& child_processes;
-    const RdbContents& contents;
+    const RdbContents& contents;  // what a base contains
   };
   explicit AppendOnlyFile(const Parts& parts);
 
   // --- The start of the server
 
   // Reads the manifest, even if appendonly is off: an invalid manifest stops the server.
-  Step Prepare();
+  Step Prepare();  // reads the manifest and locks the files, before loading
   // Opens the loaded file for appending, and creates missing files. Requires: Prepare, and appendonly is on.
-  Step Begin(uint64_t base_bytes);
+  Step Begin(uint64_t base_bytes);  // opens the loaded file for appending
   AofDirectory& directory() { return directory_; }
   const AofDirectory& directory() const { return directory_; }
-  // Truncates the last incremental before an incomplete record.
-  IoError CutLast(const std::string& name, uint64_t bytes);
+  IoError CutLast(const std::string& name, uint64_t bytes);  // truncates the last incremental to `bytes`
 
   // --- Propagated commands
 
-  void Append(const UnitEffects& effects) override { writer_.Append(effects); }
-  size_t BufferedBytes() const override { return writer_.BufferBytes(); }
+  void Append(const UnitEffects& commands) override { writer_.Append(commands); }  // adds them to the buffer
+  size_t BufferedBytes() const override { return writer_.BufferBytes(); }          // bytes not yet written
   // Writes this turn's propagated commands to the file. Must be called at the end of each turn, before replies are
   // sent. Then MustStop says whether they may be sent.
-  void Flush();
-  bool MustStop() const { return writer_.MustStop(); }
-  // Writes and syncs everything (before DEBUG LOADAOF, and when the server stops).
-  IoError FlushAndSync();
+  void Flush();            // writes this turn's propagated commands to the file, before replies are sent
+  bool MustStop() const {  // the disk failed under appendfsync always, so no reply may be sent
+    return writer_.MustStop();
+  }
+  IoError FlushAndSync();  // before DEBUG LOADAOF, and when the server stops
 
   // Simulates a crash of the machine: the file keeps the part that this policy guarantees, and nothing is appended from
   // now on. Requires: the server allows TEST.
-  IoError Crash(AppendFsync policy);
+  IoError Crash(AppendFsync policy);  // simulates a crash of the machine (TEST)
 
   // --- Changes while the server runs
 
-  // CONFIG SET appendonly yes. After kFailed nothing has changed; the reason is logged.
-  Step TurnOn();
+  Step TurnOn();  // CONFIG SET appendonly yes; after kFailed nothing has changed
   // Turns the file on again after the server itself turned it off. No client learns of a failure, so Cron retries it.
-  void TurnBackOn();
-  void TurnOff();
+  void TurnBackOn();  // after the server turned it off; Cron retries a failure
+  void TurnOff();     // CONFIG SET appendonly no
   enum class RewriteStart : uint8_t { kStarted, kScheduled, kAlreadyRuns, kFailed };
   // BGREWRITEAOF: starts a child, or schedules a rewrite after the current child.
   RewriteStart Rewrite();
@@ -87,71 +86,66 @@ class AppendOnlyFile final : public Journal {
 
   State state() const { return state_; }
   bool IsOn() const { return state_ != State::kOff; }
-  AofWriter& writer() { return writer_; }
+  AofWriter& writer() { return writer_; }  // writes to the incremental in use
   const AofWriter& writer() const { return writer_; }
-  uint64_t TotalBytes() const { return closed_bytes_ + writer_.FileBytes(); }
-  uint64_t BaseBytes() const { return base_bytes_; }
-  bool Rewrites() const;
-  bool IsScheduled() const { return scheduled_; }
-  int64_t LastRewriteSeconds() const { return last_rewrite_s_; }
-  int64_t CurrentRewriteSeconds() const;
+  uint64_t TotalBytes() const { return closed_bytes_ + writer_.FileBytes(); }  // size of all files (aof_current_size)
+  uint64_t BaseBytes() const { return base_bytes_; }              // size after the last rewrite (aof_base_size)
+  bool Rewrites() const;                                          // a child rewrites the file now
+  bool IsScheduled() const { return scheduled_; }                 // a rewrite starts after the current child
+  int64_t LastRewriteSeconds() const { return last_rewrite_s_; }  // duration; -1: none yet
+  int64_t CurrentRewriteSeconds() const;                          // so far; -1: no rewrite runs
   bool LastRewriteSucceeded() const { return last_rewrite_succeeded_; }
-  uint64_t RewriteCount() const { return rewrites_; }
-  uint64_t ConsecutiveFailures() const { return consecutive_failures_; }
-  uint64_t LastCowBytes() const { return last_cow_bytes_; }
-  // Returns the number of commands that failed when the file was last loaded.
-  uint64_t FailedReplays() const { return failed_replays_; }
+  uint64_t RewriteCount() const { return rewrites_; }  // successful rewrites since the start or CONFIG RESETSTAT
+  uint64_t ConsecutiveFailures() const { return consecutive_failures_; }  // failed rewrites since the last success
+  uint64_t LastCowBytes() const { return last_cow_bytes_; }               // copy-on-write memory of the last rewrite
+  uint64_t FailedReplays() const { return failed_replays_; }  // commands that failed when the file was last loaded
   void SetFailedReplays(uint64_t count) { failed_replays_ = count; }
-  // CONFIG RESETSTAT.
-  void ResetStats() {
+  void ResetStats() {  // CONFIG RESETSTAT
     rewrites_ = consecutive_failures_ = 0;
     writer_.ResetDelayedWrites();
   }
 
  private:
-  // After repeated failures, the delay before automatic rewrites grows.
-  struct Backoff {
-    int64_t minutes = 0;
+  struct Backoff {         // after repeated failures, the delay before automatic rewrites grows
+    int64_t minutes = 0;   // the current delay
     int64_t until_ms = 0;  // monotonic; 0: not waiting
   };
 
-  Step LockFiles();
-  Step CreateFirstBase();
+  Step LockFiles();        // locks the last incremental, which protects all
+  Step CreateFirstBase();  // when there are no files yet
   // Continues in a new file, which the manifest names. `moment` is for the log.
-  Step CreateIncremental(const char* moment);
-  // Continues in this file of the directory.
-  Step OpenIncremental(const std::string& name, FileSystem::Mode mode);
-  // Directs propagated commands to the incremental after the new base.
-  Step StartIncremental();
-  RewriteStart StartRewrite();
+  Step CreateIncremental(const char* moment);  // continues in a new file; `moment` is for the log
+  Step OpenIncremental(const std::string& name, FileSystem::Mode mode);  // continues in this file
+  Step StartIncremental();                                               // for the commands after the fork of a rewrite
+  RewriteStart StartRewrite();                                           // now, in a child
   // Writes a base file. `reporter` may be null.
-  bool WriteBase(const std::string& path, ChildReporter* reporter);
-  void RewriteEnded(const ChildEnd& end);
-  void TakeOver(const ChildEnd& end);
-  void DropTemporaryIncremental();
-  Step TakeNewBase();
+  bool WriteBase(const std::string& path, ChildReporter* reporter);  // returns false on failure
+  void RewriteEnded(const ChildEnd& end);                            // called when the child has ended
+  void TakeOver(const ChildEnd& end);                                // uses or drops the child's new base
+  void DropTemporaryIncremental();                                   // removes it after the first rewrite failed
+  Step TakeNewBase();                                                // makes the child's file the base in the manifest
   Step RenameInto(const std::string& from, const std::string& to, const char* what);
-  void NoteFailure();
-  bool IsBackingOff();
-  bool HasGrown() const;
+  void NoteFailure();     // counts a failed rewrite
+  bool IsBackingOff();    // true while failed rewrites delay the next one; updates backoff_
+  bool HasGrown() const;  // by auto-aof-rewrite-percentage since the last rewrite
 
-  const Parts parts_;
-  AofDirectory directory_;
-  AofWriter writer_;
+  const Parts parts_;       // the objects that this one uses
+  AofDirectory directory_;  // the files
+  AofWriter writer_;        // writes to the incremental in use
   State state_ = State::kOff;
-  bool scheduled_ = false;
-  bool comes_back_ = false;    // TurnBackOn has failed, and Cron must retry it
-  uint64_t closed_bytes_ = 0;  // size of all files except the current incremental
-  uint64_t base_bytes_ = 0;    // size of all files after the last rewrite, or of the loaded base
-  int64_t rewrite_started_ms_ = 0;
-  int64_t last_rewrite_s_ = -1;
+  bool scheduled_ = false;          // a rewrite starts after the current child
+  bool comes_back_ = false;         // TurnBackOn has failed, and Cron must retry it
+  uint64_t closed_bytes_ = 0;       // size of all files except the current incremental
+  uint64_t base_bytes_ = 0;         // size of all files after the last rewrite, or of the loaded base
+  int64_t rewrite_started_ms_ = 0;  // in Pace time
+  int64_t last_rewrite_s_ = -1;     // duration; -1: none yet
   bool last_rewrite_succeeded_ = true;
-  uint32_t parts_since_fork_ = 0;  // number of incrementals that the base of the last rewrite does not contain
-  uint64_t rewrites_ = 0;
-  uint64_t consecutive_failures_ = 0;
-  uint64_t failed_replays_ = 0;
-  uint64_t last_cow_bytes_ = 0;
-  Backoff backoff_;
+  uint32_t parts_since_fork_ = 0;      // number of incrementals that the base of the last rewrite does not contain
+  uint64_t rewrites_ = 0;              // successful ones
+  uint64_t consecutive_failures_ = 0;  // failed rewrites since the last success
+  uint64_t failed_replays_ = 0;        // commands that failed when the file was last loaded
+  uint64_t last_cow_bytes_ = 0;        // copy-on-write memory of the last rewrite
+  Backoff backoff_;                    // delay after failed rewrites
 };
 
 }  // namespace respite

@@ -12,11 +12,11 @@ namespace respite {
 
 class Keyspace;
 
-class ChildProcesses {
+class ChildProcesses {  // manages the one child (RDB save, AOF rewrite …) that may run
  public:
   using EndHandler = std::function<void(const ChildEnd&)>;
 
-  struct Parts {
+  struct Parts {  // the objects that this one uses
     const Env& env;
     Keyspace& keyspace;
   };
@@ -32,21 +32,20 @@ class ChildProcesses {
   // Kills the child, if there is one, and calls its handler. Cost: waits until the child has ended.
   void Kill();
 
-  // Progress figures of the current child; zeros without a child.
-  struct Figures {
+  struct Figures {  // of the current child, for INFO; zeros without a child
     ChildProgress progress;
-    uint64_t keys_total = 0;
-    int64_t cow_age_s = 0;
+    uint64_t keys_total = 0;  // that the child must save
+    int64_t cow_age_s = 0;    // since cow_bytes was measured
   };
-  Figures Survey() const;
+  Figures Survey() const;  // of the current child
 
  private:
-  const Parts parts_;
+  const Parts parts_;  // the objects that this one uses
   Forker& forker_;
   std::optional<ChildWork> work_;
   pid_t pid_ = 0;
-  EndHandler ended_;
-  uint64_t keys_total_ = 0;
+  EndHandler ended_;         // called when the child has ended
+  uint64_t keys_total_ = 0;  // when the child started
 };
 
 }  // namespace respite

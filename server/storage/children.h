@@ -23,25 +23,23 @@ namespace respite {
 // kTransfer: a snapshot into a pipe, for replicas. kSlots: the keys of some hash slots into a pipe, for another node.
 enum class ChildWork : uint8_t { kSnapshot, kRewrite, kTransfer, kSlots };
 
-// Progress that a child reports.
-struct ChildProgress {
-  uint64_t keys_done = 0;
-  uint64_t cow_bytes = 0;  // memory that copy-on-write has duplicated so far
-  uint64_t cow_peak_bytes = 0;
-  int64_t cow_at_us = 0;  // monotonic time when cow_bytes was measured; 0: not yet
+struct ChildProgress {          // what a child reports to its parent
+  uint64_t keys_done = 0;       // keys saved so far
+  uint64_t cow_bytes = 0;       // memory that copy-on-write has duplicated so far
+  uint64_t cow_peak_bytes = 0;  // the largest value of cow_bytes
+  int64_t cow_at_us = 0;        // monotonic time when cow_bytes was measured; 0: not yet
 };
 
 // The job calls Tell often; most calls return immediately.
-class ChildReporter {
+class ChildReporter {  // through which a child tells its parent about its progress
  public:
   virtual ~ChildReporter() = default;
   virtual void Tell(uint64_t keys_done) = 0;
   // Returns the descriptor that was kept open for the child's output, or -1 if there is none.
-  virtual int Output() const { return -1; }
+  virtual int Output() const { return -1; }  // descriptor of the pipe for the child's output; -1: none
 };
 
-// The write end of the pipe for a child's output. Only Write works.
-class PipeFile final : public File {
+class PipeFile final : public File {  // the pipe for a child's output; only Write works
  public:
   // Does not own the descriptor.
   explicit PipeFile(int descriptor) : descriptor_(descriptor) {}
@@ -49,27 +47,27 @@ class PipeFile final : public File {
   IoProgress Write(Bytes data) override { return WriteAll(descriptor_, data); }
   IoProgress ReadAt(uint64_t, std::span<char>) override { return {0, ESPIPE}; }
   IoError Sync() override { return kNoError; }
-  void StartWriteback() override {}
+  void StartWriteback() override {}  // a pipe needs none
   IoError Truncate(uint64_t) override { return ESPIPE; }
   Result<uint64_t, IoError> Size() const override { return Failure(IoError{ESPIPE}); }
 
  private:
-  const int descriptor_;
+  const int descriptor_;  // not owned
 };
 
 enum class ChildOutcome : uint8_t { kSucceeded, kFailed, kKilled };  // kKilled: by Kill, or SIGUSR1
 
-struct ChildEnd {
+struct ChildEnd {  // how a child ended
   ChildWork work;
   ChildOutcome outcome;
-  int signal = 0;  // the signal that ended it; 0: no signal
-  pid_t pid = 0;   // names its temporary files
-  int64_t elapsed_ms = 0;
+  int signal = 0;          // the signal that ended it; 0: no signal
+  pid_t pid = 0;           // names its temporary files
+  int64_t elapsed_ms = 0;  // since its start
   ChildProgress last = {};
 };
 
 // Creates a child: a real fork, or in tests a call in the same process whose end is reported later.
-class Forker {
+class Forker {  // creates a child: a real fork, or in tests a call in the same process
  public:
   // Returns whether the work succeeded. It logs its own errors.
   using Job = std::function<bool(ChildReporter&)>;
@@ -78,8 +76,7 @@ class Forker {
   // The child keeps the descriptor `output` open (-1: no output); see ChildReporter::Output. Returns an errno on
   // failure. Requires: no child runs. Cost: the fork itself, about 10 ms for each GB of data.
   virtual Result<pid_t, int> Start(ChildWork work, Job job, int output) = 0;
-  // Returns the latest progress that the child has reported.
-  virtual ChildProgress Progress() = 0;
+  virtual ChildProgress Progress() = 0;  // the latest that the child has reported
   // Returns the end of the child once; nullopt while it runs.
   virtual std::optional<ChildEnd> Poll() = 0;
   // Kills the child and waits for it; Poll reports it as killed.

@@ -10,7 +10,7 @@
 
 namespace respite {
 
-class FolderFiles final : public FileSystem {
+class FolderFiles final : public FileSystem {  // resolves relative paths in a Folder
  public:
   // Both must outlive the object.
   FolderFiles(FileSystem& files, const Folder& folder) : files_(files), folder_(folder) {}
@@ -31,11 +31,11 @@ class FolderFiles final : public FileSystem {
   Result<std::unique_ptr<File>, IoError> Lock(const std::string& path) override {
     return files_.Lock(folder_.Resolve(path));
   }
-  void Later(FileTask& task) override { files_.Later(task); }
+  void Later(FileTask& task) override { files_.Later(task); }  // runs the task on another thread
 
  private:
-  FileSystem& files_;
-  const Folder& folder_;
+  FileSystem& files_;     // does the work
+  const Folder& folder_;  // to which relative paths belong
 };
 
 }  // namespace respite

@@ -10,25 +10,24 @@
 
 namespace respite {
 
-class FsyncGuarantee {
+class FsyncGuarantee {  // computes how much of a file a machine crash leaves on the disk (TEST)
  public:
-  static constexpr int64_t kEverySecondMs = 1000;
-  static constexpr int64_t kSystemMs = 30'000;
+  static constexpr int64_t kEverySecondMs = 1000;  // age of data that everysec guarantees
+  static constexpr int64_t kSystemMs = 30'000;     // age of data that Linux has written by itself
 
   // Records a write after the first `bytes` bytes of the file. Times are monotonic times of the server's clock. Cost:
   // O(1), and 16 bytes for each millisecond of the last 30 seconds with a write.
-  void NoteWrite(int64_t now_ms, uint64_t bytes);
-  // Starts with a new file. The content of that file is on the disk.
-  void Begin() { writes_.clear(); }
+  void NoteWrite(int64_t now_ms, uint64_t bytes);  // a write begins after the first `bytes` bytes
+  void Begin() { writes_.clear(); }                // with a new file, whose content is on the disk
   // Returns how many bytes of a file of `bytes` bytes are guaranteed.
   uint64_t Kept(AppendFsync policy, int64_t now_ms, uint64_t bytes) const;
 
  private:
-  struct Write {
+  struct Write {  // a write in the last 30 seconds
     int64_t at_ms;
-    uint64_t behind;
+    uint64_t behind;  // size of the file before the write
   };
-  std::deque<Write> writes_;
+  std::deque<Write> writes_;  // oldest first
 };
 
 }  // namespace respite

@@ -18,16 +18,13 @@ namespace respite {
 
 inline constexpr Bytes kHiddenSlotsAux = "respite-hidden-slots";
 
-std::string HiddenSlotsText(const HiddenSlots& hidden);
-// Adds the slots of the text. Skips invalid parts.
-void ReadHiddenSlots(Bytes text, HiddenSlots& hidden);
+std::string HiddenSlotsText(const HiddenSlots& hidden);  // for an auxiliary field of an RDB file
+void ReadHiddenSlots(Bytes text, HiddenSlots& hidden);   // adds the slots of the text to `hidden`
 
-std::vector<std::string> HideRequest(Bytes name, const SlotSet& slots);
-// Returns the requests for all hidden slots, in RESP.
-std::string HideRequests(const HiddenSlots& hidden);
-std::vector<std::string> RevealRequest(Bytes name);
+std::vector<std::string> HideRequest(Bytes name, const SlotSet& slots);  // CLUSTER SYNCSLOTS HIDE
+std::string HideRequests(const HiddenSlots& hidden);                     // for all hidden slots, in RESP
+std::vector<std::string> RevealRequest(Bytes name);                      // CLUSTER SYNCSLOTS REVEAL
 
-// Returns a text such as "0-5 7-7".
-std::string SlotRangesText(const SlotSet& slots);
+std::string SlotRangesText(const SlotSet& slots);  // such as "0-5 7-7"
 
 }  // namespace respite

@@ -13,7 +13,7 @@ namespace respite {
 class FunctionLibraries;
 struct Services;
 
-struct RdbLoadOptions {
+struct RdbLoadOptions {  // how the contents of an RDB are loaded
   // Redis: a primary drops expired keys. kKeep is for append-only files, since their later records were written while
   // the keys existed.
   enum class Expired : uint8_t { kDrop, kKeep };
@@ -23,53 +23,51 @@ struct RdbLoadOptions {
   // server.
   enum class Origin : uint8_t { kFile, kPrimary };
 
-  Expired expired = Expired::kDrop;
-  Duplicates duplicates = Duplicates::kRefuse;
-  Origin origin = Origin::kFile;
-  uint64_t loaded_before = 0;  // bytes of other files, for Loading
+  Expired expired = Expired::kDrop;             // what happens to expired keys
+  Duplicates duplicates = Duplicates::kRefuse;  // what happens if a key already exists
+  Origin origin = Origin::kFile;                // who made the RDB
+  uint64_t loaded_before = 0;                   // bytes of other files, for Loading
 };
 
-// Destination of the data
-struct LoadTarget {
+struct LoadTarget {  // where loaded data goes
   Keyspace& keyspace;
-  FunctionLibraries& libraries;
+  FunctionLibraries& libraries;  // for loaded functions
 };
 
-class KeyspaceSink final : public RdbSink {
+class KeyspaceSink final : public RdbSink {  // puts keys and functions of an RDB into a keyspace
  public:
   KeyspaceSink(const Services& services, LoadTarget target, const RdbLoadOptions& options);
 
-  // Returns whether the server must stop.
-  bool Stopped() const { return stopped_; }
-  // Logs the results of the loading.
-  void LogLoaded() const;
+  bool Stopped() const { return stopped_; }  // the server must stop
+  void LogLoaded() const;                    // the results of the loading
   // Logs why the loading has failed. `place` is a text such as "the file dump.rdb".
-  void LogFailure(const RdbFailure& failure, const std::string& place) const;
+  void LogFailure(const RdbFailure& failure, const std::string& place) const;  // `place`: "the file dump.rdb"
 
-  void OnAux(Bytes name, Bytes value, uint64_t offset) override;
-  void OnResize(int db, uint64_t keys, uint64_t timed) override { target_.keyspace[db].Reserve(keys, timed); }
+  void OnAux(Bytes name, Bytes value, uint64_t offset) override;   // an auxiliary field such as redis-ver
+  void OnResize(int db, uint64_t keys, uint64_t timed) override {  // `timed`: keys with a deadline
+    target_.keyspace[db].Reserve(keys, timed);
+  }
   Result<Done> OnEntries(int db, std::span<RdbEntry> entries) override;
   Result<Done> OnLibrary(Bytes code) override;
 
-  void OnEmptyKey(int db, Bytes key) override;
-  void OnUnverified() override;
-  Result<Done> OnProgress(uint64_t offset) override;
+  void OnEmptyKey(int db, Bytes key) override;        // counts and skips it
+  void OnUnverified() override;                       // the RDB has no checksum
+  Result<Done> OnProgress(uint64_t offset) override;  // fails if the server must stop
 
  private:
-  bool IsExpired(const Entry& entry) const;
-  void SetUsage(RdbEntry& loaded) const;
-  void Insert(Database& data, EntryPtr entry) const;
+  bool IsExpired(const Entry& entry) const;           // false if expired keys are kept
+  void SetUsage(RdbEntry& loaded) const;              // LRU or LFU bits stored in the RDB
+  void Insert(Database& data, EntryPtr entry) const;  // replaces a key that exists
 
   const Services& services_;
   const LoadTarget target_;
-  const RdbLoadOptions options_;
-  const int64_t now_ms_;
-  const int64_t loaded_for_ms_;  // FunctionLibraries::LoadedForMs at the beginning
-  bool stopped_ = false;
-  uint64_t empty_keys_ = 0;
+  const RdbLoadOptions options_;  // how to load
+  const int64_t now_ms_;          // UNIX time at the beginning
+  const int64_t loaded_for_ms_;   // total loading time of libraries before this RDB
+  bool stopped_ = false;          // the server must stop
+  uint64_t empty_keys_ = 0;       // skipped
 };
 
-// Returns the options for reading an RDB as the settings say.
-RdbReadOptions LoadReadOptions(const Services& services);
+RdbReadOptions LoadReadOptions(const Services& services);  // as the settings say
 
 }  // namespace respite

@@ -21,9 +21,9 @@ class Executor;
 class MemoryGauge;
 struct Session;
 
-class Loading {
+class Loading {  // the state of a server that loads its data
  public:
-  struct Parts {
+  struct Parts {  // the objects that this one uses
     const Env& env;
     MemoryGauge& memory;
     Executor& executor;
@@ -34,71 +34,71 @@ class Loading {
   // this client until End.
   void Begin(uint64_t total_bytes, ServerPhase::Load how = ServerPhase::Load::kInTurn, const Session* holder = nullptr);
   void End();
-  bool Active() const;
-  // Returns whether clients are served the old data meanwhile.
-  bool IsAsync() const;
+  bool Active() const;   // the server loads data now
+  bool IsAsync() const;  // clients are served the old data meanwhile
 
   enum class Order : uint8_t { kContinue, kStop };
   // Reports the bytes loaded so far. Must be called every loading-process-events-interval-bytes. If the whole load
   // happens in one turn, this serves clients, and a client or a signal may stop the server. Logs the progress every few
   // seconds.
-  Order Advance(uint64_t loaded_bytes);
-  // Sets a handler that each Advance calls.
-  void OnAdvance(std::function<void()> handler) { advances_ = std::move(handler); }
-  // Delays as key-load-delay says. Must be called after each key or command.
-  void SlowDown();
+  Order Advance(uint64_t loaded_bytes);  // reports progress, and serves clients in between
+  void OnAdvance(std::function<void()> handler) { advances_ = std::move(handler); }  // each Advance calls it
+  void SlowDown();  // delays as key-load-delay says, after each key or command
 
   // Sets the memory usage stored in the file (INFO loading_rdb_used_mem).
-  void SetMemoryThen(uint64_t bytes) { memory_then_bytes_ = bytes; }
-  // The history that the file names (repl-id, repl-offset, repl-stream-db), if any.
-  struct FileHistory {
-    std::string id;
-    int64_t offset = -1;
-    int stream_db = 0;
-    bool IsWhole() const { return id.size() == History::kIdLength && offset >= 0 && offset <= History::kLongest; }
+  void SetMemoryThen(uint64_t bytes) {  // used memory when the file was written (INFO loading_rdb_used_mem)
+    memory_then_bytes_ = bytes;
+  }
+  struct FileHistory {      // the replication history that the file names (repl-id, repl-offset), if any
+    std::string id;         // empty: none
+    int64_t offset = -1;    // in the replication stream
+    int stream_db = 0;      // database that the stream has selected at `offset`
+    bool IsWhole() const {  // id and offset are valid
+      return id.size() == History::kIdLength && offset >= 0 && offset <= History::kLongest;
+    }
   };
   FileHistory& file_history() { return file_history_; }
-  // Records an expired key that was not loaded. If the file has a history, its replicas still have the key, so they
-  // must be told.
-  void NoteLeftOut(int db, Bytes key) {
+  void NoteLeftOut(int db, Bytes key) {  // an expired key was not loaded, but replicas of the file's history have it
     if (file_history_.IsWhole()) left_out_.emplace_back(db, key);
   }
-  std::vector<std::pair<int, std::string>> TakeLeftOut() { return std::exchange(left_out_, {}); }
-  void CountKeys(uint64_t loaded, uint64_t expired) {
+  std::vector<std::pair<int, std::string>> TakeLeftOut() {  // expired keys not loaded
+    return std::exchange(left_out_, {});
+  }
+  void CountKeys(uint64_t loaded, uint64_t expired) {  // adds to the statistics
     keys_loaded_ += loaded;
     keys_expired_ += expired;
   }
 
-  struct Figures {
-    int64_t start_s;  // UNIX time
-    uint64_t total_bytes;
-    uint64_t memory_then_bytes;
-    uint64_t loaded_bytes;
-    double loaded_percent;
+  struct Figures {               // of the loading, for INFO
+    int64_t start_s;             // UNIX time
+    uint64_t total_bytes;        // of the files
+    uint64_t memory_then_bytes;  // used memory when the file was written
+    uint64_t loaded_bytes;       // so far
+    double loaded_percent;       // of total_bytes
     int64_t eta_s;
   };
   // Returns the progress of the loading, for INFO. Requires: Active().
-  Figures Survey() const;
+  Figures Survey() const;  // requires that a loading runs
   // Counts of the current loading, or otherwise of the last one.
-  uint64_t KeysLoaded() const { return keys_loaded_; }
-  uint64_t KeysExpired() const { return keys_expired_; }
+  uint64_t KeysLoaded() const { return keys_loaded_; }    // by the current or last loading
+  uint64_t KeysExpired() const { return keys_expired_; }  // not loaded because they had expired
 
  private:
-  void LogProgress();
+  void LogProgress();  // every few seconds
 
-  const Parts parts_;
-  int64_t start_s_ = 0;
-  int64_t start_ms_ = 0;     // in Pace time
-  int64_t next_log_ms_ = 0;  // in Pace time
-  uint64_t total_bytes_ = 0;
-  uint64_t loaded_bytes_ = 0;
-  uint64_t memory_then_bytes_ = 0;
-  uint64_t keys_loaded_ = 0;
-  uint64_t keys_expired_ = 0;
-  unsigned delays_ = 0;
-  FileHistory file_history_;
-  std::function<void()> advances_ = [] {};
-  std::vector<std::pair<int, std::string>> left_out_;
+  const Parts parts_;                                  // the objects that this one uses
+  int64_t start_s_ = 0;                                // UNIX time
+  int64_t start_ms_ = 0;                               // in Pace time
+  int64_t next_log_ms_ = 0;                            // in Pace time
+  uint64_t total_bytes_ = 0;                           // of the files
+  uint64_t loaded_bytes_ = 0;                          // so far
+  uint64_t memory_then_bytes_ = 0;                     // used memory when the file was written
+  uint64_t keys_loaded_ = 0;                           // by the current or last loading
+  uint64_t keys_expired_ = 0;                          // not loaded because they had expired
+  unsigned delays_ = 0;                                // number of calls of DebugDelay
+  FileHistory file_history_;                           // the replication history that the file names
+  std::function<void()> advances_ = [] {};             // called by each Advance
+  std::vector<std::pair<int, std::string>> left_out_;  // expired keys not loaded
 };
 
 }  // namespace respite

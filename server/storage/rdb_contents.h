@@ -19,30 +19,29 @@ class MemoryGauge;
 // kFunctions: functions without keys.
 enum class RdbPurpose : uint8_t { kSnapshot, kAofBase, kFunctions };
 
-class RdbContents {
+class RdbContents {  // what an RDB file contains, and its format, as the directives say
  public:
-  struct Parts {
+  struct Parts {  // the objects that this one uses
     const Env& env;
     const Keyspace& keyspace;
-    const KeyUsage& usage;
+    const KeyUsage& usage;  // LRU or LFU bits of keys
     const FunctionLibraries& function_libraries;
-    const MemoryGauge& memory;
+    const MemoryGauge& memory;  // for the field used-mem
     const History& history;
   };
   explicit RdbContents(const Parts& parts) : parts_(parts) {}
 
-  // Returns the keys, functions and metadata to save.
-  RdbSource Source(RdbPurpose purpose) const;
-  RdbSaveOptions Options() const;
+  RdbSource Source(RdbPurpose purpose) const;  // the keys, functions and metadata to save
+  RdbSaveOptions Options() const;              // format and fsync, as the directives say
   // Returns false while a replica lacks its primary's data. The existing file is then better than the current data,
   // which may be empty or only what clients of a writable replica wrote. So only an operator's command saves.
-  bool IsWorthSaving() const;
+  bool IsWorthSaving() const;  // false while a replica lacks its primary's data
   // Returns the progress callback of WriteRdb. It reports to `reporter` (may be null) and delays as rdb-key-save-delay
   // says.
-  std::function<void(uint64_t)> Progress(ChildReporter* reporter) const;
+  std::function<void(uint64_t)> Progress(ChildReporter* reporter) const;  // called by WriteRdb
 
  private:
-  const Parts parts_;
+  const Parts parts_;  // the objects that this one uses
 };
 
 }  // namespace respite

@@ -19,7 +19,7 @@ enum class LoadOutcome : uint8_t {
   kStopped,  // the server must stop
 };
 
-struct RdbLoadEnd {
+struct RdbLoadEnd {  // the result of loading an RDB
   LoadOutcome outcome;
   uint64_t offset;           // of the first byte after the RDB
   std::string failure = {};  // the reason for kFailed

@@ -22,114 +22,107 @@ class Loading;
 class ChildProcesses;
 class RdbContents;
 
-class Snapshots {
+class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save points
  public:
   enum class Outcome : uint8_t { kDone, kFailed };
 
-  struct Parts {
+  struct Parts {  // the objects that this one uses
     const Env& env;
     FileSystem& files;
-    KeyspaceStats& keyspace_stats;
+    KeyspaceStats& keyspace_stats;  // counts changes since the last save
     Loading& loading;
     ChildProcesses& child_processes;
-    const RdbContents& contents;
+    const RdbContents& contents;  // what is saved
   };
   explicit Snapshots(const Parts& parts);
 
-  // Returns false while a replica lacks its primary's data; see RdbContents.
-  bool IsWorthSaving() const;
+  bool IsWorthSaving() const;  // false while a replica lacks its primary's data
   // Writes a snapshot while all clients wait. Errors are logged. Requires: no snapshot is running. Cost: O(data set).
   Outcome Save();
-  // Starts a child that writes a snapshot. Requires: no child runs. Cost: a fork.
-  Outcome StartBackground();
-  // Returns the path of the snapshot of the last background save, even if `dbfilename` or `dir` has changed since.
-  std::string BackgroundPath() const;
+  Outcome StartBackground();           // starts a child that writes a snapshot; requires that no child runs
+  std::string BackgroundPath() const;  // file of the last background save, even if dbfilename has changed since
   // Makes a finished snapshot of the primary the dump file. Returns false on failure, which is logged.
-  bool Install(const std::string& path);
+  bool Install(const std::string& path);  // makes a primary's finished snapshot the dump file
   // Removes a file that was used for a synchronisation, if no directive requires it (rdb-del-sync-files): the dump, or
   // the file of the last background save.
-  void RemoveSyncFile();
-  void RemoveBackgroundSyncFile() { RemoveSyncFile(BackgroundPath()); }
-  // Sets a handler that is called when a background save has ended.
-  void OnEnd(std::function<void(Outcome)> handler) { ended_ = std::move(handler); }
-  // Starts a background save as soon as no other child runs.
-  void Schedule() { scheduled_ = true; }
+  void RemoveSyncFile();                                                 // the dump file, if rdb-del-sync-files permits
+  void RemoveBackgroundSyncFile() { RemoveSyncFile(BackgroundPath()); }  // the file of the last background save
+  void OnEnd(std::function<void(Outcome)> handler) { ended_ = std::move(handler); }  // of a background save
+  void Schedule() { scheduled_ = true; }  // a background save starts as soon as no other child runs
   // Drops a scheduled BGSAVE, because the data for which it was requested is lost.
-  void Unschedule() { scheduled_ = false; }
-  bool Running() const;
+  void Unschedule() { scheduled_ = false; }  // ends Schedule
+  bool Running() const;                      // a child writes a snapshot now
   // Stops a running background save, or otherwise cancels a scheduled one. Returns which of the two it did.
   enum class Cancelled : uint8_t { kNone, kRunning, kScheduled };
-  Cancelled Cancel();
+  Cancelled Cancel();  // BGSAVE CANCEL
 
   // Starts scheduled snapshots and snapshots that a save point requires. Called by the timer, after the end of a child
   // was handled.
   void Cron();
   // FLUSHALL: stops a running snapshot, which is obsolete. With save points the empty data set is saved at the end of
   // the turn, when the transaction with the flush has ended.
-  void Flushed();
-  void EndTurn() {
+  void Flushed();   // FLUSHALL: stops a running snapshot, and saves the empty data later
+  void EndTurn() {  // saves the empty data after FLUSHALL
     if (save_due_) SaveFlushed();
   }
 
-  // Returns whether writes must be refused because the last snapshot failed.
-  bool StopsWrites() const;
+  bool StopsWrites() const;  // writes are refused (MISCONF), because the last snapshot failed
 
   // Locks the RDB file if there are save points, and removes temporary files of processes that no longer exist. Called
   // at startup, before loading. Returns an error text if the server must not start. With the default save points a
   // failed lock is no error: the server starts, but does not save (see GivesWay).
-  std::optional<std::string> Claim();
+  std::optional<std::string> Claim();  // returns an error text if the server must not start
   // Returns whether this server leaves the dump to another server. It does so if it has Redis' default save points, has
   // never loaded or written this dump, and has found it locked. It then saves only on request, for example by SAVE; a
   // successful save ends this state. In Redis the last server overwrites the dump. As in Redis, servers that share a
   // folder and have no save directive must accept writes, start and stop.
-  bool GivesWay() const;
+  bool GivesWay() const;  // does not save, because another server has locked the dump
 
-  // CONFIG RESETSTAT.
-  void ResetStats() { saves_ = 0; }
+  void ResetStats() { saves_ = 0; }  // CONFIG RESETSTAT
 
-  struct Figures {
-    int64_t last_save_s;  // UNIX time; the start counts as a save, as in Redis
-    Outcome last_outcome;
+  struct Figures {               // for INFO
+    int64_t last_save_s;         // UNIX time; the start counts as a save, as in Redis
+    Outcome last_outcome;        // of the last save
     int64_t last_duration_s;     // of the last background save; -1: no save yet
     int64_t current_duration_s;  // -1: no save runs
-    uint64_t saves;
-    uint64_t last_cow_bytes;
+    uint64_t saves;              // since the start or CONFIG RESETSTAT
+    uint64_t last_cow_bytes;     // copy-on-write memory of the last background save
   };
-  Figures Survey() const;
+  Figures Survey() const;  // the present values
 
  private:
-  bool Write(const std::string& path, ChildReporter* reporter);
-  bool WriteTemporary(const std::string& temporary, ChildReporter* reporter);
+  bool Write(const std::string& path, ChildReporter* reporter);                // a temporary file, renamed to `path`
+  bool WriteTemporary(const std::string& temporary, ChildReporter* reporter);  // returns false on failure
   // Returns whether this server may write the dump `path`.
   bool Lock(const std::string& path);
-  std::string DumpPath() const;
-  void Saved(uint64_t changes, const std::string& path);
-  void Ended(const ChildEnd& end);
-  void TakeOutcome(const ChildEnd& end);
+  std::string DumpPath() const;                           // full path of `dbfilename`
+  void Saved(uint64_t changes, const std::string& path);  // a save has succeeded
+  void Ended(const ChildEnd& end);                        // called when the child of a background save has ended
+  void TakeOutcome(const ChildEnd& end);                  // logs and stores the child's outcome
   void RemoveSyncFile(const std::string& path);
-  void SaveFlushed();
-  bool MayTryAgain() const;
-  void SaveIfDue();
-  void RemoveLeftovers();
+  void SaveFlushed();        // after FLUSHALL
+  bool MayTryAgain() const;  // the last save succeeded, or some seconds have passed
+  void SaveIfDue();          // if a save point requires it
+  void RemoveLeftovers();    // temporary files of processes that no longer exist
 
-  const Parts parts_;
+  const Parts parts_;  // the objects that this one uses
   std::unique_ptr<File> lock_;
   std::string owned_dump_;         // full path of the dump that this server has locked or written; may be empty
   std::string left_dump_;          // full path of the dump that this server leaves to another server; may be empty
   std::string background_folder_;  // directory when the last background save began
-  std::string background_name_;
-  bool scheduled_ = false;
-  bool save_due_ = false;
-  Outcome last_outcome_ = Outcome::kDone;
-  uint64_t changes_before_ = 0;  // changes that the current snapshot includes
-  int64_t last_save_wall_s_;
-  int64_t last_save_ms_;  // monotonic
-  std::optional<int64_t> last_try_ms_;
-  int64_t started_ms_ = 0;
-  int64_t last_duration_s_ = -1;
-  uint64_t saves_ = 0;
-  uint64_t last_cow_bytes_ = 0;
-  std::function<void(Outcome)> ended_ = [](Outcome) {};
+  std::string background_name_;    // file of the last background save
+  bool scheduled_ = false;         // a BGSAVE waits for the end of another child
+  bool save_due_ = false;          // the empty data must be saved after FLUSHALL
+  Outcome last_outcome_ = Outcome::kDone;                // of the last save
+  uint64_t changes_before_ = 0;                          // changes that the current snapshot includes
+  int64_t last_save_wall_s_;                             // UNIX time
+  int64_t last_save_ms_;                                 // monotonic
+  std::optional<int64_t> last_try_ms_;                   // start of the last background save, in Pace time
+  int64_t started_ms_ = 0;                               // of the background save, in Pace time
+  int64_t last_duration_s_ = -1;                         // of the last background save; -1: none yet
+  uint64_t saves_ = 0;                                   // since the start or CONFIG RESETSTAT
+  uint64_t last_cow_bytes_ = 0;                          // copy-on-write memory of the last background save
+  std::function<void(Outcome)> ended_ = [](Outcome) {};  // called when a background save has ended
 };
 
 }  // namespace respite

@@ -16,40 +16,39 @@
 
 namespace respite {
 
-// The state of snapshots and append-only file, for the execution of commands.
-class StorageHealth final : public Durability {
+class StorageHealth final : public Durability {  // says why writes must be refused, for the execution of commands
  public:
-  struct Parts {
+  struct Parts {  // the objects that this one uses
     const AppendOnlyFile& aof;
     const Snapshots& snapshots;
   };
   explicit StorageHealth(const Parts& parts) : parts_(parts) {}
 
-  std::optional<Trouble> Troubled() const override {
+  std::optional<Trouble> Troubled() const override {  // why writes must be refused; nullopt: they need not
     if (parts_.snapshots.StopsWrites()) return Trouble{Trouble::Place::kSnapshot, kNoError};
     const auto error = parts_.aof.writer().Trouble();
     if (!error) return std::nullopt;
     return Trouble{Trouble::Place::kJournal, *error};
   }
-  uint64_t JournaledBytes() const override { return parts_.aof.writer().Appended(); }
+  uint64_t JournaledBytes() const override { return parts_.aof.writer().Appended(); }  // appended to the file so far
 
  private:
-  const Parts parts_;
+  const Parts parts_;  // the objects that this one uses
 };
 
-struct StorageSubsystem {
+struct StorageSubsystem {  // the files of a node: append-only file, snapshots, loading, shutdown
   // The append-only file and snapshots are in `files`, which may fail on demand of a test (TEST FAULT).
   StorageSubsystem(const Services& services, FileSystem& files, Forker& forker);
   StorageSubsystem(const StorageSubsystem&) = delete;
   StorageSubsystem& operator=(const StorageSubsystem&) = delete;
 
   ChildProcesses child_processes;
-  RdbContents contents;
+  RdbContents contents;  // what an RDB file contains
   AppendOnlyFile aof;
   Snapshots snapshots;
   Loading loading;
   Shutdown shutdown;
-  StorageHealth health;
+  StorageHealth health;  // says why writes must be refused
 };
 
 }  // namespace respite
