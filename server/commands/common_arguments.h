@@ -29,7 +29,7 @@ inline constexpr char kTimeoutOutOfRange[] = "ERR timeout is out of range";
 inline constexpr char kTimeoutNegative[] = "ERR timeout is negative";
 
 // The error for an expire time that is out of range.
-inline Refusal InvalidExpireOf(const Call& call) {
+inline Refusal InvalidExpireOf(const Call& call) {  // "ERR invalid expire time in 'set' command"
   const std::string& name = call.command.full_name;
   if (call.services.env.dialect.traits.expire_errors_quote_commands) return InvalidExpire(name);
   return {"ERR invalid expire time in " + name};
@@ -42,7 +42,7 @@ inline Refusal InvalidExpireOf(const Call& call) {
 // Calls visit(std::span<const Bytes> group) for each group of `step` remaining words, whose first word is a key.
 // Prefetches keys in blocks. Requires: all groups are complete.
 template <class Visit>
-void ForEachKeyGroup(Call& call, size_t step, Visit&& visit) {
+void ForEachKeyGroup(Call& call, size_t step, Visit&& visit) {  // MSET and the like: each key with its arguments
   const std::span<const Bytes> words = call.args.Rest();
   const size_t block = step * DbView::kPrefetchAhead;
   for (size_t at = 0; at < words.size(); at += step) {
@@ -59,16 +59,15 @@ void ForEachKey(Call& call, Visit&& visit) {
 
 // A range of indexes in a list, or of ranks in a sorted set: from start to stop, inclusive. Negative numbers count from
 // the end.
-struct IndexRange {
-  int64_t start = 0;
-  int64_t stop = 0;
+struct IndexRange {   // indexes of a list or ranks of a sorted set, as in LRANGE
+  int64_t start = 0;  // negative numbers count from the end
+  int64_t stop = 0;   // inclusive; negative numbers count from the end
 
-  struct Part {
-    size_t first = 0;
-    size_t count = 0;
+  struct Part {        // some consecutive elements
+    size_t first = 0;  // index of the first element
+    size_t count = 0;  // number of elements
   };
-  // Returns the part of the range within `size` elements.
-  Part Among(size_t size) const {
+  Part Among(size_t size) const {  // the part of the range within `size` elements
     const auto length = static_cast<int64_t>(size);
     const int64_t first = std::max<int64_t>(start < 0 ? start + length : start, 0);
     const int64_t last = std::min(stop < 0 ? stop + length : stop, length - 1);
@@ -80,7 +79,7 @@ struct IndexRange {
 // --- Databases.
 
 // Parses a database number. Redis: a number beyond 32 bits has its own error, even if no such database can exist.
-inline int DbNumber(Bytes word, const char* refusal, const char* refusal_of_range) {
+inline int DbNumber(Bytes word, const char* refusal, const char* refusal_of_range) {  // it need not exist
   const int64_t number = Args::Integer(word, refusal);
   if (number < std::numeric_limits<int>::min() || number > std::numeric_limits<int>::max()) {
     throw Refusal{refusal_of_range};
@@ -88,18 +87,17 @@ inline int DbNumber(Bytes word, const char* refusal, const char* refusal_of_rang
   return static_cast<int>(number);
 }
 
-inline void CheckDb(const Call& call, int number) {
+inline void CheckDb(const Call& call, int number) {  // throws a Refusal if there is no such database
   if (number < 0 || number >= call.services.data.dataset.keyspace.Count()) throw Refusal{refusals::kDbIndex};
 }
 
 // Returns true for a cluster node with one database (the default of cluster-databases). SELECT, MOVE and COPY … DB are
 // then refused, as in Redis.
-inline bool IsConfinedToOneDb(const Call& call) {
+inline bool IsConfinedToOneDb(const Call& call) {  // a cluster node with one database, which refuses SELECT
   return call.services.env.settings.cluster_enabled && call.services.data.dataset.keyspace.Count() == 1;
 }
 
-// Parses a database number, and refuses one that does not exist.
-inline int DbIndex(const Call& call, Bytes word) {
+inline int DbIndex(const Call& call, Bytes word) {  // throws a Refusal if there is no such database
   const int number = DbNumber(word, refusals::kNotInteger, refusals::kNotInt);
   CheckDb(call, number);
   return number;
@@ -108,19 +106,19 @@ inline int DbIndex(const Call& call, Bytes word) {
 // --- Timeouts in milliseconds (WAIT, CLIENT PAUSE) or seconds (BLPOP and its variants).
 
 // Redis: adds timeouts to the wall clock, so timeouts that would overflow are out of range.
-inline int64_t CheckedTimeoutMs(const Call& call, int64_t timeout_ms) {
+inline int64_t CheckedTimeoutMs(const Call& call, int64_t timeout_ms) {  // throws a Refusal if it is out of range
   if (timeout_ms < 0) throw Refusal{refusals::kTimeoutNegative};
   if (timeout_ms > std::numeric_limits<int64_t>::max() - call.now_ms) throw Refusal{refusals::kTimeoutOutOfRange};
   return timeout_ms;
 }
 
-inline int64_t TimeoutMs(const Call& call, Bytes word) {
+inline int64_t TimeoutMs(const Call& call, Bytes word) {  // parses milliseconds (WAIT, CLIENT PAUSE)
   return CheckedTimeoutMs(call, Args::Integer(word, refusals::kTimeoutNotInteger));
 }
 
 // Parses seconds with a fraction. Returns milliseconds, rounded up; 0 means no timeout. Redis: a negative fraction of a
 // millisecond becomes 0.
-int64_t TimeoutSeconds(const Call& call, Bytes word);
+int64_t TimeoutSeconds(const Call& call, Bytes word);  // parses seconds (BLPOP); returns milliseconds
 
 // --- Expire times, such as seconds from now (EXPIRE) and Unix milliseconds (PEXPIREAT).
 

@@ -12,21 +12,18 @@ namespace respite {
 
 constexpr FreeMode FreeLaterIf(bool lazily) { return lazily ? FreeMode::kLater : FreeMode::kNow; }
 
-// Returns the event of a key that is deleted because it gets a deadline in the past.
-inline KeyEvent PastDeadlineEvent(const Call& call) {
+inline KeyEvent PastDeadlineEvent(const Call& call) {  // "del" or "expired", for a key that gets a past deadline
   return call.services.env.dialect.traits.past_deadlines_expire ? KeyEvent("expired") : KeyEvent("del");
 }
 
-// Deletes a key that gets a deadline in the past (EXPIRE, GETEX).
-inline void DeleteAsExpired(Call& call, KeyEdit& edit) {
+inline void DeleteAsExpired(Call& call, KeyEdit& edit) {  // deletes a key that gets a past deadline (EXPIRE, GETEX)
   const bool lazily = call.services.env.settings.lazyfree_lazy_expire;
   call.services.data.lazy_free.Free(edit.Take(), FreeLaterIf(lazily));
   edit.Touched(PastDeadlineEvent(call));
   call.effect.Replace(lazily ? Bytes("UNLINK") : Bytes("DEL"), edit.Key());
 }
 
-// Frees a value that was replaced by another one (RENAME, COPY).
-inline void FreeReplaced(Call& call, EntryPtr replaced) {
+inline void FreeReplaced(Call& call, EntryPtr replaced) {  // frees a value that another one has replaced (RENAME, COPY)
   call.services.data.lazy_free.Free(std::move(replaced),
                                     FreeLaterIf(call.services.env.settings.lazyfree_lazy_server_del));
 }
@@ -44,7 +41,7 @@ inline void StoreOrDelete(Call& call, Bytes key, EntryPtr built, const KeyEvent&
 
 // Takes the optional last argument of FLUSHALL, FLUSHDB, SCRIPT FLUSH and FUNCTION FLUSH: ASYNC or SYNC. Without it,
 // lazyfree-lazy-user-flush decides. `refusal` is the error for other or additional arguments.
-inline FreeMode TakeFlushMode(Call& call, const char* refusal) {
+inline FreeMode TakeFlushMode(Call& call, const char* refusal) {  // takes ASYNC or SYNC, which may be absent
   if (call.args.AtEnd()) return FreeLaterIf(call.services.env.settings.lazyfree_lazy_user_flush);
   const bool lazily = call.args.TakeToken("ASYNC");
   if ((!lazily && !call.args.TakeToken("SYNC")) || !call.args.AtEnd()) throw Refusal{refusal};

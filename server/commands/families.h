@@ -84,8 +84,7 @@ namespace respite {
 RESPITE_COMMAND_FAMILIES(RESPITE_DECLARE_FAMILY)
 #undef RESPITE_DECLARE_FAMILY
 
-// Returns the command tables of all families.
-std::span<const std::span<const CommandCard>> CommandFamilies();
+std::span<const std::span<const CommandCard>> CommandFamilies();  // the command tables of all families
 
 // The commands that all servers of this kind share, created by the first call. Thread-safe.
 std::shared_ptr<const CommandSet> AllCommands(Where where = Where::kDataServers, Emulated emulated = Emulated::kNone);

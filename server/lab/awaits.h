@@ -23,19 +23,19 @@ struct Session;
 class BlockedClients;
 
 // Counts the requests of clients while it exists, except TEST and the traffic between servers.
-class RequestCounter final : public CallObserver {
+class RequestCounter final : public CallObserver {  // the number of requests of all clients since its creation
  public:
   explicit RequestCounter(CallObservers& observers) : observers_(observers) { observers_.Attach(*this); }
   ~RequestCounter() override { observers_.Detach(*this); }
   RequestCounter(const RequestCounter&) = delete;
   RequestCounter& operator=(const RequestCounter&) = delete;
 
-  uint64_t Count() const { return count_; }
+  uint64_t Count() const { return count_; }  // requests so far
 
-  void OnCall(const FinishedCall& call) override;
-  void OnRefusal(const RefusedCall& call) override;
-  void OnWait(const WaitingCall& call) override { Note(call.session, &call.command); }
-  void OnQueued(const WaitingCall& call) override { Note(call.session, &call.command); }
+  void OnCall(const FinishedCall& call) override;    // a command has run
+  void OnRefusal(const RefusedCall& call) override;  // a request was refused without running
+  void OnWait(const WaitingCall& call) override { Note(call.session, &call.command); }    // a request was blocked
+  void OnQueued(const WaitingCall& call) override { Note(call.session, &call.command); }  // queued after MULTI
 
  private:
   void Note(const Session& client, const Command* command);
@@ -44,9 +44,9 @@ class RequestCounter final : public CallObserver {
   uint64_t count_ = 0;
 };
 
-class Awaits {
+class Awaits {  // the clients that wait in TEST AWAIT for a state of the server
  public:
-  struct Parts {
+  struct Parts {  // references to what the class uses
     const Env& env;
     Clients& clients;
     BlockedClients& blocked_clients;
@@ -54,9 +54,8 @@ class Awaits {
   };
   static constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
-  // The result of checking a condition.
-  struct Sight {
-    bool is_met;
+  struct Sight {                     // result of checking a condition
+    bool is_met;                     // the wait can end
     std::string seen = {};           // the current state, shown if the condition is not met
     int64_t look_again_us = kNever;  // Pace time at which the condition may be met without any event
   };
@@ -64,31 +63,29 @@ class Awaits {
 
   explicit Awaits(const Parts& parts) : parts_(parts) {}
 
-  bool Empty() const { return awaits_.empty(); }
+  bool Empty() const { return awaits_.empty(); }  // no client waits
   // Registers the wait of this session for `condition`. Requires: the condition is not met now.
   void Begin(const Session& session, const Command& command, Condition condition, int64_t timeout_ms);
-  // Returns how the session's wait has ended, and forgets it. Returns nullopt if it has not ended or does not exist.
-  std::optional<Sight> Take(const Session& session);
+  std::optional<Sight> Take(const Session& session);  // how its wait has ended, once; nullopt: it has not
   // Unblocks the clients with a condition that is met or a timeout that has passed. Cost: O(awaits) and the cost of
   // their conditions.
   void Look();
-  // Returns the request counter that all current waits share.
-  std::shared_ptr<const RequestCounter> Requests();
+  std::shared_ptr<const RequestCounter> Requests();  // counter that all current waits share
 
  private:
-  struct Await {
-    const Command* command;
-    Condition condition;
-    int64_t deadline_us;
-    std::optional<Sight> end = {};
+  struct Await {                    // the wait of one client
+    const Command* command;         // the TEST AWAIT command
+    Condition condition;            // checked after each turn
+    int64_t deadline_us;            // Pace time at which the wait times out
+    std::optional<Sight> end = {};  // set when the wait has ended
   };
 
-  void AskForTurn(int64_t pace_us);
+  void AskForTurn(int64_t pace_us);  // makes the event loop start a turn at this time
 
   const Parts parts_;
-  std::map<uint64_t, Await> awaits_;  // by client ID
-  int64_t turn_at_us_ = kNever;       // time of the turn that was requested from the host
-  std::weak_ptr<const RequestCounter> requests_;
+  std::map<uint64_t, Await> awaits_;              // by client ID
+  int64_t turn_at_us_ = kNever;                   // time of the turn that was requested from the host
+  std::weak_ptr<const RequestCounter> requests_;  // exists only while a client waits
 };
 
 }  // namespace respite

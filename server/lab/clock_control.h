@@ -22,124 +22,110 @@ namespace respite {
 class Clients;
 class Executor;
 
-// The change that TEST CLOCK or TEST CLUSTER CLOCK requests.
-struct ClockMove {
+struct ClockMove {  // the arguments of TEST CLOCK or TEST CLUSTER CLOCK
   enum class Kind : uint8_t { kFreeze, kAdvance, kSet, kNext, kRate, kAuto, kReal } kind;
   std::optional<int64_t> ms = {};  // kFreeze, kSet: Unix time; kAdvance: a duration
-  double rate = 1;                 // kRate
+  double rate = 1;                 // kRate: seconds of the clock per second of real time
   bool is_auto = false;            // kAuto
 };
 
-// Serves the events that become due when the clock of a server is moved. Housekeeping, which is above this room,
-// implements it.
-class TimeKeeper {
+class TimeKeeper {  // serves the events that become due when the clock of a server is moved; Housekeeping implements it
  public:
   virtual ~TimeKeeper() = default;
   // Lets `elapsed_ms` pass in steps, so that each event that becomes due is served at its own time, in order. `advance`
   // moves the clock by a number of ms. Requires: no command runs.
   virtual void PassTime(int64_t elapsed_ms, const std::function<void(int64_t)>& advance) = 0;
-  // Computes the next due time again. Called when the clock has another speed or shows another time.
-  enum class Motion : uint8_t { kRuns, kStands };
-  virtual void OnClockChanged(Motion motion) = 0;
+  enum class Motion : uint8_t { kRuns, kStands };  // whether the clock runs or is frozen
+  virtual void OnClockChanged(Motion motion) = 0;  // computes the next due time again
 };
 
-class ClockControl {
+class ClockControl {  // TEST CLOCK: stops and moves the clock that data and clients of one server see
  public:
   // The end of the year 9999: stream IDs, dates in INFO and sums of deadlines stay far from their limits.
-  static constexpr int64_t kLatestWallMs = 253'402'300'799'999;
+  static constexpr int64_t kLatestWallMs = 253'402'300'799'999;  // end of the year 9999
   // Wall time may be set back and advanced repeatedly, so the total time that has passed is limited also.
-  static constexpr int64_t kLatestMonotonicMs = 4'000'000'000'000'000;
+  static constexpr int64_t kLatestMonotonicMs = 4'000'000'000'000'000;  // limit of the time that may pass in total
 
-  struct Parts {
+  struct Parts {  // references to what the class uses
     const Env& env;
-    MovableClock* clock;  // null if this server has none (test-commands no)
-    const ExactExpiry& deadlines;
+    MovableClock* clock;           // null if this server has none (test-commands no)
+    const ExactExpiry& deadlines;  // of keys and fields
     Clients& clients;
     Executor& executor;
-    TimeKeeper& keeper;
+    TimeKeeper& keeper;  // serves the events that become due
   };
   explicit ClockControl(const Parts& parts) : parts_(parts) {}
 
-  // Returns whether this server has a movable clock. All other functions require that.
-  bool Exists() const { return parts_.clock != nullptr; }
+  bool Exists() const { return parts_.clock != nullptr; }  // all other functions require that
 
   struct Due {
-    int64_t wall_ms;
+    int64_t wall_ms;   // Unix time at which it is due
     int64_t in_ms;     // from now, or from the time before a jump to this event
     std::string what;  // readable text: "BLPOP of client 5 times out"
   };
   // Returns the next event that becomes due, however late. Cost: O(n) for n keys and fields with deadlines.
   std::optional<Due> Next() const;
 
-  const MovableClock& clock() const { return *parts_.clock; }
-  bool is_auto() const { return is_auto_; }
+  const MovableClock& clock() const { return *parts_.clock; }  // the clock that data and clients see
+  bool is_auto() const { return is_auto_; }                    // the setting of TEST CLOCK AUTO
 
-  // Stops the clock at a whole millisecond.
-  void Freeze();
+  void Freeze();  // stops the clock at a whole millisecond
   // Requires: MovableClock::kSlowest <= rate <= kFastest.
-  void RunAt(double rate);
-  void FollowMachine();
-  // Sets only the wall time back, as a time server does.
-  void SetBack(int64_t wall_ms);
+  void RunAt(double rate);        // seconds of the clock per second of real time
+  void FollowMachine();           // shows the machine's time again
+  void SetBack(int64_t wall_ms);  // sets only the wall time back, as a time server does
   // TEST CLOCK AUTO: if true, jumps to the next due event whenever all clients wait for messages or keys.
   void SetAuto(bool is_auto) { is_auto_ = is_auto; }  // NOLINT: the setting itself
 
-  // Save returns the state of the clock, and Restore sets it. Events that become due between the two times do not
-  // happen.
-  struct State {
-    MovableClock::Mode mode;
-    double rate;
-    int64_t wall_us;
-    int64_t offset_us;  // distance from the machine's clock
-    bool is_auto;
+  struct State {              // what a snapshot stores of the clock
+    MovableClock::Mode mode;  // frozen, real or scaled
+    double rate;              // seconds of the clock per second of real time
+    int64_t wall_us;          // Unix time that the clock shows
+    int64_t offset_us;        // distance from the machine's clock
+    bool is_auto;             // the setting of TEST CLOCK AUTO
   };
-  State Save() const;
-  void Restore(const State& state);
+  State Save() const;                // for a snapshot
+  void Restore(const State& state);  // events that become due between the two times do not happen
 
   // --- Jumps forward.
 
-  // Depart, DepartTo and DepartToNext jump in the next turn, and never beyond the limits. They require a host.
-  void Depart(uint64_t client, int64_t elapsed_ms);
-  // Jumps to this wall time. Sets the clock back if it has passed that time by then.
-  void DepartTo(uint64_t client, int64_t wall_ms);
-  // Jumps to the next due event, if there is one.
-  void DepartToNext(uint64_t client);
-  struct Arrival {
-    bool is_too_far = false;      // the clock has not moved
-    std::optional<Due> met = {};  // the event that DepartToNext jumped to
+  // Depart, DepartTo and DepartToNext jump in the next turn, never beyond the limits. They require a host.
+  void Depart(uint64_t client, int64_t elapsed_ms);  // jumps forward by this time in the next turn
+  void DepartTo(uint64_t client, int64_t wall_ms);   // in the next turn; sets the clock back if that time has passed
+  void DepartToNext(uint64_t client);                // jumps to the next due event in the next turn, if there is one
+  struct Arrival {                                   // result of a jump
+    bool is_too_far = false;                         // the clock would exceed its limits and has not moved
+    std::optional<Due> met = {};                     // the event that DepartToNext jumped to
   };
-  bool MayPass(int64_t elapsed_ms) const;
+  bool MayPass(int64_t elapsed_ms) const;  // the clock stays within its limits if it advances by this time
   // PassNow and MoveNowTo jump immediately. They require that no command runs and that this server has events in this
   // turn.
-  Arrival PassNow(int64_t elapsed_ms);
-  Arrival MoveNowTo(int64_t wall_ms);
-  bool IsUnderWay(uint64_t client) const { return trips_.contains(client); }
-  // Returns nullopt while the jump is under way. Requires: IsUnderWay.
-  std::optional<Arrival> TakeArrival(uint64_t client);
+  Arrival PassNow(int64_t elapsed_ms);  // advances the clock by this time, serving all events on the way
+  Arrival MoveNowTo(int64_t wall_ms);   // advances the clock to this wall time, or sets it back
+  bool IsUnderWay(uint64_t client) const { return trips_.contains(client); }  // until TakeArrival
+  std::optional<Arrival> TakeArrival(uint64_t client);  // nullopt: it has not ended yet. Requires: IsUnderWay
 
-  // Jumps to the next due event if SetAuto is on and all clients wait.
-  void EndTurn();
+  void EndTurn();  // jumps to the next due event if SetAuto is on and all clients wait
 
  private:
-  struct Trip {
-    bool has_ended = false;
-    Arrival arrival = {};
+  struct Trip {              // a jump that a client has requested
+    bool has_ended = false;  // the result can be taken
+    Arrival arrival = {};    // result, when it has ended
   };
 
   // Lets time pass, and serves each event that becomes due. Requires: MayPass.
   void Pass(int64_t elapsed_ms);
-  // Returns the next due event if the clock can reach it within its limits.
-  std::optional<Due> NextInReach() const;
-  std::optional<Due> PassToNext();
+  std::optional<Due> NextInReach() const;  // the next due event, if the clock can reach it within its limits
+  std::optional<Due> PassToNext();         // jumps to the next due event and returns it
   void Post(uint64_t client, std::function<Arrival()> travel);
-  bool EveryClientWaits() const;
-  void Changed();
+  bool EveryClientWaits() const;  // no client has anything to do before time passes
+  void Changed();                 // tells other parts that the clock shows another time or has another speed
 
   const Parts parts_;
-  bool is_auto_ = false;
-  bool is_passing_ = false;
-  bool has_posted_ = false;  // an automatic jump is posted
-  std::map<uint64_t, Trip> trips_;
+  bool is_auto_ = false;            // the setting of TEST CLOCK AUTO
+  bool is_passing_ = false;         // a jump is running
+  bool has_posted_ = false;         // an automatic jump is posted
+  std::map<uint64_t, Trip> trips_;  // by ID of the client that requested the jump
 };
 
 }  // namespace respite

@@ -17,10 +17,10 @@ namespace respite {
 class LazyFree;
 class Unit;
 
-class DataSnapshots final : public ChangeKeeper {
+class DataSnapshots final : public ChangeKeeper {  // earlier states of the data, as differences from the present
  public:
-  class Snapshot;
-  struct SnapshotDeleter {
+  class Snapshot;           // the data at one moment
+  struct SnapshotDeleter {  // also removes it from the list of snapshots
     void operator()(Snapshot* snapshot) const;
   };
   using SnapshotPtr = std::unique_ptr<Snapshot, SnapshotDeleter>;
@@ -30,23 +30,20 @@ class DataSnapshots final : public ChangeKeeper {
   DataSnapshots(const DataSnapshots&) = delete;
   DataSnapshots& operator=(const DataSnapshots&) = delete;
 
-  // Makes a snapshot, which must be destroyed before this object. Cost: O(databases).
-  SnapshotPtr Save();
+  SnapshotPtr Save();  // must be destroyed before this object. Cost: O(databases)
   // Restores the data of the snapshot, which continues to exist. Each changed key is reported and propagated like a
   // change by a command. Cost: O(changes since), and O(keys) for each database that was flushed meanwhile. Requires:
   // !IsLost.
   void Restore(Snapshot& snapshot, Unit& unit);
 
   // Copies the keys of the snapshot to an empty Dataset. Skips databases that `target` does not have. Cost: O(keys).
-  void CopyTo(const Snapshot& snapshot, Dataset& target) const;
+  void CopyTo(const Snapshot& snapshot, Dataset& target) const;  // copies its keys to an empty Dataset
 
-  // Returns true if all data was replaced since (by a full resynchronisation or a loaded file). Only the name is left.
-  static bool IsLost(const Snapshot& snapshot);
-  // Returns the number of values and databases that the snapshot stores itself.
-  static size_t CountKept(const Snapshot& snapshot);
-  size_t CountKeys(const Snapshot& snapshot) const;
+  static bool IsLost(const Snapshot& snapshot);  // all data was replaced since, by a resynchronisation or a loaded file
+  static size_t CountKept(const Snapshot& snapshot);  // values and databases that it stores itself
+  size_t CountKeys(const Snapshot& snapshot) const;   // keys at its moment
 
-  struct Difference {
+  struct Difference {  // a key that differs between two snapshots
     enum class Kind : uint8_t { kAdded, kRemoved, kChanged };
     int db;
     std::string key;
@@ -57,24 +54,24 @@ class DataSnapshots final : public ChangeKeeper {
   std::vector<Difference> Compare(const Snapshot& before, const Snapshot* after) const;
 
   // ChangeKeeper.
-  void BeforeChange(int db, Bytes key, const Entry* entry) override;
-  void OnFlushed(int db, Database& content) override;
-  void OnSwap(int one, int other) override;
-  void OnReplaced() override;
+  void BeforeChange(int db, Bytes key, const Entry* entry) override;  // stores the old value in the snapshots
+  void OnFlushed(int db, Database& content) override;                 // moves the flushed database into the snapshots
+  void OnSwap(int one, int other) override;                           // SWAPDB
+  void OnReplaced() override;                                         // all data was replaced: the snapshots are lost
 
  private:
   struct Part;
 
   const Entry* Find(const Snapshot* snapshot, int db, Bytes key) const;
-  std::set<std::string> Candidates(const Snapshot& before, const Snapshot* after, int db) const;
-  void Forget(Snapshot& snapshot);
-  void UndoSwaps(Snapshot& snapshot, Unit& unit);
-  void RestoreWhole(Snapshot& snapshot, int db, Unit& unit);
-  void RestoreKeys(Snapshot& snapshot, int db, Unit& unit);
+  std::set<std::string> Candidates(const Snapshot& before, const Snapshot* after, int db) const;  // may differ
+  void Forget(Snapshot& snapshot);                            // removes it from the list
+  void UndoSwaps(Snapshot& snapshot, Unit& unit);             // undoes each SWAPDB since the snapshot
+  void RestoreWhole(Snapshot& snapshot, int db, Unit& unit);  // a database that was flushed since
+  void RestoreKeys(Snapshot& snapshot, int db, Unit& unit);   // the keys of a database that were changed since
 
   Dataset& data_;
   LazyFree& lazy_free_;
-  std::vector<Snapshot*> snapshots_;
+  std::vector<Snapshot*> snapshots_;    // from the oldest to the newest
   const Snapshot* restored_ = nullptr;  // the snapshot that is being restored, which stores no changes meanwhile
 };
 

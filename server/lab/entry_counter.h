@@ -10,7 +10,7 @@
 
 namespace respite {
 
-class EntryCounter {
+class EntryCounter {  // counts the journal entries that match a filter, for repeated queries
  public:
   // `journal` must outlive this object.
   EntryCounter(const RequestJournal& journal, JournalFilter filter)
@@ -21,21 +21,19 @@ class EntryCounter {
   uint64_t Count();
 
  private:
-  // An entry whose request was blocked when it was checked.
-  struct Blocked {
+  struct Blocked {  // a journal entry whose request was blocked when it was checked
     uint64_t seq;
-    bool counts;
+    bool counts;  // it is included in the count
   };
 
-  // Updates the count for this entry. Returns true if its request is no longer blocked.
-  bool LookAgain(Blocked& entry);
+  bool LookAgain(Blocked& entry);  // updates the count. Returns true if the request is no longer blocked
 
   const RequestJournal& journal_;
   const JournalFilter filter_;
-  uint64_t epoch_;
-  uint64_t next_;
-  uint64_t count_ = 0;
-  std::vector<Blocked> blocked_;
+  uint64_t epoch_;                // of the journal when it was last read
+  uint64_t next_;                 // number of the next journal entry to check
+  uint64_t count_ = 0;            // matching entries so far
+  std::vector<Blocked> blocked_;  // entries to check again
 };
 
 }  // namespace respite

@@ -6,10 +6,10 @@
 
 namespace respite {
 
-struct Fixture {
+struct Fixture {  // initial data of a test, as the requests that create it
   struct Request {
-    std::vector<std::string> words;
-    std::string place;  // position in its file: "line 3", "offset 120", `key "user:1"`
+    std::vector<std::string> words;  // arguments, including the command name
+    std::string place;               // position in its file: "line 3", "offset 120", `key "user:1"`
   };
   std::vector<Request> requests;
 };

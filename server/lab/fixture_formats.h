@@ -27,8 +27,8 @@ std::optional<FixtureFormat> FixtureFormatOf(Bytes name);
 
 // Reads a text in one of the text formats: kResp, kRedis, kJson.
 Result<Fixture> ReadFixtureText(Bytes text, FixtureFormat format);
-Result<Fixture> ReadRedisFixture(Bytes text);
-Result<Fixture> ReadRespFixture(Bytes text);
+Result<Fixture> ReadRedisFixture(Bytes text);  // lines as typed into redis-cli
+Result<Fixture> ReadRespFixture(Bytes text);   // RESP arrays of bulk strings
 // Reads a .resp fixture from the file, from `offset` to its end.
 Result<Fixture> ReadRespFixture(File& file, uint64_t offset);
 

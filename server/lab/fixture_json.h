@@ -23,6 +23,6 @@
 
 namespace respite {
 
-Result<Fixture> ReadJsonFixture(Bytes text);
+Result<Fixture> ReadJsonFixture(Bytes text);  // an object that has a member for each key
 
 }  // namespace respite

@@ -16,6 +16,6 @@ namespace respite {
 
 // Writes the keys that match the pattern and have not expired. ReadRedisFixture reads the text. Cost: O(size of the
 // data).
-std::string RedisFixtureOf(const Keyspace& keyspace, Bytes pattern, int64_t now_ms);
+std::string RedisFixtureOf(const Keyspace& keyspace, Bytes pattern, int64_t now_ms);  // the data as redis-cli commands
 
 }  // namespace respite

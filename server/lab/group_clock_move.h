@@ -9,23 +9,22 @@
 
 namespace respite {
 
-class GroupClockMove {
+class GroupClockMove {  // moves the clocks of several servers together
  public:
   // Requires: the move is not kAuto, and `clocks` is not empty.
   GroupClockMove(const ClockMove& move, std::span<ClockControl* const> clocks);
 
-  // Returns false if the move would exceed the limits of one of the clocks.
-  bool IsPossible() const { return is_possible_; }
+  bool IsPossible() const { return is_possible_; }  // no clock would exceed its limits
   // Returns, for kNext, the first event that becomes due on any of the servers.
   const std::optional<ClockControl::Due>& met() const { return met_; }
   // Moves one of the clocks. Requires: IsPossible, and the requirements of ClockControl::PassNow.
   void Do(ClockControl& clock) const;
 
  private:
-  ClockMove move_;
-  int64_t wall_ms_ = 0;     // kFreeze, kSet
-  int64_t elapsed_ms_ = 0;  // kAdvance, kNext
-  bool is_possible_ = true;
+  ClockMove move_;           // the requested change
+  int64_t wall_ms_ = 0;      // for kFreeze and kSet: the time that all clocks show afterwards
+  int64_t elapsed_ms_ = 0;   // for kAdvance and kNext: the time that passes on all clocks
+  bool is_possible_ = true;  // no clock would exceed its limits
   std::optional<ClockControl::Due> met_;
 };
 

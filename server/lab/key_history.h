@@ -26,67 +26,59 @@ namespace respite {
 struct FinishedCall;
 struct RequestOwner;
 
-// A position in the journal: the sequence number of the next entry, and the time.
-struct JournalMoment {
-  uint64_t next_seq = 0;
-  int64_t wall_us = 0;
+struct JournalMoment {    // a position in the journal
+  uint64_t next_seq = 0;  // sequence number of the next entry
+  int64_t wall_us = 0;    // Unix time
 };
 
-// A key that was removed because it expired.
-struct ExpiredKey {
+struct ExpiredKey {     // a key that was removed because it expired
   uint64_t number = 0;  // from 1
   JournalMoment at;
   int db = 0;
   std::string key;
 };
 
-struct HeldLock {
+struct HeldLock {  // a key that a client uses as lock (SET NX PX and the like)
   enum class End : uint8_t { kHeld, kDeleted, kExpired, kEvicted, kOverwritten, kFlushed, kServerKilled };
 
   int db = 0;
   std::string key;
-  std::string token;                           // the value, or the field of the hash
-  std::shared_ptr<const RequestOwner> holder;  // client that created the key
-  uint64_t taken_by = 0;                       // journal entry that created the key
-  int64_t from_us = 0;
-  uint32_t prolonged = 0;  // how often its deadline was extended
-  End end = End::kHeld;    // the fields below are unset while it is kHeld
-  JournalMoment ended = {};
+  std::string token;                               // the value, or the field of the hash
+  std::shared_ptr<const RequestOwner> holder;      // client that created the key
+  uint64_t taken_by = 0;                           // journal entry that created the key
+  int64_t from_us = 0;                             // Unix time at which it was acquired
+  uint32_t prolonged = 0;                          // how often its deadline was extended
+  End end = End::kHeld;                            // the fields below are unset while it is kHeld
+  JournalMoment ended = {};                        // when the lock ended
   std::shared_ptr<const RequestOwner> ender = {};  // sender of the entry `ended.next_seq` that ended it; or null
   uint64_t expired_key = 0;                        // number of the ExpiredKey; 0 if the lock ended otherwise
 };
 
-class KeyHistory {
+class KeyHistory {  // expired keys and locks, recorded while the journal is on
  public:
-  static constexpr size_t kMostBytes = size_t{8} << 20;
+  static constexpr size_t kMostBytes = size_t{8} << 20;  // maximum memory of all records
 
-  // The effect of a call on a lock. kMissed: the key existed, so SET NX did nothing.
-  enum class Step : uint8_t { kNone, kTook, kMissed };
+  enum class Step : uint8_t { kNone, kTook, kMissed };  // effect of a call on a lock; kMissed: it was held already
 
   // Records a finished call, whose journal entry is `at.next_seq`.
   Step AfterCall(const FinishedCall& call, const std::shared_ptr<const RequestOwner>& client, JournalMoment at);
-  // Discards the state of a finished call that the journal does not record.
-  void AfterOwnTalk();
+  void AfterOwnTalk();  // discards the state of a finished call that the journal does not record
 
   // Records a keyspace event. Cost: O(log locks), if any are held.
   void OnKeyEvent(int db, Bytes key, const KeyEvent& event, JournalMoment at);
-  void OnFlush(std::span<const int> dbs, JournalMoment at);
-  void OnSwap(int one, int other);
-  // Ends all locks as kServerKilled, since the fate of their keys is unknown.
-  void OnServerKilled(JournalMoment at);
+  void OnFlush(std::span<const int> dbs, JournalMoment at);  // ends the locks in these databases
+  void OnSwap(int one, int other);                           // SWAPDB: the locks move with their keys
+  void OnServerKilled(JournalMoment at);  // ends all locks as kServerKilled, since the fate of their keys is unknown
 
-  // Drops the records that ended before this entry.
-  void DropBefore(uint64_t first_seq);
-  // Drops everything except the locks that are held.
-  void DropEnded();
-  void Clear();
+  void DropBefore(uint64_t first_seq);  // drops the records that ended before this journal entry
+  void DropEnded();                     // drops everything except the locks that are held
+  void Clear();                         // drops all records
 
-  // Returns the expired keys, oldest first.
-  const std::deque<ExpiredKey>& expired_keys() const { return expired_keys_; }
-  const std::deque<HeldLock>& locks() const { return locks_; }
+  const std::deque<ExpiredKey>& expired_keys() const { return expired_keys_; }  // oldest first
+  const std::deque<HeldLock>& locks() const { return locks_; }                  // held and ended locks, oldest first
 
  private:
-  struct KeyView {
+  struct KeyView {  // a Key without a copy of its name
     int db;
     Bytes key;
     bool operator==(const KeyView&) const = default;
@@ -99,26 +91,25 @@ class KeyHistory {
   struct KeyOrder;  // finds a Key by a KeyView
 
   static size_t BytesOf(const HeldLock& lock) { return sizeof lock + lock.key.size() * 2 + lock.token.size() + 100; }
-  static size_t BytesOf(const ExpiredKey& expired) { return sizeof expired + expired.key.size(); }
-  // Returns whether the running call has created the first key that the command names.
-  bool HasMade(int db, std::span<const Bytes> words) const;
+  static size_t BytesOf(const ExpiredKey& expired) { return sizeof expired + expired.key.size(); }  // its memory
+  bool HasMade(int db, std::span<const Bytes> words) const;  // the running call has created the key in words[1]
   Step TakeOne(const FinishedCall& call, const std::shared_ptr<const RequestOwner>& client, JournalMoment at);
-  void Open(const HeldLock& lock);
+  void Open(const HeldLock& lock);  // records a lock that was acquired
   void End(uint64_t number, HeldLock::End how, JournalMoment at);
   template <class Condition>
   void EndAll(HeldLock::End how, JournalMoment at, Condition&& condition);
-  HeldLock& At(uint64_t number) { return locks_[number - first_lock_]; }
-  void DropOldestLock();
-  void MakeRoom();
+  HeldLock& At(uint64_t number) { return locks_[number - first_lock_]; }  // the lock with this number
+  void DropOldestLock();                                                  // to stay below kMostBytes
+  void MakeRoom();                                                        // drops the oldest records above kMostBytes
 
-  std::deque<ExpiredKey> expired_keys_;
-  std::deque<HeldLock> locks_;
-  uint64_t first_lock_ = 0;  // number of the first element of locks_
-  uint64_t last_expired_key_ = 0;
-  size_t bytes_ = 0;
-  struct KeyOrder {
+  std::deque<ExpiredKey> expired_keys_;  // oldest first
+  std::deque<HeldLock> locks_;           // held and ended locks, oldest first
+  uint64_t first_lock_ = 0;              // number of the first element of locks_
+  uint64_t last_expired_key_ = 0;        // number of the latest ExpiredKey
+  size_t bytes_ = 0;                     // memory of all records
+  struct KeyOrder {                      // finds a Key by a KeyView
     using is_transparent = void;
-    static bool IsBefore(KeyView one, KeyView other);
+    static bool IsBefore(KeyView one, KeyView other);  // by database and name
     bool operator()(const Key& one, const Key& other) const { return IsBefore(one.View(), other.View()); }
     bool operator()(const Key& one, KeyView other) const { return IsBefore(one.View(), other); }
     bool operator()(KeyView one, const Key& other) const { return IsBefore(one, other.View()); }
@@ -126,9 +117,9 @@ class KeyHistory {
   std::map<Key, uint64_t, KeyOrder> open_;  // numbers of the locks that are held
   std::vector<uint64_t> just_ended_;        // locks that the running call may have ended
   Key made_;                                // last key that the running call has created
-  bool has_made_ = false;
-  HeldLock candidate_;  // a hash that the running script has created
-  bool has_candidate_ = false;
+  bool has_made_ = false;                   // made_ is set
+  HeldLock candidate_;                      // a hash that the running script has created
+  bool has_candidate_ = false;              // candidate_ is set
 };
 
 }  // namespace respite

@@ -17,26 +17,25 @@
 
 namespace respite {
 
-struct Lab {
-  // The objects that the Node makes before its Lab.
-  struct Parts {
+struct Lab {              // the objects behind the TEST command
+  struct Parts {          // what the Node makes before its Lab
     MovableClock* clock;  // null: the clock cannot be moved
     DiskFaults& disk;
-    TimeKeeper& keeper;
-    uint64_t seed;  // of faults with a probability, and of TEST SHUFFLE
+    TimeKeeper& keeper;  // serves the events that become due when the clock is moved
+    uint64_t seed;       // of faults with a probability, and of TEST SHUFFLE
   };
   Lab(const Services& services, const Parts& parts);
   Lab(const Lab&) = delete;
   Lab& operator=(const Lab&) = delete;
 
-  ClockControl clock;
-  NamedSnapshots snapshots;
-  RequestJournal journal;
-  Awaits awaits;
-  FaultRules faults;
+  ClockControl clock;        // TEST CLOCK
+  NamedSnapshots snapshots;  // TEST SNAPSHOT
+  RequestJournal journal;    // TEST JOURNAL
+  Awaits awaits;             // TEST AWAIT
+  FaultRules faults;         // TEST FAULT
   Lint lint;
-  MissingFeatures missing;
-  Shuffle shuffle;
+  MissingFeatures missing;       // TEST MISSING
+  Shuffle shuffle;               // TEST SHUFFLE
   Worlds* worlds = nullptr;      // null if this server cannot have any
   Restarts* restarts = nullptr;  // null if this server cannot restart itself
   NodeGroup* group = nullptr;    // null if it runs alone, or in a thread of its own

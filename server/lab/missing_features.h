@@ -16,23 +16,23 @@ namespace respite {
 
 struct CurrentExecution;
 
-struct MissingFeature {
+struct MissingFeature {  // something that clients have used and that this server does not have
   enum class Kind : uint8_t { kCommand, kSubcommand, kOption, kDirective };
 
   Kind kind;
-  std::string name;     // "FT.SEARCH", "CLIENT NO-SUCH", "SET NOSUCH", "no-such-directive"
-  std::string request;  // the first request that used it
-  std::shared_ptr<const RequestOwner> client;
-  uint64_t count = 0;
-  int64_t first_ms = 0;  // Unix time
+  std::string name;                            // "FT.SEARCH", "CLIENT NO-SUCH", "SET NOSUCH", "no-such-directive"
+  std::string request;                         // the first request that used it
+  std::shared_ptr<const RequestOwner> client;  // the first client that used it
+  uint64_t count = 0;                          // how often it was used
+  int64_t first_ms = 0;                        // Unix time
   int64_t last_ms = 0;
 };
 
-class MissingFeatures final : public CallObserver {
+class MissingFeatures final : public CallObserver {  // TEST MISSING
  public:
-  static constexpr size_t kMost = 1000;
+  static constexpr size_t kMost = 1000;  // features that are recorded
 
-  struct Parts {
+  struct Parts {  // references to what the class uses
     const Env& env;
     const CurrentExecution& current_execution;
     CallObservers& observers;
@@ -42,33 +42,32 @@ class MissingFeatures final : public CallObserver {
   MissingFeatures(const MissingFeatures&) = delete;
   MissingFeatures& operator=(const MissingFeatures&) = delete;
 
-  void Start() { parts_.observers.Attach(*this); }
-  void Clear();
-  // Takes over the records of another server, which ends.
-  void Continue(MissingFeatures& before);
+  void Start() { parts_.observers.Attach(*this); }  // records from now on
+  void Clear();                                     // removes the records
+  void Continue(MissingFeatures& before);           // takes over the records of another server, which ends
   // Returns the features in the order of their first use.
   const std::vector<const MissingFeature*>& All() const { return in_order_; }
   // Returns the number of distinct features that were dropped because kMost features were recorded already.
   uint64_t Lost() const { return lost_; }
 
-  void OnCall(const FinishedCall& call) override;
-  void OnRefusal(const RefusedCall& call) override;
+  void OnCall(const FinishedCall& call) override;    // may record an option or a directive
+  void OnRefusal(const RefusedCall& call) override;  // may record a command or a subcommand
 
  private:
-  struct Request {
+  struct Request {  // the request that used a feature
     const Session& client;
-    std::span<const Bytes> words;
-    size_t hidden_from;
+    std::span<const Bytes> words;  // arguments, including the command name
+    size_t hidden_from;            // index of the first argument that may be a secret
   };
 
-  const Session& ClientOf(const Session& session) const;
-  void NoteOption(const FinishedCall& call);
-  void NoteDirectives(const FinishedCall& call);
+  const Session& ClientOf(const Session& session) const;  // for a script, the client that called it
+  void NoteOption(const FinishedCall& call);  // records the unknown option of a call that failed with a syntax error
+  void NoteDirectives(const FinishedCall& call);  // records the unknown directives of CONFIG GET and CONFIG SET
   void Note(MissingFeature::Kind kind, std::string name, const Request& request);
 
   const Parts parts_;
   std::map<std::string, MissingFeature> features_;  // by kind and name
-  std::vector<const MissingFeature*> in_order_;
+  std::vector<const MissingFeature*> in_order_;     // in the order of their first use
   uint64_t lost_ = 0;
 };
 

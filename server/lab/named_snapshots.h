@@ -21,11 +21,11 @@ class ScriptCache;
 struct Session;
 class Users;
 
-class NamedSnapshots {
+class NamedSnapshots {  // TEST SNAPSHOT: a server's data, functions, scripts, users, directives and clock
  public:
-  static constexpr size_t kMost = 1000;
+  static constexpr size_t kMost = 1000;  // snapshots
 
-  struct Parts {
+  struct Parts {  // references to what the class uses
     const Env& env;
     Dataset& data;
     LazyFree& lazy_free;
@@ -40,22 +40,22 @@ class NamedSnapshots {
   NamedSnapshots(const NamedSnapshots&) = delete;
   NamedSnapshots& operator=(const NamedSnapshots&) = delete;
 
-  struct Summary {
+  struct Summary {  // one line of TEST SNAPSHOT LIST
     std::string name;
-    int64_t saved_wall_ms;
+    int64_t saved_wall_ms;  // Unix time
     size_t keys;
     size_t kept;  // values that it stores because they have changed since
   };
   // Returns the snapshots, ordered by name. Cost: O(values that the snapshots store).
   std::vector<Summary> List() const;
   bool Has(Bytes name) const { return all_.contains(name); }
-  bool IsFull() const { return all_.size() >= kMost; }
+  bool IsFull() const { return all_.size() >= kMost; }  // no further snapshot can be saved
 
   // Replaces an existing snapshot with this name. Cost: O(databases + users + directives + scripts).
   void Save(Bytes name);
   // Returns false if there is no such snapshot.
   bool Delete(Bytes name);
-  void Clear() { all_.clear(); }
+  void Clear() { all_.clear(); }  // deletes all snapshots
   // Restore and Compare require that the snapshots exist. Restore and Reset… throw a Refusal if a directive or a user
   // cannot be restored. Directives are set first, so that nothing else has changed then. `running` is the calling
   // session.
@@ -68,52 +68,48 @@ class NamedSnapshots {
   std::optional<std::string> CopyTo(Bytes name, Dataset& data, FunctionLibraries& functions) const;
 
   // Returns the store of data, for callers that need an unnamed snapshot of the data, or of the functions and scripts.
-  DataSnapshots& data() { return data_; }
-  struct Programs {
-    std::vector<std::string> scripts;    // sorted
-    std::vector<std::string> functions;  // source code of the libraries, ordered by name
+  DataSnapshots& data() { return data_; }  // store of the data of all snapshots
+  struct Programs {                        // scripts and functions of a server
+    std::vector<std::string> scripts;      // sorted
+    std::vector<std::string> functions;    // source code of the libraries, ordered by name
   };
-  Programs CurrentPrograms() const { return {Scripts(), Functions()}; }
+  Programs CurrentPrograms() const { return {Scripts(), Functions()}; }  // of the server now
   void RestorePrograms(const Programs& programs, Unit& unit);
 
-  // Remembers the current users and directives as those that the Reset functions restore.
-  void RememberStart();
-  void ResetConfig();
-  void ResetUsers(const Session* running);
-  // Removes all functions and scripts.
-  void ResetScripts(Unit& unit);
+  void RememberStart();                     // stores the current users and directives for ResetConfig and ResetUsers
+  void ResetConfig();                       // restores the directives of the start
+  void ResetUsers(const Session* running);  // restores the users of the start. `running`: the calling session
+  void ResetScripts(Unit& unit);            // removes all functions and scripts
 
  private:
   using Texts = std::vector<std::string>;
-  // Everything except the data.
-  struct Setup {
+  struct Setup {             // all that a snapshot has, except the data
     std::string directives;  // names and values, packed
     std::string users;       // lines of an ACL file
     Programs programs;
     ClockControl::State clock;
   };
-  struct Snapshot {
+  struct Snapshot {  // data and setup at one moment
     DataSnapshots::SnapshotPtr data;
-    Setup setup;
-    int64_t saved_wall_ms;
+    Setup setup;            // all except the data
+    int64_t saved_wall_ms;  // Unix time
   };
 
-  Setup CurrentSetup() const;
-  std::string UserLines() const;
-  Texts Scripts() const;
-  Texts Functions() const;
-  void RestoreDirectives(Bytes packed);
+  Setup CurrentSetup() const;            // of the server now
+  std::string UserLines() const;         // the users as lines of an ACL file
+  Texts Scripts() const;                 // cached scripts, sorted
+  Texts Functions() const;               // source code of the libraries, ordered by name
+  void RestoreDirectives(Bytes packed);  // names and values, as in Setup
   void RestoreUsers(const std::string& lines, const Session* running);
   void RestoreScripts(const Texts& bodies);
   void RestoreFunctions(const Texts& codes, Unit& unit);
   const Snapshot& At(Bytes name) const;
-  // Drops the snapshots that are lost because all data was replaced.
-  void DropLost();
+  void DropLost();  // drops the snapshots that are lost because all data was replaced
 
   const Parts parts_;
-  DataSnapshots data_;
-  std::map<std::string, Snapshot, std::less<>> all_;
-  Setup start_;
+  DataSnapshots data_;                                // stores the data of all snapshots
+  std::map<std::string, Snapshot, std::less<>> all_;  // by name
+  Setup start_;                                       // users and directives of the start
 };
 
 }  // namespace respite

@@ -17,25 +17,25 @@ namespace respite {
 
 struct Services;
 
-class NodeGroup {
+class NodeGroup {  // the nodes of a process that runs a whole cluster, for TEST CLUSTER
  public:
-  enum class Role : uint8_t { kPrimary, kReplica, kSentinel };
-  struct Member {
-    std::string name;  // "node-1"
-    std::string id;    // cluster node ID; empty if it is in no cluster or is dead
+  enum class Role : uint8_t { kPrimary, kReplica, kSentinel };  // of a node
+  struct Member {                                               // one node
+    std::string name;                                           // "node-1"
+    std::string id;  // cluster node ID; empty if it is in no cluster or is dead
     int port;
-    bool lives;
+    bool lives;  // false: it was killed
     Role role;
   };
   // An operation that takes some time. It has succeeded when all live nodes know of it.
-  struct Task {
+  struct Task {  // an operation that takes some time
     enum class Kind : uint8_t { kKill, kRevive, kMove, kFailOver, kClock } kind;
     size_t member = 0;                                   // for all kinds except kClock
     int slot = 0;                                        // for kMove
     ClockMove clock = {.kind = ClockMove::Kind::kReal};  // for kClock: the change for the clocks of all live nodes
   };
-  struct Outcome {
-    std::optional<std::string> trouble = {};
+  struct Outcome {                              // result of a Task
+    std::optional<std::string> trouble = {};    // error text; nullopt: it has succeeded
     std::optional<ClockControl::Due> met = {};  // for kClock with NEXT: the next due event, if any
   };
   using Sides = std::vector<std::vector<size_t>>;
@@ -44,24 +44,20 @@ class NodeGroup {
 
   virtual std::vector<Member> List() const = 0;
 
-  // A client of one of the nodes. Client IDs are unique only within their node.
-  struct Asker {
+  struct Asker {  // a client of one of the nodes, whose IDs are unique only within their node
     const Services* node;
     uint64_t client;
     auto operator<=>(const Asker&) const = default;  // NOLINT(modernize-use-nullptr): generated
   };
-  // Starts a task. Returns an error if it cannot be done.
-  virtual std::optional<std::string> Begin(const Asker& asker, const Task& task) = 0;
-  // Returns nullopt while the last task of this client is running.
-  virtual std::optional<Outcome> TakeOutcome(const Asker& asker) = 0;
+  virtual std::optional<std::string> Begin(const Asker& asker, const Task& task) = 0;  // returns an error text
+  virtual std::optional<Outcome> TakeOutcome(const Asker& asker) = 0;  // nullopt: this client's last task still runs
 
   // Delays all traffic between nodes of different sides, as if the network lost it; connections stay open. Nodes on no
   // side reach all others. Replaces the previous partition. With no sides, ends it and delivers the delayed traffic.
-  virtual void Partition(Sides sides) = 0;
+  virtual void Partition(Sides sides) = 0;  // delays all traffic between nodes of different sides
   // Delays all output of the node to clients and other nodes by `delay_ms`; 0 ends the delay. Requires: it is alive.
   virtual void Lag(size_t member, int64_t delay_ms) = 0;
-  // Returns null if the node is dead or has no movable clock.
-  virtual const ClockControl* ClockOf(size_t member) const = 0;
+  virtual const ClockControl* ClockOf(size_t member) const = 0;  // null: the node is dead or has no movable clock
 };
 
 }  // namespace respite

@@ -13,92 +13,85 @@
 
 namespace respite {
 
-// A glob pattern. Plain text is compared directly. Otherwise a plain prefix is compared first, because most texts do
-// not match.
-class TextPattern {
+class TextPattern {  // a glob pattern that is fast for plain text and plain prefixes
  public:
   explicit TextPattern(Bytes pattern, CaseMode mode = CaseMode::kSensitive);
   bool Matches(Bytes text) const { return text.starts_with(beginning_) && (is_plain_ ? EndsWith(text) : Fits(text)); }
-  // Returns the common prefix of all matching texts, which may be empty.
-  Bytes Beginning() const { return beginning_; }
+  Bytes Beginning() const { return beginning_; }  // common prefix of all matching texts; may be empty
 
  private:
-  bool EndsWith(Bytes text) const { return text.size() == beginning_.size(); }
+  bool EndsWith(Bytes text) const { return text.size() == beginning_.size(); }  // nothing follows the prefix
   bool Fits(Bytes text) const { return glob_.Matches(text); }
 
   std::string beginning_;  // text before the first special byte; empty if case is ignored
-  bool is_plain_;
+  bool is_plain_;          // the pattern is plain text
   Glob glob_;
 };
 
-// The first bytes of a text, packed into one machine word. Rejects most texts with another prefix quickly.
-class TextStart {
+class TextStart {  // the first bytes of a text in one machine word, to reject most other prefixes fast
  public:
   explicit TextStart(Bytes text);
   // Returns false if no text with this start can begin with the text that `beginning` was made from.
   bool MayBegin(const TextStart& beginning) const { return ((bytes_ ^ beginning.bytes_) & beginning.mask_) == 0; }
 
  private:
-  uint64_t bytes_ = 0;
-  uint64_t mask_ = 0;  // covers the bytes that exist
+  uint64_t bytes_ = 0;  // the first bytes of the text
+  uint64_t mask_ = 0;   // covers the bytes that exist
 };
 
-// The properties of a client that filters use.
-struct ClientView {
+struct ClientView {  // properties of a client that filters use
   uint64_t id;
   Bytes name;
   Bytes user;
   Bytes address;
-  Bytes library;
+  Bytes library;  // lib-name, as in CLIENT SETINFO
 
   static ClientView Of(const Session& client);
 };
 
-struct ClientFilter {
+struct ClientFilter {  // conditions for clients; all given ones must hold
   std::optional<TextPattern> name;
   std::optional<uint64_t> id;
   std::optional<TextPattern> user;
-  std::optional<TextPattern> address;
-  std::optional<TextPattern> library;
+  std::optional<TextPattern> address;  // "127.0.0.1:50123"
+  std::optional<TextPattern> library;  // lib-name, as in CLIENT SETINFO
   std::optional<int> db;
 
   // `in_db` is the database of the request, or the client's own database if there is no request.
   bool Matches(const ClientView& client, int in_db) const;
 };
 
-struct RequestFilter {
+struct RequestFilter {                 // conditions for requests; all given ones must hold
   std::optional<TextPattern> command;  // full names; a container matches all its subcommands
   uint32_t category = 0;               // an AclCategory bit; 0: any category
   std::optional<TextPattern> key;      // one of the request's keys
   ClientFilter client;
-  std::optional<bool> is_in_script;
+  std::optional<bool> is_in_script;       // nullopt: matches in and outside scripts
   std::optional<bool> is_in_transaction;  // true: run by EXEC; nullopt: matches when the client sends it
 
-  // Checks the conditions that depend only on the command.
-  bool MayMatch(const Command& tried) const;
-  bool MayMatchUnknown() const { return !command && category == 0 && !key; }
+  bool MayMatch(const Command& tried) const;  // checks the conditions that depend only on the command
+  bool MayMatchUnknown() const { return !command && category == 0 && !key; }  // for a request of an unknown command
   // Input for the other conditions. Matches requires MayMatch, or MayMatchUnknown without a command.
-  struct Facts {
+  struct Facts {  // what Matches checks of one request
     ClientView client;
-    int db;
-    const Command* command;  // null if the command is unknown
-    std::span<const Bytes> words;
-    RequestFaults::Place place;
+    int db;                        // of the request
+    const Command* command;        // null if the command is unknown
+    std::span<const Bytes> words;  // arguments, including the command name
+    RequestFaults::Place place;    // whether it was sent, queued, or runs in a transaction or script
     bool is_in_transaction;
     std::optional<KeyList> keys = {};                          // set by FindKeys
     std::vector<TextStart> key_starts = {TextStart(Bytes())};  // starts of `keys`; one empty start if there is no key
 
     static Facts Of(const RequestFaults::Request& request);
-    void FindKeys();
+    void FindKeys();  // sets keys and key_starts
   };
   bool Matches(Facts& facts) const;
 
  private:
-  bool FitsPlace(const Facts& facts) const;
-  bool FitsKey(Facts& facts) const;
+  bool FitsPlace(const Facts& facts) const;  // checks SCRIPT and TRANSACTION
+  bool FitsKey(Facts& facts) const;          // checks KEY
 };
 
-// Returns whether the session is a link to another server: the primary, a replica, or a node that migrates slots.
-bool IsOfServer(const Session& session);
+bool IsOfServer(const Session& session);  // a link to a primary, a replica, or a node that migrates slots
 
 }  // namespace respite

@@ -30,37 +30,34 @@ namespace respite {
 class Clients;
 struct CurrentExecution;
 
-struct RequestEntry {
+struct RequestEntry {  // one request as it ran
   enum class Outcome : uint8_t { kOk, kError, kBlocked, kFault };
 
-  uint64_t seq = 0;  // from 1; 0: no entry
-  int64_t wall_us = 0;
+  uint64_t seq = 0;                            // from 1; 0: no entry
+  int64_t wall_us = 0;                         // Unix time at which it started
   int64_t duration_us = 0;                     // from start to reply, by the server's clock
   std::shared_ptr<const RequestOwner> client;  // shared by the entries of a client
   const Command* command = nullptr;            // null if the command is unknown
   int db = 0;
   uint32_t trips = 0;  // round trips of this client since its previous entry
   Outcome outcome = Outcome::kOk;
-  RequestFaults::Place place = RequestFaults::Place::kSent;
-  KeyHistory::Step lock = KeyHistory::Step::kNone;  // whether it acquired a lock
+  RequestFaults::Place place = RequestFaults::Place::kSent;  // sent by a client, or run by EXEC or a script
+  KeyHistory::Step lock = KeyHistory::Step::kNone;           // whether it acquired a lock
   bool is_in_transaction = false;
   uint64_t waited_until = 0;   // for a blocked request: the next entry's number when it was unblocked; else 0
   std::string detail;          // kError: the error; kFault: the name of the fault
   std::string words;           // arguments, concatenated; long ones are shortened
   std::vector<uint32_t> ends;  // ends of the arguments in `words`
 
-  std::vector<Bytes> Words() const;
-  // Returns "ok", "error TEXT", "blocked" or "fault NAME".
-  std::string OutcomeText() const;
-  // Returns readable text: `#7 worker-1: SET lock:1 a NX PX 30000 -> ok`.
-  std::string Line() const;
-  size_t HeldBytes() const {
+  std::vector<Bytes> Words() const;  // the arguments
+  std::string OutcomeText() const;   // "ok", "error TEXT", "blocked" or "fault NAME"
+  std::string Line() const;          // readable text: `#7 worker-1: SET lock:1 a NX PX 30000 -> ok`
+  size_t HeldBytes() const {         // memory of this entry
     return sizeof *this + words.capacity() + detail.capacity() + ends.capacity() * sizeof(uint32_t);
   }
 };
 
-// All given conditions must hold.
-struct JournalFilter {
+struct JournalFilter {  // selects entries; all given conditions must hold
   RequestFilter request;
   std::optional<TextPattern> outcome;  // matches the whole text or its first word
   std::optional<uint64_t> since;       // number of the first entry
@@ -68,15 +65,15 @@ struct JournalFilter {
   bool Matches(const RequestEntry& entry) const;
 };
 
-class RequestJournal final : public CallObserver, private KeyEventListener {
+class RequestJournal final : public CallObserver, private KeyEventListener {  // TEST JOURNAL: the latest requests
  public:
-  static constexpr size_t kUsualLast = 10'000;
-  static constexpr size_t kMostLast = 1'000'000;
+  static constexpr size_t kUsualLast = 10'000;            // entries that are kept if the client names no number
+  static constexpr size_t kMostLast = 1'000'000;          // largest number of entries that a client may request
   static constexpr size_t kMostBytes = size_t{64} << 20;  // limit for all entries together
   static constexpr size_t kWordMost = 1024;               // bytes kept of each argument
   static constexpr size_t kWordsMost = 1024;              // arguments kept of each request
 
-  struct Parts {
+  struct Parts {  // references to what the class uses
     const Env& env;
     const CurrentExecution& current_execution;
     const Clients& clients;
@@ -88,95 +85,90 @@ class RequestJournal final : public CallObserver, private KeyEventListener {
   RequestJournal(const RequestJournal&) = delete;
   RequestJournal& operator=(const RequestJournal&) = delete;
 
-  // Clears the journal, and keeps at most `last` entries from now on. Requires: 1 <= last <= kMostLast.
-  void Start(size_t last);
+  // Requires: 1 <= last <= kMostLast.
+  void Start(size_t last);  // clears the journal, and keeps at most `last` entries from now on
   // Stops recording. The entries can still be read.
   void Stop();
-  void Clear();
-  // Stops recording and removes all entries.
-  void Forget();
-  bool IsOn() const { return is_on_; }
-  bool HasBegun() const { return capacity_ != 0; }
-  // Takes over the entries and the state of another server's journal, which ends.
-  void Continue(RequestJournal& before);
+  void Clear();                                     // removes all entries
+  void Forget();                                    // stops recording and removes all entries
+  bool IsOn() const { return is_on_; }              // requests are recorded
+  bool HasBegun() const { return capacity_ != 0; }  // Start was called, even if it is off now
+  void Continue(RequestJournal& before);  // takes over the entries and the state of another server, which ends
 
   // Returns expired keys and locks since Start or Clear, including locks that were held at Clear.
   const KeyHistory& keys() const { return keys_; }
-  uint64_t FirstSeq() const { return first_; }
-  uint64_t NextSeq() const { return next_; }
-  // Returns the number of entries since Start or Clear that were dropped; their numbers are below FirstSeq.
-  uint64_t Lost() const { return lost_; }
+  uint64_t FirstSeq() const { return first_; }  // sequence number of the oldest entry
+  uint64_t NextSeq() const { return next_; }    // sequence number of the next entry
+  uint64_t Lost() const { return lost_; }       // entries since Start or Clear that were dropped
   // Requires: FirstSeq() <= seq < NextSeq().
   const RequestEntry& At(uint64_t seq) const { return entries_[seq - first_]; }
   template <class Visit>
   void ForEach(const JournalFilter& filter, Visit&& visit) const;
-  uint64_t Count(const JournalFilter& filter) const;
-  // Changes whenever entries are removed for another reason than age (Start, Clear …).
-  uint64_t Epoch() const { return epoch_; }
+  uint64_t Count(const JournalFilter& filter) const;  // entries that match
+  uint64_t Epoch() const { return epoch_; }  // changes whenever entries are removed for another reason than age
 
   // Records that a rule of TEST FAULT acts on a request.
-  void NoteFault(const RequestFaults::Request& request, const RequestFault& fault, Bytes name);
+  void NoteFault(const RequestFaults::Request& request, const RequestFault& fault, Bytes name);  // TEST FAULT
 
-  void OnCall(const FinishedCall& call) override;
-  void OnRefusal(const RefusedCall& call) override;
-  void OnWait(const WaitingCall& call) override;
-  void OnQueued(const WaitingCall& call) override;
+  void OnCall(const FinishedCall& call) override;    // records a command that has run
+  void OnRefusal(const RefusedCall& call) override;  // records a request that was refused
+  void OnWait(const WaitingCall& call) override;     // records a request that was blocked
+  void OnQueued(const WaitingCall& call) override;   // counts the round trip of a request queued by MULTI
 
  private:
-  // A client that has sent requests.
-  struct Sender {
+  struct Sender {  // a client that has sent requests
     std::shared_ptr<const RequestOwner> client;
     uint64_t turn = 0;           // turn of its last request
     uint32_t trips = 0;          // round trips since its last entry
     uint64_t waiting_entry = 0;  // entry of its blocked request; 0 if none
     std::string fault;           // name of the fault that acts on its running request
   };
-  struct Request {
-    const Session* session;
+  struct Request {           // a request to record
+    const Session* session;  // that runs it; for a script, the script's session
     const Command* command;
-    std::span<const Bytes> words;
-    int depth = 0;
-    size_t shown = SIZE_MAX;  // number of arguments that may be shown; the rest is hidden
+    std::span<const Bytes> words;  // arguments, including the command name
+    int depth = 0;                 // 0: sent by a client; more: run by EXEC or a script
+    size_t shown = SIZE_MAX;       // number of arguments that may be shown; the rest is hidden
   };
-  struct End {
+  struct End {  // how a request has ended
     RequestEntry::Outcome outcome = RequestEntry::Outcome::kOk;
-    Bytes detail = {};
+    Bytes detail = {};  // kError: the error; kFault: the name of the fault
     int64_t duration_us = 0;
   };
 
-  void OnKeyEvent(int db, Bytes key, const KeyEvent& event) override;
+  void OnKeyEvent(int db, Bytes key, const KeyEvent& event) override;  // for the key history
   void OnFlush(std::span<const int> dbs) override { keys_.OnFlush(dbs, Moment()); }
   void OnSwap(int one, int other) override { keys_.OnSwap(one, other); }
 
-  JournalMoment Moment() const;
-  void Attach();
+  JournalMoment Moment() const;  // the current position and time
+  void Attach();                 // begins to receive calls and key events
   // Returns the client that sent the request. For a script, returns the caller of the script.
-  const Session& ClientOf(const Session& session) const;
-  Sender& SenderOf(const Session& client);
-  void CountTrip(Sender& sender, int depth);
+  const Session& ClientOf(const Session& session) const;  // for a script, the client that called it
+  Sender& SenderOf(const Session& client);                // record of this client, created if absent
+  void CountTrip(Sender& sender, int depth);              // counts a round trip, once for all requests of one turn
   RequestEntry& At(uint64_t seq) { return entries_[seq - first_]; }
-  RequestEntry& Append(const Request& request, const Session& client, Sender& sender);
-  void Finish(RequestEntry& entry, Sender& sender, const End& end);
+  RequestEntry& Append(const Request& request, const Session& client, Sender& sender);  // drops the oldest if full
+  void Finish(RequestEntry& entry, Sender& sender, const End& end);                     // sets outcome and duration
   static void Keep(RequestEntry& entry, const Request& request);
   // Describes a request that has not run or has failed.
   Request Failed(const Session& session, const Command* command, std::span<const Bytes> words, int depth) const;
-  RequestEntry TakeOldest();
-  void MakeRoom();
-  void ForgetOldSenders();
+  RequestEntry TakeOldest();  // removes the oldest entry, whose memory is reused
+  void MakeRoom();            // drops the oldest entries above kMostBytes
+  void ForgetOldSenders();    // forgets disconnected clients if there are many
 
   const Parts parts_;
-  bool is_on_ = false;
-  size_t capacity_ = 0;  // 0 before the first Start
-  std::deque<RequestEntry> entries_;
-  uint64_t first_ = 1;
-  uint64_t next_ = 1;
-  uint64_t lost_ = 0;
-  uint64_t epoch_ = 0;
-  size_t bytes_ = 0;  // memory of all entries
-  KeyHistory keys_;
-  std::unordered_map<uint64_t, Sender> senders_;
-  uint64_t last_sender_id_ = 0;
-  Sender* last_sender_ = nullptr;
+  bool is_on_ = false;                            // requests are recorded
+  size_t capacity_ = 0;                           // maximum number of entries; 0 before the first Start
+  std::deque<RequestEntry> entries_;              // oldest first
+  uint64_t first_ = 1;                            // sequence number of the oldest entry
+  uint64_t next_ = 1;                             // sequence number of the next entry
+  uint64_t lost_ = 0;                             // entries that were dropped since Start or Clear
+  uint64_t epoch_ = 0;                            // changes whenever entries are removed for another reason than age
+  size_t bytes_ = 0;                              // memory of all entries
+  KeyHistory keys_;                               // expired keys and locks
+  std::unordered_map<uint64_t, Sender> senders_;  // by client ID
+  uint64_t last_sender_id_ = 0;                   // key of last_sender_
+  Sender* last_sender_ = nullptr;                 // the latest result of SenderOf; null: none
 };
 
 template <class Visit>

@@ -10,23 +10,22 @@
 
 namespace respite {
 
-struct RequestOwner {
-  // Bytes kept of each text, because clients choose the texts, which may have megabytes.
-  static constexpr size_t kMostBytes = 256;
+struct RequestOwner {  // the client that sent a request, as it was then
+  // Clients choose the texts, which may have megabytes.
+  static constexpr size_t kMostBytes = 256;  // kept of each text
 
   uint64_t id = 0;
   std::string name;
   std::string user;
-  std::string address;
-  std::string library;
+  std::string address;  // "127.0.0.1:50123"
+  std::string library;  // lib-name, as in CLIENT SETINFO
 
   static std::shared_ptr<const RequestOwner> Of(const Session& client);
-  // Returns whether the client still has these properties. Cost: O(1), without an allocation.
-  bool IsStill(const Session& client) const;
+  bool IsStill(const Session& client) const;  // it still has these properties. Cost: O(1), no allocation
   ClientView View() const { return {.id = id, .name = name, .user = user, .address = address, .library = library}; }
 };
 
 // Returns whether the request is TEST itself or traffic between servers. `command` is null for an unknown command.
-bool IsOwnTalk(const Session& client, const Command* command);
+bool IsOwnTalk(const Session& client, const Command* command);  // `command` may be null
 
 }  // namespace respite

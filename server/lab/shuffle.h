@@ -11,7 +11,7 @@
 
 namespace respite {
 
-class Shuffle final : public ReplyEditor {
+class Shuffle final : public ReplyEditor {  // TEST SHUFFLE: shuffles replies that have no specified order
  public:
   Shuffle(LateBound<ReplyEditor>& port, uint64_t seed) : port_(port), random_(seed) {}
   ~Shuffle() override = default;
@@ -29,7 +29,7 @@ class Shuffle final : public ReplyEditor {
 
  private:
   LateBound<ReplyEditor>& port_;
-  Random random_;
+  Random random_;  // decides the orders
 };
 
 }  // namespace respite

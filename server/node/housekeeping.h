@@ -11,43 +11,37 @@ namespace respite {
 
 struct Services;
 
-class Housekeeping final : public TimeKeeper {
+class Housekeeping final : public TimeKeeper {  // periodic work, and work for all clients at the end of a turn
  public:
   explicit Housekeeping(const Services& services) : services_(services) {}
 
   // Runs expiry, client limits, statistics and other periodic work. Must be called TimerFrequency::Hz() times a second.
   void Tick();
-  // Writes the journal, then sends replies. Called at the end of each turn.
-  void EndTurn();
+  void EndTurn();  // writes the append-only file, then sends replies. Called at the end of each event loop turn
   // Writes the journal and sends replies for clients that were served in the middle of a turn. Does none of the other
   // work of EndTurn, since it may change data.
-  void EndTurnDuringLongTask();
-  // Runs the timeouts that are due. Called at the time that was passed to Host::WakeAt.
-  void Wake();
+  void EndTurnDuringLongTask();  // sends replies to clients that were served in the middle of a turn
+  void Wake();                   // runs the timeouts that are due. Called at the time that was passed to Host::WakeAt
 
-  // TimeKeeper. Runs each timeout, pause and key deadline within the elapsed time in its own turn. Then the timer ticks
-  // once. Cost: O(n log n) for n deadlines in that time.
-  void PassTime(int64_t elapsed_ms, const std::function<void(int64_t)>& advance) override;
-  void OnClockChanged(Motion motion) override;
+  void PassTime(int64_t elapsed_ms, const std::function<void(int64_t)>& advance) override;  // TEST CLOCK
+  void OnClockChanged(Motion motion) override;  // computes the next wake-up again
 
  private:
-  void SampleStats();
-  void CheckClients();
-  // Writes the propagated commands of this turn. Returns false if that failed: then no reply may be sent, and the
-  // server stops.
-  bool Journaled();
+  void SampleStats();   // updates rates and peak memory for INFO
+  void CheckClients();  // applies timeouts and memory limits to a share of the clients
+  bool Journaled();     // writes this turn's propagated commands; false: that failed, and no reply may be sent
   // Sends all replies, and as many messages as one turn may send.
   void Send();
-  void AskForWake();
-  void ContinueInNextTurn();
-  void ResumePaused();
-  void ResumeUnblocked();
-  void EndAwaits();
+  void AskForWake();          // requests a call of Wake when the next timeout is due
+  void ContinueInNextTurn();  // starts another turn if work remains that takes many turns
+  void ResumePaused();        // runs the requests that waited for the end of CLIENT PAUSE
+  void ResumeUnblocked();     // continues clients whose blocking command has ended
+  void EndAwaits();           // unblocks clients whose TEST AWAIT condition is met
 
   const Services& services_;
   int64_t wake_at_ms_ = Timers::kNever;  // the time last passed to Host::WakeAt
   uint64_t synced_seen_ = 0;             // AofWriter::Synced when clients blocked on it were last served
-  int64_t last_sample_us_ = 0;
+  int64_t last_sample_us_ = 0;           // when SampleStats last ran
 };
 
 }  // namespace respite

@@ -16,7 +16,7 @@ namespace respite {
 
 class Recorder;
 
-class Listener final : public ListeningSockets {
+class Listener final : public ListeningSockets {  // the sockets on which clients connect
  public:
   enum class Protocol : uint8_t { kTcp, kTls };  // kTls: TLS over TCP
 
@@ -30,34 +30,34 @@ class Listener final : public ListeningSockets {
   // Closes the old sockets and then opens the new ones, which may overlap them. Called after `port`, `tls-port` or
   // `bind` has changed.
   std::optional<std::string> Reopen(Protocol protocol);
-  bool HasTcp() const { return !tcp_.empty(); }
-  bool HasTls() const { return !tls_.empty(); }
-  bool HasUnix() const { return unix_ != nullptr; }
+  bool HasTcp() const { return !tcp_.empty(); }      // listens on `port`
+  bool HasTls() const { return !tls_.empty(); }      // listens on `tls-port`
+  bool HasUnix() const { return unix_ != nullptr; }  // listens on `unixsocket`
   // Closes the sockets. Also removes the file of the unix socket, unless it now belongs to another server.
   void Close();
 
   // ListeningSockets.
-  void StopListening() override;
-  void ListenAgain() override;
+  void StopListening() override;  // refuses new connections, but keeps the ports reserved
+  void ListenAgain() override;    // undoes StopListening
 
  private:
-  struct Socket;
+  struct Socket;  // one listening socket
   using Sockets = std::vector<std::shared_ptr<Socket>>;
 
   // Opens sockets on all addresses, or returns an error text.
   Result<Sockets, std::string> OpenTcp(Protocol protocol, int port);
-  std::optional<std::string> OpenUnix();
-  void RemoveUnixFile();
-  void Reserve(int port);
-  void Accept(const std::shared_ptr<Socket>& socket);
-  void AcceptAll(const std::shared_ptr<Socket>& socket);
-  void AcceptLater(const std::shared_ptr<Socket>& socket);
-  void Welcome(Descriptor accepted, Protocol protocol);
+  std::optional<std::string> OpenUnix();  // returns an error text on failure
+  void RemoveUnixFile();                  // unless it now belongs to another server
+  void Reserve(int port);                 // keeps other programs from using the port while StopListening is in effect
+  void Accept(const std::shared_ptr<Socket>& socket);       // waits for the next connection
+  void AcceptAll(const std::shared_ptr<Socket>& socket);    // accepts the waiting connections, up to the limit per turn
+  void AcceptLater(const std::shared_ptr<Socket>& socket);  // waits a moment, because no descriptor was free
+  void Welcome(Descriptor accepted, Protocol protocol);     // makes an accepted socket a client, or refuses it
 
   NodeHost& host_;
-  Recorder* const recorder_;
-  std::string unix_path_;  // absolute
-  uint64_t unix_inode_ = 0;
+  Recorder* const recorder_;  // records the connections; may be null
+  std::string unix_path_;     // absolute
+  uint64_t unix_inode_ = 0;   // of the socket file, to recognise that another server has replaced it
   Sockets tcp_;
   Sockets tls_;
   std::shared_ptr<Socket> unix_;

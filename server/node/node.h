@@ -24,52 +24,49 @@
 
 namespace respite {
 
-class Node {
+class Node {  // one server without its sockets
  public:
-  // All parts that come from outside. They must outlive the Node.
-  struct Parts {
-    Config& config;
-    const Clock& clock;
-    const Pace& pace;
+  struct Parts {         // what comes from outside and must outlive the Node
+    Config& config;      // the directives
+    const Clock& clock;  // the time that clients see
+    const Pace& pace;    // real time that cannot be moved, for timeouts
     Logger& log;
     HashKey hash_key;      // of all tables; clients may see it only in the order of tables
     uint64_t random_seed;  // of random choices, which clients see
     FileSystem& files;
-    Forker& forker;
-    IdSource ids = {};  // of IDs and passwords
+    Forker& forker;     // forks children for background saves
+    IdSource ids = {};  // random IDs and passwords
   };
   explicit Node(const Parts& outside);
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
 
-  // Returns the parts of the server: for commands, the process and tests.
-  const Services& services() const { return services_; }
-  // Returns the object to which the driver (NodeHost, or a test) attaches itself.
-  Runtime& runtime() { return runtime_; }
-  Housekeeping& housekeeping() { return housekeeping_; }
+  const Services& services() const { return services_; }  // all parts of the server
+  Runtime& runtime() { return runtime_; }                 // the driver (NodeHost, or a test) attaches itself to it
+  Housekeeping& housekeeping() { return housekeeping_; }  // periodic work
 
  private:
-  void RegisterHooks();
+  void RegisterHooks();  // connects the parts that call each other
 
   const std::unique_ptr<MovableClock> movable_clock_;  // null: the clock cannot be moved
-  DiskFaults disk_faults_;
-  FaultyDisk faulty_disk_;
+  DiskFaults disk_faults_;                             // failures of the disk that TEST FAULT adds
+  FaultyDisk faulty_disk_;                             // the file system, with the failures that disk_faults_ requests
   CommandTable commands_;
-  Runtime runtime_;
-  DataSubsystem data_;
-  ClientSubsystem clients_;
-  Services services_;
-  Identity identity_;
+  Runtime runtime_;          // environment of all parts: settings, clock, log, host
+  DataSubsystem data_;       // keyspace, expiry, memory
+  ClientSubsystem clients_;  // sessions, users, limits, Pub/Sub
+  Services services_;        // references to all parts, for commands
+  Identity identity_;        // run ID and the like
   Tls tls_;
-  ExecutionSubsystem execution_;
-  StorageSubsystem storage_;
+  ExecutionSubsystem execution_;  // runs commands, transactions and scripts
+  StorageSubsystem storage_;      // RDB and AOF
   Housekeeping housekeeping_;
-  Lab lab_;
+  Lab lab_;  // the TEST command
   Replication replication_;
-  Migrations migrations_;
-  ClusterMode cluster_;
-  SlotMigrations slot_migrations_;
-  SentinelMode sentinel_;
+  Migrations migrations_;           // MIGRATE
+  ClusterMode cluster_;             // unused unless `cluster-enabled`
+  SlotMigrations slot_migrations_;  // CLUSTER MIGRATION
+  SentinelMode sentinel_;           // unused unless this server is a Sentinel
 };
 
 }  // namespace respite

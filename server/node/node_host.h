@@ -15,7 +15,7 @@ namespace respite {
 class Node;
 struct Services;
 
-class NodeHost final : public Host, public EventLoop::Participant {
+class NodeHost final : public Host, public EventLoop::Participant {  // runs one Node on an event loop
  public:
   // Both must outlive the NodeHost.
   NodeHost(EventLoop& loop, Node& node);
@@ -24,47 +24,44 @@ class NodeHost final : public Host, public EventLoop::Participant {
   NodeHost(const NodeHost&) = delete;
   NodeHost& operator=(const NodeHost&) = delete;
 
-  // Starts the timer.
-  void Start();
-  // Sets the handler for the stop of the server. The default handler stops the loop.
-  void OnStop(std::function<void(int exit_code)> handler) { stop_ = std::move(handler); }
+  void Start();                                                                            // starts the timer
+  void OnStop(std::function<void(int exit_code)> handler) { stop_ = std::move(handler); }  // default: ends the loop
   // Calls `handler` at each tick of the timer, also in the middle of a turn (ServeDuringLongTask).
   void OnTick(std::function<void()> handler) { tick_ = std::move(handler); }
 
-  // Makes the loop end the turn of this server. Connections call this before they serve a client.
-  void Enter() { loop_.Enter(*this); }
-  Pump& pump();
+  void Enter() { loop_.Enter(*this); }  // makes the loop end the turn of this server. Called before a client is served
+  Pump& pump();                         // runs the requests of a client
   EventLoop& loop() { return loop_; }
-  LoopNetwork& network() { return network_; }
+  LoopNetwork& network() { return network_; }  // connections to other servers
   const Services& services() const { return services_; }
 
   // Host.
   void Stop(int exit_code) override;
   void Post(std::function<void()> task) override { loop_.Post(this, std::move(task)); }
-  bool ServeDuringLongTask() override;
-  void WakeAt(int64_t monotonic_ms) override;
-  void TurnAt(int64_t pace_us) override;
+  bool ServeDuringLongTask() override;         // serves other clients in the middle of a long script or load
+  void WakeAt(int64_t monotonic_ms) override;  // Housekeeping::Wake runs at this time
+  void TurnAt(int64_t pace_us) override;       // the event loop starts a turn at this time
 
   // HostedServer.
-  void EndTurn(int64_t turn_us) override;
-  void EndTurnDuringLongTask() override;
+  void EndTurn(int64_t turn_us) override;  // does the work at the end of an event loop turn
+  void EndTurnDuringLongTask() override;   // sends replies to clients served in the middle of a turn
 
  private:
   struct Timers;
 
-  void ScheduleTick();
+  void ScheduleTick();  // sets the timer for the next tick
 
   EventLoop& loop_;
   Node& node_;
   const Services& services_;
   std::shared_ptr<Timers> timers_;  // handlers hold a weak_ptr, since they may outlive the NodeHost
   LoopNetwork network_;
-  Pump pump_;
+  Pump pump_;                         // runs clients' requests
   std::unique_ptr<Pump> other_pump_;  // for clients served in the middle of a turn; created on first use
-  std::function<void(int)> stop_;
+  std::function<void(int)> stop_;     // called by Stop, with the exit code
   std::function<void()> tick_;
   bool missed_tick_ = false;  // the timer expired in the middle of a turn
-  bool has_stopped_ = false;
+  bool has_stopped_ = false;  // Stop was called
 };
 
 }  // namespace respite

@@ -18,8 +18,8 @@ void Backlog::Append(const BlobPart& part) {
   end_ += static_cast<int64_t>(part.size);
 }
 
-void Backlog::Trim(int64_t bytes, int64_t needed_from) {
-  const int64_t begin = std::min(end_ - bytes, needed_from);
+void Backlog::Trim(int64_t max_bytes, int64_t needed_from) {
+  const int64_t begin = std::min(end_ - max_bytes, needed_from);
   if (begin <= begin_) return;
   begin_ = begin;
   while (!parts_.empty() && parts_.front().begin + static_cast<int64_t>(parts_.front().part.size) <= begin_) {

@@ -13,23 +13,22 @@
 
 namespace respite {
 
-class Backlog {
+class Backlog {  // the last part of the replication stream
  public:
-  // Drops everything. The stream continues after `offset`.
-  void Restart(int64_t offset) {
+  void Restart(int64_t offset) {  // drops all bytes; the stream continues after `offset`
     parts_.clear();
     blob_bytes_ = 0;
     begin_ = end_ = offset;
   }
-  void Append(const BlobPart& part);
-  // Drops the oldest bytes until `bytes` remain, but keeps everything after `needed_from`, the smallest offset that a
-  // replica still needs. Cost: O(parts dropped).
-  void Trim(int64_t bytes, int64_t needed_from);
+  void Append(const BlobPart& part);  // adds the next bytes of the stream
+  // Drops the oldest bytes until `max_bytes` remain, but keeps everything after `needed_from`, the smallest offset that
+  // a replica still needs. Cost: O(parts dropped).
+  void Trim(int64_t max_bytes, int64_t needed_from);
 
   // The backlog has the bytes after Begin() up to End(), both counted from the beginning of the stream.
-  int64_t Begin() const { return begin_; }
+  int64_t Begin() const { return begin_; }  // stream offset after which the kept bytes start
   int64_t End() const { return end_; }
-  int64_t RawBytes() const { return end_ - begin_; }
+  int64_t RawBytes() const { return end_ - begin_; }  // length of the kept part of the stream
   bool Has(int64_t offset) const { return offset >= begin_ && offset <= end_; }
   // Returns the memory of the Blobs, each counted once, and of the list. Output of replicas may share the Blobs.
   size_t HeldBytes() const { return blob_bytes_ + parts_.size() * sizeof(Item); }
@@ -39,19 +38,19 @@ class Backlog {
   void VisitFrom(int64_t offset, int64_t until, Visit&& visit) const;
 
  private:
-  struct Item {
-    int64_t begin;
+  struct Item {     // one part of the kept bytes
+    int64_t begin;  // stream offset of its first byte
     BlobPart part;
 
-    BlobPart Piece(int64_t from, int64_t to) const {
+    BlobPart Piece(int64_t from, int64_t to) const {  // the bytes between two stream offsets
       return {part.blob, part.offset + static_cast<size_t>(from - begin), static_cast<size_t>(to - from)};
     }
   };
 
-  std::deque<Item> parts_;
-  int64_t begin_ = 0;
+  std::deque<Item> parts_;  // the kept bytes, in the order of the stream
+  int64_t begin_ = 0;       // stream offset after which the kept bytes start
   int64_t end_ = 0;
-  size_t blob_bytes_ = 0;
+  size_t blob_bytes_ = 0;  // memory of the Blobs, each counted once
 };
 
 template <class Visit>

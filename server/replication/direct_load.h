@@ -16,7 +16,7 @@ namespace respite {
 
 struct Services;
 
-class DirectLoad final : public SnapshotTarget {
+class DirectLoad final : public SnapshotTarget {  // loads the primary's snapshot while it arrives, without a file
  public:
   enum class Into : uint8_t {
     kDataSet,  // the keyspace of the server, which is empty
@@ -29,27 +29,26 @@ class DirectLoad final : public SnapshotTarget {
   DirectLoad& operator=(const DirectLoad&) = delete;
 
   // The loading has ended after a failure and after Finish.
-  bool Write(Bytes bytes) override;
-  bool Finish() override;
-  const std::string& failure() const override { return failure_; }
+  bool Write(Bytes bytes) override;  // loads the next bytes of the snapshot; false if that failed
+  bool Finish() override;            // returns whether a complete snapshot was loaded
+  const std::string& failure() const override { return failure_; }  // why Write or Finish returned false
   // Ends an incomplete load, because no more data will arrive. Frees the second keyspace.
   void Abandon();
-  // Moves the second keyspace into the server's. Requires: Finish returned true, and the server's keyspace is empty.
-  void MoveIn();
+  void MoveIn();  // moves the second keyspace into the server's, which is empty. Requires: Finish succeeded
 
-  bool IsBeside() const { return into_ != Into::kDataSet; }
+  bool IsBeside() const { return into_ != Into::kDataSet; }  // not the server's own
 
  private:
-  bool Fail();
+  bool Fail();  // ends the loading and returns false
 
   const Services& services_;
   const Into into_;
-  Keyspace keyspace_;  // the second keyspace
-  FunctionLibraries libraries_;
+  Keyspace keyspace_;            // the second keyspace
+  FunctionLibraries libraries_;  // the functions in the snapshot
   KeyspaceSink sink_;
-  RdbReceiver receiver_;
-  bool is_loading_ = true;
-  std::string failure_;
+  RdbReceiver receiver_;    // parses the snapshot
+  bool is_loading_ = true;  // until Finish, Abandon or a failure
+  std::string failure_;     // an error text; empty: none
 };
 
 }  // namespace respite

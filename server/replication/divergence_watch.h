@@ -14,28 +14,27 @@ namespace respite {
 
 class Durability;
 
-class DivergenceWatch final : public CallObserver {
+class DivergenceWatch final : public CallObserver {  // detects that a command of the primary failed on this replica
  public:
-  struct Parts {
+  struct Parts {  // references to what the class uses
     const Env& env;
-    const LateBound<const Durability>& durability;
-    // Ends the link; if empty, the link stays
-    std::function<void(Bytes command, Bytes error)> on_failure = {};
+    const LateBound<const Durability>& durability;                    // tells whether writes can reach the disk
+    std::function<void(Bytes command, Bytes error)> on_failure = {};  // ends the link; empty: the link stays
   };
   explicit DivergenceWatch(const Parts& parts) : parts_(parts) {}
 
-  void OnCall(const FinishedCall& call) override;
-  void OnRefusal(const RefusedCall& call) override;
+  void OnCall(const FinishedCall& call) override;    // acts if a command of the primary has failed
+  void OnRefusal(const RefusedCall& call) override;  // acts if a command of the primary was refused
 
  private:
   // Why the command failed: this server does not know its form, or the replica's own clients may have changed the data.
   enum class Cause : uint8_t { kThisServer, kPerhapsOwnChange };
 
-  void Report(Bytes error, Bytes command, Cause cause);
-  void CheckDisk();
+  void Report(Bytes error, Bytes command, Cause cause);  // logs a failed command, and ends the link or the process
+  void CheckDisk();  // aborts the process, or warns, because the append-only file cannot be written
 
   const Parts parts_;
-  int64_t warned_at_ms_ = INT64_MIN / 2;
+  int64_t warned_at_ms_ = INT64_MIN / 2;  // when it last logged a failed command or write
 };
 
 }  // namespace respite

@@ -24,60 +24,55 @@ class Pause;
 class Replicas;
 struct History;
 
-struct FailoverRequest {
+struct FailoverRequest {                 // the arguments of FAILOVER
   std::optional<PrimaryAddress> target;  // empty: the first replica that has the whole stream
   int64_t timeout_ms = 0;                // 0: no timeout
-  bool is_forced = false;
+  bool is_forced = false;  // FORCE: after the timeout it hands over although the target lacks part of the stream
 };
 
-// Changes the role of the server.
-class RoleChanger {
+class RoleChanger {  // changes whether this server is a primary or a replica
  public:
   virtual ~RoleChanger() = default;
-  // Makes this server a replica of `target`, which becomes the primary.
-  virtual void HandOver(const PrimaryAddress& target) = 0;
-  virtual void Promote() = 0;
+  virtual void HandOver(const PrimaryAddress& target) = 0;  // makes this server a replica of `target`, the new primary
+  virtual void Promote() = 0;                               // makes this server a primary
 };
 
-class Failover {
+class Failover {  // FAILOVER, on the primary that hands its role over
  public:
   enum class State : uint8_t { kNone, kAwaitsSync, kInProgress };
 
-  struct Parts {
+  struct Parts {  // references to what the class uses
     const Env& env;
     const History& history;
     const Role& role;
-    Pause& pause;
+    Pause& pause;  // of the clients' writes
     Replicas& replicas;
-    RoleChanger& changer;
+    RoleChanger& changer;  // changes the role of this server
   };
   explicit Failover(const Parts& parts) : parts_(parts) {}
 
-  // Pauses writes until a replica has the whole stream. Throws Refusal.
-  void Start(const FailoverRequest& request);
-  void Abort(const std::string& reason);
+  void Start(const FailoverRequest& request);  // pauses writes until a replica has the whole stream. Throws Refusal
+  void Abort(const std::string& reason);       // `reason` is logged; writes continue here
   // Hands over to a replica as soon as one has the whole stream. Called at the end of a turn and by the timer. Cost:
   // one comparison when no failover runs.
   void Continue() {
     if (state_ == State::kAwaitsSync) LookForTarget();
   }
-  // Ends the failover. Called when the new primary has accepted the role.
-  void Finished();
-  // Called when the new primary has refused the role.
-  void Refused();
+  void Finished();  // ends the failover: the new primary has accepted the role
+  void Refused();   // aborts the failover: the new primary has refused the role
 
-  State state() const { return state_; }
-  Bytes StateName() const;
+  State state() const { return state_; }  // whether a failover runs, and which step
+  Bytes StateName() const;                // as in INFO: "no-failover", "waiting-for-sync" …
 
  private:
-  void Check(const FailoverRequest& request) const;
-  void LookForTarget();
-  void HandOver(const PrimaryAddress& target);
-  void Clear();
+  void Check(const FailoverRequest& request) const;  // throws Refusal if the failover cannot start
+  void LookForTarget();  // hands over if the target, or any replica, has the whole stream, or after the timeout
+  void HandOver(const PrimaryAddress& target);  // demotes this server to a replica of `target`
+  void Clear();                                 // ends the failover and the pause of writes
 
   const Parts parts_;
   State state_ = State::kNone;
-  FailoverRequest request_;
+  FailoverRequest request_;  // of the running failover
   int64_t deadline_ms_ = 0;  // in Pace time; 0: no timeout
 };
 

@@ -33,68 +33,62 @@ class RdbContents;
 class Replicas;
 class ReplicationStream;
 
-class FullSync {
+class FullSync {  // snapshots for replicas that cannot continue from the backlog
  public:
-  struct Parts {
+  struct Parts {  // references to what the class uses
     const Env& env;
     Dataset& data;
     Clients& clients;
     ChildProcesses& child_processes;
-    Snapshots& snapshots;
-    const RdbContents& contents;
+    Snapshots& snapshots;         // SAVE and BGSAVE
+    const RdbContents& contents;  // what every RDB file of this server contains
     Replicas& replicas;
     ReplicationStream& stream;
   };
   explicit FullSync(const Parts& parts) : parts_(parts) {}
 
-  // Gives an attached replica a snapshot: from the child that runs, or from the next child.
-  void Enter(Session& session);
+  void Enter(Session& session);  // gives a replica a snapshot: from the child that runs, or from the next one
   // Kills a child that no other replica needs. Called after a replica has left.
   void Left(Replica::State state);
   // Begins a snapshot that is due. Called once a second.
   void Cron();
   // Sends snapshot data to replicas that have room for it. Called at the end of a turn, before replies are sent.
-  void EndTurn();
+  void EndTurn();  // sends more snapshot data to replicas whose output has drained
   // Called after any background save. Sends the file to the replicas in kAwaitsEnd, or closes them if the save has
   // failed.
-  void SnapshotEnded(Snapshots::Outcome outcome);
-  // Returns whether a snapshot is being sent to replicas through a pipe.
-  bool IsStreaming() const { return pipe_.has_value(); }
+  void SnapshotEnded(Snapshots::Outcome outcome);         // after any BGSAVE: sends its file to waiting replicas
+  bool IsStreaming() const { return pipe_.has_value(); }  // a snapshot is being sent to replicas through a pipe
 
  private:
   std::vector<Session*> In(Replica::State state) const;
   // Returns the replicas that receive a snapshot from a file or through the pipe. Both can happen at the same time.
   enum class Source : uint8_t { kFile, kPipe };
-  std::vector<Session*> ReceivingFrom(Source source) const;
-  // Lets the replica share the snapshot that is being written for other replicas. Returns false if it cannot use one.
-  bool JoinRunning(Session& session);
-  // Returns whether the next snapshot must begin now. Requires: a replica waits, and no child runs.
-  bool IsDue(const std::vector<Session*>& waiting) const;
-  bool GoesThroughPipe(const std::vector<Session*>& waiting) const;
-  void Start();
-  void StartOnDisk(const std::vector<Session*>& waiting);
-  void StartThroughPipe(const std::vector<Session*>& waiting);
-  // Contents of the snapshot that a child writes for the waiting replicas
-  struct Contents {
-    bool functions_only = false;
-    bool for_70 = false;  // in the format of Redis 7.0
+  std::vector<Session*> ReceivingFrom(Source source) const;  // the replicas that are being sent a snapshot from there
+  bool JoinRunning(Session& session);                        // the one that is being written; false: it cannot
+  bool IsDue(const std::vector<Session*>& waiting) const;    // a snapshot must begin now. Requires: no child runs
+  bool GoesThroughPipe(const std::vector<Session*>& waiting) const;  // whether their snapshot is sent without a file
+  void Start();                                                      // begins a snapshot for the waiting replicas
+  void StartOnDisk(const std::vector<Session*>& waiting);            // begins a BGSAVE whose file is then sent
+  void StartThroughPipe(const std::vector<Session*>& waiting);       // begins a child whose output is sent as it comes
+  struct Contents {               // what the snapshot for the waiting replicas contains
+    bool functions_only = false;  // no keys
+    bool for_70 = false;          // in the format of Redis 7.0
   };
-  static Contents ContentsFor(const std::vector<Session*>& waiting);
-  bool WriteIntoPipe(ChildReporter& reporter, const std::string& mark, Contents contents) const;
-  // Sends +FULLRESYNC and sets the state. The snapshot contains the history up to Replica::sent_to.
-  void Begin(Session& session, Replica::State state);
-  void FailAll(const std::vector<Session*>& waiting);
-  void HandOn(Bytes bytes);
-  void PipeEnded(bool is_whole);
-  void ContinueReading();
-  void SendFiles();
-  void Served(Session& session);
-  void SendFile(Session& session);
-  void OpenFile(Session& session);
+  static Contents ContentsFor(const std::vector<Session*>& waiting);  // the snapshot that these replicas need
+  bool WriteIntoPipe(ChildReporter& reporter, const std::string& mark, Contents contents) const;  // runs in the child
+  void Begin(Session& session, Replica::State state);  // sends +FULLRESYNC and sets the state
+  void FailAll(const std::vector<Session*>& waiting);  // sends an error to the replicas and closes them
+  void HandOn(Bytes bytes);                            // sends data from the pipe to the replicas
+  void PipeEnded(bool is_whole);                       // closes the replicas unless the snapshot was complete
+  void ContinueReading();                              // resumes the paused pipe when all replicas have room for more
+  void SendFiles();                                    // sends each replica the next part of its file
+  void Served(Session& session);                       // for a replica that wanted only a snapshot (rdb-only)
+  void SendFile(Session& session);                     // sends the next part of the snapshot file
+  void OpenFile(Session& session);                     // begins to send the finished snapshot file
 
   const Parts parts_;
-  std::optional<SnapshotPipe> pipe_;
-  bool has_made_file_ = false;  // for replicas: see rdb-del-sync-files
+  std::optional<SnapshotPipe> pipe_;  // from the child that writes a snapshot; empty: none
+  bool has_made_file_ = false;        // for replicas: see rdb-del-sync-files
 };
 
 }  // namespace respite

@@ -14,19 +14,18 @@ namespace respite {
 class Failover;
 struct History;
 
-class Handshake {
+class Handshake {  // of a replica with its primary: PING, AUTH, REPLCONF, PSYNC
  public:
-  struct Parts {
+  struct Parts {  // references to what the class uses
     const Env& env;
-    const History& history;
-    const Failover& failover;
+    const History& history;    // replication ID and offset of this server
+    const Failover& failover;  // PSYNC names a failover that runs
   };
   enum class MayContinue : uint8_t { kNo, kYes };  // kYes: the history here is or was the primary's
 
   Handshake(const Parts& parts, MayContinue may_continue) : parts_(parts), may_continue_(may_continue) {}
 
-  // Returns the next request to send, as RESP text.
-  std::string NextRequest();
+  std::string NextRequest();  // the next request to send, as RESP text
 
   enum class Verdict : uint8_t {
     kNext,      // send the next request
@@ -36,34 +35,31 @@ class Handshake {
     kOldSync,   // for a primary without PSYNC: send SYNC, then as kSnapshot, but the history has no ID
     kFail,      // already logged
   };
-  // Reads one line from the primary.
-  Verdict Answer(Bytes line);
+  Verdict Answer(Bytes line);  // interprets one line that the primary has sent
 
-  // Returns whether PSYNC was sent.
-  bool HasAsked() const { return step_ >= Step::kPsync; }
+  bool HasAsked() const { return step_ >= Step::kPsync; }  // whether PSYNC was sent
   // Returns the history that the primary named. After kContinue an empty ID means that the ID has not changed.
   const std::string& id() const { return id_; }
-  int64_t offset() const { return offset_; }
-  // Returns the reason for kFail, for INFO.
-  const std::string& failure() const { return failure_; }
+  int64_t offset() const { return offset_; }               // of the history that the primary named; -1: none
+  const std::string& failure() const { return failure_; }  // reason for kFail, for INFO
 
  private:
   enum class Step : uint8_t { kPing, kAuth, kPort, kAddress, kCapabilities, kVersion, kPsync, kSync };
 
-  bool IsWanted(Step step) const;
-  Verdict AnswerToPing(Bytes line);
-  Verdict Fail(LogLevel level, std::string text);
-  Verdict AnswerToPsync(Bytes line);
-  Verdict ReadHistory(Bytes line);
-  std::string PsyncRequest() const;
+  bool IsWanted(Step step) const;                  // false if the settings make this request unnecessary
+  Verdict AnswerToPing(Bytes line);                // interprets the reply to PING
+  Verdict Fail(LogLevel level, std::string text);  // logs the text and returns kFail
+  Verdict AnswerToPsync(Bytes line);               // interprets the reply to PSYNC
+  Verdict ReadHistory(Bytes line);                 // reads ID and offset from "+FULLRESYNC ID OFFSET"
+  std::string PsyncRequest() const;                // as RESP text
 
   const Parts parts_;
-  const MayContinue may_continue_;
+  const MayContinue may_continue_;  // whether PSYNC may ask for a continuation instead of a snapshot
   Step step_ = Step::kPing;
-  bool has_begun_ = false;
+  bool has_begun_ = false;  // the first request was returned by NextRequest
   std::string id_;
-  int64_t offset_ = -1;
-  std::string failure_;
+  int64_t offset_ = -1;  // of the primary's history; -1: not named yet
+  std::string failure_;  // an error text; empty: none
 };
 
 }  // namespace respite

@@ -13,9 +13,9 @@ namespace respite {
 class Clock;
 struct Dataset;
 
-class LocalKeys final : public CallObserver {
+class LocalKeys final : public CallObserver {  // keys with deadlines that clients of a writable replica have set
  public:
-  struct Parts {
+  struct Parts {  // references to what the class uses
     const Clock& clock;
     Dataset& data;
   };
@@ -24,17 +24,15 @@ class LocalKeys final : public CallObserver {
   // Records the keys of a client's write that now have a deadline, or fields with deadlines. Ignores writes of the
   // primary. Cost: O(keys of the command · log n).
   void OnCall(const FinishedCall& call) override;
-  // Checks some of the keys and removes the expired ones. Called by the timer.
-  void RemoveExpired();
-  void Clear() { keys_.clear(); }
-  size_t Count() const { return keys_.size(); }
+  void RemoveExpired();            // checks some of the keys and removes the expired ones. Called by the timer
+  void Clear() { keys_.clear(); }  // forgets all keys, without removing them
+  size_t Count() const { return keys_.size(); }  // number of keys that are watched
 
  private:
-  using Key = std::pair<int, std::string>;
-  static constexpr int kPerRound = 64;
+  using Key = std::pair<int, std::string>;  // database and name
+  static constexpr int kPerRound = 64;      // keys that RemoveExpired checks in one call
 
-  // Returns true if the key has no deadline left to watch.
-  bool IsDone(const Key& key);
+  bool IsDone(const Key& key);  // returns true if the key has no deadline any more
 
   const Parts parts_;
   std::set<Key> keys_;

@@ -37,11 +37,11 @@ class Replicas;
 class ReplicationStream;
 struct Services;
 
-class PrimaryLink final : public Link::User, public Transport {
+class PrimaryLink final : public Link::User, public Transport {  // the connection of a replica to its primary
  public:
   enum class State : uint8_t { kNone, kConnect, kConnecting, kHandshake, kTransfer, kLoading, kLinked, kFailed };
 
-  struct Parts {
+  struct Parts {  // references to what the class uses
     const Services& services;
     Replicas& replicas;
     ReplicationStream& stream;
@@ -53,129 +53,111 @@ class PrimaryLink final : public Link::User, public Transport {
   // Connects immediately to the primary that the settings name. `continues`: whether the history here may be the
   // primary's.
   void Follow(Handshake::MayContinue continues);
-  // Stops following a primary.
-  void Leave();
-  // Reports that a command of the primary failed here and must not count as applied. The link ends after the command.
-  void CommandFailed(Bytes command, Bytes error);
-  // Returns whether the link waits: after a failed command, or because the next attempt has been delayed.
-  bool IsResting() const;
-  // Connects immediately. If the link had ended because a command of the primary failed here, a full synchronisation
-  // follows. Requires: IsResting().
-  void Retry();
-  // Connects, sends acknowledgements, and drops a connection that takes too long. Called once a second.
-  void Cron();
-  // Does work that had to wait for the end of a turn.
-  void EndTurn();
-  // Notes that the primary has requested an acknowledgement.
-  void AcknowledgeSoon() { owes_ack_ = true; }
+  void Leave();                                    // stops following a primary
+  void CommandFailed(Bytes command, Bytes error);  // the link ends after this command, which does not count as applied
+  bool IsResting() const;                          // a command of the primary failed, or the next attempt is delayed
+  void Retry();    // connects immediately; after a failed command, a full synchronisation follows
+  void Cron();     // connects, sends acknowledgements, drops a connection that takes too long. Called once a second
+  void EndTurn();  // does work that had to wait for the end of an event loop turn
+  void AcknowledgeSoon() { owes_ack_ = true; }  // sends REPLCONF ACK at the end of the turn
 
-  State state() const { return state_; }
-  struct Figures {
-    int64_t last_io_s;  // -1: not connected
-    int64_t transfer_total;
-    int64_t transfer_read;
-    int64_t transfer_io_s;
-    int64_t down_since_s;
-    bool was_linked;      // to this primary, at least once
-    int64_t read_offset;  // bytes of the history that have arrived
-    int64_t retry_in_s;   // -1: no attempt is delayed
+  State state() const { return state_; }  // whether it connects, synchronises, or runs the stream
+  struct Figures {                        // state of the link, for INFO and ROLE
+    int64_t last_io_s;                    // seconds since the primary sent something; -1: not connected
+    int64_t transfer_total;               // bytes of the snapshot that is being received; -1: unknown
+    int64_t transfer_read;                // bytes of it received so far
+    int64_t transfer_io_s;                // seconds since the last of them
+    int64_t down_since_s;                 // seconds for which the link has been down
+    bool was_linked;                      // to this primary, at least once
+    int64_t read_offset;                  // bytes of the history that have arrived
+    int64_t retry_in_s;                   // seconds until the next attempt; -1: no attempt is delayed
   };
-  Figures Survey() const;
-  // Returns why the link is down, on one line. Empty if the link is up or no error has occurred yet.
-  const std::string& last_error() const { return last_error_; }
+  Figures Survey() const;                                        // state of the link, for INFO and ROLE
+  const std::string& last_error() const { return last_error_; }  // why the link is down; empty: it is up
   // Returns the command that failed. Meaningful with kFailed.
   const std::string& failed_command() const { return failed_command_; }
 
   // Link::User
-  void OnConnected() override;
-  void OnReceived(Bytes bytes) override;
-  void OnEnded(const std::string& reason) override;
+  void OnConnected() override;                       // begins the handshake
+  void OnReceived(Bytes bytes) override;             // handles input of the primary
+  void OnEnded(const std::string& reason) override;  // the connection to the primary is lost
 
   // Transport
-  void Flush(size_t /*most_bytes*/) override;
-  void Resume() override;
-  void Close() override;
+  void Flush(size_t /*most_bytes*/) override;  // discards the replies to the stream
+  void Resume() override;                      // continues in a later turn, so that other clients are served first
+  void Close() override;  // ends the link because its session was closed, for example by CLIENT KILL
   int FileDescriptor() const override { return link_ == nullptr ? -1 : link_->FileDescriptor(); }
 
  private:
   void Dial();
-  // Drops the connection. It is made again later.
-  void Reconnect(const std::string& reason);
-  // Drops the connection after a snapshot that could not be received or loaded, and delays the next attempt.
-  void SnapshotFailed();
-  void EndAtFailedCommand();
-  void EndAtProtocolError();
-  // Delays the next attempt; the delay grows with the number of failed attempts.
-  void DelayRetry();
-  // Destroys everything that belongs to the connection.
-  void DropLink();
+  void Reconnect(const std::string& reason);  // drops the connection, which is made again later
+  void SnapshotFailed();                      // drops the connection and delays the next attempt
+  void EndAtFailedCommand();                  // ends the link (kFailed) because a command of the primary failed here
+  void EndAtProtocolError();                  // reconnects for a full synchronisation
+  void DelayRetry();  // delays the next attempt; the delay grows with the number of failed attempts
+  void DropLink();    // destroys the connection with its handshake and its snapshot
   void Take(Bytes bytes);
-  void Continue();
-  void SendNext();
-  // Removes the lines of the handshake from the front of `bytes` and handles them.
-  void TakeLines(Bytes& bytes);
-  void HandleAnswer(Bytes line);
-  // Returns whether the replica chosen by FAILOVER was asked to take over and has not agreed yet.
-  bool AwaitsTakeover() const;
-  void ContinueReplication();
-  // Begins to receive a snapshot, which contains the history `id` up to `offset`.
-  void BeginTransfer(const std::string& id, int64_t offset);
-  void TakeSnapshot(Bytes& bytes);
-  void LoadSnapshot();
-  // Tells the primary during a long load that this replica is alive.
-  void SayStillHere();
-  void BecomeLinked(int db);
+  void Continue();                // runs the stream and then handles input that had to wait
+  void SendNext();                // sends the next request of the handshake
+  void TakeLines(Bytes& bytes);   // removes the lines of the handshake from the front of `bytes` and handles them
+  void HandleAnswer(Bytes line);  // handles one line of the primary during the handshake
+  bool AwaitsTakeover() const;    // the target of FAILOVER was asked to become the primary and has not agreed yet
+  void ContinueReplication();     // after +CONTINUE: runs the stream without a snapshot
+  void BeginTransfer(const std::string& id, int64_t offset);  // of a snapshot of this history up to `offset`
+  void TakeSnapshot(Bytes& bytes);  // removes the bytes that it uses from the front of `bytes`
+  void LoadSnapshot();              // makes the received snapshot the data of this server, then runs the stream
+  void SayStillHere();              // sends an empty line to the primary during a long load
+  void BecomeLinked(int db);        // creates the session that runs the stream; `db` is selected at its start
   // --- The stream
-  void TakeStream(Bytes bytes);
+  void TakeStream(Bytes bytes);  // runs commands of the primary
   void Feed(Bytes bytes);
-  void RunStream();
-  // Returns whether a request of the stream is paused (CLIENT PAUSE) or blocked.
-  bool IsPaused() const {
+  void RunStream();        // runs the requests that the session has received
+  bool IsPaused() const {  // a request of the stream waits (CLIENT PAUSE) or is blocked
     return session_ != nullptr && (session_->paused_request != nullptr || session_->blocked_client != nullptr);
   }
-  void NoteApplied();
-  void Acknowledge();
-  int64_t OffsetOnDisk();
-  void CloseSession();
-  bool IsLate(int64_t since_ms) const;
+  void NoteApplied();                   // advances the history offset past the requests that have run
+  void Acknowledge();                   // sends REPLCONF ACK with the offset
+  int64_t OffsetOnDisk();               // history offset up to which the append-only file is synced
+  void CloseSession();                  // closes the session that runs the stream
+  bool IsLate(int64_t since_ms) const;  // whether repl-timeout has passed since then
 
   const Parts parts_;
-  Pump pump_;
+  Pump pump_;           // runs the requests of the stream
   respite::User user_;  // has all permissions
   State state_ = State::kNone;
-  Handshake::MayContinue may_continue_ = Handshake::MayContinue::kNo;
-  std::unique_ptr<Link> link_;
-  std::optional<Handshake> handshake_;
-  std::optional<Resync> resync_;
-  std::string line_;        // an incomplete line of the handshake
-  int64_t last_io_ms_ = 0;  // in Pace time
-  int64_t began_ms_ = 0;    // when the connection attempt began
-  int64_t said_ms_ = 0;     // when SayStillHere last wrote
-  int64_t down_since_ms_ = 0;
-  int64_t linked_since_ms_ = 0;
-  bool was_linked_ = false;   // since Follow
-  int failed_snapshots_ = 0;  // since the last link that stayed up for kLongestRetryDelayMs
-  int64_t retry_at_ms_ = 0;   // in Pace time; no attempt before it
-  std::string last_error_;
-  std::string failed_command_;  // empty: no command failed
-  bool runs_stream_ = false;    // a command of the stream is running
-  std::string lost_;            // why the link ended meanwhile; empty: it did not
+  Handshake::MayContinue may_continue_ = Handshake::MayContinue::kNo;  // whether to ask for a continuation by PSYNC
+  std::unique_ptr<Link> link_;                                         // null: not connected
+  std::optional<Handshake> handshake_;                                 // set during the handshake
+  std::optional<Resync> resync_;                                       // set while a snapshot is received and loaded
+  std::string line_;                                                   // an incomplete line of the handshake
+  int64_t last_io_ms_ = 0;       // when the primary last sent something, in Pace time
+  int64_t began_ms_ = 0;         // when the connection attempt began
+  int64_t said_ms_ = 0;          // when SayStillHere last wrote
+  int64_t down_since_ms_ = 0;    // in Pace time
+  int64_t linked_since_ms_ = 0;  // in Pace time
+  bool was_linked_ = false;      // since Follow
+  int failed_snapshots_ = 0;     // since the last link that stayed up for kLongestRetryDelayMs
+  int64_t retry_at_ms_ = 0;      // in Pace time; no attempt before it
+  std::string last_error_;       // why the link is down; empty: it is up
+  std::string failed_command_;   // empty: no command failed
+  bool runs_stream_ = false;     // a command of the stream is running
+  std::string lost_;             // why the link ended meanwhile; empty: it did not
 
-  Session* session_ = nullptr;  // set while linked
-  std::vector<char> scratch_;
-  int64_t received_to_ = 0;  // history offset up to which the session was given the stream
-  SharedLog log_;
+  Session* session_ = nullptr;      // set while linked
+  std::vector<char> scratch_;       // target of reads, kept to reuse its memory
+  int64_t received_to_ = 0;         // history offset up to which the session was given the stream
+  SharedLog log_;                   // the bytes of the stream, shared with the backlog and the replicas' output
   std::deque<BlobPart> unapplied_;  // bytes that have arrived after the end of the history
   std::string unprocessed_;         // input that arrived while it could not be handled
-  bool resume_posted_ = false;
-  bool owes_ack_ = false;
+  bool resume_posted_ = false;      // Continue will run in a later turn
+  bool owes_ack_ = false;           // REPLCONF ACK is due at the end of the turn
   // A history offset and the size of the append-only file at that offset. When that size is synced, so is the history.
   struct Mark {
-    uint64_t journaled = 0;
-    int64_t offset = 0;
+    uint64_t journaled = 0;  // size of the append-only file
+    int64_t offset = 0;      // history offset
   };
-  Mark mark_;
-  int64_t on_disk_ = 0;
+  Mark mark_;            // the next offset to become synced
+  int64_t on_disk_ = 0;  // history offset up to which the append-only file is synced
 };
 
 }  // namespace respite

@@ -19,88 +19,74 @@ struct Dataset;
 class ReplicationStream;
 struct Role;
 
-class Replicas final : public Followers {
+class Replicas final : public Followers {  // the replicas of this server, their offsets, and the stream to them
  public:
-  struct Parts {
+  struct Parts {  // references to what the class uses
     const Env& env;
     Dataset& data;
     Clients& clients;
-    ClientLimits& limits;
-    ReplicationStream& stream;
-    Role& role;
+    ClientLimits& limits;       // of output buffers
+    ReplicationStream& stream;  // the commands that replicas apply
+    Role& role;                 // min-replicas-to-write reads the number of good replicas there
   };
   explicit Replicas(const Parts& parts);
 
   // --- The list of replicas
 
-  // Makes the session a replica. Requires: it is not one yet.
-  void Attach(Session& session);
-  // Removes a session that closes. Returns true if it was attached.
-  bool Forget(Session& session);
+  void Attach(Session& session);  // makes the session a replica. Requires: it is not one yet
+  bool Forget(Session& session);  // removes a session that closes. Returns true if it was a replica
   const std::vector<Session*>& All() const { return all_; }
-  bool Empty() const { return all_.empty(); }
-  void CloseAll();
-  // Closes each replica after it has received the stream so far.
-  void EndAll();
-  // Returns the name for the log and INFO, for example "127.0.0.1:6380".
-  static std::string NameOf(const Session& session);
-  static std::string HostOf(const Session& session);
-  // Returns the state as in INFO, for example "online".
-  static Bytes StateNameOf(const Replica& replica);
+  bool Empty() const { return all_.empty(); }  // no replica is connected
+  void CloseAll();                             // disconnects all replicas at once
+  void EndAll();                               // disconnects each replica after it has received the stream so far
+  static std::string NameOf(const Session& session);  // for the log and INFO: "127.0.0.1:6380"
+  static std::string HostOf(const Session& session);  // announced address of the replica, or that of its socket
+  static Bytes StateNameOf(const Replica& replica);   // as in INFO: "online", "wait_bgsave" …
 
   // --- The stream
 
-  // Sends the stream to the replica from now on, from Replica::sent_to.
-  void PutOnline(Session& session);
+  void PutOnline(Session& session);  // sends the stream to the replica from now on, from Replica::sent_to
   // Sends the appended stream to the replicas. Called at the end of a turn, before replies are sent. Cost: O(replicas +
   // parts).
-  void Deliver();
+  void Deliver();  // sends the new part of the stream to all replicas that are online
 
   // --- Acknowledgements
 
-  void Acknowledge(Session& session, int64_t offset, int64_t offset_on_disk);
-  // Requests acknowledgements from all replicas at the end of the turn, unless this offset was already requested.
-  void AskForAcks(int64_t offset);
-  // Returns whether a replica has acknowledged more since the last call.
-  bool TakeProgress() { return std::exchange(has_progress_, false); }
-  // Returns whether the replica is online and has loaded its data.
-  static bool IsUsable(const Replica& replica);
-  int64_t CountAcked(int64_t offset) const;
-  int64_t CountOnDisk(int64_t offset) const;
-  // Counts the replicas that are online and have acknowledged within min-replicas-max-lag.
-  void RefreshGood();
+  void Acknowledge(Session& session, int64_t offset, int64_t offset_on_disk);  // records REPLCONF ACK of a replica
+  void AskForAcks(int64_t offset);  // sends REPLCONF GETACK at the end of the turn, once for each offset
+  bool TakeProgress() { return std::exchange(has_progress_, false); }  // true: a replica has sent ACK since
+  static bool IsUsable(const Replica& replica);                        // the replica is online and has loaded its data
+  int64_t CountAcked(int64_t offset) const;   // replicas that have acknowledged this offset, for WAIT
+  int64_t CountOnDisk(int64_t offset) const;  // replicas that have synced this offset to disk, for WAITAOF
+  void RefreshGood();  // counts the online replicas that have acknowledged within min-replicas-max-lag
 
-  // Returns the memory of the stream for all replicas together: the backlog, which reaches back to the slowest replica.
-  size_t BufferBytes() const;
+  size_t BufferBytes() const;  // memory of the backlog, which reaches back to the slowest replica
 
   // Followers, for a shutdown
-  bool HaveEverything() const override;
-  void AskForEverything() override;
-  void LogLag() const override;
+  bool HaveEverything() const override;  // all replicas have acknowledged the whole stream
+  void AskForEverything() override;      // requests acknowledgements of the whole stream
+  void LogLag() const override;          // logs which replicas have not acknowledged the whole stream
 
-  // Pings replicas, and closes silent ones. Called once a second. kPaused: the stream must not grow (FAILOVER).
-  enum class Pings : uint8_t { kAllowed, kPaused };
+  // Pings replicas, and closes silent ones. Called once a second.
+  enum class Pings : uint8_t { kAllowed, kPaused };  // kPaused: the stream must not grow (FAILOVER)
   void Cron(Pings pings);
-  // Gives the replicas from before a restart or a promotion repl-backlog-ttl seconds to reconnect.
-  void AwaitReturn();
-  // Returns true if no replica has been connected for repl-backlog-ttl seconds.
-  bool IsBacklogStale() const;
+  void AwaitReturn();           // gives the replicas of before repl-backlog-ttl seconds to reconnect
+  bool IsBacklogStale() const;  // no replica has been connected for repl-backlog-ttl seconds
 
  private:
-  void SendStream(Session& session, Replica& replica);
-  void PingWaiting(Session& session);
-  void NoteSignsOfLife(Session& session);
-  void CloseSilent();
-  // Returns the memory of the replicas' output, without the Blobs of the backlog.
-  size_t OwnBytes() const;
+  void SendStream(Session& session, Replica& replica);  // queues the part of the backlog not sent to it yet
+  void PingWaiting(Session& session);                   // sends an empty line to a replica that waits for its snapshot
+  void NoteSignsOfLife(Session& session);               // records when the replica last sent something or read output
+  void CloseSilent();       // disconnects replicas that have not shown a sign of life for repl-timeout seconds
+  size_t OwnBytes() const;  // memory of the replicas' output, without the Blobs of the backlog
 
   const Parts parts_;
   std::vector<Session*> all_;
-  bool wants_acks_ = false;
-  int64_t asked_to_ = -1;  // the end of the history when replicas were last asked
-  bool has_progress_ = false;
-  int64_t pinged_at_ms_ = 0;
-  int64_t nobody_since_ms_ = 0;
+  bool wants_acks_ = false;      // REPLCONF GETACK is due at the end of the turn
+  int64_t asked_to_ = -1;        // the end of the history when replicas were last asked
+  bool has_progress_ = false;    // a replica has acknowledged since TakeProgress
+  int64_t pinged_at_ms_ = 0;     // when PING was last appended to the stream
+  int64_t nobody_since_ms_ = 0;  // since when no replica has been connected
 };
 
 }  // namespace respite

@@ -28,15 +28,15 @@ namespace respite {
 
 struct Services;
 
-class Replication final : public RoleChanger {
+class Replication final : public RoleChanger {  // the part of a server that has replicas or is one
  public:
   explicit Replication(const Services& services);
 
   // REPLICAOF host port. `owner` tells whether that server may have another history. In that case the data here counts
   // as foreign until the server continues this history or sends a snapshot.
-  void Follow(const std::string& host, int port, History::Owner owner);
+  void Follow(const std::string& host, int port, History::Owner owner);  // REPLICAOF host port
   // REPLICAOF NO ONE. Sets History::Data::kWhole, since an operator has decided.
-  void Promote() override;
+  void Promote() override;  // REPLICAOF NO ONE
   // Follows the primary that the settings name. Called after the data was loaded at startup. The history of the file,
   // if any, is in the Dataset.
   void Start();
@@ -45,62 +45,57 @@ class Replication final : public RoleChanger {
   // snapshot. Must be called before Start. Requires: an empty keyspace.
   void ShareEmptyHistory(const std::string& id);
 
-  // Gives this server, whose data was deleted without being propagated, a new history, which no replica can continue.
-  void BeginNewHistory();
+  void BeginNewHistory();  // takes a new replication ID, because data was deleted without propagation
 
   // PSYNC and SYNC. Throws Refusal.
-  struct SyncRequest {
-    bool speaks_psync = false;
-    std::string id;
-    int64_t from = 0;  // offset of the first byte that the replica needs
+  struct SyncRequest {          // the arguments of PSYNC
+    bool speaks_psync = false;  // false: the replica sent SYNC
+    std::string id;             // of the history that the replica has
+    int64_t from = 0;           // offset of the first byte that the replica needs
   };
-  void Sync(Session& session, const SyncRequest& request);
+  void Sync(Session& session, const SyncRequest& request);  // makes the client a replica. Throws Refusal
 
   // FAILOVER. Throws Refusal.
   void StartFailover(const FailoverRequest& request) { failover_.Start(request); }
-  void AbortFailover(const std::string& reason) { failover_.Abort(reason); }
+  void AbortFailover(const std::string& reason) { failover_.Abort(reason); }  // `reason` is logged
   bool IsFailingOver() const { return failover_.state() != Failover::State::kNone; }
   const Failover& failover() const { return failover_; }
   // PSYNC … FAILOVER: takes the role over from the primary, which has the history with this ID. Throws Refusal.
   void TakeOver(const std::string& history_id);
-  void HandOver(const PrimaryAddress& target) override;
+  void HandOver(const PrimaryAddress& target) override;  // makes this server a replica of `target`, the new primary
 
-  // Tick does the periodic work of replication, and is called by the timer. EndTurn sends the stream to replicas, and
-  // is called at the end of turns.
+  // Does the periodic work of replication. Called by the timer.
   void Tick();
-  void EndTurn();
-  // Removes a session that closes.
-  void Forget(Session& session);
+  void EndTurn();                 // sends the stream to replicas. Called at the end of each event loop turn
+  void Forget(Session& session);  // removes a session that closes, if it is a replica
 
   Replicas& replicas() { return replicas_; }
   const Replicas& replicas() const { return replicas_; }
   ReplicationStream& stream() { return stream_; }
   const ReplicationStream& stream() const { return stream_; }
-  PrimaryLink& primary_link() { return primary_link_; }
+  PrimaryLink& primary_link() { return primary_link_; }  // connection to the primary, when this server is a replica
   const PrimaryLink& primary_link() const { return primary_link_; }
-  const Role& role() const;
-  // Sets a handler that is called whenever this server may have become a replica or a primary.
-  void OnRole(std::function<void()> handler) { on_role_ = std::move(handler); }
+  const Role& role() const;  // whether this server is a replica, and of which primary
+  void OnRole(std::function<void()> handler) { on_role_ = std::move(handler); }  // the role may have changed
 
  private:
   void Cron();
-  void ContinueFromFile();
-  void DeleteLeftOut();
-  void SetRole(const Role& role);
-  // Sets History::Data for a server that begins to follow another, before the other server has answered.
-  void JudgeOwnData(History::Owner owner);
-  bool TryContinue(Session& session, const SyncRequest& request);
+  void ContinueFromFile();                  // continues the history that the loaded RDB file names
+  void DeleteLeftOut();                     // propagates the deletion of keys that had expired when the file was loaded
+  void SetRole(const Role& role);           // primary or replica
+  void JudgeOwnData(History::Owner owner);  // how the data relates to the primary that this server will follow
+  bool TryContinue(Session& session, const SyncRequest& request);  // sends +CONTINUE if it has what is needed
 
   const Services& services_;
   ReplicationStream stream_;
   Replicas replicas_;
-  FullSync full_sync_;
-  PrimaryLink primary_link_;
-  DivergenceWatch divergence_watch_;
-  LocalKeys local_keys_;
+  FullSync full_sync_;                // snapshots for replicas that cannot continue from the backlog
+  PrimaryLink primary_link_;          // idle while this server is a primary
+  DivergenceWatch divergence_watch_;  // detects that a command of the primary failed on this replica
+  LocalKeys local_keys_;              // keys with deadlines that clients have set on this replica
   Failover failover_;
-  int64_t ticked_at_ms_ = 0;
-  std::function<void()> on_role_ = [] {};
+  int64_t ticked_at_ms_ = 0;               // when Cron last ran
+  std::function<void()> on_role_ = [] {};  // the role may have changed
 };
 
 }  // namespace respite

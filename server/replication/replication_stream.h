@@ -18,10 +18,9 @@
 
 namespace respite {
 
-class ReplicationStream final : public Journal {
+class ReplicationStream final : public Journal {  // the commands that replicas apply, and its last part as backlog
  public:
-  // Source of the stream's commands
-  enum class Source : uint8_t { kOwn, kPrimary };
+  enum class Source : uint8_t { kOwn, kPrimary };  // of the commands: this server, or its primary's stream
 
   // `data` must outlive the stream.
   explicit ReplicationStream(Dataset& data) : data_(data) {}
@@ -29,55 +28,49 @@ class ReplicationStream final : public Journal {
   ReplicationStream(const ReplicationStream&) = delete;
   ReplicationStream& operator=(const ReplicationStream&) = delete;
 
-  // Keeps a backlog from now on. Does nothing if it is already kept.
-  void Begin();
+  void Begin();  // keeps a backlog from now on. Does nothing if it is already kept
   // Drops the backlog.
   void End();
-  bool IsKept() const { return is_kept_; }
+  bool IsKept() const { return is_kept_; }  // a backlog exists
   const Backlog& backlog() const { return backlog_; }
   void Trim(int64_t bytes, int64_t needed_from) {
     backlog_limit_ = bytes;
     backlog_.Trim(bytes, needed_from);
   }
 
-  void SetSource(Source source) { source_ = source; }
-  Source source() const { return source_; }
-  // Makes the next propagated command select its database, since a replica that joins now does not know the selected
-  // one.
-  void SelectAnew() { selected_db_ = -1; }
+  void SetSource(Source source) { source_ = source; }  // whose commands it contains
+  Source source() const { return source_; }            // whose commands it contains
+  void SelectAnew() { selected_db_ = -1; }  // puts SELECT before the next command, for a replica that joins now
   // Empties the backlog after the history was replaced. It continues at the end of the new history.
   void Restart();
 
   // Journal. Ignores effects while the source is the primary's stream, since that stream contains them.
-  void Append(const UnitEffects& effects) override;
-  // Returns the number of bytes beyond the backlog's size that are kept for slow replicas.
-  size_t BufferedBytes() const override {
+  void Append(const UnitEffects& effects) override;  // adds propagated commands of this server
+  size_t BufferedBytes() const override {            // bytes beyond the backlog's size that are kept for slow replicas
     const auto wanted = static_cast<size_t>(backlog_limit_);
     return held_bytes_ > wanted ? held_bytes_ - wanted : 0;
   }
-  // Records the memory of the stream, for the backlog and for replicas.
-  void NoteHeldBytes(size_t bytes) { held_bytes_ = bytes; }
+  void NoteHeldBytes(size_t bytes) { held_bytes_ = bytes; }  // of the backlog and of replicas' output
   // Appends a request that is not a propagated command: PING, REPLCONF GETACK. Requires: Source::kOwn. Does nothing
   // unless IsKept().
   void AppendRequest(std::span<const Bytes> words);
-  void AppendRequest(std::initializer_list<Bytes> words) {
+  void AppendRequest(std::initializer_list<Bytes> words) {  // a command of this server itself, such as PING
     AppendRequest(std::span<const Bytes>(words.begin(), words.size()));
   }
-  // Appends bytes of the primary's stream that were applied. Requires: Source::kPrimary.
-  void AppendApplied(const BlobPart& part);
+  void AppendApplied(const BlobPart& part);  // adds applied bytes of the primary's stream. Requires: Source::kPrimary
 
  private:
-  void AppendText(Bytes first, std::span<const Bytes> others);
+  void AppendText(Bytes first, std::span<const Bytes> others);  // adds bytes to the backlog and the history offset
 
-  Dataset& data_;
-  Source source_ = Source::kOwn;
-  bool is_kept_ = false;
-  int selected_db_ = -1;  // by the stream so far; -1: no SELECT yet
-  SharedLog log_;
+  Dataset& data_;                 // its history offset advances with the stream
+  Source source_ = Source::kOwn;  // whose commands it contains
+  bool is_kept_ = false;          // a backlog exists
+  int selected_db_ = -1;          // by the stream so far; -1: no SELECT yet
+  SharedLog log_;                 // owns the bytes of the stream
   Backlog backlog_;
-  size_t held_bytes_ = 0;
-  int64_t backlog_limit_ = INT64_MAX;  // by the last Trim
-  std::vector<Bytes> pieces_;          // of one group; kept to reuse its memory
+  size_t held_bytes_ = 0;              // memory of the backlog and of replicas' output
+  int64_t backlog_limit_ = INT64_MAX;  // repl-backlog-size, as passed to the last Trim
+  std::vector<Bytes> pieces_;          // commands of one propagated group; kept to reuse its memory
   std::deque<std::string> selects_;    // own the SELECT commands in pieces_
 };
 

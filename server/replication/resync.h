@@ -1,7 +1,7 @@
 // Resync: one full synchronisation of a replica. It receives the primary's snapshot and replaces the data and the
 // history of this server with it.
 //
-// The head of the snapshot is checked before the old data is dropped, so an unreadable snapshot changes nothing here.
+// The header of the snapshot is checked before the old data is dropped, so an unreadable snapshot changes nothing here.
 // History::data says that there is no data until all new data is loaded.
 #pragma once
 
@@ -20,9 +20,9 @@ class Replicas;
 class ReplicationStream;
 struct Services;
 
-class Resync final : private SnapshotTarget {
+class Resync final : private SnapshotTarget {  // one full synchronisation of this replica from its primary
  public:
-  struct Parts {
+  struct Parts {  // references to what the class uses
     const Services& services;
     Replicas& replicas;
     ReplicationStream& stream;
@@ -33,49 +33,42 @@ class Resync final : private SnapshotTarget {
   enum class Status : uint8_t { kMore, kWhole, kFailed };
   // Removes the bytes that it uses from the front of `bytes`.
   Status Take(Bytes& bytes);
-  // Returns the maximum number of bytes to pass to Take in one turn.
-  size_t ShareBytes() const;
-  // Makes the snapshot the data of the server. May serve clients meanwhile. Returns false if it failed; the keyspace is
-  // then empty. Requires: Take returned kWhole.
-  bool Install();
-  // Ends an incomplete synchronisation. Keeps the old data, unless it had to be dropped before the snapshot arrived.
-  void Abandon();
+  size_t ShareBytes() const;  // maximum number of bytes to pass to Take in one turn
+  bool Install();             // makes the snapshot the data of the server. Requires: Take returned kWhole
+  void Abandon();             // ends an incomplete synchronisation; keeps the old data, unless it was dropped already
 
-  // Returns whether the old data and its history have been dropped.
-  bool HasLetGo() const { return has_let_go_; }
+  bool HasLetGo() const { return has_let_go_; }  // and its history
   // Returns why the synchronisation failed, for INFO. Empty if the link broke.
-  const std::string& failure() const override;
-  const SnapshotReceiver& receiver() const { return receiver_; }
+  const std::string& failure() const override;                    // why it failed; empty if the link broke
+  const SnapshotReceiver& receiver() const { return receiver_; }  // knows how much has arrived
 
  private:
-  // SnapshotTarget: checks the head, and passes all bytes on.
-  bool Write(Bytes bytes) override;
-  bool Finish() override;
-  // Completes the head from the front of `bytes`. Returns false if no server of this version can read the snapshot.
-  bool TakeHead(Bytes& bytes);
-  bool Fail(const std::string& text);
-  // Chooses the destination of the snapshot. Returns false if it failed.
-  bool Begin();
-  bool LoadsDirectly() const;
-  bool BeginFile();
-  void BeginDirectLoad();
-  void LetGo();
-  void KillChild();
-  void FlushOldData();
-  bool LoadFile();
-  void TellOfNewData();
-  void TurnJournalOn();
+  bool Write(Bytes bytes) override;  // checks the header of the snapshot, then passes all bytes on
+  bool Finish() override;            // completes the file or the direct load; false if that failed
+  // Completes the header from the front of `bytes`. Returns false if no server of this version can read the snapshot.
+  bool TakeHead(Bytes& bytes);         // checks the header of the snapshot; false: this version cannot read it
+  bool Fail(const std::string& text);  // logs the error and returns false
+  bool Begin();                        // chooses the destination of the snapshot; false if that failed
+  bool LoadsDirectly() const;          // whether repl-diskless-load lets it load the snapshot without a file
+  bool BeginFile();                    // creates the file that receives the snapshot; false if that failed
+  void BeginDirectLoad();              // loads the snapshot while it arrives
+  void LetGo();                        // drops the history, the replicas and the append-only file of this server
+  void KillChild();                    // stops a background save or rewrite, which would write the old data
+  void FlushOldData();                 // deletes all keys
+  bool LoadFile();                     // loads the received file; false if that failed
+  void TellOfNewData();                // notifies watching and blocked clients of the new keys
+  void TurnJournalOn();                // starts the append-only file again, if `appendonly` is on
 
   const Parts parts_;
-  const std::string id_;
-  const int64_t offset_;
-  SnapshotReceiver receiver_;
-  std::optional<SnapshotFile> file_;
-  std::optional<DirectLoad> direct_;
-  std::string head_;                  // of the snapshot, while it is not complete
-  SnapshotTarget* target_ = nullptr;  // null before the head has arrived
-  std::string failure_;
-  bool has_let_go_ = false;
+  const std::string id_;              // of the history that the snapshot contains
+  const int64_t offset_;              // history offset of the snapshot
+  SnapshotReceiver receiver_;         // extracts the snapshot from its framing
+  std::optional<SnapshotFile> file_;  // receives the snapshot, unless it is loaded directly
+  std::optional<DirectLoad> direct_;  // loads the snapshot while it arrives; empty: it goes to a file
+  std::string head_;                  // header of the snapshot, while it is not complete
+  SnapshotTarget* target_ = nullptr;  // file_ or direct_; null before the header has arrived
+  std::string failure_;               // an error text; empty: none
+  bool has_let_go_ = false;           // the old data and its history have been dropped
 };
 
 }  // namespace respite

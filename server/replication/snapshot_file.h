@@ -10,9 +10,9 @@
 
 namespace respite {
 
-class SnapshotFile final : public SnapshotTarget {
+class SnapshotFile final : public SnapshotTarget {  // writes a snapshot of the primary to a file
  public:
-  struct Parts {
+  struct Parts {  // references to what the class uses
     Logger& log;
     FileSystem& files;
   };
@@ -24,24 +24,24 @@ class SnapshotFile final : public SnapshotTarget {
 
   // Creates the file. Must be called first.
   bool Open();
-  bool Write(Bytes bytes) override;
-  bool Finish() override;
-  const std::string& failure() const override { return failure_; }
+  bool Write(Bytes bytes) override;                                 // appends to the file; false if that failed
+  bool Finish() override;                                           // syncs the file; false if that failed
+  const std::string& failure() const override { return failure_; }  // why a function returned false; else empty
 
   const std::string& path() const { return path_; }
   // Keeps the file, which has been renamed.
   void Keep() { is_kept_ = true; }
 
  private:
-  bool Fail(const std::string& text, IoError error);
+  bool Fail(const std::string& text, IoError error);  // logs the error and returns false
 
   const Parts parts_;
   const std::string path_;
-  std::unique_ptr<File> file_;
-  bool is_kept_ = false;
-  uint64_t written_ = 0;
-  uint64_t sent_back_ = 0;  // bytes for which writeback was requested
-  std::string failure_;
+  std::unique_ptr<File> file_;  // null before Open
+  bool is_kept_ = false;        // the destructor does not remove the file
+  uint64_t written_ = 0;        // bytes of the file so far
+  uint64_t sent_back_ = 0;      // bytes for which writeback was requested
+  std::string failure_;         // an error text; empty: none
 };
 
 }  // namespace respite

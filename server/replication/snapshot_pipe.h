@@ -13,16 +13,16 @@
 
 namespace respite {
 
-class SnapshotPipe {
+class SnapshotPipe {  // the read end of the pipe into which a child writes a snapshot for replicas
  public:
   struct Ends {
     Descriptor ours;
-    Descriptor childs;
+    Descriptor childs;  // the write end, for the child
   };
-  // Maximum unsent bytes per replica; above it the pipe pauses. A socket that gets room takes a whole window in one
+  // A socket that gets room takes a whole window in one
   // turn, while other clients wait.
-  static constexpr size_t kWindowBytes = 32 * 1024;
-  static constexpr size_t kPieceBytes = 16 * 1024;
+  static constexpr size_t kWindowBytes = 32 * 1024;  // maximum unsent bytes per replica; above it the pipe pauses
+  static constexpr size_t kPieceBytes = 16 * 1024;   // maximum read from the pipe or the file in one turn
 
   // Returns errno on failure.
   static Result<Ends, int> Open();
@@ -32,23 +32,22 @@ class SnapshotPipe {
   SnapshotPipe(Descriptor ours, std::string mark, Network& network, std::function<void(Bytes)> piece,
                std::function<void(bool is_whole)> ended);
 
-  // Returns whether the mark was the last text read.
-  bool IsWhole() const { return tail_ == mark_; }
-  bool IsPaused() const { return is_paused_; }
-  void Pause() { SetPaused(true); }
-  void Resume() { SetPaused(false); }
+  bool IsWhole() const { return tail_ == mark_; }  // the mark was the last text read
+  bool IsPaused() const { return is_paused_; }     // reading has stopped because a replica is slow
+  void Pause() { SetPaused(true); }                // stops reading from the pipe
+  void Resume() { SetPaused(false); }              // reads from the pipe again
 
  private:
   void Read();
   void SetPaused(bool is_paused);
 
   const Descriptor end_;
-  const std::string mark_;
-  const std::function<void(Bytes)> piece_;
-  const std::function<void(bool)> ended_;
-  std::string tail_;  // the last bytes that were read
-  bool is_paused_ = false;
-  const std::unique_ptr<Network::Watch> watch_;
+  const std::string mark_;                       // last text that a successful child writes
+  const std::function<void(Bytes)> piece_;       // receives the data
+  const std::function<void(bool)> ended_;        // receives whether the data was complete
+  std::string tail_;                             // the last bytes that were read
+  bool is_paused_ = false;                       // reading has stopped because a replica is slow
+  const std::unique_ptr<Network::Watch> watch_;  // calls Read when the pipe has data
 };
 
 }  // namespace respite

@@ -13,17 +13,15 @@ namespace respite {
 class Logger;
 
 // The destination of a snapshot. Each call returns false if it failed, which is logged.
-class SnapshotTarget {
+class SnapshotTarget {  // the destination of a snapshot that the primary sends
  public:
   virtual ~SnapshotTarget() = default;
-  virtual bool Write(Bytes bytes) = 0;
-  // Completes the snapshot. Called after all of it was written.
-  virtual bool Finish() = 0;
-  // Returns why a call returned false. Empty before.
-  virtual const std::string& failure() const = 0;
+  virtual bool Write(Bytes bytes) = 0;             // returns false if it failed
+  virtual bool Finish() = 0;                       // called after all bytes were written; returns false if it failed
+  virtual const std::string& failure() const = 0;  // why a function returned false; else empty
 };
 
-class SnapshotReceiver {
+class SnapshotReceiver {  // extracts the snapshot from the framing that the primary sends
  public:
   explicit SnapshotReceiver(Logger& log) : log_(log) {}
 
@@ -33,44 +31,42 @@ class SnapshotReceiver {
     kWhole,
     kFailed,  // already logged
   };
-  struct Progress {
-    Status status;
-    Bytes rest;  // the bytes after the ones used
+  struct Progress {  // result of Take
+    Status status;   // whether more bytes are needed
+    Bytes rest;      // the bytes after the ones used
   };
   Progress Take(Bytes bytes);
   // Sets the destination, once. Returns kMore or kWhole.
   Status Into(SnapshotTarget& target);
 
-  // Returns the size of the snapshot in bytes, if the primary sent it.
-  std::optional<uint64_t> TotalBytes() const { return total_; }
-  uint64_t ReadBytes() const { return read_; }
+  std::optional<uint64_t> TotalBytes() const { return total_; }  // size of the snapshot, if the primary sent it
+  uint64_t ReadBytes() const { return read_; }                   // bytes of the snapshot received so far
   // Returns why the framing is wrong, or the error that the primary sent instead of a snapshot. Empty if neither
   // happened.
   const std::string& failure() const { return failure_; }
 
  private:
   enum class Stage : uint8_t { kHead, kCounted, kMarked, kDone };
-  static constexpr size_t kMarkLength = 40;
-  static constexpr size_t kHeadMax = 256;
+  static constexpr size_t kMarkLength = 40;  // of the text that ends a snapshot of unknown size
+  static constexpr size_t kHeadMax = 256;    // bytes of the line before the snapshot
 
-  // Removes the bytes that it uses from the front of `bytes`.
-  Status TakeHead(Bytes& bytes);
-  Status ReadHead();
-  Status TakeCounted(Bytes& bytes);
-  Status TakeMarked(Bytes& bytes);
-  bool Write(Bytes bytes);
-  Status Finish();
-  Status Fail(const std::string& text);
+  Status TakeHead(Bytes& bytes);         // the line before the snapshot. Removes what it uses from `bytes`
+  Status ReadHead();                     // interprets the line before the snapshot: `$<bytes>` or `$EOF:<mark>`
+  Status TakeCounted(Bytes& bytes);      // for a snapshot of known size
+  Status TakeMarked(Bytes& bytes);       // for a snapshot that ends with the mark
+  bool Write(Bytes bytes);               // passes snapshot bytes to the target
+  Status Finish();                       // tells the target that the snapshot is complete
+  Status Fail(const std::string& text);  // logs the error and returns kFailed
 
   Logger& log_;
-  SnapshotTarget* target_ = nullptr;
-  Stage stage_ = Stage::kHead;
-  std::string head_;
-  std::string mark_;
-  std::string tail_;  // with a mark: the last bytes, not written yet because they may be the mark
-  std::optional<uint64_t> total_;
-  uint64_t read_ = 0;
-  std::string failure_;
+  SnapshotTarget* target_ = nullptr;  // set by Into
+  Stage stage_ = Stage::kHead;        // part of the framing that comes next
+  std::string head_;                  // the line before the snapshot, while it is incomplete
+  std::string mark_;                  // text that ends the snapshot, if its size is unknown
+  std::string tail_;                  // with a mark: the last bytes, not written yet because they may be the mark
+  std::optional<uint64_t> total_;     // size of the snapshot in bytes; empty: unknown
+  uint64_t read_ = 0;                 // bytes of the snapshot received so far
+  std::string failure_;               // an error text; empty: none
 };
 
 }  // namespace respite

@@ -15,23 +15,22 @@ inline constexpr char kClusterDisabled[] = "ERR This instance has cluster suppor
 inline constexpr char kTargetNotAPrimary[] = "ERR Target node is not a master";
 }  // namespace refusals
 
-inline Cluster& RequireCluster(Call& call) {
+inline Cluster& RequireCluster(Call& call) {  // throws a Refusal if cluster support is disabled
   Cluster* const cluster = call.services.cluster.cluster();
   if (cluster == nullptr) throw Refusal{refusals::kClusterDisabled};
   return *cluster;
 }
 
 // The error of most subcommands: "ERR Unknown node 07c3…".
-inline constexpr char kUnknownNode[] = "Unknown node";
+inline constexpr char kUnknownNode[] = "Unknown node";  // followed by the ID
 
-inline ClusterNode& NodeNamed(Cluster& cluster, Bytes word, const char* refusal = kUnknownNode) {
-  const auto id = NodeId::Parse(word);
+inline ClusterNode& NodeNamed(Cluster& cluster, Bytes id_text, const char* refusal = kUnknownNode) {
+  const auto id = NodeId::Parse(id_text);
   ClusterNode* const node = id ? cluster.view().Find(*id) : nullptr;
-  if (node == nullptr) throw Refusal{"ERR " + std::string(refusal) + " " + std::string(refusals::ShownPart(word))};
+  if (node == nullptr) throw Refusal{"ERR " + std::string(refusal) + " " + std::string(refusals::ShownPart(id_text))};
   return *node;
 }
 
-// Parses a slot number. Throws "ERR Invalid or out of range slot".
-int SlotNumber(Bytes word);
+int SlotNumber(Bytes word);  // parses a slot number. Throws "ERR Invalid or out of range slot"
 
 }  // namespace respite

@@ -5,11 +5,8 @@
 
 namespace respite {
 
-// DROP-CLUSTER-PACKET-FILTER <type>: drops packets of this type; -1: none.
-void DropClusterPackets(Call& call);
-// CLOSE-CLUSTER-LINK-ON-PACKET-DROP <0|1>: also closes the link of a dropped packet.
-void CloseLinkOnDrop(Call& call);
-// CLUSTERLINK KILL <to|from|all> <node-id>.
-void KillClusterLink(Call& call);
+void DropClusterPackets(Call& call);  // DEBUG DROP-CLUSTER-PACKET-FILTER <type>: drops packets of this type; -1: none
+void CloseLinkOnDrop(Call& call);     // DEBUG CLOSE-CLUSTER-LINK-ON-PACKET-DROP <0|1>: also closes its link
+void KillClusterLink(Call& call);     // DEBUG CLUSTERLINK KILL <to|from|all> <node-id>
 
 }  // namespace respite

@@ -7,6 +7,6 @@ namespace respite {
 
 // Returns "06S" for slot 0, "Qi" for slot 1. Redis' tools use the same tags. Cost: O(1); the first call makes a table
 // that all nodes of the process share, which takes some milliseconds.
-Bytes TagOfSlot(int slot);
+Bytes TagOfSlot(int slot);  // a short text in this hash slot: "06S" for slot 0, "Qi" for slot 1
 
 }  // namespace respite

@@ -17,14 +17,14 @@ namespace respite {
 
 struct Call;
 
-struct ClientSelection {
+struct ClientSelection {  // the clients that CLIENT LIST shows and CLIENT KILL closes
   using Condition = std::function<bool(const Session&)>;
 
   std::optional<std::vector<uint64_t>> ids;  // from ID
-  std::optional<bool> skips_caller;          // from SKIPME
+  std::optional<bool> skips_caller;          // SKIPME; nullopt: not given
   std::map<Bytes, Condition> by_property;    // by option name; all must be true
 
-  bool Matches(const Session& session) const;
+  bool Matches(const Session& session) const;  // all conditions hold
   // Calls visit(session) for each client that matches and is not closing, in the order of `ids`, or else in ascending
   // order of IDs. Cost: O(ids × log clients), or O(clients).
   template <class Visit>
@@ -35,9 +35,8 @@ struct ClientSelection {
 enum class ClientPurpose : uint8_t { kList, kKill };
 
 // Takes options up to the last argument. If one is repeated, the last counts. The filter holds views of the request.
-ClientSelection TakeClientSelection(Call& call, ClientPurpose purpose);
-// Selects the clients that are connected from this address.
-ClientSelection ClientsFrom(Bytes address);
+ClientSelection TakeClientSelection(Call& call, ClientPurpose purpose);  // the options of CLIENT LIST or KILL
+ClientSelection ClientsFrom(Bytes address);  // the clients that are connected from this address
 
 template <class Visit>
 void ClientSelection::ForEachMatch(const Clients& clients, Visit&& visit) const {

@@ -9,7 +9,7 @@
 
 namespace respite {
 
-class Collation {
+class Collation {  // the order of texts in the locale of `locale-collate`, for SORT ALPHA
  public:
   // An empty name selects the locale of the environment (LC_ALL, LC_COLLATE, LANG). If this system lacks the locale,
   // texts are compared by bytes. Cost: loads the locale's files, unless it is C.
@@ -18,16 +18,14 @@ class Collation {
   Collation(const Collation&) = delete;
   Collation& operator=(const Collation&) = delete;
 
-  // Returns whether this system has the locale.
-  bool Exists() const { return locale_ != nullptr; }
-  // Returns whether texts are compared by bytes, so that each text is its own key.
-  bool ByBytes() const { return by_bytes_; }
+  bool Exists() const { return locale_ != nullptr; }  // this system has the locale
+  bool ByBytes() const { return by_bytes_; }          // texts are compared by bytes, so that each text is its own key
   // Returns a key such that comparing keys by bytes compares the texts by collation. Requires: no NUL in the text.
-  std::string KeyOf(Bytes text) const;
+  std::string KeyOf(Bytes text) const;  // comparing keys by bytes compares the texts by collation
 
  private:
-  locale_t locale_ = nullptr;
-  bool by_bytes_ = true;
+  locale_t locale_ = nullptr;  // null: this system lacks the locale
+  bool by_bytes_ = true;       // texts are compared by bytes
 };
 
 }  // namespace respite

@@ -26,9 +26,9 @@ inline constexpr char kReplyTooLong[] = "ERR the reply would have more than 1000
 // Limits replies with random elements that may repeat (SRANDMEMBER, HRANDFIELD, ZRANDMEMBER with a negative count),
 // since clients may ask for any number of elements. A client with a lower output limit is closed as soon as it is
 // exceeded.
-class DrawLimit {
+class DrawLimit {  // limits replies with random elements that may repeat, as SRANDMEMBER with a negative count gives
  public:
-  static constexpr uint64_t kMostElements = 10'000'000;
+  static constexpr uint64_t kMostElements = 10'000'000;  // of the reply
 
   // Throws if `count` is too large. Must be constructed before any reply is written.
   DrawLimit(Call& call, uint64_t count) : call_(call), start_(call.session.out.HeldBytes()), checked_(start_) {
@@ -37,15 +37,15 @@ class DrawLimit {
 
   // Checks the size of the reply. Must be called after each element. Throws if the reply is too long; the error then
   // replaces the whole reply.
-  void Check();
+  void Check();  // throws a Refusal if the reply is too long. Must be called after each element
 
  private:
-  static constexpr size_t kMostBytes = 512 * 1024 * 1024;
-  static constexpr size_t kBetweenChecks = 64 * 1024;
+  static constexpr size_t kMostBytes = 512 * 1024 * 1024;  // of the reply
+  static constexpr size_t kBetweenChecks = 64 * 1024;      // bytes of the reply between two checks of the output limit
 
   Call& call_;
-  size_t start_;
-  size_t checked_;
+  size_t start_;    // size of the client's output before the reply
+  size_t checked_;  // size of the client's output at the last check
 };
 
 inline void DrawLimit::Check() {
@@ -61,8 +61,7 @@ inline void DrawLimit::Check() {
 
 // --- Hashes.
 
-// Returns the bytes that these fields and values need in a listpack.
-inline size_t RoomFor(std::span<const Bytes> words) {
+inline size_t RoomFor(std::span<const Bytes> words) {  // bytes that these fields and values need in a listpack
   constexpr size_t kLongestInteger = 20;
   size_t room = 0;
   for (Bytes word : words) {
@@ -73,19 +72,19 @@ inline size_t RoomFor(std::span<const Bytes> words) {
 }
 
 // Opens or creates a hash. A new one has room for these alternating fields and values.
-inline Edit<Hash> OpenForFields(Call& call, Bytes key, std::span<const Bytes> words) {
+inline Edit<Hash> OpenForFields(Call& call, Bytes key, std::span<const Bytes> words) {  // opens or creates a hash
   constexpr size_t kMostRoom = 4096;  // a larger hash is usually not packed
   return call.db.OpenOrCreate<Hash>(key, std::min(RoomFor(words), kMostRoom));
 }
 
-inline void ReplyField(Call& call, const Hash& hash, Bytes field) {
+inline void ReplyField(Call& call, const Hash& hash, Bytes field) {  // replies with its value, or null
   const auto value = hash.Get(field);
   value ? call.reply.Bulk(value->View()) : call.reply.Null();
 }
 
 // --- Sets.
 
-inline void ReplyMember(Reply& reply, const PackedElement& member) {
+inline void ReplyMember(Reply& reply, const PackedElement& member) {  // writes a member of a set
   member.is_integer ? reply.BulkInteger(member.integer) : reply.Bulk(member.text);
 }
 

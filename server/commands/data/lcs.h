@@ -11,41 +11,41 @@
 
 namespace respite {
 
-class LcsTable {
+class LcsTable {  // finds the longest common subsequence of two strings, for LCS
  public:
   // A run of bytes in both strings that belongs to the subsequence: the offsets of its first and last bytes.
-  struct Match {
+  struct Match {  // a run of bytes that both strings have
     uint32_t a_first, a_last;
     uint32_t b_first, b_last;
-    int64_t Length() const { return int64_t{a_last} - a_first + 1; }
+    int64_t Length() const { return int64_t{a_last} - a_first + 1; }  // bytes of the run
   };
-  struct Subsequence {
+  struct Subsequence {  // a longest common subsequence
     std::string text;
     std::vector<Match> matches;  // from the end of the strings to the beginning
   };
 
   // Redis: refuses longer strings.
-  static constexpr size_t kMaxBytes = UINT32_MAX - 2;
+  static constexpr size_t kMaxBytes = UINT32_MAX - 2;  // of each string
 
   // Returns the size of the table, or nullopt on overflow. Requires: both strings within kMaxBytes.
-  static std::optional<size_t> TableBytes(Bytes a, Bytes b);
+  static std::optional<size_t> TableBytes(Bytes a, Bytes b);  // size of the table; nullopt on overflow
   // Fills the table; returns nullopt when out of memory. The strings must outlive it. Cost: O(|a| * |b|).
   static std::optional<LcsTable> Make(Bytes a, Bytes b);
 
-  uint32_t Length() const { return At(a_.size(), b_.size()); }
-  // Returns the same subsequence as Redis if there are several. Cost: O(|a| + |b|).
-  Subsequence Trace() const;
+  uint32_t Length() const { return At(a_.size(), b_.size()); }  // of the subsequence
+
+  Subsequence Trace() const;  // reads it from the table; the same as Redis if there are several. Cost: O(|a| + |b|)
 
  private:
   LcsTable(Bytes a, Bytes b, std::unique_ptr<uint32_t[]> cells) : a_(a), b_(b), cells_(std::move(cells)) {}
 
-  void Fill();
+  void Fill();  // computes the table
   // Returns the length of the longest common subsequence of the first `i` bytes of a and the first `j` of b.
   uint32_t At(size_t i, size_t j) const { return cells_[i * (b_.size() + 1) + j]; }
 
   Bytes a_;
   Bytes b_;
-  std::unique_ptr<uint32_t[]> cells_;
+  std::unique_ptr<uint32_t[]> cells_;  // row by row: the values that At returns
 };
 
 }  // namespace respite

@@ -9,29 +9,25 @@
 
 namespace respite {
 
-// Takes `left` or `right`.
-ListEnd TakeEnd(Args& args);
+ListEnd TakeEnd(Args& args);  // takes `left` or `right`
 
 inline KeyEvent PushEvent(ListEnd end) { return end == ListEnd::kHead ? KeyEvent("lpush") : KeyEvent("rpush"); }
 inline KeyEvent PopEvent(ListEnd end) { return end == ListEnd::kHead ? KeyEvent("lpop") : KeyEvent("rpop"); }
-// Returns the pop command that is propagated for an end.
-inline Bytes PopCommand(ListEnd end) { return end == ListEnd::kHead ? "LPOP" : "RPOP"; }
+inline Bytes PopCommand(ListEnd end) { return end == ListEnd::kHead ? "LPOP" : "RPOP"; }  // the command to propagate
 
-// Replies with the element at an end and removes it. Requires: the element exists.
-void PopOne(Call& call, Edit<List>& list, ListEnd end);
+void PopOne(Call& call, Edit<List>& list, ListEnd end);  // replies with the element at an end and removes it
 // Replies with an array of `count` elements from an end, outermost first, and removes them. Requires: the elements
 // exist.
-void PopMany(Call& call, Edit<List>& list, ListEnd end, size_t count);
+void PopMany(Call& call, Edit<List>& list, ListEnd end, size_t count);  // replies with an array, outermost first
 
-// The arguments of LMPOP, and of BLMPOP after its timeout.
-struct LMPopOptions {
+struct LMPopOptions {  // the arguments of LMPOP, and of BLMPOP after its timeout
   std::span<const Bytes> keys;
   ListEnd end = ListEnd::kHead;
-  size_t count = 1;
+  size_t count = 1;  // maximum number of elements to pop
 };
 LMPopOptions ParseLMPopOptions(Args& args);
 // Pops from the first list that exists. Returns false and does nothing if there is none.
-bool PopFromFirst(Call& call, const LMPopOptions& options);
+bool PopFromFirst(Call& call, const LMPopOptions& options);  // from the first list that exists; false: none does
 
 // Moves an element from `source` to the list at `target_key`, and replies with it. Requires: source exists.
 void MoveElement(Call& call, Edit<List>& source, ListEnd from, Bytes target_key, ListEnd to);

@@ -14,11 +14,11 @@ inline constexpr char kPayloadChecksum[] = "ERR DUMP payload version or checksum
 
 }  // namespace refusals
 
-inline RdbCompression CompressionOf(const Settings& settings) {
+inline RdbCompression CompressionOf(const Settings& settings) {  // of DUMP payloads
   return settings.rdbcompression ? RdbCompression::kOn : RdbCompression::kOff;
 }
 
-inline PayloadCheck ChecksOf(const Services& services) {
+inline PayloadCheck ChecksOf(const Services& services) {  // which checks RESTORE makes
   return services.env.debug.skip_payload_checksum ? PayloadCheck::kSkipChecksum : PayloadCheck::kChecksum;
 }
 

@@ -16,13 +16,13 @@ namespace respite {
 struct Call;
 
 // The pattern of KEYS and SCAN. Unlike in Glob, the pattern `*` also matches the empty text.
-class TextFilter {
+class TextFilter {  // the pattern of KEYS and SCAN
  public:
   explicit TextFilter(Bytes pattern) : matches_all_(pattern == "*"), glob_(pattern) {}
-  bool Matches(Bytes text) const { return matches_all_ || glob_.Matches(text); }
+  bool Matches(Bytes text) const { return matches_all_ || glob_.Matches(text); }  // the text passes
 
  private:
-  bool matches_all_;
+  bool matches_all_;  // the pattern is "*"
   Glob glob_;
 };
 
@@ -31,16 +31,16 @@ uint64_t ParseCursor(Bytes word);
 // Parses the cursor of a command. Later versions do not accept a sign.
 uint64_t ParseCursor(const Call& call, Bytes word);
 
-struct ScanOptions {
-  int64_t count = 10;
+struct ScanOptions {   // the options of SCAN, HSCAN, SSCAN, ZSCAN and CLUSTERSCAN
+  int64_t count = 10;  // COUNT
   TextFilter filter{"*"};
-  bool by_type = false;
+  bool by_type = false;           // TYPE was given
   std::optional<ValueType> type;  // nullopt with by_type: an unknown type
-  bool without_values = false;    // fields without values, members without scores
+  bool without_values = false;    // NOVALUES, NOSCORES: fields without values, members without scores
   std::optional<int> slot;        // for CLUSTERSCAN
   std::optional<Bytes> pattern;   // pattern of `filter`; valid during the request
 
-  bool Matches(Bytes text) const { return filter.Matches(text); }
+  bool Matches(Bytes text) const { return filter.Matches(text); }  // MATCH
 };
 
 // The scanned elements, which decide the accepted options. kKeysOfKnownTypes: an unknown type is an error.
@@ -54,7 +54,7 @@ std::vector<const Entry*> PassingKeys(Call& call, const ScanOptions& options, st
 // Continues a scan at `cursor` and calls visit(slot) for each slot, until `count` slots were visited (even if visit
 // skips them) or ten times as many places. `table` has the Scan of HashIndex. Returns the next cursor.
 template <class Table, class Visit>
-uint64_t WalkTable(const Table& table, uint64_t cursor, int64_t count, Visit&& visit) {
+uint64_t WalkTable(const Table& table, uint64_t cursor, int64_t count, Visit&& visit) {  // returns the next cursor
   constexpr int64_t kPlacesPerSlot = 10;
   constexpr int64_t kMaxCount = std::numeric_limits<int64_t>::max() / kPlacesPerSlot;
   int64_t places = std::min(count, kMaxCount) * kPlacesPerSlot;

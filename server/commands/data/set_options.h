@@ -12,24 +12,23 @@ enum class SetCondition : uint8_t { kAlways, kIfAbsent, kIfPresent, kIfEqual };
 // The effect on the deadline. The last four have a time.
 enum class ExpiryOption : uint8_t { kNone, kKeep, kPersist, kSeconds, kMilliseconds, kUnixSeconds, kUnixMilliseconds };
 
-struct SetOptions {
-  SetCondition condition = SetCondition::kAlways;
-  Bytes expected = {};       // value required by kIfEqual
-  bool returns_old = false;  // GET
-  ExpiryOption expiry = ExpiryOption::kNone;
-  Bytes time = {};  // as the client wrote it; parsed after all other options
+struct SetOptions {                                // the options of SET and GETEX
+  SetCondition condition = SetCondition::kAlways;  // NX, XX, IFEQ
+  Bytes expected = {};                             // value required by kIfEqual (IFEQ)
+  bool returns_old = false;                        // GET: replies with the previous value
+  ExpiryOption expiry = ExpiryOption::kNone;       // effect on the deadline
+  Bytes time = {};                                 // as the client wrote it; parsed after all other options
 
-  bool HasTime() const { return expiry >= ExpiryOption::kSeconds; }
-  bool IsAbsolute() const { return expiry >= ExpiryOption::kUnixSeconds; }
+  bool HasTime() const { return expiry >= ExpiryOption::kSeconds; }         // `time` is set
+  bool IsAbsolute() const { return expiry >= ExpiryOption::kUnixSeconds; }  // `time` is a Unix time
 };
 
 // Parses [NX|XX|IFEQ value] [GET] [EX s|PX ms|EXAT s|PXAT ms|KEEPTTL], up to the last argument.
 SetOptions ParseSetOptions(Call& call);
-// Parses [EX s|PX ms|EXAT s|PXAT ms|PERSIST].
-SetOptions ParseGetExOptions(Args& args);
+SetOptions ParseGetExOptions(Args& args);  // [EX s|PX ms|EXAT s|PXAT ms|PERSIST]
 
 // Returns the deadline of the options, or kNoDeadline without a time. Refuses times that are not positive or out of
 // range.
-int64_t DeadlineOf(const Call& call, const SetOptions& options);
+int64_t DeadlineOf(const Call& call, const SetOptions& options);  // Unix milliseconds, or kNoDeadline without a time
 
 }  // namespace respite

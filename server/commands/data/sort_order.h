@@ -13,62 +13,58 @@
 
 namespace respite {
 
-// Many short texts in one block of memory. Views are valid once all texts are added.
-class TextPool {
+class TextPool {  // many short texts in one block of memory. Views are valid once all texts are added
  public:
   void Add(Bytes text) {
     bytes_.append(text);
     ends_.push_back(bytes_.size());
   }
   size_t Size() const { return ends_.size(); }
-  void Reserve(size_t texts) { ends_.reserve(texts); }
-  std::vector<Bytes> Views() const;
+  void Reserve(size_t texts) { ends_.reserve(texts); }  // memory for this number of texts
+  std::vector<Bytes> Views() const;                     // all texts
 
  private:
-  std::string bytes_;
-  std::vector<size_t> ends_;
+  std::string bytes_;         // the texts, one after the other
+  std::vector<size_t> ends_;  // where each text ends in bytes_
 };
 
 enum class SortDirection : uint8_t { kUp, kDown };
 
-struct SortRange {
-  size_t first = 0;
-  size_t count = 0;
+struct SortRange {   // the part of the result that SORT returns
+  size_t first = 0;  // index of the first element in the sorted order
+  size_t count = 0;  // number of elements
 };
 
-class SortOrder {
+class SortOrder {  // orders elements for SORT by numbers or texts
  public:
   // `elements` must outlive this object.
   SortOrder(SortDirection direction, std::span<const Bytes> elements) : direction_(direction), elements_(elements) {}
 
-  // Sorts by numbers: the caller calls this for each element in turn. Equal numbers are ordered by the elements.
-  void AddNumber(double number) { Add(NumberRank(number)); }
-  // Sorts by texts, one for each element. The text of an element may be absent (data() is null); absent texts come
-  // first.
-  void SetTexts(std::span<const Bytes> texts);
+  void AddNumber(double number) { Add(NumberRank(number)); }  // sort key of the next element, for SORT by numbers
+  void SetTexts(std::span<const Bytes> texts);  // sort key of each element; data() is null: absent, comes first
 
   // Returns the indexes of the elements in this range of the order. The sort is stable. Requires: the range is within
   // the elements. Cost: O(n), and O(k * log(k)) for k elements of the same rank.
-  std::vector<size_t> Select(SortRange range);
+  std::vector<size_t> Select(SortRange range);  // sorts, and returns the indexes of the elements in this range
 
  private:
   struct Key {
-    uint64_t rank;
-    size_t index;
+    uint64_t rank;  // orders like the number, or like the first bytes of the text
+    size_t index;   // of the element
   };
 
-  static uint64_t NumberRank(double number);
-  static uint64_t TextRank(Bytes text);
+  static uint64_t NumberRank(double number);  // orders like the number
+  static uint64_t TextRank(Bytes text);       // orders like the first bytes of the text
   // Descending ranks are complements of ascending ones.
   void Add(uint64_t rank) { keys_.push_back({direction_ == SortDirection::kUp ? rank : ~rank, keys_.size()}); }
-  bool Precedes(const Key& one, const Key& other) const;
+  bool Precedes(const Key& one, const Key& other) const;  // `one` comes first in the result
   using KeyIterator = std::vector<Key>::iterator;
   void Sort(KeyIterator first, KeyIterator last);
-  static void SortByRank(KeyIterator first, KeyIterator last);
+  static void SortByRank(KeyIterator first, KeyIterator last);  // ignores texts
 
   SortDirection direction_;
   std::span<const Bytes> elements_;
-  std::span<const Bytes> texts_;  // empty: compare the elements
+  std::span<const Bytes> texts_;  // sort keys; empty: compare the elements
   std::vector<Key> keys_;
 };
 

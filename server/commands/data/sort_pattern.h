@@ -13,17 +13,16 @@
 
 namespace respite {
 
-class SortPattern {
+class SortPattern {  // where SORT finds a value for an element (BY, GET)
  public:
   explicit SortPattern(Bytes text);
 
   Bytes text() const { return text_; }
-  bool HasStar() const { return kind_ == Kind::kKey; }
+  bool HasStar() const { return kind_ == Kind::kKey; }  // the value depends on the element
   // Calls visit(Bytes value) if there is a value, and returns whether there is one. The view is valid during the call.
   template <class Visit>
   bool Look(DbView& db, Bytes element, Visit&& visit);
-  // Prefetches the values of the next elements, so that their cache misses overlap. Cost: the look-up of each value.
-  void FetchAhead(const DbView& db, std::span<const Bytes> elements);
+  void FetchAhead(const DbView& db, std::span<const Bytes> elements);  // prefetches the values of the next elements
 
  private:
   enum class Kind : uint8_t { kNothing, kElement, kKey };
@@ -32,9 +31,9 @@ class SortPattern {
 
   Bytes text_;
   Kind kind_ = Kind::kNothing;
-  Bytes before_;
-  Bytes after_;
-  Bytes field_;  // empty: the value is a string
+  Bytes before_;  // part of the key before the star
+  Bytes after_;   // part of the key after the star
+  Bytes field_;   // of a hash; empty: the value is a string
   std::string key_;
 };
 

@@ -16,8 +16,7 @@ inline constexpr char kNegativeKeys[] = "ERR Number of keys can't be negative";
 
 }  // namespace refusals
 
-// The arguments after the name or text of a script: the number of keys, the keys, and other arguments.
-struct ScriptArguments {
+struct ScriptArguments {  // of EVAL and FCALL after the name or text: the number of keys, the keys, other arguments
   std::span<const Bytes> keys;
   std::span<const Bytes> args;
 
@@ -33,6 +32,6 @@ struct ScriptArguments {
 
 // Returns the CommandFlag bits of a request that runs a script with these ScriptFlag bits. Redis: flags that a script
 // declares replace those of the command.
-uint32_t FlagsForScript(uint32_t command_flags, uint32_t script_flags);
+uint32_t FlagsForScript(uint32_t command_flags, uint32_t script_flags);  // CommandFlag bits for EVAL or FCALL
 
 }  // namespace respite

@@ -10,7 +10,7 @@
 
 namespace respite {
 
-class InstanceReport {
+class InstanceReport {  // the reply of SENTINEL MASTER, REPLICAS and SENTINELS for one instance
  public:
   using Fields = std::vector<std::pair<Bytes, std::string>>;
 
@@ -21,22 +21,21 @@ class InstanceReport {
  private:
   InstanceReport(const SentinelCore& core, const Instance& instance) : core_(core), instance_(instance) {}
 
-  void AddCommon();
-  void AddTimes();
-  void AddServer(const ServerInstance& server);
-  void AddPrimary(const Primary& primary);
-  void AddReplica(const WatchedReplica& replica);
-  void AddSentinel(const PeerSentinel& sentinel);
-  std::string Flags() const;
+  void AddCommon();                                // fields that all kinds of instances have
+  void AddTimes();                                 // fields with the ages of pings and replies
+  void AddServer(const ServerInstance& server);    // fields that primaries and replicas have
+  void AddPrimary(const Primary& primary);         // fields that only primaries have
+  void AddReplica(const WatchedReplica& replica);  // fields that only replicas have
+  void AddSentinel(const PeerSentinel& sentinel);  // fields that only Sentinels have
+  std::string Flags() const;                       // "master,s_down" and the like
 
   void Add(Bytes name, std::string value) { fields_.emplace_back(name, std::move(value)); }
   void Add(Bytes name, int64_t value) { Add(name, std::to_string(value)); }
-  // Adds the time that has passed since `at_ms`.
-  void AddAge(Bytes name, int64_t at_ms) { Add(name, core_.NowMs() - at_ms); }
+  void AddAge(Bytes name, int64_t at_ms) { Add(name, core_.NowMs() - at_ms); }  // milliseconds since `at_ms`
 
   const SentinelCore& core_;
-  const Instance& instance_;
-  Fields fields_;
+  const Instance& instance_;  // the primary, replica or Sentinel that is reported
+  Fields fields_;             // names and values, in Redis' order
 };
 
 }  // namespace respite

@@ -10,17 +10,15 @@
 
 namespace respite {
 
-inline Sentinel& SentinelOf(const Call& call) { return *call.services.sentinel.sentinel(); }
+inline Sentinel& SentinelOf(const Call& call) { return *call.services.sentinel.sentinel(); }  // of this server
 
-// Returns the primary with this name. Throws a Refusal if there is none.
-inline Primary& PrimaryNamed(const Call& call, Bytes name) {
+inline Primary& PrimaryNamed(const Call& call, Bytes name) {  // throws a Refusal if there is no such primary
   Primary* const primary = SentinelOf(call).state().Find(name);
   if (primary == nullptr) throw Refusal{"ERR No such master with that name"};
   return *primary;
 }
 
-// Writes the configuration file, and replies whether that succeeded.
-inline void SaveAndReply(Call& call) {
+inline void SaveAndReply(Call& call) {  // writes the configuration file, and replies OK if that succeeded
   if (!SentinelOf(call).core().Save()) throw Refusal{"ERR Failed to save config file. Check server logs."};
   call.reply.Ok();
 }

@@ -8,15 +8,13 @@
 
 namespace respite {
 
-struct PictureSize {
+struct PictureSize {  // in characters
   int64_t columns;
   int64_t rows;
 };
 
-// A random maze of slashes. Lines end with '\n'.
-std::string Labyrinth(Random& random, PictureSize size);
+std::string Labyrinth(Random& random, PictureSize size);  // for LOLWUT: a random maze of slashes. Lines end with '\n'
 
-// A town at night: a random walk of roofs with lit windows under stars.
-std::string Skyline(Random& random, PictureSize size);
+std::string Skyline(Random& random, PictureSize size);  // for LOLWUT: a town at night, with lit windows under stars
 
 }  // namespace respite

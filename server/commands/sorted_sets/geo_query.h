@@ -19,29 +19,26 @@ enum class GeoForm : uint8_t {
   kRadiusByMemberReadOnly,
 };
 
-struct GeoQuery {
+struct GeoQuery {  // the arguments of GEOSEARCH, GEOSEARCHSTORE and the older GEORADIUS commands
   enum class Order : uint8_t { kNone, kNearestFirst, kFarthestFirst };
 
-  GeoShape shape;
-  Order order = Order::kNone;
-  int64_t count = 0;  // 0: all
-  bool takes_any = false;
-  bool with_distance = false;
-  bool with_hash = false;
-  bool with_point = false;
-  std::optional<Bytes> store_key;
-  bool stores_distance = false;
+  GeoShape shape;                  // the area that is searched
+  Order order = Order::kNone;      // ASC, DESC
+  int64_t count = 0;               // 0: all
+  bool takes_any = false;          // ANY: any `count` places in the area, not the nearest
+  bool with_distance = false;      // WITHDIST
+  bool with_hash = false;          // WITHHASH
+  bool with_point = false;         // WITHCOORD
+  std::optional<Bytes> store_key;  // STORE, STOREDIST: key of the result
+  bool stores_distance = false;    // STOREDIST
 
   // Redis: COUNT without ANY selects the nearest places.
   bool IsSorted() const { return order != Order::kNone || (count > 0 && !takes_any); }
 };
 
-// Returns the position of a member, or nullopt if there is none.
-std::optional<GeoPoint> PlaceOf(const SortedSet& places, Bytes member);
-// Takes longitude and latitude. Throws if they are not numbers or out of range.
-GeoPoint TakePoint(Args& args);
-// Returns the number of metres in one `m`, `km`, `ft` or `mi`.
-double MetersPerUnit(Bytes unit);
+std::optional<GeoPoint> PlaceOf(const SortedSet& places, Bytes member);  // nullopt if there is no such member
+GeoPoint TakePoint(Args& args);    // takes longitude and latitude. Throws a Refusal if they are out of range
+double MetersPerUnit(Bytes unit);  // of `m`, `km`, `ft` or `mi`
 
 // Parses the arguments after the keys. A search may be centred on a member of `places`. Redis: if `places` does not
 // exist, options are checked, but the member is not.

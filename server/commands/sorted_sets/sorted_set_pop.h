@@ -12,8 +12,7 @@ namespace respite {
 
 enum class ScoreEnd : uint8_t { kMin, kMax };
 
-// Returns the pop command that is propagated for an end.
-inline Bytes PopCommand(ScoreEnd end) { return end == ScoreEnd::kMin ? "ZPOPMIN" : "ZPOPMAX"; }
+inline Bytes PopCommand(ScoreEnd end) { return end == ScoreEnd::kMin ? "ZPOPMIN" : "ZPOPMAX"; }  // to propagate
 
 // Calls write(member, score) for `count` members at one end and removes them. Requires: the members exist.
 template <class Write>
@@ -24,14 +23,13 @@ void PopMembers(Edit<SortedSet>& set, ScoreEnd end, size_t count, Write&& write)
   set.Touched(end == ScoreEnd::kMin ? KeyEvent("zpopmin") : KeyEvent("zpopmax"), count);
 }
 
-// The arguments of ZMPOP, and of BZMPOP after its timeout.
-struct ZMPopOptions {
+struct ZMPopOptions {  // the arguments of ZMPOP, and of BZMPOP after its timeout
   std::span<const Bytes> keys;
   ScoreEnd end = ScoreEnd::kMin;
-  size_t count = 1;
+  size_t count = 1;  // maximum number of members to pop
 };
 ZMPopOptions ParseZMPopOptions(Args& args);
 // Pops from the first sorted set that exists. Returns false and does nothing if there is none.
-bool PopFromFirst(Call& call, const ZMPopOptions& options);
+bool PopFromFirst(Call& call, const ZMPopOptions& options);  // from the first sorted set that exists; false: none does
 
 }  // namespace respite

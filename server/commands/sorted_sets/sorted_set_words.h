@@ -20,11 +20,9 @@ inline constexpr char kScoreNotANumber[] = "ERR resulting score is not a number 
 
 // Parses `1.5`, `(1.5` (exclusive), `-inf`.
 ScoreRange ParseScoreRange(Bytes min, Bytes max, const DialectTraits& traits);
-// Parses `[member`, `(member` (exclusive), `-` (first) and `+` (last).
-LexRange ParseLexRange(Bytes min, Bytes max);
+LexRange ParseLexRange(Bytes min, Bytes max);  // ends: `[member`, `(member` (exclusive), `-` (first), `+` (last)
 
-// Returns the part of a range of ranks within `size` members.
-inline RankSpan RanksAmong(const IndexRange& range, size_t size) {
+inline RankSpan RanksAmong(const IndexRange& range, size_t size) {  // the part of the range within `size` members
   const auto [first, count] = range.Among(size);
   return {first, count};
 }
@@ -35,7 +33,7 @@ inline RankSpan Mirrored(RankSpan span, size_t size) { return {size - span.first
 enum class Scores : uint8_t { kNo, kYes };
 
 // Writes members with or without scores. Under RESP3 a member and its score are an array.
-class MemberWriter {
+class MemberWriter {  // writes members with or without scores to a reply
  public:
   MemberWriter(Reply& reply, Scores scores) : reply_(&reply), scores_(scores) {}
 
@@ -49,7 +47,7 @@ class MemberWriter {
 
  private:
   Reply* reply_;
-  Scores scores_;
+  Scores scores_;  // whether scores are written
 };
 
 // Takes WITHSCORES if it is the next argument.
@@ -61,9 +59,9 @@ inline size_t PackedRoom(size_t count, size_t bytes, const EncodingLimits& limit
   return count > limits.zset_max_listpack_entries ? 0 : kPerMember * count + bytes;
 }
 
-struct AddCounts {
-  int64_t added = 0;
-  int64_t changed = 0;
+struct AddCounts {      // result of AddPairs
+  int64_t added = 0;    // new members
+  int64_t changed = 0;  // members whose score changed
   AddResult last = {AddResult::Outcome::kRuledOut};
 
   int64_t All() const { return added + changed; }
@@ -72,7 +70,7 @@ struct AddCounts {
 // Adds `count` members by a rule (ZADD, ZINCRBY, GEOADD). pair_at(index) returns a std::pair<Bytes, double>. Throws if
 // a sum is not a number, so with arithmetic only one member may be added.
 template <class PairAt>
-AddCounts AddPairs(Edit<SortedSet>& set, const AddRule& rule, size_t count, PairAt&& pair_at) {
+AddCounts AddPairs(Edit<SortedSet>& set, const AddRule& rule, size_t count, PairAt&& pair_at) {  // members and scores
   using Outcome = AddResult::Outcome;
   AddCounts counts;
   set->Expect(count);

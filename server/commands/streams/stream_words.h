@@ -16,7 +16,7 @@ namespace refusals {
 
 inline constexpr char kStreamId[] = "ERR Invalid stream ID specified as stream command argument";
 // Redis: these errors cut names at the first NUL.
-inline std::string ShownName(Bytes name) { return std::string(name.substr(0, name.find('\0'))); }
+inline std::string ShownName(Bytes name) { return std::string(name.substr(0, name.find('\0'))); }  // for error texts
 inline Refusal NoSuchKeyOrGroup(Bytes key, Bytes group) {
   return {"NOGROUP No such key '" + ShownName(key) + "' or consumer group '" + ShownName(group) + "'"};
 }
@@ -26,38 +26,31 @@ inline Refusal NoSuchGroup(Bytes group, Bytes key) {
 
 }  // namespace refusals
 
-// Parses an ID. A missing sequence number counts as 0.
-StreamId TakeStreamId(Bytes word);
+StreamId TakeStreamId(Bytes word);  // parses an ID; a missing sequence number counts as 0. Throws a Refusal
 
-// Parse the ends of a range: `-`, `+`, IDs, and IDs with `(`, which are exclusive.
-StreamId RangeStart(Bytes word);
-StreamId RangeEnd(Bytes word);
+StreamId RangeStart(Bytes word);  // parses `-`, `+`, an ID, or `(` and an ID (exclusive)
+StreamId RangeEnd(Bytes word);    // parses the same as the end of a range
 
-// Writes an entry as [id, [field, value, …]].
-void WriteEntry(Reply& reply, const StreamLog::Walk& entry);
+void WriteEntry(Reply& reply, const StreamLog::Walk& entry);  // as [id, [field, value, …]]
 // Writes an array of the entries of a range, at most `most` (0: all).
 void WriteEntries(Reply& reply, const StreamLog& log, const StreamId& from, const StreamId& to, uint64_t most,
                   StreamLog::Order order);
-// Writes one entry. Returns false and writes nothing if it does not exist.
-bool WriteEntryOf(Reply& reply, const StreamLog& log, const StreamId& id);
+bool WriteEntryOf(Reply& reply, const StreamLog& log, const StreamId& id);  // false: no such entry, nothing written
 
-// A group that a command changes, with the names for its propagated commands.
-struct GroupEdit {
+struct GroupEdit {  // a consumer group that a command changes
   Bytes key;
   Bytes name;
-  Edit<Stream>& stream;
-  StreamGroup& group;
+  Edit<Stream>& stream;  // the stream, opened for changes
+  StreamGroup& group;    // the consumer group
 
   StreamLog& Log() const { return stream->Log(); }
 };
 
-// Returns how the emulated version counts the entries that groups have read.
-ReadCounting CountingOf(const DialectTraits& traits);
+ReadCounting CountingOf(const DialectTraits& traits);  // how the emulated version counts the entries read by groups
 
-// Finds or creates the consumer and marks it as seen. Creating it counts as a change.
-StreamConsumer& SeeConsumer(Call& call, const GroupEdit& edit, Bytes name);
+StreamConsumer& SeeConsumer(Call& call, const GroupEdit& edit, Bytes name);  // also marks it as seen
 // Propagate the state of a pending entry, and the group's last delivered ID.
-void RecordPending(Call& call, const GroupEdit& edit, const StreamId& id, const PendingEntry& entry);
-void RecordGroupPosition(Call& call, const GroupEdit& edit);
+void RecordPending(Call& call, const GroupEdit& edit, const StreamId& id, const PendingEntry& entry);  // propagates it
+void RecordGroupPosition(Call& call, const GroupEdit& edit);  // propagates the group's last delivered ID
 
 }  // namespace respite

@@ -10,12 +10,10 @@ inline constexpr char kClockTooFar[] = "ERR the clock cannot go beyond the end o
 
 // Parses all remaining arguments: `FREEZE [time]`, `ADVANCE duration`, `SET time`, `NEXT`, `RATE factor`,
 // `AUTO ON|OFF`, `REAL`.
-ClockMove ClockMoveIn(Call& call);
+ClockMove ClockMoveIn(Call& call);  // parses all remaining arguments of TEST CLOCK
 
-// Number of fields of TEST CLOCK; `next` is the last.
-inline constexpr int kClockFields = 6;
-void ReplyClock(Reply& reply, const ClockControl& control);
-// Replies with a map, or null if no event is due.
-void ReplyDue(Reply& reply, const std::optional<ClockControl::Due>& due);
+inline constexpr int kClockFields = 6;  // number of fields in the reply of TEST CLOCK; `next` is the last
+void ReplyClock(Reply& reply, const ClockControl& control);                // writes the fields of TEST CLOCK
+void ReplyDue(Reply& reply, const std::optional<ClockControl::Due>& due);  // the next event as a map, or null
 
 }  // namespace respite

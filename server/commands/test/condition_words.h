@@ -14,14 +14,13 @@ inline constexpr char kConditions[] = "COMMAND, CATEGORY, KEY, CLIENT, ID, USER,
 
 // Takes a condition and its value, and adds it to the filter. Returns false if the next argument is no condition, or
 // there is none. Throws a Refusal for an invalid value.
-bool TakeCondition(Args& args, const CommandTable& commands, RequestFilter& filter);
+bool TakeCondition(Args& args, const CommandTable& commands, RequestFilter& filter);  // false: there is no condition
 // Takes a condition of the journal, which may also be OUTCOME or SINCE.
-bool TakeCondition(Args& args, const CommandTable& commands, JournalFilter& filter);
+bool TakeCondition(Args& args, const CommandTable& commands, JournalFilter& filter);  // false: there is no condition
 
-// Throws a Refusal if the journal has dropped entries that might have matched.
-void RequireWhole(const RequestJournal& journal, const JournalFilter& filter);
+void RequireWhole(const RequestJournal& journal, const JournalFilter& filter);  // throws if entries are lost
 
 // Takes all remaining arguments as conditions for clients: CLIENT, ID, USER, ADDR, DB, LIB.
-ClientFilter TakeClientFilter(Args& args);
+ClientFilter TakeClientFilter(Args& args);  // takes CLIENT, ID, USER, ADDR, DB, LIB
 
 }  // namespace respite

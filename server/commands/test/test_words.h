@@ -27,59 +27,51 @@ constexpr CommandSpec TestSpec(std::string_view syntax, std::string_view summary
           .protection = Protection::kTestCommands};
 }
 
-// Parses `250`, `250ms`, `30s`, `5m`, `2h` or `7d`. Returns milliseconds. Throws a Refusal that lists these forms.
-int64_t DurationMs(Bytes word);
-// Parses a time in Unix milliseconds. Throws a Refusal that says so.
-int64_t TimeMs(Bytes word);
-// Parses ON or OFF.
-bool OnOrOff(Bytes word);
-bool YesOrNo(Bytes word);
+int64_t DurationMs(Bytes word);  // parses `250`, `250ms`, `30s`, `5m`, `2h` or `7d`, or throws a Refusal
+int64_t TimeMs(Bytes word);      // parses a time in Unix milliseconds. Throws a Refusal that says so
+bool OnOrOff(Bytes word);        // parses ON or OFF. Throws a Refusal
+bool YesOrNo(Bytes word);        // parses YES or NO. Throws a Refusal
 
-// Quotes and shortens a word for an error text.
-std::string Shown(Bytes word);
-[[noreturn]] void RefuseWord(Bytes word, const std::string& what, const std::string& instead);
+std::string Shown(Bytes word);  // the argument, quoted and shortened for an error text
+[[noreturn]] void RefuseWord(Bytes word, const std::string& what, const std::string& instead);  // throws a Refusal
 
-// Takes the value after an argument like COMMAND or TIMES.
-Bytes ValueOf(Args& args, Bytes word);
+Bytes ValueOf(Args& args, Bytes word);  // takes the value after an argument `word` such as COMMAND or TIMES
 
-struct Range {
+struct Range {  // both ends are included
   int64_t least;
   int64_t most;
 };
-int64_t NumberIn(Bytes word, const std::string& what, Range range);
+int64_t NumberIn(Bytes word, const std::string& what, Range range);  // throws a Refusal that names `what`
 
 template <class Value>
-void SetOnce(std::optional<Value>& place, Bytes word, Value value) {
+void SetOnce(std::optional<Value>& place, Bytes word, Value value) {  // throws a Refusal if `word` is given twice
   if (place) throw Refusal{"ERR " + ToUpper(word) + " is given twice"};
   place = std::move(value);
 }
 
-// An action of TEST SNAPSHOT, TEST WORLD or TEST FAULT.
-struct TestAction {
+struct TestAction {  // an action of TEST SNAPSHOT, TEST WORLD or TEST FAULT
   Bytes name;
   void (*run)(Call&);
 };
 
-// Runs the action that the next argument names. Refuses an unknown name.
-void RunTestAction(Call& call, std::span<const TestAction> actions);
+void RunTestAction(Call& call, std::span<const TestAction> actions);  // runs the one that the next argument names
 
-// Writes a map reply, field by field.
-class ReplyFields {
+class ReplyFields {  // writes a map reply, field by field
  public:
   static constexpr size_t kOfClient = 5;  // fields that Client writes
 
   ReplyFields(Reply& reply, size_t fields) : reply_(reply) { reply_.Map(fields); }
-  ReplyFields& Text(Bytes name, Bytes value) {
+  ReplyFields& Text(Bytes name, Bytes value) {  // a field with a text
     reply_.Bulk(name);
     reply_.Bulk(value);
     return *this;
   }
-  ReplyFields& Number(Bytes name, int64_t value) {
+  ReplyFields& Number(Bytes name, int64_t value) {  // a field with a number
     reply_.Bulk(name);
     reply_.Integer(value);
     return *this;
   }
-  ReplyFields& Client(const RequestOwner& client) {
+  ReplyFields& Client(const RequestOwner& client) {  // the fields id, name, lib, addr and user
     Number("id", static_cast<int64_t>(client.id));
     return Text("name", client.name).Text("lib", client.library).Text("addr", client.address).Text("user", client.user);
   }

@@ -14,17 +14,17 @@
 
 namespace respite {
 
-struct DiskFault {
+struct DiskFault {  // what TEST FAULT does to a write or sync
   enum class Kind : uint8_t { kFull, kSlow, kError };
   static constexpr int64_t kSlowestMs = 60'000;  // the server blocks for this time
 
   Kind kind;
-  int64_t slow_ms = 0;
+  int64_t slow_ms = 0;  // for kSlow: the delay
 };
 
-class DiskFaults {
+class DiskFaults {  // the rules of TEST FAULT for the disk
  public:
-  static constexpr size_t kMost = 64;
+  static constexpr size_t kMost = 64;  // rules
 
   DiskFaults();
   ~DiskFaults();
@@ -35,30 +35,27 @@ class DiskFaults {
   bool Add(uint64_t serial, const DiskFault& fault, const Turns& turns);
   void Remove(uint64_t serial);
   void Seed(uint64_t serial, uint64_t seed);
-  // Returns null if there is no such rule.
-  const TurnCounts* CountsOf(uint64_t serial) const;
+  const TurnCounts* CountsOf(uint64_t serial) const;  // null if there is no such rule
 
   // Returns the delay and the error (or kNoError) for an operation. Thread-safe.
   enum class Operation : uint8_t { kWrite, kSync };
-  struct Meeting {
-    IoError error = kNoError;
-    int64_t slow_ms = 0;
+  struct Meeting {             // what happens to one write or sync
+    IoError error = kNoError;  // the error that it gets
+    int64_t slow_ms = 0;       // how long it is delayed
   };
   Meeting Meet(Operation operation);
 
  private:
   struct Slot;
-  struct Table;
+  struct Table;  // the rules, in memory that child processes share
 
   Slot* Find(uint64_t serial) const;
-  // Returns the first rule after `serial` that may act on the operation, or null.
-  Slot* NextAfter(uint64_t serial, Operation operation) const;
+  Slot* NextAfter(uint64_t serial, Operation operation) const;  // next rule that may act on the operation, or null
 
   std::atomic<Table*> table_ = nullptr;  // null until the first rule is added
 };
 
-// A FileSystem that applies the faults to writes and syncs of its files.
-class FaultyDisk final : public FileSystem {
+class FaultyDisk final : public FileSystem {  // applies the faults to writes and syncs of its files
  public:
   using Sleep = std::function<void(int64_t ms)>;
 
@@ -74,17 +71,17 @@ class FaultyDisk final : public FileSystem {
   Result<std::vector<std::string>, IoError> List(const std::string& path) override { return files_.List(path); }
   Kind KindOf(const std::string& path) override { return files_.KindOf(path); }
   Result<std::unique_ptr<File>, IoError> Lock(const std::string& path) override { return files_.Lock(path); }
-  void Later(FileTask& task) override { files_.Later(task); }
+  void Later(FileTask& task) override { files_.Later(task); }  // runs the task in a background thread
 
   // Sleeps for the delay of the fault, and returns its error.
   IoError Meet(DiskFaults::Operation operation);
 
  private:
-  static void ReallySleep(int64_t ms);
+  static void ReallySleep(int64_t ms);  // blocks the thread
 
-  FileSystem& files_;
+  FileSystem& files_;  // does the real work
   DiskFaults& faults_;
-  const Sleep sleep_;
+  const Sleep sleep_;  // blocks the thread
 };
 
 }  // namespace respite

@@ -28,106 +28,100 @@ namespace respite {
 class ClientFaults;
 class RequestJournal;
 
-// New connections are closed, or are not accepted.
-enum class RefusedConnections : uint8_t { kClosed, kNotAccepted };
+enum class RefusedConnections : uint8_t { kClosed, kNotAccepted };  // what happens to new connections
 
-// The arguments of TEST FAULT ADD.
-struct FaultOrder {
+struct FaultOrder {  // the arguments of TEST FAULT ADD
   using Action = std::variant<RequestFault, RefusedConnections, DiskFault>;
 
   std::string name;
   std::vector<std::string> words;  // arguments after the name, for LIST
-  RequestFilter filter;
-  Action action;
-  Turns turns;  // without its seed
-  std::optional<int64_t> for_ms;
+  RequestFilter filter;            // the requests on which it acts
+  Action action;                   // what it does
+  Turns turns;                     // how often it acts; without its seed
+  std::optional<int64_t> for_ms;   // the rule ends after this time
 };
 
-class FaultRules final : public RequestFaults, public Timers::Source {
+class FaultRules final : public RequestFaults, public Timers::Source {  // the rules of TEST FAULT
  public:
-  static constexpr size_t kMost = 10'000;
+  static constexpr size_t kMost = 10'000;  // rules
 
-  struct Parts {
+  struct Parts {  // references to what the class uses
     const Env& env;
     ClientFaults& client_faults;
-    RequestFaultsPort& port;
+    RequestFaultsPort& port;  // through which rules receive requests
     DiskFaults& disk;
     RequestJournal& journal;
-    uint64_t seed;
+    uint64_t seed;  // of the choices of PERCENT
   };
   explicit FaultRules(const Parts& parts);
   ~FaultRules() override;
   FaultRules(const FaultRules&) = delete;
   FaultRules& operator=(const FaultRules&) = delete;
 
-  size_t Count() const { return rules_.size(); }
+  size_t Count() const { return rules_.size(); }  // number of rules
   bool Has(Bytes name) const { return names_.contains(name); }
   // Adds a rule. Throws a Refusal if this server cannot have such a rule. Requires: the name is free and Count() <
   // kMost.
   void Add(FaultOrder order);
   // Removes the rule and releases the requests that it delays. Returns false if there is no such rule.
-  bool Delete(Bytes name);
-  void Clear();
+  bool Delete(Bytes name);  // false: there is no such rule
+  void Clear();             // removes all rules
   // Sets the seed for the choices of PERCENT. Equal seeds give equal choices.
   void Seed(uint64_t seed);
 
-  struct Summary {
+  struct Summary {  // one rule of TEST FAULT LIST
     enum class State : uint8_t { kActive, kSpent, kOver };
     const FaultOrder& order;
-    uint64_t matches;
-    uint64_t hits;
-    State state;
-    std::optional<int64_t> left_ms;
+    uint64_t matches;                // requests that it matched
+    uint64_t hits;                   // of these, requests on which it acted
+    State state;                     // kSpent: TIMES is used up; kOver: FOR has passed
+    std::optional<int64_t> left_ms;  // rest of its FOR duration
   };
   std::vector<Summary> List() const;
   // Returns nullopt if there is no such rule.
   std::optional<uint64_t> Hits(Bytes name) const;
 
-  // Sets the sockets that rules can shut. Null, the default, if this server has no sockets of its own.
-  void Attach(ListeningSockets* sockets) { sockets_ = sockets; }
-  // Returns whether to close a connection from this address. Cost: O(connection rules).
-  bool RefusesConnection(Bytes address);
+  void Attach(ListeningSockets* sockets) { sockets_ = sockets; }  // that rules can shut; null: none
+  bool RefusesConnection(Bytes address);  // a rule acts on a connection from this address. Cost: O(connection rules)
 
   const RequestFault* Meet(const Request& request) override;
 
   // Timers::Source: ends the rules with a FOR duration that has passed.
   int64_t NextDueMs() const override { return ends_.empty() ? Timers::kNever : ends_.begin()->first.first; }
-  void RunDue(int64_t now_ms) override;
-  std::string WhatIsDue() const override;
+  void RunDue(int64_t now_ms) override;    // ends the rules whose FOR duration has passed
+  std::string WhatIsDue() const override;  // readable text about the next rule that ends
 
  private:
   struct Rule;
   using Rules = std::list<Rule>;
-  // A rule that may act on a command. It is small, so that a thousand candidates fit into the L1 cache.
-  struct Candidate {
+  struct Candidate {  // a rule that may act on a command; small, so that a thousand fit into the L1 cache
     Rule* rule;
     TextStart key;  // start of its condition KEY; empty without one
   };
-  // The candidates for one command; made again when the rules have changed since.
-  struct Candidates {
-    uint64_t version = 0;
-    bool need_keys = false;
-    std::vector<Candidate> rules;
+  struct Candidates {              // rules that may act on one command; made again when the rules have changed since
+    uint64_t version = 0;          // of the rules when it was made
+    bool need_keys = false;        // a rule has the condition KEY
+    std::vector<Candidate> rules;  // in the order in which they were added
   };
 
-  const Candidates& CandidatesFor(const Command& command);
+  const Candidates& CandidatesFor(const Command& command);  // made again if the rules have changed
   static Candidate CandidateOf(Rule& rule);
   // Deactivates the rule, which stays in the list.
   void Stop(Rule& rule);
-  void AfterChange();
-  uint64_t SeedFor(Bytes name) const;
-  bool ShutsSockets() const;
+  void AfterChange();                  // computes again all that depends on the rules
+  uint64_t SeedFor(Bytes name) const;  // of the choices of one rule
+  bool ShutsSockets() const;           // an active rule makes the server refuse connections
 
   const Parts parts_;
-  uint64_t seed_;
-  uint64_t last_serial_ = 0;
-  uint64_t version_ = 1;
-  Rules rules_;
-  std::map<std::string, Rules::iterator, std::less<>> names_;
-  std::vector<Candidates> candidates_;  // by Command::id
-  std::vector<Rule*> of_connections_;
-  std::map<std::pair<int64_t, uint64_t>, Rule*> ends_;  // rules with FOR, by end time and serial
-  ListeningSockets* sockets_ = nullptr;
+  uint64_t seed_;                                              // of the choices of PERCENT
+  uint64_t last_serial_ = 0;                                   // number of the latest rule
+  uint64_t version_ = 1;                                       // grows with each change of the rules
+  Rules rules_;                                                // in the order in which they were added
+  std::map<std::string, Rules::iterator, std::less<>> names_;  // the rules by name
+  std::vector<Candidates> candidates_;                         // by Command::id
+  std::vector<Rule*> of_connections_;                          // active rules that refuse connections
+  std::map<std::pair<int64_t, uint64_t>, Rule*> ends_;         // rules with FOR, by end time and serial
+  ListeningSockets* sockets_ = nullptr;                        // null: this server has none of its own
 };
 
 }  // namespace respite

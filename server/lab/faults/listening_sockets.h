@@ -4,13 +4,11 @@
 
 namespace respite {
 
-class ListeningSockets {
+class ListeningSockets {  // of a server, for faults that refuse connections
  public:
   virtual ~ListeningSockets() = default;
-  // Makes the system refuse new connections. The ports stay reserved meanwhile.
-  virtual void StopListening() = 0;
-  // Does nothing if the sockets are open.
-  virtual void ListenAgain() = 0;
+  virtual void StopListening() = 0;  // makes the system refuse new connections; the ports stay reserved
+  virtual void ListenAgain() = 0;    // undoes StopListening
 };
 
 }  // namespace respite

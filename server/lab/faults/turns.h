@@ -8,8 +8,8 @@
 
 namespace respite {
 
-struct Turns {
-  static constexpr uint64_t kAlways = UINT64_MAX;
+struct Turns {  // how often a fault acts on the requests that it matches (TIMES, AFTER, PERCENT)
+  static constexpr uint64_t kAlways = UINT64_MAX;  // no limit
 
   uint64_t times = kAlways;   // maximum number of hits
   uint64_t after = 0;         // number of first matches without a hit
@@ -17,19 +17,18 @@ struct Turns {
   uint64_t seed = 0;          // for that choice, which depends only on it and on the number of the match
 };
 
-// Counters that threads and processes may share.
-class TurnCounts {
+class TurnCounts {  // how often a fault rule has matched and acted; threads and processes may share it
  public:
-  uint64_t Matches() const { return matches_.load(std::memory_order_relaxed); }
-  uint64_t Hits() const { return hits_.load(std::memory_order_relaxed); }
-  bool IsSpent(const Turns& turns) const { return Hits() >= turns.times; }
-  void Reset();
+  uint64_t Matches() const { return matches_.load(std::memory_order_relaxed); }  // requests that the rule matched
+  uint64_t Hits() const { return hits_.load(std::memory_order_relaxed); }        // matches on which it acted
+  bool IsSpent(const Turns& turns) const { return Hits() >= turns.times; }       // it never acts again
+  void Reset();                                                                  // sets both counters to 0
   // Counts a match. Returns whether the fault acts on it.
   bool Take(const Turns& turns);
 
  private:
-  std::atomic<uint64_t> matches_ = 0;
-  std::atomic<uint64_t> hits_ = 0;
+  std::atomic<uint64_t> matches_ = 0;  // requests that the rule matched
+  std::atomic<uint64_t> hits_ = 0;     // matches on which it acted
 };
 
 inline void TurnCounts::Reset() {

@@ -8,28 +8,28 @@
 
 namespace respite {
 
-class HabitCheck final : public LintCheck {
+class HabitCheck final : public LintCheck {  // the rules no-ttl, deprecated, newer and watch-without-exec
  public:
   explicit HabitCheck(const Parts& parts) : parts_(parts) {}
 
-  void Before(const LintRequest& request, LintRemarks& remarks) override;
-  void After(const LintRequest& request, LintRemarks& remarks) override;
-  void Failed(const Session& client) override;
-  void Conclude(LintRemarks& remarks) override;
+  void Before(const LintRequest& request, LintRemarks& remarks) override;  // before the request runs
+  void After(const LintRequest& request, LintRemarks& remarks) override;   // after it has succeeded
+  void Failed(const Session& client) override;   // a request of this client has failed or was refused
+  void Conclude(LintRemarks& remarks) override;  // adds remarks about clients that have disconnected
 
  private:
-  struct Watching {
+  struct Watching {  // a client that uses WATCH
     LintClient client;
     std::string key;  // the first key
     uint64_t number;  // number of the WATCH request
   };
 
-  void JudgeDeadline(const LintRequest& request, LintRemarks& remarks);
-  void JudgeVersions(const LintRequest& request, LintRemarks& remarks) const;
+  void JudgeDeadline(const LintRequest& request, LintRemarks& remarks);        // the rule no-ttl
+  void JudgeVersions(const LintRequest& request, LintRemarks& remarks) const;  // the rules deprecated and newer
   void JudgeMarks(const std::string& what, const VersionMark& since, const VersionMark& deprecated_since,
                   Bytes replaced_by, LintRemarks& remarks) const;
-  void JudgeWatch(const LintRequest& request, LintRemarks& remarks);
-  void NoteWatch(const LintRequest& request);
+  void JudgeWatch(const LintRequest& request, LintRemarks& remarks);  // the rule watch-without-exec
+  void NoteWatch(const LintRequest& request);                         // remembers or forgets the WATCH of a client
 
   const Parts parts_;
   KeySet written_;                                   // keys that the running transaction or script has written

@@ -29,23 +29,23 @@ struct CurrentExecution;
 // The mode of a rule. kStrict refuses the request.
 enum class LintMode : uint8_t { kOff, kOn, kStrict };
 
-struct LintFinding {
+struct LintFinding {  // something that TEST LINT has found, once for all its repetitions
   LintRule rule;
   LintClient client;    // the first client
   std::string command;  // "set"; empty for a remark about a client that has left
   std::string request;  // the first request, as it would be typed
-  std::string key;
+  std::string key;      // the first key
   std::string why;
-  uint64_t count = 0;
+  uint64_t count = 0;    // how often it was found
   int64_t first_ms = 0;  // Unix time
   int64_t last_ms = 0;
 };
 
-class Lint final : public RequestFaults, public CallObserver, private KeyEventListener {
+class Lint final : public RequestFaults, public CallObserver, private KeyEventListener {  // TEST LINT
  public:
   static constexpr size_t kMost = 1000;  // findings
 
-  struct Parts {
+  struct Parts {  // references to what the class uses
     const Env& env;
     const CurrentExecution& current_execution;
     const Dataset& data;
@@ -63,58 +63,54 @@ class Lint final : public RequestFaults, public CallObserver, private KeyEventLi
   LintMode ModeOf(LintRule rule) const { return modes_[static_cast<size_t>(rule)]; }
   // Sets the mode of the rules for all later requests.
   void SetMode(std::span<const LintRule> rules, LintMode mode);
-  LintLimits& limits() { return limits_; }
+  LintLimits& limits() { return limits_; }  // the values of the rules that take one
   // Turns all rules off; the findings stay.
   void Stop();
-  void Clear();
-  // Turns all rules off, removes the findings and resets the limits.
-  void Forget();
-  bool HasBegun() const { return has_begun_; }
-  // Takes over the rules and findings of another server, which ends.
-  void Continue(Lint& before);
+  void Clear();                                 // removes the findings
+  void Forget();                                // turns all rules off, removes the findings and resets the limits
+  bool HasBegun() const { return has_begun_; }  // a rule was on at some time
+  void Continue(Lint& before);                  // takes over the rules and findings of another server, which ends
 
-  // Returns all findings in the order of their discovery, including those about clients that have left.
-  std::vector<const LintFinding*> Report();
+  std::vector<const LintFinding*> Report();  // all findings, including those about clients that have left
   // Returns the number of distinct findings that were dropped because kMost findings were recorded already.
   uint64_t Lost() const { return lost_; }
 
   const RequestFault* Meet(const Request& request) override;
-  void OnCall(const FinishedCall& call) override;
-  void OnRefusal(const RefusedCall& call) override;
+  void OnCall(const FinishedCall& call) override;    // runs the checks after a request
+  void OnRefusal(const RefusedCall& call) override;  // tells the checks
 
  private:
   void OnKeyEvent(int db, Bytes key, const KeyEvent& event) override;
-  void OnFlush(std::span<const int> dbs) override;
+  void OnFlush(std::span<const int> dbs) override;  // tells the checks that all keys are gone
   void OnSwap(int one, int other) override;
 
-  struct Sender {
-    LintClient owner;
-    uint64_t requests = 0;
+  struct Sender {           // a client that has sent requests
+    LintClient owner;       // the client as findings name it
+    uint64_t requests = 0;  // that it has sent
   };
 
-  void TellOfFailure(const Session& client);
-  // Creates the checks that the active rules need, and destroys the others.
-  void ChooseChecks();
-  void Listen();
-  void Leave();
-  LintRemarks Leftovers();
-  Sender& SenderOf(const Session& client);
-  LintRequest RequestOf(const Request& request);
+  void TellOfFailure(const Session& client);  // tells the checks that a request of this client has failed
+  void ChooseChecks();                        // creates the checks that the active rules need, and destroys the others
+  void Listen();                              // begins to receive requests and key events
+  void Leave();                               // receives no requests and key events any more
+  LintRemarks Leftovers();                    // remarks about clients that have disconnected
+  Sender& SenderOf(const Session& client);    // record of this client, created if absent
+  LintRequest RequestOf(const Request& request);  // with what the checks need to know
   // Records the remarks of active rules as findings. Returns the first remark of a strict rule, if there is one.
   std::optional<LintRemark> Note(const LintRequest* request, LintRemarks remarks);
   void Add(const LintRequest* request, const LintRemark& remark);
 
   const Parts parts_;
   std::array<LintMode, kLintRules> modes_{};
-  LintLimits limits_;
-  bool has_begun_ = false;
-  std::map<size_t, std::unique_ptr<LintCheck>> checks_;  // checks with an active rule, in their order
-  std::unordered_map<uint64_t, Sender> senders_;
-  std::map<std::string, LintFinding> findings_;  // by the properties that identify a finding
-  std::vector<const LintFinding*> in_order_;
-  uint64_t lost_ = 0;
-  bool is_own_talk_ = false;  // whether the last request is of TEST or of a server
-  RequestFault refusal_{.kind = RequestFault::Kind::kError};
+  LintLimits limits_;                                         // the values of the rules that take one
+  bool has_begun_ = false;                                    // a rule was on at some time
+  std::map<size_t, std::unique_ptr<LintCheck>> checks_;       // checks with an active rule, in their order
+  std::unordered_map<uint64_t, Sender> senders_;              // by client ID
+  std::map<std::string, LintFinding> findings_;               // by the properties that identify a finding
+  std::vector<const LintFinding*> in_order_;                  // in the order of their discovery
+  uint64_t lost_ = 0;                                         // findings that were dropped above kMost
+  bool is_own_talk_ = false;                                  // whether the last request is of TEST or of a server
+  RequestFault refusal_{.kind = RequestFault::Kind::kError};  // the error that a request gets from a strict rule
 };
 
 }  // namespace respite

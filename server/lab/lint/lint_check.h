@@ -34,8 +34,7 @@ struct Dataset;
 // A client as remarks name it.
 using LintClient = std::shared_ptr<const RequestOwner>;
 
-// A key of one database, for lookups in tables.
-struct KeyView {
+struct KeyView {  // a key of one database, without a copy, for look-ups
   KeyView(int in_db, Bytes name) : db(in_db), key(name) {}
   KeyView(const KeyName& name) : db(name.db), key(name.key) {}  // NOLINT: implicit on purpose
   explicit operator KeyName() const { return {db, std::string(key)}; }
@@ -44,7 +43,7 @@ struct KeyView {
   Bytes key;
 };
 
-struct KeyOrder {
+struct KeyOrder {  // finds a KeyName by a KeyView
   using is_transparent = void;
   bool operator()(const KeyView& one, const KeyView& other) const {
     return one.db != other.db ? one.db < other.db : one.key < other.key;
@@ -54,31 +53,29 @@ using KeySet = std::set<KeyName, KeyOrder>;
 template <class Value>
 using KeyMap = std::map<KeyName, Value, KeyOrder>;
 
-struct LintRequest {
+struct LintRequest {  // a request as the checks see it
   using Place = RequestFaults::Place;
-  static constexpr size_t kLongestKey = 1024;
+  static constexpr size_t kLongestKey = 1024;  // bytes; longer keys are ignored
 
   const Session& client;
-  LintClient owner;
+  LintClient owner;  // the client as findings name it
   int db;
   const Command& command;
-  std::span<const Bytes> words;
-  KeyList keys;  // without keys longer than kLongestKey
-  Place place;
-  uint64_t number;         // counts the requests of this client
-  size_t reply_bytes = 0;  // bytes of the reply, after a kSent request
+  std::span<const Bytes> words;  // arguments, including the command name
+  KeyList keys;                  // without keys longer than kLongestKey
+  Place place;                   // sent, queued, or run by EXEC or a script
+  uint64_t number;               // counts the requests of this client
+  size_t reply_bytes = 0;        // bytes of the reply, after a kSent request
 
   bool Is(Bytes full_name) const { return Bytes(command.full_name) == full_name; }
-  bool IsOneOf(std::span<const Bytes> full_names) const;
-  // Returns true for EVAL, FCALL and their variants.
-  bool RunsScript() const { return command.Is(kNoMandatoryKeys); }
+  bool IsOneOf(std::span<const Bytes> full_names) const;            // the command has one of these names
+  bool RunsScript() const { return command.Is(kNoMandatoryKeys); }  // EVAL, FCALL and their variants
   KeyView View(const KeyRef& key) const { return {db, words[key.index]}; }
   KeyName Key(const KeyRef& key) const { return KeyName(View(key)); }
-  // Returns whether an argument from index `from` on equals `option`, in any case.
-  bool HasOption(size_t from, Bytes option) const;
+  bool HasOption(size_t from, Bytes option) const;  // an argument from index `from` on equals it, in any case
 };
 
-struct LintRemark {
+struct LintRemark {  // one violation of a rule
   LintRule rule;
   std::string why;
   std::string key = {};    // key that the remark is about, if any
@@ -86,9 +83,9 @@ struct LintRemark {
 };
 using LintRemarks = std::vector<LintRemark>;
 
-class LintCheck {
+class LintCheck {  // detects violations of a few related rules
  public:
-  struct Parts {
+  struct Parts {  // references to what the class uses
     const Env& env;
     const Dataset& data;
     const Clients& clients;
@@ -96,38 +93,28 @@ class LintCheck {
     const LintLimits& limits;
   };
 
-  // Maximum number of clients that a check tracks.
-  static constexpr size_t kMaxClients = 10'000;
+  static constexpr size_t kMaxClients = 10'000;  // that a check tracks
   // Allowance for disconnected clients: they are removed when a table exceeds this plus two entries per connected
   // client.
   static constexpr size_t kMaxGoneClients = 1000;
 
   virtual ~LintCheck() = default;
-  // Called before a request runs; with kQueued, before it is queued.
-  virtual void Before(const LintRequest& /*request*/, LintRemarks& /*remarks*/) {}
-  // Called after a request has succeeded.
-  virtual void After(const LintRequest& /*request*/, LintRemarks& /*remarks*/) {}
-  // Called after a request of this client has failed or was refused.
-  virtual void Failed(const Session& /*client*/) {}
+  virtual void Before(const LintRequest& /*request*/, LintRemarks& /*remarks*/) {}  // before it runs
+  virtual void After(const LintRequest& /*request*/, LintRemarks& /*remarks*/) {}   // after it has succeeded
+  virtual void Failed(const Session& /*client*/) {}  // a request of this client has failed or was refused
   // Called when the running request changes a key. Also called when a key expires, which can be at any time.
-  virtual void OnKeyEvent(const KeyView& /*key*/, const KeyEvent& /*event*/) {}
-  // Discards the knowledge about a key, or about all keys of a database, because TEST itself has replaced them.
-  virtual void Forget(const KeyView& /*key*/) {}
-  virtual void ForgetAll(int /*db*/) {}
-  // Adds the remarks about clients that have disconnected.
-  virtual void Conclude(LintRemarks& /*remarks*/) {}
+  virtual void OnKeyEvent(const KeyView& /*key*/, const KeyEvent& /*event*/) {}  // a key was changed or has expired
+  virtual void Forget(const KeyView& /*key*/) {}                                 // TEST itself has replaced the key
+  virtual void ForgetAll(int /*db*/) {}               // TEST itself has replaced all keys of this database
+  virtual void Conclude(LintRemarks& /*remarks*/) {}  // adds the remarks about clients that have disconnected
 };
 
-// "client worker-1", or "client id=7" if it has no name.
-std::string Shown(const LintClient& client);
+std::string Shown(const LintClient& client);  // "client worker-1", or "client id=7" if it has no name
 
-// Returns a key or another argument for a sentence, shortened if it is long.
-std::string ShownWord(Bytes word);
+std::string ShownWord(Bytes word);  // a key or another argument for a sentence, shortened if it is long
 
-// Returns null if the key is absent or has expired. Cost: O(1).
-const Entry* Present(const LintCheck::Parts& parts, const KeyView& key);
-// Returns whether the client watches a key.
-bool Watches(const Session& client);
+const Entry* Present(const LintCheck::Parts& parts, const KeyView& key);  // null if absent or expired. Cost: O(1)
+bool Watches(const Session& client);                                      // the client watches a key (WATCH)
 
 // Clears a full table, so that the memory of a check does not grow with the load.
 template <class Table>

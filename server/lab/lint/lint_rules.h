@@ -30,39 +30,36 @@ enum class LintRule : uint8_t {
   kWatchWithoutExec,
   kSelectInCluster,
 };
-inline constexpr size_t kLintRules = 16;
+inline constexpr size_t kLintRules = 16;  // number of rules
 
-struct LintRuleInfo {
-  Bytes name;     // for example "cross-slot"
-  Bytes finds;    // the usage that it detects
-  Bytes instead;  // the recommended alternative
+struct LintRuleInfo {  // texts about a rule
+  Bytes name;          // for example "cross-slot"
+  Bytes finds;         // the usage that it detects
+  Bytes instead;       // the recommended alternative
   // Describes the value after `=` in "big-value=100kb", with an example. Empty if the rule takes no value.
   Bytes value = {};
-  Bytes example = {};
-  bool has_usual_value = true;
+  Bytes example = {};           // such a value
+  bool has_usual_value = true;  // the value may be omitted
 
-  // Returns true if the rule is on only when it is named with a value.
-  bool NeedsValue() const { return !has_usual_value; }
+  bool NeedsValue() const { return !has_usual_value; }  // the rule is on only when it is named with a value
 };
 
-const LintRuleInfo& InfoOf(LintRule rule);
+const LintRuleInfo& InfoOf(LintRule rule);  // texts about the rule
 std::span<const LintRuleInfo, kLintRules> AllLintRules();
 // Finds a rule by its name, in any case. Returns nullopt if there is none.
 std::optional<LintRule> LintRuleByName(Bytes name);
 
-// Stands for omitted parts of a version in a limit: 7.2 includes 7.2.9.
-inline constexpr int kAnyPart = 999;
+inline constexpr int kAnyPart = 999;  // stands for omitted parts of a version in a limit: 7.2 includes 7.2.9
 // Returns the version limit of a rule as text, without omitted parts, for example "7.2".
 std::string VersionLimitText(const Version& version);
 
-// The values of the rules that take one.
-struct LintLimits {
-  uint64_t calls_in_sequence = 20;           // chatty
-  uint64_t value_bytes = uint64_t{1} << 20;  // big-value
-  uint64_t percent_of_accesses = 50;         // hot-key
-  std::string timed_keys = "*";              // no-ttl: key pattern
-  Version deprecated_in = {7, 2, kAnyPart};  // deprecated
-  Version newest = {7, 2, kAnyPart};         // newer
+struct LintLimits {                          // the values of the rules that take one
+  uint64_t calls_in_sequence = 20;           // chatty: requests that could have been sent together
+  uint64_t value_bytes = uint64_t{1} << 20;  // big-value: maximum size of an argument
+  uint64_t percent_of_accesses = 50;         // hot-key: maximum share of one key
+  std::string timed_keys = "*";              // no-ttl: pattern of keys that must have a deadline
+  Version deprecated_in = {7, 2, kAnyPart};  // deprecated: the version whose deprecations count
+  Version newest = {7, 2, kAnyPart};         // newer: the latest version whose commands may be used
 };
 
 // Returns false if the value is not valid for the rule. Requires: the rule takes a value.

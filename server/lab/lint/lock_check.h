@@ -15,64 +15,60 @@
 
 namespace respite {
 
-class LockCheck final : public LintCheck {
+class LockCheck final : public LintCheck {  // the rules lock-without-ttl, foreign-unlock and expired-lock-work
  public:
   explicit LockCheck(const Parts& parts) : parts_(parts) {}
 
-  void Before(const LintRequest& request, LintRemarks& remarks) override;
-  void After(const LintRequest& request, LintRemarks& remarks) override;
+  void Before(const LintRequest& request, LintRemarks& remarks) override;  // before the request runs
+  void After(const LintRequest& request, LintRemarks& remarks) override;   // after it has succeeded
   void Failed(const Session& client) override { NoteEndOfWatch(client); }
-  void OnKeyEvent(const KeyView& key, const KeyEvent& event) override;
-  void Forget(const KeyView& key) override;
-  void ForgetAll(int db) override;
+  void OnKeyEvent(const KeyView& key, const KeyEvent& event) override;  // ends the lock if its key is gone
+  void Forget(const KeyView& key) override;                             // discards the knowledge about this key
+  void ForgetAll(int db) override;                                      // discards the knowledge about this database
 
  private:
-  struct Holder {
-    LintClient client;
+  struct Holder {            // a client that holds a lock, or thinks so
+    LintClient client;       // that has acquired the lock
     KeyMap<bool> used = {};  // keys used under the lock; true: with other commands than adding ones
     KeySet written = {};     // keys written since another client took the lock
 
     void Use(const KeyView& key, bool only_adds);
-    bool Knows(const KeyView& key) const;
+    bool Knows(const KeyView& key) const;  // the client has read the key under the lock
   };
   struct Lock {
-    std::optional<Holder> holder;
-    std::deque<Holder> former;  // clients whose lock expired before they ended their work
+    std::optional<Holder> holder;  // nullopt: nobody holds it
+    std::deque<Holder> former;     // clients whose lock expired before they ended their work
   };
   using Locks = KeyMap<Lock>;
-  struct Work {
-    bool writes;
-    bool only_adds;
+  struct Work {      // what a request does with a key
+    bool writes;     // the command changes the key
+    bool only_adds;  // the command only adds to the value, as INCR and SADD do
   };
 
-  void NoteScript(const LintRequest& request);
-  void JudgeTaking(const LintRequest& request, LintRemarks& remarks);
-  void JudgeDeletion(const LintRequest& request, LintRemarks& remarks);
-  void JudgeWork(const LintRequest& request, LintRemarks& remarks);
+  void NoteScript(const LintRequest& request);                           // notes which keys the running script has read
+  void JudgeTaking(const LintRequest& request, LintRemarks& remarks);    // the rule lock-without-ttl
+  void JudgeDeletion(const LintRequest& request, LintRemarks& remarks);  // the rule foreign-unlock
+  void JudgeWork(const LintRequest& request, LintRemarks& remarks);      // the rule expired-lock-work
   void NoteWork(const LintRequest& request, const KeyView& key, Work work, Lock& lock, LintRemarks& remarks);
-  void NoteUse(const KeyView& key, Work work, Lock& lock, LintRemarks& remarks);
-  // Returns whether the client knows that the key has the expected value, and no client can change it before the
-  // deletion.
-  bool HasCompared(const LintRequest& request, const KeyView& key) const;
+  void NoteUse(const KeyView& key, Work work, Lock& lock, LintRemarks& remarks);  // by the client that holds the lock
+  bool HasCompared(const LintRequest& request,
+                   const KeyView& key) const;  // the client has checked that it is the holder
   void Take(const LintRequest& request, const KeyName& key);
-  void MakeRoom();
-  void DropDone(KeySet& locks, uint64_t client);
-  // Returns true if the lock has expired and no other client has taken it.
-  bool IsDone(const KeyName& key, const Lock& lock) const;
+  void MakeRoom();                                          // removes finished locks if there are very many
+  void DropDone(KeySet& locks, uint64_t client);            // removes the finished locks of a client if it has many
+  bool IsDone(const KeyName& key, const Lock& lock) const;  // it has expired, and no other client has taken it
   // Ends a lock whose key was deleted or overwritten.
   void End(Locks::iterator lock);
-  // Removes the lock from the set of locks that the client thinks it holds.
-  void Unlink(uint64_t client, const KeyName& key);
-  void UnlinkAll(const KeyName& key, const Lock& lock);
-  // Forgets a former holder that writes to the lock's key, because it must know that its lock has expired.
-  void Touch(const LintRequest& request, const KeyView& key);
-  void NoteWatches(const LintRequest& request);
-  void NoteEndOfWatch(const Session& client);
+  void Unlink(uint64_t client, const KeyName& key);            // removes the lock from the client's entry in locks_of_
+  void UnlinkAll(const KeyName& key, const Lock& lock);        // does this for its holder and all former holders
+  void Touch(const LintRequest& request, const KeyView& key);  // forgets a former holder that writes the lock's key
+  void NoteWatches(const LintRequest& request);                // notes which keys the client watches (WATCH)
+  void NoteEndOfWatch(const Session& client);                  // forgets the WATCH of a client that has ended it
 
   const Parts parts_;
-  Locks locks_;
+  Locks locks_;                                    // by key
   std::unordered_map<uint64_t, KeySet> locks_of_;  // by client ID: locks that it holds or thinks it holds
-  std::unordered_map<uint64_t, KeySet> watches_;   // by client ID
+  std::unordered_map<uint64_t, KeySet> watches_;   // by client ID: keys that it watches (WATCH)
   KeySet read_by_script_;                          // keys that the running script has read
   std::optional<KeyName> taking_;                  // lock that the running request acquires
   std::vector<KeyName> without_deadline_;          // locks that the running transaction or script acquired

@@ -8,25 +8,24 @@
 
 namespace respite {
 
-class MessageCheck final : public LintCheck {
+class MessageCheck final : public LintCheck {  // the rule lost-message
  public:
   explicit MessageCheck(const Parts& parts) : parts_(parts) {}
 
-  void Before(const LintRequest& request, LintRemarks& remarks) override;
-  void After(const LintRequest& request, LintRemarks& remarks) override;
-  void Conclude(LintRemarks& remarks) override;
+  void Before(const LintRequest& request, LintRemarks& remarks) override;  // before the request runs
+  void After(const LintRequest& request, LintRemarks& remarks) override;   // after it has succeeded
+  void Conclude(LintRemarks& remarks) override;  // adds remarks about clients that have disconnected
 
  private:
-  // A consumer of a consumer group.
-  struct Consumer {
+  struct Consumer {  // of a consumer group
     KeyName stream;
     std::string group;
     std::string name;
     auto operator<=>(const Consumer&) const = default;  // NOLINT(modernize-use-nullptr): generated
   };
 
-  void JudgePublish(const LintRequest& request, LintRemarks& remarks) const;
-  uint64_t PendingOf(const Consumer& consumer) const;
+  void JudgePublish(const LintRequest& request, LintRemarks& remarks) const;  // PUBLISH without subscribers
+  uint64_t PendingOf(const Consumer& consumer) const;                         // entries that it has not acknowledged
 
   const Parts parts_;
   std::map<Consumer, LintClient> readers_;  // last client that read or claimed entries for the consumer

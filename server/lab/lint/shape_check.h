@@ -7,31 +7,31 @@
 
 namespace respite {
 
-class ShapeCheck final : public LintCheck {
+class ShapeCheck final : public LintCheck {  // the rules slow-shape, big-value, chatty and hot-key
  public:
   explicit ShapeCheck(const Parts& parts) : parts_(parts) {}
 
-  void Before(const LintRequest& request, LintRemarks& remarks) override;
-  void After(const LintRequest& request, LintRemarks& remarks) override;
+  void Before(const LintRequest& request, LintRemarks& remarks) override;  // before the request runs
+  void After(const LintRequest& request, LintRemarks& remarks) override;   // after it has succeeded
 
  private:
-  // Consecutive requests of one client that have one shape. The client waited for each reply before the next request.
-  struct Sequence {
+  // The client waited for each reply before the next request.
+  struct Sequence {  // consecutive requests of one client that have one shape
     const Command* command = nullptr;
-    size_t words = 0;
+    size_t words = 0;  // number of arguments of each request
     uint64_t turn = 0;
-    uint64_t length = 0;
+    uint64_t length = 0;  // number of requests
   };
 
-  void JudgeCost(const LintRequest& request, LintRemarks& remarks) const;
-  void JudgeValues(const LintRequest& request, LintRemarks& remarks) const;
-  void JudgeSequence(const LintRequest& request, LintRemarks& remarks);
-  void JudgeHeat(const LintRequest& request, LintRemarks& remarks);
-  size_t ElementsAt(const LintRequest& request, const KeyRef& key) const;
+  void JudgeCost(const LintRequest& request, LintRemarks& remarks) const;    // the rule slow-shape
+  void JudgeValues(const LintRequest& request, LintRemarks& remarks) const;  // the rule big-value
+  void JudgeSequence(const LintRequest& request, LintRemarks& remarks);      // the rule chatty
+  void JudgeHeat(const LintRequest& request, LintRemarks& remarks);          // the rule hot-key
+  size_t ElementsAt(const LintRequest& request, const KeyRef& key) const;    // number of elements of the value
 
   const Parts parts_;
   std::unordered_map<uint64_t, Sequence> sequences_;  // by client ID
-  std::map<KeyName, uint64_t> accesses_;              // in the current window
+  std::map<KeyName, uint64_t> accesses_;              // number of accesses to each key in the current window
   uint64_t window_ = 0;                               // accesses in the current window
 };
 

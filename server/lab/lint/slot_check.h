@@ -7,24 +7,23 @@
 
 namespace respite {
 
-class SlotCheck final : public LintCheck {
+class SlotCheck final : public LintCheck {  // the rules cross-slot, undeclared-key and select-in-cluster
  public:
   explicit SlotCheck(const Parts& /*parts*/) {}
 
-  void Before(const LintRequest& request, LintRemarks& remarks) override;
+  void Before(const LintRequest& request, LintRemarks& remarks) override;  // before the request runs
 
  private:
-  // The keys that one request uses in all commands that it runs.
-  struct Slots {
-    std::optional<std::string> first;
-    bool is_told = false;
+  struct Slots {                       // the keys that one request uses in all commands that it runs
+    std::optional<std::string> first;  // the first key, whose slot the others must have
+    bool is_told = false;              // a remark was made for this request
   };
 
-  void JudgeTransaction(const LintRequest& request, LintRemarks& remarks);
-  void Judge(Bytes key, LintRemarks& remarks);
-  void JudgeDeclared(const LintRequest& request, LintRemarks& remarks);
+  void JudgeTransaction(const LintRequest& request, LintRemarks& remarks);  // cross-slot, for queued commands
+  void Judge(Bytes key, LintRemarks& remarks);                              // the rule cross-slot, for one more key
+  void JudgeDeclared(const LintRequest& request, LintRemarks& remarks);     // the rule undeclared-key
 
-  Slots slots_;
+  Slots slots_;                                  // of the running request
   std::set<std::string, std::less<>> declared_;  // keys that the running script has declared
 };
 

@@ -9,9 +9,9 @@
 
 namespace respite {
 
-struct UsedArgument {
-  const SyntaxArgument* argument;
-  const SyntaxArgument* marked;  // the argument or the enclosing group with a `since`; else null
+struct UsedArgument {              // an argument of a command's syntax that a request uses
+  const SyntaxArgument* argument;  // of the syntax
+  const SyntaxArgument* marked;    // the argument or the enclosing group with a `since`; else null
 };
 
 // Returns the used arguments in the order of the words, up to the first word that does not fit. An ambiguous word is

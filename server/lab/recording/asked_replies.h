@@ -13,46 +13,41 @@
 
 namespace respite {
 
-struct AskedRequest {
-  std::vector<std::string> words;
+struct AskedRequest {                                 // a request that awaits a reply
+  std::vector<std::string> words;                     // arguments, including the command name
   std::vector<std::vector<std::string>> queued = {};  // the requests that EXEC runs
-  bool is_confirmed_by_messages = false;
-  size_t confirmations = 0;  // number of confirmations received
+  bool is_confirmed_by_messages = false;              // SUBSCRIBE and its variants
+  size_t confirmations = 0;                           // number of confirmations received
 };
 
-class AskedReplies {
+class AskedReplies {  // the requests of one connection that await a reply
  public:
   // Adds bytes that the client has sent.
   void Feed(Bytes bytes);
-  // Returns the request that this reply belongs to. Replies come in order. Returns nullopt if no request awaits it.
-  std::optional<AskedRequest> Take(const ReplyTree& reply);
-  // Handles a message, which may confirm the first request that awaits confirmations.
-  void Confirm(const ReplyTree& message);
-  // Returns true for an unsolicited message or a confirmation of a subscription, and false for a reply.
-  bool IsMessage(const ReplyTree& reply) const;
+  std::optional<AskedRequest> Take(const ReplyTree& reply);  // the request that this reply belongs to; nullopt: none
+  void Confirm(const ReplyTree& message);  // a message, which may confirm the first request that awaits confirmations
+  bool IsMessage(const ReplyTree& reply) const;  // a message or a confirmation of a subscription, not a reply
 
-  uint64_t count() const { return count_; }
-  // Returns true if another protocol follows, because the client is a replica or uses MONITOR.
-  bool IsForeign() const { return is_foreign_; }
-  // Returns true if the client has moved a clock with TEST or has entered a world, which has its own clock.
-  bool HasOwnTime() const { return has_own_time_; }
+  uint64_t count() const { return count_; }          // requests so far
+  bool IsForeign() const { return is_foreign_; }     // another protocol follows: PSYNC or MONITOR
+  bool HasOwnTime() const { return has_own_time_; }  // the client has moved a clock with TEST, or entered a world
 
  private:
-  enum class Answers : uint8_t { kOn, kOff, kSkipNext };
+  enum class Answers : uint8_t { kOn, kOff, kSkipNext };  // CLIENT REPLY
 
-  void Receive(std::vector<std::string> words);
-  void NoteReplyMode(const std::string& mode);
-  void Queue(std::vector<std::string> words);
+  void Receive(std::vector<std::string> words);  // a complete request
+  void NoteReplyMode(const std::string& mode);   // CLIENT REPLY
+  void Queue(std::vector<std::string> words);    // a request after MULTI
 
-  RequestParser parser_;
-  RequestBatch batch_;
-  std::deque<AskedRequest> owed_;
+  RequestParser parser_;                                        // of the bytes that the client sends
+  RequestBatch batch_;                                          // the requests that the parser has read
+  std::deque<AskedRequest> owed_;                               // requests that await a reply, oldest first
   std::optional<std::vector<std::vector<std::string>>> queue_;  // requests queued since MULTI
-  Answers answers_ = Answers::kOn;
-  bool has_subscribed_ = false;
-  bool is_foreign_ = false;
-  bool has_own_time_ = false;
-  uint64_t count_ = 0;
+  Answers answers_ = Answers::kOn;                              // mode of CLIENT REPLY
+  bool has_subscribed_ = false;                                 // the client may get messages
+  bool is_foreign_ = false;                                     // another protocol follows
+  bool has_own_time_ = false;  // the client has moved a clock with TEST, or entered a world
+  uint64_t count_ = 0;         // requests so far
 };
 
 }  // namespace respite

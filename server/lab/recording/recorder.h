@@ -14,9 +14,9 @@
 
 namespace respite {
 
-class Recorder {
+class Recorder {  // records the bytes that connections receive and send (the directive `record`)
  public:
-  struct Parts {
+  struct Parts {  // references to what the class uses
     FileSystem& files;
     const Pace& pace;
     Logger& log;
@@ -29,23 +29,21 @@ class Recorder {
 
   // Replaces the file. Only its owner may read it, because it contains passwords. Returns an error if that failed.
   std::optional<std::string> Open(const std::string& path, const RecordingStart& start);
-  // Returns a tap for a new connection, which must be destroyed before the recorder.
-  std::unique_ptr<StreamTap> NewTap();
-  // Writes the buffered events to the file. If that fails, logs the error and ends the recording.
-  void Flush();
+  std::unique_ptr<StreamTap> NewTap();  // receives the bytes of one connection. Must be destroyed before the recorder
+  void Flush();  // writes the buffered events to the file. If that fails, logs the error and ends the recording
   // Ends the recording when the server ends. The final disconnections are not recorded.
   void End();
 
  private:
-  class Tap;
+  class Tap;  // receives the bytes of one connection
 
   void Add(uint64_t connection, RecordedEvent::Kind kind, Bytes bytes = {});
 
   const Parts parts_;
   std::unique_ptr<File> file_;  // null before Open or after an error
   int64_t began_us_ = 0;        // Pace time
-  std::string unwritten_;
-  uint64_t connections_ = 0;
+  std::string unwritten_;       // events that are not in the file yet
+  uint64_t connections_ = 0;    // number of connections so far
 };
 
 }  // namespace respite

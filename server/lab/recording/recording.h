@@ -26,29 +26,29 @@
 
 namespace respite {
 
-struct RecordedEvent {
+struct RecordedEvent {  // something that happened on one connection of a recorded server
   enum class Kind : uint8_t { kOpen, kIn, kOut, kEnd, kClose };
 
-  int64_t at_us = 0;  // since the start
-  uint64_t connection = 0;
+  int64_t at_us = 0;        // since the start
+  uint64_t connection = 0;  // its number
   Kind kind = Kind::kOpen;
   std::string bytes = {};  // for kIn and kOut
 
   bool operator==(const RecordedEvent&) const = default;
 };
 
-struct RecordingStart {
+struct RecordingStart {          // what the first line of a recording says
   int64_t began_us = 0;          // Unix time
   std::optional<uint64_t> seed;  // of the recorded server; absent in older recordings
   std::string emulated = {};     // the directive `emulate`
 };
 
-struct Recording {
+struct Recording {  // the bytes that all connections of a server received and sent
   RecordingStart start;
-  std::vector<RecordedEvent> events;
+  std::vector<RecordedEvent> events;  // oldest first
 };
 
-std::string RecordingHead(const RecordingStart& start);
+std::string RecordingHead(const RecordingStart& start);  // the first line of the file
 // Appends the line before the bytes of an event, or the whole line of an event without bytes.
 void AppendEventHead(std::string& out, int64_t at_us, uint64_t connection, RecordedEvent::Kind kind, size_t bytes);
 // Ends the bytes of an event.

@@ -26,16 +26,16 @@
 
 namespace respite {
 
-class Replay {
+class Replay {  // sends the requests of a recording to another server, and compares the replies
  public:
-  enum class Time : uint8_t { kServersClock, kReal, kNone };
-  struct Options {
-    Link::Target target;
+  enum class Time : uint8_t { kServersClock, kReal, kNone };  // how time passes
+  struct Options {                                            // how to replay
+    Link::Target target;                                      // address of the server
     Time time = Time::kNone;
-    double speed = 1;                       // for kReal
+    double speed = 1;                       // for kReal: multiple of the recorded speed
     std::vector<std::string> ignored = {};  // patterns for command names
   };
-  struct Parts {
+  struct Parts {  // references to what the class uses
     Network& network;
     const Pace& pace;
     const CommandSet& commands;
@@ -44,61 +44,56 @@ class Replay {
   };
   Replay(Parts parts, Recording recording, Options options);
 
-  // Does all steps that are possible now. Returns the number of milliseconds after which to call it again if on_move is
-  // not called before. Returns nullopt if the replay has ended.
-  std::optional<int64_t> Continue();
+  // Does what is possible now.
+  std::optional<int64_t> Continue();  // returns ms until it must be called again; nullopt: the replay has ended
 
-  struct Outcome {
-    uint64_t connections = 0;
-    uint64_t requests = 0;
+  struct Outcome {             // what the user is told at the end
+    uint64_t connections = 0;  // that were repeated
+    uint64_t requests = 0;     // that were sent
     uint64_t same = 0;
-    uint64_t different = 0;
-    uint64_t open = 0;     // replies that may differ
-    uint64_t foreign = 0;  // connections that could not be compared completely
-    std::string failure;   // why it stopped early; empty if it is complete
+    uint64_t different = 0;  // replies that differ
+    uint64_t open = 0;       // replies that may differ
+    uint64_t foreign = 0;    // connections that could not be compared completely
+    std::string failure;     // why it stopped early; empty if it is complete
   };
   const Outcome& outcome() const { return outcome_; }
 
  private:
   using Kind = RecordedEvent::Kind;
 
-  // Returns whether clients of the recording move clocks themselves.
-  bool HasOwnTime() const;
-  // Returns whether all replies recorded before this event have arrived and the time of the event has come.
-  bool IsReady(const RecordedEvent& event);
-  bool IsOwed() const;
-  bool FindUnreachable();
-  void GiveUpWaiting();
-  bool IsTime(const RecordedEvent& event);
-  // Moves the server's clock to this time. Returns false until it is there.
-  bool MoveClock(int64_t at_us);
-  void ReachClock();
-  void Perform(const RecordedEvent& event);
-  void TellEnd(const ReplayPeer& peer);
-  void Finish();
-  // Counts and removes a connection after its last event, or at the end of the recording.
-  void Retire(uint64_t connection);
-  void CompareAll();
-  void Compare(ReplayPeer& peer, ReplayPeer::Moment moment);
-  void Judge(const ReplayPeer& peer, const ReplayPeer::Pair& pair);
-  void TellDifference(const ReplayPeer& peer, const ReplayPeer::Pair& pair);
-  int64_t WaitedMs() const { return parts_.pace.NowMs() - waiting_since_ms_; }
+  bool HasOwnTime() const;                   // clients of the recording move clocks themselves
+  bool IsReady(const RecordedEvent& event);  // all replies recorded before the event have arrived and its time has come
+  bool IsOwed() const;                       // replies that were recorded have not arrived yet
+  bool FindUnreachable();  // ends the replay if the server cannot be reached. Returns whether it has failed
+  void GiveUpWaiting();    // closes the connections that do not reply
+  bool IsTime(const RecordedEvent& event);  // may move the server's clock. False until the time has come
+  bool MoveClock(int64_t at_us);  // moves the server's clock to this recorded time. Returns false until it is there
+  void ReachClock();              // connects clock_
+  void Perform(const RecordedEvent& event);  // connects, sends, expects a reply or closes
+  void TellEnd(const ReplayPeer& peer);      // reports a connection that the server ended too early
+  void Finish();                             // counts and removes all connections
+  void Retire(uint64_t connection);          // compares the last replies, counts and removes the connection
+  void CompareAll();                         // compares the replies that have arrived
+  void Compare(ReplayPeer& peer, ReplayPeer::Moment moment);         // compares its replies that have arrived
+  void Judge(const ReplayPeer& peer, const ReplayPeer::Pair& pair);  // counts and reports the difference of two replies
+  void TellDifference(const ReplayPeer& peer, const ReplayPeer::Pair& pair);    // shows both replies to the user
+  int64_t WaitedMs() const { return parts_.pace.NowMs() - waiting_since_ms_; }  // since the last event
 
   const Parts parts_;
-  const Recording recording_;
+  const Recording recording_;  // what is repeated
   const Options options_;
   const Time time_;
-  const ReplyJudge judge_;
-  const int64_t began_ms_;  // Pace time
-  size_t next_ = 0;         // index of the next event
-  std::map<uint64_t, std::unique_ptr<ReplayPeer>> peers_;
-  std::unique_ptr<ReplayPeer> clock_;  // connection for TEST CLOCK; null if unused
-  int clock_owes_ = 0;                 // replies that clock_ still awaits
-  int64_t clock_ms_ = 0;               // Unix time of the server; 0 before its first reply
-  int64_t clock_to_ms_ = 0;            // latest requested time
-  int64_t waiting_since_ms_;           // Pace time of the last event
-  int64_t performed_at_us_ = 0;        // recorded time of the last event that sent bytes
-  Outcome outcome_;
+  const ReplyJudge judge_;                                 // compares replies
+  const int64_t began_ms_;                                 // Pace time
+  size_t next_ = 0;                                        // index of the next event
+  std::map<uint64_t, std::unique_ptr<ReplayPeer>> peers_;  // by number of the connection
+  std::unique_ptr<ReplayPeer> clock_;                      // connection for TEST CLOCK; null if unused
+  int clock_owes_ = 0;                                     // replies that clock_ still awaits
+  int64_t clock_ms_ = 0;                                   // Unix time of the server; 0 before its first reply
+  int64_t clock_to_ms_ = 0;                                // Unix time of the latest TEST CLOCK request
+  int64_t waiting_since_ms_;                               // Pace time of the last event
+  int64_t performed_at_us_ = 0;                            // recorded time of the last event that sent bytes
+  Outcome outcome_;                                        // so far
 };
 
 }  // namespace respite

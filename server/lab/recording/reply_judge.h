@@ -12,7 +12,7 @@
 
 namespace respite {
 
-class ReplyJudge {
+class ReplyJudge {  // decides whether two servers gave the same reply to a request
  public:
   enum class Verdict : uint8_t {
     kSame,
@@ -31,11 +31,11 @@ class ReplyJudge {
 
  private:
   const Command* Find(const std::vector<std::string>& words) const;
-  bool IsIgnored(const Command* command, const std::string& name) const;
+  bool IsIgnored(const Command* command, const std::string& name) const;  // its replies are not compared
   Verdict JudgeOne(const std::vector<std::string>& words, const ReplyTree& recorded, const ReplyTree& replayed) const;
 
   const CommandSet& set_;
-  std::vector<std::string> ignored_;
+  std::vector<std::string> ignored_;  // patterns for names of commands whose replies are not compared
 };
 
 }  // namespace respite

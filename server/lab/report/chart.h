@@ -12,21 +12,20 @@
 
 namespace respite {
 
-inline constexpr size_t kNoColumn = SIZE_MAX;
+inline constexpr size_t kNoColumn = SIZE_MAX;  // the row belongs to no client
 
-// A range of heights. Row n has the height 2n at its upper end, and 2n + 1 in its middle.
-struct ChartSpan {
-  size_t column = 0;
+struct ChartSpan {    // a vertical range. Row n has the height 2n at its upper end, and 2n + 1 in its middle
+  size_t column = 0;  // index of the client
   size_t from = 0;
   size_t to = 0;
 };
 
-struct Chart {
-  struct Column {
+struct Chart {                                   // the journal as a sequence chart, for TEST REPORT
+  struct Column {                                // a client
     std::shared_ptr<const RequestOwner> client;  // latest known name
     size_t lanes = 0;                            // most locks that it holds together, at most kMostLanes
   };
-  struct Row {
+  struct Row {                  // a request or an expired key; time runs downwards
     int64_t at_us = 0;          // since `begin_us`
     size_t column = kNoColumn;  // for an expired key: the column of the lock's holder
     const RequestEntry* entry;  // null for an expired key
@@ -34,30 +33,29 @@ struct Chart {
     int level = 0;              // 1 within a transaction or a script, 2 within both
     bool is_claimed = false;    // its EXEC or EVAL is in a row above it
   };
-  struct Lock : ChartSpan {
-    size_t lane = 0;
-    const HeldLock* lock = nullptr;
+  struct Lock : ChartSpan {          // the time for which a client held a lock
+    size_t lane = 0;                 // which of the bars beside the column
+    const HeldLock* lock = nullptr;  // in the journal
   };
-  // The waiting time of a blocked request.
-  struct Wait : ChartSpan {
-    const RequestEntry* entry = nullptr;
+  struct Wait : ChartSpan {               // the time for which a request was blocked
+    const RequestEntry* entry = nullptr;  // in the journal
   };
 
   static constexpr size_t kMostLanes = 6;  // the last lane also shows all further locks of a client
 
-  int64_t begin_us = 0;  // Unix time of the first row
-  std::vector<Column> columns;
+  int64_t begin_us = 0;         // Unix time of the first row
+  std::vector<Column> columns;  // the clients
   std::vector<Row> rows;
-  std::vector<Lock> locks;
-  std::vector<Wait> waits;
-  uint64_t requests = 0;  // requests that match the filter
-  uint64_t left_out = 0;  // matching requests that are not shown because of the limit
-  uint64_t lost = 0;      // entries that the journal has dropped
+  std::vector<Lock> locks;  // held by these clients
+  std::vector<Wait> waits;  // of blocked requests
+  uint64_t requests = 0;    // requests that match the filter
+  uint64_t left_out = 0;    // matching requests that are not shown because of the limit
+  uint64_t lost = 0;        // entries that the journal has dropped
 };
 
 // Makes a chart of the last entries that match the filter, the locks of their clients, and the keys that expired
 // meanwhile. EVAL and EXEC are placed above the commands that they ran. Cost: O(entries of the journal + locks · log
 // locks).
-Chart MakeChart(const RequestJournal& journal, const JournalFilter& filter, size_t last);
+Chart MakeChart(const RequestJournal& journal, const JournalFilter& filter, size_t last);  // of the last matches
 
 }  // namespace respite

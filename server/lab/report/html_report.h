@@ -8,7 +8,6 @@
 
 namespace respite {
 
-// Returns the chart as the text of an HTML file. Cost: O(rows + locks).
-std::string HtmlReport(const Chart& chart);
+std::string HtmlReport(const Chart& chart);  // the text of an HTML file. Cost: O(rows + locks)
 
 }  // namespace respite

@@ -10,19 +10,13 @@
 
 namespace respite {
 
-// Writes other bytes as \xhh, or as \n and similar. Cost: O(text).
-std::string PlainText(Bytes text);
-// Converts like PlainText, and adds double quotes if the result would not be one word of a line.
-std::string PlainWord(Bytes word);
+std::string PlainText(Bytes text);  // keeps valid UTF-8, and writes other bytes as \xhh, \n and similar. Cost: O(text)
+std::string PlainWord(Bytes word);  // as PlainText, in double quotes if it would not be one word of a line
 
-// Returns the width in terminal columns; characters of East Asian scripts take two. Requires: valid UTF-8.
-size_t WidthOf(Bytes text);
-// Returns the text if it fits into `most` columns, else its beginning and "...". Requires: valid UTF-8, most >= 3.
-std::string Shortened(Bytes text, size_t most);
+size_t WidthOf(Bytes text);  // in terminal columns; East Asian characters take two. Requires: valid UTF-8
+std::string Shortened(Bytes text, size_t most);  // to `most` columns, with "..." at the end. Requires: UTF-8, most >= 3
 
-// Escapes a text for an HTML element or attribute.
-std::string HtmlText(Bytes text);
-// Returns a quoted JSON string that is safe inside an element <script>. Requires: valid UTF-8.
-std::string JsonText(Bytes text);
+std::string HtmlText(Bytes text);  // escaped for an HTML element or attribute
+std::string JsonText(Bytes text);  // a quoted JSON string that is safe inside <script>. Requires: valid UTF-8
 
 }  // namespace respite
