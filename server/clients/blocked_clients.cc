@@ -10,7 +10,7 @@
 
 namespace respite {
 
-void BlockedClients::Block(Session& session, const Command& command, std::span<const Bytes> words,
+void BlockedClients::Block(Session& session, const Command& command, std::span<const Bytes> arguments,
                            const BlockCondition& awaited) {
   auto blocked = std::make_unique<BlockedClient>(BlockedClient{.session = &session,
                                                                .command = &command,
@@ -22,7 +22,7 @@ void BlockedClients::Block(Session& session, const Command& command, std::span<c
                                                                .can_be_unblocked = awaited.can_be_unblocked,
                                                                .places = {},
                                                                .loss_places = {}});
-  if (blocked->words.empty()) blocked->words.assign(words.begin(), words.end());
+  if (blocked->words.empty()) blocked->words.assign(arguments.begin(), arguments.end());
   if (kept_deadline_ms_) {
     blocked->deadline_ms = *kept_deadline_ms_;
   } else if (awaited.timeout_ms != 0) {
@@ -51,18 +51,18 @@ std::unique_ptr<BlockedClient> BlockedClients::Take(Session& session) {
   return blocked;
 }
 
-void BlockedClients::End(Session& session, UnblockReason end) {
+void BlockedClients::End(Session& session, UnblockReason reason) {
   const std::unique_ptr<BlockedClient> blocked = Take(session);
-  parts_.runner->ReplyUnblocked(*blocked, end);
+  parts_.runner->ReplyUnblocked(*blocked, reason);
   parts_.clients.QueueUnblocked(session);
 }
 
-void BlockedClients::EndAll(UnblockReason end) {
+void BlockedClients::EndAll(UnblockReason reason) {
   std::vector<Session*> all;
   parts_.clients.ForEach([&](Session& session) {
     if (session.blocked_client != nullptr && !session.closing) all.push_back(&session);
   });
-  for (Session* session : all) End(*session, end);
+  for (Session* session : all) End(*session, reason);
 }
 
 void BlockedClients::ServeDisk() {

@@ -30,12 +30,10 @@ struct CurrentExecution;
 // kRoleChanged: the server has become a replica; the connection closes after the error.
 enum class UnblockReason : uint8_t { kTimeout, kUnblocked, kRoleChanged };
 
-// Runs the requests of blocked sessions again. Implemented by the Executor.
-class RequestRunner {
+class RequestRunner {  // runs requests of blocked clients again; the Executor implements it
  public:
   virtual ~RequestRunner() = default;
-  // Updates the cached time.
-  virtual void StartRun() = 0;
+  virtual void StartRun() = 0;  // updates the cached time
   enum class Outcome : uint8_t {
     kDone,
     kPaused,      // in Session::paused_request until CLIENT PAUSE ends
@@ -43,15 +41,14 @@ class RequestRunner {
     kBlocked,     // blocked again
   };
   // Runs a blocked request again.
-  virtual Outcome RunAgain(Session& session, const Command& command, std::span<const Bytes> words,
+  virtual Outcome RunAgain(Session& session, const Command& command, std::span<const Bytes> arguments,
                            Progress::Stage stage) = 0;
-  // Writes the reply to a request whose wait ended without running it again.
-  virtual void ReplyUnblocked(const BlockedClient& blocked, UnblockReason end) = 0;
+  virtual void ReplyUnblocked(const BlockedClient& blocked, UnblockReason reason) = 0;  // instead of running it again
 };
 
-class BlockedClients final : public Timers::Source {
+class BlockedClients final : public Timers::Source {  // sessions in BLPOP, XREAD BLOCK, WAIT …
  public:
-  struct Parts {
+  struct Parts {  // the objects that it uses
     const Env& env;
     Keyspace& keyspace;
     Clients& clients;
@@ -61,76 +58,69 @@ class BlockedClients final : public Timers::Source {
   BlockedClients(const Parts& parts, const HashKey& hash_key) : parts_(parts), lines_(hash_key), losses_(hash_key) {}
 
   // Blocks the session with this request. Cost: O(keys + log n).
-  void Block(Session& session, const Command& command, std::span<const Bytes> words, const BlockCondition& awaited);
-  // Removes a session that is closing.
-  void Forget(Session& session) { Take(session); }
+  void Block(Session& session, const Command& command, std::span<const Bytes> arguments, const BlockCondition& awaited);
+  void Forget(Session& session) { Take(session); }  // the session closes
   // Ends the wait of a session with a reply: null after a timeout, an error for CLIENT UNBLOCK … ERROR.
-  void End(Session& session, UnblockReason end);
+  void End(Session& session, UnblockReason reason);
   // Continues the request of a session that waited for something other than keys. The checks before a command (Gates)
   // are not made again. Requires: the session is blocked.
   void Continue(Session& session) { Rerun(session, Progress::Stage::kBegun); }
   // Ends the waits of all sessions with a reply. Cost: O(sessions).
-  void EndAll(UnblockReason end);
+  void EndAll(UnblockReason reason);
 
-  // Runs requests whose keys have changed, until no more keys change. Called after each command and at the end of a
-  // Turn.
-  void ServeReady() {
+  // Called after each command and at the end of a Turn.
+  void ServeReady() {  // those whose keys have changed
     if (!ready_.empty()) ServeAll();
   }
-  // Runs requests that wait for the disk. Called after an fsync, or when the append-only file was turned off.
-  void ServeDisk();
-  bool AwaitsDisk() const { return !for_disk_.empty(); }
-  bool HasReady() const { return !ready_.empty(); }
-  // Ends waits whose timeout has passed, at most kEndedPerTurn per Turn. Cost: O(ended waits).
-  void RunDue(int64_t now_ms) override;
+  void ServeDisk();                                       // after an fsync, or when the AOF was turned off
+  bool AwaitsDisk() const { return !for_disk_.empty(); }  // for an fsync of the AOF
+  bool HasReady() const { return !ready_.empty(); }       // requests whose keys have changed
+  // Cost: O(ended waits).
+  void RunDue(int64_t now_ms) override;  // ends waits whose timeout has passed
   int64_t NextDueMs() const override { return deadlines_.empty() ? Timers::kNever : deadlines_.begin()->at_ms; }
-  std::string WhatIsDue() const override;
+  std::string WhatIsDue() const override;  // "BLPOP of client 3 times out"
 
-  // For INFO, CountWithDeadline counts sessions with a timeout, Keys counts keys with blocked clients, and KeysWithLoss
-  // counts keys whose deletion also ends a wait.
-  size_t CountWithDeadline() const { return deadlines_.size(); }
-  size_t Keys() const { return lines_.Keys(); }
-  size_t KeysWithLoss() const { return losses_.Keys(); }
+  size_t CountWithDeadline() const { return deadlines_.size(); }  // for INFO
+  size_t Keys() const { return lines_.Keys(); }                   // keys with blocked clients, for INFO
+  size_t KeysWithLoss() const { return losses_.Keys(); }          // their deletion ends a wait
 
   // See ChangeListener.
-  bool Empty() const { return lines_.Empty(); }
-  void OnChange(int db, Bytes key) {
+  bool Empty() const { return lines_.Empty(); }  // no client waits for a key
+  void OnChange(int db, Bytes key) {             // the key has changed
     if (Line* line = lines_.Find(db, key)) MarkReady(db, key, *line);
   }
-  void OnFlush(int db) { MarkAll(db); }
-  void OnSwap(int one, int other) {
-    MarkAll(one);
-    MarkAll(other);
+  void OnFlush(int db) { MarkAll(db); }  // FLUSHDB
+  void OnSwap(int db, int other_db) {    // SWAPDB
+    MarkAll(db);
+    MarkAll(other_db);
   }
 
  private:
   using Line = KeyQueues<BlockedClient*>::Line;
-  // Waits with equal deadlines end in the order of client ids.
-  struct WaitDeadline {
-    int64_t at_ms;
-    uint64_t client;
+  struct WaitDeadline {                                     // when the wait of a client ends
+    int64_t at_ms;                                          // monotonic
+    uint64_t client;                                        // id; equal deadlines end in this order
     auto operator<=>(const WaitDeadline&) const = default;  // NOLINT(modernize-use-nullptr): generated
   };
-  static constexpr int kEndedPerTurn = 100;
+  static constexpr int kEndedPerTurn = 100;  // waits that end by their timeout
 
-  void MarkReady(int db, Bytes key, Line& line);
-  void MarkAll(int db);
-  void ServeAll();
-  void Serve(const KeyName& name);
+  void MarkReady(int db, Bytes key, Line& line);  // puts a changed key with blocked clients into ready_
+  void MarkAll(int db);                           // after FLUSHDB or SWAPDB
+  void ServeAll();                                // until no more keys change
+  void Serve(const KeyName& name);                // runs the requests that wait for the key
   // Runs the request of a blocked client again. Requires: the session is blocked. May close any session, including this
   // one, when clients use too much memory.
-  void Rerun(Session& session, Progress::Stage stage = Progress::Stage::kAgain);
-  // Returns null if the session is not blocked.
-  std::unique_ptr<BlockedClient> Take(Session& session);
+  void Rerun(Session& session, Progress::Stage stage = Progress::Stage::kAgain);  // the request of a blocked client
+  std::unique_ptr<BlockedClient> Take(Session& session);  // unblocks it; null if it is not blocked
 
-  const Parts parts_;
-  KeyQueues<BlockedClient*> lines_;
-  KeyQueues<BlockedClient*> losses_;  // of clients with Loss::kTold
-  std::set<WaitDeadline> deadlines_;
-  std::set<uint64_t> for_disk_;              // client ids
-  std::vector<KeyName> ready_;               // changed since the last ServeReady; their queues are marked
+  const Parts parts_;                 // the objects that it uses
+  KeyQueues<BlockedClient*> lines_;   // blocked clients by key, in order of arrival
+  KeyQueues<BlockedClient*> losses_;  // like lines_: clients that the deletion of the key also wakes
+  std::set<WaitDeadline> deadlines_;  // of all waits with a timeout, the soonest first
+  std::set<uint64_t> for_disk_;       // client ids that wait for an fsync
+  std::vector<KeyName> ready_;        // keys that have changed since the last ServeReady, with their queues marked
   std::optional<int64_t> kept_deadline_ms_;  // of the request that is running again
-  bool serving_ = false;
+  bool serving_ = false;                     // so that the requests that it runs do not call it again
 };
 
 }  // namespace respite

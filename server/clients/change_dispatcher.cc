@@ -37,11 +37,11 @@ void ChangeDispatcher::OnFlush(std::span<const int> dbs) {
   parts_.key_event_ports.ForEach([&](KeyEventListener& listener) { listener.OnFlush(dbs); });
 }
 
-void ChangeDispatcher::OnSwap(int one, int other) {
-  parts_.migrating_keys.OnSwap(one, other);
-  parts_.watched_keys.OnSwap(one, other, parts_.current_execution.WallMs());
-  parts_.blocked_clients.OnSwap(one, other);
-  parts_.key_event_ports.ForEach([&](KeyEventListener& listener) { listener.OnSwap(one, other); });
+void ChangeDispatcher::OnSwap(int db, int other_db) {
+  parts_.migrating_keys.OnSwap(db, other_db);
+  parts_.watched_keys.OnSwap(db, other_db, parts_.current_execution.WallMs());
+  parts_.blocked_clients.OnSwap(db, other_db);
+  parts_.key_event_ports.ForEach([&](KeyEventListener& listener) { listener.OnSwap(db, other_db); });
 }
 
 void KeyNotifications::OnEvent(int db, Bytes key, const KeyEvent& event) {
@@ -51,8 +51,8 @@ void KeyNotifications::OnEvent(int db, Bytes key, const KeyEvent& event) {
   if ((wanted & kNotifyKeyevent) != 0) Publish("__keyevent@", db, event.Name(), key);
 }
 
-void KeyNotifications::Publish(Bytes form, int db, Bytes what, Bytes message) {
-  channel_.assign(form).append(Bytes(IntegerText(db))).append("__:").append(what);
+void KeyNotifications::Publish(Bytes prefix, int db, Bytes suffix, Bytes message) {
+  channel_.assign(prefix).append(Bytes(IntegerText(db))).append("__:").append(suffix);
   pubsub_.Publish(channel_, message);
 }
 

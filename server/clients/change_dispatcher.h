@@ -26,51 +26,46 @@ class WatchedKeys;
 //   __keyspace@<db>__:<key>     <event>
 //   __keyevent@<db>__:<event>   <key>
 // Messages are sent while the command runs. They are not propagated and not written to the append-only file.
-class KeyNotifications {
+class KeyNotifications {  // publishes keyspace notifications to clients
  public:
   KeyNotifications(PubSub& pubsub, const Settings& settings) : pubsub_(pubsub), settings_(settings) {}
 
-  // Publishes this event if notify-keyspace-events selects it. Cost: one test if no event is enabled or there are no
-  // subscribers.
-  void OnEvent(int db, Bytes key, const KeyEvent& event);
+  // Cost: one test if no event is enabled or there are no subscribers.
+  void OnEvent(int db, Bytes key, const KeyEvent& event);  // if notify-keyspace-events selects it
 
  private:
-  void Publish(Bytes form, int db, Bytes what, Bytes message);
+  void Publish(Bytes prefix, int db, Bytes suffix, Bytes message);  // on the channel PREFIX DB __: SUFFIX
 
-  PubSub& pubsub_;
+  PubSub& pubsub_;  // sends the messages
   const Settings& settings_;
-  std::string channel_;  // reused to save allocations
+  std::string channel_;  // a buffer for channel names, reused to save allocations
 };
 
-// Receives key events in the server, regardless of notify-keyspace-events.
-class KeyEventListener {
+class KeyEventListener {  // gets key events in the server, regardless of notify-keyspace-events
  public:
   virtual ~KeyEventListener() = default;
   virtual void OnKeyEvent(int db, Bytes key, const KeyEvent& event) = 0;
-  // Called before these databases lose all their keys. No events for the single keys follow.
-  virtual void OnFlush(std::span<const int> dbs) = 0;
-  // Called after SWAPDB. No events for the single keys follow.
-  virtual void OnSwap(int one, int other) = 0;
+  // No events for the single keys follow.
+  virtual void OnFlush(std::span<const int> dbs) = 0;  // these databases will lose all keys
+  // No events for the single keys follow.
+  virtual void OnSwap(int db, int other_db) = 0;  // SWAPDB was done
 };
 
-// A port has at most one listener, so each listening component has its own port. A port without a listener costs one
-// branch per event.
-struct KeyEventPorts {
-  LateBound<KeyEventListener> journal;
-  LateBound<KeyEventListener> lint;
+struct KeyEventPorts {                  // at most one per component; costs one branch per event if none is attached
+  LateBound<KeyEventListener> journal;  // of TEST JOURNAL
+  LateBound<KeyEventListener> lint;     // of TEST LINT
 
-  // Calls tell(KeyEventListener&).
   template <class Tell>
-  void ForEach(Tell&& tell) const {
+  void ForEach(Tell&& tell) const {  // calls tell(KeyEventListener&)
     for (const LateBound<KeyEventListener>* port : {&journal, &lint}) {
       if (*port) tell(**port);
     }
   }
 };
 
-class ChangeDispatcher final : public ChangeListener {
+class ChangeDispatcher final : public ChangeListener {  // tells blocked clients, WATCH, tracking … of changes
  public:
-  struct Parts {
+  struct Parts {  // the objects that it uses
     const Env& env;
     Tracking& tracking;
     BlockedClients& blocked_clients;
@@ -84,12 +79,12 @@ class ChangeDispatcher final : public ChangeListener {
 
   void OnChange(int db, Bytes key) override;
   void OnEvent(int db, Bytes key, const KeyEvent& event) override;
-  void OnWake(int db, Bytes key) override;
+  void OnWake(int db, Bytes key) override;  // a consumer group was removed: wakes the clients that wait for the key
   void OnFlush(std::span<const int> dbs) override;
-  void OnSwap(int one, int other) override;
+  void OnSwap(int db, int other_db) override;
 
  private:
-  const Parts parts_;
+  const Parts parts_;  // the objects that it uses
 };
 
 }  // namespace respite

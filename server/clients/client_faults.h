@@ -16,59 +16,53 @@ class Clients;
 class Clock;
 struct Session;
 
-class ClientFaults final : public Timers::Source {
+class ClientFaults final : public Timers::Source {  // delays requests and replies of clients (TEST FAULT)
  public:
-  struct Parts {
+  struct Parts {  // the objects that it uses
     const Env& env;
     Clients& clients;
   };
   explicit ClientFaults(const Parts& parts) : parts_(parts) {}
 
-  // Delays the request in Session::paused_request by this time. `owner` is for Release.
-  void DelayRequest(Session& session, int64_t delay_ms, uint64_t owner);
-  // Closes the connection after the output so far. No further input is read.
-  void EndConnection(Session& session);
+  // `owner` is for Release.
+  void DelayRequest(Session& session, int64_t delay_ms, uint64_t owner);  // the one in Session::paused_request
+  void EndConnection(Session& session);                                   // reads no further input
 
-  // Applies this fault to the reply of the running request, even if the request blocks first. Has no effect if the
-  // request already has a fault.
-  void ExpectReply(Session& session, ReplyFault fault);
-  // Holds back a partly written reply, which begins at `reply_start` in the output. The request continues in a later
-  // Turn.
-  void PauseReply(Session& session, size_t reply_start);
-  // Applies the pending fault to the complete reply. Requires: session.fault_state exists.
-  void EndReply(Session& session, size_t reply_start);
+  // Has no effect if the request already has a fault.
+  void ExpectReply(Session& session, ReplyFault fault);  // for the running request
+  // Holds back a partly written reply. The request continues in a later Turn.
+  void PauseReply(Session& session, size_t reply_start);  // which begins at `reply_start` in the output
+  // Requires: session.fault_state exists.
+  void EndReply(Session& session, size_t reply_start);  // to the complete reply
 
-  // Release removes the delays and holds of one owner. ReleaseAll removes those of all owners. Cost: O(sessions).
-  void Release(uint64_t owner);
-  void ReleaseAll();
-  // Drops the pending faults of a session that is closing.
-  void Forget(Session& session);
+  void Release(uint64_t owner);   // ends the delays and holds of one owner
+  void ReleaseAll();              // ends those of all owners. Cost: O(sessions)
+  void Forget(Session& session);  // the session closes
 
-  int64_t NextDueMs() const override { return dues_.empty() ? Timers::kNever : dues_.begin()->at_ms; }
+  int64_t NextDueMs() const override { return dues_.empty() ? Timers::kNever : dues_.begin()->at_ms; }  // monotonic
   void RunDue(int64_t now_ms) override;
-  std::string WhatIsDue() const override;
+  std::string WhatIsDue() const override;  // "a delayed request of client 3 goes on"
   void BeginJump() override { steps_ = OutputGate::Steps::kNone; }
-  void EndJump(int64_t now_ms) override;
+  void EndJump(int64_t now_ms) override;  // opens what has become due
 
  private:
   struct Due {
-    int64_t at_ms;
-    uint64_t client;
+    int64_t at_ms;                                 // monotonic
+    uint64_t client;                               // id
     auto operator<=>(const Due&) const = default;  // NOLINT(modernize-use-nullptr): generated
   };
-  static constexpr int kPerTurn = 1000;
+  static constexpr int kPerTurn = 1000;  // clients whose delays RunDue ends in one Turn
 
-  // Changes a session's ClientFaultState and updates its entry in dues_.
   template <class Change>
-  void Alter(Session& session, Change&& change);
+  void Alter(Session& session, Change&& change);  // and updates its entry in dues_
   template <class OpenGate, class IsMeant>
-  void ReleaseSome(OpenGate&& open_gate, IsMeant&& is_meant);
-  int64_t DueAfter(int64_t delay_ms) const;
-  void Apply(Session& session, const ReplyFault& fault, size_t reply_start);
+  void ReleaseSome(OpenGate&& open_gate, IsMeant&& is_meant);                 // the delays and holds of certain owners
+  int64_t DueAfter(int64_t delay_ms) const;                                   // the monotonic time after this delay
+  void Apply(Session& session, const ReplyFault& fault, size_t reply_start);  // to the output from `reply_start`
 
-  const Parts parts_;
-  std::set<Due> dues_;
-  OutputGate::Steps steps_ = OutputGate::Steps::kSmall;
+  const Parts parts_;                                    // the objects that it uses
+  std::set<Due> dues_;                                   // at most one for each client, the soonest first
+  OutputGate::Steps steps_ = OutputGate::Steps::kSmall;  // kNone while TEST CLOCK moves the clock
 };
 
 }  // namespace respite

@@ -13,9 +13,9 @@ class Clients;
 struct Session;
 class Users;
 
-class ClientLimits {
+class ClientLimits {  // closes clients that idle, or exceed the limits of input or output
  public:
-  struct Parts {
+  struct Parts {  // the objects that it uses
     const Env& env;
     Clients& clients;
     Users& users;
@@ -28,28 +28,27 @@ class ClientLimits {
 
   // Whether output is checked when a reply is written or by the timer; the log texts differ.
   enum class Moment : uint8_t { kReply, kTimer };
-  // Enforces client-output-buffer-limit. Must be called whenever output is queued. Returns true if it closed the
-  // session.
-  bool CheckOutput(Session& session, int64_t now_ms, Moment moment = Moment::kReply);
+  // Enforces client-output-buffer-limit. Must be called whenever output is queued.
+  bool CheckOutput(Session& session, int64_t now_ms, Moment moment = Moment::kReply);  // true: it was closed
   // Limits for unfinished requests of clients that have not logged in. Each holds at most kUnauthenticatedInput bytes.
   // When all together hold more than kAllUnauthenticatedInput, clients with requests above kSmallInput bytes are
   // closed.
   static constexpr size_t kUnauthenticatedInput = size_t{64} * 1024;
   static constexpr size_t kAllUnauthenticatedInput = size_t{16} * 1024 * 1024;
-  static constexpr size_t kSmallInput = 1024;
+  static constexpr size_t kSmallInput = 1024;  // clients with less stay connected
 
   // Enforces client-query-buffer-limit and the limits of clients that have not logged in. Must be called after each
-  // read. Returns true if it closed the session.
-  bool CheckInput(Session& session);
+  // read.
+  bool CheckInput(Session& session);  // true: it was closed
 
  private:
-  bool CheckHandshake(Session& session);
-  bool CheckIdle(Session& session, int64_t now_ms);
-  void FitReplyRoom(Session& session, int64_t now_ms);
-  bool IsOverInputLimit(Session& session) const;
-  bool IsOverOutputLimit(Session& session, int64_t now_ms) const;
+  bool CheckHandshake(Session& session);                           // of TLS; true: it was closed
+  bool CheckIdle(Session& session, int64_t now_ms);                // true: it was closed
+  void FitReplyRoom(Session& session, int64_t now_ms);             // for CLIENT LIST
+  bool IsOverInputLimit(Session& session) const;                   // also updates unauthenticated_bytes
+  bool IsOverOutputLimit(Session& session, int64_t now_ms) const;  // also notes since when it exceeds the soft limit
 
-  const Parts parts_;
+  const Parts parts_;  // the objects that it uses
 };
 
 }  // namespace respite

@@ -31,84 +31,76 @@ inline constexpr char kClientName[] = "ERR Client names cannot contain spaces, n
 
 }  // namespace refusals
 
-// Names and capabilities that the client has sent; empty until then.
-struct ClientIdentity {
+struct ClientIdentity {            // what the client has said about itself; empty until then
   std::string name;                // CLIENT SETNAME, HELLO
   std::string lib_name;            // CLIENT SETINFO
   std::string lib_version;         // CLIENT SETINFO
   bool follows_redirects = false;  // CLIENT CAPA: a replica may redirect it to its primary
 };
 
-// Returns whether a name that a client gives itself does not break the format of CLIENT LIST. Redis: ignores (and does
-// not show) the text after a NUL.
+// Redis: ignores (and does not show) the text after a NUL.
 inline bool IsClientAttribute(Bytes text) {
   Bytes shown = text.substr(0, text.find('\0'));
   return std::all_of(shown.begin(), shown.end(), [](char c) { return c >= '!' && c <= '~'; });
 }
 
-// Throws the error of CLIENT SETNAME and HELLO … SETNAME for an invalid name.
-inline void CheckClientName(Bytes name) {
+inline void CheckClientName(Bytes name) {  // throws the error if it is invalid
   if (!IsClientAttribute(name)) throw Refusal{refusals::kClientName};
 }
 
-// Both ends of the connection, set when it is accepted.
-struct ClientAddresses {
-  // Returns whether the client is on this machine. Local clients may have more rights (enable-debug-command local …).
-  bool IsLocal() const { return loopback || unix_socket; }
+struct ClientAddresses {  // both ends of the connection, set when it is accepted
+  // Local clients may have more rights (enable-debug-command local …).
+  bool IsLocal() const { return loopback || unix_socket; }  // is on this machine
 
-  // Returns whether the client uses IPv6. Clients of a Unix socket count as IPv4, like in Valkey.
+  // Clients of a Unix socket count as IPv4, like in Valkey.
   bool IsIpv6() const { return peer.starts_with('['); }
 
-  std::string peer;  // "127.0.0.1:50000", "/path/to.sock:0"
-  std::string local;
-  bool unix_socket = false;
-  bool loopback = true;
-  bool encrypted = false;  // TLS
+  std::string peer;          // "127.0.0.1:50000", "/path/to.sock:0"
+  std::string local;         // the server's end: "127.0.0.1:6379"
+  bool unix_socket = false;  // the client uses the Unix socket
+  bool loopback = true;      // the client has an address of this machine: 127.0.0.1
+  bool encrypted = false;    // with TLS
 };
 
-// Statistics of one client. Times are in milliseconds of the monotonic clock.
-struct ClientUsage {
+// Times are in milliseconds of the monotonic clock.
+struct ClientUsage {  // statistics of one client
   explicit ClientUsage(int64_t now_ms) : created_ms(now_ms), last_active_ms(now_ms) {}
 
-  void Received(size_t bytes, int64_t now_ms) {
+  void Received(size_t bytes, int64_t now_ms) {  // counts bytes that it has sent
     bytes_in += bytes;
     last_active_ms = now_ms;
   }
   void Buffers(size_t bytes) { input_peak_bytes = std::max(input_peak_bytes, bytes); }
 
-  int64_t created_ms;
-  int64_t last_active_ms;
-  const Command* last_command = nullptr;
-  uint64_t commands = 0;
-  uint64_t bytes_in = 0;
-  uint64_t bytes_out = 0;
-  size_t input_peak_bytes = 0;  // most input buffered since the timer's last check
+  int64_t created_ms;                     // when it connected
+  int64_t last_active_ms;                 // when it last sent anything
+  const Command* last_command = nullptr;  // null: none yet
+  uint64_t commands = 0;                  // number that it has run
+  uint64_t bytes_in = 0;                  // received from it
+  uint64_t bytes_out = 0;                 // sent to it
+  size_t input_peak_bytes = 0;            // the most input buffered since the timer's last check
 };
 
-// Whether the replies of a client are sent (CLIENT REPLY).
-class ReplyState {
+class ReplyState {  // whether replies are sent: CLIENT REPLY
  public:
   bool IsOn() const { return mode_ == Mode::kOn; }
-  // Returns whether no replies are sent until CLIENT REPLY ON.
-  bool IsOff() const { return mode_ == Mode::kOff; }
-  // Returns whether the current reply is not sent.
-  bool IsSilent() const { return mode_ == Mode::kOff || mode_ == Mode::kSkip; }
+  bool IsOff() const { return mode_ == Mode::kOff; }  // no replies are sent until CLIENT REPLY ON
+  bool IsSilent() const { return mode_ == Mode::kOff || mode_ == Mode::kSkip; }  // the current reply is not sent
 
   void TurnOn() {
     if (mode_ != Mode::kSkipNext) mode_ = Mode::kOn;  // Redis: an earlier SKIP in the transaction stays
   }
   void TurnOff() { mode_ = Mode::kOff; }
-  void SkipNext() {
+  void SkipNext() {  // CLIENT REPLY SKIP
     if (mode_ != Mode::kOff) mode_ = Mode::kSkipNext;
   }
-  // RESET. Redis: a RESET directly after CLIENT REPLY SKIP has no reply.
-  void Reset() {
+  // Redis: a RESET directly after CLIENT REPLY SKIP has no reply.
+  void Reset() {  // the command RESET
     if (mode_ != Mode::kSkip) mode_ = Mode::kOn;
   }
 
   enum class Fate : uint8_t { kSent, kDropped };
-  // Ends a command, and returns whether its reply is sent.
-  Fate EndCommand();
+  Fate EndCommand();  // ends a command; returns whether its reply is sent
 
  private:
   enum class Mode : uint8_t {
@@ -121,18 +113,15 @@ class ReplyState {
   Mode mode_ = Mode::kOn;
 };
 
-// Cluster options of a client's requests.
-struct ClientClusterState {
+struct ClientClusterState {  // ASKING, READONLY
   // ASKING: the next request, or the transaction that it begins, may use a slot that is being imported to this node.
   enum class Asking : uint8_t { kNo, kNext, kTransaction };
-  Asking asking = Asking::kNo;
-  bool reads_from_replica = false;  // READONLY
-  // The slots that the node at the other end sends; it may write to no other slots. Null for ordinary clients.
-  const SlotSet* imports = nullptr;
+  Asking asking = Asking::kNo;       // whether ASKING was sent
+  bool reads_from_replica = false;   // READONLY
+  const SlotSet* imports = nullptr;  // slots that the peer, a node, sends and may write; null: an ordinary client
 };
 
-// How a client is notified of changes to keys that it caches (CLIENT TRACKING).
-struct TrackingOptions {
+struct TrackingOptions {  // CLIENT TRACKING: how it is told of changes to keys that it caches
   enum class Mode : uint8_t {
     kAll,        // every key that it reads
     kOptIn,      // the keys of commands after CLIENT CACHING YES
@@ -144,11 +133,10 @@ struct TrackingOptions {
   bool no_loop = false;                              // no invalidations for its own changes
   uint64_t redirect = 0;                             // id of the client that gets the invalidations; 0: this client
   bool redirect_lost = false;                        // that client was closed
-  bool caching_given = false;                        // CLIENT CACHING, for the next command
+  bool caching_given = false;                        // CLIENT CACHING was sent for the next command
   std::set<std::string, std::less<>> prefixes = {};  // for kBroadcast; "" means all keys
 
-  // Returns the memory in bytes, an estimate that ignores the length of prefixes.
-  size_t HeldBytes() const {
+  size_t HeldBytes() const {  // memory, estimated
     constexpr size_t kNodeBytes = sizeof(std::string) + 4 * sizeof(void*);
     return sizeof *this + prefixes.size() * kNodeBytes;
   }
@@ -157,8 +145,7 @@ struct TrackingOptions {
 enum class PubSubKind : uint8_t { kChannel, kPattern, kShardChannel };
 inline constexpr size_t kTopicKinds = 3;
 
-// The subscriptions of one session. Created by its first subscribe command.
-class Subscriptions {
+class Subscriptions {  // of one session, created by its first subscribe command
  public:
   explicit Subscriptions(PubSub& pubsub) : pubsub_(pubsub) {}
   // Unsubscribes from every channel and pattern.
@@ -166,63 +153,57 @@ class Subscriptions {
   Subscriptions(const Subscriptions&) = delete;
   Subscriptions& operator=(const Subscriptions&) = delete;
 
-  size_t Count(PubSubKind kind) const { return counts_[static_cast<size_t>(kind)]; }
-  size_t Total() const { return places_.size(); }
-  // Unsubscribes from up to `count` channels and patterns.
-  void LeaveSome(size_t count);
-  // Returns the channels of one kind in order of subscription; if there are more than `most`, any `most` of them.
-  std::vector<PubSubChannel*> OfKind(PubSubKind kind, size_t most = SIZE_MAX) const;
-  size_t UsedBytes() const;
+  size_t Count(PubSubKind kind) const { return counts_[static_cast<size_t>(kind)]; }  // of this kind
+  size_t Total() const { return places_.size(); }                                     // of all kinds
+  void LeaveSome(size_t count);  // up to `count` channels and patterns
+  // Returns the channels of one kind in order of subscription.
+  std::vector<PubSubChannel*> OfKind(PubSubKind kind, size_t max_count = SIZE_MAX) const;
+  size_t UsedBytes() const;  // memory of the subscriptions
 
  private:
   friend class PubSub;
-  struct Place {
-    uint32_t in_list;
-    uint64_t since;  // a sequence number
+  struct Place {       // one subscription
+    uint32_t in_list;  // its place in PubSubChannel::subscribers
+    uint64_t since;    // a number that grows with each subscription
   };
 
   PubSub& pubsub_;
-  std::unordered_map<PubSubChannel*, Place> places_;
-  std::array<uint32_t, kTopicKinds> counts_{};
+  std::unordered_map<PubSubChannel*, Place> places_;  // by channel or pattern
+  std::array<uint32_t, kTopicKinds> counts_{};        // by PubSubKind
 };
 
-// Statistics of one session's output.
-//
 // Redis: each client has its own reply buffer, which is resized to fit its replies. Respite's clients share blocks of a
 // pool while they have output; room and peak emulate the size of Redis' buffer.
-class OutputAccount {
+class OutputAccount {  // statistics of one session's output; emulates the size of Redis' reply buffer
  public:
   explicit OutputAccount(int64_t now_ms) : peak_since_ms_(now_ms) {}
 
-  size_t RoomBytes() const { return room_bytes_; }
-  // Returns the largest part of the room that was used recently.
-  size_t PeakBytes() const { return peak_bytes_; }
+  size_t RoomBytes() const { return room_bytes_; }  // of Redis' reply buffer for this client
+  size_t PeakBytes() const { return peak_bytes_; }  // used of it recently
   // Notes the size of the output that waits to be sent.
   void NoteOutput(size_t bytes) { peak_bytes_ = std::max(peak_bytes_, std::min(bytes, room_bytes_)); }
 
  private:
   friend class ClientLimits;
-  static constexpr int64_t kNotOver = -1;
+  static constexpr int64_t kNotOver = -1;  // within the soft limit of client-output-buffer-limit
 
-  size_t room_bytes_ = BlockPool::kBlockBytes;
-  size_t peak_bytes_ = BlockPool::kBlockBytes;  // since peak_since_ms_
-  int64_t peak_since_ms_;
-  int64_t over_soft_limit_since_ms_ = kNotOver;
+  size_t room_bytes_ = BlockPool::kBlockBytes;   // size of the buffer that Redis would have
+  size_t peak_bytes_ = BlockPool::kBlockBytes;   // the most used of it since peak_since_ms_
+  int64_t peak_since_ms_;                        // monotonic
+  int64_t over_soft_limit_since_ms_ = kNotOver;  // monotonic
 };
 
-// A session's position in ClientMemory and the bytes counted for it.
-class MemoryPlace {
+class MemoryPlace {  // the position of a session in ClientMemory
  private:
   friend class ClientMemory;
-  static constexpr int16_t kNoClass = -1;
+  static constexpr int16_t kNoClass = -1;  // may not be closed, or is not measured
 
-  size_t counted_bytes_ = 0;
-  uint32_t place_ = 0;  // index in its class
-  int16_t size_class_ = kNoClass;
+  size_t counted_bytes_ = 0;       // in ClientMemory's sum
+  uint32_t place_ = 0;             // index in that class
+  int16_t size_class_ = kNoClass;  // index in ClientMemory::classes_
 };
 
-// A fault that applies to one reply.
-struct ReplyFault {
+struct ReplyFault {  // what TEST FAULT does to one reply
   enum class Kind : uint8_t {
     kHold,     // sent after `amount` ms
     kSilence,  // the reply and all later output are never sent
@@ -231,26 +212,24 @@ struct ReplyFault {
     kReplace,  // `text` is sent instead
   };
   Kind kind;
-  int64_t amount = 0;
+  int64_t amount = 0;  // ms, bytes, or bytes per second: see Kind
   std::string text = {};
   uint64_t owner = 0;  // id for ClientFaults::Release; not 0
 };
 
-// Faults that a test has injected for one client (TEST FAULT): a delayed request, and output that is held back. Exists
-// only while a fault is active.
-struct ClientFaultState {
-  std::optional<ReplyFault> pending;  // for the reply to the request that runs or is blocked
+struct ClientFaultState {             // what TEST FAULT does to one client; exists only while a fault is active
+  std::optional<ReplyFault> pending;  // fault of the reply to the request that runs or is blocked
   OutputGate gate;
-  bool has_delayed = false;  // Session::paused_request waits until delayed_until_ms
-  uint64_t delay_owner = 0;
-  int64_t delayed_until_ms = 0;  // monotonic
+  bool has_delayed = false;      // Session::paused_request waits until delayed_until_ms
+  uint64_t delay_owner = 0;      // who delayed the request: an id for ClientFaults::Release
+  int64_t delayed_until_ms = 0;  // monotonic: when the request runs
 
-  bool IsOver() const { return !pending && !has_delayed && gate.IsOpen(); }
-  int64_t NextDueMs() const {
+  bool IsOver() const { return !pending && !has_delayed && gate.IsOpen(); }  // no fault is left
+  int64_t NextDueMs() const {  // monotonic: when the request or more output is due
     const int64_t output_ms = gate.NextDueMs();
     return has_delayed && delayed_until_ms < output_ms ? delayed_until_ms : output_ms;
   }
-  size_t HeldBytes() const {
+  size_t HeldBytes() const {  // memory that it uses
     return sizeof(ClientFaultState) + gate.HeldBytes() + (pending ? pending->text.capacity() : 0);
   }
 };

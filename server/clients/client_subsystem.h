@@ -27,10 +27,9 @@
 
 namespace respite {
 
-// Removes the traces of a closed session: subscriptions, waits, watched and tracked keys.
-class ClientCleanup {
+class ClientCleanup {  // removes a closed session from all lists: subscriptions, waits, keys
  public:
-  struct Parts {
+  struct Parts {  // the objects that it uses
     BlockedClients& blocked_clients;
     Tracking& tracking;
     WatchedKeys& watched_keys;
@@ -38,7 +37,6 @@ class ClientCleanup {
   };
   explicit ClientCleanup(Parts parts) : parts_(parts) {}
 
-  // Removes a closed session from all lists.
   void Forget(Session& session) {
     session.subscriptions.reset();
     parts_.blocked_clients.Forget(session);
@@ -46,40 +44,38 @@ class ClientCleanup {
     parts_.watched_keys.Forget(session);
     parts_.client_memory.Forget(session);
   }
-  // Removes watched keys and at most kPerTurn subscriptions of a disconnected session. Returns true when no
-  // subscription is left. Requires: the session is not blocked.
-  bool LeaveSome(Session& session) {
+  bool LeaveSome(Session& session) {  // also unwatches all keys; true: none is left
     parts_.watched_keys.Forget(session);
     if (session.subscriptions != nullptr) session.subscriptions->LeaveSome(kPerTurn);
     return session.subscriptions == nullptr || session.subscriptions->Total() == 0;
   }
 
  private:
-  static constexpr size_t kPerTurn = 1000;
+  static constexpr size_t kPerTurn = 1000;  // subscriptions
 
-  const Parts parts_;
+  const Parts parts_;  // the objects that it uses
 };
 
-struct ClientSubsystem {
+struct ClientSubsystem {  // all components that deal with clients
   ClientSubsystem(const Env& env, DataSubsystem& data, const HashKey& hash_key);
   ClientSubsystem(const ClientSubsystem&) = delete;
   ClientSubsystem& operator=(const ClientSubsystem&) = delete;
 
   LateBound<RequestRunner> runner;  // ExecutionSubsystem attaches its Executor
   CurrentExecution current_execution;
-  Role role;
+  Role role;  // primary or replica
   WatchedKeys watched_keys;
   MigratingKeys migrating_keys;
   BlockedClients blocked;
   Tracking tracking;
   KeyEventPorts key_event_ports;
-  ChangeDispatcher changes;
+  ChangeDispatcher changes;  // tells all components of changed keys
   Users users;
   AclLog acl_log;
   Permissions permissions;
   PubSub pubsub;  // declared before the sessions, which unsubscribe when they are destroyed
   KeyNotifications key_notifications;
-  Clients registry;
+  Clients registry;  // all sessions
   TimerFrequency timer_frequency;
   ClientLimits limits;
   ClientMemory memory;
@@ -87,8 +83,8 @@ struct ClientSubsystem {
   ClientCleanup cleanup;
   Pause pause;
   ClientFaults faults;
-  RemovalRule expiry_rule;
-  RemovalRule eviction_rule;
+  RemovalRule expiry_rule;    // whether expired keys may be removed now
+  RemovalRule eviction_rule;  // whether keys may be evicted now
 };
 
 }  // namespace respite

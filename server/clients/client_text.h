@@ -13,14 +13,13 @@ struct DialectTraits;
 
 // Returns "id=3 addr=127.0.0.1:50000 laddr=… fd=8 name= age=0 idle=0 flags=N db=0 …" without a line end. `running` are
 // the arguments of the command that the client is running; `now_ms` is the monotonic time.
-std::string ClientText(const Session& session, int64_t now_ms, std::span<const Bytes> running = {});
+std::string ClientText(const Session& session, int64_t now_ms, std::span<const Bytes> running = {});  // for CLIENT LIST
 // Returns only the fields that this dialect shows.
 std::string ClientText(const Session& session, int64_t now_ms, std::span<const Bytes> running,
                        const DialectTraits& traits);
 
-// Returns the field `flags`; kClientFlagLetters are all its possible letters. `u` and `i` are letters of Redis that
-// never occur here.
-std::string ClientFlags(const Session& session);
+// kClientFlagLetters are all its possible letters. `u` and `i` are letters of Redis that never occur here.
+std::string ClientFlags(const Session& session);  // the field `flags`: "N"
 inline constexpr Bytes kClientFlagLetters = "SMOPxbtRBdcAUeTrIuiN";
 
 // Returns the log line for a protocol error, with or without the client's input (hide-user-data-from-log). Requires:
@@ -28,7 +27,6 @@ inline constexpr Bytes kClientFlagLetters = "SMOPxbtRBdcAUeTrIuiN";
 enum class UserData : uint8_t { kShown, kHidden };
 std::string ProtocolErrorText(const Session& session, int64_t now_ms, UserData user_data);
 
-// Returns an IPv6 address as the log shows it: "::1:6379" for "[::1]:6379".
-std::string WithoutBrackets(std::string address);
+std::string WithoutBrackets(std::string address);  // "::1:6379" for "[::1]:6379"
 
 }  // namespace respite

@@ -53,11 +53,11 @@ void Clients::FlushQueued(const Pace& pace) {
   flushing_.clear();
 }
 
-void Clients::Flush(size_t place, size_t most_bytes) {
+void Clients::Flush(size_t place, size_t max_bytes) {
   Session* session = flushing_[place];
   if (session == nullptr) return;
   session->queue_marks.to_flush_ = false;
-  if (!session->closing) session->transport->Flush(most_bytes);
+  if (!session->closing) session->transport->Flush(max_bytes);
   if (measure_ != nullptr && flushing_[place] != nullptr) measure_(*session);
 }
 

@@ -15,22 +15,20 @@
 
 namespace respite {
 
-// A key of one of the databases.
-struct KeyName {
+struct KeyName {  // a key of one of the databases
   int db;
   std::string key;
   auto operator<=>(const KeyName&) const = default;  // NOLINT(modernize-use-nullptr): generated
 };
 
 template <class Member>
-class KeyQueues {
+class KeyQueues {  // a first-in, first-out queue of members for each key
  public:
-  struct Line {
+  struct Line {                 // the queue of one key
     std::list<Member> members;  // never empty
     bool marked = false;        // for use by the owner of the queues
   };
-  // The position of a member; valid until it is removed.
-  class Place {
+  class Place {  // of a member in a queue; valid until it is removed
    public:
     const KeyName& Name() const { return row_->first; }
     Member& operator*() const { return *at_; }
@@ -45,49 +43,46 @@ class KeyQueues {
 
   explicit KeyQueues(const HashKey& hash_key) : rows_(0, Hasher{hash_key}, Same{}) {}
 
-  bool Empty() const { return rows_.empty(); }
-  // Returns the number of keys with members.
-  size_t Keys() const { return rows_.size(); }
+  bool Empty() const { return rows_.empty(); }  // there are no members
+  size_t Keys() const { return rows_.size(); }  // number of keys with members
 
   // Appends a member to the queue. Cost: O(1).
   Place Add(int db, Bytes key, Member member);
-  // Swaps a member with the next one. Returns the next one, or null if there is none. So one member can serve as a
-  // cursor that steps along the queue while others are added and removed. Cost: O(1).
-  Member* StepOverNext(const Place& place) {
+  // Swaps a member with the next one, and returns that, or null if there is none. So one member can serve as a cursor
+  // that steps along the queue while others are added and removed. Cost: O(1).
+  Member* StepOverNext(const Place& place) {  // swaps it with the next one, and returns that
     std::list<Member>& members = place.row_->second.members;
     const auto next = std::next(place.at_);
     if (next == members.end()) return nullptr;
     members.splice(place.at_, members, next);
     return &*next;
   }
-  // Moves a member to the front of its queue. Cost: O(1).
-  void MoveToHead(const Place& place) {
+  // Cost: O(1).
+  void MoveToHead(const Place& place) {  // of its queue
     std::list<Member>& members = place.row_->second.members;
     members.splice(members.begin(), members, place.at_);
   }
-  // Removes a member from its queue. Cost: O(1) amortised.
-  void Remove(const Place& place) {
+  // Cost: O(1) amortised.
+  void Remove(const Place& place) {  // from its queue
     std::list<Member>& members = place.row_->second.members;
     members.erase(place.at_);
     if (!members.empty()) return;
     rows_.erase(rows_.find(place.row_->first));
     ShrinkSparse(rows_);
   }
-  // Returns the queue of a key, or null if it is empty. The pointer is valid until the last member is removed.
-  Line* Find(int db, Bytes key) {
+  Line* Find(int db, Bytes key) {  // null: no members
     auto row = rows_.find(View{db, key});
     return row == rows_.end() ? nullptr : &row->second;
   }
-  // Visits (name, queue) of each key of a database; `visit` must not add or remove queues. Cost: O(keys of all
-  // databases).
+  // `visit` must not add or remove queues. Cost: O(keys of all databases).
   template <class Visit>
-  void ForEachOf(int db, Visit&& visit) {
+  void ForEachOf(int db, Visit&& visit) {  // visit(name, queue)
     for (auto& [name, line] : rows_)
       if (name.db == db) visit(name, line);
   }
 
  private:
-  struct View {
+  struct View {  // a KeyName that owns no text
     int db;
     Bytes key;
   };
@@ -102,7 +97,7 @@ class KeyQueues {
     bool operator()(const auto& a, const auto& b) const { return a.db == b.db && Bytes(a.key) == Bytes(b.key); }
   };
 
-  std::unordered_map<KeyName, Line, Hasher, Same> rows_;
+  std::unordered_map<KeyName, Line, Hasher, Same> rows_;  // the queues, by key
 };
 
 template <class Member>

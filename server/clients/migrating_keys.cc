@@ -13,21 +13,21 @@ bool MigratingKeys::Contains(int db, Bytes key) {
   return line != nullptr && std::ranges::any_of(line->members, [db](const Moving& moving) { return moving.db == db; });
 }
 
-bool MigratingKeys::MustPauseAlone(const Command& command, uint32_t flags, std::span<const Bytes> words) {
-  const KeyList keys = NamedKeys(command.Spec(), words);
+bool MigratingKeys::MustPauseAlone(const Command& command, uint32_t flags, std::span<const Bytes> arguments) {
+  const KeyList keys = NamedKeys(command.Spec(), arguments);
   if (keys.Empty()) {
     const bool is_script = command.Is(kNoMandatoryKeys);
     return (flags & (is_script ? kWrite | kMayReplicate : kWrite)) != 0;
   }
   return std::any_of(keys.begin(), keys.end(),
-                     [&](const KeyRef& key) { return lines_.Find(kAnyDb, words[key.index]) != nullptr; });
+                     [&](const KeyRef& key) { return lines_.Find(kAnyDb, arguments[key.index]) != nullptr; });
 }
 
 bool MigratingKeys::MustPause(const Session& session, const Command& command, uint32_t flags,
-                              std::span<const Bytes> words) {
+                              std::span<const Bytes> arguments) {
   if (session.kind == SessionKind::kPrimary) return false;
   if (command.Spec().transaction != TransactionRole::kExecutes || !session.InTransaction())
-    return MustPauseAlone(command, flags, words);
+    return MustPauseAlone(command, flags, arguments);
   bool holds = false;
   session.transaction->ForEach([&](const Command& queued, std::span<const Bytes> queued_words) {
     holds = holds || MustPauseAlone(queued, queued.flags, queued_words);
@@ -35,10 +35,10 @@ bool MigratingKeys::MustPause(const Session& session, const Command& command, ui
   return holds;
 }
 
-void MigratingKeys::NoteUse(int db, const Command& command, std::span<const Bytes> words) {
+void MigratingKeys::NoteUse(int db, const Command& command, std::span<const Bytes> arguments) {
   if (!command.Is(kWrite)) return;
-  const KeyList keys = NamedKeys(command.Spec(), words);
-  for (const KeyRef& key : keys) OnChange(db, words[key.index]);
+  const KeyList keys = NamedKeys(command.Spec(), arguments);
+  for (const KeyRef& key : keys) OnChange(db, arguments[key.index]);
 }
 
 void MigratingKeys::AddPaused(const Session& session) { paused_request_.push_back(session.id); }

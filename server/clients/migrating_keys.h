@@ -18,10 +18,10 @@ namespace respite {
 struct Command;
 struct Session;
 
-class MigratingKeys {
-  struct Moving {
+class MigratingKeys {  // keys that MIGRATE is sending to another server
+  struct Moving {      // a key that is being sent
     int db;
-    bool was_changed = false;
+    bool was_changed = false;  // since Add
   };
 
  public:
@@ -29,40 +29,38 @@ class MigratingKeys {
 
   explicit MigratingKeys(const HashKey& hash_key) : lines_(hash_key) {}
 
-  bool Empty() const { return lines_.Empty(); }
-  bool Contains(int db, Bytes key);
+  bool Empty() const { return lines_.Empty(); }  // no key is being sent
+  bool Contains(int db, Bytes key);              // the key is being sent
   // Requires: !Contains(db, key).
   Place Add(int db, Bytes key) { return lines_.Add(kAnyDb, key, {.db = db}); }
-  // Returns whether the key has changed since Add.
-  static bool WasChanged(const Place& place) { return (*place).was_changed; }
-  void Remove(const Place& place) { lines_.Remove(place); }
+  static bool WasChanged(const Place& place) { return (*place).was_changed; }  // since Add
+  void Remove(const Place& place) { lines_.Remove(place); }                    // the transfer has ended
 
-  // Returns whether the request must pause. Requires: !Empty().
-  bool MustPause(const Session& session, const Command& command, uint32_t flags, std::span<const Bytes> words);
-  // Notes a write command of a script, which cannot pause, as a change of its keys.
-  void NoteUse(int db, const Command& command, std::span<const Bytes> words);
-  // Adds a session whose request waits in Session::paused_request.
-  void AddPaused(const Session& session);
+  // Requires: !Empty().
+  bool MustPause(const Session& session, const Command& command, uint32_t flags, std::span<const Bytes> arguments);
+  // Scripts cannot pause, so their writes count as changes of the keys.
+  void NoteUse(int db, const Command& command, std::span<const Bytes> arguments);  // by a script
+  void AddPaused(const Session& session);  // its request waits in paused_request
   // Returns the ids in order of arrival, and empties the list.
-  std::vector<uint64_t> TakePaused() { return std::exchange(paused_request_, {}); }
+  std::vector<uint64_t> TakePaused() { return std::exchange(paused_request_, {}); }  // ids
 
   // See ChangeListener.
-  void OnChange(int db, Bytes key);
-  void OnFlush(int db);
-  void OnSwap(int one, int other) {
-    OnFlush(one);
-    OnFlush(other);
+  void OnChange(int db, Bytes key);    // the key has changed
+  void OnFlush(int db);                // FLUSHDB
+  void OnSwap(int db, int other_db) {  // SWAPDB
+    OnFlush(db);
+    OnFlush(other_db);
   }
 
  private:
   // Requests pause by the name of a key in any database, because a transaction may select another database, and COPY
   // and MOVE name two.
-  static constexpr int kAnyDb = 0;
+  static constexpr int kAnyDb = 0;  // lines_ has the keys of all databases under this one
 
-  bool MustPauseAlone(const Command& command, uint32_t flags, std::span<const Bytes> words);
+  bool MustPauseAlone(const Command& command, uint32_t flags, std::span<const Bytes> arguments);  // not EXEC
 
-  KeyQueues<Moving> lines_;
-  std::vector<uint64_t> paused_request_;
+  KeyQueues<Moving> lines_;               // the keys, all as keys of kAnyDb
+  std::vector<uint64_t> paused_request_;  // whose requests wait for the transfer, in order of arrival
 };
 
 }  // namespace respite

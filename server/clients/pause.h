@@ -17,64 +17,62 @@
 
 namespace respite {
 
-class Pause final : public Timers::Source {
+class Pause final : public Timers::Source {  // CLIENT PAUSE, and pauses of writes by the server itself
  public:
   enum class Scope : uint8_t { kNone, kWrites, kAll };
 
-  // Starts a pause until a monotonic time. An active pause is never shortened or narrowed.
-  void Start(Scope scope, int64_t until_ms, int64_t now_ms);
+  // An active pause is never shortened or narrowed.
+  void Start(Scope scope, int64_t until_ms, int64_t now_ms);  // starts CLIENT PAUSE, or extends it
   void End() {
     scope_ = Scope::kNone;
     until_ms_ = 0;
   }
   // Pauses writes until the same owner resumes them, independently of CLIENT PAUSE.
   enum Owner : uint8_t { kFailover = 1, kShutdown = 2, kCluster = 4, kSlotMigration = 8 };  // bits
-  void PauseWrites(Owner owner) { holders_ |= owner; }
+  void PauseWrites(Owner owner) { holders_ |= owner; }  // until the owner resumes them
   void ResumeWrites(Owner owner) { holders_ &= static_cast<uint8_t>(~owner); }
-  // Returns when CLIENT PAUSE ends.
   int64_t NextDueMs() const override { return scope_ != Scope::kNone ? until_ms_ : Timers::kNever; }
   void RunDue(int64_t) override { End(); }
   std::string WhatIsDue() const override { return "CLIENT PAUSE ends"; }
 
-  // Returns how commands treat expired keys: a pause hides them, because removing them would be a write.
+  // A pause hides them, because removing them would be a write.
   ExpiryRule Rule() const { return IsOn() ? ExpiryRule::kHide : ExpiryRule::kPurge; }
   bool IsOn() const { return scope_ != Scope::kNone || holders_ != 0; }
-  // Returns whether a command with these flags must pause. Pauses by the owners in `ignored` (Owner bits) do not count.
-  bool Affects(uint32_t command_flags, uint8_t ignored = 0) const {
-    if (scope_ == Scope::kNone && (holders_ & ~ignored) == 0) return false;
+  // Pauses by the owners in `ignored_owners` (Owner bits) do not count.
+  bool Affects(uint32_t command_flags, uint8_t ignored_owners = 0) const {  // such commands must pause
+    if (scope_ == Scope::kNone && (holders_ & ~ignored_owners) == 0) return false;
     if (scope_ == Scope::kAll) return true;
     return (command_flags & (kWrite | kMayReplicate)) != 0;
   }
 
-  // Returns "client_pause", "shutdown_in_progress", "failover_in_progress", or "none" without a pause.
-  std::string_view Reason() const;
-  Scope scope() const { return scope_; }
-  int64_t until_ms() const { return until_ms_; }
+  std::string_view Reason() const;                // for INFO: "client_pause" … "none"
+  Scope scope() const { return scope_; }          // of CLIENT PAUSE
+  int64_t until_ms() const { return until_ms_; }  // monotonic: the end of CLIENT PAUSE
 
  private:
-  Scope scope_ = Scope::kNone;
-  uint8_t holders_ = 0;   // Owner bits
-  int64_t until_ms_ = 0;  // monotonic
+  Scope scope_ = Scope::kNone;  // of CLIENT PAUSE
+  uint8_t holders_ = 0;         // Owner bits: who pauses writes
+  int64_t until_ms_ = 0;        // monotonic: the end of CLIENT PAUSE
 };
 
 // Decides whether keys may be expired or evicted now. They may not while clients are paused, data is imported
 // (import-mode), a script or loading is in progress, or the server has stopped.
-class RemovalRule final : public KeyRemoval {
+class RemovalRule final : public KeyRemoval {  // says whether keys may be expired or evicted now
  public:
   // kExpiry: a replica leaves this to its primary. kEviction: a replica may evict keys (replica-ignore-maxmemory no).
   enum class Cause : uint8_t { kExpiry, kEviction };
-  struct Parts {
+  struct Parts {  // the objects that it uses
     const Env& env;
     const Pause& pause;
     const Role& role;
-    Cause cause;
+    Cause cause;  // of the removals that it decides
   };
   explicit RemovalRule(Parts parts) : parts_(parts) {}
 
   Answer Now() const override;
 
  private:
-  const Parts parts_;
+  const Parts parts_;  // the objects that it uses
 };
 
 }  // namespace respite

@@ -32,9 +32,9 @@ void Subscriptions::LeaveSome(size_t count) {
   }
 }
 
-std::vector<PubSubChannel*> Subscriptions::OfKind(PubSubKind kind, size_t most) const {
+std::vector<PubSubChannel*> Subscriptions::OfKind(PubSubKind kind, size_t max_count) const {
   std::vector<std::pair<uint64_t, PubSubChannel*>> found;
-  for (auto at = places_.begin(); at != places_.end() && found.size() < most; ++at)
+  for (auto at = places_.begin(); at != places_.end() && found.size() < max_count; ++at)
     if (at->first->kind == kind) found.emplace_back(at->second.since, at->first);
   std::sort(found.begin(), found.end());
   std::vector<PubSubChannel*> topics;
@@ -145,11 +145,11 @@ size_t PubSub::PublishToShard(Bytes channel, Bytes message) {
   return receivers;
 }
 
-size_t PubSub::PublishToTopic(const PubSubChannel* topic, Bytes head, Bytes message) {
+size_t PubSub::PublishToTopic(const PubSubChannel* topic, Bytes type, Bytes message) {
   if (topic == nullptr) return 0;
   const IntegerText name_length(LengthOf(topic->name));
   const IntegerText message_length(LengthOf(message));
-  const Bytes pieces[] = {head, name_length, "\r\n", topic->name, "\r\n$", message_length, "\r\n", message, "\r\n"};
+  const Bytes pieces[] = {type, name_length, "\r\n", topic->name, "\r\n$", message_length, "\r\n", message, "\r\n"};
   return Deliver(*topic, {.pieces = pieces});
 }
 

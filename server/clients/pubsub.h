@@ -34,7 +34,7 @@ struct CurrentExecution;
 //
 // Removed places stay empty until more than half of the places are empty; then the other items move up.
 template <class T>
-class SubscriberList {
+class SubscriberList {  // T* in order of arrival; O(1) removal
  public:
   // Returns the place of the new item.
   uint32_t Add(T& item) {
@@ -43,12 +43,12 @@ class SubscriberList {
   }
   // Calls `moved(T&, uint32_t place)` for each other item that changes its place. Cost: O(1) amortised.
   template <class Moved>
-  void Remove(uint32_t place, Moved&& moved) {
+  void Remove(uint32_t place, Moved&& moved) {  // the item at this place
     places_[place] = nullptr;
     ++empty_;
     if (empty_ * 2 > places_.size() || empty_ == places_.size()) MoveUp(moved);
   }
-  size_t Count() const { return places_.size() - empty_; }
+  size_t Count() const { return places_.size() - empty_; }  // of items
   // Calls visit(T&) for each item. Cost: O(items). `visit` must not add or remove items.
   template <class Visit>
   void ForEach(Visit&& visit) const {
@@ -58,27 +58,26 @@ class SubscriberList {
 
  private:
   template <class Moved>
-  void MoveUp(Moved&& moved);
+  void MoveUp(Moved&& moved);  // closes the gaps of removed items
 
-  std::vector<T*> places_;
-  size_t empty_ = 0;
+  std::vector<T*> places_;  // items; null: removed
+  size_t empty_ = 0;        // number of nulls in places_
 };
 
-// A channel, pattern or shard channel with subscribers.
-struct PubSubChannel {
+struct PubSubChannel {  // a channel, pattern or shard channel with subscribers
   std::string name;
   PubSubKind kind;
   uint32_t place = 0;  // index in patterns_, for a pattern
   SubscriberList<Session> subscribers{};
   std::optional<Glob> glob{};  // for long patterns, which may be slow without it
 
-  static constexpr size_t kLongPattern = 64;
+  static constexpr size_t kLongPattern = 64;  // bytes; longer patterns have a glob
   bool IsFor(Bytes channel) const { return glob ? glob->Matches(channel) : GlobMatch(name, channel); }
 };
 
-class PubSub {
+class PubSub {  // subscriptions, and the delivery of messages
  public:
-  struct Parts {
+  struct Parts {  // the objects that it uses
     Clients& clients;
     ClientLimits& limits;
     ClientMemory& client_memory;
@@ -88,60 +87,57 @@ class PubSub {
   PubSub(const PubSub&) = delete;
   PubSub& operator=(const PubSub&) = delete;
 
-  // Subscribe does nothing if the session is already subscribed. Cost: O(1).
-  void Subscribe(Session& session, PubSubKind kind, Bytes name);
+  // Cost: O(1).
+  void Subscribe(Session& session, PubSubKind kind, Bytes name);  // nothing if it is subscribed
   void Unsubscribe(Session& session, PubSubKind kind, Bytes name);
 
-  // Returns the number of receivers: subscribers of the channel and of each matching pattern. A session receives the
-  // message once per subscription. Cost: O(subscribers + patterns).
-  size_t Publish(Bytes channel, Bytes message);
-  size_t PublishToShard(Bytes channel, Bytes message);
+  // The receivers are the subscribers of the channel and of each matching pattern. A session receives the message once
+  // per subscription. Cost: O(subscribers + patterns).
+  size_t Publish(Bytes channel, Bytes message);         // returns the number of receivers
+  size_t PublishToShard(Bytes channel, Bytes message);  // returns the number of receivers
   // Called for each message to a shard channel, from this node or another. May be null.
   using ShardListener = std::function<void(Bytes channel, Bytes message, size_t receivers)>;
-  void OnShardMessage(ShardListener listener) { shard_listener_ = std::move(listener); }
-  // Returns whether there are subscriptions to channels or patterns.
+  void OnShardMessage(ShardListener listener) { shard_listener_ = std::move(listener); }  // may be null
   bool HasListeners() const { return TopicCount(PubSubKind::kChannel) + TopicCount(PubSubKind::kPattern) != 0; }
 
-  // Returns the number of channels or patterns of one kind.
-  size_t TopicCount(PubSubKind kind) const { return TopicsOf(kind).size(); }
-  size_t SubscriberCount(PubSubKind kind, Bytes name) const;
-  std::vector<Session*> Subscribers(PubSubKind kind, Bytes name) const;
-  // Returns the names that match `pattern` (null: all), in no particular order.
-  std::vector<Bytes> Names(PubSubKind kind, const Bytes* pattern) const;
+  size_t TopicCount(PubSubKind kind) const { return TopicsOf(kind).size(); }  // of channels or patterns
+  size_t SubscriberCount(PubSubKind kind, Bytes name) const;                  // of one channel or pattern
+  std::vector<Session*> Subscribers(PubSubKind kind, Bytes name) const;       // of one channel or pattern
+  std::vector<Bytes> Names(PubSubKind kind, const Bytes* pattern) const;      // null: all
 
  private:
   friend class Subscriptions;
-  struct NameHash {
+  struct NameHash {  // of channels
     uint64_t operator()(Bytes name) const { return HashBytes(name, hash_key); }
     HashKey hash_key;
   };
   using Topics = std::unordered_map<Bytes, std::unique_ptr<PubSubChannel>, NameHash>;  // keys point into the topics
   // One message; each protocol version is serialized when first needed.
-  struct Message {
+  struct Message {                    // a message on its way to the subscribers
     std::span<const Bytes> pieces;    // the elements after the `*` or `>` header
     std::array<BlobPart, 2> parts{};  // positions in logs_
   };
 
-  const Topics& TopicsOf(PubSubKind kind) const { return topics_[static_cast<size_t>(kind)]; }
+  const Topics& TopicsOf(PubSubKind kind) const { return topics_[static_cast<size_t>(kind)]; }  // by name
   PubSubChannel* Find(PubSubKind kind, Bytes name) const;
-  PubSubChannel& FindOrAdd(PubSubKind kind, Bytes name);
-  // Removes the subscriber at `place` of the subscriber list, and the channel with its last subscriber.
-  void Leave(PubSubChannel& topic, uint32_t place);
-  // `head` is the first element of the message, its type.
-  size_t PublishToTopic(const PubSubChannel* topic, Bytes head, Bytes message);
+  PubSubChannel& FindOrAdd(PubSubKind kind, Bytes name);  // the channel or pattern
+  // Also removes the channel with its last subscriber.
+  void Leave(PubSubChannel& topic, uint32_t place);  // the one at `place`
+  // `type` is the first element of the message.
+  size_t PublishToTopic(const PubSubChannel* topic, Bytes type, Bytes message);
   size_t PublishToPattern(const PubSubChannel& pattern, Bytes channel, Bytes message);
-  size_t Deliver(const PubSubChannel& topic, Message message);
-  void DeliverTo(Session& session, const BlobPart& part);
-  const BlobPart& PartOf(Message& message, RespVersion version);
-  void CloseOverfull();
+  size_t Deliver(const PubSubChannel& topic, Message message);    // to its subscribers; returns their number
+  void DeliverTo(Session& session, const BlobPart& part);         // appends it to the output
+  const BlobPart& PartOf(Message& message, RespVersion version);  // serializes it if necessary
+  void CloseOverfull();                                           // those in overfull_
 
-  const Parts parts_;
-  std::array<Topics, kTopicKinds> topics_;
-  SubscriberList<PubSubChannel> patterns_;
-  std::array<SharedLog, 2> logs_;   // RESP2, RESP3
-  std::vector<Session*> overfull_;  // received a message and hold more than one block of output
-  uint64_t subscriptions_made_ = 0;
-  ShardListener shard_listener_;
+  const Parts parts_;                       // the objects that it uses
+  std::array<Topics, kTopicKinds> topics_;  // channels and patterns, by PubSubKind
+  SubscriberList<PubSubChannel> patterns_;  // in order of their creation
+  std::array<SharedLog, 2> logs_;           // RESP2, RESP3
+  std::vector<Session*> overfull_;          // received a message and hold more than one block of output
+  uint64_t subscriptions_made_ = 0;         // so far
+  ShardListener shard_listener_;            // called for each message to a shard channel; may be null
 };
 
 template <class T>

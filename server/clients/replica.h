@@ -10,7 +10,7 @@ namespace respite {
 
 class File;
 
-struct Replica {
+struct Replica {  // a primary's state of a replica
   enum class State : uint8_t {
     kGreets,          // has sent REPLCONF; still an ordinary client
     kAwaitsSnapshot,  // waits for its snapshot to begin
@@ -21,42 +21,36 @@ struct Replica {
     kServed,          // requested only a snapshot and has received it (REPLCONF rdb-only)
   };
 
-  State state = State::kGreets;
+  State state = State::kGreets;   // of the synchronisation
   bool output_is_stream = false;  // the running command's output is replication stream, not a reply
 
   // Properties that the replica has announced.
-  int listening_port = 0;
-  std::string announced_ip;
-  bool takes_streams = false;   // capa eof: accepts snapshots of unknown length
-  bool knows_psync2 = false;    // capa psync2: accepts a new replication ID with +CONTINUE
-  bool speaks_psync = false;    // sent PSYNC, not SYNC, and acknowledges
-  bool wants_rdb_only = false;  // disconnects after the snapshot
-  bool wants_functions_only = false;
-  std::string version;  // of Redis; empty before 7.2, which can read only older snapshot versions
+  int listening_port = 0;             // 0: not announced
+  std::string announced_ip;           // empty: not announced
+  bool takes_streams = false;         // capa eof: accepts snapshots of unknown length
+  bool knows_psync2 = false;          // capa psync2: accepts a new replication ID with +CONTINUE
+  bool speaks_psync = false;          // sent PSYNC, not SYNC, and acknowledges
+  bool wants_rdb_only = false;        // disconnects after the snapshot
+  bool wants_functions_only = false;  // REPLCONF rdb-filter-only: a snapshot without keys
+  std::string version;                // of Redis; empty before 7.2, which can read only older snapshot versions
 
-  // Stream offsets that the replica has acknowledged, in memory and in its append-only file, and the time (of the
-  // Pace).
-  int64_t acked = 0;
-  // False while it may still be loading its snapshot, and has acknowledged nothing since. It must not be counted then.
-  bool has_data = false;
-  int64_t acked_on_disk = 0;
-  int64_t acked_at_ms = 0;
-  int64_t waits_since_ms = 0;  // since when it waits for a snapshot to begin
+  int64_t acked = 0;           // stream offset that it has acknowledged
+  bool has_data = false;       // has acknowledged something since its snapshot; else it is not counted
+  int64_t acked_on_disk = 0;   // stream offset that is in its append-only file
+  int64_t acked_at_ms = 0;     // Pace time of its last acknowledgement
+  int64_t waits_since_ms = 0;  // Pace time since when it waits for a snapshot to begin
 
-  // The stream continues after this offset; the rest waits in the backlog.
-  int64_t sent_to = 0;
+  int64_t sent_to = 0;       // offset: the stream up to here was sent; the rest waits in the backlog
   size_t waiting_bytes = 0;  // unsent stream of a replica that is not online; counts as its output
 
-  // Bytes that its socket has accepted, bytes that it has sent, and the last time of each (of the Pace).
-  uint64_t taken_bytes = 0;
-  int64_t taken_at_ms = 0;
-  uint64_t said_bytes = 0;
-  int64_t said_at_ms = 0;
+  uint64_t taken_bytes = 0;  // that its socket has accepted
+  int64_t taken_at_ms = 0;   // Pace time of the last of these
+  uint64_t said_bytes = 0;   // from it
+  int64_t said_at_ms = 0;    // Pace time of the last of these
 
-  // The snapshot file that is being sent.
-  std::unique_ptr<File> file;
-  uint64_t file_bytes = 0;
-  uint64_t file_sent = 0;
+  std::unique_ptr<File> file;  // the snapshot that is being sent
+  uint64_t file_bytes = 0;     // its length
+  uint64_t file_sent = 0;      // bytes of it that were sent
 
   Replica();
   ~Replica();

@@ -7,15 +7,14 @@
 
 namespace respite {
 
-struct Role {
+struct Role {  // this server's, with the state of replication that commands need
   bool is_replica = false;
   bool is_linked = false;     // a replica has its primary's data and receives the stream
   int64_t good_replicas = 0;  // of a primary: online replicas with an acknowledgement within min-replicas-max-lag
 
   // Returns whether clients may not write.
   bool IsReadOnly(const Settings& settings) const { return is_replica && settings.replica_read_only; }
-  // Returns whether the data may be outdated and must not be read.
-  bool IsStale(const Settings& settings) const {
+  bool IsStale(const Settings& settings) const {  // its data may be outdated and must not be read
     return is_replica && !is_linked && !settings.replica_serve_stale_data;
   }
 };

@@ -23,29 +23,23 @@ namespace respite {
 
 class User;
 
-// Carries a session's bytes.
-class Transport {
+class Transport {  // carries a session's bytes
  public:
   virtual ~Transport() = default;
-  // Sends output of the session's `out` until the peer accepts no more, but only about `most_bytes`. Continues by
-  // itself in later Turns.
-  virtual void Flush(size_t most_bytes) = 0;
-  // Runs the pump again without new input (the session was paused, or had used up its share of the Turn).
-  virtual void Resume() = 0;
-  // Stops immediately; the session is freed soon after.
-  virtual void Close() = 0;
+  // Sends only about `max_bytes`. Continues by itself in later Turns.
+  virtual void Flush(size_t max_bytes) = 0;  // sends `out` until the peer accepts no more
+  // The session was paused, or had used up its share of the Turn.
+  virtual void Resume() = 0;  // runs the pump again without new input
+  virtual void Close() = 0;   // immediately; the session is freed soon after
   virtual int FileDescriptor() const = 0;
-  // Returns whether output waits until the peer accepts more.
-  virtual bool AwaitsRoom() const { return false; }
-  // Returns whether the peer has exceeded the time for its TLS handshake.
-  virtual bool IsHandshakeLate() const { return false; }
+  virtual bool AwaitsRoom() const { return false; }       // output waits until the peer accepts more
+  virtual bool IsHandshakeLate() const { return false; }  // of TLS: its time is over
 };
 
 // kPrimary: the replication stream from this server's primary.
 enum class SessionKind : uint8_t { kNormal, kReplica, kPubSub, kPrimary };
 
-// The queues of Clients that contain this session, so that removal searches only those.
-class QueueFlags {
+class QueueFlags {  // which queues of Clients contain the session
  private:
   friend class Clients;
 
@@ -54,7 +48,7 @@ class QueueFlags {
   bool unblocked_ = false;  // its wait has ended
 };
 
-struct Session {
+struct Session {  // the server's state of one client
   Session(uint64_t session_id, BlockPool& pool, const User& initial_user, int64_t now_ms)
       : id(session_id), out(pool), user(&initial_user), usage(now_ms), output_account(now_ms) {}
 
@@ -62,82 +56,75 @@ struct Session {
   RequestParser in;
   ReplyBuffer out;
   RespVersion resp = RespVersion::kResp2;
-  ReplyForm reply_form = ReplyForm::kWire;
+  ReplyForm reply_form = ReplyForm::kWire;  // kBinary: for a script
   SessionKind kind = SessionKind::kNormal;
-  bool authenticated = true;
-  int db = 0;
+  bool authenticated = true;       // it has logged in, or needs no password
+  int db = 0;                      // the selected database
   const User* user;                // never null
   Transport* transport = nullptr;  // null for a session without a connection
 
-  bool closing = false;            // closed; no further input, execution or output
-  bool close_after_reply = false;  // closes when `out` has been sent
-  bool monitor = false;            // MONITOR
-  bool no_evict = false;           // CLIENT NO-EVICT
-  bool no_touch = false;           // CLIENT NO-TOUCH
-  bool import_source = false;      // CLIENT IMPORT-SOURCE: under import-mode it sees expired keys
-  ReplyState replies;              // CLIENT REPLY
-  ClientClusterState cluster_marks;
-  QueueFlags queue_marks;  // of Clients
+  bool closing = false;              // closed; no further input, execution or output
+  bool close_after_reply = false;    // closes when `out` has been sent
+  bool monitor = false;              // it is in MONITOR mode
+  bool no_evict = false;             // CLIENT NO-EVICT
+  bool no_touch = false;             // CLIENT NO-TOUCH
+  bool import_source = false;        // CLIENT IMPORT-SOURCE: under import-mode it sees expired keys
+  ReplyState replies;                // CLIENT REPLY
+  ClientClusterState cluster_marks;  // ASKING, READONLY
+  QueueFlags queue_marks;            // which queues of Clients contain it
 
-  ClientIdentity identity;
+  ClientIdentity identity;  // name and library
   ClientAddresses addresses;
-  ClientUsage usage;
+  ClientUsage usage;                 // statistics
   OutputAccount output_account;      // of ClientLimits
   MemoryPlace memory_place;          // of ClientMemory
   size_t unauthenticated_bytes = 0;  // its share of Clients::UnauthenticatedBytes
   int64_t history_offset = 0;        // replication offset after its last command (WAIT)
-  uint64_t journaled_bytes = 0;      // AofWriter::Appended after its last write
+  uint64_t journaled_bytes = 0;      // length of the append-only file after its last write (WAITAOF)
   size_t unapplied_bytes = 0;        // kPrimary: input after the last applied request, see Pump
 
-  // For the running command: pushes to its own client, which are sent after its reply, and the arguments that SLOWLOG
-  // and MONITOR must not show (Call::Redact).
-  std::string deferred_pushes;
-  std::vector<size_t> redacted_words;
+  std::string deferred_pushes;         // pushes to this client that are sent after the running command's reply
+  std::vector<size_t> redacted_words;  // indexes that SLOWLOG and MONITOR must not show
 
   Session* caller = nullptr;  // for a script's session: the client that runs the script
 
-  // Null for most clients.
-  std::unique_ptr<Subscriptions> subscriptions;   // channels and patterns
+  std::unique_ptr<Subscriptions> subscriptions;   // channels and patterns; null: none
   std::unique_ptr<PausedRequest> paused_request;  // runs first when the session resumes
   std::unique_ptr<BlockedClient> blocked_client;  // waits for a key (BlockedClients); no other request runs
   std::unique_ptr<Transaction> transaction;       // exists from the first MULTI or WATCH
-  std::unique_ptr<TrackingOptions> tracking;      // CLIENT TRACKING; null while it is off
+  std::unique_ptr<TrackingOptions> tracking;      // CLIENT TRACKING; null: off
   std::unique_ptr<Replica> replica;               // exists from the first REPLCONF or PSYNC
-  std::unique_ptr<ClientFaultState> fault_state;  // see ClientFaults
+  std::unique_ptr<ClientFaultState> fault_state;  // of ClientFaults; null: no fault
 
-  // Returns whether this session runs the commands of a script.
-  bool IsScript() const { return reply_form == ReplyForm::kBinary; }
-  // Returns the client that runs the script, or this session if it is not a script's.
-  Session& Caller() { return caller == nullptr ? *this : *caller; }
-  bool IsBlocked() const {
+  bool IsScript() const { return reply_form == ReplyForm::kBinary; }  // it runs the commands of a script
+  Session& Caller() { return caller == nullptr ? *this : *caller; }   // the client that runs the script
+  bool IsBlocked() const {                                            // its next request must wait
     return blocked_client != nullptr ||
            (paused_request != nullptr && paused_request->progress.stage == Progress::Stage::kAgain) || IsDelayed();
   }
-  // Returns whether ClientFaults delays its request.
   bool IsDelayed() const { return fault_state != nullptr && fault_state->has_delayed; }
   bool InTransaction() const { return transaction != nullptr && transaction->Open(); }
-  Transaction& EnsureTransaction() {
+  Transaction& EnsureTransaction() {  // creates it if necessary
     if (transaction == nullptr) transaction = std::make_unique<Transaction>();
     return *transaction;
   }
 
   // Returns how many bytes of `out` may be sent now.
   size_t Sendable() const { return fault_state == nullptr ? out.Size() : fault_state->gate.Sendable(out.Size()); }
-  // Notes that `bytes` bytes of `out` were sent.
-  void NoteSent(size_t bytes) {
+  void NoteSent(size_t bytes) {  // of `out`
     out.Consume(bytes);
     if (fault_state != nullptr) fault_state->gate.NoteSent(bytes);
   }
-  // Returns whether no more output will be sent, because `out` is empty or an end was reached (OutputGate::AddEnd).
+  // Also true if an end was reached (OutputGate::AddEnd).
   bool HasSentAll() const { return out.Empty() || (fault_state != nullptr && fault_state->gate.HasReachedEnd()); }
 
-  // Output up to one block is not counted, like Redis' static buffer. "omem" is the output above it.
-  static constexpr size_t kFreeOutputBytes = BlockPool::kBlockBytes;
-  size_t OutputBytes() const;
+  // Output up to one block is not counted. "omem" is the output above it.
+  static constexpr size_t kFreeOutputBytes = BlockPool::kBlockBytes;  // like Redis' static buffer
+  size_t OutputBytes() const;                                         // "omem" of CLIENT LIST
 
-  // Returns the memory held for this client: its session, input, output, paused request, queued commands, watched keys,
-  // subscriptions and tracking prefixes. Cost: O(1), and O(arguments) while a request is paused.
-  size_t HeldBytes() const;
+  // This is the session, input, output, paused request, queued commands, watched keys, subscriptions and tracking
+  // prefixes. Cost: O(1), and O(arguments) while a request is paused.
+  size_t HeldBytes() const;  // memory held for this client
 };
 
 inline size_t Session::OutputBytes() const {
@@ -146,7 +133,7 @@ inline size_t Session::OutputBytes() const {
   return held > kFreeOutputBytes ? held - kFreeOutputBytes : 0;
 }
 
-inline size_t HeldBytesOf(const std::string& text) {
+inline size_t HeldBytesOf(const std::string& text) {  // its memory outside the object
   static const size_t kInPlace = std::string().capacity();
   return text.capacity() > kInPlace ? text.capacity() + 1 : 0;
 }
@@ -170,13 +157,11 @@ inline size_t Session::HeldBytes() const {
   return bytes;
 }
 
-// Returns whether the session has subscriptions and uses RESP2. It may then run only a few commands.
-inline bool InSubscribedMode(const Session& session) {
+inline bool InSubscribedMode(const Session& session) {  // RESP2 with subscriptions: few commands are allowed
   return session.subscriptions != nullptr && session.resp == RespVersion::kResp2;
 }
 
-// Ends all subscriptions without notifying the client.
-inline void LeaveAllTopics(Session& session) {
+inline void LeaveAllTopics(Session& session) {  // without notifying the client
   session.subscriptions.reset();
   if (session.kind == SessionKind::kPubSub) session.kind = SessionKind::kNormal;
 }

@@ -76,15 +76,15 @@ void Tracking::RemovePrefixes(Session& session) {
   }
 }
 
-void Tracking::Remember(Session& session, const Command& command, std::span<const Bytes> words) {
+void Tracking::Remember(Session& session, const Command& command, std::span<const Bytes> arguments) {
   const TrackingOptions& options = *session.tracking;
   using Mode = TrackingOptions::Mode;
   if (options.mode == Mode::kBroadcast || command.Is(kPubSub)) return;
   if (options.mode == Mode::kOptIn && !options.caching_given) return;
   if (options.mode == Mode::kOptOut && options.caching_given) return;
-  for (const KeyRef& key : KeyPositions(command.Spec(), words)) {
-    auto row = readers_.find(words[key.index]);
-    if (row == readers_.end()) row = readers_.try_emplace(std::string(words[key.index])).first;
+  for (const KeyRef& key : KeyPositions(command.Spec(), arguments)) {
+    auto row = readers_.find(arguments[key.index]);
+    if (row == readers_.end()) row = readers_.try_emplace(std::string(arguments[key.index])).first;
     std::vector<uint64_t>& ids = row->second;
     const auto place = std::lower_bound(ids.begin(), ids.end(), session.id);
     if (place != ids.end() && *place == session.id) continue;

@@ -28,9 +28,9 @@ class Clients;
 class PushMessages;
 struct CurrentExecution;
 
-class Tracking {
+class Tracking {  // tells clients which of their cached keys have changed
  public:
-  struct Parts {
+  struct Parts {  // the objects that it uses
     const Env& env;
     Clients& clients;
     PushMessages& messages;
@@ -40,29 +40,26 @@ class Tracking {
   Tracking(const Parts& parts, const HashKey& hash_key, uint64_t random_seed)
       : parts_(parts), readers_(0, KeyHash{hash_key}), random_(random_seed) {}
 
-  // CLIENT TRACKING ON. Adds the prefixes to the client's existing prefixes. Cost: O(prefixes).
-  void Enable(Session& session, TrackingOptions options);
-  // CLIENT TRACKING OFF, RESET and the end of a session. The keys that the client read are forgotten when they change.
-  void Disable(Session& session);
+  // Adds the prefixes to the client's existing prefixes. Cost: O(prefixes).
+  void Enable(Session& session, TrackingOptions options);  // CLIENT TRACKING ON
+  // The keys that the client read are forgotten when they change.
+  void Disable(Session& session);  // CLIENT TRACKING OFF, RESET and the end
 
-  // Remembers the keys that the session has read. Must be called after a command that reads keys. Requires: the session
-  // tracks.
-  void Remember(Session& session, const Command& command, std::span<const Bytes> words);
-  // Forgets keys and sends their invalidations until tracking-table-max-keys is met; a limited number per call.
-  void KeepWithinLimit();
-  // Sends invalidations in broadcast mode. Called at the end of a Turn.
-  void Broadcast();
+  // Must be called after a command that reads keys. Requires: the session tracks.
+  void Remember(Session& session, const Command& command, std::span<const Bytes> arguments);
+  // Forgets keys and sends their invalidations until the limit is met; a limited number per call.
+  void KeepWithinLimit();  // tracking-table-max-keys
+  void Broadcast();        // sends invalidations in broadcast mode, when a Turn ends
 
   // See ChangeListener. Cost: O(readers of the key + prefixes of different length).
   bool Empty() const { return readers_.empty() && prefixes_.empty() && clients_ == 0; }
-  void OnChange(Bytes key);
-  void OnFlush();
+  void OnChange(Bytes key);  // the key has changed
+  void OnFlush();            // all clients forget all keys
 
-  // For INFO.
-  size_t ClientCount() const { return clients_; }
-  size_t Keys() const { return readers_.size(); }
-  size_t Items() const { return items_; }
-  size_t Prefixes() const { return prefixes_.size(); }
+  size_t ClientCount() const { return clients_; }       // of clients that track
+  size_t Keys() const { return readers_.size(); }       // that clients have read
+  size_t Items() const { return items_; }               // pairs of a key and a client that has read it
+  size_t Prefixes() const { return prefixes_.size(); }  // of broadcast mode
 
  private:
   struct KeyHash {
@@ -72,29 +69,28 @@ class Tracking {
   };
   // Sorted ids of clients, some of which may be closed.
   using Readers = std::unordered_map<std::string, std::vector<uint64_t>, KeyHash, std::equal_to<>>;
-  struct Prefix {
-    std::map<uint64_t, Session*> sessions;
-    // Keys changed in this Turn, each with the last client that changed it; 0: no client.
-    std::map<std::string, uint64_t, std::less<>> changed;
+  struct Prefix {                           // one prefix of broadcast mode
+    std::map<uint64_t, Session*> sessions;  // clients with this prefix, by id
+    // Keys changed in this Turn: 0 means no client.
+    std::map<std::string, uint64_t, std::less<>> changed;  // keys changed in this Turn, with the id of the last changer
   };
 
-  // Sends invalidations to the readers of a key and forgets them.
-  void Invalidate(Readers::iterator row);
-  void NoteForBroadcast(Bytes key);
-  void RemovePrefixes(Session& session);
-  // Sends an invalidation; `keys` is the array of keys, or null, in the format of the message.
+  void Invalidate(Readers::iterator row);  // tells the readers, and forgets them
+  void NoteForBroadcast(Bytes key);        // for clients with a prefix of the key
+  void RemovePrefixes(Session& session);   // of the client
+  // `keys` is the array of keys, or null, in the format of the message.
   void Tell(Session& session, Bytes keys);
-  uint64_t RunningClient() const;
+  uint64_t RunningClient() const;  // 0: none
 
-  const Parts parts_;
-  Readers readers_;
-  std::map<std::string, Prefix, std::less<>> prefixes_;
-  std::map<size_t, size_t> prefix_lengths_;  // with the number of prefixes of each length
-  bool has_changes_ = false;                 // for Broadcast
-  size_t clients_ = 0;
-  size_t items_ = 0;
-  size_t rounds_over_limit_ = 0;
-  Random random_;
+  const Parts parts_;                                    // the objects that it uses
+  Readers readers_;                                      // by key: the clients that have read it
+  std::map<std::string, Prefix, std::less<>> prefixes_;  // of broadcast mode
+  std::map<size_t, size_t> prefix_lengths_;              // by length: the number of prefixes
+  bool has_changes_ = false;                             // some Prefix has changed keys
+  size_t clients_ = 0;                                   // number of clients that track
+  size_t items_ = 0;                                     // pairs of a key and a client that has read it
+  size_t rounds_over_limit_ = 0;                         // calls of KeepWithinLimit since it was met
+  Random random_;                                        // selects the keys to forget
 };
 
 }  // namespace respite

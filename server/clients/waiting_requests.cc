@@ -4,11 +4,11 @@
 
 namespace respite {
 
-void Transaction::Queue(const Command& command, std::span<const Bytes> words, uint32_t flags) {
+void Transaction::Queue(const Command& command, std::span<const Bytes> arguments, uint32_t flags) {
   if (broken_ || stale_) return;
   Block& block = Room();
-  block.commands.push_back({&command, words.size()});
-  for (Bytes word : words) {
+  block.commands.push_back({&command, arguments.size()});
+  for (Bytes word : arguments) {
     block.text.append(word);
     block.ends.push_back(block.text.size());
     text_bytes_ += word.size();

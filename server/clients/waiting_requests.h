@@ -21,25 +21,24 @@ struct Services;
 struct Session;
 struct WatchList;
 
-struct Progress {
+struct Progress {  // of a request that runs in several Turns
   enum class Stage : uint8_t {
     kNew,
     kAgain,  // paused by CLIENT PAUSE, or blocked: passes the gates again
     kBegun,  // partly done (Call::ContinueInNextTurn): does not pass the gates again
   };
-  Stage stage = Stage::kNew;
+  Stage stage = Stage::kNew;    // how far it has come
   int64_t spent_us = 0;         // running time of finished parts
   bool has_met_faults = false;  // TEST FAULT has delayed it
 };
 
-// A parsed request that runs, or continues, in a later Turn.
-struct PausedRequest {
-  std::vector<std::string> words;
+struct PausedRequest {             // a parsed request that runs, or continues, in a later Turn
+  std::vector<std::string> words;  // its arguments, with the command's name
   Progress progress;
 };
 
-// The events that end the wait of a blocking command; see Call::Wait.
-struct BlockCondition {
+// See Call::Wait.
+struct BlockCondition {  // the events that end a wait
   // Writes the reply when the timeout ends, or immediately if the client may not block.
   using Answer = void (*)(Reply& reply, const Services& services, const Session& session);
   // Whether the request also runs again when a key was deleted or changed its type.
@@ -48,113 +47,103 @@ struct BlockCondition {
   std::span<const Bytes> keys = {};   // any of them ends the wait; empty: only the timeout does
   ValueType type = ValueType::kList;  // keys of another type do not end the wait
   int64_t timeout_ms = 0;             // 0: no timeout
-  Loss loss = Loss::kIgnored;
-  Answer answer = [](Reply& reply, const Services&, const Session&) { reply.NullArray(); };
+  Loss loss = Loss::kIgnored;         // kTold: deletion of a key, or another type, also wakes it
+  Answer answer = [](Reply& reply, const Services&, const Session&) { reply.NullArray(); };  // after the timeout
   bool for_disk = false;                // runs again when more of the append-only file is on disk
-  bool can_be_unblocked = true;         // by CLIENT UNBLOCK
+  bool can_be_unblocked = true;         // CLIENT UNBLOCK may end the wait
   std::vector<std::string> words = {};  // the arguments to run again, if they differ from the request
 };
 
-// A blocked session and the request that will run again.
-struct BlockedClient {
+struct BlockedClient {  // a blocked session and the request that will run again
   static constexpr int64_t kNoDeadline = INT64_MAX;
 
   Session* session;
   const Command* command;
-  std::vector<std::string> words;
+  std::vector<std::string> words;  // of the request that runs again, with the command's name
   ValueType type;
   BlockCondition::Loss loss;
   BlockCondition::Answer answer;
   bool for_disk;
   bool can_be_unblocked;
-  int64_t deadline_ms = kNoDeadline;  // monotonic
-  std::vector<KeyQueues<BlockedClient*>::Place> places;
-  std::vector<KeyQueues<BlockedClient*>::Place> loss_places;
+  int64_t deadline_ms = kNoDeadline;                          // monotonic
+  std::vector<KeyQueues<BlockedClient*>::Place> places;       // in the queues of its keys
+  std::vector<KeyQueues<BlockedClient*>::Place> loss_places;  // in the queues of clients that a deletion wakes
 
-  // Returns the memory of the entries in the key queues, which the BlockedClient itself does not own.
-  size_t HeldPlaceBytes() const {
+  size_t HeldPlaceBytes() const {  // memory of places and loss_places
     constexpr size_t kNodeBytes = 4 * sizeof(void*);
     return (places.capacity() + loss_places.capacity()) * (sizeof(KeyQueues<BlockedClient*>::Place) + kNodeBytes);
   }
 };
 
-// One WATCH of one session.
-struct Watcher {
+struct Watcher {  // one WATCH of one session
   WatchList* list;
   bool was_expired;  // the key had expired before WATCH, so its removal is not a change
 };
 
 class Transaction;
 
-// The watched keys of a session. WatchedKeys fills and empties it.
-struct WatchList {
+struct WatchList {                             // a session's watched keys; WatchedKeys fills and empties it
   Transaction* transaction;                    // null: the session has dropped this list
-  std::set<KeyQueues<Watcher>::Place> places;  // each key once
+  std::set<KeyQueues<Watcher>::Place> places;  // positions in the queues of WatchedKeys; each key once
   std::set<int> databases;                     // in which a watched key existed at WATCH
 };
 
-// The commands that a session queued since MULTI, and the keys that it watches. Created by the first MULTI or WATCH;
-// reused afterwards.
-class Transaction {
+// Created by the first MULTI or WATCH; reused afterwards.
+class Transaction {  // what a session queued since MULTI, and the keys that it watches
  public:
-  bool Open() const { return open_; }
-  void Begin() { open_ = true; }
-  // Returns whether a command was refused instead of queued. Then EXEC fails.
-  bool Broken() const { return broken_; }
-  void Break() { broken_ = open_; }
-  // Returns whether a watched key changed. Then EXEC runs no commands.
-  bool Stale() const { return stale_; }
+  bool Open() const { return open_; }      // between MULTI and EXEC
+  void Begin() { open_ = true; }           // by MULTI
+  bool Broken() const { return broken_; }  // then EXEC fails
+  void Break() { broken_ = open_; }        // unless no transaction is open
+  bool Stale() const { return stale_; }    // then EXEC runs no commands
   void MakeStale() { stale_ = true; }
   void MakeFresh() { stale_ = false; }
 
-  // Queues a copy of the arguments, unless the transaction can no longer run. `flags`: see EffectiveFlags. Cost:
+  // Copies the arguments. Does nothing if the transaction can no longer run. `flags`: see EffectiveFlags. Cost:
   // O(length of the arguments).
-  void Queue(const Command& command, std::span<const Bytes> words, uint32_t flags);
-  size_t Size() const { return size_; }
-  // Visits (command, words) in order.
+  void Queue(const Command& command, std::span<const Bytes> arguments, uint32_t flags);
+  size_t Size() const { return size_; }  // number of queued commands
   template <class Visit>
-  void ForEach(Visit&& visit) const;
-  // Returns the union of the CommandFlag bits of the queued commands.
-  uint32_t Flags() const { return flags_; }
+  void ForEach(Visit&& visit) const;         // visits (command, arguments) in order
+  uint32_t Flags() const { return flags_; }  // the CommandFlag bits of all queued commands
 
-  // Drops the queued commands and ends the transaction. The watched keys stay: see WatchedKeys::Forget.
+  // Drops the queued commands. The watched keys stay: see WatchedKeys::Forget.
   void End();
-  // Returns the memory of queued commands and watched keys. Cost: O(1).
-  size_t HeldBytes() const;
-  // Returns the total length of all queued arguments.
-  size_t QueuedTextBytes() const { return text_bytes_; }
+  // Cost: O(1).
+  size_t HeldBytes() const;                               // memory of queued commands and watched keys
+  size_t QueuedTextBytes() const { return text_bytes_; }  // length of all queued arguments
 
   std::unique_ptr<WatchList> watches;  // null without watched keys
 
  private:
-  struct Queued {
+  struct Queued {  // a queued command
     const Command* command;
-    size_t words;
+    size_t words;  // number of its arguments, with its name
   };
 
-  // Commands are queued in blocks, because growing one vector of millions would stall the server.
-  struct Block {
-    static constexpr size_t kFullTextBytes = 64 * 1024;
-    static constexpr size_t kFullWords = 8 * 1024;
+  // Blocks are used because growing one vector of millions would stall the server.
+  struct Block {                                         // of queued commands
+    static constexpr size_t kFullTextBytes = 64 * 1024;  // no command is added to a block with more text
+    static constexpr size_t kFullWords = 8 * 1024;       // no command is added to a block with more arguments
     bool Full() const { return text.size() >= kFullTextBytes || ends.size() >= kFullWords; }
     size_t HeldBytes() const;
 
-    std::vector<Queued> commands;
-    std::vector<size_t> ends;  // the end of each argument in text
-    std::string text;
+    std::vector<Queued> commands;  // in order
+    std::vector<size_t> ends;      // the end of each argument in text
+    std::string text;              // all arguments, one after the other
   };
 
-  Block& Room();
-  size_t QueueBytes() const { return full_bytes_ + (blocks_.empty() ? 0 : blocks_.back().HeldBytes()); }
+  Block& Room();  // the last block, or a new one if it is full
+  size_t QueueBytes() const { return full_bytes_ + (blocks_.empty() ? 0 : blocks_.back().HeldBytes()); }  // memory
 
-  bool open_ = false;
-  bool broken_ = false;
-  bool stale_ = false;
-  uint32_t flags_ = 0;
-  std::vector<Block> blocks_;
-  size_t size_ = 0;        // commands in all blocks
-  size_t text_bytes_ = 0;  // length of text in all blocks
-  size_t full_bytes_ = 0;  // memory of all blocks except the last
+  bool open_ = false;          // after MULTI
+  bool broken_ = false;        // EXEC fails
+  bool stale_ = false;         // EXEC runs no commands
+  uint32_t flags_ = 0;         // CommandFlag bits of all queued commands
+  std::vector<Block> blocks_;  // the queued commands
+  size_t size_ = 0;            // commands in all blocks
+  size_t text_bytes_ = 0;      // length of text in all blocks
+  size_t full_bytes_ = 0;      // memory of all blocks except the last
 };
 
 template <class Visit>

@@ -80,15 +80,15 @@ void WatchedKeys::OnFlush(int db) {
   existing_.erase(lists);
 }
 
-void WatchedKeys::OnSwap(int one, int other, int64_t now_ms) {
-  OnSwapOf(one, other, now_ms);
-  OnSwapOf(other, one, now_ms);
+void WatchedKeys::OnSwap(int db, int other_db, int64_t now_ms) {
+  OnSwapOf(db, other_db, now_ms);
+  OnSwapOf(other_db, db, now_ms);
 }
 
-// Handles a swap that moved the content of `db` to `replaced`.
-void WatchedKeys::OnSwapOf(int db, int replaced, int64_t now_ms) {
+// Handles a swap that moved the content of `db` to `moved_to_db`.
+void WatchedKeys::OnSwapOf(int db, int moved_to_db, int64_t now_ms) {
   lines_.ForEachOf(db, [&](const KeyName& name, auto& line) {
-    const bool existed = keyspace_[replaced].Find(name.key) != nullptr;
+    const bool existed = keyspace_[moved_to_db].Find(name.key) != nullptr;
     const bool exists = keyspace_[db].Find(name.key) != nullptr;
     if (!existed && !exists) return;
     const bool is_expired = IsExpired(db, name.key, now_ms);

@@ -11,36 +11,33 @@
 
 namespace respite {
 
-class WatchedKeys {
+class WatchedKeys {  // the keys that transactions watch (WATCH)
  public:
   WatchedKeys(Keyspace& keyspace, const HashKey& hash_key) : keyspace_(keyspace), lines_(hash_key) {}
 
-  bool Empty() const { return lines_.Empty(); }
-  // Does nothing if the session already watches the key. Cost: O(log n) for n keys that the session watches.
-  void Watch(Session& session, Bytes key, int64_t now_ms);
-  // UNWATCH, and the end of a transaction or session. Detaches the keys; if there are many, DropSome frees them later.
-  // Cost: O(databases).
-  void Forget(Session& session);
-  // Frees up to `count` dropped keys.
-  void DropSome(size_t count);
-  bool HasDropped() const { return !dropped_.empty(); }
-  // Returns whether a watched key has expired since WATCH and was not removed yet.
-  bool SawExpiry(const Session& session, int64_t now_ms) const;
+  bool Empty() const { return lines_.Empty(); }  // no key is watched
+  // Cost: O(log n) for n keys that the session watches.
+  void Watch(Session& session, Bytes key, int64_t now_ms);  // nothing if it already watches the key
+  // Called for UNWATCH, and at the end of a transaction or session. Detaches the keys; if there are many, DropSome
+  // frees them later. Cost: O(databases).
+  void Forget(Session& session);                                 // unwatches its keys
+  void DropSome(size_t count);                                   // up to `count`
+  bool HasDropped() const { return !dropped_.empty(); }          // DropSome has work
+  bool SawExpiry(const Session& session, int64_t now_ms) const;  // expired since WATCH, not yet removed
 
   // See ChangeListener.
-  void OnChange(int db, Bytes key);
-  // FLUSHDB: makes stale the transactions that watch a key of the database, if it existed at WATCH. Cost: O(these
-  // sessions), regardless of the number of keys.
-  void OnFlush(int db);
-  // SWAPDB: makes stale the transactions that watch a key that exists in one of the databases, except if it was and is
-  // absent or expired for them.
-  void OnSwap(int one, int other, int64_t now_ms);
+  void OnChange(int db, Bytes key);  // the key has changed
+  // Makes stale the transactions that watch a key of the database, if it existed at WATCH. Cost: O(these sessions),
+  // regardless of the number of keys.
+  void OnFlush(int db);  // FLUSHDB
+  // Makes stale the transactions that watch a key that exists in one of the databases, except if it was and is absent
+  // or expired for them.
+  void OnSwap(int db, int other_db, int64_t now_ms);  // SWAPDB
 
  private:
-  void OnSwapOf(int db, int replaced, int64_t now_ms);
-  // Frees up to `count` keys; returns the unused rest of `count`.
-  size_t Drop(WatchList& list, size_t count);
-  static void MakeStale(const Watcher& watcher) {
+  void OnSwapOf(int db, int moved_to_db, int64_t now_ms);  // SWAPDB moved the content of `db` away
+  size_t Drop(WatchList& list, size_t count);              // up to `count` keys; returns the rest of `count`
+  static void MakeStale(const Watcher& watcher) {          // if it still watches
     if (watcher.list->transaction != nullptr) watcher.list->transaction->MakeStale();
   }
   bool IsExpired(int db, Bytes key, int64_t now_ms) const {
@@ -49,13 +46,12 @@ class WatchedKeys {
   }
 
   Keyspace& keyspace_;
-  KeyQueues<Watcher> lines_;
+  KeyQueues<Watcher> lines_;                                // the watchers of each key
   std::map<int, std::unordered_set<WatchList*>> existing_;  // by database: lists with keys that existed at WATCH
-  std::deque<std::unique_ptr<WatchList>> dropped_;
+  std::deque<std::unique_ptr<WatchList>> dropped_;          // lists that DropSome frees
 };
 
-// Ends the transaction, if there is one, and unwatches all keys.
-inline void EndTransaction(WatchedKeys& watched_keys, Session& session) {
+inline void EndTransaction(WatchedKeys& watched_keys, Session& session) {  // unwatches all keys
   watched_keys.Forget(session);
   if (session.transaction != nullptr) session.transaction->End();
 }

@@ -18,76 +18,72 @@
 
 namespace respite {
 
-class Args {
+class Args {  // a cursor over the arguments of one command
  public:
   using HiddenTokens = std::vector<std::string_view>;
   // The cursor starts after the name of the command or subcommand. `hidden` are tokens that this dialect does not know
   // (Command::hidden_tokens); may be null.
-  Args(std::span<const Bytes> words, size_t first, const HiddenTokens* hidden = nullptr)
-      : words_(words), next_(first), hidden_(hidden) {}
+  Args(std::span<const Bytes> arguments, size_t first, const HiddenTokens* hidden = nullptr)
+      : words_(arguments), next_(first), hidden_(hidden) {}
 
-  // Returns all arguments including the name, so indexes are the same as in Redis.
-  std::span<const Bytes> Words() const { return words_; }
+  // Indexes are the same as in Redis.
+  std::span<const Bytes> Words() const { return words_; }  // all arguments, with the command's name
   Bytes operator[](size_t index) const { return words_[index]; }
-  size_t Count() const { return words_.size(); }
+  size_t Count() const { return words_.size(); }  // with the command's name
 
-  size_t Left() const { return words_.size() - next_; }
-  bool AtEnd() const { return next_ == words_.size(); }
-  std::span<const Bytes> Rest() const { return words_.subspan(next_); }
+  size_t Left() const { return words_.size() - next_; }                  // arguments after the cursor
+  bool AtEnd() const { return next_ == words_.size(); }                  // no argument is left
+  std::span<const Bytes> Rest() const { return words_.subspan(next_); }  // arguments after the cursor
 
-  // Returns the next argument. Throws a syntax error at the end.
-  Bytes Next() {
+  Bytes Next() {  // throws a syntax error at the end
     if (AtEnd()) throw Refusal{refusals::kSyntax};
     return words_[next_++];
   }
   int64_t NextInteger(const char* refusal = refusals::kNotInteger) { return Integer(Next(), refusal); }
-  // Redis: a non-integer argument gets the same error as one below `least`. Requires: least >= 0.
-  size_t NextCount(int64_t least, const char* refusal) {
+  // Redis: a non-integer argument gets the same error as one below `min`. Requires: min >= 0.
+  size_t NextCount(int64_t min, const char* refusal) {  // throws `refusal` below `min`
     const int64_t count = NextInteger(refusal);
-    if (count < least) throw Refusal{refusal};
+    if (count < min) throw Refusal{refusal};
     return static_cast<size_t>(count);
   }
-  // Returns the next `count` arguments.
-  std::span<const Bytes> NextMany(size_t count, const char* refusal = refusals::kSyntax) {
+  std::span<const Bytes> NextMany(size_t count, const char* refusal = refusals::kSyntax) {  // the next `count`
     if (count > Left()) throw Refusal{refusal};
     next_ += count;
     return words_.subspan(next_ - count, count);
   }
-  double NextDouble() { return Double(Next()); }
+  double NextDouble() { return Double(Next()); }  // throws if it is none
 
-  // Returns whether an argument is this token, ignoring case.
-  bool IsToken(Bytes word, Bytes token) const {
+  bool IsToken(Bytes word, Bytes token) const {  // ignoring case
     return EqualsIgnoreCase(word, token) && (hidden_ == nullptr || !Hides(token));
   }
-  // Skips the next argument if it is this token.
-  bool TakeToken(Bytes token) {
+  bool TakeToken(Bytes token) {  // skips it if it is the next argument
     if (AtEnd() || !IsToken(words_[next_], token)) return false;
     ++next_;
     return true;
   }
   // Skips the next argument if it is this token and at least `values` arguments follow it.
   bool TakeTokenWith(Bytes token, size_t values) { return Left() > values && TakeToken(token); }
-  void ExpectEnd() const {
+  void ExpectEnd() const {  // throws a syntax error if an argument is left
     if (!AtEnd()) throw Refusal{refusals::kSyntax};
   }
-  // Limits the number of names, because each name costs much more than a look-up. Only for commands, directives and the
-  // like, of which a server has a few hundred. Redis: has no such limit, and stalls.
-  void ExpectFewNames() const {
+  // The number of names is limited, because each name costs much more than a look-up. Only for commands, directives and
+  // the like, of which a server has a few hundred. Redis: has no such limit, and stalls.
+  void ExpectFewNames() const {  // throws if too many are left
     constexpr size_t kMostNames = 1024;
     if (Left() > kMostNames) throw Refusal{refusals::kTooManyNames};
   }
 
   template <class... Types>
-  std::tuple<Types...> Take() {
+  std::tuple<Types...> Take() {                        // the next ones, one of each type
     return std::tuple<Types...>{TakeOne<Types>()...};  // braces evaluate from left to right
   }
 
-  static int64_t Integer(Bytes word, const char* refusal = refusals::kNotInteger) {
+  static int64_t Integer(Bytes word, const char* refusal = refusals::kNotInteger) {  // throws if it is none
     auto value = ParseInteger(word);
     if (!value) throw Refusal{refusal};
     return *value;
   }
-  static double Double(Bytes word) {
+  static double Double(Bytes word) {  // throws if it is none
     auto value = ParseDouble(word);
     if (!value) throw Refusal{refusals::kNotFloat};
     return *value;
@@ -95,14 +91,14 @@ class Args {
 
  private:
   template <class Type>
-  Type TakeOne();
-  bool Hides(Bytes token) const {
+  Type TakeOne();                  // the next argument
+  bool Hides(Bytes token) const {  // this dialect does not know the token
     return std::ranges::any_of(*hidden_, [token](Bytes hidden) { return EqualsIgnoreCase(hidden, token); });
   }
 
-  std::span<const Bytes> words_;
-  size_t next_;
-  const HiddenTokens* hidden_;
+  std::span<const Bytes> words_;  // with the command's name
+  size_t next_;                   // index of the next argument
+  const HiddenTokens* hidden_;    // tokens that this dialect does not know; may be null
 };
 
 template <class Type>

@@ -65,8 +65,8 @@ void CallObservers::OnQueued(const WaitingCall& call) {
   ForEach([&call](const Listener& listener) { listener.observer->OnQueued(call); });
 }
 
-std::vector<Bytes> ShownWords(const Session& session, std::span<const Bytes> words) {
-  std::vector<Bytes> shown(words.begin(), words.end());
+std::vector<Bytes> ShownWords(const Session& session, std::span<const Bytes> arguments) {
+  std::vector<Bytes> shown(arguments.begin(), arguments.end());
   for (size_t index : session.redacted_words) shown[index] = "(redacted)";
   return shown;
 }

@@ -25,70 +25,66 @@ namespace respite {
 
 struct Session;
 
-// A command that ran. All views are valid until the end of the Call.
-struct FinishedCall {
+// All views are valid until the end of the Call.
+struct FinishedCall {  // a command that ran
   enum class Ending : uint8_t { kSucceeded, kFailed };
 
   Session& session;  // of the client, or of the script
   const Command& command;
-  std::span<const Bytes> words;
+  std::span<const Bytes> words;  // arguments, with the command's name
   int64_t duration_us = 0;
-  Ending ending = Ending::kSucceeded;
-  // kAgain: the client was blocked or paused before.
-  Progress::Stage stage = Progress::Stage::kNew;
-  Bytes error = {};        // with kFailed: the error; empty if the error is inside the reply
-  int depth = 0;           // 0: sent by a client; greater: run by a transaction or script
-  size_t reply_bytes = 0;  // 0 for a script's command
+  Ending ending = Ending::kSucceeded;             // kFailed: with an error
+  Progress::Stage stage = Progress::Stage::kNew;  // kAgain: the client was blocked or paused before
+  Bytes error = {};                               // with kFailed: the error; empty if the error is inside the reply
+  int depth = 0;                                  // 0: sent by a client; greater: run by a transaction or script
+  size_t reply_bytes = 0;                         // 0 for a script's command
 };
 
-// A command that was refused before it ran.
-struct RefusedCall {
+struct RefusedCall {  // a command that was refused before it ran
   Session& session;
-  const Command* command;  // null if there is no such command
-  std::span<const Bytes> words;
+  const Command* command;        // null if there is no such command
+  std::span<const Bytes> words;  // arguments, with the command's name
   Bytes error;
   int depth = 0;
 };
 
-// A command that blocks, or is queued in a transaction. OnCall follows after the wait or when EXEC runs the command,
-// unless the client disconnects.
-struct WaitingCall {
+// OnCall follows after the wait or when EXEC runs the command, unless the client disconnects.
+struct WaitingCall {  // a command that blocks, or is queued in a transaction
   Session& session;
   const Command& command;
-  std::span<const Bytes> words;
+  std::span<const Bytes> words;  // arguments, with the command's name
 };
 
 // Queued commands are reported when EXEC runs them, before the EXEC itself; commands of a script before its EVAL.
 // Commands loaded from a file are not reported. An observer may attach and detach any observer and close any session,
 // but must not run commands.
-class CallObserver {
+class CallObserver {  // is told of each command that ran, waits or was refused
  public:
   virtual ~CallObserver() = default;
-  virtual void OnCall(const FinishedCall& call) = 0;
-  virtual void OnRefusal(const RefusedCall& /*call*/) {}
-  virtual void OnWait(const WaitingCall& /*call*/) {}
-  virtual void OnQueued(const WaitingCall& /*call*/) {}
+  virtual void OnCall(const FinishedCall& call) = 0;      // the command ran
+  virtual void OnRefusal(const RefusedCall& /*call*/) {}  // not run
+  virtual void OnWait(const WaitingCall& /*call*/) {}     // it blocks
+  virtual void OnQueued(const WaitingCall& /*call*/) {}   // by MULTI
 };
 
-// Limits for the calls that an observer is notified of: a call must reach at least one of them.
-struct CallLimits {
-  static constexpr int64_t kNoTime = std::numeric_limits<int64_t>::max();
-  static constexpr size_t kNoSize = std::numeric_limits<size_t>::max();
+struct CallLimits {  // which calls an observer is told of: those that reach a limit
+  static constexpr int64_t kNoTime = std::numeric_limits<int64_t>::max();  // no call reaches it
+  static constexpr size_t kNoSize = std::numeric_limits<size_t>::max();    // no call reaches it
   static constexpr CallLimits EveryCall() { return {.from_us = std::numeric_limits<int64_t>::min()}; }
 
-  int64_t from_us = kNoTime;
-  size_t from_request_bytes = kNoSize;
-  size_t from_reply_bytes = kNoSize;
+  int64_t from_us = kNoTime;            // duration of the call
+  size_t from_request_bytes = kNoSize;  // length of all its arguments in RESP
+  size_t from_reply_bytes = kNoSize;    // length of its reply
 
-  // Returns whether the call reaches a limit. Cost: three comparisons, and O(arguments) if from_request_bytes is set.
-  bool IsReachedBy(const FinishedCall& call) const {
+  // Cost: three comparisons, and O(arguments) if from_request_bytes is set.
+  bool IsReachedBy(const FinishedCall& call) const {  // one limit is enough
     return call.duration_us >= from_us || call.reply_bytes >= from_reply_bytes ||
            (from_request_bytes != kNoSize && HasLargeRequest(call));
   }
 
  private:
-  // First adds an upper bound per argument. The exact size, with the digits of each length, is computed only near the
-  // limit.
+  // It first adds an upper bound per argument. The exact size, with the digits of each length, is computed only near
+  // the limit.
   bool HasLargeRequest(const FinishedCall& call) const {
     constexpr size_t kMostAroundWord = 32;  // "$4294967295\r\n" and "\r\n"
     size_t bytes = (call.words.size() + 1) * kMostAroundWord;
@@ -97,17 +93,15 @@ struct CallLimits {
   }
 };
 
-class CallObservers {
+class CallObservers {  // tells all observers of commands
  public:
-  // Notifies the observer of calls that reach the limits, and of refusals and waits. If it is already attached, only
-  // changes the limits. The observer must live until it is detached.
-  void Attach(CallObserver& observer, const CallLimits& limits = CallLimits::EveryCall());
-  // Does nothing if the observer is not attached.
-  void Detach(CallObserver& observer);
+  // The observer is told of calls that reach the limits, and of refusals and waits. The observer must live until it is
+  // detached.
+  void Attach(CallObserver& observer, const CallLimits& limits = CallLimits::EveryCall());  // or changes its limits
+  void Detach(CallObserver& observer);  // nothing if it is not attached
 
-  // Reports a finished call to the observers whose limits it reaches. Cost: one check of CallLimits if no observer
-  // wants the call.
-  void OnCall(const FinishedCall& call) {
+  // Cost: one check of CallLimits if no observer wants the call.
+  void OnCall(const FinishedCall& call) {  // tells those whose limits it reaches
     if (least_.IsReachedBy(call)) TellOfCall(call);
   }
   void OnRefusal(const RefusedCall& call);
@@ -115,15 +109,15 @@ class CallObservers {
   void OnQueued(const WaitingCall& call);
 
  private:
-  struct Listener {
+  struct Listener {          // an observer and its limits
     CallObserver* observer;  // null: detached during ForEach
     CallLimits limits;
   };
 
-  void TellOfCall(const FinishedCall& call);
+  void TellOfCall(const FinishedCall& call);  // tells observers whose limits it reaches
   template <class Visit>
-  void ForEach(Visit&& visit);
-  void Tidy();
+  void ForEach(Visit&& visit);  // visits attached listeners
+  void Tidy();                  // removes detached listeners
 
   std::vector<Listener> listeners_;
   CallLimits least_;  // the lowest limits of all listeners
@@ -131,6 +125,6 @@ class CallObservers {
 };
 
 // Returns the arguments of a call without its secrets (Call::Redact).
-std::vector<Bytes> ShownWords(const Session& session, std::span<const Bytes> words);
+std::vector<Bytes> ShownWords(const Session& session, std::span<const Bytes> arguments);
 
 }  // namespace respite

@@ -64,16 +64,16 @@ void CommandLog::OnCall(const FinishedCall& call) {
   Trim();
 }
 
-std::vector<std::string> CommandLog::Shorten(std::span<const Bytes> words) {
+std::vector<std::string> CommandLog::Shorten(std::span<const Bytes> arguments) {
   std::vector<std::string> kept;
-  size_t whole = words.size() > kWordsMax ? kWordsMax - 1 : words.size();
-  kept.reserve(std::min(words.size(), kWordsMax));
-  for (Bytes word : words.first(whole)) {
+  size_t whole = arguments.size() > kWordsMax ? kWordsMax - 1 : arguments.size();
+  kept.reserve(std::min(arguments.size(), kWordsMax));
+  for (Bytes word : arguments.first(whole)) {
     std::string text(word.substr(0, kWordBytesMax));
     if (word.size() > kWordBytesMax) StrAppend(text, "... (", word.size() - kWordBytesMax, " more bytes)");
     kept.push_back(std::move(text));
   }
-  if (whole < words.size()) kept.push_back(StrCat("... (", words.size() - whole, " more arguments)"));
+  if (whole < arguments.size()) kept.push_back(StrCat("... (", arguments.size() - whole, " more arguments)"));
   return kept;
 }
 

@@ -20,71 +20,66 @@ namespace respite {
 struct CurrentExecution;
 struct Settings;
 
-class CommandLog final : public CallObserver {
+class CommandLog final : public CallObserver {  // SLOWLOG, or a log of COMMANDLOG
  public:
-  struct Parts {
+  struct Parts {  // the objects that it uses
     const Env& env;
     const CurrentExecution& current_execution;
     CallObservers& observers;
   };
-  // Defines a log: its limits, and the figure of a call that is compared with them.
-  struct Subject {
-    std::string_view name;  // for COMMANDLOG
-    int64_t Settings::*from;
-    int64_t Settings::*max_records;
-    CallLimits (*limits)(int64_t from);
-    int64_t (*figure)(const FinishedCall& call);
+  struct Subject {                                // what a log records
+    std::string_view name;                        // for COMMANDLOG
+    int64_t Settings::*from;                      // the directive slowlog-log-slower-than, or the like
+    int64_t Settings::*max_records;               // the directive slowlog-max-len, or the like
+    CallLimits (*limits)(int64_t from);           // makes the limits of the observer
+    int64_t (*figure)(const FinishedCall& call);  // of a call: duration in µs, or bytes
   };
-  struct Record {
+  struct Record {  // one entry of the log
     int64_t id;
     int64_t unix_time_s;
-    int64_t figure;                  // microseconds, or bytes
+    int64_t figure;                  // duration in microseconds, or bytes
     std::vector<std::string> words;  // shortened: at most kWordsMax, each at most kWordBytesMax
-    std::string peer;
+    std::string peer;                // address of the client
     std::string client_name;
   };
-  static constexpr size_t kWordsMax = 32;
-  static constexpr size_t kWordBytesMax = 128;
+  static constexpr size_t kWordsMax = 32;       // Redis: SLOWLOG_ENTRY_MAX_ARGC
+  static constexpr size_t kWordBytesMax = 128;  // Redis: SLOWLOG_ENTRY_MAX_STRING
 
   CommandLog(const Parts& parts, const Subject& subject) : parts_(parts), subject_(subject) { AdoptLimit(); }
 
   std::string_view Name() const { return subject_.name; }
-  // Applies the directive with the least figure to log (slowlog-log-slower-than and similar). Must be called when it
-  // has changed.
-  void AdoptLimit();
+  void AdoptLimit();  // of the directive, after it has changed
   void Clear() { records_.clear(); }
-  // Returns the records, newest first.
-  const std::deque<Record>& Records() const { return records_; }
-  int64_t NextId() const { return next_id_; }
+  const std::deque<Record>& Records() const { return records_; }  // newest first
+  int64_t NextId() const { return next_id_; }                     // of the next record
 
-  // Adds a record of the call to the log. Cost: O(arguments kept).
-  void OnCall(const FinishedCall& call) override;
+  // Cost: O(arguments kept).
+  void OnCall(const FinishedCall& call) override;  // adds a record
 
  private:
-  // Removes the oldest records. Redis: a directive that shortens the log applies with the next record.
-  void Trim();
-  static std::vector<std::string> Shorten(std::span<const Bytes> words);
+  // Redis: a directive that shortens the log applies with the next record.
+  void Trim();  // removes the oldest records
+  static std::vector<std::string> Shorten(std::span<const Bytes> arguments);
 
-  const Parts parts_;
-  const Subject& subject_;
-  std::deque<Record> records_;
+  const Parts parts_;           // the objects that it uses
+  const Subject& subject_;      // what is logged
+  std::deque<Record> records_;  // newest first
   int64_t next_id_ = 0;
 };
 
-struct CommandLogs {
+struct CommandLogs {  // SLOWLOG and the logs of COMMANDLOG
   explicit CommandLogs(const CommandLog::Parts& parts);
 
-  // Returns the log with this name, ignoring case, or null.
-  CommandLog* Find(Bytes name);
-  void AdoptLimits();
+  CommandLog* Find(Bytes name);  // ignoring case; null: no such log
+  void AdoptLimits();            // of all logs
 
-  CommandLog slow;
+  CommandLog slow;  // SLOWLOG
   CommandLog large_request;
   CommandLog large_reply;
 };
 
-// Reports slow commands to the latency monitor. Attached while latency-monitor-threshold is set.
-class CommandLatency final : public CallObserver {
+// Attached while latency-monitor-threshold is set.
+class CommandLatency final : public CallObserver {  // reports slow commands to LATENCY
  public:
   struct Parts {
     const Env& env;
@@ -92,13 +87,12 @@ class CommandLatency final : public CallObserver {
   };
   explicit CommandLatency(const Parts& parts) : parts_(parts) { AdoptThreshold(); }
 
-  // Applies latency-monitor-threshold. Must be called when it has changed.
-  void AdoptThreshold();
+  void AdoptThreshold();  // of the directive, after it has changed
 
-  void OnCall(const FinishedCall& call) override;
+  void OnCall(const FinishedCall& call) override;  // reports it
 
  private:
-  const Parts parts_;
+  const Parts parts_;  // the objects that it uses
 };
 
 }  // namespace respite

@@ -8,18 +8,17 @@
 
 namespace respite {
 
-class Durability {
+class Durability {  // what execution must know of persistence
  public:
   virtual ~Durability() = default;
-  struct Trouble {
+  struct Trouble {  // why writes cannot be persisted
     enum class Place : uint8_t { kSnapshot, kJournal };
-    Place place;
-    IoError error;  // of the journal
+    Place place;    // what fails: the snapshot or the append-only file
+    IoError error;  // of the append-only file
   };
-  // Returns why writes must be refused because they could not be persisted, or nullopt. Cost: two comparisons.
-  virtual std::optional<Trouble> Troubled() const = 0;
-  // Returns the number of bytes appended to the append-only file so far.
-  virtual uint64_t JournaledBytes() const = 0;
+  // Then writes must be refused. Cost: two comparisons.
+  virtual std::optional<Trouble> Troubled() const = 0;  // nullopt: none
+  virtual uint64_t JournaledBytes() const = 0;          // since the start
 };
 
 }  // namespace respite

@@ -22,7 +22,7 @@
 
 namespace respite {
 
-struct ExecutionSubsystem {
+struct ExecutionSubsystem {  // what runs the requests and scripts, and what observes them
   // Command handlers get `services`, which may be incomplete until the first request.
   ExecutionSubsystem(const Services& services, const HashKey& hash_key);
   ExecutionSubsystem(const ExecutionSubsystem&) = delete;
@@ -31,7 +31,7 @@ struct ExecutionSubsystem {
   LateBound<const SlotRouter> router;      // ClusterMode attaches it on a node of a cluster
   LateBound<const Durability> durability;  // StorageSubsystem attaches it
   LateBound<ReplyEditor> reply_editor;     // Lab attaches it during a shuffle
-  RequestFaultsPort faults;
+  RequestFaultsPort faults;                // Lab attaches TEST FAULT and TEST LINT
   CallObservers observers;
   StatsRecorder stats_recorder;
   Monitors monitors;
@@ -43,7 +43,7 @@ struct ExecutionSubsystem {
   ScriptRunner scripts;
   ScriptCache script_cache;
   FunctionLibraries function_libraries;
-  FunctionLibraryStore function_store;
+  FunctionLibraryStore function_store;  // makes the libraries part of the data set
 };
 
 }  // namespace respite

@@ -50,15 +50,15 @@ Refusal UnknownSubcommand(const Command& container, Bytes subcommand) {
           " HELP."};
 }
 // Also shows the first arguments after the name.
-Refusal UnknownCommand(std::span<const Bytes> words, const DialectTraits& traits) {
+Refusal UnknownCommand(std::span<const Bytes> arguments, const DialectTraits& traits) {
   const std::string opening(1, traits.unknown_word_quotes[0]);
   const std::string closing(traits.unknown_word_quotes.substr(1));
   std::string shown;
-  for (Bytes word : words.subspan(1)) {
+  for (Bytes word : arguments.subspan(1)) {
     if (shown.size() >= kShownMax) break;
     shown += opening + std::string(ShownPart(word, kShownMax - shown.size())) + closing;
   }
-  return {"ERR unknown command " + opening + std::string(ShownPart(words[0])) + opening +
+  return {"ERR unknown command " + opening + std::string(ShownPart(arguments[0])) + opening +
           ", with args beginning with: " + shown};
 }
 
@@ -82,10 +82,10 @@ void Executor::LetTimePass() {
   unit_wall_us_ = current_execution_.wall_base_us + current_execution_.last_us;
 }
 
-const Command* Executor::Resolve(std::span<const Bytes> words) const {
-  const Command* command = parts_.env.commands.Find(words[0]);
-  if (command == nullptr || command->subcommands.empty() || words.size() < 2) return command;
-  return parts_.env.commands.FindSub(*command, words[1]);
+const Command* Executor::Resolve(std::span<const Bytes> arguments) const {
+  const Command* command = parts_.env.commands.Find(arguments[0]);
+  if (command == nullptr || command->subcommands.empty() || arguments.size() < 2) return command;
+  return parts_.env.commands.FindSub(*command, arguments[1]);
 }
 
 // Returns whether requests were already accepted by another server: the primary, or a cluster node that sends slots.
@@ -96,8 +96,8 @@ inline bool RepeatsRecords(const Session& session) {
 // Finds the command of a propagated request, or returns null. Other servers use original command names and may have any
 // version. So commands that rename-command removed are still found, but only those that streams may contain, because a
 // node that sends slots is also a client.
-const Command* Executor::FindForRecord(std::span<const Bytes> words) const {
-  const Command* const command = parts_.env.commands.FindHidden(words);
+const Command* Executor::FindForRecord(std::span<const Bytes> arguments) const {
+  const Command* const command = parts_.env.commands.FindHidden(arguments);
   return command != nullptr && BelongsIntoStreams(*command) ? command : nullptr;
 }
 
@@ -248,8 +248,8 @@ Executor::Outcome Executor::ContinueLater(const Request& request) {
   return Outcome::kUnfinished;
 }
 
-[[gnu::always_inline]] inline void Executor::FinishReply(Session& session, size_t reply_start, size_t settled) {
-  if (!session.replies.IsOn()) ApplyReplyMode(session, std::max(reply_start, settled));
+[[gnu::always_inline]] inline void Executor::FinishReply(Session& session, size_t reply_start, size_t kept_bytes) {
+  if (!session.replies.IsOn()) ApplyReplyMode(session, std::max(reply_start, kept_bytes));
   if (session.fault_state != nullptr) EndFaultyReply(session, reply_start);
 }
 
@@ -271,9 +271,9 @@ Executor::Outcome Executor::ContinueLater(const Request& request) {
                     .reply_bytes = BytesSince(session, request.reply_start)});
 }
 
-void Executor::PauseRequest(Session& session, std::span<const Bytes> words, Progress progress) {
-  session.paused_request =
-      std::make_unique<PausedRequest>(PausedRequest{std::vector<std::string>(words.begin(), words.end()), progress});
+void Executor::PauseRequest(Session& session, std::span<const Bytes> arguments, Progress progress) {
+  session.paused_request = std::make_unique<PausedRequest>(
+      PausedRequest{std::vector<std::string>(arguments.begin(), arguments.end()), progress});
 }
 
 void Executor::SendDeferredPushes(Session& session) {
@@ -290,14 +290,14 @@ std::string Executor::UnblockByRole(Session& session) const {
   return refusals::kUnblockedByRole;
 }
 
-void Executor::ReplyUnblocked(const BlockedClient& blocked, UnblockReason end) {
+void Executor::ReplyUnblocked(const BlockedClient& blocked, UnblockReason reason) {
   Session& session = *blocked.session;
   const size_t reply_start = session.out.Size();
   Reply reply(session.out, session.resp);
-  if (end == UnblockReason::kTimeout) {
+  if (reason == UnblockReason::kTimeout) {
     blocked.answer(reply, parts_.services, session);
   } else {
-    const std::string text = end == UnblockReason::kUnblocked ? refusals::kUnblocked : UnblockByRole(session);
+    const std::string text = reason == UnblockReason::kUnblocked ? refusals::kUnblocked : UnblockByRole(session);
     reply.Error(text);
     parts_.stats_recorder.CountError(text);
   }
@@ -307,7 +307,7 @@ void Executor::ReplyUnblocked(const BlockedClient& blocked, UnblockReason end) {
   Tell(FinishedCall{.session = session,
                     .command = *blocked.command,
                     .words = words,
-                    .ending = end == UnblockReason::kTimeout ? Ending::kSucceeded : Ending::kFailed,
+                    .ending = reason == UnblockReason::kTimeout ? Ending::kSucceeded : Ending::kFailed,
                     .stage = Progress::Stage::kAgain,
                     .reply_bytes = BytesSince(session, reply_start)});
 }
@@ -429,10 +429,10 @@ void Executor::CloseReplicaThatGotReply(Session& session, const Command* command
   parts_.clients.Close(session);
 }
 
-Refusal Executor::UnknownCommand(std::span<const Bytes> words) const {
-  const Command* container = parts_.env.commands.Find(words[0]);
-  if (container != nullptr) return refusals::UnknownSubcommand(*container, words[1]);
-  return refusals::UnknownCommand(words, parts_.env.commands.dialect().traits);
+Refusal Executor::UnknownCommand(std::span<const Bytes> arguments) const {
+  const Command* container = parts_.env.commands.Find(arguments[0]);
+  if (container != nullptr) return refusals::UnknownSubcommand(*container, arguments[1]);
+  return refusals::UnknownCommand(arguments, parts_.env.commands.dialect().traits);
 }
 
 void Executor::ApplyReplyMode(Session& session, size_t reply_start) {

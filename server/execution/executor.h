@@ -51,9 +51,9 @@ class Tracking;
 class BlockedClients;
 class WatchedKeys;
 
-class Executor final : public RequestRunner {
+class Executor final : public RequestRunner {  // runs requests, from the arguments to the reply
  public:
-  struct Parts {
+  struct Parts {  // the objects that it uses
     const Env& env;
     const Services& services;  // for handlers
     CurrentExecution& current_execution;
@@ -79,139 +79,120 @@ class Executor final : public RequestRunner {
   explicit Executor(const Parts& parts)
       : parts_(parts), current_execution_(parts.current_execution), lap_(parts.env.pace) {}
 
-  // Reads the clocks again. Called before a series of requests.
-  void StartRun() override;
-  // Returns the command or subcommand that the arguments name, or null.
-  const Command* Resolve(std::span<const Bytes> words) const;
-  // Runs a request and writes its reply to session.out.
-  Outcome Execute(Request& request);
-  Outcome RunAgain(Session& session, const Command& command, std::span<const Bytes> words,
+  void StartRun() override;                                        // before a series of requests
+  const Command* Resolve(std::span<const Bytes> arguments) const;  // the command or subcommand; null: none
+  Outcome Execute(Request& request);                               // and writes the reply to session.out
+  Outcome RunAgain(Session& session, const Command& command, std::span<const Bytes> arguments,
                    Progress::Stage stage) override {
-    Request request{.session = session, .command = &command, .words = words, .progress = {.stage = stage}};
+    Request request{.session = session, .command = &command, .words = arguments, .progress = {.stage = stage}};
     return Execute(request);
   }
 
   // Runs one command of a transaction or a script, in the Unit of the enclosing command. Appends its reply; a refusal
   // is written as an error reply.
-  void ExecuteWithin(Unit& unit, Session& session, const Command& command, std::span<const Bytes> words);
-  // Fixes the output so far of a command that runs others (EXEC): it is sent even if a later command turns replies off.
-  // If replies are off already, removes the output instead.
-  void SettleReply(Session& session, size_t reply_start);
-  // Fixes the output so far of the running command, because it consists of messages. Redis: CLIENT REPLY does not
-  // suppress the messages that SUBSCRIBE and similar commands reply with.
-  void KeepMessages(const Session& session) {
+  void ExecuteWithin(Unit& unit, Session& session, const Command& command, std::span<const Bytes> arguments);
+  // The output is of a command that runs others (EXEC). It is sent even if a later command turns replies off. If
+  // replies are off already, removes the output instead.
+  void SettleReply(Session& session, size_t reply_start);  // even if CLIENT REPLY OFF follows
+  // The output consists of messages. Redis: CLIENT REPLY does not suppress the messages that SUBSCRIBE and similar
+  // commands reply with.
+  void KeepMessages(const Session& session) {  // whatever CLIENT REPLY says
     if (!session.IsScript()) settled_size_ = session.out.Size();
   }
   // Runs a command of a file that is being loaded. It passes the gates of `path` (kFile or kFixture), is not counted
   // and cannot block; its reply is dropped. Fails with the error that a client would get. Requires: the Unit repeats a
   // record.
   Result<Done> Replay(RequestPath path, Unit& unit, Session& session, const Command& command,
-                      std::span<const Bytes> words);
+                      std::span<const Bytes> arguments);
   // Reports a refused command of the running transaction or script; the caller writes the reply. `command` is null if
   // there is no such command.
-  void RefuseWithin(Session& session, const Command* command, std::span<const Bytes> words, Bytes error);
+  void RefuseWithin(Session& session, const Command* command, std::span<const Bytes> arguments, Bytes error);
   // Applies a fault of TEST FAULT to a command of a transaction. Faults of the connection apply to the reply of the
   // whole request. Returns true if the reply was written and the command must not run.
-  bool AnswersWithFault(Session& session, const Command& command, std::span<const Bytes> words);
+  bool AnswersWithFault(Session& session, const Command& command, std::span<const Bytes> arguments);
   // Applies a fault of TEST FAULT to a command of `caller`'s script in database `db`. Throws a fault of kind kError.
-  void ApplyFaultInScript(Session& caller, int db, const Command& command, std::span<const Bytes> words);
+  void ApplyFaultInScript(Session& caller, int db, const Command& command, std::span<const Bytes> arguments);
   // Writes the reply to a request whose wait ended without running it again.
-  void ReplyUnblocked(const BlockedClient& blocked, UnblockReason end) override;
-  // State of the running command, saved by SaveExecution until RestoreExecution. While a script lets other clients be
-  // served, the Executor behaves as if no command were running.
-  struct SavedExecution {
+  void ReplyUnblocked(const BlockedClient& blocked, UnblockReason reason) override;
+  // While a script lets other clients be served, the Executor behaves as if no command were running.
+  struct SavedExecution {  // the running command
     const Command* command;
     const Session* session;
-    std::span<const Bytes> words;
+    std::span<const Bytes> words;  // arguments, with the command's name
     int depth;
-    size_t settled_size;
+    size_t settled_size;  // of the command
   };
-  SavedExecution SaveExecution();
+  SavedExecution SaveExecution();  // lets other clients be served while a script runs
   void RestoreExecution(const SavedExecution& saved);
 
-  // Returns the time for TIME: when the running Unit began, or when other clients were last served during it.
-  int64_t UnitWallUs() const { return unit_wall_us_; }
-  // Moves the clock of TIME forward in a script that is busy (busy-reply-threshold). Redis: the clock for expiry stands
-  // still, so that keys that had not expired at the start of the script do not expire before its end.
-  void LetTimePass();
+  // When the running Unit began, or when other clients were last served during it.
+  int64_t UnitWallUs() const { return unit_wall_us_; }  // UNIX time, for TIME
+  // For a script that is busy (busy-reply-threshold). Redis: the clock for expiry stands still, so that keys that had
+  // not expired at the start of the script do not expire before its end.
+  void LetTimePass();  // the clock of TIME
 
  private:
   Outcome ExecuteForClient(Request& request);
-  // Runs a request of the primary's stream: it passes only the gates of kPrimary, and CLIENT PAUSE pauses it.
-  Outcome ExecuteForPrimary(Request& request);
-  // Runs a request that has passed the gates.
-  Outcome ExecuteAccepted(Request& request);
-  Outcome RunToEnd(Request& request);
+  // It passes only the gates of kPrimary, and CLIENT PAUSE pauses it.
+  Outcome ExecuteForPrimary(Request& request);  // in its stream
+  Outcome ExecuteAccepted(Request& request);    // it has passed the gates
+  Outcome RunToEnd(Request& request);           // runs it and, unless it waits, finishes the reply
 
-  // Enforces the limits of the tracking table, of the clients' memory and of all memory.
-  void EnforceLimits(Session& session);
-  void PassGates(Request& request);
-  // IsPaused, IsToQueue and IsOfMigratingKeys return whether the request must wait: for the end of CLIENT PAUSE, for
-  // EXEC, or for a MIGRATE of its keys.
-  bool IsPaused(const Request& request) const;
-  static bool IsToQueue(const Request& request);
-  bool IsOfMigratingKeys(const Request& request) const;
+  void EnforceLimits(Session& session);                  // of the tracking table, the clients' memory and all memory
+  void PassGates(Request& request);                      // throws the refusal
+  bool IsPaused(const Request& request) const;           // by CLIENT PAUSE
+  static bool IsToQueue(const Request& request);         // in a transaction
+  bool IsOfMigratingKeys(const Request& request) const;  // until a MIGRATE of its keys has ended
   Outcome PauseForClients(const Request& request);
-  Outcome Queue(const Request& request);
+  Outcome Queue(const Request& request);  // until EXEC
   Outcome PauseForMigration(const Request& request);
-  void Run(Request& request);
-  // Block returns the outcome of a request whose client is blocked. ContinueLater returns the outcome of a request that
-  // needs more than one Turn.
-  Outcome Block(const Request& request);
-  Outcome ContinueLater(const Request& request);
-  void EndRequest(const Request& request);
+  void Run(Request& request);                     // its handler
+  Outcome Block(const Request& request);          // its client is blocked
+  Outcome ContinueLater(const Request& request);  // it needs more than one Turn
+  void EndRequest(const Request& request);        // finishes the reply, and tells the observers
 
-  // Reads the time at the end of one command, which is the start of the next.
-  void ReadTime();
-  void TakeTime(int64_t pace_us);
-  // Applies the fault that matches the request, if any. Returns the outcome if the request must not run now.
-  std::optional<Outcome> ApplyFault(const Request& request);
-  // Writes these bytes as the reply instead of running the request.
-  void AnswerInstead(const Request& request, Bytes reply);
-  // Ends a reply: removes it if the client wants none (CLIENT REPLY), and applies a fault to it. The output before
-  // `settled` is sent in any case.
-  void FinishReply(Session& session, size_t reply_start, size_t settled = 0);
-  // EndFaultyReply reports that the request has written its reply, and PauseFaultyReply that it has written part of it.
-  // Requires: session.fault_state exists.
-  void EndFaultyReply(Session& session, size_t reply_start);
-  void PauseFaultyReply(Session& session, size_t reply_start);
+  void ReadTime();                                            // when a command ends
+  void TakeTime(int64_t pace_us);                             // as the time of the next command
+  std::optional<Outcome> ApplyFault(const Request& request);  // of TEST FAULT; nullopt: run it
+  void AnswerInstead(const Request& request, Bytes reply);    // instead of running it
+  // Removes it if the client wants none (CLIENT REPLY), and applies a fault to it. The output before `kept_bytes` is
+  // sent in any case.
+  void FinishReply(Session& session, size_t reply_start, size_t kept_bytes = 0);
+  void EndFaultyReply(Session& session, size_t reply_start);    // it is complete
+  void PauseFaultyReply(Session& session, size_t reply_start);  // it is incomplete; both require session.fault_state
   // Stores the request for a later Turn.
-  void PauseRequest(Session& session, std::span<const Bytes> words, Progress progress);
-  void Reject(const Request& request, const Refusal& refusal);
-  // Returns the command of a replicated or imported request by its original name, or null.
-  const Command* FindForRecord(std::span<const Bytes> words) const;
-  Refusal UnknownCommand(std::span<const Bytes> words) const;
+  void PauseRequest(Session& session, std::span<const Bytes> arguments, Progress progress);
+  void Reject(const Request& request, const Refusal& refusal);           // replies with the refusal
+  const Command* FindForRecord(std::span<const Bytes> arguments) const;  // by its original name
+  Refusal UnknownCommand(std::span<const Bytes> arguments) const;        // the error
   void RunHandler(Request& request);
-  // Returns the error for a client whose wait ended because this server has become a replica.
-  std::string UnblockByRole(Session& session) const;
-  ExpiryRule RuleFor(const Session& session) const;
-  void RunHandlerIn(Unit& unit, Request& request);
-  void Record(Call& call, const Request& request);
-  // Remembers the keys that the session has read, for client-side caching.
-  void NoteReads(const Request& request);
-  void SendDeferredPushes(Session& session);
-  // Returns the handler's error, if it refused the command.
-  Bytes ErrorOf(const Request& request) const {
+  // This server has become a replica.
+  std::string UnblockByRole(Session& session) const;  // returns the error
+  ExpiryRule RuleFor(const Session& session) const;   // whether it sees expired keys
+  void RunHandlerIn(Unit& unit, Request& request);    // as part of the Unit
+  void Record(Call& call, const Request& request);    // for replicas and the append-only file
+  void NoteReads(const Request& request);             // for client-side caching
+  void SendDeferredPushes(Session& session);          // after the reply
+  Bytes ErrorOf(const Request& request) const {       // empty: it was not refused
     return request.ending == FinishedCall::Ending::kFailed ? Bytes(last_error_) : Bytes();
   }
-  // Returns the bytes that the reply has added to the output, except those already sent.
   static size_t BytesSince(const Session& session, size_t reply_start) {
     return session.out.Size() - std::min(session.out.Size(), reply_start);
   }
   // Closes a replica that would get a reply, as Redis does, because the reply would corrupt its stream. `error` is the
   // reply if it is an error, else empty.
   void CloseReplicaThatGotReply(Session& session, const Command* command, Bytes error, size_t reply_start);
-  void Tell(const FinishedCall& call);
-  void Tell(const RefusedCall& call);
-  // CLIENT REPLY: removes a reply that the client does not want. Requires: the mode is not kOn.
-  void ApplyReplyMode(Session& session, size_t reply_start);
+  void Tell(const FinishedCall& call);  // the observers
+  void Tell(const RefusedCall& call);   // the observers
+  // CLIENT REPLY. Requires: the mode is not kOn.
+  void ApplyReplyMode(Session& session, size_t reply_start);  // drops a reply that the client does not want
 
-  const Parts parts_;
+  const Parts parts_;  // the objects that it uses
   CurrentExecution& current_execution_;
-  LapTimer lap_;
-  int64_t unit_wall_us_ = 0;
-  size_t settled_size_ = 0;  // this many bytes of the running command's output are kept; see SettleReply, KeepMessages
-  std::string last_error_;   // of the last command that a handler refused
+  LapTimer lap_;              // reads the clocks
+  int64_t unit_wall_us_ = 0;  // UNIX time, for TIME
+  size_t settled_size_ = 0;   // so much of the running command's output is sent in any case
+  std::string last_error_;    // of the last command that a handler refused
 };
 
 // Statistics are always recorded, so the recorder is called directly.

@@ -86,12 +86,12 @@ void Executor::AnswerInstead(const Request& request, Bytes reply) {
   if (!session.replies.IsOn()) ApplyReplyMode(session, reply_start);
 }
 
-bool Executor::AnswersWithFault(Session& session, const Command& command, std::span<const Bytes> words) {
+bool Executor::AnswersWithFault(Session& session, const Command& command, std::span<const Bytes> arguments) {
   if (!parts_.faults) return false;
   const RequestFault* const fault = parts_.faults.Meet({.client = session,
                                                         .db = session.db,
                                                         .command = command,
-                                                        .words = words,
+                                                        .words = arguments,
                                                         .place = Place::kInTransaction,
                                                         .is_in_transaction = true});
   if (fault == nullptr) return false;
@@ -102,7 +102,7 @@ bool Executor::AnswersWithFault(Session& session, const Command& command, std::s
   }
   const size_t reply_start = session.out.Size();
   if (fault->kind == Kind::kError) {
-    RefuseWithin(session, &command, words, fault->text);
+    RefuseWithin(session, &command, arguments, fault->text);
     Reply(session.out, session.resp).Error(fault->text);
   } else {
     session.out.Append(fault->text);
@@ -111,12 +111,12 @@ bool Executor::AnswersWithFault(Session& session, const Command& command, std::s
   return true;
 }
 
-void Executor::ApplyFaultInScript(Session& caller, int db, const Command& command, std::span<const Bytes> words) {
+void Executor::ApplyFaultInScript(Session& caller, int db, const Command& command, std::span<const Bytes> arguments) {
   if (!parts_.faults) return;
   const RequestFault* const fault = parts_.faults.Meet({.client = caller,
                                                         .db = db,
                                                         .command = command,
-                                                        .words = words,
+                                                        .words = arguments,
                                                         .place = Place::kInScript,
                                                         .is_in_transaction = caller.InTransaction()});
   if (fault == nullptr) return;

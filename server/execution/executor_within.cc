@@ -11,16 +11,16 @@
 
 namespace respite {
 
-void Executor::ExecuteWithin(Unit& unit, Session& session, const Command& command, std::span<const Bytes> words) {
-  Request request{.session = session, .command = &command, .words = words};
+void Executor::ExecuteWithin(Unit& unit, Session& session, const Command& command, std::span<const Bytes> arguments) {
+  Request request{.session = session, .command = &command, .words = arguments};
   const Command* const outer_command = std::exchange(current_execution_.command, &command);
-  const auto outer_words = std::exchange(current_execution_.words, words);
+  const auto outer_words = std::exchange(current_execution_.words, arguments);
   // The time that the script itself ran between two commands counts for neither.
   if (session.IsScript()) ReadTime();
   request.started_us = current_execution_.last_us;
   request.reply_start = session.out.Size();
   ++current_execution_.depth;
-  if (!parts_.migrating_keys.Empty()) parts_.migrating_keys.NoteUse(session.db, command, words);
+  if (!parts_.migrating_keys.Empty()) parts_.migrating_keys.NoteUse(session.db, command, arguments);
   RunHandlerIn(unit, request);
   if (!session.IsScript()) SettleReply(session, request.reply_start);
   current_execution_.command = outer_command;
@@ -29,7 +29,7 @@ void Executor::ExecuteWithin(Unit& unit, Session& session, const Command& comman
   const int64_t duration_us = current_execution_.last_us - request.started_us;
   const Bytes error = request.ending == FinishedCall::Ending::kFailed ? Bytes(last_error_) : Bytes();
   const size_t reply_bytes = session.IsScript() ? 0 : BytesSince(session, request.reply_start);
-  Tell(FinishedCall{session, command, words, duration_us, request.ending, Progress::Stage::kNew, error,
+  Tell(FinishedCall{session, command, arguments, duration_us, request.ending, Progress::Stage::kNew, error,
                     current_execution_.depth, reply_bytes});
   --current_execution_.depth;
 }
@@ -40,18 +40,18 @@ void Executor::SettleReply(Session& session, size_t reply_start) {
 }
 
 Result<Done> Executor::Replay(RequestPath path, Unit& unit, Session& session, const Command& command,
-                              std::span<const Bytes> words) {
+                              std::span<const Bytes> arguments) {
   try {
-    parts_.gates.Pass(path, {session, &command, words, command.flags});
+    parts_.gates.Pass(path, {session, &command, arguments, command.flags});
   } catch (const Refusal& refusal) {
     return Failure(std::string(refusal.text));
   }
   const SavedExecution saved = SaveExecution();
   current_execution_.command = &command;
   current_execution_.session = &session;
-  current_execution_.words = words;
+  current_execution_.words = arguments;
   current_execution_.depth = 1;
-  Request request{.session = session, .command = &command, .words = words};
+  Request request{.session = session, .command = &command, .words = arguments};
   RunHandlerIn(unit, request);
   const bool succeeded = request.ending == FinishedCall::Ending::kSucceeded;
   std::string error = succeeded ? "" : session.out.Text(1);
@@ -61,8 +61,8 @@ Result<Done> Executor::Replay(RequestPath path, Unit& unit, Session& session, co
   return Failure(error.substr(0, error.find('\r')));
 }
 
-void Executor::RefuseWithin(Session& session, const Command* command, std::span<const Bytes> words, Bytes error) {
-  Tell(RefusedCall{session, command, words, error, current_execution_.depth + 1});
+void Executor::RefuseWithin(Session& session, const Command* command, std::span<const Bytes> arguments, Bytes error) {
+  Tell(RefusedCall{session, command, arguments, error, current_execution_.depth + 1});
 }
 
 Executor::SavedExecution Executor::SaveExecution() {

@@ -9,13 +9,13 @@ namespace respite {
 
 class FunctionLibraries;
 
-class FunctionLibraryStore final : public FunctionStore {
+class FunctionLibraryStore final : public FunctionStore {  // makes function libraries part of the data set
  public:
   // The libraries must outlive this object.
   explicit FunctionLibraryStore(FunctionLibraries& libraries) : libraries_(libraries) {}
 
-  std::unique_ptr<Content> Copy() const override;
-  std::unique_ptr<Content> Exchange(std::unique_ptr<Content> content) override;
+  std::unique_ptr<Content> Copy() const override;                                // of all libraries
+  std::unique_ptr<Content> Exchange(std::unique_ptr<Content> content) override;  // returns the old ones
 
  private:
   FunctionLibraries& libraries_;

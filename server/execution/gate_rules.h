@@ -47,22 +47,22 @@ enum class RequestPath : uint8_t {
 };
 inline constexpr size_t kRequestPaths = 8;
 
-struct GateRule {
+struct GateRule {  // whether a gate is checked on a path
   enum class Answer : uint8_t {
     kUndecided,   // does not compile
     kAsks,        // Gates::Pass checks it
     kAsksItself,  // the path checks it, with its own error text
     kSkips,
   };
-  Answer answer = Answer::kUndecided;
-  std::string_view why = {};  // reason for kSkips
+  Answer answer = Answer::kUndecided;  // who checks the gate, if anyone
+  std::string_view why = {};           // reason for kSkips
 };
 
 namespace gate_rules {
 
-struct Row {
+struct Row {  // the rules of one gate
   Gate gate;
-  std::array<GateRule, kRequestPaths> rules;
+  std::array<GateRule, kRequestPaths> rules;  // by RequestPath
 };
 
 using enum GateRule::Answer;
@@ -109,10 +109,10 @@ inline constexpr std::array<Row, kGates> kTable = {{
     {Gate::kFollower, {{kAsk, kAsk, kNoneSuch, kNoneSuch, kNoneSuch, kQueuedOnce, kCallerAsked, kCallerAsked}}},
 }};
 
-constexpr bool IsDecided(const GateRule& rule) {
+constexpr bool IsDecided(const GateRule& rule) {  // it skips for a reason, or the gate is checked
   return rule.answer != kUndecided && (rule.answer == kSkips) == !rule.why.empty();
 }
-constexpr bool IsComplete() {
+constexpr bool IsComplete() {  // every cell of kTable has a rule
   for (size_t gate = 0; gate < kGates; ++gate) {
     if (kTable[gate].gate != static_cast<Gate>(gate)) return false;
     for (const GateRule& rule : kTable[gate].rules)
@@ -126,7 +126,7 @@ static_assert(static_cast<size_t>(RequestPath::kRecordedScript) + 1 == kRequestP
 
 }  // namespace gate_rules
 
-constexpr const GateRule& RuleOf(Gate gate, RequestPath path) {
+constexpr const GateRule& RuleOf(Gate gate, RequestPath path) {  // from kTable
   return gate_rules::kTable[static_cast<size_t>(gate)].rules[static_cast<size_t>(path)];
 }
 // Returns whether the gate is checked on this path, by Gates::Pass or by the path itself.

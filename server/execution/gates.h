@@ -27,7 +27,7 @@ inline constexpr char kPrimaryDown[] =
 inline constexpr char kOutOfMemory[] = "OOM command not allowed when used memory > 'maxmemory'.";
 // Returns the error of other clients during a late script. Requires: not kNone.
 Refusal Busy(ServerPhase::LateScript kind, const DialectTraits& traits);
-Refusal SnapshotFailed(const DialectTraits& traits);
+Refusal SnapshotFailed(const DialectTraits& traits);  // the error of writes after a failed snapshot
 inline constexpr char kNoReplicas[] = "NOREPLICAS Not enough good replicas to write.";
 
 }  // namespace refusals
@@ -41,19 +41,18 @@ class Users;
 
 // Returns the CommandFlag bits of the request: those of its command, unless its card computes them (flags_of).
 inline uint32_t EffectiveFlags(const Services& services, const Session& session, const Command& command,
-                               std::span<const Bytes> words) {
+                               std::span<const Bytes> arguments) {
   const FlagsHook hook = command.Spec().flags_of;
-  return hook == nullptr ? command.flags : hook(services, session, words, command.flags);
+  return hook == nullptr ? command.flags : hook(services, session, arguments, command.flags);
 }
 
-// Returns whether a primary's stream, an append-only file or a fixture may contain the command. Allowed are commands
-// that change data or scripts, send messages, or may be called by scripts. Protected and administrative (kAdmin)
-// commands and commands to other servers are not allowed.
-bool BelongsIntoStreams(const Command& command);
+// Allowed are commands that change data or scripts, send messages, or may be called by scripts. Protected and
+// administrative (kAdmin) commands and commands to other servers are not allowed.
+bool BelongsIntoStreams(const Command& command);  // a primary's stream, an append-only file or a fixture
 
-class Gates {
+class Gates {  // the reasons to refuse a command before it runs
  public:
-  struct Parts {
+  struct Parts {  // the objects that it uses
     const Env& env;
     const Eviction& eviction;
     const Users& users;
@@ -64,54 +63,50 @@ class Gates {
   };
   explicit Gates(const Parts& parts) : parts_(parts) {}
 
-  // Throws the refusal of the first gate that refuses a client's request. Cost: a few comparisons if none does.
-  void Pass(const Request& request) const;
+  // For a client's request. Cost: a few comparisons if none does.
+  void Pass(const Request& request) const;  // throws the refusal
   // Checks the gates that gate_rules.h lists for `path`.
-  void Pass(RequestPath path, const Request& request) const;
+  void Pass(RequestPath path, const Request& request) const;  // throws the refusal
 
   // Returns why a write or a script must be refused because its changes could not be persisted, or nullopt. Cost: one
   // or two comparisons.
   enum class DiskUser : uint8_t { kCommand, kScript };
-  std::optional<Refusal> DiskTrouble(DiskUser user) const;
-  // Returns whether there are too few replicas for writes (min-replicas-to-write).
-  bool LacksReplicas() const;
-  // Returns whether this is a replica on which clients may only read.
-  bool IsReadOnly() const { return parts_.role.IsReadOnly(parts_.env.settings); }
-  // On a replica, returns the redirection to the primary if the client follows redirections. Returns nullopt on cluster
-  // nodes, which redirect by slot.
-  std::optional<Refusal> ToPrimary(const Session& session) const;
-  // Returns whether the data may be stale and replica-serve-stale-data forbids serving it.
-  bool IsStale() const { return parts_.role.IsStale(parts_.env.settings); }
+  std::optional<Refusal> DiskTrouble(DiskUser user) const;  // why writes must be refused, or nullopt
+  bool LacksReplicas() const;                               // fewer than min-replicas-to-write
+  bool IsReadOnly() const { return parts_.role.IsReadOnly(parts_.env.settings); }  // clients may not write
+  // For a client of a replica that follows redirections. Cluster nodes redirect by slot instead.
+  std::optional<Refusal> ToPrimary(const Session& session) const;            // or nullopt
+  bool IsStale() const { return parts_.role.IsStale(parts_.env.settings); }  // its data must not be read
 
  private:
   using GateMember = void (Gates::*)(const Request& request) const;
   template <RequestPath kPath, Gate kGate, GateMember kMember>
-  void Ask(const Request& request) const;
+  void Ask(const Request& request) const;  // calls kMember unless the rule of kGate and kPath is to skip it
   template <RequestPath kPath>
-  void PassOn(const Request& request) const;
-  void Content(const Request& request) const;
-  void Arity(const Request& request) const;
-  void ArityOfRecord(const Request& request) const;
-  void ProtectedCommand(const Request& request) const;
-  void Authentication(const Request& request) const;
-  void Transactions(const Request& request) const;
-  void UserPermissions(const Request& request) const;
-  void OtherNode(const Request& request) const;
-  void OtherServer(const Request& request) const;
-  void Memory(const Request& request) const;
-  void DiskError(const Request& request) const;
-  void Replicas(const Request& request) const;
-  void ReadOnlyReplica(const Request& request) const;
-  void StaleReplica(const Request& request) const;
-  void SubscribedMode(const Request& request) const;
-  void StillLoading(const Request& request) const;
-  void BusyScript(const Request& request) const;
-  void FollowerWithoutKeys(const Request& request) const;
+  void PassOn(const Request& request) const;               // checks the gates of kPath, in order
+  void Content(const Request& request) const;              // a stream may contain it
+  void Arity(const Request& request) const;                // the number of arguments
+  void ArityOfRecord(const Request& request) const;        // also allows the arities of other versions
+  void ProtectedCommand(const Request& request) const;     // enable-debug-command and the like
+  void Authentication(const Request& request) const;       // the client has logged in
+  void Transactions(const Request& request) const;         // MULTI allows it
+  void UserPermissions(const Request& request) const;      // ACL rules allow it
+  void OtherNode(const Request& request) const;            // redirects by slot, in a cluster
+  void OtherServer(const Request& request) const;          // redirects from a replica to its primary
+  void Memory(const Request& request) const;               // maxmemory allows it
+  void DiskError(const Request& request) const;            // snapshots and the append-only file do not fail
+  void Replicas(const Request& request) const;             // min-replicas-to-write
+  void ReadOnlyReplica(const Request& request) const;      // replica-read-only
+  void StaleReplica(const Request& request) const;         // replica-serve-stale-data
+  void SubscribedMode(const Request& request) const;       // RESP2 with subscriptions
+  void StillLoading(const Request& request) const;         // the data set
+  void BusyScript(const Request& request) const;           // a slow script runs
+  void FollowerWithoutKeys(const Request& request) const;  // replicas and monitors may not use keys
 
-  const DialectTraits& Traits() const;
-  DialectTraits Named() const;
+  const DialectTraits& Traits() const;  // of the emulated version
+  DialectTraits Named() const;          // Traits with product names for errors
 
-  const Parts parts_;
+  const Parts parts_;  // the objects that it uses
 };
 
 }  // namespace respite

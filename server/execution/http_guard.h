@@ -13,24 +13,24 @@ class Clients;
 class Pace;
 struct Session;
 
-class HttpGuard {
+class HttpGuard {  // closes connections of browsers
  public:
-  struct Parts {
+  struct Parts {  // the objects that it uses
     const Env& env;
     Clients& clients;
   };
   explicit HttpGuard(const Parts& parts) : parts_(parts) {}
 
   static bool IsHttp(Bytes word) { return EqualsIgnoreCase(word, "post") || EqualsIgnoreCase(word, "host:"); }
-  // Closes the session, and logs this at most once a minute.
-  void Abort(Session& session);
+  // Logs this at most once a minute.
+  void Abort(Session& session);  // closes it
 
  private:
   static constexpr int64_t kQuietMs = 60'000;  // so that an attacker cannot fill the disk through the log
-  static constexpr int64_t kNever = -1;
+  static constexpr int64_t kNever = -1;        // nothing was logged yet
 
-  const Parts parts_;
-  int64_t logged_ms_ = kNever;  // of the Pace
+  const Parts parts_;           // the objects that it uses
+  int64_t logged_ms_ = kNever;  // Pace time of the last log line
 };
 
 }  // namespace respite

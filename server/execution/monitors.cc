@@ -37,12 +37,12 @@ void Monitors::OnRefusal(const RefusedCall& call) {
 
 void Monitors::OnWait(const WaitingCall& call) { ShowIfPublic(call.session, call.command, call.words); }
 
-void Monitors::ShowIfPublic(const Session& session, const Command& command, std::span<const Bytes> words) {
-  if ((command.flags & (kSkipMonitor | kAdmin)) == 0) Show(session, words);
+void Monitors::ShowIfPublic(const Session& session, const Command& command, std::span<const Bytes> arguments) {
+  if ((command.flags & (kSkipMonitor | kAdmin)) == 0) Show(session, arguments);
 }
 
-void Monitors::Show(const Session& session, std::span<const Bytes> words) {
-  const std::string line = Line(session, words);
+void Monitors::Show(const Session& session, std::span<const Bytes> arguments) {
+  const std::string line = Line(session, arguments);
   const std::vector<Session*> monitors = sessions_;  // a copy, because a session that exceeds its limit leaves the list
   for (Session* monitor : monitors) {
     if (monitor->replies.IsOff() || monitor->close_after_reply) continue;
@@ -52,12 +52,12 @@ void Monitors::Show(const Session& session, std::span<const Bytes> words) {
   }
 }
 
-std::string Monitors::Line(const Session& session, std::span<const Bytes> words) const {
+std::string Monitors::Line(const Session& session, std::span<const Bytes> arguments) const {
   const int64_t wall_us = parts_.current_execution.wall_base_us + parts_.current_execution.last_us;
   const std::string micros = std::to_string(wall_us % 1000000);
   std::string line = StrCat(wall_us / 1000000, ".", std::string(6 - micros.size(), '0'), micros, " [", session.db, " ",
                             PeerOf(session), "]");
-  for (Bytes word : ShownWords(session, words)) {
+  for (Bytes word : ShownWords(session, arguments)) {
     line += ' ';
     AppendQuoted(line, word);
   }

@@ -15,9 +15,9 @@ class ClientLimits;
 class Clients;
 struct CurrentExecution;
 
-class Monitors final : public CallObserver {
+class Monitors final : public CallObserver {  // clients in MONITOR mode, which get every command
  public:
-  struct Parts {
+  struct Parts {  // the objects that it uses
     const Env& env;
     const CurrentExecution& current_execution;
     Clients& clients;
@@ -26,15 +26,14 @@ class Monitors final : public CallObserver {
   };
   explicit Monitors(const Parts& parts) : parts_(parts) {}
 
-  bool Empty() const { return sessions_.empty(); }
-  void Add(Session& session);
-  // Ends MONITOR for a session. Also called for a session that closes. Does nothing if the session is not a monitor.
-  void Remove(Session& session);
+  bool Empty() const { return sessions_.empty(); }  // no client is a monitor
+  void Add(Session& session);                       // starts MONITOR
+  // Also called for a session that closes. Does nothing if the session is not a monitor.
+  void Remove(Session& session);  // ends MONITOR
 
-  // Shows the running command before it has any effect. Used by scripts, so that they appear before the commands that
-  // they call. Requires: its card has kSkipMonitor.
-  void ShowBegun(const Session& session, std::span<const Bytes> words) {
-    if (!Empty()) Show(session, words);
+  // A script must appear before the commands that they call. Requires: its card has kSkipMonitor.
+  void ShowBegun(const Session& session, std::span<const Bytes> arguments) {  // before its effects
+    if (!Empty()) Show(session, arguments);
   }
 
   void OnCall(const FinishedCall& call) override;
@@ -42,13 +41,13 @@ class Monitors final : public CallObserver {
   void OnWait(const WaitingCall& call) override;
 
  private:
-  void ShowIfPublic(const Session& session, const Command& command, std::span<const Bytes> words);
-  void Show(const Session& session, std::span<const Bytes> words);
-  std::string Line(const Session& session, std::span<const Bytes> words) const;
-  std::string PeerOf(const Session& session) const;
+  void ShowIfPublic(const Session& session, const Command& command, std::span<const Bytes> arguments);
+  void Show(const Session& session, std::span<const Bytes> arguments);               // to all monitors
+  std::string Line(const Session& session, std::span<const Bytes> arguments) const;  // the text of MONITOR
+  std::string PeerOf(const Session& session) const;                                  // address, as MONITOR shows it
 
-  const Parts parts_;
-  std::vector<Session*> sessions_;
+  const Parts parts_;               // the objects that it uses
+  std::vector<Session*> sessions_;  // the monitors
 };
 
 }  // namespace respite

@@ -15,47 +15,45 @@ struct Command;
 class Executor;
 class Keyspace;
 
-class Prefetcher {
+class Prefetcher {  // fetches the data of several requests into the cache before they run
  public:
-  static constexpr size_t kGroup = 16;  // maximum number of requests
+  static constexpr size_t kGroup = 16;  // requests that are prefetched together
 
-  struct Parts {
+  struct Parts {  // the objects that it uses
     const Keyspace& keyspace;
     const Executor& executor;
   };
   explicit Prefetcher(const Parts& parts) : parts_(parts) {}
 
-  struct Resolved {
+  struct Resolved {          // the command of one request
     const Command* command;  // null if there is no such command
     HashedText key;          // the first key, if its hash was computed
   };
-  // Resolves each request of the batch, assuming that all use this database. The result is valid until the next call.
-  const std::vector<Resolved>& Resolve(const RequestBatch& batch, int db);
+  // All requests use this database. The result is valid until the next call.
+  const std::vector<Resolved>& Resolve(const RequestBatch& batch, int db);  // finds commands and prefetches keys
 
  private:
-  // A request that probably uses an end of a list.
-  struct ListLookup {
+  struct ListLookup {  // a request that probably uses an end of a list
     Bytes key;
     ListEnd end;
     uint64_t key_hash;
   };
-  // A request that looks up a member of a collection.
-  struct MemberLookup {
+  struct MemberLookup {  // a request that looks up a member of a collection
     Bytes key;
     Bytes member;
     uint64_t key_hash;
   };
 
-  void FetchMembers(const Database& data);
-  void FetchEnds(const Database& data);
+  void FetchMembers(const Database& data);  // of lookups_
+  void FetchEnds(const Database& data);     // of list_lookups_
 
-  const Parts parts_;
-  std::vector<Resolved> resolved_;
-  std::vector<uint64_t> hashes_;
-  std::vector<MemberLookup> lookups_;
-  std::vector<MemberHint> hints_;
-  std::vector<ListLookup> list_lookups_;
-  std::vector<ListHint> list_hints_;
+  const Parts parts_;                     // the objects that it uses
+  std::vector<Resolved> resolved_;        // one for each request of the batch
+  std::vector<uint64_t> hashes_;          // of the keys to prefetch
+  std::vector<MemberLookup> lookups_;     // members to prefetch
+  std::vector<MemberHint> hints_;         // found entries of lookups_
+  std::vector<ListLookup> list_lookups_;  // ends of lists to prefetch
+  std::vector<ListHint> list_hints_;      // found entries of list_lookups_
 };
 
 }  // namespace respite

@@ -22,7 +22,7 @@ struct Services;
 struct Session;
 class Users;
 
-class Pump {
+class Pump {  // runs the requests that a session has sent
  public:
   enum class Outcome : uint8_t {
     kIdle,     // all input has been processed
@@ -33,11 +33,11 @@ class Pump {
 
   explicit Pump(const Services& services);
 
-  // Executes the requests in session.in. The parser then keeps the rest of the input by itself.
-  Outcome Run(Session& session);
+  // The parser then keeps the rest of the input by itself.
+  Outcome Run(Session& session);  // those in session.in
 
  private:
-  struct Parts {
+  struct Parts {  // the objects that it uses
     const Env& env;
     const Keyspace& keyspace;
     Clients& clients;
@@ -48,41 +48,39 @@ class Pump {
     const CurrentExecution& current_execution;
   };
 
-  static constexpr size_t kShareOfTurn = 1024;  // requests of one session per Turn
+  static constexpr size_t kShareOfTurn = 1024;  // of one session
   // Time limit for the pipelines of all sessions in one Turn. When it is used up, each session runs one more request
   // and the rest waits for the next Turn. So pipelines of slow commands do not delay other clients for longer. The
   // first request of each session does not count, because it always runs.
-  static constexpr int64_t kPipelinesUs = 4000;
+  static constexpr int64_t kPipelinesUs = 4000;  // for all sessions together
 
-  Outcome RunAll(Session& session);
-  Outcome RunGroups(Session& session);
-  Outcome RunGroup(Session& session);
-  void MeasureBigArguments(Session& session);
-  void QueueReplies(Session& session, bool caused_messages);
-  Outcome RunPaused(Session& session);
-  // Notes the requests before `next` of the batch as applied. Requests of an open transaction and a request that waits
-  // are not applied yet: after a disconnection the primary sends them again. A request that closes the link by failing
-  // is not applied either.
-  void NoteApplied(Session& session, size_t next);
-  // Returns the outcome for the session: kIdle if the request is done, kMore if it is unfinished, and kPaused if it is
-  // paused or blocked.
-  static Outcome After(RequestRunner::Outcome outcome);
-  RequestParser::Status ParseGroup(Session& session);
-  void StartRun();
-  void EndRun() { pipelines_us_ += ThisPipelineUs(); }
-  int64_t ThisPipelineUs() const {
+  Outcome RunAll(Session& session);                           // until input, or its share of the Turn, is used up
+  Outcome RunGroups(Session& session);                        // parses and runs groups of requests
+  Outcome RunGroup(Session& session);                         // runs the requests of batch_
+  void MeasureBigArguments(Session& session);                 // adds them to the client's memory
+  void QueueReplies(Session& session, bool caused_messages);  // to be sent
+  Outcome RunPaused(Session& session);                        // runs the paused request first
+  // The requests before `next` of the batch are applied. Requests of an open transaction and a request that waits are
+  // not applied yet: after a disconnection the primary sends them again. A request that closes the link by failing is
+  // not applied either.
+  void NoteApplied(Session& session, size_t next);       // after a reconnect, the primary sends the others again
+  static Outcome After(RequestRunner::Outcome outcome);  // kDone: kIdle; kUnfinished: kMore; else kPaused
+  RequestParser::Status ParseGroup(Session& session);    // into batch_
+  void StartRun();                                       // begins to measure this pipeline
+  void EndRun() { pipelines_us_ += ThisPipelineUs(); }   // adds this pipeline to pipelines_us_
+  int64_t ThisPipelineUs() const {                       // time since its first request ended
     return pipeline_began_us_ == kNoRequestYet ? 0 : parts_.current_execution.pace_us - pipeline_began_us_;
   }
   bool IsTurnUsedUp() const { return pipelines_us_ + ThisPipelineUs() >= kPipelinesUs; }
-  void FailProtocol(Session& session);
+  void FailProtocol(Session& session);  // replies with the error
 
-  const Parts parts_;
-  static constexpr int64_t kNoRequestYet = -1;
-  uint64_t turn_ = UINT64_MAX;                 // none yet
-  int64_t pipelines_us_ = 0;                   // time of the finished pipelines in this Turn
-  int64_t pipeline_began_us_ = kNoRequestYet;  // when its first request ended
-  RequestBatch batch_;
-  Prefetcher prefetcher_;
+  const Parts parts_;                           // the objects that it uses
+  static constexpr int64_t kNoRequestYet = -1;  // none of this pipeline has ended
+  uint64_t turn_ = UINT64_MAX;                  // number of the Turn that pipelines_us_ belongs to
+  int64_t pipelines_us_ = 0;                    // time of the finished pipelines in this Turn
+  int64_t pipeline_began_us_ = kNoRequestYet;   // when its first request ended
+  RequestBatch batch_;                          // the requests that run next
+  Prefetcher prefetcher_;                       // fetches their data into the cache
 };
 
 }  // namespace respite

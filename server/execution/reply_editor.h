@@ -11,12 +11,12 @@
 
 namespace respite {
 
-class ReplyEditor {
+class ReplyEditor {  // changes replies on purpose (TEST SHUFFLE)
  public:
   virtual ~ReplyEditor() = default;
   // Edits the reply to this request, which begins at `reply_start` in `session.out`, in the session's format. The reply
   // may be empty (the client blocks) or an error.
-  virtual void Edit(const Command& command, std::span<const Bytes> words, Session& session, size_t reply_start) = 0;
+  virtual void Edit(const Command& command, std::span<const Bytes> arguments, Session& session, size_t reply_start) = 0;
 };
 
 }  // namespace respite

@@ -14,19 +14,19 @@
 
 namespace respite {
 
-struct Request {
+struct Request {  // one request, from its arguments to its reply
   Session& session;
-  const Command* command;  // null if there is no such command
-  std::span<const Bytes> words;
+  const Command* command;               // null if there is no such command
+  std::span<const Bytes> words;         // arguments, with the command's name
   uint32_t flags = 0;                   // EffectiveFlags, known before the gates
   Progress progress = {};               // of a request that was paused before
   std::span<const BlobRef> blobs = {};  // own the large arguments
   HashedText key = {};                  // the first key, if its hash is known
 
   // Its execution.
-  int64_t started_us = 0;
-  size_t reply_start = 0;  // in session.out
-  FinishedCall::Ending ending = FinishedCall::Ending::kSucceeded;
+  int64_t started_us = 0;                                          // monotonic
+  size_t reply_start = 0;                                          // position in session.out
+  FinishedCall::Ending ending = FinishedCall::Ending::kSucceeded;  // kFailed: with an error
   bool continues_later = false;  // the handler has more to do: Call::ContinueInNextTurn
 };
 

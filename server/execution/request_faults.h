@@ -14,7 +14,7 @@
 
 namespace respite {
 
-struct RequestFault {
+struct RequestFault {  // what TEST FAULT does to one request
   enum class Kind : uint8_t {
     kError,       // the reply is the error `text`
     kReply,       // the reply is `text`, unescaped RESP
@@ -27,41 +27,37 @@ struct RequestFault {
   };
   Kind kind;
   std::string text = {};
-  int64_t amount = 0;
+  int64_t amount = 0;  // ms, bytes, or bytes per second: see Kind
   uint64_t owner = 0;  // owner of the delays and holds in ClientFaults
 };
 
-class RequestFaults {
+class RequestFaults {  // a source of faults for requests (TEST FAULT)
  public:
   // kQueued: the command is being queued in a transaction. kInTransaction: EXEC runs it.
   enum class Place : uint8_t { kSent, kQueued, kInTransaction, kInScript };
-  struct Request {
+  struct Request {  // a request that may get a fault
     const Session& client;
     int db;
     const Command& command;
-    std::span<const Bytes> words;
-    Place place;
-    bool is_in_transaction;  // also true in a script that EXEC runs
+    std::span<const Bytes> words;  // arguments, with the command's name
+    Place place;                   // kInTransaction: EXEC runs it
+    bool is_in_transaction;        // also true in a script that EXEC runs
   };
   virtual ~RequestFaults() = default;
 
-  // Returns the fault that matches the request, or null. The pointer is valid until rules change.
-  virtual const RequestFault* Meet(const Request& request) = 0;
+  // The pointer is valid until rules change.
+  virtual const RequestFault* Meet(const Request& request) = 0;  // null: no fault
 };
 
-// Holds the server's fault sources, if any.
-class RequestFaultsPort {
+class RequestFaultsPort {  // the server's sources of faults, if any
  public:
-  // AttachFirst adds a source that is checked before all others, and AttachLast one that is checked after them. They do
-  // nothing if it is already attached.
-  void AttachFirst(RequestFaults& faults) { Attach(faults, all_.begin()); }
-  void AttachLast(RequestFaults& faults) { Attach(faults, all_.end()); }
-  // Does nothing if the source is not attached.
-  void Detach(RequestFaults& faults) { std::erase(all_, &faults); }
+  void AttachFirst(RequestFaults& faults) { Attach(faults, all_.begin()); }  // is checked before all others
+  void AttachLast(RequestFaults& faults) { Attach(faults, all_.end()); }     // nothing if it is attached
+  void Detach(RequestFaults& faults) { std::erase(all_, &faults); }          // nothing if it is not attached
 
   explicit operator bool() const { return !all_.empty(); }
-  // Returns the first fault that matches the request, or null; see RequestFaults.
-  const RequestFault* Meet(const RequestFaults::Request& request) const {
+  // See RequestFaults.
+  const RequestFault* Meet(const RequestFaults::Request& request) const {  // null: no fault
     for (RequestFaults* faults : all_) {
       if (const RequestFault* fault = faults->Meet(request)) return fault;
     }
@@ -69,11 +65,11 @@ class RequestFaultsPort {
   }
 
  private:
-  void Attach(RequestFaults& faults, std::vector<RequestFaults*>::iterator before) {
+  void Attach(RequestFaults& faults, std::vector<RequestFaults*>::iterator before) {  // unless it is attached
     if (std::ranges::find(all_, &faults) == all_.end()) all_.insert(before, &faults);
   }
 
-  std::vector<RequestFaults*> all_;
+  std::vector<RequestFaults*> all_;  // in the order in which they are checked
 };
 
 }  // namespace respite

@@ -153,20 +153,20 @@ void ScriptRunner::CheckDeclared(const Request& request) const {
   if (needs_memory && parts_.eviction.LacksMemory()) throw Refusal{refusals::kScriptOutOfMemory};
 }
 
-Bytes ScriptRunner::RunCommand(std::span<const Bytes> words) noexcept {
+Bytes ScriptRunner::RunCommand(std::span<const Bytes> arguments) noexcept {
   session_->out.Rewind();
-  const Command* command = parts_.executor.Resolve(words);
+  const Command* command = parts_.executor.Resolve(arguments);
   try {
-    CheckCommand(command, words);
+    CheckCommand(command, arguments);
   } catch (const Refusal& refusal) {
-    parts_.executor.RefuseWithin(*session_, command, words, refusal.text);
+    parts_.executor.RefuseWithin(*session_, command, arguments, refusal.text);
     Reply(session_->out, session_->resp, ReplyForm::kBinary).Error(refusal.text);
     return ReplyBytes();
   }
   if (command->Is(kWrite)) current_->has_written = true;
   session_->usage.last_command = command;
-  parts_.executor.ExecuteWithin(current_->call->unit, *session_, *command, words);
-  if (current_->call->session.tracking != nullptr) NoteReads(*command, words);
+  parts_.executor.ExecuteWithin(current_->call->unit, *session_, *command, arguments);
+  if (current_->call->session.tracking != nullptr) NoteReads(*command, arguments);
   return ReplyBytes();
 }
 
@@ -186,19 +186,19 @@ Bytes ScriptRunner::ReplyBytes() {
   return whole_reply_;
 }
 
-void ScriptRunner::CheckCommand(const Command* command, std::span<const Bytes> words) {
+void ScriptRunner::CheckCommand(const Command* command, std::span<const Bytes> arguments) {
   const DialectTraits& traits = DialectOf(parts_.env.settings.emulate).traits;
-  if (command == nullptr || (command->IsContainer() && words.size() < 2)) throw refusals::UnknownInScript(traits);
-  if (!command->FitsArity(words.size())) throw refusals::WrongArityInScript(traits);
+  if (command == nullptr || (command->IsContainer() && arguments.size() < 2)) throw refusals::UnknownInScript(traits);
+  if (!command->FitsArity(arguments.size())) throw refusals::WrongArityInScript(traits);
   CheckMayBeCalled(*command);
-  parts_.gates.Pass(current_->path, {current_->call->session, command, words, command->flags});
-  if (Applies(Gate::kPermissions)) CheckAcl(*command, words);
+  parts_.gates.Pass(current_->path, {current_->call->session, command, arguments, command->flags});
+  if (Applies(Gate::kPermissions)) CheckAcl(*command, arguments);
   if (Applies(Gate::kStale) && !command->Is(kStale) && parts_.gates.IsStale()) throw Refusal{refusals::kStaleInScript};
   if (command->Is(kWrite) || command->Is(kMayReplicate)) CheckWrite(*command);
   const bool may_use_memory = (current_->request->flags & kScriptAllowOom) != 0 || current_->has_written;
   if (command->Is(kDenyOom) && current_->is_over_memory && !may_use_memory) throw Refusal{refusals::kOutOfMemory};
-  if (parts_.router && Applies(Gate::kOtherNode)) CheckNode(*command, words);
-  parts_.executor.ApplyFaultInScript(current_->call->session, session_->db, *command, words);
+  if (parts_.router && Applies(Gate::kOtherNode)) CheckNode(*command, arguments);
+  parts_.executor.ApplyFaultInScript(current_->call->session, session_->db, *command, arguments);
 }
 
 // Refuses commands that scripts may not call. DEBUG SET-DISABLE-DENY-SCRIPTS lets a script call any command except
@@ -212,17 +212,17 @@ void ScriptRunner::CheckMayBeCalled(const Command& command) const {
 
 // Refuses keys in slots of other nodes. All keys of a script must be in one slot, unless the script allows cross-slot
 // keys or declares no flags.
-void ScriptRunner::CheckNode(const Command& command, std::span<const Bytes> words) {
+void ScriptRunner::CheckNode(const Command& command, std::span<const Bytes> arguments) {
   Session& caller = current_->call->session;
-  const std::optional<int> slot = parts_.router->CheckInScript({caller, &command, words, command.flags});
+  const std::optional<int> slot = parts_.router->CheckInScript({caller, &command, arguments, command.flags});
   const bool may_cross = (current_->request->flags & (kScriptAllowCrossSlotKeys | kScriptUndeclared)) != 0;
   if (!slot || may_cross) return;
   if (current_->slot && *current_->slot != *slot) throw Refusal{refusals::kCrossSlotInScript};
   current_->slot = slot;
 }
 
-void ScriptRunner::CheckAcl(const Command& command, std::span<const Bytes> words) const {
-  AclRequest request(command, words);
+void ScriptRunner::CheckAcl(const Command& command, std::span<const Bytes> arguments) const {
+  AclRequest request(command, arguments);
   const Session& caller = current_->call->session;
   const AclVerdict verdict = parts_.permissions.Check(*session_, request, AclLogEntry::Context::kLua, caller);
   if (verdict.IsAllowed()) return;
@@ -244,8 +244,8 @@ void ScriptRunner::CheckWrite(const Command& command) const {
   if (Applies(Gate::kReplicas) && parts_.gates.LacksReplicas()) throw Refusal{refusals::kNoReplicas};
 }
 
-void ScriptRunner::NoteReads(const Command& command, std::span<const Bytes> words) {
-  if (command.Is(kReadOnly)) parts_.tracking.Remember(current_->call->session, command, words);
+void ScriptRunner::NoteReads(const Command& command, std::span<const Bytes> arguments) {
+  if (command.Is(kReadOnly)) parts_.tracking.Remember(current_->call->session, command, arguments);
 }
 
 void ScriptRunner::SetReplication(uint8_t targets) noexcept {
@@ -253,10 +253,10 @@ void ScriptRunner::SetReplication(uint8_t targets) noexcept {
   current_->call->unit.RecordFor(targets);
 }
 
-std::optional<bool> ScriptRunner::MayRun(std::span<const Bytes> words) noexcept {
-  const Command* command = parts_.executor.Resolve(words);
+std::optional<bool> ScriptRunner::MayRun(std::span<const Bytes> arguments) noexcept {
+  const Command* command = parts_.executor.Resolve(arguments);
   if (command == nullptr) return std::nullopt;
-  AclRequest request(*command, words);
+  AclRequest request(*command, arguments);
   return session_->user->IsUnlimited() || session_->user->Check(request).IsAllowed();
 }
 

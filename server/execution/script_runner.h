@@ -31,20 +31,20 @@ class Permissions;
 class SlotRouter;
 class Tracking;
 
-class ScriptRunner final : public ScriptHost {
+class ScriptRunner final : public ScriptHost {  // runs one script or function at a time
  public:
   enum class Kind : uint8_t { kScript, kFunction };
   enum class Access : uint8_t { kReadWrite, kReadOnly };
 
-  struct Request {
-    ScriptEngine& engine;
+  struct Request {         // a script to run
+    ScriptEngine& engine;  // of its language
     Kind kind;
-    uint32_t flags;  // ScriptFlag bits
-    Access access;   // kReadOnly: EVAL_RO, EVALSHA_RO, FCALL_RO
-    ScriptEngine::Invocation invocation;
+    uint32_t flags;                       // ScriptFlag bits
+    Access access;                        // kReadOnly: EVAL_RO, EVALSHA_RO, FCALL_RO
+    ScriptEngine::Invocation invocation;  // the script and its arguments
   };
 
-  struct Parts {
+  struct Parts {  // the objects that it uses
     const Env& env;
     const CurrentExecution& current_execution;
     Eviction& eviction;
@@ -59,77 +59,71 @@ class ScriptRunner final : public ScriptHost {
   explicit ScriptRunner(const Parts& parts);
   ~ScriptRunner() override;
 
-  // Runs a script and writes its reply, or throws a Refusal. Scripts do not nest: a script called by a script is
-  // refused.
-  void Run(Call& call, const Request& request);
-  // Runs `compile`, which compiles a script for this call, with the time limit of scripts and the possibility to kill
-  // it.
+  // Scripts do not nest: a script called by a script is refused.
+  void Run(Call& call, const Request& request);  // and writes its reply
+  // It has the time limit of scripts and the possibility to kill it.
   template <class Compile>
-  auto RunCompiler(Call& call, Compile compile);
-  bool IsRunning() const { return current_.has_value(); }
-  // Throws a Refusal in a script. For commands that would free the running code or data that it needs.
+  auto RunCompiler(Call& call, Compile compile);           // returns the result of compile()
+  bool IsRunning() const { return current_.has_value(); }  // a script
+  // For commands that would free the running code or data that it needs.
   void RefuseInScript() const;
-  // RunningKind … RunningMs return kind, name, arguments and duration of the running script. Requires: IsRunning().
-  Kind RunningKind() const { return current_->kind; }
-  std::string RunningName() const { return std::string(current_->name); }
-  std::span<const Bytes> RunningWords() const;
-  int64_t RunningMs() const;
+  Kind RunningKind() const { return current_->kind; }                      // of the running script
+  std::string RunningName() const { return std::string(current_->name); }  // of the running script
+  std::span<const Bytes> RunningWords() const;                             // of the running EVAL or FCALL
+  int64_t RunningMs() const;                                               // since the script began
 
-  // Returns whether the script has exceeded its time, so that other clients are served.
-  bool Busy() const { return parts_.env.phase.HasLateScript(); }
+  bool Busy() const { return parts_.env.phase.HasLateScript(); }  // it is too slow, so others are served
   // Returns whether this client runs the script; its input is not read until the script ends.
   bool Holds(const Session& session) const { return Busy() && &current_->call->session == &session; }
-  // Returns the error for other clients.
-  Refusal BusyRefusal() const;
-  // SCRIPT KILL and FUNCTION KILL. Throws if no script runs or the script cannot be killed.
-  void Kill(Kind kind);
+  Refusal BusyRefusal() const;  // the error for other clients
+  // Throws if no script runs or the script cannot be killed.
+  void Kill(Kind kind);  // SCRIPT KILL, FUNCTION KILL
 
-  // For the script engine.
-  Bytes RunCommand(std::span<const Bytes> words) noexcept override;
-  void SetResp(RespVersion version) noexcept override { session_->resp = version; }
-  RespVersion Resp() const noexcept override { return session_->resp; }
-  void SetReplication(uint8_t targets) noexcept override;
-  std::optional<bool> MayRun(std::span<const Bytes> words) noexcept override;
-  void Log(LogLevel level, Bytes text) noexcept override;
-  bool ShallStop() noexcept override;
-  bool IsReplyUnwanted() noexcept override;
+  Bytes RunCommand(std::span<const Bytes> arguments) noexcept override;              // redis.call
+  void SetResp(RespVersion version) noexcept override { session_->resp = version; }  // redis.setresp
+  RespVersion Resp() const noexcept override { return session_->resp; }              // of redis.call
+  void SetReplication(uint8_t targets) noexcept override;                            // redis.set_repl
+  std::optional<bool> MayRun(std::span<const Bytes> arguments) noexcept override;    // redis.acl_check_cmd
+  void Log(LogLevel level, Bytes text) noexcept override;                            // redis.log
+  bool ShallStop() noexcept override;                                                // also serves other clients
+  bool IsReplyUnwanted() noexcept override;                                          // true if the client has gone
   int64_t MonotonicMs() const noexcept override;
-  ScriptDialect Dialect() const noexcept override;
-  void CountError(Bytes text) noexcept override;
+  ScriptDialect Dialect() const noexcept override;  // what scripts see of the emulated version
+  void CountError(Bytes text) noexcept override;    // of the script's commands
 
  private:
-  struct Current {
+  struct Current {  // the running script
     Call* call;
     const Request* request;  // null during compilation
     Kind kind;
     Bytes name;
-    RequestPath path;    // of its commands
-    int64_t started_ms;  // monotonic
-    bool is_over_memory;
-    bool has_written = false;
-    bool is_killed = false;
-    uint8_t replication = kReplicateAll;
-    std::optional<int> slot{};  // of the keys used so far, in a cluster
+    RequestPath path;                     // of its commands
+    int64_t started_ms;                   // monotonic
+    bool is_over_memory;                  // maxmemory was exceeded when it began
+    bool has_written = false;             // so it cannot be killed
+    bool is_killed = false;               // by SCRIPT KILL or a shutdown
+    uint8_t replication = kReplicateAll;  // redis.set_repl: kReplicate… bits
+    std::optional<int> slot{};            // of the keys used so far, in a cluster
   };
 
   void Begin(Call& call, const Request* request, Kind kind, Bytes name);
   void End();
-  void RenewSession();
+  void RenewSession();  // after commands that may have changed it
   bool Applies(Gate gate) const { return respite::Applies(gate, current_->path); }
-  void CheckDeclared(const Request& request) const;
-  void CheckCommand(const Command* command, std::span<const Bytes> words);
-  void CheckMayBeCalled(const Command& command) const;
-  void CheckAcl(const Command& command, std::span<const Bytes> words) const;
-  void CheckWrite(const Command& command) const;
-  void CheckNode(const Command& command, std::span<const Bytes> words);
-  void NoteReads(const Command& command, std::span<const Bytes> words);
-  void ServeOthers();
-  Bytes ReplyBytes();
+  void CheckDeclared(const Request& request) const;                               // of the script, before it runs
+  void CheckCommand(const Command* command, std::span<const Bytes> arguments);    // throws if the script may not run it
+  void CheckMayBeCalled(const Command& command) const;                            // refuses commands with kNoScript
+  void CheckAcl(const Command& command, std::span<const Bytes> arguments) const;  // throws if the user may not run it
+  void CheckWrite(const Command& command) const;  // throws in read-only scripts, on replicas …
+  void CheckNode(const Command& command, std::span<const Bytes> arguments);  // throws if other nodes have its keys
+  void NoteReads(const Command& command, std::span<const Bytes> arguments);  // for client-side caching
+  void ServeOthers();                                                        // other clients, in a slow script
+  Bytes ReplyBytes();                                                        // the reply of the command
 
-  const Parts parts_;
+  const Parts parts_;                 // the objects that it uses
   std::unique_ptr<Session> session_;  // runs the commands of scripts
-  std::optional<Current> current_;
-  std::string whole_reply_;  // holds a reply that has several pieces
+  std::optional<Current> current_;    // null: no script runs
+  std::string whole_reply_;           // holds a reply that has several pieces
 };
 
 template <class Compile>

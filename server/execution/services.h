@@ -20,7 +20,7 @@ class SlotMigrations;
 struct StorageSubsystem;
 class Tls;
 
-struct Services {
+struct Services {  // all that commands, INFO and CONFIG SET may use
   Env env;
   DataSubsystem& data;
   ClientSubsystem& clients;
@@ -36,7 +36,6 @@ struct Services {
   Lab& lab;
 };
 
-// Returns the lines of the configuration file that are not directives, for CONFIG REWRITE.
-RewriteExtras RewriteExtrasOf(const Services& services);
+RewriteExtras RewriteExtrasOf(const Services& services);  // lines that are not directives
 
 }  // namespace respite

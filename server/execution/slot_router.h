@@ -10,16 +10,15 @@
 
 namespace respite {
 
-class SlotRouter {
+class SlotRouter {  // decides which cluster node serves a request
  public:
   virtual ~SlotRouter() = default;
 
-  // Throws the redirection to another node, or the error if no node serves the request.
-  virtual void Check(const Request& request) const = 0;
-  // Checks a command that a script runs for the session. Returns the slot of its keys, if it has keys.
-  virtual std::optional<int> CheckInScript(const Request& request) const = 0;
-  // Returns the slot of the keys of a request, if it has keys.
-  virtual std::optional<int> SlotOf(const Command& command, std::span<const Bytes> words) const = 0;
+  // It also throws if no node serves the request.
+  virtual void Check(const Request& request) const = 0;  // throws the redirection
+  // Checks a command that a script runs for the session. The slot is that of its keys, if it has keys.
+  virtual std::optional<int> CheckInScript(const Request& request) const = 0;  // returns the slot
+  virtual std::optional<int> SlotOf(const Command& command, std::span<const Bytes> arguments) const = 0;  // of its keys
 };
 
 }  // namespace respite

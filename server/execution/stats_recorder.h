@@ -10,20 +10,19 @@
 
 namespace respite {
 
-class StatsRecorder final : public CallObserver {
+class StatsRecorder final : public CallObserver {  // INFO stats, commandstats, errorstats …
  public:
-  struct Parts {
+  struct Parts {  // the objects that it uses
     const Env& env;
   };
   explicit StatsRecorder(const Parts& parts) : parts_(parts) {}
 
   void OnCall(const FinishedCall& call) override;
   void OnRefusal(const RefusedCall& call) override;
-  // Counts an error reply of a command that ran.
-  void CountError(Bytes text);
+  void CountError(Bytes text);  // counts an error reply
 
  private:
-  const Parts parts_;
+  const Parts parts_;  // the objects that it uses
 };
 
 }  // namespace respite

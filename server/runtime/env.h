@@ -22,7 +22,7 @@ class Logger;
 class Network;
 class Pace;
 
-struct Env {
+struct Env {  // what every component of the server may use
   Config& config;
   const Settings& settings;  // those of `config`
   const Dialect& dialect;    // of the version that `emulate` names
@@ -31,19 +31,17 @@ struct Env {
   const Pace& pace;
   Logger& log;
   FileSystem& files;
-  const LateBound<Host>& host;
+  const LateBound<Host>& host;  // the event loop
   const LateBound<Network>& network;
   Timers& timers;
-  ServerPhase& phase;
+  ServerPhase& phase;  // loading, slow script, stopped
   ServerStats& stats;
   LatencyMonitor& latency;
-  DebugSwitches& debug;
+  DebugSwitches& debug;  // switches of DEBUG
 };
 
-// Owns the objects of a Node's Env that are made for the Node itself.
-struct Runtime {
-  // The objects of the Env that exist before the Node. They must outlive the Runtime.
-  struct Parts {
+struct Runtime {  // owns the objects of an Env that are made for the server itself
+  struct Parts {  // the objects that exist before the Runtime, and must outlive it
     Config& config;
     CommandTable& commands;
     const Clock& clock;

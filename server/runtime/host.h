@@ -6,20 +6,17 @@
 
 namespace respite {
 
-class Host {
+class Host {  // the event loop, or a fixture in tests
  public:
   virtual ~Host() = default;
-  // Ends the event loop after this Turn; the process exits with this code.
-  virtual void Stop(int exit_code) = 0;
-  // Runs `task` in another Turn, as soon as the loop is free.
-  virtual void Post(std::function<void()> task) = 0;
-  // Serves clients in the middle of a Turn, during a slow script or load. Returns false if the server must stop.
-  virtual bool ServeDuringLongTask() = 0;
-  // Calls Housekeeping::Wake when the monotonic clock reaches this time, or earlier if the time is far away. Replaces
-  // an earlier call.
-  virtual void WakeAt(int64_t monotonic_ms) = 0;
+  virtual void Stop(int exit_code) = 0;               // ends the event loop and the process
+  virtual void Post(std::function<void()> task) = 0;  // in another Turn, when the loop is free
+  // Serves clients in the middle of a Turn, during a slow script or load.
+  virtual bool ServeDuringLongTask() = 0;  // false: stop the server
+  // Calls Housekeeping::Wake. Replaces an earlier call.
+  virtual void WakeAt(int64_t monotonic_ms) = 0;  // runs the timers then, or earlier
   // Starts a Turn when the Pace reaches this time, independently of the Clock. Replaces an earlier call.
-  virtual void TurnAt(int64_t pace_us) = 0;
+  virtual void TurnAt(int64_t pace_us) = 0;  // of the Pace
 };
 
 }  // namespace respite

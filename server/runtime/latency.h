@@ -13,49 +13,44 @@
 
 namespace respite {
 
-class LatencyMonitor {
+class LatencyMonitor {  // LATENCY: the latest spikes of each event
  public:
-  static constexpr size_t kSamples = 160;
+  static constexpr size_t kSamples = 160;  // of each event
 
-  struct Sample {
+  struct Sample {  // one spike
     int64_t unix_time_s;
     int64_t latency_ms;
   };
-  // A class of events, for example "aof-write", with its latest spikes.
-  struct Event {
+  struct Event {                  // spikes of one kind of event, for example "aof-write"
     std::vector<Sample> samples;  // oldest first, at most kSamples
-    int64_t max_ms = 0;
+    int64_t max_ms = 0;           // of all spikes so far
   };
 
   LatencyMonitor(const Settings& settings, const Clock& clock, const Pace& pace)
       : settings_(settings), clock_(clock), pace_(pace) {}
 
   bool IsOn() const { return settings_.latency_monitor_threshold != 0; }
-  int64_t NowUs() const { return pace_.NowUs(); }
-  // Records an event of this duration if it reaches the threshold. Cost: a comparison if not.
-  void Note(Bytes event, int64_t elapsed_us) {
+  int64_t NowUs() const { return pace_.NowUs(); }  // of the Pace
+  // Cost: a comparison if not.
+  void Note(Bytes event, int64_t elapsed_us) {  // adds a spike if it reaches the threshold
     if (IsOn() && elapsed_us / 1000 >= settings_.latency_monitor_threshold)
       Add(event, elapsed_us / 1000, clock_.WallMs() / 1000);
   }
-  // Records an event regardless of the threshold. If two spikes occur within one second, only the larger one is kept.
-  void Add(Bytes event, int64_t latency_ms, int64_t unix_time_s);
-  // Removes the event of this name (ignoring case) with all its samples. Returns the number of removed events, which is
-  // greater than 1 if names differ only in case.
-  size_t Reset(Bytes event);
-  // Removes all events with their samples. Returns the number of removed events.
-  size_t Clear();
-  // Returns null if the event is unknown. Case-sensitive.
-  const Event* Find(Bytes event) const {
+  // If two spikes occur within one second, only the larger one is kept.
+  void Add(Bytes event, int64_t latency_ms, int64_t unix_time_s);  // adds a spike in any case
+  size_t Reset(Bytes event);                                       // ignoring case; returns how many it removed
+  size_t Clear();                                                  // returns how many it removed
+  const Event* Find(Bytes event) const {                           // null: unknown; case-sensitive
     auto found = events_.find(event);
     return found == events_.end() ? nullptr : &found->second;
   }
-  const std::map<std::string, Event, std::less<>>& Events() const { return events_; }
+  const std::map<std::string, Event, std::less<>>& Events() const { return events_; }  // by name
 
  private:
   const Settings& settings_;
   const Clock& clock_;
   const Pace& pace_;
-  std::map<std::string, Event, std::less<>> events_;
+  std::map<std::string, Event, std::less<>> events_;  // by name
 };
 
 // Reports its own lifetime as an event to the latency monitor.
@@ -63,7 +58,7 @@ class LatencyMonitor {
 //   LatencyWatch watch(latency, "aof-rename");
 //
 // Cost: a comparison while the monitor is off.
-class LatencyWatch {
+class LatencyWatch {  // reports its lifetime to the monitor
  public:
   // `event` must outlive the watch.
   LatencyWatch(LatencyMonitor& latency, Bytes event)
@@ -78,8 +73,8 @@ class LatencyWatch {
   static constexpr int64_t kOff = -1;
 
   LatencyMonitor& latency_;
-  const Bytes event_;
-  const int64_t started_us_;
+  const Bytes event_;         // its name
+  const int64_t started_us_;  // Pace time, or kOff
 };
 
 }  // namespace respite

@@ -12,7 +12,7 @@ namespace respite {
 
 struct Session;
 
-class ServerPhase {
+class ServerPhase {  // whether the server runs a slow script, loads or has stopped
  public:
   enum class Load : uint8_t {
     kNone,
@@ -32,26 +32,25 @@ class ServerPhase {
     loader_ = holder;
   }
   void EndLoading() { BeginLoading(Load::kNone, nullptr); }
-  void Stop() { has_stopped_ = true; }
+  void Stop() { has_stopped_ = true; }  // no command may run any more
 
-  bool IsMidTurn() const { return HasLateScript() || load_ == Load::kInTurn; }
-  LateScript late_script() const { return script_.kind; }
-  bool HasLateScript() const { return script_.kind != LateScript::kNone; }
-  Load load() const { return load_; }
-  // Returns whether the data is incomplete, so that clients get LOADING errors.
-  bool IsLoading() const { return load_ == Load::kInTurn || load_ == Load::kOverTurns; }
-  bool HasStopped() const { return has_stopped_; }
+  bool IsMidTurn() const { return HasLateScript() || load_ == Load::kInTurn; }  // clients are served meanwhile
+  LateScript late_script() const { return script_.kind; }                       // kNone: no slow script runs
+  bool HasLateScript() const { return script_.kind != LateScript::kNone; }      // a slow script runs
+  Load load() const { return load_; }                                           // how data is being loaded
+  bool IsLoading() const { return load_ == Load::kInTurn || load_ == Load::kOverTurns; }  // clients get LOADING errors
+  bool HasStopped() const { return has_stopped_; }                                        // no command may run any more
   bool Holds(const Session& session) const { return script_.holder == &session || loader_ == &session; }
 
  private:
-  struct Script {
+  struct Script {  // a slow script
     LateScript kind = LateScript::kNone;
-    const Session* holder = nullptr;
+    const Session* holder = nullptr;  // the client that runs it; may be null
   };
 
-  Script script_;
-  Load load_ = Load::kNone;
-  const Session* loader_ = nullptr;
+  Script script_;                    // the slow script
+  Load load_ = Load::kNone;          // how data is being loaded
+  const Session* loader_ = nullptr;  // the client that caused it; may be null
   bool has_stopped_ = false;
 };
 

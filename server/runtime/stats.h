@@ -11,8 +11,7 @@
 
 namespace respite {
 
-// A rate over the latest samples, which the server's timer takes.
-class InstantRate {
+class InstantRate {  // a rate over the latest samples
  public:
   // Adds a sample of a growing counter and of its base, which is mostly the clock in µs.
   void Sample(uint64_t counter, int64_t base);
@@ -23,84 +22,81 @@ class InstantRate {
   void Reset() { *this = {}; }
 
  private:
-  static constexpr size_t kSamples = 16;
-  std::array<double, kSamples> samples_{};
-  size_t next_ = 0;
-  uint64_t last_counter_ = 0;
-  int64_t last_base_ = 0;
+  static constexpr size_t kSamples = 16;    // whose mean is the rate
+  std::array<double, kSamples> samples_{};  // growth of the counter per unit of the base
+  size_t next_ = 0;                         // index of the oldest sample
+  uint64_t last_counter_ = 0;               // of the last Sample
+  int64_t last_base_ = 0;                   // of the last Sample
 };
 
 // The largest value noted in the last kSeconds seconds.
 class RecentPeak {
  public:
   void Note(size_t bytes, int64_t now_s);
-  size_t Most(int64_t now_s) const;
+  size_t Most(int64_t now_s) const;  // in the last kSeconds
 
  private:
-  static constexpr size_t kSeconds = 8;
-  struct Slot {
-    int64_t second = -1;
-    size_t bytes = 0;
+  static constexpr size_t kSeconds = 8;  // that are remembered
+  struct Slot {                          // the largest value of one second
+    int64_t second = -1;                 // -1: none
+    size_t bytes = 0;                    // the largest value of this second
   };
-  std::array<Slot, kSeconds> slots_{};
+  std::array<Slot, kSeconds> slots_{};  // by second, modulo kSeconds
 };
 
-struct ServerStats {
-  // Maximum number of error kinds that are counted separately. Redis 7.2 has no limit, so a script that invents error
-  // codes fills its memory.
-  static constexpr size_t kErrorKindsMax = 128;
+struct ServerStats {  // counters for INFO
+  // Redis 7.2 has no limit, so a script that invents error codes fills its memory.
+  static constexpr size_t kErrorKindsMax = 128;  // that are counted separately
 
-  uint64_t commands = 0;
-  uint64_t connections = 0;
-  uint64_t rejected_connections = 0;
-  uint64_t net_input_bytes = 0;
-  uint64_t unexpected_errors = 0;  // in the primary's stream
-  uint64_t sync_full = 0;
-  uint64_t sync_partial_ok = 0;
-  uint64_t sync_partial_err = 0;
-  uint64_t net_output_bytes = 0;
-  uint64_t total_reads = 0;
-  uint64_t total_writes = 0;
+  uint64_t commands = 0;              // processed so far
+  uint64_t connections = 0;           // accepted so far
+  uint64_t rejected_connections = 0;  // beyond maxclients, or the like
+  uint64_t net_input_bytes = 0;       // received so far
+  uint64_t unexpected_errors = 0;     // in the primary's stream
+  uint64_t sync_full = 0;             // full resynchronisations with replicas
+  uint64_t sync_partial_ok = 0;       // accepted partial resynchronisations
+  uint64_t sync_partial_err = 0;      // refused partial resynchronisations
+  uint64_t net_output_bytes = 0;      // sent so far
+  uint64_t total_reads = 0;           // calls of read
+  uint64_t total_writes = 0;          // calls of write
   uint64_t error_replies = 0;
-  uint64_t output_limit_disconnections = 0;
-  uint64_t query_limit_disconnections = 0;
-  uint64_t evicted_clients = 0;
-  uint64_t eviction_exceeded_us = 0;       // total time above maxmemory, without a period that still lasts
-  int64_t eviction_exceeded_since_us = 0;  // monotonic; 0: memory is within maxmemory
-  std::array<uint64_t, 4> acl_denials{};   // by AclLogEntry::Reason
-  uint64_t payload_sanitizations = 0;      // packed values that RESTORE checked
-  uint64_t reply_room_shrinks = 0;         // see OutputAccount::RoomBytes
-  uint64_t reply_room_grows = 0;
-  uint64_t turns = 0;
-  uint64_t turn_us = 0;
-  uint64_t longest_turn_us = 0;
-  uint64_t command_us = 0;
-  uint64_t timer_us = 0;
-  uint64_t journal_us = 0;  // writing and syncing the append-only file at the end of Turns
-  uint64_t most_commands_in_turn = 0;
+  uint64_t output_limit_disconnections = 0;  // client-output-buffer-limit
+  uint64_t query_limit_disconnections = 0;   // client-query-buffer-limit
+  uint64_t evicted_clients = 0;              // maxmemory-clients
+  uint64_t eviction_exceeded_us = 0;         // time above maxmemory, without a period that still lasts
+  int64_t eviction_exceeded_since_us = 0;    // monotonic; 0: memory is within maxmemory
+  std::array<uint64_t, 4> acl_denials{};     // by AclLogEntry::Reason
+  uint64_t payload_sanitizations = 0;        // packed values that RESTORE checked
+  uint64_t reply_room_shrinks = 0;           // of the buffers that Redis would have
+  uint64_t reply_room_grows = 0;             // of the buffers that Redis would have
+  uint64_t turns = 0;                        // of the event loop
+  uint64_t turn_us = 0;                      // total time of Turns
+  uint64_t longest_turn_us = 0;              // since the start, or CONFIG RESETSTAT
+  uint64_t command_us = 0;                   // total time of commands
+  uint64_t timer_us = 0;                     // total time of the server's timer
+  uint64_t journal_us = 0;                   // writing and syncing the append-only file at the end of Turns
+  uint64_t most_commands_in_turn = 0;        // since the start, or CONFIG RESETSTAT
   uint64_t forks = 0;
-  uint64_t last_fork_us = 0;
-  uint64_t commands_before_turn = 0;  // `commands` when the last Turn ended
-  InstantRate ops;
-  InstantRate input;
-  InstantRate output;
-  InstantRate turn_rate;
-  InstantRate turn_length;
+  uint64_t last_fork_us = 0;                            // duration
+  uint64_t commands_before_turn = 0;                    // `commands` when the last Turn ended
+  InstantRate ops;                                      // commands per second
+  InstantRate input;                                    // received bytes per second
+  InstantRate output;                                   // sent bytes per second
+  InstantRate turn_rate;                                // Turns per second
+  InstantRate turn_length;                              // average µs of a Turn
   std::map<std::string, uint64_t, std::less<>> errors;  // by the first word of the error
 
-  RecentPeak client_input;  // of single clients
-  RecentPeak client_output;
+  RecentPeak client_input;   // bytes of the largest input of a client
+  RecentPeak client_output;  // bytes of the largest output of a client
 
-  size_t startup_memory_bytes = 0;
-  size_t peak_memory_bytes = 0;
+  size_t startup_memory_bytes = 0;  // used after the start
+  size_t peak_memory_bytes = 0;     // the most used so far
 
-  void CountError(Bytes text);
+  void CountError(Bytes text);  // counts an error reply with this text
   void CountTurn(int64_t duration_us);
   void CountFork(int64_t duration_us);
-  // Samples the counters for the rates, at this time of the Pace.
-  void SampleRates(int64_t now_us);
-  // CONFIG RESETSTAT: clears the statistics. Keeps the memory figures, as Redis does.
-  void Reset();
+  void SampleRates(int64_t now_us);  // at this time of the Pace
+  void Reset();                      // CONFIG RESETSTAT; keeps memory figures
 };
 
 }  // namespace respite

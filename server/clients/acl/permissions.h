@@ -23,12 +23,11 @@ enum class DenialDetail : uint8_t { kBrief, kNamed, kInScript };
 // Returns the text of a refusal without an error code. Redis before 7.2 has other texts, which do not name the user.
 std::string DenialText(const User& user, AclRequest& request, AclVerdict verdict, DenialDetail detail,
                        const DialectTraits& traits);
-// Returns the error of EXEC for a queued command that the user may no longer run.
-std::string LateDenialText(AclDenial denial);
+std::string LateDenialText(AclDenial denial);  // the error for a queued command that the user may no longer run
 
-class Permissions {
+class Permissions {  // checks what users may do, and logs refusals
  public:
-  struct Parts {
+  struct Parts {  // the objects that it uses
     const Env& env;
     Users& users;
     AclLog& acl_log;
@@ -46,16 +45,13 @@ class Permissions {
   // Logs a failed login of this command ("AUTH", "HELLO").
   void NoteFailedLogin(const Session& session, Bytes command, Bytes user);
 
-  // Closes the sessions of a user; the running session closes after its reply. They belong to the default user from
-  // then on.
-  void CloseSessionsOf(const User& user, const Session* running);
+  // Closes the sessions of a user. They belong to the default user from then on.
+  void CloseSessionsOf(const User& user, const Session* running);  // `running` closes after its reply
   // Closes sessions with subscriptions that the user's new permissions forbid.
   void CloseListenersBeyond(const User& before, const User& after, const Session* running);
 
-  // Loads the users of the configuration (user, aclfile) at start. Returns an error if the server must not start.
-  std::optional<std::string> LoadConfiguredUsers();
-  // Reloads the ACL file. On failure it returns an error and changes nothing.
-  std::optional<std::string> LoadAclFile(const Session* running);
+  std::optional<std::string> LoadConfiguredUsers();  // at start; returns an error if the server must not start
+  std::optional<std::string> LoadAclFile(const Session* running);  // returns an error; nothing changes then
   // Replaces all users by the users in `text`, the lines of an ACL file; `path` is for the error. Ends the sessions of
   // all users except the default user. With acl_load_keeps_clients (Redis 7.4, Valkey 8.0), users that `text` also
   // has keep their sessions, except sessions with subscriptions that their new permissions forbid. On failure it
@@ -64,9 +60,9 @@ class Permissions {
 
  private:
   void Note(AclLogEntry entry, const Session& client);
-  void Dismiss(Session& session, const Session* running);
+  void Dismiss(Session& session, const Session* running);  // after it if it is running
 
-  const Parts parts_;
+  const Parts parts_;  // the objects that it uses
 };
 
 }  // namespace respite

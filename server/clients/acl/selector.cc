@@ -34,16 +34,16 @@ const KeyList& AclRequest::Keys() {
   return *keys_;
 }
 
-ChannelWords ChannelWordsOf(const Command& command, size_t words) {
+ChannelWords ChannelWordsOf(const Command& command, size_t argument_count) {
   switch (command.Spec().channels) {
     case ChannelArguments::kNone:
       return {};
     case ChannelArguments::kFirst:
       return {.first = 1, .last = 1};
     case ChannelArguments::kAll:
-      return {.first = 1, .last = words - 1};
+      return {.first = 1, .last = argument_count - 1};
     case ChannelArguments::kAllPatterns:
-      return {.first = 1, .last = words - 1, .use = ChannelUse::kPattern};
+      return {.first = 1, .last = argument_count - 1, .use = ChannelUse::kPattern};
   }
   return {};
 }
@@ -208,11 +208,11 @@ AclVerdict Selector::Check(AclRequest& request) const {
   return {};
 }
 
-bool Selector::AllowsCommand(const Command& command, std::span<const Bytes> words) const {
+bool Selector::AllowsCommand(const Command& command, std::span<const Bytes> arguments) const {
   if (all_commands_ || allowed_[command.id] || command.Is(kNoAuth)) return true;
   const auto found = first_arguments_.find(command.id);
-  if (found == first_arguments_.end() || words.size() < 2) return false;
-  return std::ranges::any_of(found->second, [&](Bytes argument) { return EqualsIgnoreCase(argument, words[1]); });
+  if (found == first_arguments_.end() || arguments.size() < 2) return false;
+  return std::ranges::any_of(found->second, [&](Bytes argument) { return EqualsIgnoreCase(argument, arguments[1]); });
 }
 
 bool Selector::AllowsKey(Bytes key, uint16_t flags) const {
@@ -227,8 +227,8 @@ bool Selector::AllowsKeyPattern(uint8_t needed, Bytes key) const {
   });
 }
 
-bool Selector::AllowsReadingAll(const Command& command, std::span<const Bytes> words) const {
-  if (!AllowsCommand(command, words)) return false;
+bool Selector::AllowsReadingAll(const Command& command, std::span<const Bytes> arguments) const {
+  if (!AllowsCommand(command, arguments)) return false;
   return all_keys_ || std::ranges::any_of(key_patterns_, [](const KeyPattern& pattern) {
            return (pattern.access & kMayRead) != 0 && pattern.glob == "*";
          });

@@ -21,12 +21,12 @@ namespace respite {
 // Why a request is refused. If several selectors refuse it, the greatest value is reported: the closest match.
 enum class AclDenial : uint8_t { kNone, kCommand, kKey, kChannel };
 
-struct AclVerdict {
-  AclDenial denial = AclDenial::kNone;
-  size_t word = 0;  // index of the refused key or channel
+struct AclVerdict {                     // whether a request is allowed, or why not
+  AclDenial denial = AclDenial::kNone;  // why the request is refused
+  size_t word = 0;                      // index of the refused key or channel
 
   bool IsAllowed() const { return denial == AclDenial::kNone; }
-  bool IsCloserThan(const AclVerdict& other) const {
+  bool IsCloserThan(const AclVerdict& other) const {  // the closest denial of all selectors is reported
     return denial != other.denial ? denial > other.denial : word > other.word;
   }
 };
@@ -34,18 +34,17 @@ struct AclVerdict {
 // kName: publishing or subscribing to a channel. kPattern: subscribing to a pattern, which must equal a rule's pattern.
 enum class ChannelUse : uint8_t { kName, kPattern };
 
-// A request and its keys, which are found only once, when the first selector needs them.
-class AclRequest {
+class AclRequest {  // a request whose permissions are checked; finds its keys only once
  public:
-  AclRequest(const Command& command, std::span<const Bytes> words) : command_(command), words_(words) {}
+  AclRequest(const Command& command, std::span<const Bytes> arguments) : command_(command), words_(arguments) {}
 
   const Command& command() const { return command_; }
-  std::span<const Bytes> words() const { return words_; }
+  std::span<const Bytes> words() const { return words_; }  // with the command's name
   const KeyList& Keys();
 
  private:
   const Command& command_;
-  std::span<const Bytes> words_;
+  std::span<const Bytes> words_;  // with the command's name
   std::optional<KeyList> keys_;
 };
 
@@ -57,74 +56,67 @@ inline constexpr char kTooManyAclEntries[] = "Too many rules of this kind, at mo
 // The error for an invalid rule; the texts for ACL files are shorter.
 inline constexpr char kAclSyntaxError[] = "Syntax error";
 
-class Selector {
+class Selector {  // one set of permissions of an ACL user: commands, keys and channels
  public:
   // Creates a selector without permissions. The table must outlive the selector.
   explicit Selector(const CommandTable& table);
 
-  // Applies a rule about commands, keys or channels. Returns null, or Redis' error for an invalid rule, which changes
-  // nothing.
-  const char* Apply(Bytes rule);
+  // Applies a rule about commands, keys or channels.
+  const char* Apply(Bytes rule);  // returns null, or the error
 
   // Returns whether this selector allows the request, or what it denies. Cost: O(1) for commands; O(patterns) for each
   // key or channel.
   AclVerdict Check(AclRequest& request) const;
-  // Returns whether every command on every key and channel is allowed.
   bool IsUnlimited() const { return all_commands_ && all_keys_ && all_channels_; }
   // Returns whether the command may run and read every key. SORT needs this for keys that it finds by pattern.
-  bool AllowsReadingAll(const Command& command, std::span<const Bytes> words) const;
+  bool AllowsReadingAll(const Command& command, std::span<const Bytes> arguments) const;
   bool AllowsChannel(Bytes name, ChannelUse use) const;
 
-  // Return the texts of ACL GETUSER: "+@all -get", "~a* %R~b*", "&ch*".
-  std::string Commands() const;
-  std::string Keys() const;
-  std::string Channels() const;
-  // Returns the rules that define this selector, in the order of ACL LIST: "~a*", "resetchannels", "&ch*", "+@all",
-  // "-get".
-  std::vector<std::string> Rules() const;
+  std::string Commands() const;            // for ACL GETUSER: "+@all -get"
+  std::string Keys() const;                // for ACL GETUSER: "~a* %R~b*"
+  std::string Channels() const;            // for ACL GETUSER: "&ch*"
+  std::vector<std::string> Rules() const;  // all that define it: "~a*", "resetchannels", "+@all", "-get"
 
  private:
-  struct KeyPattern {
-    uint8_t access;  // kMayRead, kMayWrite
+  struct KeyPattern {  // an ACL rule for keys
+    uint8_t access;    // kMayRead, kMayWrite
     std::string glob;
   };
-  static constexpr uint8_t kMayRead = 1;
-  static constexpr uint8_t kMayWrite = 2;
+  static constexpr uint8_t kMayRead = 1;   // a bit of KeyPattern::access
+  static constexpr uint8_t kMayWrite = 2;  // a bit of KeyPattern::access
 
-  const char* ApplyCommand(Bytes rule);
-  const char* ApplyFirstArgument(Bytes name);
-  const char* ApplyKeyPattern(uint8_t access, Bytes glob);
-  const char* ApplyKeyAccess(Bytes rule);
-  const char* ApplyChannelPattern(Bytes glob);
+  const char* ApplyCommand(Bytes rule);                     // "+get", "-@all"; returns null, or the error
+  const char* ApplyFirstArgument(Bytes name);               // "select|0" allows SELECT 0; returns null, or the error
+  const char* ApplyKeyPattern(uint8_t access, Bytes glob);  // returns null, or the error
+  const char* ApplyKeyAccess(Bytes rule);                   // "%R~a*"; returns null, or the error
+  const char* ApplyChannelPattern(Bytes glob);              // returns null, or the error
   enum class Grant : uint8_t { kTake, kGive };
-  void GrantEveryCommand(Grant grant);
-  void GrantCommand(const Command& command, Grant grant);
-  void Remember(char sign, Bytes name);
-  // Returns "~a*", "%R~b*".
-  std::vector<std::string> KeyRules() const;
+  void GrantEveryCommand(Grant grant);                     // allows or (kTake) forbids all commands
+  void GrantCommand(const Command& command, Grant grant);  // allows or (kTake) forbids it
+  void Remember(char sign, Bytes name);                    // adds '+' or '-' and the name to command_rules_
+  std::vector<std::string> KeyRules() const;               // "~a*", "%R~b*"
 
-  bool AllowsCommand(const Command& command, std::span<const Bytes> words) const;
-  bool AllowsKey(Bytes key, uint16_t flags) const;
-  bool AllowsKeyPattern(uint8_t needed, Bytes key) const;
+  bool AllowsCommand(const Command& command, std::span<const Bytes> arguments) const;
+  bool AllowsKey(Bytes key, uint16_t flags) const;         // with these flags of the command's key
+  bool AllowsKeyPattern(uint8_t needed, Bytes key) const;  // `needed`: bits of KeyPattern::access
 
-  const CommandTable* table_;
-  bool all_commands_ = false;
-  bool all_keys_ = false;
-  bool all_channels_ = false;
+  const CommandTable* table_;                                     // of all commands
+  bool all_commands_ = false;                                     // every command is allowed
+  bool all_keys_ = false;                                         // every key may be read and written
+  bool all_channels_ = false;                                     // every channel is allowed
   bool begins_with_all_ = false;                                  // Commands() begins with +@all instead of -@all
-  std::vector<bool> allowed_;                                     // by Command::id
+  std::vector<bool> allowed_;                                     // whether a command is allowed, by Command::id
   std::map<uint32_t, std::vector<std::string>> first_arguments_;  // of commands allowed only with these first arguments
-  std::vector<std::string> command_rules_;                        // "+get", in order
+  std::vector<std::string> command_rules_;                        // "+get", "-@admin", in order
   std::vector<KeyPattern> key_patterns_;
-  std::vector<std::string> channel_patterns_;
+  std::vector<std::string> channel_patterns_;  // globs of allowed channels
 };
 
-// The channels of a request: argv[first] to argv[last].
-struct ChannelWords {
-  size_t first = 0;  // 0: the request has no channels
-  size_t last = 0;
+struct ChannelWords {  // which arguments of a request are channels
+  size_t first = 0;    // index in argv; 0: the request has no channels
+  size_t last = 0;     // index in argv
   ChannelUse use = ChannelUse::kName;
 };
-ChannelWords ChannelWordsOf(const Command& command, size_t words);
+ChannelWords ChannelWordsOf(const Command& command, size_t argument_count);
 
 }  // namespace respite

@@ -134,9 +134,9 @@ AclVerdict User::Check(AclRequest& request) const {
   return closest;
 }
 
-bool User::AllowsReadingAll(const Command& command, std::span<const Bytes> words) const {
+bool User::AllowsReadingAll(const Command& command, std::span<const Bytes> arguments) const {
   return std::ranges::any_of(selectors_,
-                             [&](const Selector& selector) { return selector.AllowsReadingAll(command, words); });
+                             [&](const Selector& selector) { return selector.AllowsReadingAll(command, arguments); });
 }
 
 bool User::AllowsChannel(Bytes name, ChannelUse use) const {
@@ -170,11 +170,11 @@ std::string User::Describe() const {
   return text;
 }
 
-MergedRules MergeSelectors(std::span<const Bytes> words) {
+MergedRules MergeSelectors(std::span<const Bytes> arguments) {
   MergedRules merged;
   std::optional<std::string> open;
   Bytes opened_by;
-  for (Bytes word : words) {
+  for (Bytes word : arguments) {
     if (open) {
       *open += " " + std::string(word);
     } else if (word.starts_with('(')) {

@@ -14,67 +14,60 @@
 
 namespace respite {
 
-class User {
+class User {  // an ACL user: passwords and permissions
  public:
   // Creates a user that is off, without passwords or permissions. `pubsub`: whether it may use every channel.
   User(Bytes name, const CommandTable& table, AclPubsubDefault pubsub);
 
   const std::string& name() const { return name_; }
   bool IsOn() const { return is_on_; }
-  bool NeedsNoPassword() const { return no_password_; }
-  // Returns whether the user may do everything. Cost: one load.
-  bool IsUnlimited() const { return is_unlimited_; }
+  bool NeedsNoPassword() const { return no_password_; }  // the rule `nopass`
+  // Cost: one load.
+  bool IsUnlimited() const { return is_unlimited_; }  // it may do everything
 
-  // Applies a rule of ACL SETUSER, or a whole selector in parentheses. Returns null, or the error for an invalid rule,
-  // which changes nothing.
-  const char* Apply(Bytes rule, AclPubsubDefault pubsub);
-  // requirepass: makes this the only password. If it is empty, no password is required.
-  void SetPassword(Bytes password);
+  // Applies a rule of ACL SETUSER, or a whole selector in parentheses.
+  const char* Apply(Bytes rule, AclPubsubDefault pubsub);  // returns null, or the error
+  void SetPassword(Bytes password);                        // requirepass: its only password; empty: none is required
 
-  // Returns whether the user is on and this is one of its passwords. Takes constant time.
-  bool Accepts(Bytes password) const;
+  // Takes constant time.
+  bool Accepts(Bytes password) const;  // false while the user is off
   AclVerdict Check(AclRequest& request) const;
-  bool AllowsReadingAll(const Command& command, std::span<const Bytes> words) const;
+  bool AllowsReadingAll(const Command& command, std::span<const Bytes> arguments) const;
   bool AllowsChannel(Bytes name, ChannelUse use) const;
 
-  // Returns the flags of ACL GETUSER: "on", "nopass" …
-  std::vector<std::string> Flags() const;
-  std::vector<std::string> PasswordHashes() const;
-  // Returns all selectors, the root selector first.
-  std::span<const Selector> Selectors() const { return selectors_; }
+  std::vector<std::string> Flags() const;                             // for ACL GETUSER: "on", "nopass" …
+  std::vector<std::string> PasswordHashes() const;                    // SHA-256 in hexadecimal
+  std::span<const Selector> Selectors() const { return selectors_; }  // the root selector first
   // Returns all rules that define this user, in a form that Apply accepts: "on", "nopass", "sanitize-payload", "~*",
   // "&*", "+@all", "(~a resetchannels -@all +get)".
   std::vector<std::string> Rules() const;
-  // Returns the rules separated by blanks, as ACL LIST shows them.
-  std::string Describe() const;
+  std::string Describe() const;  // separated by blanks, as ACL LIST shows them
 
  private:
   using Digest = std::array<uint8_t, 32>;  // SHA-256
 
-  // Returns nullopt for rules that selectors handle, else the result of Apply.
-  std::optional<const char*> ApplyToUser(Bytes rule, AclPubsubDefault pubsub);
-  const char* ApplyPassword(Bytes rule);
-  const char* AddSelector(Bytes rules);
-  const char* AddPassword(const Digest& digest);
-  void Reset(AclPubsubDefault pubsub);
-  void NoteLimits() { is_unlimited_ = selectors_.front().IsUnlimited(); }
+  std::optional<const char*> ApplyToUser(Bytes rule, AclPubsubDefault pubsub);  // nullopt: a rule for selectors
+  const char* ApplyPassword(Bytes rule);          // ">secret", "#hash", "resetpass" …; returns null, or the error
+  const char* AddSelector(Bytes rules);           // "(~a +get)"; returns null, or the error
+  const char* AddPassword(const Digest& digest);  // returns null, or the error
+  void Reset(AclPubsubDefault pubsub);            // to a user that is off, without passwords or permissions
+  void NoteLimits() { is_unlimited_ = selectors_.front().IsUnlimited(); }  // after a change of the rules
 
   std::string name_;
-  const CommandTable* table_;
+  const CommandTable* table_;  // of all commands
   bool is_on_ = false;
-  bool no_password_ = false;
+  bool no_password_ = false;           // the rule `nopass`
   bool skips_payload_checks_ = false;  // Redis' flag; this server always checks payloads
-  bool is_unlimited_ = false;
-  std::vector<Digest> passwords_;
-  std::vector<Selector> selectors_;
+  bool is_unlimited_ = false;          // it may do everything
+  std::vector<Digest> passwords_;      // hashes
+  std::vector<Selector> selectors_;    // the root selector first
 };
 
-// Joins the arguments that belong to one selector: ACL SETUSER accepts "(+get" "~key)". If a parenthesis is never
-// closed, `unmatched` is the argument that opened it.
-struct MergedRules {
-  std::vector<std::string> rules;
-  std::optional<std::string> unmatched;
+// Joins the arguments that belong to one selector: ACL SETUSER accepts "(+get" "~key)".
+struct MergedRules {                     // rules of ACL SETUSER; a selector is one rule
+  std::vector<std::string> rules;        // "+get", "(~key +set)"
+  std::optional<std::string> unmatched;  // the argument whose parenthesis is never closed
 };
-MergedRules MergeSelectors(std::span<const Bytes> words);
+MergedRules MergeSelectors(std::span<const Bytes> arguments);
 
 }  // namespace respite

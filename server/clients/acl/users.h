@@ -17,51 +17,45 @@
 
 namespace respite {
 
-class Users {
+class Users {  // all ACL users by name
  public:
   // Creates the default user, which may do everything without a password. The table and the settings must outlive this
   // object.
   Users(const CommandTable& table, const Settings& settings);
 
-  const User& Default() const { return *users_.at("default"); }
+  const User& Default() const { return *users_.at("default"); }  // the user `default`
   // Returns null if there is no such user.
   const User* Find(Bytes name) const;
-  // Visits all users in order of their names.
   template <class Visit>
-  void ForEach(Visit&& visit) const {
+  void ForEach(Visit&& visit) const {  // in order of their names
     for (const auto& [name, user] : users_) visit(*user);
   }
 
-  // Returns a user outside this list that may do everything, for loading the append-only file.
-  User Unlimited() const { return FreshDefault(); }
-  // Returns whether new clients must log in first.
-  bool LoginRequired() const { return !Default().NeedsNoPassword() || !Default().IsOn(); }
-  // Returns the user if its ACL rules say `on` and this is one of its passwords, otherwise null.
-  const User* LogIn(Bytes name, Bytes password) const;
+  User Unlimited() const { return FreshDefault(); }  // may do everything; is not in the list
+  bool LoginRequired() const { return !Default().NeedsNoPassword() || !Default().IsOn(); }  // for new clients
+  const User* LogIn(Bytes name, Bytes password) const;  // null: wrong name or password, or it is off
 
   // Creates or changes a user. Applies all rules, or none if one is invalid; the error names it. For an existing user,
   // calls `change` with the old and the new version before the change.
-  struct BadRule {
+  struct BadRule {  // a rule that Set refused
     std::string rule;
-    const char* reason;
+    const char* reason;  // why the rule is invalid
   };
   using Change = std::function<void(const User& before, const User& after)>;
   Result<Done, BadRule> Set(Bytes name, std::span<const std::string> rules, const Change& change);
-  // requirepass: sets the only password of the default user. If it is empty, no password is required.
-  void SetDefaultPassword(Bytes password);
+  void SetDefaultPassword(Bytes password);  // requirepass; empty: none is required
   // Requires: the user is not the default user, and no pointers to it remain.
   void Remove(const User& user);
 
-  // Returns the lines of an ACL file without line ends: "user NAME RULES" for each user. Single blanks separate the
-  // words. Only rules within a selector may be quoted.
-  std::vector<std::string> Lines() const;
-  // Returns the lines of a configuration file: "user NAME RULES" for each user. Words that contain quotes are quoted.
-  std::vector<std::string> ConfigLines() const;
-  // How loading an ACL file treats the existing users. The default user always stays.
-  struct Replacement {
-    bool keeps_users;  // keep users that the file also has; false removes all
-    std::function<void(const User&)> removed;
-    Change changed;
+  // Returns the lines of an ACL file without line ends. Single blanks separate the words. Only rules within a selector
+  // may be quoted.
+  std::vector<std::string> Lines() const;  // "user NAME RULES" of each user
+  // Returns the lines of a configuration file. Words that contain quotes are quoted.
+  std::vector<std::string> ConfigLines() const;  // "user NAME RULES" of each user
+  struct Replacement {                           // how Load treats the existing users, except `default`, which stays
+    bool keeps_users;                            // keep users that the file also has; false removes all
+    std::function<void(const User&)> removed;    // called before a user is removed
+    Change changed;                              // called before a user changes
   };
   // Replaces all users by the users of an ACL file. If a line is invalid, changes nothing; the error names the lines.
   // Calls `removed` and `changed` before the replacement. A file without a default user creates one without a password,
@@ -71,20 +65,20 @@ class Users {
  private:
   using Map = std::map<std::string, std::unique_ptr<User>, std::less<>>;
 
-  struct LinePlace {
+  struct LinePlace {  // where a line is, for errors
     const std::string& path;
-    size_t number;
+    size_t number;  // of the line, from 1
   };
 
-  User Fresh(Bytes name) const;
-  User FreshDefault() const;
+  User Fresh(Bytes name) const;  // it is off and has no permissions
+  User FreshDefault() const;     // may do everything, without a password
   std::string ReadLine(std::span<const Bytes> words, const LinePlace& place, Map& into) const;
 
-  const CommandTable& table_;
+  const CommandTable& table_;  // of all commands
   const Settings& settings_;
-  Map users_;
+  Map users_;  // by name
 };
 
-bool IsUserName(Bytes name);
+bool IsUserName(Bytes name);  // without blanks and NULs
 
 }  // namespace respite
