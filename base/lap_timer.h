@@ -37,7 +37,7 @@ class LapTimerOf {  // reads a Pace cheaply, from the processor's tick counter
   explicit LapTimerOf(const Pace& pace) : pace_(pace) {}
 
   // Cost: one reading of the Pace.
-  int64_t Begin() {  // begins a lap and returns the time, read from the Pace
+  int64_t BeginLap() {  // begins a lap and returns the time, read from the Pace
     const int64_t now_us = pace_.NowUs();
     began_ticks_ = Ticks::Now();
     if (now_us >= measure_at_us_) MeasureRate();
@@ -49,7 +49,7 @@ class LapTimerOf {  // reads a Pace cheaply, from the processor's tick counter
   // long or if the counter went back.
   int64_t NowUs() {  // the time, computed from the ticks since the lap began
     const uint64_t ticks = Ticks::Now() - began_ticks_;
-    if (ticks >= lap_ticks_) return Begin();
+    if (ticks >= lap_ticks_) return BeginLap();
     last_us_ = std::max(last_us_, began_us_ + static_cast<int64_t>((ticks * us_per_tick_) >> kFractionBits));
     return last_us_;
   }

@@ -28,7 +28,7 @@ class SlotSet {  // some of the 16384 hash slots, as a bitmap
     for (const uint64_t word : words_) count += std::popcount(word);
     return count;
   }
-  bool Empty() const {  // true if no slot is in the set
+  bool IsEmpty() const {  // true if no slot is in the set
     for (const uint64_t word : words_) {
       if (word != 0) return false;
     }

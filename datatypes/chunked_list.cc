@@ -160,7 +160,7 @@ ChunkedList::Place ChunkedList::PlaceOf(size_t index) const {
 
 std::optional<ChunkedList::Place> ChunkedList::Find(Bytes element) const {
   for (Cursor cursor(*this, {}); cursor.IsValid(); cursor.Next()) {
-    if (cursor.Element() == element) return cursor.Where();
+    if (cursor.Element() == element) return cursor.CurrentPlace();
   }
   return std::nullopt;
 }

@@ -74,7 +74,7 @@ class ChunkedList final : public Object {  // a list too large for one listpack:
     bool IsValid() const { return cursor_.IsValid(); }
     // The view is valid until the cursor moves. Requires: IsValid().
     Bytes Element() { return cursor_.Element(); }
-    Place Where() const { return {chunk_, cursor_.Index()}; }
+    Place CurrentPlace() const { return {chunk_, cursor_.Index()}; }
     void Next() {
       cursor_.Next();
       if (!cursor_.IsValid()) EnterNext();

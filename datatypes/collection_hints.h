@@ -20,9 +20,9 @@ class MemberHint {  // prefetches what the lookup of a member will read
   // nothing for a value without a table.
   MemberHint(const Entry& entry, Bytes member) {
     if (entry.Form() != ValueForm::kObject) return;
-    if (entry.Type() == ValueType::kHash) Fetch(fields_, entry, member);
-    if (entry.Type() == ValueType::kSet) Fetch(members_, entry, member);
-    if (entry.Type() == ValueType::kSortedSet) Fetch(scored_, entry, member);
+    if (entry.Type() == ValueType::kHash) HashAndPrefetch(fields_, entry, member);
+    if (entry.Type() == ValueType::kSet) HashAndPrefetch(members_, entry, member);
+    if (entry.Type() == ValueType::kSortedSet) HashAndPrefetch(scored_, entry, member);
   }
   void FetchMember() const {  // prefetches the items in the bucket that may match
     if (fields_ != nullptr) fields_->PrefetchField(hash_);
@@ -32,7 +32,7 @@ class MemberHint {  // prefetches what the lookup of a member will read
 
  private:
   template <class Table>
-  void Fetch(const Table*& table, const Entry& entry, Bytes member) {  // prefetches the bucket of the member
+  void HashAndPrefetch(const Table*& table, const Entry& entry, Bytes member) {  // prefetches the bucket of the member
     table = static_cast<const Table*>(entry.HeldObject());
     hash_ = table->Hash(member);
     table->PrefetchBucket(hash_);

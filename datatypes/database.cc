@@ -49,27 +49,27 @@ Entry* Database::Assign(Entry* entry, StringContent content) {
   if (entry->HasTimedFields()) NoteFieldDeadlines(entry, FieldDeadlines::kNone);
   if (entry->TryAssign(content)) return entry;
   const EntryPtr old(entry);
-  return Moved(entry, Entry::Create(entry->Key(), std::move(content), entry->Deadline(), entry->Access()));
+  return UpdateMovedEntry(entry, Entry::Create(entry->Key(), std::move(content), entry->Deadline(), entry->Access()));
 }
 
 Entry* Database::Grow(Entry* entry, size_t size) {
   if (entry->TryGrow(size)) return entry;
   StringText text(*entry);
-  if (size > StringContent::kInlineMax) return Assign(entry, StringContent::Shared(GrownBlob(text.View(), size)));
+  if (size > StringContent::kInlineMax) return Assign(entry, StringContent::FromBlob(GrownBlob(text.View(), size)));
   std::array<char, StringContent::kInlineMax> grown;
   std::memcpy(grown.data(), text.View().data(), text.View().size());
   std::memset(grown.data() + text.View().size(), 0, size - text.View().size());
   return Assign(entry, StringContent::Raw({grown.data(), size}));
 }
 
-Entry* Database::Resize(Entry* entry, size_t inline_size) { return Moved(entry, Entry::Resize(entry, inline_size)); }
+Entry* Database::Resize(Entry* entry, size_t inline_size) { return UpdateMovedEntry(entry, Entry::Resize(entry, inline_size)); }
 
 Entry* Database::Hold(Entry* entry, ValueForm form, Bytes packed) {
-  return Moved(entry, Entry::Hold(entry, form, packed));
+  return UpdateMovedEntry(entry, Entry::Hold(entry, form, packed));
 }
 
 Entry* Database::Hold(Entry* entry, std::unique_ptr<Object> object) {
-  return Moved(entry, Entry::Hold(entry, std::move(object)));
+  return UpdateMovedEntry(entry, Entry::Hold(entry, std::move(object)));
 }
 
 Entry* Database::SetDeadline(Entry* entry, int64_t deadline_ms) {
@@ -77,7 +77,7 @@ Entry* Database::SetDeadline(Entry* entry, int64_t deadline_ms) {
   if (old_deadline == deadline_ms) return entry;
   uint64_t hash = Hash(entry->Key());
   if (deadline_ms != kNoDeadline && !entry->HasDeadlineSlot()) {
-    entry = Moved(entry, Entry::AddDeadlineSlot(entry));
+    entry = UpdateMovedEntry(entry, Entry::AddDeadlineSlot(entry));
   }
   entry->SetDeadline(deadline_ms);
   if (old_deadline == kNoDeadline) timed_.Insert(entry, hash);
@@ -111,7 +111,7 @@ void Database::Clear() {
   if (by_slot_ != nullptr) by_slot_->Clear();
 }
 
-Entry* Database::Moved(Entry* from, Entry* to) {
+Entry* Database::UpdateMovedEntry(Entry* from, Entry* to) {
   if (from == to) return to;
   uint64_t hash = Hash(to->Key());
   entries_.Replace(from, to, hash);

@@ -97,13 +97,13 @@ class Database {  // one numbered database: SELECT n
   Entry* PickRandomTimed(Random& random) const { return timed_.PickRandom(random); }
 
   const HashIndex<Entry*>& Entries() const { return entries_; }
-  const HashIndex<Entry*>& Timed() const { return timed_; }
+  const HashIndex<Entry*>& EntriesWithDeadline() const { return timed_; }
   const HashIndex<Entry*>& TimedFields() const { return timed_fields_; }
 
  private:
   Entry* Add(EntryPtr entry, uint64_t hash);
   // Updates the address of an entry in the indexes after it has moved. `from` may be freed already. Returns `to`.
-  Entry* Moved(Entry* from, Entry* to);
+  Entry* UpdateMovedEntry(Entry* from, Entry* to);
 
   HashIndex<Entry*> entries_;           // all keys
   HashIndex<Entry*> timed_;             // entries that have a deadline

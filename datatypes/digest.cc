@@ -33,7 +33,7 @@ uint32_t TypeNumber(ValueType type) {
 }
 
 void MixHash(Digest& digest, const Entry& entry) {
-  const Hash hash = Hash::Complete(entry);
+  const Hash hash = Hash::WithExpiredFields(entry);
   hash.ForEach([&](Bytes field, Bytes value) {
     Digest pair;
     pair.Mix(field);

@@ -56,7 +56,7 @@ struct StringContent {                        // a string to be stored, in the f
   static StringContent Text(Bytes text) {
     if (text.size() <= kEmbeddedMax) return {.form = ValueForm::kEmbedded, .bytes = text};
     if (text.size() <= kInlineMax) return {.form = ValueForm::kRaw, .bytes = text};
-    return Shared(BlobRef::Copy(text));
+    return FromBlob(BlobRef::Copy(text));
   }
   // Creates text from a client, which is stored as an integer if it reads back the same.
   static StringContent Value(Bytes text) {
@@ -67,10 +67,10 @@ struct StringContent {                        // a string to be stored, in the f
   }
   // Creates text that OBJECT ENCODING calls raw at any length.
   static StringContent Raw(Bytes text) {
-    if (text.size() > kInlineMax) return Shared(BlobRef::Copy(text));
+    if (text.size() > kInlineMax) return FromBlob(BlobRef::Copy(text));
     return {.form = ValueForm::kRaw, .bytes = text};
   }
-  static StringContent Shared(BlobRef blob) { return {.form = ValueForm::kBlob, .blob = std::move(blob)}; }
+  static StringContent FromBlob(BlobRef blob) { return {.form = ValueForm::kBlob, .blob = std::move(blob)}; }
 
   size_t InlineSize() const {
     return form == ValueForm::kInt || form == ValueForm::kBlob ? sizeof(int64_t) : bytes.size();

@@ -16,7 +16,7 @@ PackedText TextOf(Bytes text) { return PackedText(PackedElement{.text = text}); 
 
 }  // namespace
 
-Hash Hash::Complete(const Entry& entry) {
+Hash Hash::WithExpiredFields(const Entry& entry) {
   return Hash({ValueSlot(&entry), kDefaultLimits, std::numeric_limits<int64_t>::min()});
 }
 

@@ -30,7 +30,7 @@ class Hash : public Collection {
   static Bytes FirstPacked() { return Listpack::Empty(); }  // the bytes of an empty hash
 
   explicit Hash(const CollectionPlace& place) : Collection(place) {}
-  static Hash Complete(const Entry& entry);  // for reading: no field counts as expired
+  static Hash WithExpiredFields(const Entry& entry);  // for reading: no field counts as expired
 
   // Returns true if there are no fields, not even expired ones. Cost: O(1).
   bool IsEmpty() const;

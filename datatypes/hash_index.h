@@ -95,7 +95,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     return pages_ * PageBytes(buckets_) + directory_.capacity() * sizeof(Page*) + collisions;
   }
   size_t Capacity() const { return pages_ * static_cast<size_t>(buckets_) * kSlots; }  // slots, used or free
-  size_t Pages() const { return pages_; }
+  size_t PageCount() const { return pages_; }
 
   // Returns the slot with this key, or Slot{}. Cost: O(1), typically one cache line of the table and one of the item.
   Slot Find(Bytes key, uint64_t hash) const {
@@ -108,19 +108,19 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   // Hints for a batch of lookups: first prefetch every bucket, then every item that may match, then do the lookups.
   void PrefetchBucket(uint64_t hash) const {
     const Page* page = directory_[Prefix(hash)];
-    if (page != nullptr) Prefetch(&page->buckets[HomeOf(hash)]);
+    if (page != nullptr) Prefetch(&page->buckets[HomeBucketOf(hash)]);
   }
   // Prefetches the bucket of a key that may be inserted, and the header of the page, which an insertion changes.
   void PrefetchPlace(uint64_t hash) const {
     const Page* page = directory_[Prefix(hash)];
     if (page == nullptr) return;
     Prefetch(page);
-    Prefetch(&page->buckets[HomeOf(hash)]);
+    Prefetch(&page->buckets[HomeBucketOf(hash)]);
   }
   void PrefetchItem(uint64_t hash) const {
     const Page* page = directory_[Prefix(hash)];
     if (page == nullptr) return;
-    const Bucket& bucket = page->buckets[HomeOf(hash)];
+    const Bucket& bucket = page->buckets[HomeBucketOf(hash)];
     for (uint32_t match = bucket.Match(TagOf(hash)); match != 0; match &= match - 1) {
       const auto* item = static_cast<const char*>(SlotMemory(bucket.cells[std::countr_zero(match)].Get()));
       if (item == nullptr) continue;
@@ -132,7 +132,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   // Inserts a slot. Requires: its key is not in the table. Cost: O(1); sometimes splits a page (kBuckets * kSlots
   // items).
   void Insert(Slot slot, uint64_t hash) {
-    const bool has_room = TryInsert(slot, hash) || (MakeRoom(hash) && TryInsert(slot, hash));
+    const bool has_room = TryInsert(slot, hash) || (GrowOrSplitPage(hash) && TryInsert(slot, hash));
     if (!has_room) AddCollision(slot, hash);
     ++size_;
   }
@@ -176,7 +176,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     if (cell == nullptr) return RemoveCollision(key, hash);
     Slot slot = cell->Get();
     Page* page = directory_[Prefix(hash)];
-    ClearCell(*page, cell, HomeOf(hash));
+    ClearCell(*page, cell, HomeBucketOf(hash));
     --size_;
     if (depth_ == 0) {
       if (buckets_ > 1 && page->used * 8 < Capacity()) Resize(SmallerBuckets(buckets_));
@@ -232,7 +232,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     buckets_ = 1;
   }
   // Returns the number of slots in the CollisionList; 0 with any good hash.
-  size_t Collisions() const { return collisions_ == nullptr ? 0 : collisions_->Size(); }  // 0 with any good hash
+  size_t CollisionCount() const { return collisions_ == nullptr ? 0 : collisions_->Size(); }  // 0 with any good hash
 
   // For tests: checks that a search finds every item and that the counters agree. Returns false at the first violation.
   bool CheckInvariants() const;
@@ -297,7 +297,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   static void DeletePage(Page* page) { ::operator delete (page, std::align_val_t{alignof(Page)}); }
 
   static uint8_t TagOf(uint64_t hash) { return static_cast<uint8_t>((hash >> 32) | 0x80); }  // 7 bits of the hash
-  int HomeOf(uint64_t hash) const {  // the bucket where the search begins
+  int HomeBucketOf(uint64_t hash) const {  // the bucket where the search begins
     return static_cast<int>(((hash & 0xffffffffull) * static_cast<uint64_t>(buckets_)) >> 32);
   }
   int Next(int bucket) const { return bucket + 1 == buckets_ ? 0 : bucket + 1; }
@@ -314,7 +314,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   static constexpr int HintEra(int depth) { return depth / kSplitBits; }  // which ten hash bits are in the hint
 
   Trace TraceOf(uint64_t hash, int depth) const {
-    const int home = HomeOf(hash);
+    const int home = HomeBucketOf(hash);
     if constexpr (!Cell::kHasHint) return {TagOf(hash), home, 0};
     const uint64_t bits = (hash << (HintEra(depth) * kSplitBits)) >> (64 - kSplitBits);
     return {TagOf(hash), home, static_cast<uint32_t>(bits << kHomeBits) | static_cast<uint32_t>(home)};
@@ -322,7 +322,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   static int HomeIn(uint32_t hint) { return static_cast<int>(hint & ((1u << kHomeBits) - 1)); }
   int HomeOfCell(const Cell& cell) const {
     if constexpr (Cell::kHasHint) return HomeIn(cell.Hint());
-    return HomeOf(Hash(SlotKey(cell.Get())));
+    return HomeBucketOf(Hash(SlotKey(cell.Get())));
   }
   // Returns the half of a page of this depth to which a hash or a hint belongs: low (0) or high (1).
   static size_t HalfOf(uint64_t hash, int depth) { return (hash >> (63 - depth)) & 1; }
@@ -338,7 +338,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     Page* page = directory_[Prefix(hash)];
     if (page == nullptr) return nullptr;
     uint8_t tag = TagOf(hash);
-    int at = HomeOf(hash);
+    int at = HomeBucketOf(hash);
     for (int probe = 0; probe < buckets_; ++probe, at = Next(at)) {
       Bucket& bucket = page->buckets[at];
       for (uint32_t match = bucket.Match(tag); match != 0; match &= match - 1) {
@@ -354,12 +354,12 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   // search has already read.
   bool MayCollide(uint64_t hash) const {  // an item of this hash may be in collisions_
     const Page* page = directory_[Prefix(hash)];
-    return page != nullptr && page->buckets[HomeOf(hash)].spill == kManySpilled && collisions_ != nullptr;
+    return page != nullptr && page->buckets[HomeBucketOf(hash)].spill == kManySpilled && collisions_ != nullptr;
   }
   void AddCollision(const Slot& slot, uint64_t hash) {  // if no page can take the slot
     if (collisions_ == nullptr) collisions_ = std::make_unique<CollisionList<Slot>>();
     collisions_->Insert(slot, hash);
-    directory_[Prefix(hash)]->buckets[HomeOf(hash)].spill = kManySpilled;
+    directory_[Prefix(hash)]->buckets[HomeBucketOf(hash)].spill = kManySpilled;
   }
   Slot RemoveCollision(Bytes key, uint64_t hash) {
     if (!MayCollide(hash)) return Slot{};
@@ -375,7 +375,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     if (collisions_ == nullptr) return;
     const auto [first, last] = HashesOf(page, prefix);
     collisions_->ForEachBetween(first, last,
-                                [&](const auto& item) { page.buckets[HomeOf(item.hash)].spill = kManySpilled; });
+                                [&](const auto& item) { page.buckets[HomeBucketOf(item.hash)].spill = kManySpilled; });
   }
   // Returns the first and the last hash of the page at `prefix` of the directory.
   std::pair<uint64_t, uint64_t> HashesOf(const Page& page, size_t prefix) const {
@@ -431,7 +431,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
 
   // Grows or splits a page. Returns false if the page already has depth kMaxDepth, or if the directory would become too
   // large for the number of pages. Then the hashes of its items probably agree in too many bits for a split.
-  bool MakeRoom(uint64_t hash) {
+  bool GrowOrSplitPage(uint64_t hash) {
     if (buckets_ < kBuckets) {
       Resize(LargerBuckets(buckets_));
       return true;
@@ -442,14 +442,14 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
       if (directory_.size() >= pages_ * kDirectoryPerPage) return false;
       DoubleDirectory();
     }
-    Split(Prefix(hash));
+    SplitPage(Prefix(hash));
     return true;
   }
 
   // Changes the number of buckets of the only page. Requires: its items fit.
   void Resize(int buckets);  // gives the only page so many buckets
   // Requires: the page's depth is less than the directory's.
-  void Split(size_t prefix);
+  void SplitPage(size_t prefix);
   void MaybeMerge(size_t prefix);  // with its sibling, if both are nearly empty
 
   static void PrefetchItems(const Bucket& bucket) {
@@ -543,7 +543,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     if (collisions_ == nullptr || page.buckets[home].spill != kManySpilled) return;
     const auto [first, last] = HashesOf(page, prefix);
     collisions_->ForEachBetween(first, last, [&](const auto& item) {
-      if (HomeOf(item.hash) == home) visit(item.slot);
+      if (HomeBucketOf(item.hash) == home) visit(item.slot);
     });
   }
   // Returns true with the probability that an item drawn from the collisions and `others` more items is a collision.
@@ -559,14 +559,14 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     int depth;                            // depth of the page when the cursor was issued
     int bucket;                           // as a bucket of a full page
   };
-  static Place Decode(uint64_t cursor) {
+  static Place DecodeCursor(uint64_t cursor) {
     Place place{(cursor >> 11) & ((1ull << kPrefixBits) - 1), static_cast<int>((cursor >> 6) & 31),
                 static_cast<int>(cursor & 63)};
     if (place.bucket >= kBuckets) place.bucket = 0;
     if (place.depth > kMaxDepth) place.depth = kMaxDepth;
     return place;
   }
-  static uint64_t Encode(Place place) {
+  static uint64_t EncodeCursor(Place place) {
     return (place.prefix << 11) | (static_cast<uint64_t>(place.depth) << 6) | static_cast<uint64_t>(place.bucket);
   }
 

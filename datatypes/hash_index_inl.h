@@ -14,7 +14,7 @@ void HashIndex<Slot, Hasher>::Resize(int buckets) {
 }
 
 template <class Slot, class Hasher>
-void HashIndex<Slot, Hasher>::Split(size_t prefix) {
+void HashIndex<Slot, Hasher>::SplitPage(size_t prefix) {
   Page* old = directory_[prefix];
   int depth = old->depth + 1;
   Page* low = NewPage(kBuckets, depth);
@@ -85,7 +85,7 @@ void HashIndex<Slot, Hasher>::MaybeMerge(size_t prefix) {
 template <class Slot, class Hasher>
 template <class Visit>
 uint64_t HashIndex<Slot, Hasher>::Scan(uint64_t cursor, Visit&& visit) const {
-  Place place = Decode(cursor);
+  Place place = DecodeCursor(cursor);
   const size_t at = depth_ == 0 ? 0 : static_cast<size_t>(place.prefix >> (kPrefixBits - depth_));
   const Page* page = directory_[at];
   if (page == nullptr) return 0;
@@ -102,11 +102,11 @@ uint64_t HashIndex<Slot, Hasher>::Scan(uint64_t cursor, Visit&& visit) const {
   if (bucket + 1 < buckets_) {
     // If the page has split, continues at the end of its own, smaller half. If it has merged, starts from the beginning
     // of the merged page.
-    return Encode({depth < place.depth ? begin : place.prefix, depth, (bucket + 1) * (kBuckets / buckets_)});
+    return EncodeCursor({depth < place.depth ? begin : place.prefix, depth, (bucket + 1) * (kBuckets / buckets_)});
   }
   uint64_t next = begin + width;
   if (next >> kPrefixBits != 0) return 0;
-  return Encode({next, depth, 0});
+  return EncodeCursor({next, depth, 0});
 }
 
 template <class Slot, class Hasher>
@@ -129,7 +129,7 @@ bool HashIndex<Slot, Hasher>::ForEachWhile(Visit&& visit) const {
 template <class Slot, class Hasher>
 Slot HashIndex<Slot, Hasher>::PickRandom(Random& random) const {
   if (size_ == 0) return Slot{};
-  if (DrawsCollision(random, size_ - Collisions())) return collisions_->PickRandom(random);
+  if (DrawsCollision(random, size_ - CollisionCount())) return collisions_->PickRandom(random);
   for (;;) {
     const Bucket& bucket = RandomBucket(random);
     int place = static_cast<int>(random.Below(kSlots));
@@ -176,7 +176,7 @@ bool HashIndex<Slot, Hasher>::CheckInvariants() const {
       ++slots;
       if (item.hash != Hash(SlotKey(item.slot)) || !is_found(item.slot, item.hash)) good = false;
     });
-    if (Collisions() == 0) good = false;
+    if (CollisionCount() == 0) good = false;
   }
   return good && slots == size_ && pages == pages_ && deepest == deepest_pages_;
 }

@@ -116,7 +116,7 @@ HashTable::Outcome HashTable::Set(Bytes name, Bytes value) {
     const auto kind = old->IsTimed() ? HashField::Kind::kTimed : HashField::Kind::kPlain;
     HashField* field = HashField::Create(name, value, kind);
     if (old->IsTimed()) SetAt(old->Place(), {(*heap_)[old->Place()].deadline_ms, field});
-    Exchange(old, field, hash);
+    ReplaceField(old, field, hash);
   }
   return Outcome::kReplaced;
 }
@@ -129,14 +129,14 @@ bool HashTable::Remove(Bytes name) {
   return true;
 }
 
-void HashTable::Exchange(HashField* old, HashField* field, uint64_t hash) {
+void HashTable::ReplaceField(HashField* old, HashField* field, uint64_t hash) {
   index_.Replace(old, field, hash);
   std::free(old);
 }
 
 HashField* HashTable::Remade(HashField* field, HashField::Kind kind, uint64_t hash) {
   HashField* made = HashField::Create(field->Key(), field->Value(), kind);
-  Exchange(field, made, hash);
+  ReplaceField(field, made, hash);
   return made;
 }
 
@@ -162,7 +162,7 @@ bool HashTable::SetDeadline(Bytes name, int64_t deadline_ms) {
   } else {
     const size_t place = field->Place();
     (*heap_)[place].deadline_ms = deadline_ms;
-    Restore(place);
+    RestoreHeapOrder(place);
   }
   return true;
 }
@@ -190,7 +190,7 @@ void HashTable::SiftDown(size_t place) {
   SetAt(place, moving);
 }
 
-void HashTable::Restore(size_t place) {
+void HashTable::RestoreHeapOrder(size_t place) {
   const bool too_low = place > 0 && (*heap_)[(place - 1) / 2].deadline_ms > (*heap_)[place].deadline_ms;
   too_low ? SiftUp(place) : SiftDown(place);
 }
@@ -201,7 +201,7 @@ void HashTable::RemoveAt(size_t place) {
   if (heap_->empty()) return heap_.reset();
   if (place == heap_->size()) return;
   SetAt(place, last);
-  Restore(place);
+  RestoreHeapOrder(place);
 }
 
 template <class Visit>

@@ -138,7 +138,7 @@ class HashTable final : public Object {  // a large hash: the value of one key
   };
 
   // Stores `field` instead of `old` and frees `old`.
-  void Exchange(HashField* old, HashField* field, uint64_t hash);  // frees `old`
+  void ReplaceField(HashField* old, HashField* field, uint64_t hash);  // frees `old`
   // Replaces a field by a copy that has room for a deadline (kTimed) or has none (kPlain); returns the copy.
   HashField* Remade(HashField* field, HashField::Kind kind, uint64_t hash);  // frees the old one
   void SetAt(size_t place, Timed timed) {
@@ -147,7 +147,7 @@ class HashTable final : public Object {  // a large hash: the value of one key
   }
   void SiftUp(size_t place);
   void SiftDown(size_t place);
-  void Restore(size_t place);
+  void RestoreHeapOrder(size_t place);
   void RemoveAt(size_t place);  // from the heap
   template <class Visit>
   void VisitExpired(size_t place, int64_t now_ms, Visit&& visit) const;  // heap items from `place` down

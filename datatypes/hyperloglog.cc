@@ -329,7 +329,7 @@ std::optional<uint64_t> Hll::Count() const {
   return histogram ? std::optional(Estimate(*histogram)) : std::nullopt;
 }
 
-bool Hll::IsComplete() const {
+bool Hll::HasAllRegisters() const {
   if (Encoding() == HllEncoding::kDense) return true;
   const Bytes runs = Registers();
   size_t registers = 0;

@@ -91,7 +91,7 @@ class Hll {
   // Returns nullopt if the value is corrupt. Cost: O(registers), or O(runs).
   std::optional<uint64_t> Count() const;  // the estimate; nullopt: the value is corrupt
   // Returns false if the runs of a sparse value do not cover exactly 16384 registers. Then Add may return kCorrupt.
-  bool IsComplete() const;  // false: the runs of a sparse value do not add up
+  bool HasAllRegisters() const;  // false: the runs of a sparse value do not add up
 
   // Computes the edit of the text that adds an element, but does not apply it. Cost: O(1) for a dense value; O(runs)
   // for a sparse one, eight at a time.

@@ -32,7 +32,7 @@ class HiddenSlots {  // slots being imported: no client sees their keys yet
   }
   void Clear() { sets_.clear(); }
 
-  bool Empty() const { return sets_.empty(); }
+  bool IsEmpty() const { return sets_.empty(); }
   const Sets& All() const { return sets_; }
   // Cost of both functions: O(sets); there is rarely more than one set.
   bool Has(int slot) const {
@@ -97,7 +97,7 @@ class Keyspace {  // the numbered databases of a server
 
 inline size_t Keyspace::VisibleSize(int index) const {
   const Database& database = (*this)[index];
-  if (hidden_.Empty() || database.by_slot() == nullptr) return database.Size();
+  if (hidden_.IsEmpty() || database.by_slot() == nullptr) return database.Size();
   size_t visible = database.Size();
   for (const auto& [name, slots] : hidden_.All())
     slots.ForEach([&](int slot) { visible -= database.by_slot()->Count(slot); });

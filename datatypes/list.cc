@@ -21,10 +21,10 @@ void List::PrepareFor(std::span<const Bytes> elements) {
   if (!IsPacked()) return;
   size_t bytes = slot_.Size();
   for (const Bytes element : elements) bytes += element.size();
-  if (!Limit().Admits(bytes, Size() + elements.size())) Unpack();
+  if (!Limit().Admits(bytes, Size() + elements.size())) ConvertToChunks();
 }
 
-void List::Unpack() {
+void List::ConvertToChunks() {
   const Listpack packed = Packed();
   auto chunks = std::make_unique<ChunkedList>(Limit());
   ListChunk chunk;

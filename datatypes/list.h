@@ -69,7 +69,7 @@ class List : public Collection {
   ChunkLimit Limit() const { return ChunkLimit(limits_->list_max_listpack_size); }
 
   void PrepareFor(std::span<const Bytes> elements);  // converts to chunks if the listpack would be too large
-  void Unpack();
+  void ConvertToChunks();
   void PackIfSmall();  // from a single chunk at most half full
   void PushPacked(ListEnd end, std::span<const Bytes> elements);
   void PopOnly(ListEnd end);  // without a change of the encoding

@@ -115,7 +115,7 @@ ListChunk::Gaps ListChunk::GapsFor(Side side, uint32_t text_bytes) const {
   return {gaps.lengths_back, gaps.lengths_front, gaps.texts_back, gaps.texts_front};
 }
 
-void ListChunk::MakeRoom(Side side, uint32_t text_bytes) {
+void ListChunk::EnsureCapacity(Side side, uint32_t text_bytes) {
   if (block_ == nullptr) {
     block_ = AllocateChunkBlock(kHead);
     block_->lengths = block_->body = block_->begin = block_->end = kHead;
@@ -172,7 +172,7 @@ void ListChunk::PrefetchBack() const {
 void ListChunk::PushFront(Bytes element) {
   Open();
   const uint32_t stored = StoredSize(element);
-  MakeRoom(Side::kFront, stored);
+  EnsureCapacity(Side::kFront, stored);
   block_->begin -= stored;
   block_->lengths -= 1;
   const uint8_t length = LengthByte(element.size());
@@ -186,7 +186,7 @@ void ListChunk::PushFront(Bytes element) {
 void ListChunk::PushBack(Bytes element) {
   Open();
   const uint32_t stored = StoredSize(element);
-  MakeRoom(Side::kBack, stored);
+  EnsureCapacity(Side::kBack, stored);
   const uint8_t length = LengthByte(element.size());
   if (length >= kMark16) block_->has_marks = true;
   *block_->At(block_->lengths + count_) = static_cast<char>(length);
@@ -218,7 +218,7 @@ void ListChunk::Insert(uint32_t index, Bytes element) {
   if (index == count_) return PushBack(element);
   Open();
   const uint32_t stored = StoredSize(element);
-  MakeRoom(Side::kBack, stored);
+  EnsureCapacity(Side::kBack, stored);
   const uint32_t place = ChunkCursor(*this, index).place_;
   char* length = block_->At(block_->lengths + index);
   char* text = block_->At(place);

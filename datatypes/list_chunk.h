@@ -110,7 +110,7 @@ class ListChunk {  // neighbouring elements of a large list in one memory block
 
   void Open();
   bool HasRoom(Side side, uint32_t text_bytes) const;  // for one more element of this size
-  void MakeRoom(Side side, uint32_t text_bytes);       // for one more element of this size
+  void EnsureCapacity(Side side, uint32_t text_bytes);       // for one more element of this size
   Gaps GapsFor(Side side, uint32_t text_bytes) const;  // that a rebuilt block needs for it
   void Rebuild(const Gaps& gaps);                      // moves the elements to a new block with these gaps
   void DropRoom();                                     // rebuilds a block that is mostly spare bytes

@@ -32,18 +32,18 @@ class PackedStore {  // the bytes of a listpack or intset that is edited in plac
 class StringStore final : public PackedStore {  // stands alone: for building values and for tests
  public:
   StringStore() = default;
-  explicit StringStore(Bytes bytes) : text_(bytes) { Point(); }
+  explicit StringStore(Bytes bytes) : text_(bytes) { UpdateView(); }
   StringStore(const StringStore&) = delete;
   StringStore& operator=(const StringStore&) = delete;
 
   char* Splice(size_t offset, size_t removed, size_t inserted) override {
     text_.replace(offset, removed, inserted, '\0');
-    Point();
+    UpdateView();
     return data_ + offset;
   }
 
  private:
-  void Point() {  // after text_ has changed
+  void UpdateView() {  // after text_ has changed
     data_ = text_.data();
     size_ = text_.size();
   }

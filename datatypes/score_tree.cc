@@ -197,8 +197,8 @@ ScoreTree::Cursor ScoreTree::InFrontOfPlace(Place place) const {
   return cursor;
 }
 
-ScoreTree::Cursor ScoreTree::Behind(const ScoreBound& bound) const { return BehindPlace(Find(bound)); }
-ScoreTree::Cursor ScoreTree::Behind(const LexBound& bound) const { return BehindPlace(Find(bound)); }
+ScoreTree::Cursor ScoreTree::FirstAfter(const ScoreBound& bound) const { return BehindPlace(Find(bound)); }
+ScoreTree::Cursor ScoreTree::FirstAfter(const LexBound& bound) const { return BehindPlace(Find(bound)); }
 ScoreTree::Cursor ScoreTree::InFrontOf(const ScoreBound& bound) const { return InFrontOfPlace(Find(bound)); }
 ScoreTree::Cursor ScoreTree::InFrontOf(const LexBound& bound) const { return InFrontOfPlace(Find(bound)); }
 
@@ -314,7 +314,7 @@ void ScoreTree::InsertChild(Path& path, uint32_t level, void* child, Item first,
   }
   OpenGap(*node, index + 1, 1);
   SetChild(*node, index + 1, built);
-  InsertChild(path, level - 1, right, right->At(0), right->Items(), where);
+  InsertChild(path, level - 1, right, right->At(0), right->ItemCount(), where);
 }
 
 void ScoreTree::SetChild(Inner& inner, uint32_t index, const Built& child) {
@@ -435,8 +435,8 @@ void ScoreTree::Balance(Inner& parent, uint32_t left_index) {
   } else {
     Splice(*right, 0, *left, half, left->count - half);
   }
-  parent.counts[left_index] = static_cast<uint32_t>(left->Items());
-  parent.counts[left_index + 1] = static_cast<uint32_t>(right->Items());
+  parent.counts[left_index] = static_cast<uint32_t>(left->ItemCount());
+  parent.counts[left_index + 1] = static_cast<uint32_t>(right->ItemCount());
   parent.Set(left_index + 1, right->At(0));
 }
 
@@ -506,7 +506,7 @@ std::vector<ScoreTree::Built> ScoreTree::BuildLevel(const std::vector<Built>& be
     ++inners_;
     const size_t begin = below.size() * i / nodes;
     for (size_t at = begin; at < below.size() * (i + 1) / nodes; ++at) SetChild(*inner, inner->count++, below[at]);
-    level.push_back({inner, below[begin].first, inner->Items()});
+    level.push_back({inner, below[begin].first, inner->ItemCount()});
   }
   return level;
 }
@@ -566,7 +566,7 @@ class ScoreTree::Checker {
       Expect(child.items == inner.counts[i]);
       Expect(child.first.member == inner.members[i] && child.first.score == inner.scores[i]);
     }
-    return {&inner, inner.At(0), inner.Items()};
+    return {&inner, inner.At(0), inner.ItemCount()};
   }
 
   void Expect(bool holds) { good_ = good_ && holds; }

@@ -113,9 +113,9 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
   Cursor Last() const;
   // Returns the item with `rank` items before it, or AtEnd if there is none. Cost: O(log n).
   Cursor At(size_t rank) const;
-  // Behind returns the first item after the bound. InFrontOf returns the last item before the bound. Cost: O(log n).
-  Cursor Behind(const ScoreBound& bound) const;
-  Cursor Behind(const LexBound& bound) const;
+  // FirstAfter returns the first item after the bound. InFrontOf returns the last item before the bound. Cost: O(log n).
+  Cursor FirstAfter(const ScoreBound& bound) const;
+  Cursor FirstAfter(const LexBound& bound) const;
   Cursor InFrontOf(const ScoreBound& bound) const;
   Cursor InFrontOf(const LexBound& bound) const;
 
@@ -139,7 +139,7 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
     double scores[kCapacity];
     ScoredMember* members[kCapacity];  // members[i] has scores[i]
 
-    uint64_t Items() const { return count; }
+    uint64_t ItemCount() const { return count; }
     Item At(uint32_t index) const { return {scores[index], members[index]}; }
     void Set(uint32_t index, Item item) {
       scores[index] = item.score;
@@ -159,7 +159,7 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
     ScoredMember* members[kCapacity];
     void* children[kCapacity];
 
-    uint64_t Items() const { return ItemsBefore(count); }
+    uint64_t ItemCount() const { return ItemsBefore(count); }
     uint64_t ItemsBefore(uint32_t index) const;  // items below the children before this one
     Item At(uint32_t index) const { return {scores[index], members[index]}; }
     void Set(uint32_t index, Item item) {

@@ -37,12 +37,12 @@ void ScoredResult::Combine(Bytes member, double score, Aggregate aggregate) {
 bool ScoredResult::Remove(Bytes member) {
   ScoredMember* record = members_.Remove(member, members_.Hash(member));
   if (record == nullptr) return false;
-  // Marks the record as removed, so that Sorted() removes it from the list.
+  // Marks the record as removed, so that SortedItems() removes it from the list.
   record->SetScore(std::nan(""));
   return true;
 }
 
-std::span<const ScoreTree::Item> ScoredResult::Sorted() {
+std::span<const ScoreTree::Item> ScoredResult::SortedItems() {
   constexpr size_t kAhead = 8;
   size_t kept = 0;
   for (size_t i = 0; i < items_.size(); ++i) {
@@ -69,7 +69,7 @@ bool ScoredResult::FitsListpack(const EncodingLimits& limits) const {
 }
 
 EntryPtr ScoredResult::MakeEntry(Bytes key, const EncodingLimits& limits, uint32_t access) {
-  Sorted();
+  SortedItems();
   if (!FitsListpack(limits)) {
     auto table = members_.Size() == items_.size() ? std::make_unique<ScoreTable>(std::move(members_), items_)
                                                   : std::make_unique<ScoreTable>(members_.hash_key(), items_);

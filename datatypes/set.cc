@@ -26,14 +26,14 @@ std::optional<int64_t> IntegerOf(const PackedElement& member) {
 size_t Set::Size() const {
   if (!Exists()) return 0;
   if (const MemberTable* table = Table()) return table->Size();
-  return slot_.Form() == ValueForm::kIntset ? Integers().Count() : Packed().Count();
+  return slot_.Form() == ValueForm::kIntset ? AsIntset().Count() : Packed().Count();
 }
 
 const MemberTable* Set::Table() const {
   return Exists() && slot_.Form() == ValueForm::kObject ? &MutableTable() : nullptr;
 }
 
-void Set::FetchAhead(std::span<const Bytes> members) const {
+void Set::PrefetchMembers(std::span<const Bytes> members) const {
   const MemberTable* table = Table();
   if (table == nullptr) return;
   for (Bytes member : members) table->PrefetchBucket(table->Hash(member));
@@ -47,13 +47,13 @@ bool Set::Contains(Bytes member) const {
   if (const MemberTable* table = Table()) return table->Contains(member);
   if (slot_.Form() == ValueForm::kListpack) return Packed().Find(member, Packed().Begin()) != Listpack::kNowhere;
   const auto integer = ParseInteger(member);
-  return integer && Integers().Contains(*integer);
+  return integer && AsIntset().Contains(*integer);
 }
 
 bool Set::Contains(const PackedElement& member) const {
   if (!member.is_integer) return Contains(member.text);
   if (!Exists()) return false;
-  if (slot_.Form() == ValueForm::kIntset) return Integers().Contains(member.integer);
+  if (slot_.Form() == ValueForm::kIntset) return AsIntset().Contains(member.integer);
   if (slot_.Form() == ValueForm::kListpack)
     return Packed().Find(EncodedElement(member.integer), Packed().Begin()) != Listpack::kNowhere;
   return Table()->Contains(IntegerText(member.integer));
@@ -64,7 +64,7 @@ bool Set::Contains(const PackedElement& member) const {
 
 PackedElement Set::PackedAt(size_t index) const {
   if (slot_.Form() == ValueForm::kListpack) return Packed().At(Packed().Seek(index));
-  return {.text = {}, .integer = Integers().At(index), .is_integer = true};
+  return {.text = {}, .integer = AsIntset().At(index), .is_integer = true};
 }
 
 std::vector<PackedElement> Set::All() const {
@@ -131,7 +131,7 @@ void Set::ReplaceBy(const std::vector<Member>& members) {
 // ---------------------------------------------------------------------------------------------------------------------
 // Forms
 
-void Set::Expect(Bytes first, size_t count) {
+void Set::PrepareToAdd(Bytes first, size_t count) {
   const ValueForm form = slot_.Form();
   if (form == ValueForm::kObject) return;
   if (!IsEmpty()) {
@@ -157,7 +157,7 @@ void Set::BecomeTable() {
 }
 
 bool Set::TryBecomeListpack(Bytes text) {
-  const Intset intset = Integers();
+  const Intset intset = AsIntset();
   const size_t count = intset.Count();
   size_t longest = text.size();
   if (count > 0) longest = std::max({longest, DigitsOf(intset.At(0)), DigitsOf(intset.At(count - 1))});
@@ -205,7 +205,7 @@ bool Set::Add(const PackedElement& member) {
 
 bool Set::AddInteger(int64_t value) {
   if (!AddToIntset(slot_, value)) return false;
-  if (Integers().Count() > MaxIntegers()) BecomeTable();
+  if (AsIntset().Count() > MaxIntegers()) BecomeTable();
   return true;
 }
 
@@ -248,7 +248,7 @@ bool Set::CheckInvariants() const {
   if (!Exists()) return true;
   if (const MemberTable* table = Table()) return table->CheckInvariants();
   if (slot_.Form() == ValueForm::kIntset)
-    return Intset::IsWellFormed(slot_.View()) && Integers().Count() <= MaxIntegers();
+    return Intset::IsWellFormed(slot_.View()) && AsIntset().Count() <= MaxIntegers();
   return Listpack::IsWellFormed(slot_.View());
 }
 

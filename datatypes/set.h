@@ -37,7 +37,7 @@ class Set : public Collection {
   bool Contains(Bytes member) const;
   bool Contains(const PackedElement& member) const;
   // Hints that these members will be looked up next, so that their cache misses overlap. For up to about 16 members.
-  void FetchAhead(std::span<const Bytes> members) const;
+  void PrefetchMembers(std::span<const Bytes> members) const;
   // Returns the table of a large set, or null for a packed or absent one.
   const MemberTable* Table() const;  // null: packed or no such key
 
@@ -69,7 +69,7 @@ class Set : public Collection {
 
   // Prepares for adding `count` members, of which `first` is one. An empty set takes the form that Redis would create.
   // A packed set becomes a table if `count` exceeds set-max-intset-entries or set-max-listpack-entries.
-  void Expect(Bytes first, size_t count);  // chooses the form for so many members
+  void PrepareToAdd(Bytes first, size_t count);  // chooses the form for so many members
   // Changes an empty set to this packed form. Requires: the set is empty.
   void BeginAs(ValueForm form);  // requires: the set is empty
   // Returns false if the member exists already. Requires: `member` is not a view of this set.
@@ -90,7 +90,7 @@ class Set : public Collection {
 
  private:
   Listpack Packed() const { return Listpack(slot_.View()); }
-  Intset Integers() const { return Intset(slot_.View()); }
+  Intset AsIntset() const { return Intset(slot_.View()); }
   MemberTable& MutableTable() const { return slot_.As<MemberTable>(); }
   size_t MaxIntegers() const;  // of an intset
 
@@ -127,7 +127,7 @@ bool Set::ForEachWhile(Visit&& visit) const {
       if (!visit(listpack.At(at))) return false;
     return true;
   }
-  const Intset intset = Integers();
+  const Intset intset = AsIntset();
   for (size_t i = 0; i < intset.Count(); ++i)
     if (!visit(PackedElement{.text = {}, .integer = intset.At(i), .is_integer = true})) return false;
   return true;

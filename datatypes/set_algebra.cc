@@ -55,7 +55,7 @@ SetResult::SetResult(Bytes key, const HashKey& hash_key, const EncodingLimits& l
 void MemberFilter::Sieve() {
   for (const Set* set : sets_) {
     const MemberTable* table = set->Table();
-    if (table != nullptr) FetchAhead(*table);
+    if (table != nullptr) PrefetchCandidates(*table);
     std::erase_if(group_, [&](const Candidate& candidate) {
       const bool found =
           table != nullptr ? table->Contains(candidate.text.View(), candidate.hash) : set->Contains(candidate.member);
@@ -64,7 +64,7 @@ void MemberFilter::Sieve() {
   }
 }
 
-void MemberFilter::FetchAhead(const MemberTable& table) {
+void MemberFilter::PrefetchCandidates(const MemberTable& table) {
   for (Candidate& candidate : group_) {
     candidate.hash = table.Hash(candidate.text.View());
     table.PrefetchBucket(candidate.hash);

@@ -70,7 +70,7 @@ class MemberFilter {  // finds the members that all other sets have, or none
   }
   // Removes the members of the group that do not pass.
   void Sieve();
-  void FetchAhead(const MemberTable& table);
+  void PrefetchCandidates(const MemberTable& table);
 
   std::span<const Set* const> sets_;
   Keep keep_;

@@ -92,7 +92,7 @@ RankSpan SortedSet::WithinPacked(StartsHere&& starts_here, EndsBehind&& ends_beh
   return span;
 }
 
-RankSpan SortedSet::Within(const ScoreRange& range) const {
+RankSpan SortedSet::RankSpanOf(const ScoreRange& range) const {
   if (!IsTable()) {
     const Listpack packed = this->packed();
     return WithinPacked([&](size_t, size_t at) { return range.StartsAtOrBelow(ScoreAt(packed, at)); },
@@ -105,7 +105,7 @@ RankSpan SortedSet::Within(const ScoreRange& range) const {
   return {begin, end > begin ? end - begin : 0};
 }
 
-RankSpan SortedSet::Within(const LexRange& range) const {
+RankSpan SortedSet::RankSpanOf(const LexRange& range) const {
   if (!IsTable()) {
     const Listpack packed = this->packed();
     return WithinPacked([&](size_t at, size_t) { return range.StartsAtOrBelow(packed.TextAt(at).View()); },
@@ -196,7 +196,7 @@ void SortedSet::ChangePacked(size_t at, Bytes member, double score) {
   AddPacked(member, score);
 }
 
-void SortedSet::Expect(size_t members) {
+void SortedSet::PrepareToAdd(size_t members) {
   if (!IsTable() && members > limits_->zset_max_listpack_entries) MakeTable();
 }
 

@@ -56,8 +56,8 @@ class SortedSet : public Collection {
   std::optional<double> Score(Bytes member) const;
   // Returns rank and score, or nullopt if there is no such member. Cost: O(log n), O(n) packed.
   std::optional<Ranked> RankOf(Bytes member) const;
-  RankSpan Within(const ScoreRange& range) const;
-  RankSpan Within(const LexRange& range) const;
+  RankSpan RankSpanOf(const ScoreRange& range) const;
+  RankSpan RankSpanOf(const LexRange& range) const;
 
   // Calls visit(Bytes member, double score) for the members of the span; the view is valid during the call. Requires:
   // the span is within the set. Cost: O(log n + count), with sequential memory access.
@@ -72,7 +72,7 @@ class SortedSet : public Collection {
   // packed.
   AddResult Add(Bytes member, double score, const AddRule& rule = {});
   // Announces that `members` members will be added: converts the set first if they would make it too large.
-  void Expect(size_t members);  // converts to a table if it would become too large
+  void PrepareToAdd(size_t members);  // converts to a table if it would become too large
   // Returns false if there is no such member.
   bool Remove(Bytes member);
   // Removes the members of the span. Cost: O(count + log n).

@@ -282,7 +282,7 @@ bool StreamLog::IsReadCountSure(const StreamGroup& group, const StreamId& next, 
   return !HasDeletionsFrom(counting == ReadCounting::kRedis70 ? next : group.last_id, counting);
 }
 
-void StreamLog::NoteRead(StreamGroup& group, const StreamId& id, ReadCounting counting) const {
+void StreamLog::AdvanceGroup(StreamGroup& group, const StreamId& id, ReadCounting counting) const {
   if (IsReadCountSure(group, id, counting)) {
     if (group.entries_read < static_cast<int64_t>(entries_added_))
       ++group.entries_read;  // XGROUP SETID can set any count

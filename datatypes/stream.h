@@ -163,7 +163,7 @@ class StreamLog final : public Object {  // the entries and consumer groups of o
   bool DestroyGroup(Bytes name);
   // Advances the last ID of the group to this entry and counts the entry as read. Requires: the ID is above the group's
   // last ID.
-  void NoteRead(StreamGroup& group, const StreamId& id, ReadCounting counting = ReadCounting::kRedis72) const;
+  void AdvanceGroup(StreamGroup& group, const StreamId& id, ReadCounting counting = ReadCounting::kRedis72) const;
   // Returns how many of the entries ever added are at or below `id`, or kUnknownCount. The number is known only at
   // either end.
   int64_t EstimateRead(const StreamId& id, ReadCounting counting = ReadCounting::kRedis72) const;

@@ -38,7 +38,7 @@ void StreamGroup::DeliverAgain(const StreamId& id, int64_t now_ms) {
   entry = entry.DeliveredAgain();
 }
 
-bool StreamGroup::Release(const StreamId& id) {
+bool StreamGroup::RemovePending(const StreamId& id) {
   const PendingEntry* entry = pending_.Find(id);
   if (entry == nullptr) return false;
   entry->consumer->pending.Erase(id);

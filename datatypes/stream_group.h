@@ -74,7 +74,7 @@ class StreamGroup {  // a consumer group: what it has read, and its pending entr
   // Counts another delivery of a pending entry to its consumer. Requires: it is pending.
   void DeliverAgain(const StreamId& id, int64_t now_ms);  // counts one more delivery to its consumer
   // Acknowledges an entry, so that it is no longer pending. Returns false if it was not pending. Cost: O(log n).
-  bool Release(const StreamId& id);  // XACK; false: it was not
+  bool RemovePending(const StreamId& id);  // XACK; false: it was not
 
   size_t UsedBytes() const;
   bool CheckInvariants() const;

@@ -112,7 +112,7 @@ class StreamIdMap {  // an ordered map by entry ID: a B+-tree
   bool CheckInvariants() const;
 
  private:
-  static constexpr uint32_t kFirstRoom = 4;          // items that the first leaf can hold
+  static constexpr uint32_t kFirstLeafCapacity = 4;          // items that the first leaf can hold
   static constexpr uint32_t kLeafMax = 62;           // items of 16, 24 and 40 bytes just fit a size class
   static constexpr uint32_t kInnerMax = 63;          // children
   static constexpr uint32_t kSparse = kLeafMax / 4;  // a leaf with fewer items may merge
@@ -166,10 +166,10 @@ class StreamIdMap {  // an ordered map by entry ID: a B+-tree
     return leaf;
   }
   static void FreeNode(void* node, int height);  // and all below it
-  static bool CheckNode(const void* node, int height);
+  static bool CheckNodeInvariants(const void* node, int height);
   Path PathTo(const StreamId& id) const;
   void SetNeighbours(Leaf* leaf);  // its neighbours point to it
-  void Replace(Path& path, Leaf* leaf);
+  void ReplaceLeaf(Path& path, Leaf* leaf);
   void GrowLeaf(Path& path);
   void SplitLeaf(Path& path, const StreamId& id);
   void PutChild(Path& path, int level, const StreamId& bound, void* child);  // after the one that the path took

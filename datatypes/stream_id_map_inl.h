@@ -40,7 +40,7 @@ typename StreamIdMap<Value>::Cursor StreamIdMap<Value>::AtOrBefore(const StreamI
 
 template <class Value>
 bool StreamIdMap<Value>::Insert(const StreamId& id, const Value& value) {
-  if (root_ == nullptr) root_ = first_ = last_ = NewLeaf(kFirstRoom);
+  if (root_ == nullptr) root_ = first_ = last_ = NewLeaf(kFirstLeafCapacity);
   Leaf* leaf = last_;
   uint32_t index = leaf->count;
   if (index == leaf->room || (index > 0 && !(leaf->items()[index - 1].id < id))) {
@@ -81,7 +81,7 @@ bool StreamIdMap<Value>::Erase(const StreamId& id) {
 
 // Replaces the leaf at the end of the path, which is freed already, by `leaf`.
 template <class Value>
-void StreamIdMap<Value>::Replace(Path& path, Leaf* leaf) {
+void StreamIdMap<Value>::ReplaceLeaf(Path& path, Leaf* leaf) {
   path.leaf = leaf;
   if (height_ == 0) {
     root_ = leaf;
@@ -103,7 +103,7 @@ void StreamIdMap<Value>::GrowLeaf(Path& path) {
   const uint32_t room = std::min(path.leaf->room * 2, kLeafMax);
   Leaf* grown = static_cast<Leaf*>(ReallocateOrEnd(static_cast<void*>(path.leaf), sizeof(Leaf) + room * sizeof(Item)));
   grown->room = room;
-  Replace(path, grown);
+  ReplaceLeaf(path, grown);
 }
 
 // Makes room for `id` in a full leaf, and updates the path to the leaf that will contain it.
@@ -224,19 +224,19 @@ size_t StreamIdMap<Value>::UsedBytes() const {
 }
 
 template <class Value>
-bool StreamIdMap<Value>::CheckNode(const void* node, int height) {
+bool StreamIdMap<Value>::CheckNodeInvariants(const void* node, int height) {
   if (height == 0) return static_cast<const Leaf*>(node)->count > 0;
   const Inner* inner = static_cast<const Inner*>(node);
   for (uint32_t i = 0; i < inner->count; ++i) {
     if (i > 1 && !(inner->bounds[i - 1] < inner->bounds[i])) return false;
-    if (!CheckNode(inner->children[i], height - 1)) return false;
+    if (!CheckNodeInvariants(inner->children[i], height - 1)) return false;
   }
   return inner->count > 0;
 }
 
 template <class Value>
 bool StreamIdMap<Value>::CheckInvariants() const {
-  if (height_ > 0 && (!CheckNode(root_, height_) || static_cast<Inner*>(root_)->count < 2)) return false;
+  if (height_ > 0 && (!CheckNodeInvariants(root_, height_) || static_cast<Inner*>(root_)->count < 2)) return false;
   size_t seen = 0;
   const Leaf* before = nullptr;
   for (const Leaf* leaf = first_; leaf != nullptr; before = leaf, leaf = leaf->next) {

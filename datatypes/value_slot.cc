@@ -4,7 +4,7 @@
 
 namespace respite {
 
-void ValueSlot::Point() {
+void ValueSlot::UpdateView() {
   bool packed = entry_ != nullptr && entry_->Form() != ValueForm::kObject;
   data_ = packed ? entry_->MutablePacked() : nullptr;
   size_ = packed ? entry_->Packed().size() : 0;
@@ -16,20 +16,20 @@ char* ValueSlot::Splice(size_t offset, size_t removed, size_t inserted) {
   char* place = entry_->MutablePacked() + offset;
   if (inserted != removed && tail > 0) std::memmove(place + inserted, place + removed, tail);
   if (inserted < removed) entry_ = database_->Resize(entry_, size_ + inserted - removed);
-  Point();
+  UpdateView();
   return data_ + offset;
 }
 
 void ValueSlot::Become(ValueForm form, Bytes packed) {
   if (entry_->Form() == ValueForm::kObject) entry_->ReleaseObject();
   entry_ = database_->Hold(entry_, form, packed);
-  Point();
+  UpdateView();
 }
 
 void ValueSlot::Become(std::unique_ptr<Object> object) {
   if (entry_->Form() == ValueForm::kObject) entry_->ReleaseObject();
   entry_ = database_->Hold(entry_, std::move(object));
-  Point();
+  UpdateView();
 }
 
 }  // namespace respite

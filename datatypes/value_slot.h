@@ -18,8 +18,8 @@ class ValueSlot final : public PackedStore {  // access to one collection, whose
  public:
   ValueSlot() = default;
   // Makes a slot that is only for reading.
-  explicit ValueSlot(const Entry* entry) : entry_(const_cast<Entry*>(entry)) { Point(); }
-  ValueSlot(Database& database, Entry* entry) : database_(&database), entry_(entry) { Point(); }
+  explicit ValueSlot(const Entry* entry) : entry_(const_cast<Entry*>(entry)) { UpdateView(); }
+  ValueSlot(Database& database, Entry* entry) : database_(&database), entry_(entry) { UpdateView(); }
 
   bool Exists() const { return entry_ != nullptr; }
   Entry* entry() const { return entry_; }  // null: no such key
@@ -38,7 +38,7 @@ class ValueSlot final : public PackedStore {  // access to one collection, whose
   void Become(std::unique_ptr<Object> object);
 
  private:
-  void Point();  // after the entry has moved
+  void UpdateView();  // after the entry has moved
 
   Database* database_ = nullptr;  // null: only for reading
   Entry* entry_ = nullptr;        // null: no such key

@@ -161,7 +161,7 @@ const std::string& AofManifest::AddIncremental(Bytes file_name, const Taken& is_
   return incrementals_.back().name;
 }
 
-bool AofManifest::Names(Bytes name) const {
+bool AofManifest::HasPartNamed(Bytes name) const {
   const auto is_it = [&](const Part& part) { return part.name == name; };
   return (base_ && is_it(*base_)) || std::any_of(incrementals_.begin(), incrementals_.end(), is_it) ||
          std::any_of(history_.begin(), history_.end(), is_it);

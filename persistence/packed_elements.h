@@ -96,7 +96,7 @@ class CanonicalListpack {  // checks whether a listpack is as our own code would
 // Adds elements at the end, each in its smallest encoding.
 class ListpackMaker {  // builds a listpack
  public:
-  ListpackMaker() : bytes_(kFirstRoom, '\0') {}
+  ListpackMaker() : bytes_(kInitialCapacity, '\0') {}
 
   void Append(const EncodedElement& element);
   void AppendText(Bytes text);  // as an integer if it looks like one
@@ -117,7 +117,7 @@ class ListpackMaker {  // builds a listpack
   }
 
  private:
-  static constexpr size_t kFirstRoom = 256;  // initial capacity
+  static constexpr size_t kInitialCapacity = 256;  // initial capacity
 
   // Returns memory for `bytes` more bytes plus the end byte.
   char* Room(size_t bytes);

@@ -70,7 +70,7 @@ bool RdbInput::GetMore(uint64_t bytes) {
 
 void RdbInput::ForgetPieces() {
   scratch_.Clear();
-  if (supply_ != nullptr) supply_->Forget();
+  if (supply_ != nullptr) supply_->FreeOldPieces();
   made_nothing_ = true;
 }
 

@@ -49,7 +49,7 @@ class RdbSupply {  // gives an RdbInput its bytes, piece by piece
   // Returns the next piece, at least `wanted` bytes. The piece begins with a copy of `rest`, which is the end of the
   // previous piece. Returns an empty piece on failure. Requires: wanted <= rest.size() + Left().
   virtual Bytes Next(Bytes rest, uint64_t wanted) = 0;
-  virtual void Forget() = 0;                          // frees all pieces except the last
+  virtual void FreeOldPieces() = 0;                          // frees all pieces except the last
   virtual IoError error() const { return kNoError; }  // why the supply failed
 };
 
@@ -76,7 +76,7 @@ class RdbInput {  // reads the numbers and texts of the RDB format from untruste
 
   bool Failed() const { return failed_; }
   bool RanOut() const { return ran_out_; }       // it has fewer bytes than it announces
-  uint64_t Missing() const { return missing_; }  // minimum number of missing bytes, if it ran out
+  uint64_t MissingBytes() const { return missing_; }  // minimum number of missing bytes, if it ran out
   IoError SupplyError() const { return supply_ == nullptr ? kNoError : supply_->error(); }
   // Makes the input fail, for readers that find an error in the data.
   void Fail();

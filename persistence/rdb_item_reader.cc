@@ -76,7 +76,7 @@ RdbFailure RdbItemReader::TakeFailure() {
 bool RdbItemReader::Next() {
   switch (stage_) {
     case Stage::kHead:
-      return ReadHead();
+      return ReadHeader();
     case Stage::kItems:
       return ReadItem();
     case Stage::kChecksum:
@@ -87,7 +87,7 @@ bool RdbItemReader::Next() {
   return false;
 }
 
-bool RdbItemReader::ReadHead() {
+bool RdbItemReader::ReadHeader() {
   std::string bytes(input_->RawBytes(rdb::kSignature.size()));
   bytes += input_->RawBytes(rdb::kVersionDigits);
   if (!InputIsGood()) return false;
@@ -121,7 +121,7 @@ bool RdbItemReader::ReadItem() {
       return InputIsGood();
     case rdb::kEnd:
       stage_ = Stage::kChecksum;
-      return PassOn();
+      return PassBatchToSink();
     default:
       return opcode >= rdb::kSlotInfo ? ReadRareItem(opcode) : ReadKey(opcode);
   }
@@ -150,7 +150,7 @@ bool RdbItemReader::ReadRareItem(uint8_t opcode) {
 bool RdbItemReader::ReadDatabase() {
   step_ = Step::kSizes;
   const uint64_t db = input_->Length();
-  if (!InputIsGood() || !PassOn()) return false;
+  if (!InputIsGood() || !PassBatchToSink()) return false;
   if (db < static_cast<uint64_t>(options_.databases)) {
     db_ = static_cast<int>(db);
     sink_.OnDatabase(db_, Offset());
@@ -185,7 +185,7 @@ bool RdbItemReader::ReadAux() {
 bool RdbItemReader::ReadLibrary() {
   step_ = Step::kLibrary;
   const RdbText code = input_->Text();
-  return InputIsGood() && PassOn() && SinkIsGood(sink_.OnLibrary(code.View()));
+  return InputIsGood() && PassBatchToSink() && SinkIsGood(sink_.OnLibrary(code.View()));
 }
 
 bool RdbItemReader::ReadModuleAux() {
@@ -237,7 +237,7 @@ bool RdbItemReader::ReadKey(uint8_t type) {
   batch_.push_back({std::move(entry).value(), idle_s_, frequency_});
   if (announced_ != 0) --announced_;
   ForgetAttributes();
-  return batch_.size() < options_.batch || PassOn();
+  return batch_.size() < options_.batch || PassBatchToSink();
 }
 
 bool RdbItemReader::ReadModuleValue() {
@@ -261,7 +261,7 @@ bool RdbItemReader::FailOrSkip(const RdbValueFault& fault) {
   return true;
 }
 
-bool RdbItemReader::PassOn() {
+bool RdbItemReader::PassBatchToSink() {
   if (batch_.empty()) return true;
   const bool is_good = SinkIsGood(sink_.OnEntries(db_, batch_));
   batch_.clear();

@@ -52,7 +52,7 @@ class RdbItemReader {  // reads an RDB item by item: header, keys, auxiliary fie
   // Returns true if the input has not failed. Otherwise returns false, and records a failure unless the input ran out.
   bool InputIsGood(const char* why_not = "a length or number is malformed");              // records a failure
   bool SinkIsGood(Result<Done> result, RdbFailure::Kind kind = RdbFailure::Kind::kSink);  // records a failure
-  bool ReadHead();                                                                        // signature and version
+  bool ReadHeader();                                                                        // signature and version
   bool ReadItem();                              // a key, or any other item by its opcode
   bool ReadRareItem(uint8_t opcode);            // any item but a key and its attributes
   bool ReadDatabase();                          // opcode SELECTDB
@@ -65,7 +65,7 @@ class RdbItemReader {  // reads an RDB item by item: header, keys, auxiliary fie
   bool ReadModuleValue();                       // the rest of a key whose value belongs to a module
   bool FailOrSkip(const RdbValueFault& fault);  // skips an empty collection
   void ForgetAttributes();                      // deadline, idle time and frequency of the key
-  bool PassOn();                                // passes the batch to the sink
+  bool PassBatchToSink();                                // passes the batch to the sink
   bool ReadChecksum();
 
   const RdbReadOptions& options_;

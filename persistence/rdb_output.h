@@ -48,7 +48,7 @@ class RdbOutput {  // writes the numbers and texts of the RDB format into a buff
     ++size_;
   }
   void RawBytes(Bytes bytes) {  // writes the bytes verbatim
-    if (bytes.size() >= kLong) return LongBytes(bytes);
+    if (bytes.size() >= kLongTextBytes) return LongBytes(bytes);
     std::memcpy(Room(bytes.size()), bytes.data(), bytes.size());
     size_ += bytes.size();
   }
@@ -58,13 +58,13 @@ class RdbOutput {  // writes the numbers and texts of the RDB format into a buff
   void Text(Bytes text);
   void Integer(int64_t integer);  // writes the text of an integer
   // Little16 … Double write numbers of 2 or 8 bytes, little endian.
-  void Little16(uint16_t number) { Whole(number); }                           // writes a little-endian number
-  void Little64(uint64_t number) { Whole(number); }                           // writes a little-endian number
+  void Little16(uint16_t number) { WriteLittleEndian(number); }                           // writes a little-endian number
+  void Little64(uint64_t number) { WriteLittleEndian(number); }                           // writes a little-endian number
   void Millis(int64_t unix_ms) { Little64(static_cast<uint64_t>(unix_ms)); }  // a Unix time
   void Double(double number);                                                 // writes an IEEE 754 number of 8 bytes
 
  private:
-  static constexpr size_t kLong = 32 * 1024;  // texts of at least so many bytes go to the drain directly
+  static constexpr size_t kLongTextBytes = 32 * 1024;  // texts of at least so many bytes go to the drain directly
 
   // Returns memory for `bytes` more bytes after the content.
   char* Room(size_t bytes) {
@@ -72,7 +72,7 @@ class RdbOutput {  // writes the numbers and texts of the RDB format into a buff
     return buffer_.data() + size_;
   }
   template <class Number>
-  void Whole(Number number) {  // writes all bytes of the number, little endian
+  void WriteLittleEndian(Number number) {  // writes all bytes of the number, little endian
     StoreLittle<Number>(Room(sizeof number), number);
     size_ += sizeof number;
   }

@@ -56,7 +56,7 @@ RdbReceiver::Status RdbReceiver::Read(Bytes bytes) {
   const Bytes rest = bytes.substr(read);
   if (options_.checksum == RdbReadOptions::Checksum::kVerify) checksum_ = Crc64(checksum_, bytes.substr(0, read));
   base_ += read;
-  const uint64_t missing = std::min(input_.Missing(), std::numeric_limits<uint64_t>::max() - rest.size());
+  const uint64_t missing = std::min(input_.MissingBytes(), std::numeric_limits<uint64_t>::max() - rest.size());
   enough_ = rest.size() + (rest.size() < kShort ? missing : std::max<uint64_t>(missing, rest.size()));
   kept_.assign(rest);
   return Status::kMore;

@@ -48,7 +48,7 @@ Bytes RdbFileSupply::Next(Bytes rest, uint64_t wanted) {
   return {piece_.memory.get(), rest.size() + read.bytes};
 }
 
-void RdbFileSupply::Forget() {
+void RdbFileSupply::FreeOldPieces() {
   for (Piece& piece : used_)
     if (piece.room == piece_bytes_) spare_ = std::move(piece);
   used_.clear();

@@ -33,7 +33,7 @@ class RdbFileSupply final : public RdbSupply {  // the bytes of a file, with the
 
   uint64_t Left() const override { return end_ - next_; }
   Bytes Next(Bytes rest, uint64_t wanted) override;
-  void Forget() override;  // frees all pieces except the last
+  void FreeOldPieces() override;  // frees all pieces except the last
   IoError error() const override { return error_; }
 
  private:

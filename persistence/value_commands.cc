@@ -123,7 +123,7 @@ class FieldDeadlines {
 };
 
 void WriteHash(RequestOutput& out, const Entry& entry) {
-  const Hash hash = Hash::Complete(entry);
+  const Hash hash = Hash::WithExpiredFields(entry);
   ItemCommands commands(out, "HMSET", entry.Key(), 2, hash.Size());
   hash.ForEach([&](Bytes field, Bytes value) {
     commands.NextItem();

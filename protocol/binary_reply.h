@@ -35,10 +35,10 @@ class BinaryReplyReader {  // reads a reply of form ReplyForm::kBinary
   // Returns the next part. Guarantees that the rest of the reply can hold the elements or bytes that the part
   // announces. So the caller may reserve room for them, or loop over them, without a check.
   ReplyPart Next() {
-    if (rest_.size() < kLeastBytes) return Fail();
+    if (rest_.size() < kMinPartBytes) return Fail();
     ReplyPart part{rest_[0], 0, {}};
     std::memcpy(&part.value, rest_.data() + 1, sizeof part.value);
-    rest_.remove_prefix(kLeastBytes);
+    rest_.remove_prefix(kMinPartBytes);
     const size_t unit = BytesPerUnit(part.kind);
     if (unit != 0 && static_cast<uint64_t>(part.value) > rest_.size() / unit) return Fail();
     if (unit == 1) {
@@ -49,13 +49,13 @@ class BinaryReplyReader {  // reads a reply of form ReplyForm::kBinary
   }
 
  private:
-  static constexpr size_t kLeastBytes = 1 + sizeof(int64_t);  // minimum size of a part
+  static constexpr size_t kMinPartBytes = 1 + sizeof(int64_t);  // minimum size of a part
 
   // Returns 0 if nothing follows.
   static size_t BytesPerUnit(char kind) {  // minimum bytes that follow the part for each unit of `value`
     if (kind == '$' || kind == '+' || kind == '-' || kind == '=' || kind == '(') return 1;
-    if (kind == '*' || kind == '~' || kind == '>') return kLeastBytes;
-    return kind == '%' || kind == '|' ? 2 * kLeastBytes : 0;
+    if (kind == '*' || kind == '~' || kind == '>') return kMinPartBytes;
+    return kind == '%' || kind == '|' ? 2 * kMinPartBytes : 0;
   }
   ReplyPart Fail() {
     failed_ = true;

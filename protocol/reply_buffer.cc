@@ -13,7 +13,7 @@ std::unique_ptr<char[]> BlockPool::Take() {
 }
 
 void BlockPool::Return(std::unique_ptr<char[]> block) {
-  if (free_.size() < kKept) free_.push_back(std::move(block));
+  if (free_.size() < kMaxFreeBlocks) free_.push_back(std::move(block));
 }
 
 void BlockPool::Trim() {

@@ -23,7 +23,7 @@ namespace respite {
 class BlockPool {  // keeps free blocks of kBlockBytes for all reply buffers
  public:
   static constexpr size_t kBlockBytes = 16 * 1024;  // size of each block
-  static constexpr size_t kKept = 1024;             // maximum number of free blocks, enough after a busy turn
+  static constexpr size_t kMaxFreeBlocks = 1024;             // maximum number of free blocks, enough after a busy turn
 
   std::unique_ptr<char[]> Take();
   void Return(std::unique_ptr<char[]> block);  // makes the block free
@@ -47,7 +47,7 @@ class ReplyBuffer {  // the bytes that wait to be sent to one client
   ReplyBuffer& operator=(const ReplyBuffer&) = delete;
   ~ReplyBuffer() { Clear(); }
 
-  bool Empty() const { return size_ == 0; }  // nothing waits to be sent
+  bool IsEmpty() const { return size_ == 0; }  // nothing waits to be sent
   // Returns the number of bytes that wait to be sent.
   size_t Size() const { return size_; }
   // Segments returns the number of blocks and Blob references in the queue, and HeldBytes the memory that they hold.

@@ -24,7 +24,7 @@ class ReplyCutter {  // finds the elements of a reply without decoding them
   Header TakeHeader();  // takes the next header; if it is an aggregate's, its elements follow
   Bytes TakeElement();  // takes a whole element with everything in it
   // Return the parts of the reply before and after the current position.
-  Bytes Taken() const { return reply_.substr(0, at_); }  // the reply up to the current position
+  Bytes TakenPart() const { return reply_.substr(0, at_); }  // the reply up to the current position
   Bytes Rest() const { return reply_.substr(at_); }
 
  private:

@@ -63,7 +63,7 @@ class RequestParser {  // turns the bytes of one client into requests
 
   static constexpr size_t kBigArgument = 32 * 1024;      // bytes; larger arguments arrive in their own Blob
   static constexpr size_t kAnnouncedRoom = 1024 * 1024;  // such an argument gets its final Blob at once
-  static constexpr size_t kInlineMax = 64 * 1024;        // maximum bytes of an inline command
+  static constexpr size_t kMaxInlineBytes = 64 * 1024;        // maximum bytes of an inline command
 
   // Returns at least one byte of room. The parser uses `scratch` from Received until SaveRest.
   std::span<char> ReadTarget(std::span<char> scratch);  // where the caller must read the next bytes
@@ -92,7 +92,7 @@ class RequestParser {  // turns the bytes of one client into requests
   size_t BufferedBytes() const { return size_ - parked_ + big_filled_ - big_in_window_; }  // Redis' query buffer
   size_t PendingArgumentBytes() const;  // bytes of the complete arguments of the incomplete request
   // Returns the incomplete request without its big arguments. Valid as long as Unparsed.
-  Bytes Pending() const { return {data_ + begin_, size_ - begin_}; }  // the incomplete request
+  Bytes PendingRequest() const { return {data_ + begin_, size_ - begin_}; }  // the incomplete request
   // After kError it begins with the error. Valid until the next non-const call.
   Bytes Unparsed() const { return {data_ + pos_, size_ - pos_}; }  // the unparsed rest
   size_t HeldBytes() const;                                        // memory of the parser's buffers

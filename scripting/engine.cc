@@ -191,7 +191,7 @@ void ScriptEngine::BeforeResume(lua_State* lua) { CheckIfDue(lua); }
 void ScriptEngine::Check(lua_State* lua) {
   RelieveMemory();
   if (stop_reason_ == nullptr) stop_reason_ = StopReason();
-  if (!MustEnd(lua)) return watch_.Checked(lua);
+  if (!MustEnd(lua)) return watch_.RearmHook(lua);
   RaiseError(lua, stop_reason_);
 }
 

@@ -69,7 +69,7 @@ class ScriptEngine final : private ThreadObserver {
   void SetMemoryLimit(size_t bytes) { memory_limit_ = bytes; }
   // FUNCTION LOAD: runs the text of a library, without a reply, until the load deadline.
   std::optional<ScriptFailure> RunLibrary(Function function);
-  bool Running() const {  // true while a script or function runs; false while a library is loaded
+  bool IsRunning() const {  // true while a script or function runs; false while a library is loaded
     return phase_ == Phase::kRun;
   }
 

@@ -86,7 +86,7 @@ Result<const FunctionLibrary*> FunctionLibraries::Load(Bytes code, OnExisting on
   engine().SetLoadDeadline(TimeoutMs(origin));
   const LoadMemory memory(engine(), origin);
   auto loaded = LoadInto(contents_.loaded, code, on_existing);
-  loaded_for_ms_ += host_.MonotonicMs() - started_ms;
+  total_load_time_ms_ += host_.MonotonicMs() - started_ms;
   return loaded;
 }
 

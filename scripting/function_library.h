@@ -98,7 +98,7 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
   // Adds a library. If it fails, nothing changes; the error is the text for the client, without "ERR". Cost: O(size of
   // the code), plus running the code.
   Result<const FunctionLibrary*> Load(Bytes code, OnExisting on_existing, Origin origin = Origin::kClient);
-  int64_t LoadedForMs() const { return loaded_for_ms_; }  // the total time that Load has taken so far
+  int64_t LoadedForMs() const { return total_load_time_ms_; }  // the total time that Load has taken so far
   // Adds all libraries or none. No other client is served meanwhile, so libraries from a client share one time limit.
   Result<Done> Restore(std::span<const std::string> codes, RestorePolicy policy, TimeLimit limit,
                        Origin origin = Origin::kClient);
@@ -139,7 +139,7 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
   ScriptHost& host_;
   HashKey hash_key_;  // for the hash of names, so that clients cannot choose collisions
   Contents contents_;
-  int64_t loaded_for_ms_ = 0;  // total time of loading so far
+  int64_t total_load_time_ms_ = 0;  // total time of loading so far
 };
 
 }  // namespace respite

@@ -28,14 +28,14 @@ int64_t OptionalIntegerArgument(lua_State* lua, int index, int64_t otherwise);  
 
 // Runs the hook of the script, if it is set, as Lua does between two instructions. Long C++ functions call this, so
 // that the script can be ended there. May raise the error that ends the script.
-inline void Listen(lua_State* lua) {  // calls the hook of a long script, which may raise an error to end it
+inline void CallHook(lua_State* lua) {  // calls the hook of a long script, which may raise an error to end it
   lua_Hook hook = lua_gethook(lua);
   if (hook == nullptr) return;
   lua_Debug nothing{};
   hook(lua, &nothing);
 }
 
-// Calls Listen periodically in a loop, and soon after ScriptWatch requests a check: a single step may take long, such
+// Calls CallHook periodically in a loop, and soon after ScriptWatch requests a check: a single step may take long, such
 // as lua_next in a table with millions of empty slots. Cost of a step: an increment, and for every sixteenth step a
 // call.
 class WorkCount {  // calls the script's hook periodically in a long C++ loop
@@ -43,13 +43,13 @@ class WorkCount {  // calls the script's hook periodically in a long C++ loop
   explicit WorkCount(lua_State* lua) : lua_(lua) {}
 
   void Step() {
-    if (++steps_ % kStepsPerCheck == 0 && (steps_ % kStepsPerLook == 0 || IsLookWanted())) Listen(lua_);
+    if (++steps_ % kStepsPerCheck == 0 && (steps_ % kStepsPerLook == 0 || IsLookWanted())) CallHook(lua_);
   }
-  void Steps(size_t count) {  // counts many steps, such as the bytes of a text
+  void AddSteps(size_t count) {  // counts many steps, such as the bytes of a text
     steps_ += static_cast<uint32_t>(std::min<size_t>(count, kStepsPerLook));
     if (steps_ < kStepsPerLook) return;
     steps_ = 0;
-    Listen(lua_);
+    CallHook(lua_);
   }
 
  private:

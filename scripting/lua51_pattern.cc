@@ -65,9 +65,9 @@ const char* PatternMatcher::Match(const char* at, const char* item) {
   return end;
 }
 
-void PatternMatcher::LookUp() {
+void PatternMatcher::CallScriptHook() {
   work_ = 0;
-  Listen(lua_);
+  CallHook(lua_);
 }
 
 const char* PatternMatcher::MatchItems(const char* at, const char* item) {

@@ -57,9 +57,9 @@ class PatternMatcher {  // matches one Lua pattern at positions of one subject
   bool MatchesOne(const char* at, const char* item, const char* item_end);  // whether one character matches the item
   void Spend(size_t work) {  // counts work, and calls the script's hook from time to time
     work_ += work;
-    if (work_ >= kWorkPerLook) LookUp();
+    if (work_ >= kWorkPerLook) CallScriptHook();
   }
-  void LookUp();  // calls the script's hook, which may end the script
+  void CallScriptHook();  // calls the script's hook, which may end the script
   bool IsInSet(unsigned char c, const char* set, const char* set_end) const;  // set: "[…]"
   Capture& FinishedCapture(int index);                                        // raises an error for another one
 

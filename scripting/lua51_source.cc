@@ -74,7 +74,7 @@ class Adapter {
     place_ += std::min(count, source_.size() - place_);
     if (place_ - looked_ < kBytesPerLook) return;
     looked_ = place_;
-    Listen(lua_);
+    CallHook(lua_);
   }
 
   void CopyUnchanged() {
@@ -267,7 +267,7 @@ const char* ReadPart(lua_State* lua, void* rest, size_t* size) {
   Bytes& text = *static_cast<Bytes*>(rest);
   const Bytes part = text.substr(0, kPartSize);
   text.remove_prefix(part.size());
-  if (!text.empty()) Listen(lua);
+  if (!text.empty()) CallHook(lua);
   *size = part.size();
   return part.data();
 }

@@ -180,7 +180,7 @@ class Sorter {
   }
 
   bool IsLess(int left, int right) {
-    work_.Steps(has_order_ ? 1 : 1 + WorkOfTexts(left, right));
+    work_.AddSteps(has_order_ ? 1 : 1 + WorkOfTexts(left, right));
     if (!has_order_) return lua_compare(lua_, left, right, LUA_OPLT);
     lua_pushvalue(lua_, 2);
     lua_pushvalue(lua_, left - 1);

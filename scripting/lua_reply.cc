@@ -183,7 +183,7 @@ class ReplyWriter {
     if (reply_.Size() - looked_at_ < kBytesPerLook) return;
     looked_at_ = reply_.Size();
     RequireRoom(0);
-    Listen(lua_);  // copying long texts is not counted in steps
+    CallHook(lua_);  // copying long texts is not counted in steps
     is_unwanted_ = host_.IsReplyUnwanted();
   }
 

@@ -29,7 +29,7 @@ int PushError(lua_State* lua, Bytes text) {
 // Returns the host. Redis: functions that need a server work only while a script runs.
 ScriptHost& HostFor(lua_State* lua, const char* function) {
   ScriptEngine& engine = EngineOf(lua);
-  if (!engine.Running()) {
+  if (!engine.IsRunning()) {
     RaiseError(lua, InApi(lua, function) + " can only be called inside a script invocation");
   }
   return engine.host();

@@ -125,7 +125,7 @@ void ScriptWatch::End() {
   if (lua_gethook(lua) != nullptr) lua_sethook(lua, nullptr, 0, 0);
 }
 
-void ScriptWatch::Checked(lua_State* lua) {
+void ScriptWatch::RearmHook(lua_State* lua) {
   is_check_due_.store(false, std::memory_order_relaxed);
   has_checked_.store(true, std::memory_order_relaxed);
   if (lua_gethookcount(lua) != instructions_) Hook(lua);

@@ -24,7 +24,7 @@ namespace respite {
 
 class ScriptWatch {  // calls a hook periodically in long scripts
  public:
-  // `hook` is called periodically in a long script. It must call Checked.
+  // `hook` is called periodically in a long script. It must call RearmHook.
   ScriptWatch(lua_Hook hook, int instructions) : hook_(hook), instructions_(instructions) {}
   ScriptWatch(const ScriptWatch&) = delete;
   ScriptWatch& operator=(const ScriptWatch&) = delete;
@@ -43,7 +43,7 @@ class ScriptWatch {  // calls a hook periodically in long scripts
     return is_check_due_.load(std::memory_order_relaxed) || !IsTicking();
   }
   // Sets the next call of the hook, which is `instructions` later. Must be called in the hook.
-  void Checked(lua_State* lua);  // sets the next call of the hook; must be called in the hook
+  void RearmHook(lua_State* lua);  // sets the next call of the hook; must be called in the hook
 
  private:
   class Timer;

@@ -128,7 +128,7 @@ CommandSet::CommandSet(std::span<const std::span<const CommandCard>> families, W
   std::vector<const CommandCard*> cards, subcommands;
   for (const auto& family : families) {
     for (const CommandCard& card : family) {
-      if (IsHere(card)) (card.container.empty() ? cards : subcommands).push_back(&card);
+      if (IsForThisServer(card)) (card.container.empty() ? cards : subcommands).push_back(&card);
     }
   }
   std::ranges::sort(subcommands, {}, [](const auto* card) { return std::pair(card->container, card->spec->syntax); });

@@ -139,7 +139,7 @@ class CommandSet {  // the commands of a program, never changed
   const Dialect& dialect() const { return dialect_; }                  // whose commands these are
 
  private:
-  bool IsHere(const CommandCard& card) const {  // whether this kind of server has the command
+  bool IsForThisServer(const CommandCard& card) const {  // whether this kind of server has the command
     return card.spec->where == where_ || card.spec->where == Where::kEverywhere;
   }
   Command& Add(const CommandCard& card, std::span<const CommandCard* const> subcommands);

@@ -142,7 +142,7 @@ struct Dialect {                                    // a server version, as this
   bool Emulates() const { return version.has_value(); }  // false: no emulation
   bool Has(const VersionMark& mark) const { return !version || mark.IsIn(*version); }
   // Returns whether a feature that version `until` removed is absent. Without `emulate` no feature is removed.
-  bool HasLost(const VersionMark& until) const { return version && !until.Empty() && until.IsIn(*version); }
+  bool HasLost(const VersionMark& until) const { return version && !until.IsEmpty() && until.IsIn(*version); }
   uint32_t FlagsOf(std::string_view command, uint32_t card_flags) const;  // CommandFlag bits in this version
   std::string_view ShownMark(const VersionMark& mark) const;              // version number, as COMMAND DOCS shows it
 };

@@ -26,7 +26,7 @@ class KeyList {
  public:
   void Add(size_t index, int flags);
 
-  bool Empty() const { return size_ == 0; }
+  bool IsEmpty() const { return size_ == 0; }
   size_t Size() const { return size_; }
   const KeyRef& operator[](size_t i) const { return begin()[i]; }
   const KeyRef* begin() const { return size_ <= kInline ? inline_.data() : overflow_.data(); }

@@ -5,7 +5,7 @@
 
 namespace respite::refusals {
 
-Refusal IsLoading(const DialectTraits& traits) {
+Refusal LoadingDataset(const DialectTraits& traits) {
   return {"LOADING " + std::string(traits.title) + " is loading the dataset in memory"};
 }
 

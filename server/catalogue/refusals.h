@@ -54,7 +54,7 @@ inline Refusal WrongArity(Bytes command) {
 inline Refusal NotInCluster(Bytes command) {  // an error reply
   return {"ERR " + std::string(command) + " is not allowed in cluster mode"};
 }
-Refusal IsLoading(const DialectTraits& traits);  // the error reply LOADING
+Refusal LoadingDataset(const DialectTraits& traits);  // the error reply LOADING
 // Returns the error for a request of this command.
 Refusal WrongArity(const Command& command, std::span<const Bytes> words);
 // Returns the error for containers whose subcommand checks its number of arguments itself.

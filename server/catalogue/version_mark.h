@@ -56,7 +56,7 @@ class VersionMark {  // "7.4.0", or "8.0.0,valkey:9.0.0"
   // Returns the number of characters at the beginning of `text` that look like a mark.
   static constexpr size_t LengthIn(std::string_view text);
 
-  constexpr bool Empty() const { return text_.empty(); }
+  constexpr bool IsEmpty() const { return text_.empty(); }
   // Returns the version number for COMMAND DOCS: Redis' number, or Valkey's if there is none.
   constexpr std::string_view Shown() const { return Redis().empty() ? Valkey() : Redis(); }
   constexpr std::string_view ShownBy(ServerFamily family) const {  // the number of this family, or else the other
@@ -125,7 +125,7 @@ constexpr Version VersionMark::NumberIn(std::string_view text) {
 }
 
 constexpr bool VersionMark::IsIn(const ServerVersion& server) const {
-  if (Empty()) return true;
+  if (IsEmpty()) return true;
   const bool is_valkey = server.family == ServerFamily::kValkey;
   if (is_valkey && !Valkey().empty()) return NumberIn(Valkey()) <= server.version;
   if (Redis().empty()) return false;

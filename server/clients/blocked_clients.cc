@@ -67,7 +67,7 @@ void BlockedClients::EndAll(UnblockReason reason) {
 
 void BlockedClients::ServeDisk() {
   if (for_disk_.empty()) return;
-  parts_.runner->StartRun();
+  parts_.runner->ReadClocks();
   // Copies the ids, because a request that runs again may close other sessions of the set.
   for (const uint64_t id : std::vector<uint64_t>(for_disk_.begin(), for_disk_.end())) {
     if (for_disk_.contains(id)) Rerun(*parts_.clients.Find(id));
@@ -76,7 +76,7 @@ void BlockedClients::ServeDisk() {
 
 void BlockedClients::RunDue(int64_t) {
   if (deadlines_.empty()) return;
-  parts_.runner->StartRun();
+  parts_.runner->ReadClocks();
   const int64_t now_ms = parts_.current_execution.NowMs();
   for (int left = kEndedPerTurn; left > 0 && !deadlines_.empty() && deadlines_.begin()->at_ms <= now_ms; --left)
     End(*parts_.clients.Find(deadlines_.begin()->client), UnblockReason::kTimeout);
@@ -100,17 +100,17 @@ void BlockedClients::MarkAll(int db) {
   });
 }
 
-void BlockedClients::ServeAll() {
+void BlockedClients::RunAllReadyRequests() {
   if (parts_.env.phase.IsLoading()) return;  // served after loading
   if (serving_) return;                      // called by a request that runs again; the outer call serves its keys
   serving_ = true;
   while (!ready_.empty()) {
-    for (const KeyName& name : std::exchange(ready_, {})) Serve(name);
+    for (const KeyName& name : std::exchange(ready_, {})) RunRequestsOfKey(name);
   }
   serving_ = false;
 }
 
-void BlockedClients::Serve(const KeyName& name) {
+void BlockedClients::RunRequestsOfKey(const KeyName& name) {
   Line* line = lines_.Find(name.db, name.key);
   if (line == nullptr) return;
   line->marked = false;

@@ -33,7 +33,7 @@ enum class UnblockReason : uint8_t { kTimeout, kUnblocked, kRoleChanged };
 class RequestRunner {  // runs requests of blocked clients again; the Executor implements it
  public:
   virtual ~RequestRunner() = default;
-  virtual void StartRun() = 0;  // updates the cached time
+  virtual void ReadClocks() = 0;  // updates the cached time
   enum class Outcome : uint8_t {
     kDone,
     kPaused,      // in Session::paused_request until CLIENT PAUSE ends
@@ -70,7 +70,7 @@ class BlockedClients final : public Timers::Source {  // sessions in BLPOP, XREA
 
   // Called after each command and at the end of a Turn.
   void ServeReady() {  // those whose keys have changed
-    if (!ready_.empty()) ServeAll();
+    if (!ready_.empty()) RunAllReadyRequests();
   }
   void ServeDisk();                                       // after an fsync, or when the AOF was turned off
   bool AwaitsDisk() const { return !for_disk_.empty(); }  // for an fsync of the AOF
@@ -85,7 +85,7 @@ class BlockedClients final : public Timers::Source {  // sessions in BLPOP, XREA
   size_t KeysWithLoss() const { return losses_.Keys(); }          // their deletion ends a wait
 
   // See ChangeListener.
-  bool Empty() const { return lines_.Empty(); }  // no client waits for a key
+  bool IsEmpty() const { return lines_.IsEmpty(); }  // no client waits for a key
   void OnChange(int db, Bytes key) {             // the key has changed
     if (Line* line = lines_.Find(db, key)) MarkReady(db, key, *line);
   }
@@ -106,8 +106,8 @@ class BlockedClients final : public Timers::Source {  // sessions in BLPOP, XREA
 
   void MarkReady(int db, Bytes key, Line& line);  // puts a changed key with blocked clients into ready_
   void MarkAll(int db);                           // after FLUSHDB or SWAPDB
-  void ServeAll();                                // until no more keys change
-  void Serve(const KeyName& name);                // runs the requests that wait for the key
+  void RunAllReadyRequests();                                // until no more keys change
+  void RunRequestsOfKey(const KeyName& name);                // runs the requests that wait for the key
   // Runs the request of a blocked client again. Requires: the session is blocked. May close any session, including this
   // one, when clients use too much memory.
   void Rerun(Session& session, Progress::Stage stage = Progress::Stage::kAgain);  // the request of a blocked client

@@ -12,10 +12,10 @@
 namespace respite {
 
 void ChangeDispatcher::OnChange(int db, Bytes key) {
-  if (!parts_.migrating_keys.Empty()) parts_.migrating_keys.OnChange(db, key);
-  if (!parts_.watched_keys.Empty()) parts_.watched_keys.OnChange(db, key);
-  if (!parts_.blocked_clients.Empty()) parts_.blocked_clients.OnChange(db, key);
-  if (!parts_.tracking.Empty()) parts_.tracking.OnChange(key);
+  if (!parts_.migrating_keys.IsEmpty()) parts_.migrating_keys.OnChange(db, key);
+  if (!parts_.watched_keys.IsEmpty()) parts_.watched_keys.OnChange(db, key);
+  if (!parts_.blocked_clients.IsEmpty()) parts_.blocked_clients.OnChange(db, key);
+  if (!parts_.tracking.IsEmpty()) parts_.tracking.OnChange(key);
 }
 
 void ChangeDispatcher::OnEvent(int db, Bytes key, const KeyEvent& event) {
@@ -24,7 +24,7 @@ void ChangeDispatcher::OnEvent(int db, Bytes key, const KeyEvent& event) {
 }
 
 void ChangeDispatcher::OnWake(int db, Bytes key) {
-  if (!parts_.blocked_clients.Empty()) parts_.blocked_clients.OnChange(db, key);
+  if (!parts_.blocked_clients.IsEmpty()) parts_.blocked_clients.OnChange(db, key);
 }
 
 void ChangeDispatcher::OnFlush(std::span<const int> dbs) {

@@ -54,14 +54,14 @@ void ClientFaults::ExpectReply(Session& session, ReplyFault fault) {
 
 void ClientFaults::PauseReply(Session& session, size_t reply_start) {
   Alter(session, [&](ClientFaultState& state) {
-    if (state.pending && !state.gate.HasBegun()) state.gate.Begin(reply_start);
+    if (state.pending && !state.gate.HasPartialReply()) state.gate.BeginPartialReply(reply_start);
   });
 }
 
 void ClientFaults::EndReply(Session& session, size_t reply_start) {
-  if (!session.fault_state->pending && !session.fault_state->gate.HasBegun()) return;
+  if (!session.fault_state->pending && !session.fault_state->gate.HasPartialReply()) return;
   Alter(session, [&](ClientFaultState& state) {
-    const size_t place = state.gate.HasBegun() ? state.gate.TakeBegun() : reply_start;
+    const size_t place = state.gate.HasPartialReply() ? state.gate.TakeBegun() : reply_start;
     const auto fault = std::exchange(state.pending, std::nullopt);
     if (fault) Apply(session, *fault, place);  // else it was released
   });

@@ -134,7 +134,7 @@ bool ClientLimits::CheckInput(Session& session) {
   ++parts_.env.stats.query_limit_disconnections;
   parts_.env.log.Warning(
       "Closing client that reached max query buffer length: " + ClientText(session, parts_.env.clock.MonotonicMs()) +
-      " (qbuf initial bytes: " + Quoted(session.in.Pending().substr(0, kShownBytes)) + ")");
+      " (qbuf initial bytes: " + Quoted(session.in.PendingRequest().substr(0, kShownBytes)) + ")");
   parts_.clients.Close(session);
   return true;
 }

@@ -15,7 +15,7 @@
 
 namespace respite {
 
-int ClientMemory::ClassOf(size_t bytes) {
+int ClientMemory::MemoryClassOf(size_t bytes) {
   constexpr int kFractionBits = 3;  // kClassesPerDoubling
   static_assert(1 << kFractionBits == kClassesPerDoubling);
   if (bytes < kClassesPerDoubling) return 0;
@@ -56,18 +56,18 @@ void ClientMemory::Update(Session& session, size_t running_bytes) {
   MemoryPlace& place = session.memory_place;
   total_bytes_ += bytes - place.counted_bytes_;
   place.counted_bytes_ = bytes;
-  const int size_class = session.no_evict || is_link ? MemoryPlace::kNoClass : ClassOf(bytes);
+  const int size_class = session.no_evict || is_link ? MemoryPlace::kNoClass : MemoryClassOf(bytes);
   if (size_class == place.size_class_) return;
-  Leave(session);
-  if (size_class != MemoryPlace::kNoClass) Enter(session, size_class);
+  RemoveFromSizeClass(session);
+  if (size_class != MemoryPlace::kNoClass) AddToSizeClass(session, size_class);
 }
 
 void ClientMemory::Forget(Session& session) {
-  Leave(session);
+  RemoveFromSizeClass(session);
   total_bytes_ -= std::exchange(session.memory_place.counted_bytes_, 0);
 }
 
-void ClientMemory::Enter(Session& session, int size_class) {
+void ClientMemory::AddToSizeClass(Session& session, int size_class) {
   std::vector<Session*>& row = classes_[static_cast<size_t>(size_class)];
   session.memory_place.size_class_ = static_cast<int16_t>(size_class);
   session.memory_place.place_ = static_cast<uint32_t>(row.size());
@@ -75,7 +75,7 @@ void ClientMemory::Enter(Session& session, int size_class) {
   highest_class_ = std::max(highest_class_, size_class);
 }
 
-void ClientMemory::Leave(Session& session) {
+void ClientMemory::RemoveFromSizeClass(Session& session) {
   MemoryPlace& place = session.memory_place;
   if (place.size_class_ == MemoryPlace::kNoClass) return;
   std::vector<Session*>& row = classes_[static_cast<size_t>(place.size_class_)];
@@ -85,7 +85,7 @@ void ClientMemory::Leave(Session& session) {
   place.size_class_ = MemoryPlace::kNoClass;
 }
 
-Session* ClientMemory::Largest() {
+Session* ClientMemory::FindLargestSession() {
   while (highest_class_ > 0 && classes_[static_cast<size_t>(highest_class_)].empty()) --highest_class_;
   const std::vector<Session*>& row = classes_[static_cast<size_t>(highest_class_)];
   return row.empty() ? nullptr : row.front();
@@ -93,7 +93,7 @@ Session* ClientMemory::Largest() {
 
 void ClientMemory::EvictClients(const Session* running) {
   while (IsOver()) {
-    Session* session = Largest();
+    Session* session = FindLargestSession();
     if (session == nullptr) return WarnOfNoneToClose();
     Evict(*session, running);
   }
@@ -105,7 +105,7 @@ void ClientMemory::Evict(Session& session, const Session* running) {
   parts_.clients.Close(session);  // calls Forget
   has_warned_ = false;
   // The session is removed in a later Turn. Its memory is freed now, so that no keys are evicted for it.
-  if (parts_.env.phase.Holds(session)) return;  // its command is still running
+  if (parts_.env.phase.HoldsInputOf(session)) return;  // its command is still running
   session.out.Clear();
   if (session.transaction != nullptr) session.transaction->End();
   if (&session != running) session.in = RequestParser();

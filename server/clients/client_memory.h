@@ -49,11 +49,11 @@ class ClientMemory {  // closes the largest clients above maxmemory-clients
   static constexpr int kClassesPerDoubling = 8;              // each size class is 2^(1/8) times the former
   static constexpr int kClasses = 64 * kClassesPerDoubling;  // of all sizes up to 2^64
 
-  static int ClassOf(size_t bytes);              // the index in classes_
+  static int MemoryClassOf(size_t bytes);              // the index in classes_
   size_t WantedLimit() const;                    // from maxmemory-clients and maxmemory
-  void Enter(Session& session, int size_class);  // so that it may be closed
-  void Leave(Session& session);
-  Session* Largest();                                    // null if no client may be closed
+  void AddToSizeClass(Session& session, int size_class);  // so that it may be closed
+  void RemoveFromSizeClass(Session& session);
+  Session* FindLargestSession();                                    // null if no client may be closed
   void Evict(Session& session, const Session* running);  // closes it; the running one keeps its arguments
   void WarnOfNoneToClose();                              // once; Redis repeats this warning before each command
 

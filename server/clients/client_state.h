@@ -50,7 +50,7 @@ inline void CheckClientName(Bytes name) {  // throws the error if it is invalid
 
 struct ClientAddresses {  // both ends of the connection, set when it is accepted
   // Local clients may have more rights (enable-debug-command local …).
-  bool IsLocal() const { return loopback || unix_socket; }  // is on this machine
+  bool IsLocal() const { return is_loopback || unix_socket; }  // is on this machine
 
   // Clients of a Unix socket count as IPv4, like in Valkey.
   bool IsIpv6() const { return peer.starts_with('['); }
@@ -58,7 +58,7 @@ struct ClientAddresses {  // both ends of the connection, set when it is accepte
   std::string peer;          // "127.0.0.1:50000", "/path/to.sock:0"
   std::string local;         // the server's end: "127.0.0.1:6379"
   bool unix_socket = false;  // the client uses the Unix socket
-  bool loopback = true;      // the client has an address of this machine: 127.0.0.1
+  bool is_loopback = true;      // the client has an address of this machine: 127.0.0.1
   bool encrypted = false;    // with TLS
 };
 
@@ -66,7 +66,7 @@ struct ClientAddresses {  // both ends of the connection, set when it is accepte
 struct ClientUsage {  // statistics of one client
   explicit ClientUsage(int64_t now_ms) : created_ms(now_ms), last_active_ms(now_ms) {}
 
-  void Received(size_t bytes, int64_t now_ms) {  // counts bytes that it has sent
+  void NoteInput(size_t bytes, int64_t now_ms) {  // counts bytes that it has sent
     bytes_in += bytes;
     last_active_ms = now_ms;
   }
@@ -154,7 +154,7 @@ class Subscriptions {  // of one session, created by its first subscribe command
   Subscriptions& operator=(const Subscriptions&) = delete;
 
   size_t Count(PubSubKind kind) const { return counts_[static_cast<size_t>(kind)]; }  // of this kind
-  size_t Total() const { return places_.size(); }                                     // of all kinds
+  size_t TotalCount() const { return places_.size(); }                                     // of all kinds
   void LeaveSome(size_t count);  // up to `count` channels and patterns
   // Returns the channels of one kind in order of subscription.
   std::vector<PubSubChannel*> OfKind(PubSubKind kind, size_t max_count = SIZE_MAX) const;

@@ -47,7 +47,7 @@ class ClientCleanup {  // removes a closed session from all lists: subscriptions
   bool LeaveSome(Session& session) {  // also unwatches all keys; true: none is left
     parts_.watched_keys.Forget(session);
     if (session.subscriptions != nullptr) session.subscriptions->LeaveSome(kPerTurn);
-    return session.subscriptions == nullptr || session.subscriptions->Total() == 0;
+    return session.subscriptions == nullptr || session.subscriptions->TotalCount() == 0;
   }
 
  private:

@@ -42,7 +42,7 @@ class Clients {  // all sessions
   }
 
   template <class Visit>
-  void Rotate(size_t count, Visit&& visit);  // the next `count` sessions, round robin
+  void VisitNext(size_t count, Visit&& visit);  // the next `count` sessions, round robin
 
   void QueueFlush(Session& session) {  // sends its replies when the Turn ends
     if (session.queue_marks.to_flush_ || session.transport == nullptr) return;
@@ -112,7 +112,7 @@ class TimerFrequency {  // hz, which grows with the number of clients under dyna
       : settings_(settings), clients_(clients), hz_(settings.hz) {}
 
   int Hz() const { return hz_; }
-  void Adjust() {  // to the directives, from the next tick on
+  void UpdateFrequency() {  // to the directives, from the next tick on
     hz_ = settings_.hz;
     if (!settings_.dynamic_hz) return;
     while (clients_.Count() / static_cast<size_t>(hz_) > kClientsPerTick && hz_ < kMaxHz)
@@ -128,7 +128,7 @@ class TimerFrequency {  // hz, which grows with the number of clients under dyna
 };
 
 template <class Visit>
-void Clients::Rotate(size_t count, Visit&& visit) {
+void Clients::VisitNext(size_t count, Visit&& visit) {
   for (size_t left = std::min(count, sessions_.size()); left > 0; --left) {
     auto next = sessions_.upper_bound(rotated_to_);
     if (next == sessions_.end()) next = sessions_.begin();

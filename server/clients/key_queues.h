@@ -43,7 +43,7 @@ class KeyQueues {  // a first-in, first-out queue of members for each key
 
   explicit KeyQueues(const HashKey& hash_key) : rows_(0, Hasher{hash_key}, Same{}) {}
 
-  bool Empty() const { return rows_.empty(); }  // there are no members
+  bool IsEmpty() const { return rows_.empty(); }  // there are no members
   size_t Keys() const { return rows_.size(); }  // number of keys with members
 
   // Appends a member to the queue. Cost: O(1).

@@ -10,12 +10,12 @@ namespace respite {
 
 bool MigratingKeys::Contains(int db, Bytes key) {
   const auto* line = lines_.Find(kAnyDb, key);
-  return line != nullptr && std::ranges::any_of(line->members, [db](const Moving& moving) { return moving.db == db; });
+  return line != nullptr && std::ranges::any_of(line->members, [db](const MovingKey& moving) { return moving.db == db; });
 }
 
 bool MigratingKeys::MustPauseAlone(const Command& command, uint32_t flags, std::span<const Bytes> arguments) {
   const KeyList keys = NamedKeys(command.Spec(), arguments);
-  if (keys.Empty()) {
+  if (keys.IsEmpty()) {
     const bool is_script = command.Is(kNoMandatoryKeys);
     return (flags & (is_script ? kWrite | kMayReplicate : kWrite)) != 0;
   }
@@ -35,7 +35,7 @@ bool MigratingKeys::MustPause(const Session& session, const Command& command, ui
   return holds;
 }
 
-void MigratingKeys::NoteUse(int db, const Command& command, std::span<const Bytes> arguments) {
+void MigratingKeys::NoteWrittenKeys(int db, const Command& command, std::span<const Bytes> arguments) {
   if (!command.Is(kWrite)) return;
   const KeyList keys = NamedKeys(command.Spec(), arguments);
   for (const KeyRef& key : keys) OnChange(db, arguments[key.index]);
@@ -46,13 +46,13 @@ void MigratingKeys::AddPaused(const Session& session) { paused_request_.push_bac
 void MigratingKeys::OnChange(int db, Bytes key) {
   auto* line = lines_.Find(kAnyDb, key);
   if (line == nullptr) return;
-  for (Moving& moving : line->members)
+  for (MovingKey& moving : line->members)
     if (moving.db == db) moving.was_changed = true;
 }
 
 void MigratingKeys::OnFlush(int db) {
   lines_.ForEachOf(kAnyDb, [db](const KeyName&, auto& line) {
-    for (Moving& moving : line.members)
+    for (MovingKey& moving : line.members)
       if (moving.db == db) moving.was_changed = true;
   });
 }

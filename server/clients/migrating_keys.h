@@ -19,27 +19,27 @@ struct Command;
 struct Session;
 
 class MigratingKeys {  // keys that MIGRATE is sending to another server
-  struct Moving {      // a key that is being sent
+  struct MovingKey {      // a key that is being sent
     int db;
     bool was_changed = false;  // since Add
   };
 
  public:
-  using Place = KeyQueues<Moving>::Place;
+  using Place = KeyQueues<MovingKey>::Place;
 
   explicit MigratingKeys(const HashKey& hash_key) : lines_(hash_key) {}
 
-  bool Empty() const { return lines_.Empty(); }  // no key is being sent
+  bool IsEmpty() const { return lines_.IsEmpty(); }  // no key is being sent
   bool Contains(int db, Bytes key);              // the key is being sent
   // Requires: !Contains(db, key).
   Place Add(int db, Bytes key) { return lines_.Add(kAnyDb, key, {.db = db}); }
   static bool WasChanged(const Place& place) { return (*place).was_changed; }  // since Add
   void Remove(const Place& place) { lines_.Remove(place); }                    // the transfer has ended
 
-  // Requires: !Empty().
+  // Requires: !IsEmpty().
   bool MustPause(const Session& session, const Command& command, uint32_t flags, std::span<const Bytes> arguments);
   // Scripts cannot pause, so their writes count as changes of the keys.
-  void NoteUse(int db, const Command& command, std::span<const Bytes> arguments);  // by a script
+  void NoteWrittenKeys(int db, const Command& command, std::span<const Bytes> arguments);  // by a script
   void AddPaused(const Session& session);  // its request waits in paused_request
   // Returns the ids in order of arrival, and empties the list.
   std::vector<uint64_t> TakePaused() { return std::exchange(paused_request_, {}); }  // ids
@@ -59,7 +59,7 @@ class MigratingKeys {  // keys that MIGRATE is sending to another server
 
   bool MustPauseAlone(const Command& command, uint32_t flags, std::span<const Bytes> arguments);  // not EXEC
 
-  KeyQueues<Moving> lines_;               // the keys, all as keys of kAnyDb
+  KeyQueues<MovingKey> lines_;               // the keys, all as keys of kAnyDb
   std::vector<uint64_t> paused_request_;  // whose requests wait for the transfer, in order of arrival
 };
 

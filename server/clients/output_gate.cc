@@ -36,15 +36,15 @@ void OutputGate::AddTrickle(size_t place, Trickle trickle, int64_t now_ms) {
 
 void OutputGate::AddEnd(size_t place) { barriers_.push_back({.kind = Kind::kEnd, .at = sent_ + place}); }
 
-void OutputGate::Begin(size_t place) {
+void OutputGate::BeginPartialReply(size_t place) {
   barriers_.push_back({.kind = Kind::kHold, .at = sent_ + place});
-  has_begun_ = true;
+  has_partial_reply_ = true;
 }
 
 size_t OutputGate::TakeBegun() {
   const size_t place = barriers_.back().at - sent_;
   barriers_.pop_back();
-  has_begun_ = false;
+  has_partial_reply_ = false;
   return place;
 }
 

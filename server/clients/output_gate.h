@@ -34,8 +34,8 @@ class OutputGate {  // holds back output of one client (TEST FAULT)
   // The connection then closes.
   void AddEnd(size_t place);  // sends nothing after `place` unsent bytes
 
-  void Begin(size_t place);                     // a reply that is written piece by piece begins here
-  bool HasBegun() const { return has_begun_; }  // a reply is being written piece by piece
+  void BeginPartialReply(size_t place);                     // a reply that is written piece by piece begins here
+  bool HasPartialReply() const { return has_partial_reply_; }  // a reply is being written piece by piece
   size_t TakeBegun();                           // returns its place
 
   size_t Sendable(size_t size) const;  // how many of `size` unsent bytes may be sent now
@@ -77,7 +77,7 @@ class OutputGate {  // holds back output of one client (TEST FAULT)
 
   std::deque<Barrier> barriers_;  // in the order of the output
   uint64_t sent_ = 0;
-  bool has_begun_ = false;  // the last barrier is before a reply that is being written
+  bool has_partial_reply_ = false;  // the last barrier is before a reply that is being written
 };
 
 }  // namespace respite

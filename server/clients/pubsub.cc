@@ -21,14 +21,14 @@ int64_t LengthOf(Bytes text) { return static_cast<int64_t>(text.size()); }
 
 }  // namespace
 
-Subscriptions::~Subscriptions() { LeaveSome(Total()); }
+Subscriptions::~Subscriptions() { LeaveSome(TotalCount()); }
 
 void Subscriptions::LeaveSome(size_t count) {
   for (; count > 0 && !places_.empty(); --count) {
     const auto [topic, place] = *places_.begin();
     places_.erase(places_.begin());
     --counts_[static_cast<size_t>(topic->kind)];
-    pubsub_.Leave(*topic, place.in_list);
+    pubsub_.RemoveSubscriber(*topic, place.in_list);
   }
 }
 
@@ -92,7 +92,7 @@ void PubSub::Unsubscribe(Session& session, PubSubKind kind, Bytes name) {
   const uint32_t in_list = place->second.in_list;
   own.places_.erase(place);
   --own.counts_[static_cast<size_t>(kind)];
-  Leave(*topic, in_list);
+  RemoveSubscriber(*topic, in_list);
   if (own.places_.empty()) LeaveAllTopics(session);
 }
 
@@ -103,7 +103,7 @@ std::vector<Session*> PubSub::Subscribers(PubSubKind kind, Bytes name) const {
   return sessions;
 }
 
-void PubSub::Leave(PubSubChannel& topic, uint32_t place) {
+void PubSub::RemoveSubscriber(PubSubChannel& topic, uint32_t place) {
   topic.subscribers.Remove(place, [&topic](Session& other, uint32_t new_place) {
     other.subscriptions->places_[&topic].in_list = new_place;
   });
@@ -121,7 +121,7 @@ size_t PubSub::SubscriberCount(PubSubKind kind, Bytes name) const {
   return topic == nullptr ? 0 : topic->subscribers.Count();
 }
 
-std::vector<Bytes> PubSub::Names(PubSubKind kind, const Bytes* pattern) const {
+std::vector<Bytes> PubSub::NamesMatching(PubSubKind kind, const Bytes* pattern) const {
   std::vector<Bytes> names;
   const Glob glob(pattern == nullptr ? Bytes() : *pattern);
   for (const auto& [name, topic] : TopicsOf(kind))
@@ -132,7 +132,7 @@ std::vector<Bytes> PubSub::Names(PubSubKind kind, const Bytes* pattern) const {
 size_t PubSub::Publish(Bytes channel, Bytes message) {
   size_t receivers = PublishToTopic(Find(PubSubKind::kChannel, channel), "3\r\n$7\r\nmessage\r\n$", message);
   patterns_.ForEach([&](const PubSubChannel& pattern) {
-    if (pattern.IsFor(channel)) receivers += PublishToPattern(pattern, channel, message);
+    if (pattern.MatchesChannel(channel)) receivers += PublishToPattern(pattern, channel, message);
   });
   if (!overfull_.empty()) CloseOverfull();
   return receivers;
@@ -178,9 +178,9 @@ size_t PubSub::Deliver(const PubSubChannel& topic, Message message) {
   parts_.clients.CountMessage();
   topic.subscribers.ForEach([&](Session& session) {
     if (&session == running && parts_.current_execution.DefersPushes(session)) {
-      session.deferred_pushes.append(PartOf(message, session.resp).View());
+      session.deferred_pushes.append(SerializedPart(message, session.resp).View());
     } else {
-      DeliverTo(session, PartOf(message, session.resp));
+      DeliverTo(session, SerializedPart(message, session.resp));
     }
   });
   return topic.subscribers.Count();
@@ -188,12 +188,12 @@ size_t PubSub::Deliver(const PubSubChannel& topic, Message message) {
 
 void PubSub::DeliverTo(Session& session, const BlobPart& part) {
   // A session with output is already queued for flushing, or waits for its socket.
-  if (session.out.Empty()) parts_.clients.QueueMessages(session);
+  if (session.out.IsEmpty()) parts_.clients.QueueMessages(session);
   session.out.AppendPart(part);
   if (session.out.HeldBytes() > Session::kFreeOutputBytes) overfull_.push_back(&session);
 }
 
-const BlobPart& PubSub::PartOf(Message& message, RespVersion version) {
+const BlobPart& PubSub::SerializedPart(Message& message, RespVersion version) {
   BlobPart& part = message.parts[IndexOf(version)];
   if (!part.blob) part = logs_[IndexOf(version)].Append(version == RespVersion::kResp3 ? ">" : "*", message.pieces);
   return part;

@@ -72,7 +72,7 @@ struct PubSubChannel {  // a channel, pattern or shard channel with subscribers
   std::optional<Glob> glob{};  // for long patterns, which may be slow without it
 
   static constexpr size_t kLongPattern = 64;  // bytes; longer patterns have a glob
-  bool IsFor(Bytes channel) const { return glob ? glob->Matches(channel) : GlobMatch(name, channel); }
+  bool MatchesChannel(Bytes channel) const { return glob ? glob->Matches(channel) : GlobMatch(name, channel); }
 };
 
 class PubSub {  // subscriptions, and the delivery of messages
@@ -97,13 +97,13 @@ class PubSub {  // subscriptions, and the delivery of messages
   size_t PublishToShard(Bytes channel, Bytes message);  // returns the number of receivers
   // Called for each message to a shard channel, from this node or another. May be null.
   using ShardListener = std::function<void(Bytes channel, Bytes message, size_t receivers)>;
-  void OnShardMessage(ShardListener listener) { shard_listener_ = std::move(listener); }  // may be null
+  void SetShardListener(ShardListener listener) { shard_listener_ = std::move(listener); }  // may be null
   bool HasListeners() const { return TopicCount(PubSubKind::kChannel) + TopicCount(PubSubKind::kPattern) != 0; }
 
   size_t TopicCount(PubSubKind kind) const { return TopicsOf(kind).size(); }  // of channels or patterns
   size_t SubscriberCount(PubSubKind kind, Bytes name) const;                  // of one channel or pattern
   std::vector<Session*> Subscribers(PubSubKind kind, Bytes name) const;       // of one channel or pattern
-  std::vector<Bytes> Names(PubSubKind kind, const Bytes* pattern) const;      // null: all
+  std::vector<Bytes> NamesMatching(PubSubKind kind, const Bytes* pattern) const;      // null: all
 
  private:
   friend class Subscriptions;
@@ -122,13 +122,13 @@ class PubSub {  // subscriptions, and the delivery of messages
   PubSubChannel* Find(PubSubKind kind, Bytes name) const;
   PubSubChannel& FindOrAdd(PubSubKind kind, Bytes name);  // the channel or pattern
   // Also removes the channel with its last subscriber.
-  void Leave(PubSubChannel& topic, uint32_t place);  // the one at `place`
+  void RemoveSubscriber(PubSubChannel& topic, uint32_t place);  // the one at `place`
   // `type` is the first element of the message.
   size_t PublishToTopic(const PubSubChannel* topic, Bytes type, Bytes message);
   size_t PublishToPattern(const PubSubChannel& pattern, Bytes channel, Bytes message);
   size_t Deliver(const PubSubChannel& topic, Message message);    // to its subscribers; returns their number
   void DeliverTo(Session& session, const BlobPart& part);         // appends it to the output
-  const BlobPart& PartOf(Message& message, RespVersion version);  // serializes it if necessary
+  const BlobPart& SerializedPart(Message& message, RespVersion version);  // serializes it if necessary
   void CloseOverfull();                                           // those in overfull_
 
   const Parts parts_;                       // the objects that it uses

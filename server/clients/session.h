@@ -116,7 +116,7 @@ struct Session {  // the server's state of one client
     if (fault_state != nullptr) fault_state->gate.NoteSent(bytes);
   }
   // Also true if an end was reached (OutputGate::AddEnd).
-  bool HasSentAll() const { return out.Empty() || (fault_state != nullptr && fault_state->gate.HasReachedEnd()); }
+  bool HasSentAll() const { return out.IsEmpty() || (fault_state != nullptr && fault_state->gate.HasReachedEnd()); }
 
   // Output up to one block is not counted. "omem" is the output above it.
   static constexpr size_t kFreeOutputBytes = BlockPool::kBlockBytes;  // like Redis' static buffer

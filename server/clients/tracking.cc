@@ -76,7 +76,7 @@ void Tracking::RemovePrefixes(Session& session) {
   }
 }
 
-void Tracking::Remember(Session& session, const Command& command, std::span<const Bytes> arguments) {
+void Tracking::RememberReadKeys(Session& session, const Command& command, std::span<const Bytes> arguments) {
   const TrackingOptions& options = *session.tracking;
   using Mode = TrackingOptions::Mode;
   if (options.mode == Mode::kBroadcast || command.Is(kPubSub)) return;

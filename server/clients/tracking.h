@@ -46,20 +46,20 @@ class Tracking {  // tells clients which of their cached keys have changed
   void Disable(Session& session);  // CLIENT TRACKING OFF, RESET and the end
 
   // Must be called after a command that reads keys. Requires: the session tracks.
-  void Remember(Session& session, const Command& command, std::span<const Bytes> arguments);
+  void RememberReadKeys(Session& session, const Command& command, std::span<const Bytes> arguments);
   // Forgets keys and sends their invalidations until the limit is met; a limited number per call.
   void KeepWithinLimit();  // tracking-table-max-keys
   void Broadcast();        // sends invalidations in broadcast mode, when a Turn ends
 
   // See ChangeListener. Cost: O(readers of the key + prefixes of different length).
-  bool Empty() const { return readers_.empty() && prefixes_.empty() && clients_ == 0; }
+  bool IsEmpty() const { return readers_.empty() && prefixes_.empty() && clients_ == 0; }
   void OnChange(Bytes key);  // the key has changed
   void OnFlush();            // all clients forget all keys
 
   size_t ClientCount() const { return clients_; }       // of clients that track
-  size_t Keys() const { return readers_.size(); }       // that clients have read
-  size_t Items() const { return items_; }               // pairs of a key and a client that has read it
-  size_t Prefixes() const { return prefixes_.size(); }  // of broadcast mode
+  size_t KeyCount() const { return readers_.size(); }       // that clients have read
+  size_t ItemCount() const { return items_; }               // pairs of a key and a client that has read it
+  size_t PrefixCount() const { return prefixes_.size(); }  // of broadcast mode
 
  private:
   struct KeyHash {

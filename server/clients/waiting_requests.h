@@ -93,8 +93,8 @@ class Transaction {  // what a session queued since MULTI, and the keys that it 
  public:
   bool Open() const { return open_; }      // between MULTI and EXEC
   void Begin() { open_ = true; }           // by MULTI
-  bool Broken() const { return broken_; }  // then EXEC fails
-  void Break() { broken_ = open_; }        // unless no transaction is open
+  bool HasRefusedCommand() const { return has_refused_command_; }  // then EXEC fails
+  void NoteRefusedCommand() { has_refused_command_ = open_; }        // unless no transaction is open
   bool Stale() const { return stale_; }    // then EXEC runs no commands
   void MakeStale() { stale_ = true; }
   void MakeFresh() { stale_ = false; }
@@ -137,7 +137,7 @@ class Transaction {  // what a session queued since MULTI, and the keys that it 
   size_t QueueBytes() const { return full_bytes_ + (blocks_.empty() ? 0 : blocks_.back().HeldBytes()); }  // memory
 
   bool open_ = false;          // after MULTI
-  bool broken_ = false;        // EXEC fails
+  bool has_refused_command_ = false;        // EXEC fails
   bool stale_ = false;         // EXEC runs no commands
   uint32_t flags_ = 0;         // CommandFlag bits of all queued commands
   std::vector<Block> blocks_;  // the queued commands

@@ -15,7 +15,7 @@ class WatchedKeys {  // the keys that transactions watch (WATCH)
  public:
   WatchedKeys(Keyspace& keyspace, const HashKey& hash_key) : keyspace_(keyspace), lines_(hash_key) {}
 
-  bool Empty() const { return lines_.Empty(); }  // no key is watched
+  bool IsEmpty() const { return lines_.IsEmpty(); }  // no key is watched
   // Cost: O(log n) for n keys that the session watches.
   void Watch(Session& session, Bytes key, int64_t now_ms);  // nothing if it already watches the key
   // Called for UNWATCH, and at the end of a transaction or session. Detaches the keys; if there are many, DropSome

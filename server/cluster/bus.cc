@@ -24,8 +24,8 @@ Result<int, std::string> BusPortOf(const Settings& settings) {
 
 Bus::~Bus() {
   listening_.reset();
-  for (ClusterNode* node : core_.view.All()) DropAll(*node);
-  for (const auto& link : strangers_) link->Close();
+  for (ClusterNode* node : core_.view.All()) DropBothLinks(*node);
+  for (const auto& link : unidentified_links_) link->Close();
 }
 
 std::optional<std::string> Bus::Listen() {
@@ -42,7 +42,7 @@ std::optional<std::string> Bus::Listen() {
 
 // --- Links.
 
-void Bus::Reach(ClusterNode& node) {
+void Bus::ConnectToNode(ClusterNode& node) {
   if (node.link != nullptr || !core_.network) return;
   node.link = std::make_shared<BusLink>(*this, BusLink::Direction::kTo, &node, core_.NowMs());
   node.link->Dial(*core_.network.operator->(), {.host = node.address.ip,
@@ -56,7 +56,7 @@ void Bus::Drop(ClusterNode& node) {
   if (link != nullptr) link->Close();
 }
 
-void Bus::DropAll(ClusterNode& node) {
+void Bus::DropBothLinks(ClusterNode& node) {
   Drop(node);
   DropInbound(node);
 }
@@ -66,10 +66,10 @@ void Bus::DropInbound(ClusterNode& node) {
   if (inbound != nullptr) inbound->Close();
 }
 
-void Bus::Claim(BusLink& link, ClusterNode& node) {
+void Bus::BindInboundLink(BusLink& link, ClusterNode& node) {
   if (link.node != nullptr) return;
   const auto self = link.shared_from_this();
-  strangers_.erase(self);
+  unidentified_links_.erase(self);
   if (node.inbound != nullptr) std::exchange(node.inbound, nullptr)->Close();
   node.inbound = self;
   link.node = &node;
@@ -90,7 +90,7 @@ void Bus::KeepLimits() {
 }
 
 void Bus::KeepLimitOfStrangers() {
-  std::erase_if(strangers_, [this](const std::shared_ptr<BusLink>& link) {
+  std::erase_if(unidentified_links_, [this](const std::shared_ptr<BusLink>& link) {
     const bool is_fine =
         link->UnsentBytes() <= BusLink::kMostOfStranger && core_.NowMs() - link->born_ms <= kStrangerMs;
     if (is_fine) return false;
@@ -108,10 +108,10 @@ void Bus::ForEachLink(const std::function<void(const BusLink&)>& visit) const {
 }
 
 void Bus::OnAccepted(std::unique_ptr<Link> link) {
-  if (strangers_.size() >= kMostStrangers) return;
+  if (unidentified_links_.size() >= kMostStrangers) return;
   auto made = std::make_shared<BusLink>(*this, BusLink::Direction::kFrom, nullptr, core_.NowMs());
   made->Adopt(std::move(link));
-  strangers_.insert(std::move(made));
+  unidentified_links_.insert(std::move(made));
 }
 
 void Bus::OnOpened(BusLink& link) { user_.OnReached(link); }
@@ -136,7 +136,7 @@ void Bus::OnPacket(BusLink& link, Bytes bytes) {
 void Bus::OnClosed(BusLink& link, const std::string& reason) {
   core_.log.Debug("A link of the cluster bus is over: " + reason);
   const auto self = link.shared_from_this();
-  strangers_.erase(self);
+  unidentified_links_.erase(self);
   if (link.node == nullptr) return;
   ClusterNode& node = *link.node;
   // A node that cannot even be dialed counts as failing, as if it had not answered a PING.
@@ -154,7 +154,7 @@ const SlotSet& Bus::MySlots() const {
   return my_slots_;
 }
 
-PacketHeader Bus::Header(PacketType type) const {
+PacketHeader Bus::MakeHeader(PacketType type) const {
   const ClusterNode& me = core_.view.me();
   const ClusterNode& primary = core_.view.PrimaryOf(core_.view.me());
   const Settings& settings = core_.settings;

@@ -38,17 +38,17 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   // Returns the port on which the bus listens. It stays the same when the port for clients changes.
   int Port() const { return port_; }
 
-  void Reach(ClusterNode& node);                 // unless it has a link already
+  void ConnectToNode(ClusterNode& node);                 // unless it has a link already
   void Drop(ClusterNode& node);                  // closes the link to the node
   void DropInbound(ClusterNode& node);           // closes the link that the node opened
-  void DropAll(ClusterNode& node);               // closes the links in both directions
-  void Claim(BusLink& link, ClusterNode& node);  // an accepted link; replaces the former one of this node
+  void DropBothLinks(ClusterNode& node);               // closes the links in both directions
+  void BindInboundLink(BusLink& link, ClusterNode& node);  // an accepted link; replaces the former one of this node
   // Closes links with too many unsent bytes (cluster-link-sendbuf-limit). Links of unknown nodes have a fixed limit.
   void KeepLimits();
 
   // --- Packets.
 
-  PacketHeader Header(PacketType type) const;  // describes this node
+  PacketHeader MakeHeader(PacketType type) const;  // describes this node
   void Send(BusLink& link, const BusPacket& packet);
   // Does nothing if the node has no link.
   void Send(ClusterNode& node, const BusPacket& packet);
@@ -90,7 +90,7 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   User& user_;
   std::unique_ptr<Network::Listening> listening_;  // the bus port
   int port_ = 0;
-  std::set<std::shared_ptr<BusLink>> strangers_;    // accepted links of unknown senders
+  std::set<std::shared_ptr<BusLink>> unidentified_links_;    // accepted links of unknown senders
   std::vector<std::shared_ptr<BusLink>> to_flush_;  // links with unsent bytes
   bool is_mute_ = false;                            // nothing is sent any more
   Counts sent_{};                                   // packets by type

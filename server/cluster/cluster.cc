@@ -46,7 +46,7 @@ Cluster::Cluster(const Parts& parts, std::unique_ptr<ClusterView> view, Random r
       election_({core_, bus_, gossip_, role_, manual_, [this] { SaveNow(); }}),
       migration_({core_, role_}),
       health_(core_) {
-  role_.OnChange([this] {
+  role_.SetRoleChangeHandler([this] {
     circle_since_ms_ = 0;
     manual_.Reset();
     election_.Cancel();
@@ -136,7 +136,7 @@ void Cluster::Tick() {
 
 void Cluster::ReachAll() {
   for (ClusterNode* node : view_->All()) {
-    if ((node->flags & (kNodeMyself | kNodeNoAddress)) == 0) bus_.Reach(*node);
+    if ((node->flags & (kNodeMyself | kNodeNoAddress)) == 0) bus_.ConnectToNode(*node);
   }
 }
 
@@ -187,12 +187,12 @@ void Cluster::CheckNode(ClusterNode& node) {
   if (is_open && !is_stuck && node.ping_sent_ms == 0 && now_ms - node.pong_received_ms > most_ms) {
     return gossip_.Ping(node);
   }
-  if (is_open && !is_stuck && manual_.IsFor(node)) return gossip_.Ping(node);
+  if (is_open && !is_stuck && manual_.IsRequestedBy(node)) return gossip_.Ping(node);
   failures_.CheckSilence(node);
 }
 
 void Cluster::SaveAndSend() {
-  if (view_->TakeCheck()) health_.Check();
+  if (view_->TakeCheck()) health_.UpdateClusterState();
   SaveNow();
   bus_.Flush();
 }
@@ -233,17 +233,17 @@ void Cluster::OnReached(BusLink& link) {
   node.Clear(kNodeMeet);
 }
 
-ClusterNode* Cluster::SenderOf(BusLink& link, const PacketHeader& header) {
+ClusterNode* Cluster::IdentifySender(BusLink& link, const PacketHeader& header) {
   ClusterNode* sender = view_->Find(header.sender);
   if (sender == nullptr || sender->Is(kNodeHandshake)) return nullptr;
   if (link.direction() == BusLink::Direction::kFrom && link.node == nullptr && !sender->IsMyself()) {
-    bus_.Claim(link, *sender);
+    bus_.BindInboundLink(link, *sender);
   }
   return sender;
 }
 
 void Cluster::OnPacket(BusLink& link, const BusPacket& packet) {
-  ClusterNode* sender = SenderOf(link, packet.header);
+  ClusterNode* sender = IdentifySender(link, packet.header);
   if (sender != nullptr && !sender->IsMyself()) NoteSender(*sender, packet.header);
   if (std::holds_alternative<PingBody>(packet.body)) return OnPing(link, sender, packet);
   if (sender != nullptr && !sender->IsMyself()) OnOther(*sender, packet);
@@ -272,11 +272,11 @@ void Cluster::OnOther(ClusterNode& sender, const BusPacket& packet) {
     case PacketType::kPublishShard:
       return core_.host.Deliver(packet.header.type, std::get<PublishBody>(packet.body));
     case PacketType::kVoteRequest:
-      return election_.ReceiveRequest(sender, packet.header);
+      return election_.ReceiveVoteRequest(sender, packet.header);
     case PacketType::kVote:
       return election_.ReceiveVote(sender, packet.header);
     case PacketType::kPauseRequest:
-      return manual_.ReceiveRequest(sender);
+      return manual_.ReceivePauseRequest(sender);
     case PacketType::kUpdate:
       return claims_.ApplyUpdate(std::get<UpdateBody>(packet.body));
     case PacketType::kPing:
@@ -314,7 +314,7 @@ void Cluster::LearnMyIp(const BusLink& link) {
   view_->WantSave();
 }
 
-NodeAddress Cluster::AddressOf(const BusLink& link, const PacketHeader& header) const {
+NodeAddress Cluster::SenderAddress(const BusLink& link, const PacketHeader& header) const {
   const bool is_tls_first = core_.settings.tls_cluster;
   return {.ip = header.ip.empty() ? link.PeerIp() : header.ip,
           .tcp_port = is_tls_first ? header.other_port : header.port,
@@ -323,7 +323,7 @@ NodeAddress Cluster::AddressOf(const BusLink& link, const PacketHeader& header) 
 }
 
 void Cluster::AddStranger(const BusLink& link, const PacketHeader& header) {
-  if (header.sender.IsSound()) gossip_.GreetBack(AddressOf(link, header));
+  if (header.sender.IsValid()) gossip_.GreetBack(SenderAddress(link, header));
 }
 
 ClusterNode* Cluster::OnAnswer(BusLink& link, ClusterNode* sender, const PacketHeader& header) {
@@ -349,7 +349,7 @@ ClusterNode* Cluster::EndHandshake(ClusterNode& node, ClusterNode* known, const 
     return nullptr;
   }
   // Refuses an id that is the placeholder of a handshake here; the peer may have read it somewhere.
-  if (!header.sender.IsSound() || view_->Find(header.sender) != nullptr) return nullptr;
+  if (!header.sender.IsValid() || view_->Find(header.sender) != nullptr) return nullptr;
   view_->Rename(node, header.sender);
   core_.log.Debug("Handshake with node " + node.id.String() + " completed.");
   node.Clear(kNodeHandshake);
@@ -367,7 +367,7 @@ void Cluster::NotePong(ClusterNode& node) {
 
 void Cluster::UpdateAddress(ClusterNode& node, const BusLink& link, const PacketHeader& header) {
   if (node.link.get() == &link) return;  // this address is known already: the link was dialed to it
-  NodeAddress address = AddressOf(link, header);
+  NodeAddress address = SenderAddress(link, header);
   if (address == node.address || address.bus_port == 0) return;
   core_.log.Notice(StrCat("Address updated for node ", node.LogName(), ", now ", address.ip, ":",
                           address.tcp_port != 0 ? address.tcp_port : address.tls_port));
@@ -539,7 +539,7 @@ void Cluster::SetEpoch(uint64_t epoch) {
 
 void Cluster::Publish(PacketType type, Bytes channel, Bytes message) {
   BusPacket packet;
-  packet.header = bus_.Header(type);
+  packet.header = bus_.MakeHeader(type);
   packet.body = PublishBody{std::string(channel), std::string(message)};
   if (type == PacketType::kPublish) return bus_.Broadcast(packet);
   const ClusterNode* const primary = &view_->PrimaryOf(view_->me());

@@ -47,7 +47,7 @@ class Cluster final : public Bus::User {
   Cluster(const Parts& parts, std::unique_ptr<ClusterView> view, Random random);
 
   // Declares that nodes.conf is known to agree with all nodes, so requests are served from the start.
-  void Trust() { health_.Trust(); }
+  void TrustNodesFile() { health_.TrustNodesFile(); }
   // Listens, and takes the role that nodes.conf names. Returns the reason if that failed.
   std::optional<std::string> Start();
   void ReachAll();             // all nodes without a link, as the next tick would
@@ -61,7 +61,7 @@ class Cluster final : public Bus::User {
   // --- Commands of operators (CLUSTER …). The caller has checked that they are possible. Meet returns false for an
   // invalid address, and BumpEpoch if nothing changes.
 
-  bool Meet(const NodeAddress& address) { return gossip_.Greet(address); }
+  bool Meet(const NodeAddress& address) { return gossip_.MeetNode(address); }
   void Forget(ClusterNode& node);  // CLUSTER FORGET
   bool HasForgotten(const NodeId& id) { return gossip_.IsForgotten(id); }
   void Replicate(ClusterNode& primary);         // CLUSTER REPLICATE; `primary` is another node
@@ -97,7 +97,7 @@ class Cluster final : public Bus::User {
 
  private:
   void Save(ClusterHost::Durably durably);
-  ClusterNode* SenderOf(BusLink& link, const PacketHeader& header);  // null: unknown
+  ClusterNode* IdentifySender(BusLink& link, const PacketHeader& header);  // null: unknown
   void NoteSender(ClusterNode& sender, const PacketHeader& header);  // from a packet of the sender
   void OnPing(BusLink& link, ClusterNode* sender, const BusPacket& packet);
   void LearnMyIp(const BusLink& link);                                // the address to which another node has connected
@@ -112,7 +112,7 @@ class Cluster final : public Bus::User {
   // Called for each such report.
   void OnCircle();
   void LeaveChain();  // if this node's primary has become a replica
-  NodeAddress AddressOf(const BusLink& link, const PacketHeader& header) const;
+  NodeAddress SenderAddress(const BusLink& link, const PacketHeader& header) const;
   void OnOther(ClusterNode& sender, const BusPacket& packet);  // any but PING, PONG and MEET
   void PingSomebody();                                         // of some random nodes, the one with the oldest PONG
   void TellNewPrimary();                                       // immediately, not with the next PING

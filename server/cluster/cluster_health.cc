@@ -28,7 +28,7 @@ bool ClusterHealth::HasMajority() const {
   return reachable >= core_.view.Majority();
 }
 
-void ClusterHealth::Check() {
+void ClusterHealth::UpdateClusterState() {
   ClusterView& view = core_.view;
   const int64_t now_ms = core_.NowMs();
   const bool awaits_news = !is_trusted_ && now_ms - born_ms_ < kFirstSilenceMs;

@@ -14,10 +14,10 @@ class ClusterHealth {  // decides cluster_state
 
   // Decides whether the cluster serves requests (cluster_state). Called after changes, and with each tick while
   // requests are not served. Cost: O(nodes + slots).
-  void Check();  // sets is_ok of the view (cluster_state)
+  void UpdateClusterState();  // sets is_ok of the view (cluster_state)
   // Declares that nodes.conf is known to agree with all nodes, so a primary that starts need not wait for their
   // packets.
-  void Trust() { is_trusted_ = true; }
+  void TrustNodesFile() { is_trusted_ = true; }
 
  private:
   bool IsCovered() const;    // each slot has an owner that is not FAIL

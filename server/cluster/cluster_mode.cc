@@ -45,14 +45,14 @@ void ClusterMode::Close() {
 
 std::optional<std::string> ClusterMode::Open() {
   if (!services_.env.settings.cluster_enabled) return std::nullopt;
-  auto text = ReadFile();
+  auto text = ReadNodesFile();
   if (!text.ok()) return std::move(text).error();
   return OpenWith(text.value(), Belief::kOwn);
 }
 
-Result<std::string, std::string> ClusterMode::ReadFile() {
+Result<std::string, std::string> ClusterMode::ReadNodesFile() {
   host_ = std::make_unique<ServerClusterHost>(services_);
-  auto text = host_->OpenFile();
+  auto text = host_->OpenNodesFile();
   if (text.ok()) file_text_ = text.value();
   return text;
 }
@@ -69,7 +69,7 @@ std::optional<std::string> ClusterMode::OpenWith(const std::string& nodes_text, 
   if (!made.ok()) return std::move(made).error();
   cluster_ = std::move(made).value();
   if (nodes_text != file_text_) cluster_->view().WantSave();
-  if (belief == Belief::kAgreed) cluster_->Trust();
+  if (belief == Belief::kAgreed) cluster_->TrustNodesFile();
   PrepareToFollow();
   router_ =
       std::make_unique<ClusterRouter>(ClusterRouter::Parts{services_.env, services_.data.dataset.keyspace, *cluster_});
@@ -101,7 +101,7 @@ void ClusterMode::ClaimKeys() {
     view.SetImporting(slot, owner);
     view.WantSave();
   }
-  if (claimed.Empty()) return;
+  if (claimed.IsEmpty()) return;
   services_.env.log.Notice(
       StrCat("I have keys for ", claimed.Count(), " unassigned slots. Taking responsibility for them."));
   cluster_->AddSlots(claimed);
@@ -150,9 +150,9 @@ void ClusterMode::SendOnWaiting() {
     if (session.blocked_client == nullptr || session.blocked_client->places.empty()) return;
     const BlockedClient& blocked = *session.blocked_client;
     const std::vector<Bytes> words(blocked.words.begin(), blocked.words.end());
-    if (!router_->IsHere({session, blocked.command, words, blocked.command->flags})) leaving.push_back(&session);
+    if (!router_->IsServedHere({session, blocked.command, words, blocked.command->flags})) leaving.push_back(&session);
   });
-  if (!leaving.empty()) services_.execution.executor.StartRun();
+  if (!leaving.empty()) services_.execution.executor.ReadClocks();
   for (Session* session : leaving) {
     if (session->blocked_client == nullptr) continue;
     const Command& command = *session->blocked_client->command;
@@ -172,7 +172,7 @@ void ClusterMode::DropLostChannels() {
   if (pubsub.TopicCount(kKind) == 0) return;
   const ClusterNode* const mine = &view.PrimaryOf(view.me());
   std::vector<std::string> lost;
-  for (const Bytes name : pubsub.Names(kKind, nullptr)) {
+  for (const Bytes name : pubsub.NamesMatching(kKind, nullptr)) {
     if (lost_slots.Has(KeySlot(name)) || view.Owner(KeySlot(name)) != mine) lost.emplace_back(name);
   }
   for (const std::string& name : lost) {

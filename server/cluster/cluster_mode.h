@@ -27,13 +27,13 @@ class ClusterMode {  // makes this server a node if cluster-enabled is set
 
   // Opens (or creates) and locks nodes.conf. Returns its content, which is empty if it was just created. Fails with the
   // reason. Requires: cluster-enabled.
-  Result<std::string, std::string> ReadFile();
+  Result<std::string, std::string> ReadNodesFile();
   // How far the view at the start is trusted. kAgreed: it is known to agree with all other nodes.
   enum class Belief : uint8_t { kOwn, kAgreed };
   // Takes `nodes_text` as the content of nodes.conf, and routes requests from here on. Returns the reason if that
-  // failed. Requires: ReadFile has succeeded; the server listens for clients.
+  // failed. Requires: ReadNodesFile has succeeded; the server listens for clients.
   std::optional<std::string> OpenWith(const std::string& nodes_text, Belief belief);
-  // In cluster mode, calls ReadFile, and OpenWith with its text. Otherwise does nothing.
+  // In cluster mode, calls ReadNodesFile, and OpenWith with its text. Otherwise does nothing.
   std::optional<std::string> Open();
   // Takes the role that nodes.conf names, and connects to the other nodes. Returns the reason if that failed.
   // Requires: the data was loaded.
@@ -68,7 +68,7 @@ class ClusterMode {  // makes this server a node if cluster-enabled is set
   std::unique_ptr<Cluster> cluster_;
   std::unique_ptr<ClusterRouter> router_;
   std::unique_ptr<SlotStats> slot_stats_;
-  std::string file_text_;     // the content that ReadFile found
+  std::string file_text_;     // the content that ReadNodesFile found
   bool is_started_ = false;   // Start has succeeded
   int64_t ticked_at_ms_ = 0;  // when Tick last did something
 };

@@ -98,7 +98,7 @@ std::optional<int> ClusterRouter::SlotOf(const Command& command, std::span<const
   return wish.slot == -1 ? std::nullopt : std::optional(wish.slot);
 }
 
-bool ClusterRouter::IsHere(const Request& request) const { return Find(request).verdict == Verdict::kHere; }
+bool ClusterRouter::IsServedHere(const Request& request) const { return Find(request).verdict == Verdict::kHere; }
 
 ClusterRouter::Verdict ClusterRouter::WhileDown(const Request& request, const Wish& wish) const {
   const Settings& settings = parts_.env.settings;

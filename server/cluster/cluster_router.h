@@ -26,7 +26,7 @@ class ClusterRouter final : public SlotRouter {  // checks whether this node ser
   std::optional<int> CheckInScript(const Request& request) const override;  // returns the slot; throws like Check
   std::optional<int> SlotOf(const Command& command, std::span<const Bytes> arguments) const override;
 
-  bool IsHere(const Request& request) const;  // this node serves all its keys
+  bool IsServedHere(const Request& request) const;  // this node serves all its keys
 
   // Returns the address or name by which clients are told of a node (cluster-preferred-endpoint-type). Returns nothing
   // for unknown-endpoint: clients then use the address that they know.

@@ -18,17 +18,17 @@ constexpr int64_t kExplainAgainMs = 10'000;
 
 int64_t Election::LimitMs() const { return std::max(parts_.core.TimeoutMs() * 2, kLeastLimitMs); }
 
-bool Election::IsWanted() const {
+bool Election::IsElectionNeeded() const {
   const ClusterNode& me = parts_.core.view.me();
   if (!me.IsReplica() || me.primary == nullptr || me.primary->slot_count == 0) return false;
-  if (parts_.manual.CanStart()) return true;
+  if (parts_.manual.CanStartElection()) return true;
   // This includes the case that the primary fails while a manual failover waits for it.
   return me.primary->Is(kNodeFailed) && !parts_.core.settings.cluster_replica_no_failover;
 }
 
 bool Election::IsDataTooOld() const {
   const Settings& settings = parts_.core.settings;
-  if (settings.cluster_replica_validity_factor == 0 || parts_.manual.CanStart()) return false;
+  if (settings.cluster_replica_validity_factor == 0 || parts_.manual.CanStartElection()) return false;
   // The time until the failure was noticed does not count.
   const int64_t age_ms = std::max<int64_t>(parts_.core.host.DataAgeMs() - parts_.core.TimeoutMs(), 0);
   return age_ms > int64_t{settings.repl_ping_replica_period} * 1000 +
@@ -44,11 +44,11 @@ int Election::Rank() const {
 }
 
 void Election::Continue() {
-  if (!IsWanted()) return;
+  if (!IsElectionNeeded()) return;
   const int64_t now_ms = parts_.core.NowMs();
   if (!parts_.core.host.HasWholeData()) return Explain(Obstacle::kNoData);
   if (IsDataTooOld()) return Explain(Obstacle::kDataAge);
-  if (at_ms_ == 0 || now_ms - at_ms_ > LimitMs() * 2) return Schedule();
+  if (at_ms_ == 0 || now_ms - at_ms_ > LimitMs() * 2) return ScheduleVoteRequest();
   if (!has_asked_ && !parts_.manual.IsUnderWay()) ApplyRank();
   if (now_ms < at_ms_) return Explain(Obstacle::kDelay);
   if (now_ms - at_ms_ > LimitMs()) return Explain(Obstacle::kExpired);
@@ -57,7 +57,7 @@ void Election::Continue() {
   Explain(Obstacle::kVotes);
 }
 
-void Election::Schedule() {
+void Election::ScheduleVoteRequest() {
   const bool is_manual = parts_.manual.IsUnderWay();
   const int64_t now_ms = parts_.core.NowMs();
   has_asked_ = false;
@@ -90,7 +90,7 @@ void Election::Ask() {
   has_asked_ = true;
   parts_.core.log.Notice(StrCat("Starting a failover election for epoch ", epoch_, "."));
   BusPacket packet;
-  packet.header = parts_.bus.Header(PacketType::kVoteRequest);
+  packet.header = parts_.bus.MakeHeader(PacketType::kVoteRequest);
   if (parts_.manual.IsUnderWay()) packet.header.message_flags |= PacketHeader::kForcesVote;
   parts_.bus.Broadcast(packet);
   view.WantSave();
@@ -161,7 +161,7 @@ void Election::Explain(Obstacle obstacle) {
 
 // --- Voting.
 
-std::string Election::Objection(const ClusterNode& candidate, const PacketHeader& header) const {
+std::string Election::VoteRefusalReason(const ClusterNode& candidate, const PacketHeader& header) const {
   const ClusterView& view = parts_.core.view;
   if (header.current_epoch < view.current_epoch) {
     return StrCat("reqEpoch (", header.current_epoch, ") < curEpoch(", view.current_epoch, ")");
@@ -190,11 +190,11 @@ std::string Election::Objection(const ClusterNode& candidate, const PacketHeader
   return objection;
 }
 
-void Election::ReceiveRequest(ClusterNode& candidate, const PacketHeader& header) {
+void Election::ReceiveVoteRequest(ClusterNode& candidate, const PacketHeader& header) {
   ClusterView& view = parts_.core.view;
   if (!view.me().IsPrimary() || view.me().slot_count == 0) return;
   const std::string name = candidate.LogName();
-  const std::string objection = Objection(candidate, header);
+  const std::string objection = VoteRefusalReason(candidate, header);
   if (!objection.empty()) {
     parts_.core.log.Warning("Failover auth denied to " + name + ": " + objection);
     return;
@@ -205,7 +205,7 @@ void Election::ReceiveRequest(ClusterNode& candidate, const PacketHeader& header
   view.WantSave(ClusterView::Save::kNow);
   parts_.save();
   BusPacket packet;
-  packet.header = parts_.bus.Header(PacketType::kVote);
+  packet.header = parts_.bus.MakeHeader(PacketType::kVote);
   parts_.bus.Send(candidate, packet);
   parts_.core.log.Notice(StrCat("Failover auth granted to ", name, " for epoch ", view.current_epoch));
 }

@@ -38,14 +38,14 @@ class Election {  // by which a replica replaces its failed primary
   void TakeOver();               // replaces the primary without checking for votes
   void Cancel() { at_ms_ = 0; }  // no election then
 
-  void ReceiveRequest(ClusterNode& candidate, const PacketHeader& header);  // for this node's vote
+  void ReceiveVoteRequest(ClusterNode& candidate, const PacketHeader& header);  // for this node's vote
 
  private:
   enum class Obstacle : uint8_t { kNone, kNoData, kDataAge, kDelay, kExpired, kVotes };
 
-  bool IsWanted() const;      // the primary is FAIL, or a manual failover can go on
+  bool IsElectionNeeded() const;      // the primary is FAIL, or a manual failover can go on
   bool IsDataTooOld() const;  // cluster-replica-validity-factor
-  void Schedule();            // sets the delay
+  void ScheduleVoteRequest();            // sets the delay
   // Returns the number of replicas of the same primary with a larger offset.
   int Rank() const;
   void ApplyRank();  // adds delay if more replicas have more data by now
@@ -53,7 +53,7 @@ class Election {  // by which a replica replaces its failed primary
   void Win();
   void Explain(Obstacle obstacle);  // once, and again if it lasts
   int64_t LimitMs() const;          // time for the votes to arrive
-  std::string Objection(const ClusterNode& candidate, const PacketHeader& header) const;  // empty: it gets one
+  std::string VoteRefusalReason(const ClusterNode& candidate, const PacketHeader& header) const;  // empty: it gets one
 
   const Parts parts_;        // from the constructor
   int64_t at_ms_ = 0;        // when to request votes, or when that was done; 0: no election yet

@@ -11,7 +11,7 @@ constexpr int64_t kTakeBackTimeouts = 2;  // in node timeouts: how long a reacha
 
 }  // namespace
 
-void FailureDetector::Report(ClusterNode& node, const ClusterNode& reporter) {
+void FailureDetector::AddFailureReport(ClusterNode& node, const ClusterNode& reporter) {
   const int64_t now_ms = parts_.core.NowMs();
   const auto known = std::ranges::find(node.reports, reporter.id, &ClusterNode::FailureReport::reporter);
   if (known != node.reports.end()) {
@@ -58,7 +58,7 @@ void FailureDetector::FailIfMajority(ClusterNode& node) {
   MarkFailed(node);
   // Receivers need not wait for reports, so all nodes of one partition agree immediately.
   BusPacket packet;
-  packet.header = parts_.bus.Header(PacketType::kFail);
+  packet.header = parts_.bus.MakeHeader(PacketType::kFail);
   packet.body = FailBody{node.id};
   parts_.bus.Broadcast(packet);
 }
@@ -92,10 +92,10 @@ void FailureDetector::Answered(ClusterNode& node) {
   // elected for a long time.
   const bool is_plain = node.IsReplica() || node.slot_count == 0;
   const bool was_long = parts_.core.NowMs() - node.failed_at_ms > parts_.core.TimeoutMs() * kTakeBackTimeouts;
-  if (is_plain || was_long) TakeBack(node);
+  if (is_plain || was_long) ClearFailFlag(node);
 }
 
-void FailureDetector::TakeBack(ClusterNode& node) {
+void FailureDetector::ClearFailFlag(ClusterNode& node) {
   parts_.core.log.Notice("Clear FAIL state for node " + node.LogName() + ": it is reachable again.");
   node.Clear(kNodeFailed);
   parts_.core.view.Changed();

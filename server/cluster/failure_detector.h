@@ -18,7 +18,7 @@ class FailureDetector {  // decides which nodes are PFAIL or FAIL
   explicit FailureDetector(const Parts& parts) : parts_(parts) {}
 
   // Records that a primary reports the node as failing, or that it no longer does.
-  void Report(ClusterNode& node, const ClusterNode& reporter);
+  void AddFailureReport(ClusterNode& node, const ClusterNode& reporter);
   void Withdraw(ClusterNode& node, const ClusterNode& reporter);
   int CountReports(ClusterNode& node);  // of primaries; first removes those that are too old
 
@@ -32,7 +32,7 @@ class FailureDetector {  // decides which nodes are PFAIL or FAIL
  private:
   void FailIfMajority(ClusterNode& node);  // of the primaries reports it; then all nodes are told
   void MarkFailed(ClusterNode& node);      // changes PFAIL to FAIL
-  void TakeBack(ClusterNode& node);        // the node is not FAIL any more
+  void ClearFailFlag(ClusterNode& node);        // the node is not FAIL any more
 
   const Parts parts_;  // from the constructor
   int suspects_ = 0;   // PFAIL nodes in this round of the timer

@@ -38,7 +38,7 @@ std::optional<std::string> NormalIp(const std::string& ip) {
 
 // --- Handshakes.
 
-bool Gossip::Greet(const NodeAddress& address) {
+bool Gossip::MeetNode(const NodeAddress& address) {
   const auto ip = NormalIp(address.ip);
   if (!ip || address.bus_port == 0) return false;
   NodeAddress normal = address;
@@ -79,7 +79,7 @@ void Gossip::EndLateHandshakes() {
 
 // --- Sending.
 
-std::vector<const ClusterNode*> Gossip::Choose(const ClusterNode* receiver) {
+std::vector<const ClusterNode*> Gossip::ChooseNodesForGossip(const ClusterNode* receiver) {
   const ClusterView& view = parts_.core.view;
   const std::vector<ClusterNode*>& all = view.All();
   const size_t most = all.size() > 2 ? all.size() - 2 : 0;
@@ -136,9 +136,9 @@ PingExtensions Gossip::MyExtensions() {
 BusPacket Gossip::Compose(PacketType type, const ClusterNode* receiver) {
   ++composed_;
   BusPacket packet;
-  packet.header = parts_.bus.Header(type);
+  packet.header = parts_.bus.MakeHeader(type);
   PingBody body;
-  for (const ClusterNode* node : Choose(receiver)) body.gossip.push_back(EntryOf(*node));
+  for (const ClusterNode* node : ChooseNodesForGossip(receiver)) body.gossip.push_back(EntryOf(*node));
   body.extensions = MyExtensions();
   packet.body = std::move(body);
   return packet;
@@ -161,7 +161,7 @@ void Gossip::BroadcastPong(To whom) {
 
 void Gossip::TellOfMyself() {
   BusPacket packet;
-  packet.header = parts_.bus.Header(PacketType::kPong);
+  packet.header = parts_.bus.MakeHeader(PacketType::kPong);
   packet.body = PingBody{.gossip = {}, .extensions = MyExtensions()};
   parts_.bus.Broadcast(packet);
 }
@@ -187,15 +187,15 @@ void Gossip::ApplyGossipEntry(ClusterNode& sender, const GossipEntry& entry) {
     if (!node->IsMyself()) UpdateKnownNode(sender, *node, entry);
     return;
   }
-  if ((entry.flags & (kNodeNoAddress | kNodeHandshake)) != 0 || !entry.id.IsSound() || IsForgotten(entry.id)) return;
-  if (NormalIp(entry.ip) && entry.bus_port != 0) Learn(entry);
+  if ((entry.flags & (kNodeNoAddress | kNodeHandshake)) != 0 || !entry.id.IsValid() || IsForgotten(entry.id)) return;
+  if (NormalIp(entry.ip) && entry.bus_port != 0) AddGossipedNode(entry);
 }
 
 void Gossip::UpdateKnownNode(ClusterNode& sender, ClusterNode& node, const GossipEntry& entry) {
   const bool fails = (entry.flags & (kNodeSuspect | kNodeFailed)) != 0;
   if (sender.IsPrimary() && &sender != &node) {
     if (fails) {
-      parts_.failures.Report(node, sender);
+      parts_.failures.AddFailureReport(node, sender);
     } else {
       parts_.failures.Withdraw(node, sender);
     }
@@ -220,7 +220,7 @@ void Gossip::UpdateKnownNode(ClusterNode& sender, ClusterNode& node, const Gossi
 }
 
 // Adds a node that a member of the cluster describes. Its primary and slots are learned from its own packets.
-void Gossip::Learn(const GossipEntry& entry) {
+void Gossip::AddGossipedNode(const GossipEntry& entry) {
   if (parts_.core.view.KnownNodes() >= kMostNodes) return;
   const bool is_replica = (entry.flags & kNodeReplica) != 0;
   ClusterNode& node = parts_.core.view.Add(entry.id, is_replica ? kNodeReplica : kNodePrimary);
@@ -246,8 +246,8 @@ void Gossip::ApplyExtensions(ClusterNode& sender, const PingExtensions& extensio
   // A node that does not announce a shard belongs to the shard of its primary.
   const NodeId shard = extensions.shard.value_or(sender.primary != nullptr ? sender.primary->shard : sender.shard);
   const bool was_known = sender.is_shard_known;
-  if (extensions.shard && shard.IsSound()) sender.is_shard_known = true;
-  if (shard.IsSound() && sender.shard != shard) {
+  if (extensions.shard && shard.IsValid()) sender.is_shard_known = true;
+  if (shard.IsValid() && sender.shard != shard) {
     sender.shard = shard;
     // This node may have followed the primary before it knew the shard. If a primary moves to another shard later,
     // this node does not move with it, because its data belongs to the old shard.
@@ -279,7 +279,7 @@ bool Gossip::IsForgotten(const NodeId& id) {
 }
 
 void Gossip::Remove(ClusterNode& node) {
-  parts_.bus.DropAll(node);
+  parts_.bus.DropBothLinks(node);
   parts_.core.view.Remove(node);
 }
 

@@ -23,7 +23,7 @@ class Gossip {  // lets nodes learn of each other
   };
   explicit Gossip(const Parts& parts) : parts_(parts) {}
 
-  bool Greet(const NodeAddress& address);      // CLUSTER MEET; false: the address is invalid
+  bool MeetNode(const NodeAddress& address);      // CLUSTER MEET; false: the address is invalid
   void GreetBack(const NodeAddress& address);  // with an unknown node, within limits
   // Adds a node whose id is not known yet. Returns null if a handshake with this address is under way.
   ClusterNode* BeginHandshake(const NodeAddress& address, uint16_t more_flags);
@@ -50,12 +50,12 @@ class Gossip {  // lets nodes learn of each other
   void Remove(ClusterNode& node);  // and closes its links
 
  private:
-  std::vector<const ClusterNode*> Choose(const ClusterNode* receiver);   // for a packet to `receiver`
+  std::vector<const ClusterNode*> ChooseNodesForGossip(const ClusterNode* receiver);   // for a packet to `receiver`
   GossipEntry EntryOf(const ClusterNode& node) const;                    // what a packet says of it
   PingExtensions MyExtensions();                                         // what this node announces of itself
   void ApplyGossipEntry(ClusterNode& sender, const GossipEntry& entry);  // what it says of another node
   void UpdateKnownNode(ClusterNode& sender, ClusterNode& node, const GossipEntry& entry);
-  void Learn(const GossipEntry& entry);                   // a node that was not known yet
+  void AddGossipedNode(const GossipEntry& entry);                   // a node that was not known yet
   NodeAddress AddressOf(const GossipEntry& entry) const;  // of the node that it describes
 
   const Parts parts_;                    // from the constructor

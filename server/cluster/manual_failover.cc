@@ -10,11 +10,11 @@ void ManualFailover::Start(Mode mode) {
   can_start_ = mode == Mode::kForce;
   if (mode == Mode::kForce) return;
   BusPacket packet;
-  packet.header = parts_.bus.Header(PacketType::kPauseRequest);
+  packet.header = parts_.bus.MakeHeader(PacketType::kPauseRequest);
   if (ClusterNode* primary = parts_.core.view.me().primary) parts_.bus.Send(*primary, packet);
 }
 
-void ManualFailover::ReceiveRequest(ClusterNode& replica) {
+void ManualFailover::ReceivePauseRequest(ClusterNode& replica) {
   if (replica.primary != &parts_.core.view.me()) return;
   Reset();
   until_ms_ = parts_.core.NowMs() + parts_.core.settings.cluster_manual_failover_timeout;

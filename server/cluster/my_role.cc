@@ -19,10 +19,10 @@ void MyRole::Follow(ClusterNode& primary) {
   view.WantSave();
   view.WantCheck();
   if (on_change_) on_change_();
-  Connect(is_sibling ? History::Owner::kSame : History::Owner::kOther);
+  ConnectToPrimary(is_sibling ? History::Owner::kSame : History::Owner::kOther);
 }
 
-void MyRole::Connect(History::Owner owner) {
+void MyRole::ConnectToPrimary(History::Owner owner) {
   const NodeAddress& address = core_.view.me().primary->address;
   const int port = core_.settings.tls_replication ? address.tls_port : address.tcp_port;
   if (core_.view.me().primary->HasAddress()) core_.host.Follow(address.ip, port, owner);

@@ -13,14 +13,14 @@ class MyRole {  // changes the role of this node
   explicit MyRole(const ClusterCore& core) : core_(core) {}
 
   // Sets the handler that is called after each change of role.
-  void OnChange(std::function<void()> handler) { on_change_ = std::move(handler); }
+  void SetRoleChangeHandler(std::function<void()> handler) { on_change_ = std::move(handler); }
 
   void Follow(ClusterNode& primary);  // makes this node a replica without slots; `primary` is another node
   void Promote();                     // makes this node a primary
-  void FollowAgain() { Connect(History::Owner::kSame); }  // after a change of its address
+  void FollowAgain() { ConnectToPrimary(History::Owner::kSame); }  // after a change of its address
 
  private:
-  void Connect(History::Owner owner);  // whose history the present data has
+  void ConnectToPrimary(History::Owner owner);  // whose history the present data has
 
   const ClusterCore& core_;
   std::function<void()> on_change_;  // runs after each change of role

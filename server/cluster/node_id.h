@@ -38,7 +38,7 @@ class NodeId {  // id of a node or shard: 40 hexadecimal digits
   }
 
   bool IsNull() const { return bytes_[0] == '\0'; }
-  bool IsSound() const { return Parse(Text()).has_value(); }  // has only digits; an id from the bus may not
+  bool IsValid() const { return Parse(Text()).has_value(); }  // has only digits; an id from the bus may not
   Bytes Text() const { return {bytes_.data(), kLength}; }
   std::string String() const { return std::string(Text()); }
   // NOLINTNEXTLINE(modernize-use-nullptr): false positive in the code that the compiler generates

@@ -40,7 +40,7 @@ std::string ServerClusterHost::Path() const {
   return services_.env.settings.folder->Resolve(services_.env.settings.cluster_config_file);
 }
 
-Result<std::string, std::string> ServerClusterHost::OpenFile() {
+Result<std::string, std::string> ServerClusterHost::OpenNodesFile() {
   const std::string path = Path();
   if (services_.env.files.KindOf(path) == FileSystem::Kind::kAbsent) {
     auto made = services_.env.files.Open(path, FileSystem::Mode::kAppend);
@@ -106,7 +106,7 @@ int64_t ServerClusterHost::Offset() const { return services_.data.dataset.histor
 
 int64_t ServerClusterHost::DataAgeMs() const {
   const PrimaryLink& link = services_.replication.primary_link();
-  const PrimaryLink::Figures figures = link.Survey();
+  const PrimaryLink::Figures figures = link.GetFigures();
   if (!figures.was_linked) return kForEver;
   return (link.state() == PrimaryLink::State::kLinked ? figures.last_io_s : figures.down_since_s) * 1000;
 }
@@ -162,7 +162,7 @@ void ServerClusterHost::GiveUpKeysIn(int db, int slot) {
     const std::vector<std::string> some = keys.by_slot()->Some(slot, kKeysPerUnit);
     if (some.empty()) return;
     Unit unit(services_.data.dataset, services_.env.clock.WallMs(), ExpiryRule::kBelieve);
-    for (const std::string& key : some) unit.GiveUp(db, keys.Find(key));
+    for (const std::string& key : some) unit.RemoveMigratedKey(db, keys.Find(key));
     unit.Close(Unit::Bond::kApart);
   }
 }

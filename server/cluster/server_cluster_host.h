@@ -19,7 +19,7 @@ class ServerClusterHost final : public ClusterHost {  // connects the cluster to
 
   // Opens (or creates) and locks nodes.conf. Returns its content, which is empty if it was just created. Fails with the
   // reason.
-  Result<std::string, std::string> OpenFile();
+  Result<std::string, std::string> OpenNodesFile();
 
   // ClusterHost
   int64_t Offset() const override;     // replication offset of this server

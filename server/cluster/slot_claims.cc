@@ -79,7 +79,7 @@ void SlotClaims::Correct(ClusterNode& sender, const PacketHeader& header) {
   parts_.core.log.Verbose("Node " + sender.LogName() +
                           " has old slots configuration, sending an UPDATE message about " + winner->LogName());
   BusPacket packet;
-  packet.header = parts_.bus.Header(PacketType::kUpdate);
+  packet.header = parts_.bus.MakeHeader(PacketType::kUpdate);
   packet.body = UpdateBody{winner->config_epoch, winner->id, view.SlotsOf(*winner)};
   parts_.bus.Send(sender, packet);
 }

@@ -44,14 +44,14 @@ void SlotStats::AdoptSetting() {
 void SlotStats::AttachAll() {
   services_.execution.observers.Attach(*this);
   services_.data.dataset.journals.Attach(*this);
-  services_.clients.pubsub.OnShardMessage(
+  services_.clients.pubsub.SetShardListener(
       [this](Bytes channel, Bytes message, size_t receivers) { OnShardMessage(channel, message, receivers); });
 }
 
 void SlotStats::DetachAll() {
   services_.execution.observers.Detach(*this);
   services_.data.dataset.journals.Detach(*this);
-  services_.clients.pubsub.OnShardMessage(nullptr);
+  services_.clients.pubsub.SetShardListener(nullptr);
   slot_ = kNoSlot;
   queued_ = {};
   streamed_bytes_ = 0;

@@ -67,7 +67,7 @@ struct IndexRange {   // indexes of a list or ranks of a sorted set, as in LRANG
     size_t first = 0;  // index of the first element
     size_t count = 0;  // number of elements
   };
-  Part Among(size_t size) const {  // the part of the range within `size` elements
+  Part ClampTo(size_t size) const {  // the part of the range within `size` elements
     const auto length = static_cast<int64_t>(size);
     const int64_t first = std::max<int64_t>(start < 0 ? start + length : start, 0);
     const int64_t last = std::min(stop < 0 ? stop + length : stop, length - 1);
@@ -112,7 +112,7 @@ inline int64_t CheckedTimeoutMs(const Call& call, int64_t timeout_ms) {  // thro
   return timeout_ms;
 }
 
-inline int64_t TimeoutMs(const Call& call, Bytes word) {  // parses milliseconds (WAIT, CLIENT PAUSE)
+inline int64_t ParseTimeoutMs(const Call& call, Bytes word) {  // parses milliseconds (WAIT, CLIENT PAUSE)
   return CheckedTimeoutMs(call, Args::Integer(word, refusals::kTimeoutNotInteger));
 }
 

@@ -300,7 +300,7 @@ Config::NamesAndValues Config::Differing(const NamesAndValues& pairs) const {
 }
 
 void Config::Set(const NamesAndValues& pairs, SetContext context) {
-  const std::vector<Change> changes = Resolve(pairs, context);
+  const std::vector<Change> changes = ResolveChanges(pairs, context);
   Settings next = settings_;
   const std::vector<Change> changed = AssignAll(changes, next);
   next.hz = std::clamp(next.hz, kMinHz, kMaxHz);
@@ -313,7 +313,7 @@ void Config::Set(const NamesAndValues& pairs, SetContext context) {
 }
 
 // Redis: CONFIG SET accepts an alias together with its primary name, but no name twice.
-std::vector<Config::Change> Config::Resolve(const NamesAndValues& pairs, SetContext context) const {
+std::vector<Config::Change> Config::ResolveChanges(const NamesAndValues& pairs, SetContext context) const {
   std::vector<Change> changes;
   for (const auto& [given, value] : pairs) {
     const Directive* directive = FindKnown(given, DialectOf(settings_.emulate));
@@ -338,7 +338,7 @@ void Config::RefuseUnlessSettable(const Directive& directive, const std::string&
     RefuseSet(given_name, "can't set protected config");
   }
   if (directive.Has(directive_flags::kDenyLoading) && context.is_loading) {
-    throw refusals::IsLoading(NamedTraits(settings_));
+    throw refusals::LoadingDataset(NamedTraits(settings_));
   }
 }
 

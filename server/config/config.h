@@ -109,7 +109,7 @@ class Config {
     std::string_view name;  // the first changed directive that has this hook
   };
 
-  std::vector<Change> Resolve(const NamesAndValues& pairs, SetContext context) const;
+  std::vector<Change> ResolveChanges(const NamesAndValues& pairs, SetContext context) const;
   void RefuseUnlessSettable(const Directive& directive, const std::string& given_name, SetContext context) const;
   std::vector<Change> AssignAll(const std::vector<Change>& changes, Settings& next);  // the changes with a new value
   std::vector<DueHook> DueHooks(const std::vector<Change>& changed) const;            // hooks of the changed directives

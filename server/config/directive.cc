@@ -218,7 +218,7 @@ std::string_view Directive::CommonName() const { return renamed_since.IsIn(kSpok
 
 bool Directive::IsHidden(const Dialect& dialect) const {
   if (Has(directive_flags::kUnlisted)) return true;
-  return Has(directive_flags::kHidden) && (since.Empty() || !dialect.Emulates());
+  return Has(directive_flags::kHidden) && (since.IsEmpty() || !dialect.Emulates());
 }
 
 }  // namespace respite

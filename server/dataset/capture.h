@@ -39,7 +39,7 @@ class Capture {  // all keys and functions of a Dataset at one moment, to be res
 
   size_t Keys() const;
   size_t Functions() const {  // number of captured functions
-    return functions_ == nullptr ? 0 : functions_->Functions();
+    return functions_ == nullptr ? 0 : functions_->FunctionCount();
   }
 
  private:

@@ -34,7 +34,7 @@ size_t SizeOf(const Entry& entry) {
     case ValueType::kSortedSet:
       return SortedSet(place).Size();
     case ValueType::kHash:
-      return Hash::Complete(entry).Size();
+      return Hash::WithExpiredFields(entry).Size();
     case ValueType::kStream:
       return Stream(place).Log().Length();
   }
@@ -46,7 +46,7 @@ std::string ContentOf(const Entry& entry) {
   Digest digest;
   MixValue(digest, entry);
   if (!entry.HasTimedFields()) return digest.Hex();
-  const Hash hash = Hash::Complete(entry);
+  const Hash hash = Hash::WithExpiredFields(entry);
   hash.ForEach([&](Bytes field, Bytes) {
     Digest deadline;
     deadline.Mix(field);
@@ -103,7 +103,7 @@ ChangeCheck::ChangeCheck(Unit& unit, int db, Bytes key, const Entry* found)
       db_(db),
       key_(key),
       before_(found == nullptr ? ValuePrint() : ValuePrint(*found)),
-      changes_before_(unit.Changes()),
+      changes_before_(unit.ChangeCount()),
       exceptions_before_(std::uncaught_exceptions()) {}
 
 void ChangeCheck::Close() {
@@ -113,7 +113,7 @@ void ChangeCheck::Close() {
   const ValuePrint after = entry == nullptr ? ValuePrint() : ValuePrint(*entry);
   const bool value_changed = changed_ || !after.HasValueOf(before_);
   const bool anything_changed = value_changed || after != before_;
-  const bool is_counted = unit_.Changes() != changes_before_;
+  const bool is_counted = unit_.ChangeCount() != changes_before_;
   if (std::uncaught_exceptions() > exceptions_before_) {
     assert(!anything_changed && !created_ && !reported_ && "a refused command changed a key");
     return;

@@ -24,9 +24,9 @@ namespace respite {
 class ChangeCheck {  // asserts that a command reports its changes; empty without assertions
  public:
   ChangeCheck(Unit&, int, Bytes, const Entry*) {}
-  void Created() {}          // the edit created the key
-  void Changed() {}          // the edit gave the key a value or a deadline
-  void Reported() {}         // the command reported its change
+  void NoteCreated() {}          // the edit created the key
+  void NoteChanged() {}          // the edit gave the key a value or a deadline
+  void NoteReported() {}         // the command reported its change
   void LeaveUnreported() {}  // disables the check
   void Close() {}            // checks that changes were reported
 };
@@ -57,10 +57,10 @@ class ChangeCheck {
   ChangeCheck& operator=(const ChangeCheck&) = delete;
 
   // Notes that the edit created the key, and that listeners were already notified.
-  void Created() { created_ = true; }
+  void NoteCreated() { created_ = true; }
   // Notes that the edit gave the key a value or a deadline, which may be equal to the old one.
-  void Changed() { changed_ = true; }
-  void Reported() { reported_ = true; }
+  void NoteChanged() { changed_ = true; }
+  void NoteReported() { reported_ = true; }
   // Suppresses the check for a change that is left unreported on purpose.
   void LeaveUnreported() { closed_ = true; }
   // Compares, and aborts if a change was not reported. Later calls do nothing.

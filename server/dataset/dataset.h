@@ -61,8 +61,8 @@ struct KeyspaceStats {
 class Disposal {  // frees values that were removed from the keyspace, now or on another thread
  public:
   virtual ~Disposal() = default;
-  virtual void Expired(EntryPtr entry) = 0;     // frees a removed expired key
-  virtual void Evicted(EntryPtr entry) = 0;     // frees an evicted key
+  virtual void FreeExpired(EntryPtr entry) = 0;     // frees a removed expired key
+  virtual void FreeEvicted(EntryPtr entry) = 0;     // frees an evicted key
   virtual void Overwritten(BlobRef value) = 0;  // frees a replaced string
   virtual void Overwritten(std::unique_ptr<Object> value) = 0;
 };
@@ -76,7 +76,7 @@ class FunctionStore {  // the functions of FCALL as an opaque part of the data
     virtual ~Content() = default;
     // Returns a copy of the functions. Cost: O(size of the functions' texts).
     virtual std::unique_ptr<Content> Clone() const = 0;
-    virtual size_t Functions() const = 0;  // their number
+    virtual size_t FunctionCount() const = 0;  // their number
   };
 
   virtual ~FunctionStore() = default;
@@ -114,7 +114,7 @@ struct Dataset {  // the keys of a server, and the state that every Unit needs
   IdSource ids;
   History history;    // replication ID and offset
   Journals journals;  // receive propagated commands: the append-only file, the backlog
-  Effects effects;    // the propagated commands of the open Units
+  PropagatedCommands effects;    // the propagated commands of the open Units
 };
 
 }  // namespace respite

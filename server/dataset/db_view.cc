@@ -7,7 +7,7 @@
 namespace respite {
 
 Entry* DbView::Add(Bytes key, StringContent&& content, int64_t deadline_ms) {
-  unit_->Created(index_, key);
+  unit_->ReportNewKey(index_, key);
   return MutableData().Add(key, HashOf(key), std::move(content), deadline_ms, FreshAccess());
 }
 
@@ -34,7 +34,7 @@ std::vector<Database> DbView::Flush(std::span<const int> dbs) const {
   Keyspace& keyspace = unit_->data().keyspace;
   size_t keys = 0;
   for (int db : dbs) keys += keyspace[db].Size();
-  unit_->Flushed(dbs, keys);
+  unit_->ReportFlush(dbs, keys);
   std::vector<Database> contents;
   for (int db : dbs) contents.push_back(keyspace.Detach(db));
   ChangeKeeper* const keeper = unit_->data().keeper;

@@ -25,7 +25,7 @@ class DbView {  // the selected database as one command sees it: expired keys ar
   int Index() const { return index_; }  // number of the database
   const Database& Data() const { return unit_->data().keyspace[index_]; }
   // Returns a view of another database in the same Unit.
-  DbView Other(int index) const {  // a view of another database in the same Unit
+  DbView OtherDatabase(int index) const {  // a view of another database in the same Unit
     return DbView(*unit_, index, touches_, known_);
   }
 
@@ -43,7 +43,7 @@ class DbView {  // the selected database as one command sees it: expired keys ar
     return entry;
   }
   // Looks up a key and counts a hit or a miss, but reports no "keymiss" event (OBJECT, and look-ups during iteration).
-  const Entry* Examine(Bytes key) {  // for OBJECT and SCAN: reports no "keymiss" event either
+  const Entry* LookUpNoTouchNoEvent(Bytes key) {  // for OBJECT and SCAN: reports no "keymiss" event either
     const Entry* entry = Peek(key);
     ++(entry != nullptr ? unit_->data().stats.hits : unit_->data().stats.misses);
     return entry;
@@ -107,13 +107,13 @@ class DbView {  // the selected database as one command sees it: expired keys ar
   const EncodingLimits& Limits() const {  // for values that are built before they are stored
     return unit_->data().limits;
   }
-  uint32_t FreshAccess() const { return unit_->data().usage.Fresh(unit_->now_ms()); }  // LRU or LFU bits of a new key
+  uint32_t FreshAccess() const { return unit_->data().usage.BitsForNewKey(unit_->now_ms()); }  // LRU or LFU bits of a new key
 
   std::vector<Database> Flush(std::span<const int> dbs) const;  // empties databases; the caller frees their content
   void SwapDatabases(int one, int other) {
     unit_->data().keyspace.Swap(one, other);
     if (unit_->data().keeper != nullptr) unit_->data().keeper->OnSwap(one, other);
-    unit_->Swapped(one, other);
+    unit_->ReportSwap(one, other);
   }
 
   // Prefetches the keys at every `step`-th argument, at most kPrefetchAhead, so that the cache misses of the following
@@ -143,15 +143,15 @@ class DbView {  // the selected database as one command sees it: expired keys ar
   Entry* Add(Bytes key, StringContent&& content, int64_t deadline_ms);
   Entry* Add(EntryPtr entry) {
     Entry* added = MutableData().Add(std::move(entry));
-    unit_->Created(index_, added->Key());
+    unit_->ReportNewKey(index_, added->Key());
     return added;
   }
   void CountLookup(Bytes key, const Entry* entry) {  // as a hit or a miss of the keyspace statistics
-    if (entry == nullptr) return unit_->Missed(index_, key);
+    if (entry == nullptr) return unit_->ReportMiss(index_, key);
     ++unit_->data().stats.hits;
   }
   void MarkUsed(Entry& entry) {  // updates its LRU or LFU bits
-    entry.SetAccess(unit_->data().usage.Used(entry.Access(), unit_->now_ms()));
+    entry.SetAccess(unit_->data().usage.BitsAfterUse(entry.Access(), unit_->now_ms()));
   }
   template <class EntryType>
   static EntryType* CheckType(EntryType* entry, ValueType type) {  // throws WRONGTYPE

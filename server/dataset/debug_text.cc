@@ -54,7 +54,7 @@ std::string DescribeTable(const HashIndex<Entry*>& table, TableDetail detail) {
   if (detail == TableDetail::kBrief) return text;
   double load = static_cast<double>(table.Size()) / static_cast<double>(table.Capacity());
   double per_key = static_cast<double>(table.UsedBytes()) / static_cast<double>(table.Size());
-  return StrCat(text, " pages: ", table.Pages(), "\n load factor: ", FixedText(load, 2),
+  return StrCat(text, " pages: ", table.PageCount(), "\n load factor: ", FixedText(load, 2),
                 "\n used bytes: ", table.UsedBytes(), "\n bytes per element: ", FixedText(per_key, 2), "\n");
 }
 

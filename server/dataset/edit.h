@@ -31,24 +31,24 @@ class AnyEdit {  // base of all edits: the key, and reports of its changes
 
   void Touched(const KeyEvent& event, uint64_t changes = 1) {  // `changes` for rdb_changes_since_last_save
     NoteReport();
-    Reporter().Touched(db_.index_, key_, event, changes);
+    OwningUnit().Touched(db_.index_, key_, event, changes);
   }
   // Reports a further event of a change that Touched has reported, for this or another key.
   void AlsoTouched(const KeyEvent& event) {  // a further event of a change that was already counted
     NoteReport();
-    Reporter().AlsoTouched(db_.index_, key_, event);
+    OwningUnit().AlsoTouched(db_.index_, key_, event);
   }
   void TouchedSilently() {  // reports a change that has no keyspace event
     NoteReport();
-    Reporter().TouchedSilently(db_.index_, key_);
+    OwningUnit().TouchedSilently(db_.index_, key_);
   }
   void Count(uint64_t changes) {  // of data that is not part of the value (consumer groups)
-    Reporter().Count(changes);
+    OwningUnit().CountChanges(changes);
   }
-  void Announce(const KeyEvent& event) {  // reports only the keyspace event
-    Reporter().Announce(db_.index_, key_, event);
+  void ReportEvent(const KeyEvent& event) {  // reports only the keyspace event
+    OwningUnit().Announce(db_.index_, key_, event);
   }
-  void Wake() { Reporter().Wake(db_.index_, key_); }
+  void Wake() { OwningUnit().Wake(db_.index_, key_); }
   void LeaveUnreported() {  // disables the assertion that changes are reported (DEBUG POPULATE)
     check_.LeaveUnreported();
   }
@@ -60,10 +60,10 @@ class AnyEdit {  // base of all edits: the key, and reports of its changes
   }
   ~AnyEdit() { check_.Close(); }
 
-  Unit& Reporter() { return *db_.unit_; }  // the Unit that receives the reports
+  Unit& OwningUnit() { return *db_.unit_; }  // the Unit that receives the reports
   void NoteReport() {                      // tells the assertion that the change was reported
     is_reported_ = true;
-    check_.Reported();
+    check_.NoteReported();
   }
 
   DbView& db_;
@@ -82,21 +82,21 @@ class KeyEdit : public AnyEdit {  // an edit of a key with its whole value
 
   // Sets text and deadline, regardless of the old value.
   void Put(StringContent content, int64_t deadline_ms = kNoDeadline) {
-    check_.Changed();
+    check_.NoteChanged();
     entry_ = db_.Put(entry_, key_, std::move(content), deadline_ms);
   }
   void Assign(StringContent content) {  // sets the text and keeps the deadline
-    check_.Changed();
+    check_.NoteChanged();
     entry_ = db_.Assign(entry_, key_, std::move(content));
   }
   // Stores a value that was created elsewhere. Requires: the key does not exist.
   void Add(EntryPtr value) {
-    check_.Changed();
+    check_.NoteChanged();
     entry_ = db_.Add(std::move(value));
   }
   // Removes the key and returns its entry; the caller decides where it is freed. Requires: the key exists.
   EntryPtr Take() {
-    check_.Changed();
+    check_.NoteChanged();
     return db_.MutableData().Take(std::exchange(entry_, nullptr));
   }
   // Stores a value that was created elsewhere. Returns the old one, or null; the caller decides where it is freed.
@@ -104,11 +104,11 @@ class KeyEdit : public AnyEdit {  // an edit of a key with its whole value
   EntryPtr Replace(EntryPtr value);  // returns the old value, or null
   // Sets the deadline. All functions from here on require that the key exists.
   void SetDeadline(int64_t deadline_ms) {  // UNIX time
-    check_.Changed();
+    check_.NoteChanged();
     entry_ = db_.MutableData().SetDeadline(entry_, deadline_ms);
   }
   void SetInteger(int64_t value) {  // requires an integer value
-    check_.Changed();
+    check_.NoteChanged();
     entry_->SetInteger(value);
   }
   // Resizes a string to `size` bytes and returns its text for writing; see Database::Grow. The next change may move the
@@ -160,7 +160,7 @@ class Edit : public AnyEdit {
   // `found` is the key's entry before the edit created one.
   Edit(DbView& db, Bytes key, const Entry* found, const CollectionPlace& place)
       : AnyEdit(db, key, found), value_(place) {
-    if (found == nullptr && value_.Exists()) check_.Created();
+    if (found == nullptr && value_.Exists()) check_.NoteCreated();
   }
 
   bool DropIfEmpty() {  // removes an empty collection; returns true if it did

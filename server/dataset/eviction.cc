@@ -58,10 +58,10 @@ bool Eviction::LacksMemory() const { return parts_.env.settings.maxmemory != 0 &
 void Eviction::BeforeCommand() {
   // Clients that are served in the middle of a command must not change the result for that command.
   if (parts_.removal->Now() == KeyRemoval::Answer::kLater) return;
-  lacks_memory_ = MakeRoom() == Outcome::kFailed;
+  lacks_memory_ = FreeMemory() == Outcome::kFailed;
 }
 
-Eviction::Outcome Eviction::MakeRoom() {
+Eviction::Outcome Eviction::FreeMemory() {
   if (parts_.removal->Now() != KeyRemoval::Answer::kYes) return Outcome::kWithin;
   Outcome outcome = Outcome::kWithin;
   if (ExcessBytes() != 0) {
@@ -119,7 +119,7 @@ void Eviction::StartInNextTurn() {
   if (!parts_.env.host || std::exchange(posted_, true)) return;
   parts_.env.host->Post([this] {
     posted_ = false;
-    MakeRoom();
+    FreeMemory();
   });
 }
 

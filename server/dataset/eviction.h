@@ -60,7 +60,7 @@ class Eviction {  // keeps memory within maxmemory by removing keys
     kFailed,   // more than maxmemory is used, and no key can be evicted
   };
 
-  Outcome MakeRoom();  // by spare blocks, then by eviction
+  Outcome FreeMemory();  // by spare blocks, then by eviction
   Outcome EvictKeys(size_t excess_bytes);
   void EvictOne(Unit& unit, const EvictionPool::Choice& choice);  // removes the chosen key
   size_t ExcessBytes() const;                                     // by which counted memory exceeds maxmemory

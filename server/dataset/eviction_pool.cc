@@ -30,7 +30,7 @@ uint64_t EvictionPool::Score(const Entry& entry, int64_t now_ms) const {
   }
 }
 
-size_t EvictionPool::CountKeys() const {
+size_t EvictionPool::EvictableKeyCount() const {
   size_t keys = 0;
   for (int db = 0; db < keyspace_.Count(); ++db) keys += IndexOf(db).Size();
   return keys;
@@ -49,8 +49,8 @@ std::optional<EvictionPool::Choice> EvictionPool::Choose(int64_t now_ms) {
     policy_ = settings_.maxmemory_policy;
     count_ = 0;
   }
-  const bool may_all_go = keyspace_.hidden().Empty();
-  const size_t keys = CountKeys();
+  const bool may_all_go = keyspace_.hidden().IsEmpty();
+  const size_t keys = EvictableKeyCount();
   for (int draws = 0; keys != 0 && (may_all_go || draws < kDrawsAtMost); ++draws) {
     if (policy_ == EvictionPolicy::kAllKeysRandom || policy_ == EvictionPolicy::kVolatileRandom) {
       return ChooseRandom(keys);

@@ -11,7 +11,7 @@ namespace respite {
 void ExactExpiry::Begin(int64_t until_wall_ms) {
   until_wall_ms_ = until_wall_ms;
   End();
-  for (int db = 0; db < data_.keyspace.Count(); ++db) Collect(db);
+  for (int db = 0; db < data_.keyspace.Count(); ++db) CollectDeadlines(db);
   std::ranges::sort(planned_, [this](const auto& one, const auto& other) { return IsLater(one, other); });
 }
 
@@ -32,7 +32,7 @@ bool ExactExpiry::IsNextRepeated() const {
 }
 
 ExactExpiry::Deadline ExactExpiry::Take() {
-  const Deadline next = Front();
+  const Deadline next = EarliestDeadline();
   if (!IsNextRepeated()) {
     planned_.pop_back();
     Prefetch();
@@ -71,7 +71,7 @@ void ExactExpiry::VisitTimed(int db, Visit&& visit) const {
   } while (cursor != 0);
 }
 
-void ExactExpiry::Collect(int db) {
+void ExactExpiry::CollectDeadlines(int db) {
   VisitTimed(db, [&](const Entry& entry, int64_t deadline_ms, bool) {
     if (!IsInTime(deadline_ms)) return;
     const Bytes key = entry.Key();
@@ -97,12 +97,12 @@ std::optional<ExactExpiry::Earliest> ExactExpiry::FindEarliest() const {
 
 int64_t ExactExpiry::NextDueMs() const {
   if (IsEmpty() || removal_->Now() != KeyRemoval::Answer::kYes) return Timers::kNever;
-  return Front().wall_ms - (clock_.WallUs() - clock_.MonotonicUs()) / 1000;
+  return EarliestDeadline().wall_ms - (clock_.WallUs() - clock_.MonotonicUs()) / 1000;
 }
 
 void ExactExpiry::RunDue(int64_t) {
-  const int64_t wall_ms = Front().wall_ms;
-  while (!IsEmpty() && Front().wall_ms == wall_ms) Remove(Take());
+  const int64_t wall_ms = EarliestDeadline().wall_ms;
+  while (!IsEmpty() && EarliestDeadline().wall_ms == wall_ms) Remove(Take());
 }
 
 void ExactExpiry::Remove(const Deadline& deadline) {

@@ -37,7 +37,7 @@ class ExactExpiry final : public Timers::Source {  // removes keys exactly at th
 
   int64_t NextDueMs() const override;    // monotonic time of the next deadline
   void RunDue(int64_t now_ms) override;  // removes all keys and fields with the next deadline
-  std::string WhatIsDue() const override { return "key " + std::string(KeyOf(Front())) + " expires"; }
+  std::string WhatIsDue() const override { return "key " + std::string(KeyOf(EarliestDeadline())) + " expires"; }
 
  private:
   struct Deadline {  // of a key, or of the first fields of a hash
@@ -52,7 +52,7 @@ class ExactExpiry final : public Timers::Source {  // removes keys exactly at th
   bool IsLater(const Deadline& one, const Deadline& other) const;  // order of the heap
   bool IsNextRepeated() const;                                     // the next deadline is in repeated_
   // Returns the next deadline. Requires: !IsEmpty().
-  const Deadline& Front() const { return IsNextRepeated() ? repeated_.front() : planned_.back(); }  // the next deadline
+  const Deadline& EarliestDeadline() const { return IsNextRepeated() ? repeated_.front() : planned_.back(); }  // the next deadline
   Deadline Take();
   // Prefetches the keys of the following deadlines while others are removed.
   void Prefetch() const;  // the keys of the following deadlines
@@ -63,7 +63,7 @@ class ExactExpiry final : public Timers::Source {  // removes keys exactly at th
   // Calls visit(entry, deadline, is_field) for each key and each hash with timed fields of the database.
   template <class Visit>
   void VisitTimed(int db, Visit&& visit) const;  // each entry with a deadline or with fields that have one
-  void Collect(int db);                          // adds the database's deadlines to planned_
+  void CollectDeadlines(int db);                          // adds the database's deadlines to planned_
   // Removes the key, or its expired fields. A hash with another deadline before the end is added to repeated_.
   void Remove(const Deadline& deadline);
 

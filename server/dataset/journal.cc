@@ -10,23 +10,23 @@ constexpr size_t kKeptBytes = 64 * 1024;
 
 }  // namespace
 
-void Effects::Add(int db, std::span<const Bytes> words, uint8_t targets) {
+void PropagatedCommands::Add(int db, std::span<const Bytes> words, uint8_t targets) {
   items_.push_back({db, targets, text_.size()});
   AppendRequest(text_, words);
 }
 
-void Effects::AddRequest(int db, Bytes resp_request, uint8_t targets) {
+void PropagatedCommands::AddRequest(int db, Bytes resp_request, uint8_t targets) {
   items_.push_back({db, targets, text_.size()});
   text_ += resp_request;
 }
 
-JournalEntry Effects::operator[](size_t index) const {
+JournalEntry PropagatedCommands::operator[](size_t index) const {
   const Item& item = items_[index];
   const size_t end = index + 1 < items_.size() ? items_[index + 1].begin : text_.size();
   return {item.db, item.targets, Bytes(text_).substr(item.begin, end - item.begin)};
 }
 
-void Effects::Truncate(size_t count) {
+void PropagatedCommands::Truncate(size_t count) {
   if (count >= items_.size()) return;
   text_.resize(items_[count].begin);
   items_.resize(count);

@@ -1,4 +1,4 @@
-// Effects: the propagated commands of a command. They have the same result on any server at any time (absolute
+// PropagatedCommands: the propagated commands of a command. They have the same result on any server at any time (absolute
 // deadlines, final values). Append-only files and replication streams consist of them.
 #pragma once
 
@@ -23,7 +23,7 @@ struct JournalEntry {                                                           
 
 // The propagated commands of the open Units, as the text for files and replicas. The text is made once, in reused
 // memory. Units nest; each removes its own commands when it ends.
-class Effects {  // the propagated commands of the open Units
+class PropagatedCommands {  // the propagated commands of the open Units
  public:
   void Add(int db, std::span<const Bytes> words, uint8_t targets = JournalEntry::kEverybody);
   void AddRequest(int db, Bytes resp_request, uint8_t targets);  // the request is already RESP
@@ -45,13 +45,13 @@ class Effects {  // the propagated commands of the open Units
 // Commands of one Unit that belong together, at least one. Valid only during the call that receives them.
 class UnitEffects {  // the commands of one Unit that must be replayed together
  public:
-  UnitEffects(const Effects& effects, size_t first) : UnitEffects(effects, first, effects.Count() - first) {}
-  UnitEffects(const Effects& effects, size_t first, size_t count) : effects_(effects), first_(first), count_(count) {}
+  UnitEffects(const PropagatedCommands& effects, size_t first) : UnitEffects(effects, first, effects.Count() - first) {}
+  UnitEffects(const PropagatedCommands& effects, size_t first, size_t count) : effects_(effects), first_(first), count_(count) {}
   size_t Count() const { return count_; }
   JournalEntry operator[](size_t index) const { return effects_[first_ + index]; }
 
  private:
-  const Effects& effects_;  // contains these commands
+  const PropagatedCommands& effects_;  // contains these commands
   size_t first_;            // index in effects_
   size_t count_;            // number of commands
 };
@@ -83,10 +83,10 @@ class Journals {  // all attached journals
   void Attach(Journal& journal) { list_.push_back(&journal); }
   // Does nothing if the journal is not attached.
   void Detach(Journal& journal) { std::erase(list_, &journal); }
-  bool Listen() const {  // a journal is attached, and the journals are not muted
+  bool IsRecording() const {  // a journal is attached, and the journals are not muted
     return !list_.empty() && silences_ == 0;
   }
-  // Requires: Listen().
+  // Requires: IsRecording().
   void Append(const UnitEffects& effects) {
     for (Journal* journal : list_) journal->Append(effects);
   }
@@ -106,25 +106,25 @@ class Journals {  // all attached journals
 // handler replaces it if it could have a different result later.
 class Effect {  // what is propagated instead of the running command
  public:
-  explicit Effect(bool recorded) : recorded_(recorded) {}
+  explicit Effect(bool recorded) : is_recording_(recorded) {}
 
   // `effect.Replace("SET", key, value, "PXAT", deadline_ms)`: arguments are Bytes or integers. Further calls add
-  // commands. Costs nothing unless Recorded(), else O(bytes).
+  // commands. Costs nothing unless IsRecording(), else O(bytes).
   template <class... Words>
   void Replace(const Words&... words) {
-    if (!recorded_) return;
+    if (!is_recording_) return;
     RequestWriter writer(Begin(), sizeof...(Words));
     (Put(writer, words), ...);
   }
-  // Adds a command of any length, as strings or Bytes. Build `words` only if Recorded().
+  // Adds a command of any length, as strings or Bytes. Build `words` only if IsRecording().
   template <class Word>
   void Replace(const std::vector<Word>& words) {
-    if (recorded_) AppendRequest(Begin(), words);
+    if (is_recording_) AppendRequest(Begin(), words);
   }
   // Propagates only the commands that Replace adds, before or after this call. For EXEC and scripts, whose inner
   // commands are propagated separately.
   void Replace() { replaced_ = true; }
-  bool Recorded() const { return recorded_; }  // false: nothing is propagated, so Replace does nothing
+  bool IsRecording() const { return is_recording_; }  // false: nothing is propagated, so Replace does nothing
   bool Replaced() const { return replaced_; }  // true: the command itself is not propagated
   // Number and texts of the commands (protocol/request_text.h).
   size_t Count() const { return text_.empty() ? 0 : later_.size() + 1; }
@@ -143,7 +143,7 @@ class Effect {  // what is propagated instead of the running command
     return text_;
   }
 
-  bool recorded_;              // false: nothing is propagated
+  bool is_recording_;              // false: nothing is propagated
   bool replaced_ = false;      // the command itself is not propagated
   std::string text_;           // all commands
   std::vector<size_t> later_;  // where the commands after the first begin

@@ -22,10 +22,10 @@ class KeyUsage {  // computes the LRU or LFU bits of an entry
     return settings_.maxmemory_policy == EvictionPolicy::kAllKeysLfu ||
            settings_.maxmemory_policy == EvictionPolicy::kVolatileLfu;
   }
-  uint32_t Fresh(int64_t now_ms) const {  // for a new key
+  uint32_t BitsForNewKey(int64_t now_ms) const {  // for a new key
     return IsLfu() ? Pack(now_ms, kFreshCounter) : Seconds(now_ms);
   }
-  uint32_t Used(uint32_t old_bits, int64_t now_ms) const {  // for a key that is used now
+  uint32_t BitsAfterUse(uint32_t old_bits, int64_t now_ms) const {  // for a key that is used now
     return IsLfu() ? UsedLfu(old_bits, now_ms) : Seconds(now_ms);
   }
 

@@ -57,13 +57,13 @@ void LazyFree::Free(EntryPtr entry, FreeMode mode) {
   parts_.lazy_free_thread.Free(std::move(entry), mode == FreeMode::kLater ? 1 : 0, bytes);
 }
 
-void LazyFree::Expired(EntryPtr entry) {
+void LazyFree::FreeExpired(EntryPtr entry) {
   LatencyWatch watch(parts_.env.latency, "expire-del");
   Free(std::move(entry), parts_.env.settings.lazyfree_lazy_expire ? FreeMode::kLater : FreeMode::kNow);
   entry.reset();  // inside the scope of `watch`
 }
 
-void LazyFree::Evicted(EntryPtr entry) {
+void LazyFree::FreeEvicted(EntryPtr entry) {
   const int64_t before = parts_.memory.ReachableBytes();
   Free(std::move(entry), parts_.env.settings.lazyfree_lazy_eviction ? FreeMode::kLater : FreeMode::kNow);
   entry.reset();
@@ -114,7 +114,7 @@ void LazyFree::Free(Database content, FreeMode mode) {
 
 void LazyFree::Free(Capture capture, FreeMode mode) {
   for (Database& content : capture.TakeDatabases()) Free(std::move(content), mode);
-  const size_t functions = capture.Functions();
+  const size_t functions = capture.FunctionCount();
   if (mode == FreeMode::kLater && functions > 0) parts_.lazy_free_thread.Free(capture.TakeFunctions(), functions);
 }
 

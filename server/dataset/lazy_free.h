@@ -36,8 +36,8 @@ class LazyFree final : public Disposal {  // frees removed values, now or on the
   // Frees the content of a Capture. Cost: O(databases).
   void Free(Capture capture, FreeMode mode);
 
-  void Expired(EntryPtr entry) override;     // as lazyfree-lazy-expire says
-  void Evicted(EntryPtr entry) override;     // as lazyfree-lazy-eviction says
+  void FreeExpired(EntryPtr entry) override;     // as lazyfree-lazy-expire says
+  void FreeEvicted(EntryPtr entry) override;     // as lazyfree-lazy-eviction says
   void Overwritten(BlobRef value) override;  // as lazyfree-lazy-server-del says
   void Overwritten(std::unique_ptr<Object> value) override;
 

@@ -26,9 +26,9 @@ class LazyFreeThread {  // a background thread that frees large values and whole
   }
   // Sets a function that the thread runs first. Must be called before the first Free.
   void OnThreadStart(std::function<void()> prologue) { prologue_ = std::move(prologue); }  // runs first on the thread
-  // Pending returns the number of objects that wait to be freed, PendingBytes an estimate of their bytes, and Freed the
+  // PendingObjects returns the number of objects that wait to be freed, PendingBytes an estimate of their bytes, and Freed the
   // number of freed objects.
-  uint64_t Pending() const { return pending_.load(std::memory_order_relaxed); }  // objects that wait to be freed
+  uint64_t PendingObjects() const { return pending_.load(std::memory_order_relaxed); }  // objects that wait to be freed
   size_t PendingBytes() const {  // estimated memory of the waiting objects
     return pending_bytes_.load(std::memory_order_relaxed);
   }

@@ -12,24 +12,24 @@ void Unit::Purge(int db, Entry* entry) {
 void Unit::Evict(int db, Entry* entry, Bytes verb) {
   ++data_.stats.evicted_keys;
   EntryPtr taken = Drop(db, entry, "evicted", verb);
-  if (data_.disposal != nullptr) data_.disposal->Evicted(std::move(taken));
+  if (data_.disposal != nullptr) data_.disposal->FreeEvicted(std::move(taken));
 }
 
-void Unit::GiveUp(int db, Entry* entry) {
+void Unit::RemoveMigratedKey(int db, Entry* entry) {
   EntryPtr taken = Drop(db, entry, "del", "DEL");
   ++changes_;
   ++data_.stats.dirty;
-  if (data_.disposal != nullptr) data_.disposal->Evicted(std::move(taken));
+  if (data_.disposal != nullptr) data_.disposal->FreeEvicted(std::move(taken));
 }
 
 void Unit::DropExpired(int db, Entry* entry, const KeyEvent& event) {
   EntryPtr taken = Drop(db, entry, event, data_.settings.lazyfree_lazy_expire ? Bytes("UNLINK") : Bytes("DEL"));
-  if (data_.disposal != nullptr) data_.disposal->Expired(std::move(taken));
+  if (data_.disposal != nullptr) data_.disposal->FreeExpired(std::move(taken));
 }
 
 EntryPtr Unit::Drop(int db, Entry* entry, const KeyEvent& event, Bytes verb) {
   WillChange(db, entry->Key(), entry);
-  if (Recorded()) {
+  if (IsRecording()) {
     const Bytes words[] = {verb, entry->Key()};
     data_.effects.Add(db, words);
   }
@@ -50,7 +50,7 @@ Entry* Unit::PurgeFields(int db, Entry* entry, size_t limit) {
   }
   const std::vector<std::string> fields = hash.RemoveExpired(limit);
   data_.stats.expired_fields += fields.size();
-  if (Recorded()) {
+  if (IsRecording()) {
     std::vector<Bytes> words = {"HDEL", hash.slot().entry()->Key()};
     words.insert(words.end(), fields.begin(), fields.end());
     data_.effects.Add(db, words);
@@ -59,7 +59,7 @@ Entry* Unit::PurgeFields(int db, Entry* entry, size_t limit) {
 }
 
 void Unit::Record(int db, const Effect& effect, std::span<const Bytes> arguments) {
-  if (!Recorded() || targets_ == JournalEntry::kNobody) return;
+  if (!IsRecording() || targets_ == JournalEntry::kNobody) return;
   if (!effect.Replaced()) return data_.effects.Add(db, arguments, targets_);
   for (size_t i = 0; i < effect.Count(); ++i) data_.effects.AddRequest(db, effect[i], targets_);
 }
@@ -81,7 +81,7 @@ void Unit::PurgeListed(int db, Bytes key) {
   }
 }
 
-void Unit::HandOver(Bond bond) {
+void Unit::PassToJournals(Bond bond) {
   if (rule_ != ExpiryRule::kPurge) purge_.clear();
   for (const auto& [db, key] : purge_) PurgeListed(db, key);
   purge_.clear();

@@ -51,7 +51,7 @@ class Unit {  // one atomic execution: a command, or an EXEC or script with all 
   bool RepeatsRecord() const {  // commands of a file or primary, so limits for clients do not apply
     return origin_ == Origin::kRecord;
   }
-  bool Recorded() const { return data_.journals.Listen(); }  // a journal receives the propagated commands
+  bool IsRecording() const { return data_.journals.IsRecording(); }  // a journal receives the propagated commands
 
   // Tells the keeper of old values (ChangeKeeper) that a key may be about to change. `entry` is its current value; null
   // if absent.
@@ -61,7 +61,7 @@ class Unit {  // one atomic execution: a command, or an EXEC or script with all 
   // Reports that the running command changed a key. Redis: some commands count several changes to one key in
   // rdb_changes_since_last_save.
   void Touched(int db, Bytes key, const KeyEvent& event, uint64_t changes = 1) {  // a command changed the key
-    Count(changes);
+    CountChanges(changes);
     AlsoTouched(db, key, event);
   }
   void AlsoTouched(int db, Bytes key, const KeyEvent& event) {  // a further event of a change already counted
@@ -70,14 +70,14 @@ class Unit {  // one atomic execution: a command, or an EXEC or script with all 
     data_.listener->OnEvent(db, key, event);
   }
   void TouchedSilently(int db, Bytes key) {  // a change without an event (PFCOUNT caches its result)
-    Count(1);
+    CountChanges(1);
     if (data_.listener != nullptr) data_.listener->OnChange(db, key);
   }
-  void Count(uint64_t changes) {  // of data that is not part of a key's value (consumer groups)
+  void CountChanges(uint64_t changes) {  // of data that is not part of a key's value (consumer groups)
     changes_ += changes;
     data_.stats.dirty += changes;
   }
-  void Announce(int db, Bytes key, const KeyEvent& event) {  // of a change that was already counted
+  void ReportEvent(int db, Bytes key, const KeyEvent& event) {  // of a change that was already counted
     if (data_.listener != nullptr) data_.listener->OnEvent(db, key, event);
   }
   // Wakes the clients that wait for a key although its value is unchanged (their consumer group was removed).
@@ -85,12 +85,12 @@ class Unit {  // one atomic execution: a command, or an EXEC or script with all 
     if (data_.listener != nullptr) data_.listener->OnWake(db, key);
   }
   // Reports that a key was created. Touched reports its value.
-  void Created(int db, Bytes key) {  // the keyspace event "new"
+  void ReportNewKey(int db, Bytes key) {  // the keyspace event "new"
     if (data_.listener != nullptr) data_.listener->OnEvent(db, key, "new");
   }
   // Reports that a read found no key. Removes an expired key now, so that its event "expired" precedes "keymiss".
-  // Therefore Missed must not be called during iteration.
-  void Missed(int db, Bytes key) {  // a read found no key: counts it, with the event "keymiss"
+  // Therefore ReportMiss must not be called during iteration.
+  void ReportMiss(int db, Bytes key) {  // a read found no key: counts it, with the event "keymiss"
     ++data_.stats.misses;
     if (data_.listener == nullptr) return;
     if (!purge_.empty() && purge_.back().first == db && purge_.back().second == key) PurgeLast();
@@ -98,16 +98,16 @@ class Unit {  // one atomic execution: a command, or an EXEC or script with all 
   }
   // Reports that these databases are about to lose all their keys, `keys` in total. Redis: the flush counts `keys`
   // changes, and is propagated even if there are none.
-  void Flushed(std::span<const int> dbs, size_t keys) {  // before these databases lose `keys` keys in total
+  void ReportFlush(std::span<const int> dbs, size_t keys) {  // before these databases lose `keys` keys in total
     if (data_.listener != nullptr) data_.listener->OnFlush(dbs);
     ++changes_;
     data_.stats.dirty += keys;
   }
-  void Swapped(int one, int other) {  // after SWAPDB
+  void ReportSwap(int one, int other) {  // after SWAPDB
     if (data_.listener != nullptr) data_.listener->OnSwap(one, other);
-    Count(1);
+    CountChanges(1);
   }
-  uint64_t Changes() const { return changes_; }  // so far; a command that does not increase it had no effect
+  uint64_t ChangeCount() const { return changes_; }  // so far; a command that does not increase it had no effect
 
   void Purge(int db, Entry* entry);     // removes an expired key now, before a write
   void PurgeLater(int db, Bytes key) {  // removes an expired key when the Unit closes, after a read
@@ -116,27 +116,27 @@ class Unit {  // one atomic execution: a command, or an EXEC or script with all 
   // Removes at most `limit` expired fields of a hash, or the whole hash if all have expired. Returns its new entry, or
   // null if it was removed. Requires: the entry has deadlines on fields. Cost: O(expired fields).
   Entry* PurgeFields(int db, Entry* entry, size_t limit = SIZE_MAX);
-  void GiveUp(int db, Entry* entry);             // removes a key whose slot has moved to another cluster node
+  void RemoveMigratedKey(int db, Entry* entry);             // removes a key whose slot has moved to another cluster node
   void Evict(int db, Entry* entry, Bytes verb);  // propagates `verb`: DEL or UNLINK
 
   // Records a command that changed data, or the commands that replace it, for propagation.
   void Record(int db, const Effect& effect, std::span<const Bytes> arguments);  // for propagation
   // Records a command that changes no data but is sent to replicas (PUBLISH).
   void RecordForReplicas(int db, std::span<const Bytes> arguments) {  // only replicas get the command
-    if (Recorded()) data_.effects.Add(db, arguments, JournalEntry::kReplicas & targets_);
+    if (IsRecording()) data_.effects.Add(db, arguments, JournalEntry::kReplicas & targets_);
   }
   void RecordFor(uint8_t targets) { targets_ = targets; }  // for the following commands (redis.set_repl)
-  void Forget() {  // drops the recorded commands, because the server stops in the middle of the Unit
+  void DropRecordedCommands() {  // drops the recorded commands, because the server stops in the middle of the Unit
     data_.effects.Truncate(first_effect_);
   }
   // Purges expired keys and passes the recorded commands to the journals, as one group that is replayed all or not at
   // all, or each separately. The Unit may then be used again, as a new one.
   void Close(Bond bond = Bond::kTogether) {  // purges expired keys and passes recorded commands to the journals
-    if (!purge_.empty() || data_.effects.Count() != first_effect_) HandOver(bond);
+    if (!purge_.empty() || data_.effects.Count() != first_effect_) PassToJournals(bond);
   }
 
  private:
-  void HandOver(Bond bond);             // does the work of Close
+  void PassToJournals(Bond bond);             // does the work of Close
   void PurgeLast();                     // purges the last item of purge_
   void PurgeListed(int db, Bytes key);  // removes it, or its fields, if expired
   // Removes a key that no command deleted, and announces and propagates this.

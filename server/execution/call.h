@@ -36,7 +36,7 @@ struct Call {  // a command while its handler runs
   StringContent Value(Bytes word) const {  // to store; a large argument is not copied
     if (word.size() <= StringContent::kInlineMax) return StringContent::Value(word);
     for (const BlobRef& blob : blobs)
-      if (blob.View().data() == word.data()) return StringContent::Shared(blob);
+      if (blob.View().data() == word.data()) return StringContent::FromBlob(blob);
     return StringContent::Text(word);
   }
   // The request runs again when one of the keys changes, or is answered after a timeout. The handler must return, and

@@ -31,7 +31,7 @@ void CallObservers::Tidy() {
   for (const Listener& listener : listeners_) {
     if (listener.observer == nullptr) continue;
     const CallLimits& limits = listener.limits;
-    least_ = {.from_us = std::min(least_.from_us, limits.from_us),
+    least_ = {.min_duration_us = std::min(least_.min_duration_us, limits.min_duration_us),
               .from_request_bytes = std::min(least_.from_request_bytes, limits.from_request_bytes),
               .from_reply_bytes = std::min(least_.from_reply_bytes, limits.from_reply_bytes)};
   }

@@ -5,7 +5,7 @@
 //     void OnCall(const FinishedCall&) override { ++calls; }
 //   };
 //   observers.Attach(count);                    // every call from now on
-//   observers.Attach(count, {.from_us = 500});  // only calls of at least 500 µs
+//   observers.Attach(count, {.min_duration_us = 500});  // only calls of at least 500 µs
 //   observers.Detach(count);
 //
 // A detached observer costs nothing.
@@ -70,15 +70,15 @@ class CallObserver {  // is told of each command that ran, waits or was refused
 struct CallLimits {  // which calls an observer is told of: those that reach a limit
   static constexpr int64_t kNoTime = std::numeric_limits<int64_t>::max();  // no call reaches it
   static constexpr size_t kNoSize = std::numeric_limits<size_t>::max();    // no call reaches it
-  static constexpr CallLimits EveryCall() { return {.from_us = std::numeric_limits<int64_t>::min()}; }
+  static constexpr CallLimits EveryCall() { return {.min_duration_us = std::numeric_limits<int64_t>::min()}; }
 
-  int64_t from_us = kNoTime;            // duration of the call
+  int64_t min_duration_us = kNoTime;            // duration of the call
   size_t from_request_bytes = kNoSize;  // length of all its arguments in RESP
   size_t from_reply_bytes = kNoSize;    // length of its reply
 
   // Cost: three comparisons, and O(arguments) if from_request_bytes is set.
   bool IsReachedBy(const FinishedCall& call) const {  // one limit is enough
-    return call.duration_us >= from_us || call.reply_bytes >= from_reply_bytes ||
+    return call.duration_us >= min_duration_us || call.reply_bytes >= from_reply_bytes ||
            (from_request_bytes != kNoSize && HasLargeRequest(call));
   }
 

@@ -19,7 +19,7 @@ constexpr CommandLog::Subject kSlow = {
     .name = "slow",
     .from = &Settings::slowlog_log_slower_than,
     .max_records = &Settings::slowlog_max_len,
-    .limits = [](int64_t from) { return CallLimits{.from_us = from}; },
+    .limits = [](int64_t from) { return CallLimits{.min_duration_us = from}; },
     .figure = [](const FinishedCall& call) { return call.duration_us; },
 };
 constexpr CommandLog::Subject kLargeRequest = {
@@ -94,7 +94,7 @@ void CommandLatency::AdoptThreshold() {
   constexpr int64_t kLongestMs = std::numeric_limits<int64_t>::max() / 1000;
   if (!parts_.env.latency.IsOn()) return parts_.observers.Detach(*this);
   parts_.observers.Attach(*this,
-                          {.from_us = std::min(parts_.env.settings.latency_monitor_threshold, kLongestMs) * 1000});
+                          {.min_duration_us = std::min(parts_.env.settings.latency_monitor_threshold, kLongestMs) * 1000});
 }
 
 void CommandLatency::OnCall(const FinishedCall& call) {

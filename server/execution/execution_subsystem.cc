@@ -58,7 +58,7 @@ ExecutionSubsystem::ExecutionSubsystem(const Services& services, const HashKey& 
   services.data.dataset.functions = &function_store;
   services.data.eviction.SetScriptBytes(
       [this] { return script_cache.EngineBytes() + function_libraries.EngineBytes(); });
-  executor.StartRun();
+  executor.ReadClocks();
 }
 
 }  // namespace respite

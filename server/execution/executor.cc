@@ -65,20 +65,20 @@ Refusal UnknownCommand(std::span<const Bytes> arguments, const DialectTraits& tr
 }  // namespace
 }  // namespace refusals
 
-void Executor::StartRun() {
-  TakeTime(lap_.Begin());
+void Executor::ReadClocks() {
+  SetCurrentTime(lap_.BeginLap());
   current_execution_.wall_base_us = parts_.env.clock.WallUs() - current_execution_.last_us;
 }
 
-void Executor::ReadTime() { TakeTime(lap_.NowUs()); }
+void Executor::ReadTime() { SetCurrentTime(lap_.NowUs()); }
 
-void Executor::TakeTime(int64_t pace_us) {
+void Executor::SetCurrentTime(int64_t pace_us) {
   current_execution_.pace_us = pace_us;
   current_execution_.last_us = parts_.env.clock.MonotonicUsAt(current_execution_.pace_us);
 }
 
 void Executor::LetTimePass() {
-  StartRun();
+  ReadClocks();
   unit_wall_us_ = current_execution_.wall_base_us + current_execution_.last_us;
 }
 
@@ -166,7 +166,7 @@ inline ExpiryRule Executor::RuleFor(const Session& session) const {
 }
 
 [[gnu::always_inline]] inline void Executor::EnforceLimits(Session& session) {
-  if (!parts_.tracking.Empty()) parts_.tracking.KeepWithinLimit();
+  if (!parts_.tracking.IsEmpty()) parts_.tracking.KeepWithinLimit();
   if (parts_.client_memory.IsOver()) parts_.client_memory.EvictClients(&session);
   if (parts_.env.settings.maxmemory != 0) parts_.eviction.BeforeCommand();
 }
@@ -210,7 +210,7 @@ Executor::Outcome Executor::Queue(const Request& request) {
 }
 
 [[gnu::always_inline]] inline bool Executor::IsOfMigratingKeys(const Request& request) const {
-  return !parts_.migrating_keys.Empty() &&
+  return !parts_.migrating_keys.IsEmpty() &&
          parts_.migrating_keys.MustPause(request.session, *request.command, request.flags, request.words);
 }
 
@@ -322,7 +322,7 @@ void Executor::ReplyUnblocked(const BlockedClient& blocked, UnblockReason reason
   // they form one group.
   unit.Close(request.command->Is(kTouchesArbitraryKeys) ? Unit::Bond::kApart : Unit::Bond::kTogether);
   if (request.session.blocked_client == nullptr) request.session.history_offset = parts_.data.history.offset;
-  if (unit.Changes() == 0 || !unit.Recorded()) return;
+  if (unit.ChangeCount() == 0 || !unit.IsRecording()) return;
   request.session.journaled_bytes = parts_.durability->JournaledBytes();
 }
 
@@ -336,7 +336,7 @@ static const Args::HiddenTokens* HiddenTokensOf(const Command& command, const Un
 void Executor::RunHandlerIn(Unit& unit, Request& request) {
   Session& session = request.session;
   const Command& command = *request.command;
-  const uint64_t changes_before = unit.Changes();
+  const uint64_t changes_before = unit.ChangeCount();
   const size_t reply_start = session.out.Size();
   const size_t first_argument = command.parent == nullptr ? 1 : 2;
   Call call{.services = parts_.services,
@@ -346,7 +346,7 @@ void Executor::RunHandlerIn(Unit& unit, Request& request) {
             .args = Args(request.words, first_argument, HiddenTokensOf(command, unit)),
             .db = DbView(unit, session.db, !session.no_touch, request.key),
             .reply = Reply(session.out, session.resp, session.reply_form),
-            .effect = Effect(unit.Recorded()),
+            .effect = Effect(unit.IsRecording()),
             .now_ms = unit.now_ms(),
             .random = parts_.data.random,
             .blobs = request.blobs,
@@ -355,8 +355,8 @@ void Executor::RunHandlerIn(Unit& unit, Request& request) {
     command.card->run(call);
     if (parts_.reply_editor) [[unlikely]]
       parts_.reply_editor->Edit(command, request.words, session, reply_start);
-    if (unit.Changes() != changes_before) Record(call, request);
-    if (session.tracking != nullptr) NoteReads(request);
+    if (unit.ChangeCount() != changes_before) Record(call, request);
+    if (session.tracking != nullptr) TrackReads(request);
     request.continues_later = call.continues_later;
     if (call.failed) {
       request.ending = FinishedCall::Ending::kFailed;
@@ -364,7 +364,7 @@ void Executor::RunHandlerIn(Unit& unit, Request& request) {
     }
   } catch (const Refusal& refusal) {
     // A script keeps the changes of its commands when it fails.
-    assert((unit.Changes() == changes_before || command.Is(kNoMandatoryKeys)) && "a refused command had an effect");
+    assert((unit.ChangeCount() == changes_before || command.Is(kNoMandatoryKeys)) && "a refused command had an effect");
     session.out.RollBack(reply_start);
     call.reply.Error(refusal.text);
     if (!refusal.is_counted) parts_.stats_recorder.CountError(refusal.text);
@@ -382,12 +382,12 @@ void Executor::Record(Call& call, const Request& request) {
   call.unit.Record(call.db.Index(), call.effect, words);
 }
 
-void Executor::NoteReads(const Request& request) {
+void Executor::TrackReads(const Request& request) {
   Session& session = request.session;
   const Command& command = *request.command;
   // A script's reads were already noted command by command.
   const bool is_script = command.Is(kNoMandatoryKeys);
-  if (command.Is(kReadOnly) && !is_script) parts_.tracking.Remember(session, command, request.words);
+  if (command.Is(kReadOnly) && !is_script) parts_.tracking.RememberReadKeys(session, command, request.words);
   // CLIENT CACHING applies to one command or one transaction. Redis: CLIENT commands do not end it.
   const Command& named = command.parent == nullptr ? command : *command.parent;
   const bool keeps = session.InTransaction() || named.Spec().keeps_caching_choice;
@@ -405,7 +405,7 @@ void Executor::Reject(const Request& request, const Refusal& refusal) {
   const bool ends = request.command != nullptr && request.command->Spec().transaction == TransactionRole::kExecutes;
   const Refusal told = ends && !refusal.is_redirect ? refusals::ExecAborted(refusal.text) : refusal;
   if (ends) EndTransaction(parts_.watched_keys, session);
-  if (session.transaction != nullptr) session.transaction->Break();
+  if (session.transaction != nullptr) session.transaction->NoteRefusedCommand();
   const size_t reply_start = session.out.Size();
   Reply(session.out, session.resp).Error(told.text);
   FinishReply(session, reply_start);

@@ -79,7 +79,7 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   explicit Executor(const Parts& parts)
       : parts_(parts), current_execution_(parts.current_execution), lap_(parts.env.pace) {}
 
-  void StartRun() override;                                        // before a series of requests
+  void ReadClocks() override;                                        // before a series of requests
   const Command* Resolve(std::span<const Bytes> arguments) const;  // the command or subcommand; null: none
   Outcome Execute(Request& request);                               // and writes the reply to session.out
   Outcome RunAgain(Session& session, const Command& command, std::span<const Bytes> arguments,
@@ -152,7 +152,7 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   void EndRequest(const Request& request);        // finishes the reply, and tells the observers
 
   void ReadTime();                                            // when a command ends
-  void TakeTime(int64_t pace_us);                             // as the time of the next command
+  void SetCurrentTime(int64_t pace_us);                             // as the time of the next command
   std::optional<Outcome> ApplyFault(const Request& request);  // of TEST FAULT; nullopt: run it
   void AnswerInstead(const Request& request, Bytes reply);    // instead of running it
   // Removes it if the client wants none (CLIENT REPLY), and applies a fault to it. The output before `kept_bytes` is
@@ -171,7 +171,7 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   ExpiryRule RuleFor(const Session& session) const;   // whether it sees expired keys
   void RunHandlerIn(Unit& unit, Request& request);    // as part of the Unit
   void Record(Call& call, const Request& request);    // for replicas and the append-only file
-  void NoteReads(const Request& request);             // for client-side caching
+  void TrackReads(const Request& request);             // for client-side caching
   void SendDeferredPushes(Session& session);          // after the reply
   Bytes ErrorOf(const Request& request) const {       // empty: it was not refused
     return request.ending == FinishedCall::Ending::kFailed ? Bytes(last_error_) : Bytes();

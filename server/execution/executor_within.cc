@@ -20,7 +20,7 @@ void Executor::ExecuteWithin(Unit& unit, Session& session, const Command& comman
   request.started_us = current_execution_.last_us;
   request.reply_start = session.out.Size();
   ++current_execution_.depth;
-  if (!parts_.migrating_keys.Empty()) parts_.migrating_keys.NoteUse(session.db, command, arguments);
+  if (!parts_.migrating_keys.IsEmpty()) parts_.migrating_keys.NoteWrittenKeys(session.db, command, arguments);
   RunHandlerIn(unit, request);
   if (!session.IsScript()) SettleReply(session, request.reply_start);
   current_execution_.command = outer_command;

@@ -25,7 +25,7 @@ class LibraryTexts final : public LibraryContent {
   }
 
   std::unique_ptr<Content> Clone() const override { return std::make_unique<LibraryTexts>(*this); }
-  size_t Functions() const override { return functions_; }
+  size_t FunctionCount() const override { return functions_; }
   // Loading succeeds again, because libraries cannot see the state of the server while they are loaded, and those that
   // this server has accepted may use more memory in another order.
   void PutInto(FunctionLibraries& libraries) && override {
@@ -47,7 +47,7 @@ class LoadedLibraries final : public LibraryContent {
   explicit LoadedLibraries(FunctionLibraries::Contents contents) : contents_(std::move(contents)) {}
 
   std::unique_ptr<Content> Clone() const override { return std::make_unique<LibraryTexts>(contents_.loaded); }
-  size_t Functions() const override { return contents_.loaded.functions.size(); }
+  size_t FunctionCount() const override { return contents_.loaded.functions.size(); }
   void PutInto(FunctionLibraries& libraries) && override { libraries.PutBack(std::move(contents_)); }
 
  private:

@@ -108,11 +108,11 @@ bool BelongsIntoStreams(const Command& command) {
   return has_effect || groups || changes_scripts || (!command.Is(kNoScript) && !command.Is(kAdmin));
 }
 
-[[gnu::always_inline]] inline void Gates::Content(const Request& request) const {
+[[gnu::always_inline]] inline void Gates::CheckContent(const Request& request) const {
   if (!BelongsIntoStreams(*request.command)) throw Refusal{refusals::kNotOfStreams};
 }
 
-[[gnu::always_inline]] inline void Gates::Arity(const Request& request) const {
+[[gnu::always_inline]] inline void Gates::CheckArity(const Request& request) const {
   if (!request.command->FitsArity(request.words.size())) throw refusals::WrongArity(*request.command, request.words);
 }
 
@@ -129,12 +129,12 @@ bool BelongsIntoStreams(const Command& command) {
   throw Refusal{guard.refusal};
 }
 
-[[gnu::always_inline]] inline void Gates::Authentication(const Request& request) const {
+[[gnu::always_inline]] inline void Gates::CheckAuthentication(const Request& request) const {
   if (request.session.authenticated || request.command->Is(kNoAuth)) return;
   if (parts_.users.LoginRequired()) throw Refusal{refusals::kNoAuth};  // else the password has been removed
 }
 
-[[gnu::always_inline]] inline void Gates::Transactions(const Request& request) const {
+[[gnu::always_inline]] inline void Gates::CheckTransactions(const Request& request) const {
   if (request.command->Is(kNoMulti) && request.session.InTransaction()) throw Refusal{refusals::kNotInTransaction};
 }
 
@@ -163,7 +163,7 @@ bool BelongsIntoStreams(const Command& command) {
 
 // Refuses commands that need memory if none is left (maxmemory). Queued commands also use memory. Redis: of the
 // commands that are not queued only EXEC, DISCARD, QUIT and RESET pass.
-[[gnu::always_inline]] inline void Gates::Memory(const Request& request) const {
+[[gnu::always_inline]] inline void Gates::CheckMemory(const Request& request) const {
   if (parts_.env.settings.maxmemory == 0 || !parts_.eviction.LacksMemory()) return;
   const TransactionRole role = request.command->Spec().transaction;
   const bool leaves = role == TransactionRole::kLeaves || role == TransactionRole::kExecutes;
@@ -189,7 +189,7 @@ bool BelongsIntoStreams(const Command& command) {
   throw refusals::InSubscribedMode(is_part ? command.parent->full_name : command.full_name, traits);
 }
 
-[[gnu::always_inline]] inline void Gates::Replicas(const Request& request) const {
+[[gnu::always_inline]] inline void Gates::CheckReplicas(const Request& request) const {
   if ((request.flags & kWrite) != 0 && LacksReplicas()) throw Refusal{refusals::kNoReplicas};
 }
 
@@ -208,7 +208,7 @@ bool BelongsIntoStreams(const Command& command) {
   if (!is_refused) return;
   if (parts_.env.phase.HasLateScript() && request.command->Is(kAllowBusy))
     return;  // it may kill a slow script of the file
-  throw refusals::IsLoading(Named());
+  throw refusals::LoadingDataset(Named());
 }
 
 // Refuses requests while a slow script runs, because then other clients may only end it.
@@ -261,17 +261,17 @@ template <RequestPath kPath>
 inline void Gates::PassOn(const Request& request) const {
   constexpr bool kIsRecord =
       kPath == RequestPath::kFile || kPath == RequestPath::kPrimary || kPath == RequestPath::kImport;
-  Ask<kPath, Gate::kArity, kIsRecord ? &Gates::ArityOfRecord : &Gates::Arity>(request);
+  Ask<kPath, Gate::kArity, kIsRecord ? &Gates::ArityOfRecord : &Gates::CheckArity>(request);
   Ask<kPath, Gate::kProtected, &Gates::ProtectedCommand>(request);
-  Ask<kPath, Gate::kContent, &Gates::Content>(request);
-  Ask<kPath, Gate::kAuthentication, &Gates::Authentication>(request);
-  Ask<kPath, Gate::kTransactions, &Gates::Transactions>(request);
+  Ask<kPath, Gate::kContent, &Gates::CheckContent>(request);
+  Ask<kPath, Gate::kAuthentication, &Gates::CheckAuthentication>(request);
+  Ask<kPath, Gate::kTransactions, &Gates::CheckTransactions>(request);
   Ask<kPath, Gate::kPermissions, &Gates::UserPermissions>(request);
   Ask<kPath, Gate::kOtherNode, &Gates::OtherNode>(request);
   Ask<kPath, Gate::kOtherServer, &Gates::OtherServer>(request);
-  Ask<kPath, Gate::kMemory, &Gates::Memory>(request);
+  Ask<kPath, Gate::kMemory, &Gates::CheckMemory>(request);
   Ask<kPath, Gate::kDiskError, &Gates::DiskError>(request);
-  Ask<kPath, Gate::kReplicas, &Gates::Replicas>(request);
+  Ask<kPath, Gate::kReplicas, &Gates::CheckReplicas>(request);
   Ask<kPath, Gate::kReadOnlyReplica, &Gates::ReadOnlyReplica>(request);
   Ask<kPath, Gate::kSubscribedMode, &Gates::SubscribedMode>(request);
   Ask<kPath, Gate::kStale, &Gates::StaleReplica>(request);

@@ -84,18 +84,18 @@ class Gates {  // the reasons to refuse a command before it runs
   void Ask(const Request& request) const;  // calls kMember unless the rule of kGate and kPath is to skip it
   template <RequestPath kPath>
   void PassOn(const Request& request) const;               // checks the gates of kPath, in order
-  void Content(const Request& request) const;              // a stream may contain it
-  void Arity(const Request& request) const;                // the number of arguments
+  void CheckContent(const Request& request) const;              // a stream may contain it
+  void CheckArity(const Request& request) const;                // the number of arguments
   void ArityOfRecord(const Request& request) const;        // also allows the arities of other versions
   void ProtectedCommand(const Request& request) const;     // enable-debug-command and the like
-  void Authentication(const Request& request) const;       // the client has logged in
-  void Transactions(const Request& request) const;         // MULTI allows it
+  void CheckAuthentication(const Request& request) const;       // the client has logged in
+  void CheckTransactions(const Request& request) const;         // MULTI allows it
   void UserPermissions(const Request& request) const;      // ACL rules allow it
   void OtherNode(const Request& request) const;            // redirects by slot, in a cluster
   void OtherServer(const Request& request) const;          // redirects from a replica to its primary
-  void Memory(const Request& request) const;               // maxmemory allows it
+  void CheckMemory(const Request& request) const;               // maxmemory allows it
   void DiskError(const Request& request) const;            // snapshots and the append-only file do not fail
-  void Replicas(const Request& request) const;             // min-replicas-to-write
+  void CheckReplicas(const Request& request) const;             // min-replicas-to-write
   void ReadOnlyReplica(const Request& request) const;      // replica-read-only
   void StaleReplica(const Request& request) const;         // replica-serve-stale-data
   void SubscribedMode(const Request& request) const;       // RESP2 with subscriptions

@@ -11,7 +11,7 @@ namespace respite {
 
 void HttpGuard::Abort(Session& session) {
   const int64_t now_ms = parts_.env.pace.NowMs();
-  if (logged_ms_ == kNever || now_ms - logged_ms_ > kQuietMs) {
+  if (logged_ms_ == kNever || now_ms - logged_ms_ > kMinLogIntervalMs) {
     logged_ms_ = now_ms;
     // Redis: shows every Unix socket under this name here.
     const std::string peer = session.addresses.unix_socket ? "/unixsocket:0" : WithoutBrackets(session.addresses.peer);

@@ -26,7 +26,7 @@ class HttpGuard {  // closes connections of browsers
   void Abort(Session& session);  // closes it
 
  private:
-  static constexpr int64_t kQuietMs = 60'000;  // so that an attacker cannot fill the disk through the log
+  static constexpr int64_t kMinLogIntervalMs = 60'000;  // so that an attacker cannot fill the disk through the log
   static constexpr int64_t kNever = -1;        // nothing was logged yet
 
   const Parts parts_;           // the objects that it uses

@@ -20,7 +20,7 @@ void Monitors::Remove(Session& session) {
   if (!session.monitor) return;
   session.monitor = false;
   std::erase(sessions_, &session);
-  if (Empty()) parts_.observers.Detach(*this);
+  if (IsEmpty()) parts_.observers.Detach(*this);
 }
 
 void Monitors::OnCall(const FinishedCall& call) {

@@ -26,14 +26,14 @@ class Monitors final : public CallObserver {  // clients in MONITOR mode, which 
   };
   explicit Monitors(const Parts& parts) : parts_(parts) {}
 
-  bool Empty() const { return sessions_.empty(); }  // no client is a monitor
+  bool IsEmpty() const { return sessions_.empty(); }  // no client is a monitor
   void Add(Session& session);                       // starts MONITOR
   // Also called for a session that closes. Does nothing if the session is not a monitor.
   void Remove(Session& session);  // ends MONITOR
 
   // A script must appear before the commands that they call. Requires: its card has kSkipMonitor.
   void ShowBegun(const Session& session, std::span<const Bytes> arguments) {  // before its effects
-    if (!Empty()) Show(session, arguments);
+    if (!IsEmpty()) Show(session, arguments);
   }
 
   void OnCall(const FinishedCall& call) override;

@@ -17,7 +17,7 @@ class Keyspace;
 
 class Prefetcher {  // fetches the data of several requests into the cache before they run
  public:
-  static constexpr size_t kGroup = 16;  // requests that are prefetched together
+  static constexpr size_t kMaxGroupRequests = 16;  // requests that are prefetched together
 
   struct Parts {  // the objects that it uses
     const Keyspace& keyspace;

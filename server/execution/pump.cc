@@ -54,13 +54,13 @@ Pump::Outcome Pump::Run(Session& session) {
   batch_.Clear();
   session.in.SaveRest();
   if (parts_.client_memory.IsOn()) parts_.client_memory.Update(session);
-  if (!session.out.Empty() || session.close_after_reply)
+  if (!session.out.IsEmpty() || session.close_after_reply)
     QueueReplies(session, parts_.clients.MessageCount() != messages);
   return outcome;
 }
 
 void Pump::StartRun() {
-  parts_.executor.StartRun();
+  parts_.executor.ReadClocks();
   pipeline_began_us_ = kNoRequestYet;
   if (parts_.env.stats.turns == turn_) return;
   turn_ = parts_.env.stats.turns;
@@ -93,10 +93,10 @@ Pump::Outcome Pump::RunPaused(Session& session) {
   const std::vector<Bytes> words(held->words.begin(), held->words.end());
   const Command* command = parts_.executor.Resolve(words);
   Request request{.session = session, .command = command, .words = words, .progress = held->progress};
-  return After(parts_.executor.Execute(request));
+  return PumpOutcomeOf(parts_.executor.Execute(request));
 }
 
-Pump::Outcome Pump::After(RequestRunner::Outcome outcome) {
+Pump::Outcome Pump::PumpOutcomeOf(RequestRunner::Outcome outcome) {
   switch (outcome) {
     case RequestRunner::Outcome::kDone:
       return Outcome::kIdle;
@@ -133,7 +133,7 @@ RequestParser::Status Pump::ParseGroup(Session& session) {
                              .authenticated = session.authenticated || !parts_.users.LoginRequired()};
   // Before login requests are parsed one by one, because AUTH changes the limits. A large argument ends a group,
   // because it cannot be unread.
-  size_t group = limits.authenticated ? Prefetcher::kGroup : 1;
+  size_t group = limits.authenticated ? Prefetcher::kMaxGroupRequests : 1;
   RequestParser::Status status = RequestParser::Status::kRequest;
   while (status == RequestParser::Status::kRequest && batch_.requests.size() < group && batch_.blobs.empty()) {
     status = session.in.ParseInto(batch_, limits);
@@ -159,7 +159,7 @@ Pump::Outcome Pump::RunGroup(Session& session) {
                     .words = words,
                     .blobs = batch_.blobs,
                     .key = resolved[i].key};
-    const Outcome outcome = After(parts_.executor.Execute(request));
+    const Outcome outcome = PumpOutcomeOf(parts_.executor.Execute(request));
     if (pipeline_began_us_ == kNoRequestYet) pipeline_began_us_ = parts_.current_execution.pace_us;
     if (session.kind == SessionKind::kPrimary) NoteApplied(session, i + 1);
     if (outcome != Outcome::kIdle) {

@@ -64,7 +64,7 @@ class Pump {  // runs the requests that a session has sent
   // not applied yet: after a disconnection the primary sends them again. A request that closes the link by failing is
   // not applied either.
   void NoteApplied(Session& session, size_t next);       // after a reconnect, the primary sends the others again
-  static Outcome After(RequestRunner::Outcome outcome);  // kDone: kIdle; kUnfinished: kMore; else kPaused
+  static Outcome PumpOutcomeOf(RequestRunner::Outcome outcome);  // kDone: kIdle; kUnfinished: kMore; else kPaused
   RequestParser::Status ParseGroup(Session& session);    // into batch_
   void StartRun();                                       // begins to measure this pipeline
   void EndRun() { pipelines_us_ += ThisPipelineUs(); }   // adds this pipeline to pipelines_us_

@@ -166,7 +166,7 @@ Bytes ScriptRunner::RunCommand(std::span<const Bytes> arguments) noexcept {
   if (command->Is(kWrite)) current_->has_written = true;
   session_->usage.last_command = command;
   parts_.executor.ExecuteWithin(current_->call->unit, *session_, *command, arguments);
-  if (current_->call->session.tracking != nullptr) NoteReads(*command, arguments);
+  if (current_->call->session.tracking != nullptr) TrackReads(*command, arguments);
   return ReplyBytes();
 }
 
@@ -244,8 +244,8 @@ void ScriptRunner::CheckWrite(const Command& command) const {
   if (Applies(Gate::kReplicas) && parts_.gates.LacksReplicas()) throw Refusal{refusals::kNoReplicas};
 }
 
-void ScriptRunner::NoteReads(const Command& command, std::span<const Bytes> arguments) {
-  if (command.Is(kReadOnly)) parts_.tracking.Remember(current_->call->session, command, arguments);
+void ScriptRunner::TrackReads(const Command& command, std::span<const Bytes> arguments) {
+  if (command.Is(kReadOnly)) parts_.tracking.RememberReadKeys(current_->call->session, command, arguments);
 }
 
 void ScriptRunner::SetReplication(uint8_t targets) noexcept {
@@ -307,7 +307,7 @@ void ScriptRunner::ServeOthers() {
   const Executor::SavedExecution saved = parts_.executor.SaveExecution();
   if (!parts_.env.host->ServeDuringLongTask()) {
     current_->is_killed = true;
-    current_->call->unit.Forget();
+    current_->call->unit.DropRecordedCommands();
   }
   parts_.executor.RestoreExecution(saved);
   parts_.executor.LetTimePass();

@@ -74,7 +74,7 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
 
   bool Busy() const { return parts_.env.phase.HasLateScript(); }  // it is too slow, so others are served
   // Returns whether this client runs the script; its input is not read until the script ends.
-  bool Holds(const Session& session) const { return Busy() && &current_->call->session == &session; }
+  bool HoldsInputOf(const Session& session) const { return Busy() && &current_->call->session == &session; }
   Refusal BusyRefusal() const;  // the error for other clients
   // Throws if no script runs or the script cannot be killed.
   void Kill(Kind kind);  // SCRIPT KILL, FUNCTION KILL
@@ -116,7 +116,7 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
   void CheckAcl(const Command& command, std::span<const Bytes> arguments) const;  // throws if the user may not run it
   void CheckWrite(const Command& command) const;  // throws in read-only scripts, on replicas …
   void CheckNode(const Command& command, std::span<const Bytes> arguments);  // throws if other nodes have its keys
-  void NoteReads(const Command& command, std::span<const Bytes> arguments);  // for client-side caching
+  void TrackReads(const Command& command, std::span<const Bytes> arguments);  // for client-side caching
   void ServeOthers();                                                        // other clients, in a slow script
   Bytes ReplyBytes();                                                        // the reply of the command
 

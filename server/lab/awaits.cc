@@ -29,7 +29,7 @@ std::optional<Awaits::Sight> Awaits::Take(const Session& session) {
   return end;
 }
 
-void Awaits::Look() {
+void Awaits::CheckConditions() {
   const int64_t now_us = parts_.env.pace.NowUs();
   if (turn_at_us_ <= now_us) turn_at_us_ = kNever;
   int64_t next_us = kNever;

@@ -63,13 +63,13 @@ class Awaits {  // the clients that wait in TEST AWAIT for a state of the server
 
   explicit Awaits(const Parts& parts) : parts_(parts) {}
 
-  bool Empty() const { return awaits_.empty(); }  // no client waits
+  bool IsEmpty() const { return awaits_.empty(); }  // no client waits
   // Registers the wait of this session for `condition`. Requires: the condition is not met now.
   void Begin(const Session& session, const Command& command, Condition condition, int64_t timeout_ms);
   std::optional<Sight> Take(const Session& session);  // how its wait has ended, once; nullopt: it has not
   // Unblocks the clients with a condition that is met or a timeout that has passed. Cost: O(awaits) and the cost of
   // their conditions.
-  void Look();
+  void CheckConditions();
   std::shared_ptr<const RequestCounter> Requests();  // counter that all current waits share
 
  private:

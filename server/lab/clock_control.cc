@@ -44,23 +44,23 @@ void ClockControl::Freeze() {
   clock.Freeze();
   clock.AdvanceUs((kUsPerMs - clock.MonotonicUs() % kUsPerMs) % kUsPerMs);
   clock.SetWallUs(clock.WallUs() / kUsPerMs * kUsPerMs);
-  Changed();
+  NotifyClockChanged();
 }
 
 void ClockControl::RunAt(double rate) {
   parts_.clock->RunAt(rate);
-  Changed();
+  NotifyClockChanged();
 }
 
 void ClockControl::FollowMachine() {
   parts_.clock->FollowMachine();
   is_auto_ = false;
-  Changed();
+  NotifyClockChanged();
 }
 
 void ClockControl::SetBack(int64_t wall_ms) {
   parts_.clock->SetWallUs(wall_ms * 1000);
-  Changed();
+  NotifyClockChanged();
 }
 
 ClockControl::State ClockControl::Save() const {
@@ -79,11 +79,11 @@ void ClockControl::Restore(const State& state) {
   is_frozen ? clock.Freeze() : clock.RunAt(state.rate);
   clock.SetWallUs(is_frozen ? state.wall_us : clock.WallUs() - clock.OffsetUs() + state.offset_us);
   is_auto_ = state.is_auto;
-  Changed();
+  NotifyClockChanged();
 }
 
 // Makes later requests of this turn see the new time.
-void ClockControl::Changed() {
+void ClockControl::NotifyClockChanged() {
   parts_.executor.LetTimePass();
   const bool stands = parts_.clock->mode() == MovableClock::Mode::kFrozen;
   parts_.keeper.OnClockChanged(stands ? TimeKeeper::Motion::kStands : TimeKeeper::Motion::kRuns);
@@ -95,13 +95,13 @@ void ClockControl::Pass(int64_t elapsed_ms) {
   is_passing_ = false;
 }
 
-ClockControl::Arrival ClockControl::PassNow(int64_t elapsed_ms) {
+ClockControl::JumpResult ClockControl::PassNow(int64_t elapsed_ms) {
   if (!MayPass(elapsed_ms)) return {.is_too_far = true};
   Pass(elapsed_ms);
   return {};
 }
 
-ClockControl::Arrival ClockControl::MoveNowTo(int64_t wall_ms) {
+ClockControl::JumpResult ClockControl::MoveNowTo(int64_t wall_ms) {
   const int64_t elapsed_ms = wall_ms - parts_.clock->WallMs();
   if (elapsed_ms >= 0) return PassNow(elapsed_ms);
   SetBack(wall_ms);
@@ -114,7 +114,7 @@ std::optional<ClockControl::Due> ClockControl::PassToNext() {
   return next;
 }
 
-void ClockControl::Depart(uint64_t client, int64_t elapsed_ms) {
+void ClockControl::PostJump(uint64_t client, int64_t elapsed_ms) {
   Post(client, [this, elapsed_ms] { return PassNow(elapsed_ms); });
 }
 
@@ -123,15 +123,15 @@ void ClockControl::DepartTo(uint64_t client, int64_t wall_ms) {
 }
 
 void ClockControl::DepartToNext(uint64_t client) {
-  Post(client, [this] { return Arrival{.met = PassToNext()}; });
+  Post(client, [this] { return JumpResult{.met = PassToNext()}; });
 }
 
-void ClockControl::Post(uint64_t client, std::function<Arrival()> travel) {
+void ClockControl::Post(uint64_t client, std::function<JumpResult()> travel) {
   std::erase_if(
       trips_, [this](const auto& trip) { return trip.second.has_ended && parts_.clients.Find(trip.first) == nullptr; });
   trips_[client] = {};
   parts_.env.host->Post([this, client, travel = std::move(travel)] {
-    Arrival arrival = travel();
+    JumpResult arrival = travel();
     if (parts_.clients.Find(client) == nullptr) {
       trips_.erase(client);
     } else {
@@ -140,10 +140,10 @@ void ClockControl::Post(uint64_t client, std::function<Arrival()> travel) {
   });
 }
 
-std::optional<ClockControl::Arrival> ClockControl::TakeArrival(uint64_t client) {
+std::optional<ClockControl::JumpResult> ClockControl::TakeArrival(uint64_t client) {
   const auto trip = trips_.find(client);
   if (!trip->second.has_ended) return std::nullopt;
-  Arrival arrival = std::move(trip->second.arrival);
+  JumpResult arrival = std::move(trip->second.arrival);
   trips_.erase(trip);
   return arrival;
 }

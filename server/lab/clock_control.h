@@ -1,7 +1,7 @@
 // ClockControl: TEST CLOCK. Stops and moves the clock that the data and the clients of one server see.
 //
 // A jump forward takes a turn of its own, because deadlines, timeouts and pauses on the way are served at their own
-// time, as if that time had passed. Depart requests the jump, and TakeArrival tells when it has ended.
+// time, as if that time had passed. PostJump requests the jump, and TakeArrival tells when it has ended.
 #pragma once
 
 #include <cstdint>
@@ -56,7 +56,7 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
   };
   explicit ClockControl(const Parts& parts) : parts_(parts) {}
 
-  bool Exists() const { return parts_.clock != nullptr; }  // all other functions require that
+  bool HasMovableClock() const { return parts_.clock != nullptr; }  // all other functions require that
 
   struct Due {
     int64_t wall_ms;   // Unix time at which it is due
@@ -89,37 +89,37 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
 
   // --- Jumps forward.
 
-  // Depart, DepartTo and DepartToNext jump in the next turn, never beyond the limits. They require a host.
-  void Depart(uint64_t client, int64_t elapsed_ms);  // jumps forward by this time in the next turn
+  // PostJump, DepartTo and DepartToNext jump in the next turn, never beyond the limits. They require a host.
+  void PostJump(uint64_t client, int64_t elapsed_ms);  // jumps forward by this time in the next turn
   void DepartTo(uint64_t client, int64_t wall_ms);   // in the next turn; sets the clock back if that time has passed
   void DepartToNext(uint64_t client);                // jumps to the next due event in the next turn, if there is one
-  struct Arrival {                                   // result of a jump
+  struct JumpResult {                                   // result of a jump
     bool is_too_far = false;                         // the clock would exceed its limits and has not moved
     std::optional<Due> met = {};                     // the event that DepartToNext jumped to
   };
   bool MayPass(int64_t elapsed_ms) const;  // the clock stays within its limits if it advances by this time
   // PassNow and MoveNowTo jump immediately. They require that no command runs and that this server has events in this
   // turn.
-  Arrival PassNow(int64_t elapsed_ms);  // advances the clock by this time, serving all events on the way
-  Arrival MoveNowTo(int64_t wall_ms);   // advances the clock to this wall time, or sets it back
-  bool IsUnderWay(uint64_t client) const { return trips_.contains(client); }  // until TakeArrival
-  std::optional<Arrival> TakeArrival(uint64_t client);  // nullopt: it has not ended yet. Requires: IsUnderWay
+  JumpResult PassNow(int64_t elapsed_ms);  // advances the clock by this time, serving all events on the way
+  JumpResult MoveNowTo(int64_t wall_ms);   // advances the clock to this wall time, or sets it back
+  bool IsJumpPosted(uint64_t client) const { return trips_.contains(client); }  // until TakeArrival
+  std::optional<JumpResult> TakeArrival(uint64_t client);  // nullopt: it has not ended yet. Requires: IsJumpPosted
 
   void EndTurn();  // jumps to the next due event if SetAuto is on and all clients wait
 
  private:
   struct Trip {              // a jump that a client has requested
     bool has_ended = false;  // the result can be taken
-    Arrival arrival = {};    // result, when it has ended
+    JumpResult arrival = {};    // result, when it has ended
   };
 
   // Lets time pass, and serves each event that becomes due. Requires: MayPass.
   void Pass(int64_t elapsed_ms);
   std::optional<Due> NextInReach() const;  // the next due event, if the clock can reach it within its limits
   std::optional<Due> PassToNext();         // jumps to the next due event and returns it
-  void Post(uint64_t client, std::function<Arrival()> travel);
+  void Post(uint64_t client, std::function<JumpResult()> travel);
   bool EveryClientWaits() const;  // no client has anything to do before time passes
-  void Changed();                 // tells other parts that the clock shows another time or has another speed
+  void NotifyClockChanged();                 // tells other parts that the clock shows another time or has another speed
 
   const Parts parts_;
   bool is_auto_ = false;            // the setting of TEST CLOCK AUTO

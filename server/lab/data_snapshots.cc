@@ -158,8 +158,8 @@ void DataSnapshots::UndoSwaps(Snapshot& snapshot, Unit& unit) {
     if (place == db) continue;
     data_.keyspace.Swap(db, place);
     OnSwap(db, place);
-    unit.Swapped(db, place);
-    if (!unit.Recorded()) continue;
+    unit.ReportSwap(db, place);
+    if (!unit.IsRecording()) continue;
     const std::string numbers[] = {std::to_string(db), std::to_string(place)};
     const Bytes words[] = {"SWAPDB", numbers[0], numbers[1]};
     data_.effects.Add(db, words);
@@ -173,13 +173,13 @@ void DataSnapshots::RestoreWhole(Snapshot& snapshot, int db, Unit& unit) {
   Delta delta = std::exchange(part.delta, {});
   for (auto& [key, kept] : delta) Put(content, key, std::move(kept));
   const int dbs[] = {db};
-  unit.Flushed(dbs, data_.keyspace[db].Size());
+  unit.ReportFlush(dbs, data_.keyspace[db].Size());
   std::swap(content, data_.keyspace[db]);
   OnFlushed(db, content);
   lazy_free_.Free(std::move(content), FreeMode::kLater);
-  unit.Swapped(db, db);  // notifies WATCH and blocked clients of keys that were absent
-  unit.Count(data_.keyspace[db].Size());
-  if (!unit.Recorded()) return;
+  unit.ReportSwap(db, db);  // notifies WATCH and blocked clients of keys that were absent
+  unit.CountChanges(data_.keyspace[db].Size());
+  if (!unit.IsRecording()) return;
   const Bytes flush[] = {"FLUSHDB"};
   data_.effects.Add(db, flush);
   data_.keyspace[db].ForEach([&](const Entry* entry) { RecordValue(data_, db, *entry); });
@@ -196,11 +196,11 @@ void DataSnapshots::RestoreKeys(Snapshot& snapshot, int db, Unit& unit) {
     if (kept != nullptr) {
       const Entry* const added = database.Add(TakeValue(std::exchange(kept, nullptr)));
       unit.Touched(db, key, "restore");
-      if (unit.Recorded()) RecordValue(data_, db, *added);
+      if (unit.IsRecording()) RecordValue(data_, db, *added);
     } else {
       unit.Touched(db, key, "del");
       const Bytes removal[] = {"DEL", key};
-      if (unit.Recorded()) data_.effects.Add(db, removal);
+      if (unit.IsRecording()) data_.effects.Add(db, removal);
     }
   }
 }
@@ -232,7 +232,7 @@ size_t DataSnapshots::CountKept(const Snapshot& snapshot) {
   return count;
 }
 
-size_t DataSnapshots::CountKeys(const Snapshot& snapshot) const {
+size_t DataSnapshots::KeyCount(const Snapshot& snapshot) const {
   size_t count = 0;
   for (size_t place = 0; place < snapshot.parts.size(); ++place) {
     const Part& part = snapshot.parts[place];

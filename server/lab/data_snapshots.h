@@ -41,7 +41,7 @@ class DataSnapshots final : public ChangeKeeper {  // earlier states of the data
 
   static bool IsLost(const Snapshot& snapshot);  // all data was replaced since, by a resynchronisation or a loaded file
   static size_t CountKept(const Snapshot& snapshot);  // values and databases that it stores itself
-  size_t CountKeys(const Snapshot& snapshot) const;   // keys at its moment
+  size_t KeyCount(const Snapshot& snapshot) const;   // keys at its moment
 
   struct Difference {  // a key that differs between two snapshots
     enum class Kind : uint8_t { kAdded, kRemoved, kChanged };

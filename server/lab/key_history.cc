@@ -195,11 +195,11 @@ void KeyHistory::DropBefore(uint64_t first_seq) {
 }
 
 void KeyHistory::MakeRoom() {
-  while (bytes_ > kMostBytes && expired_keys_.size() > locks_.size()) {
+  while (bytes_ > kMaxHistoryBytes && expired_keys_.size() > locks_.size()) {
     bytes_ -= BytesOf(expired_keys_.front());
     expired_keys_.pop_front();
   }
-  while (bytes_ > kMostBytes && locks_.size() > 1) DropOldestLock();
+  while (bytes_ > kMaxHistoryBytes && locks_.size() > 1) DropOldestLock();
 }
 
 void KeyHistory::DropEnded() {

@@ -7,7 +7,7 @@
 //
 // The client holds the lock until the key is removed or overwritten. Locks that existed before the journal began are
 // not known. The memory is bounded: records older than the entries of the journal are dropped, and also the oldest
-// records above kMostBytes.
+// records above kMaxHistoryBytes.
 #pragma once
 
 #include <cstdint>
@@ -56,7 +56,7 @@ struct HeldLock {  // a key that a client uses as lock (SET NX PX and the like)
 
 class KeyHistory {  // expired keys and locks, recorded while the journal is on
  public:
-  static constexpr size_t kMostBytes = size_t{8} << 20;  // maximum memory of all records
+  static constexpr size_t kMaxHistoryBytes = size_t{8} << 20;  // maximum memory of all records
 
   enum class Step : uint8_t { kNone, kTook, kMissed };  // effect of a call on a lock; kMissed: it was held already
 

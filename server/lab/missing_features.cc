@@ -125,7 +125,7 @@ void MissingFeatures::Note(FeatureKind kind, std::string name, const Request& re
     found->second.last_ms = now_ms;
     return;
   }
-  if (features_.size() >= kMost) {
+  if (features_.size() >= kMaxFeatures) {
     ++lost_;
     return;
   }

@@ -30,7 +30,7 @@ struct MissingFeature {  // something that clients have used and that this serve
 
 class MissingFeatures final : public CallObserver {  // TEST MISSING
  public:
-  static constexpr size_t kMost = 1000;  // features that are recorded
+  static constexpr size_t kMaxFeatures = 1000;  // features that are recorded
 
   struct Parts {  // references to what the class uses
     const Env& env;
@@ -47,8 +47,8 @@ class MissingFeatures final : public CallObserver {  // TEST MISSING
   void Continue(MissingFeatures& before);           // takes over the records of another server, which ends
   // Returns the features in the order of their first use.
   const std::vector<const MissingFeature*>& All() const { return in_order_; }
-  // Returns the number of distinct features that were dropped because kMost features were recorded already.
-  uint64_t Lost() const { return lost_; }
+  // Returns the number of distinct features that were dropped because kMaxFeatures features were recorded already.
+  uint64_t DroppedCount() const { return lost_; }
 
   void OnCall(const FinishedCall& call) override;    // may record an option or a directive
   void OnRefusal(const RefusedCall& call) override;  // may record a command or a subcommand

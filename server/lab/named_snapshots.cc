@@ -72,7 +72,7 @@ NamedSnapshots::Setup NamedSnapshots::CurrentSetup() const {
 
 std::string NamedSnapshots::UserLines() const {
   std::string lines;
-  for (const std::string& line : parts_.users.Lines()) lines += line + "\n";
+  for (const std::string& line : parts_.users.AclFileLines()) lines += line + "\n";
   return lines;
 }
 
@@ -120,7 +120,7 @@ std::vector<NamedSnapshots::Summary> NamedSnapshots::List() const {
   for (const auto& [name, snapshot] : all_) {
     if (DataSnapshots::IsLost(*snapshot.data)) continue;
     list.push_back(
-        {name, snapshot.saved_wall_ms, data_.CountKeys(*snapshot.data), DataSnapshots::CountKept(*snapshot.data)});
+        {name, snapshot.saved_wall_ms, data_.KeyCount(*snapshot.data), DataSnapshots::CountKept(*snapshot.data)});
   }
   return list;
 }
@@ -170,8 +170,8 @@ void NamedSnapshots::RestoreFunctions(const Texts& codes, Unit& unit) {
   const auto restored =
       parts_.functions.Restore(codes, FunctionLibraries::RestorePolicy::kFlush, FunctionLibraries::TimeLimit::kEach);
   if (!restored) throw Refusal{"ERR " + restored.error()};
-  unit.Count(1);
-  if (!unit.Recorded()) return;
+  unit.CountChanges(1);
+  if (!unit.IsRecording()) return;
   const Bytes flush[] = {"FUNCTION", "FLUSH"};
   parts_.data.effects.Add(0, flush);
   for (const std::string& code : codes) {

@@ -23,7 +23,7 @@ class Users;
 
 class NamedSnapshots {  // TEST SNAPSHOT: a server's data, functions, scripts, users, directives and clock
  public:
-  static constexpr size_t kMost = 1000;  // snapshots
+  static constexpr size_t kMaxSnapshots = 1000;  // snapshots
 
   struct Parts {  // references to what the class uses
     const Env& env;
@@ -49,7 +49,7 @@ class NamedSnapshots {  // TEST SNAPSHOT: a server's data, functions, scripts, u
   // Returns the snapshots, ordered by name. Cost: O(values that the snapshots store).
   std::vector<Summary> List() const;
   bool Has(Bytes name) const { return all_.contains(name); }
-  bool IsFull() const { return all_.size() >= kMost; }  // no further snapshot can be saved
+  bool IsFull() const { return all_.size() >= kMaxSnapshots; }  // no further snapshot can be saved
 
   // Replaces an existing snapshot with this name. Cost: O(databases + users + directives + scripts).
   void Save(Bytes name);

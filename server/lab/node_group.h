@@ -24,7 +24,7 @@ class NodeGroup {  // the nodes of a process that runs a whole cluster, for TEST
     std::string name;                                           // "node-1"
     std::string id;  // cluster node ID; empty if it is in no cluster or is dead
     int port;
-    bool lives;  // false: it was killed
+    bool is_alive;  // false: it was killed
     Role role;
   };
   // An operation that takes some time. It has succeeded when all live nodes know of it.

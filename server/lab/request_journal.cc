@@ -169,7 +169,7 @@ RequestEntry RequestJournal::TakeOldest() {
 }
 
 void RequestJournal::MakeRoom() {
-  while (bytes_ > kMostBytes && entries_.size() > 1) TakeOldest();
+  while (bytes_ > kMaxJournalBytes && entries_.size() > 1) TakeOldest();
 }
 
 RequestEntry& RequestJournal::Append(const Request& request, const Session& client, Sender& sender) {
@@ -189,7 +189,7 @@ RequestEntry& RequestJournal::Append(const Request& request, const Session& clie
   return entry;
 }
 
-RequestJournal::Request RequestJournal::Failed(const Session& session, const Command* command,
+RequestJournal::Request RequestJournal::FailedRequest(const Session& session, const Command* command,
                                                std::span<const Bytes> words, int depth) const {
   return {&session, command, words, depth, HarmlessWords(parts_.env.commands, command, words)};
 }
@@ -305,7 +305,7 @@ void RequestJournal::OnRefusal(const RefusedCall& call) {
   if (IsOwnTalk(client, call.command)) return;
   Sender& sender = SenderOf(client);
   CountTrip(sender, call.depth);
-  const Request request = Failed(call.session, call.command, call.words, call.depth);
+  const Request request = FailedRequest(call.session, call.command, call.words, call.depth);
   const std::string error = WithoutSecrets(call.error, call.words, request.shown);
   Finish(Append(request, client, sender), sender, {.outcome = Outcome::kError, .detail = error});
 }
@@ -343,7 +343,7 @@ void RequestJournal::NoteFault(const RequestFaults::Request& request, const Requ
   const int depth = request.place == Place::kInTransaction ? 1 : 0;
   CountTrip(sender, depth);
   sender.fault = name;
-  Finish(Append(Failed(request.client, &request.command, request.words, depth), request.client, sender), sender, {});
+  Finish(Append(FailedRequest(request.client, &request.command, request.words, depth), request.client, sender), sender, {});
 }
 
 }  // namespace respite

@@ -69,7 +69,7 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
  public:
   static constexpr size_t kUsualLast = 10'000;            // entries that are kept if the client names no number
   static constexpr size_t kMostLast = 1'000'000;          // largest number of entries that a client may request
-  static constexpr size_t kMostBytes = size_t{64} << 20;  // limit for all entries together
+  static constexpr size_t kMaxJournalBytes = size_t{64} << 20;  // limit for all entries together
   static constexpr size_t kWordMost = 1024;               // bytes kept of each argument
   static constexpr size_t kWordsMost = 1024;              // arguments kept of each request
 
@@ -99,7 +99,7 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
   const KeyHistory& keys() const { return keys_; }
   uint64_t FirstSeq() const { return first_; }  // sequence number of the oldest entry
   uint64_t NextSeq() const { return next_; }    // sequence number of the next entry
-  uint64_t Lost() const { return lost_; }       // entries since Start or Clear that were dropped
+  uint64_t DroppedCount() const { return lost_; }       // entries since Start or Clear that were dropped
   // Requires: FirstSeq() <= seq < NextSeq().
   const RequestEntry& At(uint64_t seq) const { return entries_[seq - first_]; }
   template <class Visit>
@@ -151,7 +151,7 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
   void Finish(RequestEntry& entry, Sender& sender, const End& end);                     // sets outcome and duration
   static void Keep(RequestEntry& entry, const Request& request);
   // Describes a request that has not run or has failed.
-  Request Failed(const Session& session, const Command* command, std::span<const Bytes> words, int depth) const;
+  Request FailedRequest(const Session& session, const Command* command, std::span<const Bytes> words, int depth) const;
   RequestEntry TakeOldest();  // removes the oldest entry, whose memory is reused
   void MakeRoom();            // drops the oldest entries above kMostBytes
   void ForgetOldSenders();    // forgets disconnected clients if there are many

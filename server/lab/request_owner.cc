@@ -7,7 +7,7 @@ namespace respite {
 
 namespace {
 
-Bytes OwnerText(Bytes text) { return text.substr(0, RequestOwner::kMostBytes); }
+Bytes OwnerText(Bytes text) { return text.substr(0, RequestOwner::kMaxTextBytes); }
 
 // Matches the client names that Sentinels set: "sentinel-1a2b3c4d-cmd".
 bool IsOfSentinel(Bytes name) {

@@ -12,7 +12,7 @@ namespace respite {
 
 struct RequestOwner {  // the client that sent a request, as it was then
   // Clients choose the texts, which may have megabytes.
-  static constexpr size_t kMostBytes = 256;  // kept of each text
+  static constexpr size_t kMaxTextBytes = 256;  // kept of each text
 
   uint64_t id = 0;
   std::string name;

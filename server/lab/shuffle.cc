@@ -55,7 +55,7 @@ std::optional<Parts> Divide(Bytes reply, ReplyForm form, const Order& order, siz
   }
   const int64_t elements = cutter.TakeHeader().Elements();
   if (elements <= static_cast<int64_t>(together)) return std::nullopt;
-  Parts parts{.head = cutter.Taken(), .parts = {}};
+  Parts parts{.head = cutter.TakenPart(), .parts = {}};
   while (!cutter.Rest().empty()) {
     const Bytes rest = cutter.Rest();
     for (size_t i = 0; i < together; ++i) cutter.TakeElement();

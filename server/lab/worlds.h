@@ -21,8 +21,8 @@ struct Session;
 
 class Worlds {  // isolated servers behind one port (TEST WORLD); the process implements it
  public:
-  static constexpr size_t kMost = 10'000;  // worlds
-  static constexpr size_t kLongestName = 256;
+  static constexpr size_t kMaxWorlds = 10'000;  // worlds
+  static constexpr size_t kMaxNameBytes = 256;
 
   struct Order {                                     // options of a new world
     std::optional<int> port = std::nullopt;          // port of its own; 0: the system chooses one

@@ -90,7 +90,7 @@ bool MigrateLink::FinishHandshake(int64_t timeout_ms) {
     const Transfer::State state = stream_.Handshake().state;
     if (state == Transfer::State::kMoved) break;
     if (state != Transfer::State::kLater) return false;
-    if (!WaitFor(stream_.FileDescriptor(), stream_.Needs({.read = true}), until)) return false;
+    if (!WaitFor(stream_.FileDescriptor(), stream_.EventsToAwait({.read = true}), until)) return false;
   }
   return true;
 }
@@ -104,7 +104,7 @@ bool MigrateLink::SendPiece(Bytes piece, int64_t timeout_ms) {
       continue;
     }
     if (sent.state != Transfer::State::kLater) return false;
-    if (!WaitFor(stream_.FileDescriptor(), stream_.Needs({.write = true}), until)) {
+    if (!WaitFor(stream_.FileDescriptor(), stream_.EventsToAwait({.write = true}), until)) {
       timed_out_ = true;
       return false;
     }
@@ -140,7 +140,7 @@ std::optional<std::string> MigrateLink::ReadLine(int64_t timeout_ms) {
       continue;
     }
     if (got.state != Transfer::State::kLater) return std::nullopt;
-    if (!WaitFor(stream_.FileDescriptor(), stream_.Needs({.read = true}), until)) {
+    if (!WaitFor(stream_.FileDescriptor(), stream_.EventsToAwait({.read = true}), until)) {
       timed_out_ = true;
       return std::nullopt;
     }
@@ -153,14 +153,14 @@ Result<MigrateLink*, ConnectTrouble> MigrateLinks::Get(Bytes host, Bytes port, c
   if (kept == links_.end()) {
     auto link = MigrateLink::Connect(names_, std::string(host), std::string(port), tls, timeout_ms);
     if (!link) return Failure(link.error());
-    if (links_.size() >= kMax) MakeRoom();
+    if (links_.size() >= kMax) CloseLongestIdle();
     kept = links_.emplace(NameOf(host, port), std::move(link).value()).first;
   }
   kept->second->used_at_ms = now_ms;
   return kept->second.get();
 }
 
-void MigrateLinks::MakeRoom() {
+void MigrateLinks::CloseLongestIdle() {
   links_.erase(std::min_element(links_.begin(), links_.end(), [](const auto& one, const auto& other) {
     return one.second->used_at_ms < other.second->used_at_ms;
   }));

@@ -69,7 +69,7 @@ class MigrateLinks {  // kept connections, one for each server
 
  private:
   static std::string NameOf(Bytes host, Bytes port) { return std::string(host) + ':' + std::string(port); }
-  void MakeRoom();  // if there are kMax
+  void CloseLongestIdle();  // if there are kMax
 
   NameResolver names_;                                         // looks up host names
   std::map<std::string, std::unique_ptr<MigrateLink>> links_;  // by "host:port"

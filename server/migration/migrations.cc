@@ -31,7 +31,7 @@ class Migrations::Channel final : public Link::User {
 
   void OnConnected() override { owner_.Talk(*this, *migration); }
   void OnReceived(Bytes bytes) override;
-  void OnEnded(const std::string& /*reason*/) override { owner_.OnLost(*this); }
+  void OnEnded(const std::string& /*reason*/) override { owner_.HandleLostLink(*this); }
 
   Migration* migration = nullptr;  // null: idle
   int64_t selected_db = 0;
@@ -77,11 +77,11 @@ bool Migrations::Channel::TakeLine() {
 }
 
 void Migrations::Channel::OnReceived(Bytes bytes) {
-  if (migration == nullptr) return owner_.OnLost(*this);  // an answer without a request
+  if (migration == nullptr) return owner_.HandleLostLink(*this);  // an answer without a request
   received_.append(bytes);
   while (!migration->order.talk.IsOver() && TakeLine()) owner_.RestartTimer(*migration);
   if (migration->order.talk.IsOver() ? !received_.empty() : received_.size() > kLongestLine) {
-    return owner_.OnLost(*this);
+    return owner_.HandleLostLink(*this);
   }
   if (migration->order.talk.IsOver()) owner_.OnAnswered(*this);
 }
@@ -138,7 +138,7 @@ void Migrations::Dial(Migration& migration) {
   const Order& order = migration.order;
   const auto port = ParseInteger(order.port);
   if (!port || *port < 0 || *port > 65535) return Fail(migration, MigrateTrouble::kConnecting);
-  if (channels_.size() >= kMostKept) MakeRoom();
+  if (channels_.size() >= kMaxLinks) CloseLongestIdle();
   Channel& channel = *channels_.emplace_back(
       std::make_unique<Channel>(*this, order.host + ':' + order.port + (order.encrypts ? " tls" : "")));
   channel.migration = &migration;
@@ -149,7 +149,7 @@ void Migrations::Dial(Migration& migration) {
                {.host = order.host, .port = static_cast<int>(*port), .encrypts = order.encrypts});
 }
 
-void Migrations::MakeRoom() {
+void Migrations::CloseLongestIdle() {
   const auto longest = std::ranges::min_element(channels_, {}, [](const std::unique_ptr<Channel>& channel) {
     return channel->migration != nullptr ? INT64_MAX : channel->idle_since_ms;
   });
@@ -189,7 +189,7 @@ void Migrations::OnAnswered(Channel& channel) {
 
 // Handles a link that has ended. The other server may have closed a kept link, so a second attempt uses a new link,
 // unless keys were answered.
-void Migrations::OnLost(Channel& channel) {
+void Migrations::HandleLostLink(Channel& channel) {
   Migration* const migration = channel.migration;
   if (migration == nullptr) return Drop(channel);
   const Link::Stage reached = channel.link().stage();
@@ -256,7 +256,7 @@ void Migrations::CloseIdle(int64_t now_ms) {
   });
 }
 
-void Migrations::DropIdle() {
+void Migrations::DropIdleLinks() {
   channels_.remove_if([](const std::unique_ptr<Channel>& channel) { return channel->migration == nullptr; });
 }
 
@@ -264,7 +264,7 @@ void Migrations::DropIdle() {
 
 void Migrations::EndTurn() {
   if (done_ == 0 || services_.clients.pause.IsOn() || services_.env.phase.IsMidTurn()) return;
-  services_.execution.executor.StartRun();
+  services_.execution.executor.ReadClocks();
   for (auto next = migrations_.begin(); next != migrations_.end();) {
     const auto at = next++;
     if ((*at)->stage != Migration::Stage::kDone) continue;
@@ -278,7 +278,7 @@ void Migrations::EndTurn() {
 }
 
 void Migrations::Finish(Migration& migration) {
-  MigrateOutcome outcome = OutcomeOf(migration);
+  MigrateOutcome outcome = CollectOutcome(migration);
   Session* const caller = FindCaller(migration);
   if (caller == nullptr) return DeleteWithoutCaller(migration.db, outcome.arrived);
   told_ = Told{caller->id, std::move(outcome)};
@@ -286,7 +286,7 @@ void Migrations::Finish(Migration& migration) {
   told_.reset();
 }
 
-MigrateOutcome Migrations::OutcomeOf(Migration& migration) {
+MigrateOutcome Migrations::CollectOutcome(Migration& migration) {
   const MigrateProtocol& talk = migration.order.talk;
   MigrateOutcome outcome{.trouble = migration.trouble, .error = talk.Error()};
   // If the role of this server has changed meanwhile, no keys are deleted here.
@@ -321,9 +321,9 @@ void Migrations::DeleteWithoutCaller(int db, const std::vector<std::string>& key
   Unit unit(services_.data.dataset, services_.env.clock.WallMs(),
             services_.clients.role.is_replica ? ExpiryRule::kHide : ExpiryRule::kPurge);
   DbView view(unit, db, false);
-  Effect effect(unit.Recorded());
+  Effect effect(unit.IsRecording());
   DeleteArrived(services_, view, effect, keys);
-  if (unit.Changes() != 0) unit.Record(db, effect, {});
+  if (unit.ChangeCount() != 0) unit.Record(db, effect, {});
   unit.Close();
 }
 

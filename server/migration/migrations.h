@@ -53,14 +53,14 @@ class Migrations final : public Timers::Source {  // calls of MIGRATE, while oth
     bool copies;         // COPY: the keys also stay here
     MigrateProtocol talk;
   };
-  static constexpr size_t kMostKept = 64;     // with links in use
+  static constexpr size_t kMaxLinks = 64;     // with links in use
   static constexpr int64_t kIdleMs = 10'000;  // an unused link is closed after this time
 
   explicit Migrations(const Services& services);
   ~Migrations() override;
 
-  bool CanStart() const { return static_cast<bool>(services_.env.network); }  // without one, MIGRATE must block
-  // Starts a transfer. Requires: CanStart(), none of the keys is being migrated, and this command blocks the session
+  bool HasNetwork() const { return static_cast<bool>(services_.env.network); }  // without one, MIGRATE must block
+  // Starts a transfer. Requires: HasNetwork(), none of the keys is being migrated, and this command blocks the session
   // from now on.
   void Start(const Session& session, const Command& command, Order order);
   std::optional<MigrateOutcome> TakeOutcome(const Session& session);  // while its request runs again
@@ -71,7 +71,7 @@ class Migrations final : public Timers::Source {  // calls of MIGRATE, while oth
   void RunDue(int64_t now_ms) override;  // handles timeouts
   std::string WhatIsDue() const override { return "MIGRATE times out"; }
   void CloseIdle(int64_t now_ms);                             // those that were unused for kIdleMs
-  void DropIdle();                                            // however short they were unused
+  void DropIdleLinks();                                            // however short they were unused
   MigrateLinks& blocking_links() { return blocking_links_; }  // for MIGRATE inside EXEC and scripts
   size_t CountLinks() const { return channels_.size(); }      // idle or not
 
@@ -83,17 +83,17 @@ class Migrations final : public Timers::Source {  // calls of MIGRATE, while oth
   void Dial(Migration& migration);
   void Talk(Channel& channel, Migration& migration);
   void OnAnswered(Channel& channel);              // the link is unused from now on
-  void OnLost(Channel& channel);                  // tries again over a new link, if the old one may have been stale
+  void HandleLostLink(Channel& channel);                  // tries again over a new link, if the old one may have been stale
   void RestartTimer(Migration& migration) const;  // there was progress
   void LookLater(Migration& migration) const;     // sets the time of the next look at the timeout
   void Fail(Migration& migration, MigrateTrouble trouble);
   void EndTalk(Migration& migration);  // EndTurn will finish it
   void Drop(const Channel& channel);
-  void MakeRoom();                             // if one is unused
+  void CloseLongestIdle();                             // if one is unused
   Channel* FindIdle(const std::string& name);  // an unused link to this server
 
   void Finish(Migration& migration);               // unblocks the client, or deletes the keys if the client has gone
-  MigrateOutcome OutcomeOf(Migration& migration);  // also ends the pause of requests for its keys
+  MigrateOutcome CollectOutcome(Migration& migration);  // also ends the pause of requests for its keys
   Session* FindCaller(const Migration& migration) const;  // null: the client has gone
   void DeleteWithoutCaller(int db, const std::vector<std::string>& keys);
   void ResumePaused();  // requests that have waited for migrating keys

@@ -121,8 +121,8 @@ Transfer ByteStream::SendSome(const ReplyBuffer& output, Portion portion) {
 
 bool ByteStream::TlsInHandshake() const { return tls_->InHandshake(); }
 bool ByteStream::TlsHasReceived() const { return tls_->HasReceived(); }
-SocketPoller::Interest ByteStream::TlsNeeds(SocketPoller::Interest wanted) const { return tls_->Needs(wanted); }
-SocketPoller::Interest ByteStream::TlsAllows(SocketPoller::Interest ready) const { return tls_->Allows(ready); }
+SocketPoller::Interest ByteStream::TlsNeeds(SocketPoller::Interest wanted) const { return tls_->EventsToAwait(wanted); }
+SocketPoller::Interest ByteStream::TlsAllows(SocketPoller::Interest ready) const { return tls_->PossibleTransfers(ready); }
 
 std::string ByteStream::ErrorText() const { return tls_ == nullptr ? std::strerror(error_) : tls_->ErrorText(); }
 

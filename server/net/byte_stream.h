@@ -1,7 +1,7 @@
 // ByteStream: the bytes of one socket, plain or through TLS.
 //
 // Callers receive and send bytes alike. TLS shows in three places: a handshake may come first, receiving may need the
-// socket to be writable and sending readable (`Needs`, `Allows`), and the stream may hold received bytes for which the
+// socket to be writable and sending readable (`EventsToAwait`, `PossibleTransfers`), and the stream may hold received bytes for which the
 // socket reports no event (`HasReceived`).
 #pragma once
 
@@ -57,10 +57,10 @@ class ByteStream {  // the bytes of one socket, plain or through TLS
 
   // Returns which readiness of the socket to wait for in order to receive (`read`) or send (`write`), and which of the
   // two a readiness makes possible.
-  SocketPoller::Interest Needs(SocketPoller::Interest wanted) const {  // the socket events to wait for
+  SocketPoller::Interest EventsToAwait(SocketPoller::Interest wanted) const {  // the socket events to wait for
     return tls_ == nullptr ? wanted : TlsNeeds(wanted);
   }
-  SocketPoller::Interest Allows(SocketPoller::Interest ready) const {  // that these socket events allow
+  SocketPoller::Interest PossibleTransfers(SocketPoller::Interest ready) const {  // that these socket events allow
     return tls_ == nullptr ? ready : TlsAllows(ready);
   }
 

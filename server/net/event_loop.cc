@@ -103,14 +103,14 @@ void EventLoop::PostFromOutside(std::function<void()> task) {
   asio::post(asio_->context, [this, run = std::move(task)]() mutable { Post(nullptr, std::move(run)); });
 }
 
-void EventLoop::After(int64_t delay_ms, std::function<void()> task) {
+void EventLoop::RunAfter(int64_t delay_ms, std::function<void()> task) {
   auto timer = std::make_shared<asio::steady_timer>(asio_->context, std::chrono::milliseconds(delay_ms));
   timer->async_wait([timer, run = std::move(task)](const asio::error_code& error) {
     if (!error) run();
   });
 }
 
-void EventLoop::Leave(Participant& participant) {
+void EventLoop::RemoveParticipant(Participant& participant) {
   const auto is_its = [&](const Task& task) { return task.participant == &participant; };
   for (;;) {
     std::vector<Task> its;
@@ -146,9 +146,9 @@ bool EventLoop::ServeDuringLongTask() {
 }
 
 void EventLoop::ServeQueues() {
-  if (!handshakes_.Empty()) handshakes_.ServeShare();
-  if (!closings_.Empty()) closings_.ServeShare(1 + closings_.Size() / kClosingsShare);
-  if (!handshakes_.Empty() || !closings_.Empty()) Post(nullptr, [] {});  // starts the next turn immediately
+  if (!handshakes_.IsEmpty()) handshakes_.ServeShare();
+  if (!closings_.IsEmpty()) closings_.ServeShare(1 + closings_.Size() / kClosingsShare);
+  if (!handshakes_.IsEmpty() || !closings_.IsEmpty()) Post(nullptr, [] {});  // starts the next turn immediately
 }
 
 // Ends the turn of each participant with events. A participant stays in the list until its turn is ended, because an
@@ -170,7 +170,7 @@ void EventLoop::MakePostedDue() {
   posted_.clear();
 }
 
-void EventLoop::OnReadable(int descriptor, std::function<void()> handler) {
+void EventLoop::CallWhenReadable(int descriptor, std::function<void()> handler) {
   int own = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
   if (own < 0) return;
   auto watched = std::make_shared<asio::posix::stream_descriptor>(asio_->context, own);

@@ -63,16 +63,16 @@ class EventLoop {  // one per thread; serves sockets, timers and tasks in turns
   void Post(Participant* participant, std::function<void()> task);
   // Runs `task` for no participant. The task never runs if the loop has stopped.
   void PostFromOutside(std::function<void()> task);          // any thread may call it
-  void After(int64_t delay_ms, std::function<void()> task);  // runs `task` once after the delay
+  void RunAfter(int64_t delay_ms, std::function<void()> task);  // runs `task` once after the delay
   // Tasks that were posted for it run now, and also the tasks that they post for it.
-  void Leave(Participant& participant);  // removes the participant
+  void RemoveParticipant(Participant& participant);  // removes the participant
   bool ServeDuringLongTask();            // serves other clients inside a turn; false: the loop must stop
 
   // Calls `handler` once, inside the first Stop, before any connection closes because of it.
-  void OnStop(std::function<void()> handler) { withdraw_ = std::move(handler); }  // the first Stop calls it
+  void SetStopHandler(std::function<void()> handler) { withdraw_ = std::move(handler); }  // the first Stop calls it
 
   // Calls `handler` once, in a turn, when the descriptor is readable. The caller keeps the descriptor.
-  void OnReadable(int descriptor, std::function<void()> handler);  // calls it once
+  void CallWhenReadable(int descriptor, std::function<void()> handler);  // calls it once
 
   asio::io_context& Context();  // of Asio
   const Pace& pace() const { return pace_; }

@@ -20,14 +20,14 @@ struct LinkConditions {          // simulated conditions of a network
 // It simulates a slow network.
 class DelayQueue {  // delays the bytes of a link and keeps their order
  public:
-  bool Empty() const { return waiting_.empty(); }  // no bytes wait
+  bool IsEmpty() const { return waiting_.empty(); }  // no bytes wait
   size_t Size() const { return bytes_; }
   // Requires: it is not empty.
   int64_t NextDueMs() const { return waiting_.front().due_ms; }  // when the next bytes are due
 
   // Queues bytes until `due_ms`. Bytes that were queued earlier are due first, even if they had a longer delay.
   void Add(Bytes bytes, int64_t due_ms) {
-    if (!Empty()) due_ms = std::max(due_ms, waiting_.back().due_ms);
+    if (!IsEmpty()) due_ms = std::max(due_ms, waiting_.back().due_ms);
     waiting_.push_back({due_ms, std::string(bytes)});
     bytes_ += bytes.size();
   }
@@ -47,7 +47,7 @@ class DelayQueue {  // delays the bytes of a link and keeps their order
 
 inline std::string DelayQueue::TakeDue(int64_t now_ms) {
   std::string due;
-  while (!Empty() && NextDueMs() <= now_ms) {
+  while (!IsEmpty() && NextDueMs() <= now_ms) {
     due += waiting_.front().bytes;
     waiting_.pop_front();
   }

@@ -59,7 +59,7 @@ void LinkConnection::Start() {
   const asio::ip::address address = asio::ip::make_address(target_.host, is_name);
   if (!is_name) {
     dialing_->addresses.emplace_back(address, static_cast<uint16_t>(target_.port));
-    return parts_.loop.After(0, [self = shared_from_this()] {
+    return parts_.loop.RunAfter(0, [self = shared_from_this()] {
       if (self->user_ == nullptr) return;
       self->parts_.loop.Enter(self->parts_.participant);
       self->TryNextAddress();
@@ -79,7 +79,7 @@ void LinkConnection::Start() {
 void LinkConnection::StartAccepted(Descriptor socket, std::unique_ptr<TlsStream> encryption) {
   TuneTcp(socket.Get(), parts_.keepalive_s);
   stream_ = std::make_unique<ByteStream>(std::move(socket), std::move(encryption));
-  Begin();
+  BeginHandshakeOrOpen();
 }
 
 void LinkConnection::Stop() {
@@ -125,7 +125,7 @@ void LinkConnection::TryNextAddress() {
     TuneTcp(descriptor, parts_.keepalive_s);
     std::unique_ptr<TlsStream> encryption;
     if (target_.encrypts) {
-      if (!parts_.tls.Configured()) return End("TLS is not configured");
+      if (!parts_.tls.IsConfigured()) return End("TLS is not configured");
       encryption = parts_.tls.Connect(descriptor);
       if (encryption == nullptr) return End("no memory for TLS");
     }
@@ -146,10 +146,10 @@ void LinkConnection::FinishConnecting() {
     stream_.reset();
     return TryNextAddress();
   }
-  Begin();
+  BeginHandshakeOrOpen();
 }
 
-void LinkConnection::Begin() {
+void LinkConnection::BeginHandshakeOrOpen() {
   stage_ = stream_->InHandshake() ? Stage::kHandshake : Stage::kOpen;
   if (stage_ == Stage::kHandshake) return Handshake();
   Open();
@@ -182,7 +182,7 @@ void LinkConnection::OnReady(SocketPoller::Interest ready) {
   parts_.loop.Enter(parts_.participant);
   if (stage_ == Stage::kConnecting) return FinishConnecting();
   if (stage_ == Stage::kHandshake) return Handshake();
-  const SocketPoller::Interest allowed = stream_->Allows(ready);
+  const SocketPoller::Interest allowed = stream_->PossibleTransfers(ready);
   if (allowed.write && HasUnsent()) SendMore();
   if (user_ != nullptr && allowed.read && reads_) Receive();
 }
@@ -213,23 +213,23 @@ void LinkConnection::ReceiveLater() {
 }
 
 void LinkConnection::Deliver(Bytes bytes) {
-  if (conditions_.receive_delay_ms == 0 && to_deliver_.line.Empty()) return user_->OnReceived(bytes);
+  if (conditions_.receive_delay_ms == 0 && to_deliver_.line.IsEmpty()) return user_->OnReceived(bytes);
   to_deliver_.line.Add(bytes, parts_.loop.pace().NowMs() + conditions_.receive_delay_ms);
   Await(to_deliver_, &LinkConnection::DeliverDue);
 }
 
 void LinkConnection::Send(Bytes bytes) {
   if (user_ == nullptr || stage_ != Stage::kOpen) return;
-  if (conditions_.send_delay_ms == 0 && to_send_.line.Empty()) return SendNow(bytes);
+  if (conditions_.send_delay_ms == 0 && to_send_.line.IsEmpty()) return SendNow(bytes);
   to_send_.line.Add(bytes, parts_.loop.pace().NowMs() + conditions_.send_delay_ms);
   Await(to_send_, &LinkConnection::SendDue);
 }
 
 void LinkConnection::Await(Delayed& delayed, void (LinkConnection::*serve)()) {
-  if (delayed.line.Empty() || std::exchange(delayed.is_awaited, true)) return;
+  if (delayed.line.IsEmpty() || std::exchange(delayed.is_awaited, true)) return;
   const int64_t wait_ms = std::max<int64_t>(delayed.line.NextDueMs() - parts_.loop.pace().NowMs(), 0);
   // The timer does not keep an ended link alive.
-  parts_.loop.After(wait_ms, [weak = weak_from_this(), &delayed, serve] {
+  parts_.loop.RunAfter(wait_ms, [weak = weak_from_this(), &delayed, serve] {
     const auto self = weak.lock();
     if (self == nullptr) return;
     delayed.is_awaited = false;
@@ -240,7 +240,7 @@ void LinkConnection::Await(Delayed& delayed, void (LinkConnection::*serve)()) {
 }
 
 void LinkConnection::Hasten(Delayed& delayed, int64_t delay_ms, void (LinkConnection::*serve)()) {
-  if (delayed.line.Empty()) return;
+  if (delayed.line.IsEmpty()) return;
   delayed.line.Hasten(parts_.loop.pace().NowMs() + delay_ms);
   delayed.is_awaited = false;  // the existing timer may be too late, and does no harm
   Await(delayed, serve);
@@ -258,7 +258,7 @@ void LinkConnection::DeliverDue() {
   const std::string due = to_deliver_.line.TakeDue(parts_.loop.pace().NowMs());
   if (!due.empty()) user_->OnReceived(due);
   if (user_ == nullptr) return;
-  if (to_deliver_.line.Empty() && end_) return End(*end_);
+  if (to_deliver_.line.IsEmpty() && end_) return End(*end_);
   Await(to_deliver_, &LinkConnection::DeliverDue);
   Watch();
   if (user_ != nullptr && reads_ && stream_->HasReceived()) ReceiveLater();
@@ -305,23 +305,23 @@ void LinkConnection::Watch() {
   if (stage_ == Stage::kConnecting) {
     wanted.write = true;
   } else if (stage_ == Stage::kHandshake) {
-    wanted = stream_->Needs({.read = true});
+    wanted = stream_->EventsToAwait({.read = true});
   } else {
-    wanted = stream_->Needs({.read = reads_ && !end_ && !HoldsMuch(), .write = HasUnsent()});
+    wanted = stream_->EventsToAwait({.read = reads_ && !end_ && !HoldsMuch(), .write = HasUnsent()});
   }
   if (wanted == registered_) return;
-  if (!parts_.loop.poller().Change(FileDescriptor(), *this, registered_, wanted)) return End("too many sockets");
+  if (!parts_.loop.poller().ChangeInterest(FileDescriptor(), *this, registered_, wanted)) return End("too many sockets");
   registered_ = wanted;
 }
 
 void LinkConnection::Unwatch() {
   if (!registered_.Any()) return;
-  parts_.loop.poller().Change(FileDescriptor(), *this, registered_, {});
+  parts_.loop.poller().ChangeInterest(FileDescriptor(), *this, registered_, {});
   registered_ = {};
 }
 
 void LinkConnection::EndByPeer(const std::string& reason) {
-  if (to_deliver_.line.Empty()) return End(reason);
+  if (to_deliver_.line.IsEmpty()) return End(reason);
   end_ = reason;
   Watch();
 }

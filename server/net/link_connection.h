@@ -40,7 +40,7 @@ class LinkConnection final : public SocketPoller::Watcher, public std::enable_sh
   void Send(Bytes bytes);
   size_t UnsentBytes() const { return unsent_.size() - sent_ + to_send_.line.Size(); }  // delayed ones included
   void SetReading(Link::Reading reading);                        // with kOff the peer has to wait
-  PeerNames Names() const { return NamesOf(FileDescriptor()); }  // its two addresses
+  PeerNames GetAddresses() const { return SocketAddressesOf(FileDescriptor()); }  // its two addresses
   int FileDescriptor() const { return stream_ == nullptr ? -1 : stream_->FileDescriptor(); }
 
   Link::Stage stage() const { return stage_; }
@@ -72,7 +72,7 @@ class LinkConnection final : public SocketPoller::Watcher, public std::enable_sh
   }
   void TryNextAddress();    // connects to the next address of the host
   void FinishConnecting();  // the socket is connected, or connecting has failed
-  void Begin();             // after connecting: the TLS handshake, or Open
+  void BeginHandshakeOrOpen();             // after connecting: the TLS handshake, or Open
   void Handshake();         // the next step of the TLS handshake
   void Open();
   void OnReady(SocketPoller::Interest ready);                     // the socket is

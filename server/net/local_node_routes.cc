@@ -34,7 +34,7 @@ LocalNodeRoutes::LocalNodeRoutes(const std::string& announced) : hosts_(Addresse
   hosts_.push_back(announced);
 }
 
-Link::Target LocalNodeRoutes::Follow(Link::Target target) const {
+Link::Target LocalNodeRoutes::RouteFor(Link::Target target) const {
   const auto own = addresses_.find(target.port);
   if (own == addresses_.end() || std::ranges::find(hosts_, target.host) == hosts_.end()) return target;
   target.host = own->second;

@@ -18,7 +18,7 @@ class LocalNodeRoutes {  // local addresses of the nodes in this process
   // Adds the address at which a node listens.
   void Add(int port, const std::string& address) { addresses_[port] = address; }
   // Returns the target to dial. It differs from `target` only if that is one of the nodes.
-  Link::Target Follow(Link::Target target) const;  // replaces the address of a local node
+  Link::Target RouteFor(Link::Target target) const;  // replaces the address of a local node
 
  private:
   std::vector<std::string> hosts_;        // the announced host, and the addresses that it resolves to

@@ -35,8 +35,8 @@ class LoopLink final : public Link {
   void Send(Bytes bytes) override { connection_->Send(bytes); }
   void SetReading(Reading reading) override { connection_->SetReading(reading); }
   size_t UnsentBytes() const override { return connection_->UnsentBytes(); }
-  std::string LocalAddress() const override { return connection_->Names().local_address; }
-  std::string PeerAddress() const override { return connection_->Names().address; }
+  std::string LocalAddress() const override { return connection_->GetAddresses().local_address; }
+  std::string PeerAddress() const override { return connection_->GetAddresses().address; }
   int FileDescriptor() const override { return connection_->FileDescriptor(); }
   Stage stage() const override { return connection_->stage(); }
 
@@ -63,10 +63,10 @@ class LoopListening final : public Network::Listening {
   class Door final : public SocketPoller::Watcher {
    public:
     Door(LoopListening& owner, Descriptor socket) : owner_(owner), socket_(std::move(socket)) {
-      owner_.parts_.connection.loop.poller().Change(socket_.Get(), *this, {}, {.read = true});
+      owner_.parts_.connection.loop.poller().ChangeInterest(socket_.Get(), *this, {}, {.read = true});
     }
     ~Door() override {
-      owner_.parts_.connection.loop.poller().Change(socket_.Get(), *this, {.read = true}, {});
+      owner_.parts_.connection.loop.poller().ChangeInterest(socket_.Get(), *this, {.read = true}, {});
       StopListening(socket_.Get());
     }
     Door(const Door&) = delete;
@@ -154,7 +154,7 @@ void LoopListening::AcceptFrom(int listener) {
 void LoopListening::Welcome(Descriptor socket) {
   std::unique_ptr<TlsStream> encryption;
   if (parts_.encrypts) {
-    if (!parts_.connection.tls.Configured()) return;
+    if (!parts_.connection.tls.IsConfigured()) return;
     encryption = parts_.connection.tls.Accept(socket.Get(), parts_.settings.tls_auth_clients);
     if (encryption == nullptr) return;
   }
@@ -180,7 +180,7 @@ class PipeWatch final : public Network::Watch, public SocketPoller::Watcher {
 
   void SetReading(Link::Reading reading) override {
     const SocketPoller::Interest wanted{.read = reading == Link::Reading::kOn};
-    if (wanted != registered_ && loop_.poller().Change(descriptor_, *this, registered_, wanted)) registered_ = wanted;
+    if (wanted != registered_ && loop_.poller().ChangeInterest(descriptor_, *this, registered_, wanted)) registered_ = wanted;
   }
   void OnReadable() override {
     loop_.Enter(resident_);
@@ -216,7 +216,7 @@ Result<std::unique_ptr<Network::Listening>, std::string> LoopNetwork::Listen(con
 }
 
 std::unique_ptr<Link> LoopNetwork::Dial(const Link::Target& named, Link::User& user) {
-  const Link::Target target = routes_ ? routes_->Follow(named) : named;
+  const Link::Target target = routes_ ? routes_->RouteFor(named) : named;
   const int keepalive_s = static_cast<int>(settings_.tcp_keepalive);
   auto connection =
       std::make_shared<LinkConnection>(LinkConnection::Parts{loop_, resident_, tls_, keepalive_s}, target, user);

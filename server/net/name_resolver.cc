@@ -49,7 +49,7 @@ std::shared_ptr<NameResolver::Question> NameResolver::Ask(const std::string& hos
     std::lock_guard lock(question->mutex);
     return question->is_answered;
   });
-  if (under_way_.size() >= kMost) return nullptr;
+  if (under_way_.size() >= kMaxLookUps) return nullptr;
   auto question = std::make_shared<Question>();
   try {
     std::thread([question, look_up = look_up_, host, port] {

@@ -2,7 +2,7 @@
 //
 // The C library's look-up has no timeout, cannot be cancelled, and asks servers that may not answer. So it runs on a
 // thread of its own, and the caller waits only until its timeout. An abandoned look-up ends by itself; until then it
-// counts against kMost. Numeric addresses need no thread.
+// counts against kMaxLookUps. Numeric addresses need no thread.
 #pragma once
 
 #include <sys/socket.h>
@@ -29,7 +29,7 @@ class NameResolver {  // looks up the addresses of a host, with a timeout
   using Addresses = std::vector<HostAddress>;
   using LookUp = std::function<Addresses(const std::string& host, const std::string& port)>;
   using TimePoint = std::chrono::steady_clock::time_point;
-  static constexpr size_t kMost = 8;  // maximum number of look-ups at a time, abandoned ones included
+  static constexpr size_t kMaxLookUps = 8;  // maximum number of look-ups at a time, abandoned ones included
 
   NameResolver() : NameResolver(LookUpBySystem) {}
   // For tests: `look_up` runs on other threads and may outlive the resolver.

@@ -125,18 +125,18 @@ int PortOf(int descriptor) {
                                       : ntohs(reinterpret_cast<sockaddr_in6&>(address).sin6_port);
 }
 
-PeerNames NamesOf(int descriptor) {
+PeerNames SocketAddressesOf(int descriptor) {
   sockaddr_storage local{};
   sockaddr_storage peer{};
   socklen_t length = sizeof local;
   getsockname(descriptor, reinterpret_cast<sockaddr*>(&local), &length);
   if (local.ss_family == AF_UNIX) {
     std::string path = reinterpret_cast<const sockaddr_un&>(local).sun_path;
-    return {.address = path + ":0", .local_address = path + ":0", .unix_socket = true, .loopback = true};
+    return {.address = path + ":0", .local_address = path + ":0", .unix_socket = true, .is_loopback = true};
   }
   length = sizeof peer;
   getpeername(descriptor, reinterpret_cast<sockaddr*>(&peer), &length);
-  return {.address = TextOf(peer), .local_address = TextOf(local), .unix_socket = false, .loopback = IsLoopback(peer)};
+  return {.address = TextOf(peer), .local_address = TextOf(local), .unix_socket = false, .is_loopback = IsLoopback(peer)};
 }
 
 void TuneTcp(int descriptor, int keepalive_s) {

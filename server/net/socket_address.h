@@ -39,9 +39,9 @@ struct PeerNames {            // the two addresses of a connection
   std::string address;        // of the peer: "127.0.0.1:50000", "[::1]:50000", "/path:0"
   std::string local_address;  // our own end, in the same form
   bool unix_socket = false;   // the connection came through a Unix socket
-  bool loopback = false;      // the peer is on this machine
+  bool is_loopback = false;      // the peer is on this machine
 };
-PeerNames NamesOf(int descriptor);  // of a connected socket
+PeerNames SocketAddressesOf(int descriptor);  // of a connected socket
 
 // The first keepalive probe is sent after `keepalive_s`.
 void TuneTcp(int descriptor, int keepalive_s);  // TCP_NODELAY, and keepalive (0: none)

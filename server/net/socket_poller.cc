@@ -33,7 +33,7 @@ SocketPoller::SocketPoller(asio::io_context& context, const Pace& pace)
 
 SocketPoller::~SocketPoller() = default;
 
-bool SocketPoller::Change(int descriptor, Watcher& watcher, Interest from, Interest to) {
+bool SocketPoller::ChangeInterest(int descriptor, Watcher& watcher, Interest from, Interest to) {
   if (from == to) return true;
   epoll_event event{};
   event.events = (to.read ? uint32_t{EPOLLIN} | EPOLLRDHUP : 0u) | (to.write ? uint32_t{EPOLLOUT} : 0u);

@@ -52,7 +52,7 @@ class SocketPoller {  // finds all sockets that are ready, with one call of epol
   // Changes the events that `watcher` receives. With an empty interest it does not receive hang-ups either. Errors and
   // hang-ups count as both readable and writable. Returns false if the system refuses more sockets
   // (fs.epoll.max_user_watches). Cost: one system call if the interest changes.
-  bool Change(int descriptor, Watcher& watcher, Interest from, Interest to);  // which events the watcher gets
+  bool ChangeInterest(int descriptor, Watcher& watcher, Interest from, Interest to);  // which events the watcher gets
 
   // Serves the sockets that are ready now, without waiting. May be called within a round in progress. Returns how many
   // were served.

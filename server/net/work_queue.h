@@ -19,8 +19,8 @@ class WorkQueue {  // expensive steps, of which each turn of the loop runs a lim
   // Each turn may spend `share_us` on steps.
   WorkQueue(const Pace& pace, int64_t share_us) : pace_(pace), share_us_(share_us) {}
 
-  void Enter(std::function<void()> step) { steps_.push_back(std::move(step)); }  // adds a step
-  bool Empty() const { return steps_.empty(); }                                  // no step waits
+  void AddStep(std::function<void()> step) { steps_.push_back(std::move(step)); }  // adds a step
+  bool IsEmpty() const { return steps_.empty(); }                                  // no step waits
   size_t Size() const { return steps_.size(); }
 
   // Runs steps until the share is used up, and at least `min_steps` of them.
@@ -35,7 +35,7 @@ class WorkQueue {  // expensive steps, of which each turn of the loop runs a lim
 
 inline void WorkQueue::ServeShare(size_t min_steps) {
   const int64_t until_us = pace_.NowUs() + share_us_;
-  for (size_t done = 0; !Empty() && (done < min_steps || pace_.NowUs() < until_us); ++done) {
+  for (size_t done = 0; !IsEmpty() && (done < min_steps || pace_.NowUs() < until_us); ++done) {
     const std::function<void()> step = std::move(steps_.front());
     steps_.pop_front();
     step();

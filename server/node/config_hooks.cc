@@ -105,7 +105,7 @@ void RegisterConfigHooks(const Services& services) {
   RegisterObservationHooks(services);
   Config& config = services.env.config;
   config.OnChange({"hz", "dynamic-hz"}, [&services]() -> std::optional<std::string> {
-    services.clients.timer_frequency.Adjust();
+    services.clients.timer_frequency.UpdateFrequency();
     return std::nullopt;
   });
   config.OnChange({"min-replicas-to-write", "min-replicas-max-lag"},
@@ -137,7 +137,7 @@ void RegisterConfigHooks(const Services& services) {
        "tls-session-cache-size", "tls-session-cache-timeout", "tls-session-caching"},
       [&services] {
         services.migrations.blocking_links().DropAll();
-        services.migrations.DropIdle();
+        services.migrations.DropIdleLinks();
         return ChangeTls(services.env.settings, services.tls, services.env.log);
       });
 }

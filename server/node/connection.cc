@@ -60,13 +60,13 @@ void Connection::Start() {
 
 void Connection::Want(SocketPoller::Interest wanted) {
   wanted_ = wanted;
-  const SocketPoller::Interest needed = stream_.Needs(wanted);
+  const SocketPoller::Interest needed = stream_.EventsToAwait(wanted);
   if (needed != registered_) Register(needed);
   if (wanted.read && stream_.HasReceived()) ReceiveInNextTurn();
 }
 
 void Connection::Register(SocketPoller::Interest interest) {
-  if (host_->loop().poller().Change(stream_.FileDescriptor(), *this, registered_, interest)) {
+  if (host_->loop().poller().ChangeInterest(stream_.FileDescriptor(), *this, registered_, interest)) {
     registered_ = interest;
   } else {
     host_->services().clients.registry.Close(*session_);
@@ -77,7 +77,7 @@ void Connection::OnReady(SocketPoller::Interest ready) {
   host_->Enter();
   if (session_->closing) return;
   if (stream_.InHandshake()) return JoinHandshakes();
-  const SocketPoller::Interest allowed = stream_.Allows(ready);
+  const SocketPoller::Interest allowed = stream_.PossibleTransfers(ready);
   if (allowed.read && wanted_.read) Receive();
   if (!allowed.write || !wanted_.write || session_->closing) return;
   Want({.read = wanted_.read, .write = false});
@@ -88,7 +88,7 @@ void Connection::OnReady(SocketPoller::Interest ready) {
 // Ignores the socket until the handshake queue reaches this connection.
 void Connection::JoinHandshakes() {
   Register({});
-  host_->loop().handshakes().Enter([self = shared_from_this()] { self->ContinueHandshake(); });
+  host_->loop().handshakes().AddStep([self = shared_from_this()] { self->ContinueHandshake(); });
 }
 
 void Connection::ContinueHandshake() {
@@ -114,7 +114,7 @@ bool Connection::IsHandshakeLate() const {
 
 void Connection::Admit() {
   const Services& server = host_->services();
-  if (server.env.settings.protected_mode && !server.clients.users.LoginRequired() && !session_->addresses.loopback) {
+  if (server.env.settings.protected_mode && !server.clients.users.LoginRequired() && !session_->addresses.is_loopback) {
     ++server.env.stats.rejected_connections;
     session_->out.Append("-" + std::string(refusals::kProtectedMode) + "\r\n");
     session_->close_after_reply = true;
@@ -129,7 +129,7 @@ void Connection::Receive() {
     if (stream_.HasReceived()) ReceiveInNextTurn();  // otherwise the poller reports the socket again
     return;
   }
-  if (host_->services().env.phase.Holds(*session_)) return Want({.read = false, .write = wanted_.write});
+  if (host_->services().env.phase.HoldsInputOf(*session_)) return Want({.read = false, .write = wanted_.write});
   const Transfer received = stream_.Receive(session_->in.ReadTarget(host_->loop().Scratch()));
   if (received.state != Transfer::State::kMoved) {
     if (received.state != Transfer::State::kLater) return EndOfInput(received.state);
@@ -138,7 +138,7 @@ void Connection::Receive() {
   const size_t bytes = received.bytes;
   sends_much_ = bytes >= kMuchInput;
   session_->in.Received(bytes);
-  session_->usage.Received(bytes, host_->services().env.clock.MonotonicMs());
+  session_->usage.NoteInput(bytes, host_->services().env.clock.MonotonicMs());
   session_->usage.Buffers(session_->in.BufferedBytes());
   ServerStats& stats = host_->services().env.stats;
   stats.net_input_bytes += bytes;
@@ -162,7 +162,7 @@ void Connection::EndOfInput(Transfer::State state) {
                                  : "Reading from client: " + stream_.ErrorText());
   }
   const bool is_held = session_->Sendable() != session_->out.Size();  // perhaps for ever; few peers close one way only
-  if (!ended || is_held || session_->out.Empty()) return Depart();
+  if (!ended || is_held || session_->out.IsEmpty()) return CloseGradually();
   Want({.read = false, .write = wanted_.write});
   session_->close_after_reply = true;  // half closed: the peer still waits for the replies of this turn
   server.clients.registry.QueueFlush(*session_);
@@ -170,14 +170,14 @@ void Connection::EndOfInput(Transfer::State state) {
 
 // Removes the client's subscriptions, then closes it. Unsubscribing from a hundred thousand channels takes several
 // turns; other clients see the client until the last of them.
-void Connection::Depart() {
+void Connection::CloseGradually() {
   const Services& server = host_->services();
   if (session_->IsBlocked() || server.clients.cleanup.LeaveSome(*session_))
     return server.clients.registry.Close(*session_);
   is_departing_ = true;
   Want({});
   host_->Post([self = shared_from_this()] {
-    if (self->self_ != nullptr) self->Depart();
+    if (self->self_ != nullptr) self->CloseGradually();
   });
 }
 
@@ -214,7 +214,7 @@ void Connection::Resume() {
 void Connection::Flush(size_t most_bytes) {
   if (stream_.InHandshake()) return;
   if (is_departing_) return session_->out.Consume(session_->out.Size());
-  if (host_->services().env.phase.Holds(*session_)) return;  // the reply in progress may still be withdrawn
+  if (host_->services().env.phase.HoldsInputOf(*session_)) return;  // the reply in progress may still be withdrawn
   size_t before = session_->out.Size();
   session_->output_account.NoteOutput(before);
   const size_t end = before - std::min(session_->Sendable(), most_bytes);
@@ -238,7 +238,7 @@ bool Connection::WriteSome(size_t most_bytes) {
   if (sent.state != Transfer::State::kMoved) {
     if (sent.state == Transfer::State::kLater) return false;
     host_->services().env.log.Verbose("Error writing to client: " + stream_.ErrorText());
-    Depart();
+    CloseGradually();
     return false;
   }
   session_->NoteSent(sent.bytes);
@@ -251,12 +251,12 @@ bool Connection::WriteSome(size_t most_bytes) {
 
 void Connection::Close() {
   Register({});
-  host_->loop().closings().Enter([self = self_] { self->stream_.Close(); });
+  host_->loop().closings().AddStep([self = self_] { self->stream_.Close(); });
   // The session may be in use now, so a later turn destroys it and this connection.
   host_->Post([self = std::move(self_)] { self->host_->services().clients.registry.Remove(*self->session_); });
 }
 
-void Connection::MoveTo(NodeHost& other, Arrival arrival) {
+void Connection::MoveTo(NodeHost& other, MovingClient arrival) {
   if (FirstHost() == host_) origin_ = std::make_unique<Origin>(Origin{host_, session_->user->name()});
   Session& session = BecomeClientOf(other);
   session.authenticated = arrival.is_admitted || !other.services().clients.users.LoginRequired();

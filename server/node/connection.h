@@ -32,12 +32,12 @@ class Connection final : public Transport,  // the socket of one client
   // Makes the connection a client of another server on the same loop, with a new session. The other server also handles
   // the requests that arrived after the current one. Requires: no command of this client runs, and the next turn
   // resumes it.
-  struct Arrival {                           // what a client brings to the server that it moves to
+  struct MovingClient {                           // what a client brings to the server that it moves to
     std::string reply;                       // reply to the request that caused the move
     std::unique_ptr<PausedRequest> request;  // runs first on the other server; may be null
     bool is_admitted;                        // needs no login on the other server
   };
-  void MoveTo(NodeHost& other, Arrival arrival);
+  void MoveTo(NodeHost& other, MovingClient arrival);
   void Rejoin(NodeHost& restarted, Bytes reply);  // moves the client to the server that has replaced its own
   // Returns the connection of this client. Returns null if it cannot move to another server, for example because it is
   // a replica, or because TEST FAULT delays some of its output.
@@ -67,7 +67,7 @@ class Connection final : public Transport,  // the socket of one client
   void ReceiveInNextTurn();                        // posts Receive, so that other clients are served first
   void ResumeInNextTurn();                         // posts RunPump, so that other clients are served first
   void EndOfInput(Transfer::State state);          // the peer has disconnected (kEnded), or reading failed (kFailed)
-  void Depart();   // closes the client after the peer has disconnected; may take several turns
+  void CloseGradually();   // closes the client after the peer has disconnected; may take several turns
   void RunPump();  // runs the requests that have arrived
   // Gives the connection a session on another server, without a login, and closes its old session.
   Session& BecomeClientOf(NodeHost& other);  // gives it a session on another server, and closes the old one

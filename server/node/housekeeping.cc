@@ -65,15 +65,15 @@ void Housekeeping::EndTurn() {
   services_.migrations.EndTurn();
   services_.cluster.EndTurn();
   if (services_.clients.blocked.HasReady()) {  // keys that changed without a command, because they expired
-    services_.execution.executor.StartRun();
+    services_.execution.executor.ReadClocks();
     services_.clients.blocked.ServeReady();
   }
   if (services_.clients.registry.PausedCount() != 0 && !services_.clients.pause.IsOn()) ResumePaused();
   ResumeUnblocked();
-  if (!services_.lab.awaits.Empty()) EndAwaits();
+  if (!services_.lab.awaits.IsEmpty()) EndAwaits();
   services_.clients.tracking.Broadcast();
   services_.slot_migrations.EndTurn();
-  if (!Journaled()) return;
+  if (!WriteJournal()) return;
   services_.replication.EndTurn();
   Send();
   if (services_.clients.memory.IsOver()) services_.clients.memory.EvictClients(nullptr);
@@ -86,7 +86,7 @@ void Housekeeping::EndTurn() {
 
 void Housekeeping::EndTurnDuringLongTask() {
   services_.cluster.EndTurnDuringLongTask();
-  if (Journaled()) Send();
+  if (WriteJournal()) Send();
 }
 
 void Housekeeping::AskForWake() {
@@ -105,7 +105,7 @@ void Housekeeping::ContinueInNextTurn() {
   if ((continues || services_.clients.watched_keys.HasDropped()) && services_.env.host) services_.env.host->Post([] {});
 }
 
-bool Housekeeping::Journaled() {
+bool Housekeeping::WriteJournal() {
   const int64_t started_us = services_.storage.aof.IsOn() ? services_.env.pace.NowUs() : 0;
   services_.storage.aof.Flush();
   if (started_us != 0) services_.env.stats.journal_us += static_cast<uint64_t>(services_.env.pace.NowUs() - started_us);
@@ -164,7 +164,7 @@ void Housekeeping::OnClockChanged(Motion motion) {
 void Housekeeping::Tick() {
   if (services_.env.phase.IsMidTurn() || services_.storage.shutdown.Done()) return;
   const int64_t started_us = services_.env.pace.NowUs();
-  services_.clients.timer_frequency.Adjust();
+  services_.clients.timer_frequency.UpdateFrequency();
   if (services_.env.debug.pause_cron) return;
   services_.storage.shutdown.Continue();
   if (services_.storage.shutdown.Done()) return;
@@ -200,15 +200,15 @@ void Housekeeping::CheckClients() {
       std::max(services_.clients.registry.Count() / static_cast<size_t>(services_.clients.timer_frequency.Hz()),
                kClientsCheckedAtLeast);
   const int64_t now_ms = services_.env.clock.MonotonicMs();
-  services_.clients.registry.Rotate(wanted, [&](Session& session) {
+  services_.clients.registry.VisitNext(wanted, [&](Session& session) {
     services_.clients.limits.Check(session, now_ms);
     if (services_.clients.memory.IsOn()) services_.clients.memory.Update(session);
   });
 }
 
 void Housekeeping::EndAwaits() {
-  services_.execution.executor.StartRun();
-  services_.lab.awaits.Look();
+  services_.execution.executor.ReadClocks();
+  services_.lab.awaits.CheckConditions();
 }
 
 void Housekeeping::ResumePaused() { Resume(services_.clients.registry, services_.clients.registry.TakePaused()); }

@@ -29,7 +29,7 @@ class Housekeeping final : public TimeKeeper {  // periodic work, and work for a
  private:
   void SampleStats();   // updates rates and peak memory for INFO
   void CheckClients();  // applies timeouts and memory limits to a share of the clients
-  bool Journaled();     // writes this turn's propagated commands; false: that failed, and no reply may be sent
+  bool WriteJournal();     // writes this turn's propagated commands; false: that failed, and no reply may be sent
   // Sends all replies, and as many messages as one turn may send.
   void Send();
   void AskForWake();          // requests a call of Wake when the next timeout is due

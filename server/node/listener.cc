@@ -246,7 +246,7 @@ void Listener::Welcome(Descriptor accepted, Protocol protocol) {
   host_.Enter();
   const Services& server = host_.services();
   const Settings& settings = server.env.settings;
-  PeerNames names = NamesOf(accepted.Get());
+  PeerNames names = SocketAddressesOf(accepted.Get());
   if (server.env.log.Shows(LogLevel::kVerbose)) {
     server.env.log.Verbose(names.unix_socket ? "Accepted connection to " + settings.unixsocket
                                              : "Accepted " + WithoutBrackets(names.address));
@@ -270,7 +270,7 @@ void Listener::Welcome(Descriptor accepted, Protocol protocol) {
   session.addresses.peer = names.unix_socket ? settings.unixsocket + ":0" : std::move(names.address);
   session.addresses.local = std::move(names.local_address);
   session.addresses.unix_socket = names.unix_socket;
-  session.addresses.loopback = names.loopback;
+  session.addresses.is_loopback = names.is_loopback;
   session.addresses.encrypted = tls != nullptr;
   session.authenticated = !server.clients.users.LoginRequired();
   ByteStream stream(std::move(accepted), std::move(tls));

@@ -52,7 +52,7 @@ NodeHost::NodeHost(EventLoop& loop, Node& node)
 NodeHost::~NodeHost() {
   // Connections own themselves until they are closed.
   services_.clients.registry.ForEach([this](Session& session) { services_.clients.registry.Close(session); });
-  loop_.Leave(*this);
+  loop_.RemoveParticipant(*this);
   node_.runtime().network.Detach();
   node_.runtime().host.Detach();
 }

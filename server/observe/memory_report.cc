@@ -50,11 +50,11 @@ MemoryReport ReportMemory(const Services& services) {
   });
   // The output of replicas refers to the Blobs of the backlog.
   const size_t buffer_bytes = services.replication.replicas().BufferBytes();
-  const bool has_replicas = !services.replication.replicas().Empty();
+  const bool has_replicas = !services.replication.replicas().IsEmpty();
   const auto backlog_limit = static_cast<size_t>(services.env.settings.repl_backlog_size);
   report.backlog_bytes = has_replicas ? std::min(buffer_bytes, backlog_limit) : buffer_bytes;
   report.replicas_bytes += buffer_bytes - report.backlog_bytes;
-  report.aof_buffer_bytes = services.storage.aof.writer().BufferBytes();
+  report.aof_buffer_bytes = services.storage.aof.writer().BufferedBytes();
   report.script_engine_bytes = services.execution.script_cache.EngineBytes();
   report.script_bytes = services.execution.script_cache.UsedBytes();
   report.function_engine_bytes = services.execution.function_libraries.EngineBytes();
@@ -67,7 +67,7 @@ MemoryReport ReportMemory(const Services& services) {
     if (data.Size() == 0) continue;
     MemoryReport::Database one{.index = i,
                                .table_bytes = data.Entries().UsedBytes() + data.Size() * sizeof(Entry),
-                               .expires_bytes = data.Timed().UsedBytes()};
+                               .expires_bytes = data.EntriesWithDeadline().UsedBytes()};
     report.keys += data.Size();
     report.overhead_bytes += one.table_bytes + one.expires_bytes;
     report.databases.push_back(one);

@@ -71,7 +71,7 @@ class PipeReporter final : public ChildReporter {
   PipeReporter(const Pace& pace, Logger& log, ChildWork work, int pipe, int output)
       : pace_(pace), log_(log), work_(work), pipe_(pipe), output_(output) {}
 
-  int Output() const override { return output_; }
+  int OutputDescriptor() const override { return output_; }
 
   void Tell(uint64_t keys_done) override {
     const int64_t now_us = pace_.NowUs();

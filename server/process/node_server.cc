@@ -124,7 +124,7 @@ NodeServer::Step NodeServer::Open() {
   if (auto reason = services().clients.permissions.LoadConfiguredUsers()) return Fail(*reason);
   if (settings().port != kAutoPort && Listen() == Step::kFailed) return Step::kFailed;
   WatchSettings();
-  if (services().lab.clock.Exists()) services().lab.snapshots.RememberStart();
+  if (services().lab.clock.HasMovableClock()) services().lab.snapshots.RememberStart();
   return Step::kDone;
 }
 
@@ -183,7 +183,7 @@ NodeAddress NodeServer::Address() const {
 }
 
 std::optional<std::string> NodeServer::ReadNodesFile() {
-  auto text = services().cluster.ReadFile();
+  auto text = services().cluster.ReadNodesFile();
   if (text.ok()) return std::move(text).value();
   Fail(text.error());
   return std::nullopt;
@@ -194,7 +194,7 @@ std::optional<std::string> NodeServer::OpenCluster() {
   return services().cluster.OpenWith(cluster_start_->text, cluster_start_->belief);
 }
 
-void NodeServer::ShareEmptyHistory() {
+void NodeServer::ApplyReplidIfEmpty() {
   if (!empty_history_.empty()) services().replication.ShareEmptyHistory(empty_history_);
 }
 
@@ -214,10 +214,10 @@ NodeServer::Step NodeServer::Load() {
 
 NodeServer::Step NodeServer::LoadData() {
   if (auto reason = OpenCluster()) return Fail(*reason);
-  if (auto reason = services().storage.snapshots.Claim()) return Fail(*reason);
+  if (auto reason = services().storage.snapshots.LockDumpAtStartup()) return Fail(*reason);
   switch (ReadData()) {
     case LoadOutcome::kAbsent:
-      ShareEmptyHistory();
+      ApplyReplidIfEmpty();
       break;
     case LoadOutcome::kLoaded:
       break;
@@ -231,7 +231,7 @@ NodeServer::Step NodeServer::LoadData() {
   if (auto reason = services().cluster.Start()) return Fail(*reason);
   reserved_.clear();
   is_replica_ = services().replication.role().is_replica;
-  services().replication.OnRole([this] { NoteRole(); });
+  services().replication.OnRole([this] { HandleRoleChange(); });
   host_->Start();
   return Step::kDone;
 }
@@ -256,7 +256,7 @@ void NodeServer::Inherit(const NodeServer& before) {
   services().lab.missing.Continue(lab.missing);
 }
 
-void NodeServer::Reach() {
+void NodeServer::ConnectToPeers() {
   if (has_stopped_) return;
   host_->Enter();
   services().cluster.ReachAll();
@@ -284,14 +284,14 @@ void NodeServer::LogReady() {
   if (!services().storage.snapshots.GivesWay()) log().Notice(DataPlaceText(settings()));
 }
 
-void NodeServer::NoteRole() {
+void NodeServer::HandleRoleChange() {
   is_replica_ = services().replication.role().is_replica;
-  parts_.owner.OnRole(*this);
+  parts_.owner.HandleRoleChange(*this);
 }
 
 // --- End
 
-void NodeServer::Signalled(int signal) {
+void NodeServer::HandleSignal(int signal) {
   if (has_stopped_) return;
   host_->Enter();
   services().storage.shutdown.Signalled(signal);
@@ -307,13 +307,13 @@ void NodeServer::Crash(AppendFsync policy, const Session* spared) {
   services().storage.child_processes.Kill();
   Stop();
   if (services().storage.aof.IsOn()) {
-    const IoError error = services().storage.aof.Crash(policy);
+    const IoError error = services().storage.aof.SimulateCrash(policy);
     if (error != kNoError) log().Warning("Failed to cut the append-only file: " + IoErrorText(error));
   }
   services().clients.registry.ForEach([&](Session& session) {
     if (&session != spared) services().clients.registry.Close(session);
   });
-  LetGo();
+  CloseServerLinks();
 }
 
 // Skips a port that another process has taken meanwhile.
@@ -332,7 +332,7 @@ std::vector<Descriptor> NodeServer::HoldPorts() const {
   return held;
 }
 
-void NodeServer::LetGo() {
+void NodeServer::CloseServerLinks() {
   LeaveCrashReport(services());
   services().slot_migrations.Close();
   services().cluster.Close();
@@ -342,7 +342,7 @@ void NodeServer::LetGo() {
 void NodeServer::OnStop(int exit_code) {
   if (has_stopped_.exchange(true)) return;
   exit_code_ = exit_code;
-  parts_.owner.OnStop(*this);
+  parts_.owner.HandleServerStopped(*this);
   if (listener_->HasUnix()) log().Notice("Removing the unix socket file.");
   CloseListeners();
 }
@@ -353,7 +353,7 @@ void NodeServer::CloseListeners() {
 
 void NodeServer::Discard() {
   if (node_ == nullptr) return;
-  LetGo();
+  CloseServerLinks();
   listener_.reset();
   host_.reset();
   node_.reset();
@@ -370,7 +370,7 @@ std::optional<std::string> NodeServer::Reopen(Listener::Protocol protocol) {
 
 std::optional<std::string> NodeServer::ReopenTls() {
   if (!Tls::IsWanted(settings())) services().tls.Drop();
-  if (Tls::IsWanted(settings()) && !services().tls.Configured()) {
+  if (Tls::IsWanted(settings()) && !services().tls.IsConfigured()) {
     if (auto reason = services().tls.Configure(settings())) {
       log().Warning(*reason);
       return "Unable to update TLS configuration. Check server logs.";

@@ -44,10 +44,10 @@ class NodeServer {  // one Redis server of this process
     // Called in a new child.
     virtual void PrepareChild(const NodeServer& node, ChildWork work) = 0;
     // Called when the server stops, in the middle of a turn; its listeners are still open. Called once.
-    virtual void OnStop(NodeServer& node) = 0;
+    virtual void HandleServerStopped(NodeServer& node) = 0;
     virtual void OnShutdownCancelled() = 0;                        // by SHUTDOWN ABORT, or since saving failed
     virtual void OnShutdownStatus(const std::string& status) = 0;  // what the shutdown waits for
-    virtual void OnRole(NodeServer& node) = 0;                     // it has become a primary or a replica
+    virtual void HandleRoleChange(NodeServer& node) = 0;                     // it has become a primary or a replica
     virtual void OnTitle(const NodeServer& node) = 0;              // the ports or other parts of the process title
     // Called when oom-score-adj or oom-score-adj-values has changed. Returns an error text if it cannot take effect.
     virtual std::optional<std::string> OnOomScore(NodeServer& node) = 0;
@@ -115,7 +115,7 @@ class NodeServer {  // one Redis server of this process
   Step Load();
   // Connects immediately to the known nodes: the other nodes of the cluster, or all servers that a Sentinel watches.
   // Requires: all of them have loaded.
-  void Reach();
+  void ConnectToPeers();
   // Returns whether all connections are open: a replica's link to its primary, and the links between nodes. A Sentinel
   // must have heard from all servers.
   bool IsSettled() const;
@@ -130,7 +130,7 @@ class NodeServer {  // one Redis server of this process
   // Reserves the ports of the server until the descriptors are closed, also against use as the local port of a
   // connection. Requires: the server no longer listens.
   std::vector<Descriptor> HoldPorts() const;
-  void Signalled(int signal);                       // SIGTERM or SIGINT
+  void HandleSignal(int signal);                       // SIGTERM or SIGINT
   bool HasStopped() const { return has_stopped_; }  // no longer serves, but may still have its data
   int exit_code() const { return exit_code_; }
   bool IsReplica() const { return is_replica_; }
@@ -157,12 +157,12 @@ class NodeServer {  // one Redis server of this process
   void LookForClients();    // updates idle_ms_ at each tick
   Step Listen();            // opens the ports
   std::optional<std::string> OpenCluster();  // loads cluster_start_ or nodes.conf
-  void ShareEmptyHistory();                  // sets empty_history_ as replication ID
+  void ApplyReplidIfEmpty();                  // sets empty_history_ as replication ID
   Step LoadData();                           // then starts replication and cluster
   LoadOutcome ReadData();                    // from data_of_, or else from files
-  void LetGo();                              // ends its communication with other servers; may be called twice
+  void CloseServerLinks();                              // ends its communication with other servers; may be called twice
   bool IsSentinel() const { return parts_.config.mode() == ServerMode::kSentinel; }
-  void NoteRole();  // tells the owner
+  void HandleRoleChange();  // tells the owner
   void OnStop(int exit_code);
   void WatchSettings();                                            // registers hooks for CONFIG SET
   void WatchProcessSettings();                                     // registers further hooks for CONFIG SET

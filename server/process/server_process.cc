@@ -72,7 +72,7 @@ void ServerProcess::OnBack(HostedServer& hosted) {
   if (!config_.settings().announce.empty()) RouteWithin(config_.settings().announce, hosted_);
 }
 
-void ServerProcess::OnLost(HostedServer& hosted) {
+void ServerProcess::HandleRestartFailure(HostedServer& hosted) {
   hosted.node->log().Warning("The server cannot begin again.");
   hosted.is_killed = true;
   hosted.node->Discard();
@@ -99,16 +99,16 @@ int ServerProcess::Run() {
   log_.SetRole(Role());
   log_.Notice("monotonic clock: POSIX clock_gettime");
   if (RaiseLimits() == Step::kFailed) return 1;
-  if (Prepare() == Step::kFailed) return Abandon();
+  if (Prepare() == Step::kFailed) return CleanUpFailedStart();
   PrepareWorlds();
   PrepareLives();
   if (!IsSentinel()) log_.Notice("Server initialized");
   StartServing();
   const int exit_code = has_failed_ ? 1 : main_->loop.Run();
-  return has_failed_ ? Abandon() : Leave(exit_code);
+  return has_failed_ ? CleanUpFailedStart() : ExitProcess(exit_code);
 }
 
-int ServerProcess::Leave(int exit_code) {
+int ServerProcess::ExitProcess(int exit_code) {
   if (recorder_ != nullptr) recorder_->End();
   if (plan_) plan_->RemoveTemporary();
   log_.Warning("Redis is now ready to exit, bye bye...");
@@ -131,7 +131,7 @@ void ServerProcess::OpenLog(Logger& log) {
 
 void ServerProcess::GoToBackground() {
   supervisor_.emplace(config_.settings().supervised, log_);
-  in_background_ = config_.settings().daemonize && !supervisor_->Active();
+  in_background_ = config_.settings().daemonize && !supervisor_->HasSupervisor();
   if (in_background_) daemon_ = Daemon::Start();
 }
 
@@ -170,7 +170,7 @@ ServerProcess::Step ServerProcess::Prepare() {
   if (OnEach([](NodeServer& node) { return node.Open(); }) == Step::kFailed) return Step::kFailed;
   if (OpenRecording() == Step::kFailed) return Step::kFailed;
   if (plan_ && FormGroup() == Step::kFailed) return Step::kFailed;
-  return Announce();
+  return PublishPortsAndPid();
 }
 
 // Opens the recording after the listeners, so that a second server whose port is taken does not overwrite the recording
@@ -243,7 +243,7 @@ ServerProcess::Step ServerProcess::OnEach(const std::function<Step(NodeServer&)>
     if (has_failed) break;
   }
   for (HostedServer& hosted : hosted_) {
-    if (hosted.thread != nullptr) hosted.thread->Await();
+    if (hosted.thread != nullptr) hosted.thread->AwaitTasks();
   }
   return has_failed ? Step::kFailed : Step::kDone;
 }
@@ -288,7 +288,7 @@ ServerProcess::Step ServerProcess::FormGroup() {
 // Writes the files after opening the listeners, so that a second server whose port is taken does not overwrite the
 // files of the first. With several nodes, OnSettled writes the port file later, since a client cannot tell from one
 // node whether all of them serve.
-ServerProcess::Step ServerProcess::Announce() {
+ServerProcess::Step ServerProcess::PublishPortsAndPid() {
   const Settings& settings = config_.settings();
   for (const HostedServer& hosted : hosted_) {
     StrAppend(ports_, hosted.node->settings().MainPort(), "\n");
@@ -337,10 +337,10 @@ void ServerProcess::OnLoaded(const NodeServer& node, Step outcome) {
     return;
   }
   if (outcome == Step::kStopped && !node.HasStopped()) main_->loop.Stop(0);
-  if (--awaited_ == 0 && living_ != 0) plan_ ? Settle(ServerMode::kStandalone) : BeReady();
+  if (--awaited_ == 0 && living_ != 0) plan_ ? ConnectServers(ServerMode::kStandalone) : BeReady();
 }
 
-void ServerProcess::Settle(ServerMode mode) {
+void ServerProcess::ConnectServers(ServerMode mode) {
   const auto settles = [&](const HostedServer& hosted) { return hosted.node->config().mode() == mode; };
   const int64_t deadline_ms = pace_.NowMs() + kSettleMs;
   awaited_ = static_cast<int>(std::ranges::count_if(hosted_, settles));
@@ -348,7 +348,7 @@ void ServerProcess::Settle(ServerMode mode) {
     if (!settles(hosted)) continue;
     NodeServer& node = *hosted.node;
     node.loop().PostFromOutside([this, &node, deadline_ms] {
-      node.Reach();
+      node.ConnectToPeers();
       AwaitSettled(node, deadline_ms);
     });
   }
@@ -356,7 +356,7 @@ void ServerProcess::Settle(ServerMode mode) {
 
 void ServerProcess::AwaitSettled(NodeServer& node, int64_t deadline_ms) {
   if (!node.IsSettled() && pace_.NowMs() < deadline_ms) {
-    return node.loop().After(kLookEveryMs, [this, &node, deadline_ms] { AwaitSettled(node, deadline_ms); });
+    return node.loop().RunAfter(kLookEveryMs, [this, &node, deadline_ms] { AwaitSettled(node, deadline_ms); });
   }
   Tell([this, mode = node.config().mode()] {
     if (--awaited_ == 0) OnSettled(mode);
@@ -365,7 +365,7 @@ void ServerProcess::AwaitSettled(NodeServer& node, int64_t deadline_ms) {
 
 // Settles Sentinels last, since they keep the first information about servers for seconds.
 void ServerProcess::OnSettled(ServerMode mode) {
-  if (mode == ServerMode::kStandalone && plan_->HasSentinels()) return Settle(ServerMode::kSentinel);
+  if (mode == ServerMode::kStandalone && plan_->HasSentinels()) return ConnectServers(ServerMode::kSentinel);
   if (WritePortFile() == Step::kDone) return BeReady();
   has_failed_ = true;
   main_->loop.Stop(1);
@@ -378,7 +378,7 @@ void ServerProcess::BeReady() {
   for (const HostedServer& hosted : hosted_) {
     OnThreadOf(hosted, [&node = *hosted.node] { node.LogReady(); });
   }
-  supervisor_->Ready();
+  supervisor_->ReportReady();
   TellReady();
   for (const ConfigNote& note : std::exchange(notes_after_ready_, {})) log_.Log(note.level, note.text);
   if (settings.maxmemory > 0 && settings.maxmemory < kSuspiciousMaxMemory) {
@@ -410,7 +410,7 @@ void ServerProcess::Tell(std::function<void()> task) {
 // --- The end
 
 void ServerProcess::WatchSignals() {
-  main_->loop.OnReadable(signals_->DescriptorToWatch(), [this] {
+  main_->loop.CallWhenReadable(signals_->DescriptorToWatch(), [this] {
     WatchSignals();
     End(signals_->Take());
   });
@@ -442,8 +442,8 @@ ServerProcess::Step ServerProcess::FindParent() {
 
 void ServerProcess::WatchParent() {
   const auto look = [this] { return parent_.HasEnded() ? EndAfterParent() : WatchParent(); };
-  if (parent_.DescriptorToWatch() < 0) return main_->loop.After(kAskParentEveryMs, look);
-  main_->loop.OnReadable(parent_.DescriptorToWatch(), look);
+  if (parent_.DescriptorToWatch() < 0) return main_->loop.RunAfter(kAskParentEveryMs, look);
+  main_->loop.CallWhenReadable(parent_.DescriptorToWatch(), look);
 }
 
 void ServerProcess::EndAfterParent() {
@@ -467,7 +467,7 @@ void ServerProcess::EndIdle() {
 
 void ServerProcess::Signal(HostedServer& hosted) {
   hosted.is_signalled = true;
-  OnThreadOf(hosted, [&node = *hosted.node, signal = signal_] { node.Signalled(signal); });
+  OnThreadOf(hosted, [&node = *hosted.node, signal = signal_] { node.HandleSignal(signal); });
 }
 
 // Signals replicas after their primaries have stopped. A primary that stops sends the whole stream to its replicas
@@ -482,21 +482,21 @@ void ServerProcess::SignalOthers() {
 
 void ServerProcess::OnShutdownCancelled() {
   is_ending_ = false;
-  signals_->Forget();
+  signals_->ForgetFirstSigint();
   Tell([this] {
     signal_ = 0;
     for (HostedServer& hosted : hosted_) hosted.is_signalled = false;
-    if (has_lost_parent_) main_->loop.After(kEndAgainMs, [this] { End(SIGTERM); });
+    if (has_lost_parent_) main_->loop.RunAfter(kEndAgainMs, [this] { End(SIGTERM); });
   });
 }
 
 // Reports the status only if the whole process is ending, not one of several servers.
 void ServerProcess::OnShutdownStatus(const std::string& status) {
-  if (is_ending_ || living_ == 1) supervisor_->Stopping(status);
+  if (is_ending_ || living_ == 1) supervisor_->ReportStopping(status);
 }
 
 // Stops the loop with the last server. A server that stops earlier is discarded after its turn.
-void ServerProcess::OnStop(NodeServer& node) {
+void ServerProcess::HandleServerStopped(NodeServer& node) {
   const auto is_its = [&](const HostedServer& hosted) { return hosted.node.get() == &node && hosted.is_killed; };
   if (std::ranges::any_of(hosted_, is_its)) return;
   if (node.exit_code() != 0) exit_code_ = node.exit_code();
@@ -521,12 +521,12 @@ void ServerProcess::RemoveFiles() {
 }
 
 // Cleans up after a failed start.
-int ServerProcess::Abandon() {
+int ServerProcess::CleanUpFailedStart() {
   for (HostedServer& hosted : hosted_) {
     NodeServer& node = *hosted.node;
     if (hosted.thread != nullptr && hosted.loop != nullptr) {
       node.loop().PostFromOutside([&node] { node.loop().Stop(1); });
-      hosted.thread->Await();
+      hosted.thread->AwaitTasks();
     }
     node.CloseListeners();
   }
@@ -557,7 +557,7 @@ char ServerProcess::Role() const {
   return is_replica ? 'S' : 'M';
 }
 
-void ServerProcess::OnRole(NodeServer& node) {
+void ServerProcess::HandleRoleChange(NodeServer& node) {
   log_.SetRole(Role());
   ApplyOomScore(node.settings());
 }

@@ -50,10 +50,10 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
 
   // NodeServer::Owner
   void PrepareChild(const NodeServer& node, ChildWork work) override;  // title, processors and OOM score
-  void OnStop(NodeServer& node) override;
+  void HandleServerStopped(NodeServer& node) override;
   void OnShutdownCancelled() override;
   void OnShutdownStatus(const std::string& status) override;
-  void OnRole(NodeServer& node) override;
+  void HandleRoleChange(NodeServer& node) override;
   void OnTitle(const NodeServer& node) override;
   std::optional<std::string> OnOomScore(NodeServer& node) override;
   void OnIdle() override;  // ends the process, if all servers are idle
@@ -63,7 +63,7 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   void OnKilled(HostedServer&) override { --living_; }    // it no longer counts as running
   void OnReviving(HostedServer&) override { ++living_; }  // it counts as running again
   void OnBack(HostedServer& hosted) override;             // the server has restarted
-  void OnLost(HostedServer& hosted) override;             // the server cannot restart
+  void HandleRestartFailure(HostedServer& hosted) override;             // the server cannot restart
 
  private:
   using Step = NodeServer::Step;
@@ -85,12 +85,12 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   Step RefuseModules();  // fails if there is a `loadmodule` line
   Step CheckLocale();    // whether `locale-collate` exists
   Step FormGroup();      // tells the nodes their roles
-  Step Announce();       // pidfile, port file and title
+  Step PublishPortsAndPid();       // pidfile, port file and title
   Step WritePortFile();  // `port-file`: one port per line
   void StartServing();   // makes all servers load; those with their own thread then serve
   void OnLoaded(const NodeServer& node, Step outcome);  // after the last: ConnectServers or BeReady
   // Waits until the servers of this mode are connected to each other. Called after all servers have loaded their data.
-  void Settle(ServerMode mode);
+  void ConnectServers(ServerMode mode);
   void OnSettled(ServerMode mode);                           // continues with the Sentinels, or BeReady
   void AwaitSettled(NodeServer& node, int64_t deadline_ms);  // polls; then OnSettled
   void BeReady();                                            // logs, and tells launcher and supervisor
@@ -113,8 +113,8 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   bool IsSentinel() const { return config_.mode() == ServerMode::kSentinel; }
   char Role() const;
   void RemoveFiles();        // pidfile and port file
-  int Abandon();             // cleans up after a failed start; returns 1
-  int Leave(int exit_code);  // logs the end; exits in release builds
+  int CleanUpFailedStart();             // cleans up after a failed start; returns 1
+  int ExitProcess(int exit_code);  // logs the end; exits in release builds
   Step Fail(const std::string& reason);
 
   Config& config_;  // configuration of the process; nodes derive theirs from it

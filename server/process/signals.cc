@@ -98,6 +98,6 @@ int ShutdownSignals::Take() {
   return received_signal;
 }
 
-void ShutdownSignals::Forget() { received_signal = 0; }
+void ShutdownSignals::ForgetFirstSigint() { received_signal = 0; }
 
 }  // namespace respite

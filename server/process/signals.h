@@ -25,7 +25,7 @@ class ShutdownSignals {
   // Returns the last signal and makes the descriptor unreadable.
   int Take();
   // Makes the next SIGINT count as the first, because the shutdown was cancelled.
-  void Forget();
+  void ForgetFirstSigint();
 
  private:
   Descriptor event_;  // an eventfd that the handler writes

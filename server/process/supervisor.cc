@@ -53,13 +53,13 @@ void Supervisor::StartSystemd() {
       "your service unit.");
 }
 
-void Supervisor::Ready() const {
+void Supervisor::ReportReady() const {
   if (active_ != Supervision::kSystemd) return;
   Notify("STATUS=Ready to accept connections\n");
   Notify("READY=1\n");
 }
 
-void Supervisor::Stopping(const std::string& status) const {
+void Supervisor::ReportStopping(const std::string& status) const {
   if (active_ == Supervision::kSystemd) Notify(status.empty() ? "STOPPING=1\n" : "STATUS=" + status + "\n");
 }
 

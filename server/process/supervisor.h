@@ -15,11 +15,11 @@ class Supervisor {  // systemd or upstart
   Supervisor(Supervision wanted, Logger& log);
 
   // Returns whether there is a supervisor. Then `daemonize` is ignored.
-  bool Active() const { return active_ != Supervision::kNone; }
+  bool HasSupervisor() const { return active_ != Supervision::kNone; }
 
-  void Ready() const;  // reports that the server is ready
+  void ReportReady() const;  // reports that the server is ready
   // Reports that the server is stopping. A non-empty `status` adds details.
-  void Stopping(const std::string& status) const;
+  void ReportStopping(const std::string& status) const;
 
  private:
   bool Notify(std::string_view state) const;  // sends a datagram to systemd

@@ -44,7 +44,7 @@ Bytes Failover::StateName() const {
 void Failover::Check(const FailoverRequest& request) const {
   if (state_ != State::kNone) throw Refusal{refusals::kFailoverInProgress};
   if (parts_.role.is_replica) throw Refusal{refusals::kFailoverOfReplica};
-  if (parts_.replicas.Empty()) throw Refusal{refusals::kFailoverWithoutReplicas};
+  if (parts_.replicas.IsEmpty()) throw Refusal{refusals::kFailoverWithoutReplicas};
   if (request.is_forced && (!request.target || request.timeout_ms == 0)) {
     throw Refusal{refusals::kFailoverForceIncomplete};
   }
@@ -92,11 +92,11 @@ void Failover::HandOver(const PrimaryAddress& target) {
   parts_.changer.HandOver(target);
 }
 
-void Failover::Finished() {
-  if (state_ == State::kInProgress) Clear();
+void Failover::EndIfInProgress() {
+  if (state_ == State::kInProgress) EndFailover();
 }
 
-void Failover::Refused() {
+void Failover::HandleRefusedRole() {
   if (state_ != State::kInProgress) return;
   Abort("Failover target rejected psync request");
 }
@@ -105,11 +105,11 @@ void Failover::Abort(const std::string& reason) {
   if (state_ == State::kNone) return;
   const bool has_handed_over = state_ == State::kInProgress;
   parts_.env.log.Notice("Aborting failover: " + reason);
-  Clear();
+  EndFailover();
   if (has_handed_over) parts_.changer.Promote();
 }
 
-void Failover::Clear() {
+void Failover::EndFailover() {
   state_ = State::kNone;
   request_ = {};
   deadline_ms_ = 0;

@@ -42,38 +42,38 @@ std::vector<Session*> FullSync::ReceivingFrom(Source source) const {
   return found;
 }
 
-void FullSync::Enter(Session& session) {
+void FullSync::ProvideSnapshot(Session& session) {
   Replica& replica = *session.replica;
   replica.state = Replica::State::kAwaitsSnapshot;
   replica.waits_since_ms = parts_.env.pace.NowMs();
   Logger& log = parts_.env.log;
   if (JoinRunning(session)) return;
   if (IsStreaming()) return log.Notice("Current BGSAVE has socket target. Waiting for next BGSAVE for SYNC");
-  if (parts_.snapshots.Running()) {
+  if (parts_.snapshots.IsRunning()) {
     return log.Notice("Can't attach the replica to the current BGSAVE. Waiting for next BGSAVE for SYNC");
   }
   if (parts_.child_processes.Busy()) {
     return log.Notice("No BGSAVE in progress, but another BG operation is active. BGSAVE for replication delayed");
   }
   if (!IsDue(In(Replica::State::kAwaitsSnapshot))) return log.Notice("Delay next BGSAVE for diskless SYNC");
-  Start();
+  StartForWaitingReplicas();
 }
 
 bool FullSync::JoinRunning(Session& session) {
   const Contents contents = ContentsFor({&session});
-  if (!parts_.snapshots.Running() || contents.functions_only || contents.for_70) return false;
+  if (!parts_.snapshots.IsRunning() || contents.functions_only || contents.for_70) return false;
   const std::vector<Session*> others = In(Replica::State::kAwaitsEnd);
   if (others.empty()) return false;
   session.replica->sent_to = others.front()->replica->sent_to;
   parts_.env.log.Notice("Waiting for end of BGSAVE for SYNC");
-  Begin(session, Replica::State::kAwaitsEnd);
+  SendFullResync(session, Replica::State::kAwaitsEnd);
   return true;
 }
 
 void FullSync::Left(Replica::State state) {
   // Without save points, only replicas need the file.
   const bool was_last = state == Replica::State::kAwaitsEnd && In(Replica::State::kAwaitsEnd).empty();
-  if (was_last && parts_.env.settings.save.empty() && parts_.snapshots.Running()) parts_.child_processes.Kill();
+  if (was_last && parts_.env.settings.save.empty() && parts_.snapshots.IsRunning()) parts_.child_processes.Kill();
   if (!IsStreaming() || !ReceivingFrom(Source::kPipe).empty()) return;
   parts_.env.log.Notice("Diskless rdb transfer, last replica dropped, killing fork child.");
   pipe_.reset();
@@ -113,12 +113,12 @@ bool FullSync::IsDue(const std::vector<Session*>& waiting) const {
 void FullSync::Cron() {
   if (parts_.child_processes.Busy() || IsStreaming()) return;  // the pipe may hold data after its child has ended
   const std::vector<Session*> waiting = In(Replica::State::kAwaitsSnapshot);
-  if (!waiting.empty() && IsDue(waiting)) Start();
+  if (!waiting.empty() && IsDue(waiting)) StartForWaitingReplicas();
 }
 
 // Starts a snapshot for the waiting replicas. If they want different contents (all data, or functions only), the first
 // replica decides.
-void FullSync::Start() {
+void FullSync::StartForWaitingReplicas() {
   std::vector<Session*> waiting = In(Replica::State::kAwaitsSnapshot);
   const bool functions_only = waiting.front()->replica->wants_functions_only;
   std::erase_if(waiting,
@@ -133,7 +133,7 @@ void FullSync::Start() {
   }
 }
 
-void FullSync::Begin(Session& session, Replica::State state) {
+void FullSync::SendFullResync(Session& session, Replica::State state) {
   Replica& replica = *session.replica;
   replica.state = state;
   replica.taken_at_ms = parts_.env.pace.NowMs();
@@ -152,7 +152,7 @@ void FullSync::StartOnDisk(const std::vector<Session*>& waiting) {
   parts_.stream.SelectAnew();
   for (Session* session : waiting) {
     session->replica->sent_to = parts_.data.history.offset;
-    Begin(*session, Replica::State::kAwaitsEnd);
+    SendFullResync(*session, Replica::State::kAwaitsEnd);
   }
 }
 
@@ -191,7 +191,7 @@ void FullSync::StartThroughPipe(const std::vector<Session*>& waiting) {
   parts_.stream.SelectAnew();
   for (Session* session : waiting) {
     session->replica->sent_to = parts_.data.history.offset;
-    Begin(*session, Replica::State::kReceives);
+    SendFullResync(*session, Replica::State::kReceives);
   }
   pipe_.emplace(
       std::move(ends.value().ours), mark, *parts_.env.network, [this](Bytes bytes) { HandOn(bytes); },
@@ -200,12 +200,12 @@ void FullSync::StartThroughPipe(const std::vector<Session*>& waiting) {
 
 // Runs in the child.
 bool FullSync::WriteIntoPipe(ChildReporter& reporter, const std::string& mark, Contents contents) const {
-  PipeFile file(reporter.Output());
+  PipeFile file(reporter.OutputDescriptor());
   if (file.Write("$EOF:" + mark + "\r\n").error != kNoError) return false;
   const RdbPurpose purpose = contents.functions_only ? RdbPurpose::kFunctions : RdbPurpose::kSnapshot;
   RdbSaveOptions options = parts_.contents.Options();
   if (contents.for_70) options.dialect = RdbDialect::k70;
-  const auto saved = WriteRdb(file, parts_.contents.Source(purpose), options, parts_.contents.Progress(&reporter));
+  const auto saved = WriteRdb(file, parts_.contents.Source(purpose), options, parts_.contents.ProgressCallback(&reporter));
   return saved && file.Write(mark).error == kNoError;
 }
 
@@ -232,7 +232,7 @@ void FullSync::PipeEnded(bool is_whole) {
                           " (socket). Waiting for REPLCONF ACK from replica to enable streaming");
     session->replica->acked_at_ms = parts_.env.pace.NowMs();
     session->replica->state = Replica::State::kAwaitsAck;
-    if (session->replica->wants_rdb_only) Served(*session);
+    if (session->replica->wants_rdb_only) CloseAfterSnapshot(*session);
   }
 }
 
@@ -264,7 +264,7 @@ void FullSync::OpenFile(Session& session) {
 }
 
 // Closes a replica that requested only the snapshot (rdb-only), after the output so far.
-void FullSync::Served(Session& session) {
+void FullSync::CloseAfterSnapshot(Session& session) {
   session.replica->state = Replica::State::kServed;
   session.close_after_reply = true;
   parts_.clients.QueueFlush(session);
@@ -287,13 +287,13 @@ void FullSync::SendFile(Session& session) {
   }
   if (replica.file_sent < replica.file_bytes) return;
   replica.file.reset();
-  if (replica.wants_rdb_only) return Served(session);
+  if (replica.wants_rdb_only) return CloseAfterSnapshot(session);
   parts_.replicas.PutOnline(session);
   parts_.env.log.Notice("Synchronization with replica " + Replicas::NameOf(session) + " succeeded");
 }
 
 void FullSync::EndTurn() {
-  if (parts_.replicas.Empty() && !has_made_file_) return;
+  if (parts_.replicas.IsEmpty() && !has_made_file_) return;
   if (pipe_ && pipe_->IsPaused()) ContinueReading();
   SendFiles();
 }
@@ -313,7 +313,7 @@ void FullSync::ContinueReading() {
 void FullSync::SendFiles() {
   const std::vector<Session*> receiving = ReceivingFrom(Source::kFile);
   if (receiving.empty()) {
-    if (!has_made_file_ || parts_.snapshots.Running() || !In(Replica::State::kAwaitsEnd).empty()) return;
+    if (!has_made_file_ || parts_.snapshots.IsRunning() || !In(Replica::State::kAwaitsEnd).empty()) return;
     has_made_file_ = false;
     return parts_.snapshots.RemoveBackgroundSyncFile();
   }

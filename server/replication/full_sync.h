@@ -47,7 +47,7 @@ class FullSync {  // snapshots for replicas that cannot continue from the backlo
   };
   explicit FullSync(const Parts& parts) : parts_(parts) {}
 
-  void Enter(Session& session);  // gives a replica a snapshot: from the child that runs, or from the next one
+  void ProvideSnapshot(Session& session);  // gives a replica a snapshot: from the child that runs, or from the next one
   // Kills a child that no other replica needs. Called after a replica has left.
   void Left(Replica::State state);
   // Begins a snapshot that is due. Called once a second.
@@ -67,7 +67,7 @@ class FullSync {  // snapshots for replicas that cannot continue from the backlo
   bool JoinRunning(Session& session);                        // the one that is being written; false: it cannot
   bool IsDue(const std::vector<Session*>& waiting) const;    // a snapshot must begin now. Requires: no child runs
   bool GoesThroughPipe(const std::vector<Session*>& waiting) const;  // whether their snapshot is sent without a file
-  void Start();                                                      // begins a snapshot for the waiting replicas
+  void StartForWaitingReplicas();                                                      // begins a snapshot for the waiting replicas
   void StartOnDisk(const std::vector<Session*>& waiting);            // begins a BGSAVE whose file is then sent
   void StartThroughPipe(const std::vector<Session*>& waiting);       // begins a child whose output is sent as it comes
   struct Contents {               // what the snapshot for the waiting replicas contains
@@ -76,13 +76,13 @@ class FullSync {  // snapshots for replicas that cannot continue from the backlo
   };
   static Contents ContentsFor(const std::vector<Session*>& waiting);  // the snapshot that these replicas need
   bool WriteIntoPipe(ChildReporter& reporter, const std::string& mark, Contents contents) const;  // runs in the child
-  void Begin(Session& session, Replica::State state);  // sends +FULLRESYNC and sets the state
+  void SendFullResync(Session& session, Replica::State state);  // sends +FULLRESYNC and sets the state
   void FailAll(const std::vector<Session*>& waiting);  // sends an error to the replicas and closes them
   void HandOn(Bytes bytes);                            // sends data from the pipe to the replicas
   void PipeEnded(bool is_whole);                       // closes the replicas unless the snapshot was complete
   void ContinueReading();                              // resumes the paused pipe when all replicas have room for more
   void SendFiles();                                    // sends each replica the next part of its file
-  void Served(Session& session);                       // for a replica that wanted only a snapshot (rdb-only)
+  void CloseAfterSnapshot(Session& session);                       // for a replica that wanted only a snapshot (rdb-only)
   void SendFile(Session& session);                     // sends the next part of the snapshot file
   void OpenFile(Session& session);                     // begins to send the finished snapshot file
 

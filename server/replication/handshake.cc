@@ -86,7 +86,7 @@ Handshake::Verdict Handshake::Fail(LogLevel level, std::string text) {
   return Verdict::kFail;
 }
 
-Handshake::Verdict Handshake::Answer(Bytes line) {
+Handshake::Verdict Handshake::HandleLine(Bytes line) {
   if (line.empty()) return Verdict::kWait;  // the primary only says that it is alive
   const bool is_error = line.front() == '-';
   const std::string text(line);

@@ -35,7 +35,7 @@ class Handshake {  // of a replica with its primary: PING, AUTH, REPLCONF, PSYNC
     kOldSync,   // for a primary without PSYNC: send SYNC, then as kSnapshot, but the history has no ID
     kFail,      // already logged
   };
-  Verdict Answer(Bytes line);  // interprets one line that the primary has sent
+  Verdict HandleLine(Bytes line);  // interprets one line that the primary has sent
 
   bool HasAsked() const { return step_ >= Step::kPsync; }  // whether PSYNC was sent
   // Returns the history that the primary named. After kContinue an empty ID means that the ID has not changed.

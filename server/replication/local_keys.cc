@@ -19,7 +19,7 @@ void LocalKeys::OnCall(const FinishedCall& call) {
   }
 }
 
-bool LocalKeys::IsDone(const Key& key) {
+bool LocalKeys::PurgeIfExpired(const Key& key) {
   const auto& [db, name] = key;
   Entry* entry = parts_.data.keyspace[db].Find(name);
   if (entry == nullptr) return true;
@@ -38,7 +38,7 @@ void LocalKeys::RemoveExpired() {
   for (int left = kPerRound; left > 0 && !keys_.empty(); --left) {
     auto at = keys_.lower_bound(next_);
     if (at == keys_.end()) at = keys_.begin();
-    const bool is_done = IsDone(*at);
+    const bool is_done = PurgeIfExpired(*at);
     next_ = *at;
     at = is_done ? keys_.erase(at) : std::next(at);
     if (at == keys_.end()) {

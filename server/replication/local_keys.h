@@ -32,7 +32,7 @@ class LocalKeys final : public CallObserver {  // keys with deadlines that clien
   using Key = std::pair<int, std::string>;  // database and name
   static constexpr int kPerRound = 64;      // keys that RemoveExpired checks in one call
 
-  bool IsDone(const Key& key);  // returns true if the key has no deadline any more
+  bool PurgeIfExpired(const Key& key);  // returns true if the key has no deadline any more
 
   const Parts parts_;
   std::set<Key> keys_;

@@ -156,7 +156,7 @@ void PrimaryLink::OnEnded(const std::string& reason) {
     return;
   }
   // Redis: an error before PSYNC is retried until the failover is aborted.
-  if (AwaitsTakeover()) return parts_.failover.Refused();
+  if (AwaitsTakeover()) return parts_.failover.HandleRefusedRole();
   const char* what = state_ == State::kLinked       ? "Connection with master lost: "
                      : state_ == State::kConnecting ? "Error condition on socket for SYNC: "
                      : state_ == State::kTransfer   ? "I/O error trying to sync with MASTER: "
@@ -201,7 +201,7 @@ void PrimaryLink::TakeLines(Bytes& bytes) {
 }
 
 void PrimaryLink::HandleAnswer(Bytes line) {
-  switch (handshake_->Answer(line)) {
+  switch (handshake_->HandleLine(line)) {
     case Handshake::Verdict::kNext:
       return SendNext();
     case Handshake::Verdict::kWait:
@@ -211,11 +211,11 @@ void PrimaryLink::HandleAnswer(Bytes line) {
     case Handshake::Verdict::kSnapshot:
       return BeginTransfer(handshake_->id(), handshake_->offset());
     case Handshake::Verdict::kOldSync:
-      if (AwaitsTakeover()) return parts_.failover.Refused();
+      if (AwaitsTakeover()) return parts_.failover.HandleRefusedRole();
       SendNext();
       return BeginTransfer(parts_.services.data.dataset.ids.Hex(History::kIdLength), 0);
     case Handshake::Verdict::kFail: {
-      if (AwaitsTakeover()) return parts_.failover.Refused();
+      if (AwaitsTakeover()) return parts_.failover.HandleRefusedRole();
       const std::string reason = handshake_->failure();
       Reconnect("The handshake with the master failed");
       if (!reason.empty()) last_error_ = OneLineError(reason);
@@ -231,7 +231,7 @@ void PrimaryLink::ContinueReplication() {
     parts_.replicas.CloseAll();  // replicas learn the new ID when they reconnect
   }
   parts_.services.env.log.Notice("MASTER <-> REPLICA sync: Master accepted a Partial Resynchronization.");
-  parts_.failover.Finished();
+  parts_.failover.EndIfInProgress();
   parts_.stream.Begin();
   history.data = History::Data::kWhole;  // also for an empty server, which may continue a history
   BecomeLinked(history.stream_db);
@@ -240,7 +240,7 @@ void PrimaryLink::ContinueReplication() {
 // --- The snapshot
 
 void PrimaryLink::BeginTransfer(const std::string& id, int64_t offset) {
-  parts_.failover.Finished();
+  parts_.failover.EndIfInProgress();
   resync_.emplace(Resync::Parts{parts_.services, parts_.replicas, parts_.stream}, id, offset);
   state_ = State::kTransfer;
 }
@@ -260,7 +260,7 @@ void PrimaryLink::TakeSnapshot(Bytes& bytes) {
       link_->SetReading(Link::Reading::kOff);
       return Resume();
     case Resync::Status::kFailed:
-      return SnapshotFailed();
+      return HandleFailedSnapshot();
     case Resync::Status::kWhole:
       unprocessed_ = std::string(bytes);  // loading serves other clients, which reuse the memory of `bytes`
       bytes = {};
@@ -275,7 +275,7 @@ void PrimaryLink::LoadSnapshot() {
   const bool is_loaded = resync_->Install();
   if (services.env.phase.HasStopped()) return;
   may_continue_ = is_loaded ? Handshake::MayContinue::kYes : Handshake::MayContinue::kNo;
-  if (!is_loaded) return SnapshotFailed();
+  if (!is_loaded) return HandleFailedSnapshot();
   resync_.reset();
   mark_ = {services.storage.aof.writer().Appended(), 0};  // offsets of another history are meaningless here
   on_disk_ = 0;
@@ -293,7 +293,7 @@ void PrimaryLink::LoadSnapshot() {
 
 // Delays the next attempt. Each attempt makes the primary fork and send all its data, and the next snapshot will
 // probably fail too.
-void PrimaryLink::SnapshotFailed() {
+void PrimaryLink::HandleFailedSnapshot() {
   const std::string reason = resync_->failure();
   const char* const what = state_ == State::kLoading
                                ? "Failed trying to load the MASTER synchronization DB from disk, check server logs."
@@ -349,7 +349,7 @@ void PrimaryLink::BecomeLinked(int db) {
 }
 
 void PrimaryLink::TakeStream(Bytes bytes) {
-  session_->usage.Received(bytes.size(), parts_.services.env.clock.MonotonicMs());
+  session_->usage.NoteInput(bytes.size(), parts_.services.env.clock.MonotonicMs());
   Feed(bytes);
 }
 
@@ -556,7 +556,7 @@ void PrimaryLink::Cron() {
   }
 }
 
-PrimaryLink::Figures PrimaryLink::Survey() const {
+PrimaryLink::Figures PrimaryLink::GetFigures() const {
   const int64_t now_ms = parts_.services.env.pace.NowMs();
   const int64_t io_s = (now_ms - last_io_ms_) / 1000;
   Figures figures{

@@ -72,7 +72,7 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
     int64_t read_offset;                  // bytes of the history that have arrived
     int64_t retry_in_s;                   // seconds until the next attempt; -1: no attempt is delayed
   };
-  Figures Survey() const;                                        // state of the link, for INFO and ROLE
+  Figures GetFigures() const;                                        // state of the link, for INFO and ROLE
   const std::string& last_error() const { return last_error_; }  // why the link is down; empty: it is up
   // Returns the command that failed. Meaningful with kFailed.
   const std::string& failed_command() const { return failed_command_; }
@@ -91,7 +91,7 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
  private:
   void Dial();
   void Reconnect(const std::string& reason);  // drops the connection, which is made again later
-  void SnapshotFailed();                      // drops the connection and delays the next attempt
+  void HandleFailedSnapshot();                      // drops the connection and delays the next attempt
   void EndAtFailedCommand();                  // ends the link (kFailed) because a command of the primary failed here
   void EndAtProtocolError();                  // reconnects for a full synchronisation
   void DelayRetry();  // delays the next attempt; the delay grows with the number of failed attempts

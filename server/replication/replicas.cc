@@ -238,7 +238,7 @@ void Replicas::NoteSignsOfLife(Session& session) {
     replica.said_bytes = session.usage.bytes_in;
     replica.said_at_ms = parts_.env.pace.NowMs();
   }
-  const bool is_stuck = session.usage.bytes_out == replica.taken_bytes && !session.out.Empty();
+  const bool is_stuck = session.usage.bytes_out == replica.taken_bytes && !session.out.IsEmpty();
   if (replica.state == Replica::State::kReceives && is_stuck) return;
   replica.taken_bytes = session.usage.bytes_out;
   replica.taken_at_ms = parts_.env.pace.NowMs();

@@ -36,7 +36,7 @@ class Replicas final : public Followers {  // the replicas of this server, their
   void Attach(Session& session);  // makes the session a replica. Requires: it is not one yet
   bool Forget(Session& session);  // removes a session that closes. Returns true if it was a replica
   const std::vector<Session*>& All() const { return all_; }
-  bool Empty() const { return all_.empty(); }  // no replica is connected
+  bool IsEmpty() const { return all_.empty(); }  // no replica is connected
   void CloseAll();                             // disconnects all replicas at once
   void EndAll();                               // disconnects each replica after it has received the stream so far
   static std::string NameOf(const Session& session);  // for the log and INFO: "127.0.0.1:6380"

@@ -78,7 +78,7 @@ Replication::Replication(const Services& services)
                  .pause = services.clients.pause,
                  .replicas = replicas_,
                  .changer = *this}) {
-  services.storage.shutdown.WaitFor(&replicas_);
+  services.storage.shutdown.SetReplicasToWaitFor(&replicas_);
   services.storage.snapshots.OnEnd([this](Snapshots::Outcome outcome) { full_sync_.SnapshotEnded(outcome); });
 }
 
@@ -133,7 +133,7 @@ void Replication::Promote() {
   if (!services_.clients.role.is_replica) return;
   services_.env.config.Adjust().replicaof.reset();
   primary_link_.Leave();
-  failover_.Finished();  // this server follows no primary any more
+  failover_.EndIfInProgress();  // this server follows no primary any more
   SetRole({});
   History& history = services_.data.dataset.history;
   if (history.data == History::Data::kNone) {
@@ -238,7 +238,7 @@ void Replication::Sync(Session& session, const SyncRequest& request) {
   const bool is_filtered = session.replica != nullptr && session.replica->wants_functions_only;
   if (is_filtered && !session.replica->takes_streams) throw Refusal{refusals::kFilterNeedsEof};
   if (services_.clients.role.is_replica && !services_.clients.role.is_linked) throw Refusal{refusals::kNoPrimaryLink};
-  if (!session.out.Empty()) throw Refusal{refusals::kSyncWithPendingOutput};
+  if (!session.out.IsEmpty()) throw Refusal{refusals::kSyncWithPendingOutput};
   Logger& log = services_.env.log;
   if (session.replica == nullptr) session.replica = std::make_unique<Replica>();
   Replica& replica = *session.replica;
@@ -266,7 +266,7 @@ void Replication::Sync(Session& session, const SyncRequest& request) {
     log.Notice("Replication backlog created, my new replication IDs are '" + history.id + "' and '" +
                history.former_id + "'");
   }
-  full_sync_.Enter(session);
+  full_sync_.ProvideSnapshot(session);
 }
 
 bool Replication::TryContinue(Session& session, const SyncRequest& request) {
@@ -311,7 +311,7 @@ void Replication::Tick() {
 void Replication::Cron() {
   if (services_.clients.role.is_replica) primary_link_.Cron();
   failover_.Continue();
-  if (!replicas_.Empty()) {
+  if (!replicas_.IsEmpty()) {
     const bool is_held_back = services_.clients.role.is_replica || IsFailingOver();
     replicas_.Cron(is_held_back ? Replicas::Pings::kPaused : Replicas::Pings::kAllowed);
     full_sync_.Cron();

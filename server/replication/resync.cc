@@ -140,7 +140,7 @@ void Resync::BeginDirectLoad() {
   if (services.env.settings.repl_diskless_load == DisklessLoad::kSwapDb) {
     into = services.data.dataset.history.id == id_ ? DirectLoad::Into::kAsync : DirectLoad::Into::kBeside;
   } else {
-    LetGo();
+    DropOldHistory();
     services.env.log.Notice("MASTER <-> REPLICA sync: Flushing old data");
     FlushOldData();
   }
@@ -151,7 +151,7 @@ void Resync::BeginDirectLoad() {
 
 // Gives up the current data and history. From now until the whole snapshot is loaded, the data belongs to no history.
 // The append-only file keeps the old data, so a process that ends early loads it when it restarts.
-void Resync::LetGo() {
+void Resync::DropOldHistory() {
   const Services& services = parts_.services;
   has_let_go_ = true;
   services.storage.aof.TurnOff();
@@ -198,7 +198,7 @@ bool Resync::Install() {
   const Services& services = parts_.services;
   const bool was_direct = direct_.has_value();
   if (!was_direct) KillChild();
-  if (!has_let_go_) LetGo();
+  if (!has_let_go_) DropOldHistory();
   if (!was_direct && !LoadFile()) {
     if (services.env.phase.HasStopped()) return false;
     FlushOldData();
@@ -231,7 +231,7 @@ bool Resync::LoadFile() {
     failure_ = "the snapshot cannot be loaded: " + end.failure;
     return false;
   }
-  if (services.storage.snapshots.Install(file_->path())) file_->Keep();
+  if (services.storage.snapshots.InstallAsDump(file_->path())) file_->Keep();
   services.storage.snapshots.RemoveSyncFile();
   return true;
 }

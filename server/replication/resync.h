@@ -52,7 +52,7 @@ class Resync final : private SnapshotTarget {  // one full synchronisation of th
   bool LoadsDirectly() const;          // whether repl-diskless-load lets it load the snapshot without a file
   bool BeginFile();                    // creates the file that receives the snapshot; false if that failed
   void BeginDirectLoad();              // loads the snapshot while it arrives
-  void LetGo();                        // drops the history, the replicas and the append-only file of this server
+  void DropOldHistory();                        // drops the history, the replicas and the append-only file of this server
   void KillChild();                    // stops a background save or rewrite, which would write the old data
   void FlushOldData();                 // deletes all keys
   bool LoadFile();                     // loads the received file; false if that failed

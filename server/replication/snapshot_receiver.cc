@@ -34,12 +34,12 @@ SnapshotReceiver::Status SnapshotReceiver::TakeHead(Bytes& bytes) {
   if (head_.size() > kHeadMax) return Fail("Bad protocol from MASTER, the first byte is not '$'");
   if (end == Bytes::npos) return Status::kMore;
   if (head_.ends_with('\r')) head_.pop_back();
-  const Status status = head_.empty() ? Status::kMore : ReadHead();
+  const Status status = head_.empty() ? Status::kMore : ParseHeader();
   head_.clear();
   return status;
 }
 
-SnapshotReceiver::Status SnapshotReceiver::ReadHead() {
+SnapshotReceiver::Status SnapshotReceiver::ParseHeader() {
   if (head_.front() == '-') return Fail("MASTER aborted replication with an error: " + head_.substr(1));
   if (head_.front() != '$') {
     return Fail("Bad protocol from MASTER, the first byte is not '$' (we received " + Quoted(head_) +

@@ -51,7 +51,7 @@ class SnapshotReceiver {  // extracts the snapshot from the framing that the pri
   static constexpr size_t kHeadMax = 256;    // bytes of the line before the snapshot
 
   Status TakeHead(Bytes& bytes);         // the line before the snapshot. Removes what it uses from `bytes`
-  Status ReadHead();                     // interprets the line before the snapshot: `$<bytes>` or `$EOF:<mark>`
+  Status ParseHeader();                     // interprets the line before the snapshot: `$<bytes>` or `$EOF:<mark>`
   Status TakeCounted(Bytes& bytes);      // for a snapshot of known size
   Status TakeMarked(Bytes& bytes);       // for a snapshot that ends with the mark
   bool Write(Bytes bytes);               // passes snapshot bytes to the target

@@ -40,7 +40,7 @@ class ServerPhase {  // whether the server runs a slow script, loads or has stop
   Load load() const { return load_; }                                           // how data is being loaded
   bool IsLoading() const { return load_ == Load::kInTurn || load_ == Load::kOverTurns; }  // clients get LOADING errors
   bool HasStopped() const { return has_stopped_; }                                        // no command may run any more
-  bool Holds(const Session& session) const { return script_.holder == &session || loader_ == &session; }
+  bool HoldsInputOf(const Session& session) const { return script_.holder == &session || loader_ == &session; }
 
  private:
   struct Script {  // a slow script

@@ -14,7 +14,7 @@ void InstantRate::Sample(uint64_t counter, int64_t base) {
   last_base_ = base;
 }
 
-double InstantRate::Ratio() const {
+double InstantRate::MeanRatio() const {
   double sum = 0;
   for (double sample : samples_) sum += sample;
   return sum / kSamples;

@@ -16,9 +16,9 @@ class InstantRate {  // a rate over the latest samples
   // Adds a sample of a growing counter and of its base, which is mostly the clock in µs.
   void Sample(uint64_t counter, int64_t base);
   // Returns the growth of the counter per unit of the base: the mean of the latest samples.
-  double Ratio() const;
+  double MeanRatio() const;
   // Returns the growth of the counter per second. Requires: the base is a clock in µs.
-  double PerSecond() const { return Ratio() * 1e6; }
+  double PerSecond() const { return MeanRatio() * 1e6; }
   void Reset() { *this = {}; }
 
  private:

@@ -99,7 +99,7 @@ void DownWatch::Ask(Primary& primary, PeerSentinel& sentinel) {
   const uint64_t epoch = wants_vote ? primary.failover_epoch : core_.state.current_epoch;
   sentinel.link->commands->Send(
       sentinel,
-      {CommandOf(sentinel, "SENTINEL"), "is-master-down-by-addr", core_.state.Announced(primary.address),
+      {CommandOf(sentinel, "SENTINEL"), "is-master-down-by-addr", core_.state.HostToAnnounce(primary.address),
        std::to_string(primary.address.port), std::to_string(epoch), wants_vote ? Bytes(core_.state.id) : Bytes("*")},
       [this, &sentinel](const ReplyTree& reply) { ReceiveOpinion(sentinel, reply); });
 }

@@ -45,26 +45,26 @@ void HelloProtocol::Receive(Bytes message) {
                        .primary_host = std::string(fields[5]),
                        .primary_port = PortOf(fields[6]),
                        .config_epoch = EpochOf(fields[7])};
-  if (hello.id == core_.state.id || !IsSound(hello)) return;
-  PeerSentinel* const sender = SenderOf(*primary, hello);
+  if (hello.id == core_.state.id || !IsValid(hello)) return;
+  PeerSentinel* const sender = FindOrAddSender(*primary, hello);
   ApplyEpoch(*primary, hello.current_epoch);
   if (sender == nullptr) return;
   ApplyConfig(*primary, *sender, hello);
   sender->last_hello_ms = core_.NowMs();
 }
 
-bool HelloProtocol::IsSound(const Hello& hello) const {
+bool HelloProtocol::IsValid(const Hello& hello) const {
   const bool has_addresses =
-      core_.AddressOf(hello.ip, hello.port, SentinelCore::Accept::kReported).ok() &&
-      core_.AddressOf(hello.primary_host, hello.primary_port, SentinelCore::Accept::kReported).ok();
+      core_.ResolveAddress(hello.ip, hello.port, SentinelCore::Accept::kReported).ok() &&
+      core_.ResolveAddress(hello.primary_host, hello.primary_port, SentinelCore::Accept::kReported).ok();
   return IsId(hello.id) && has_addresses && hello.primary_port != 0 && hello.current_epoch <= kMostSentinelEpoch &&
          hello.config_epoch <= kMostSentinelEpoch;
 }
 
-PeerSentinel* HelloProtocol::SenderOf(Primary& primary, const Hello& hello) {
+PeerSentinel* HelloProtocol::FindOrAddSender(Primary& primary, const Hello& hello) {
   const auto known = primary.sentinels.find(hello.id);
   if (known != primary.sentinels.end() && known->second->address.IsAt(hello.ip, hello.port)) return known->second.get();
-  const bool has_moved = MakeRoom(primary, hello);
+  const bool has_moved = ForgetFormerSentinel(primary, hello);
   if (!has_moved && !list_.MakeRoomForSentinel(primary)) return nullptr;
   const auto added = list_.AddSentinel(primary, hello.id, hello.ip, hello.port, SentinelCore::Accept::kReported);
   if (!added.ok()) return nullptr;
@@ -78,7 +78,7 @@ PeerSentinel* HelloProtocol::SenderOf(Primary& primary, const Hello& hello) {
   return &sentinel;
 }
 
-bool HelloProtocol::MakeRoom(Primary& primary, const Hello& hello) {
+bool HelloProtocol::ForgetFormerSentinel(Primary& primary, const Hello& hello) {
   if (primary.sentinels.erase(hello.id) != 0) {
     events_.Tell(LogLevel::kNotice, "+sentinel-address-switch", primary,
                  StrCat(" ip ", hello.ip, " port ", hello.port, " for ", hello.id));
@@ -127,7 +127,7 @@ void HelloProtocol::Send(Instance& instance) {
   const SentinelAddress& address = CurrentAddress(primary);
   const int port = state.options.announce_port != 0 ? state.options.announce_port : core_.host.Port();
   const std::string message = StrCat(ip, ",", port, ",", state.id, ",", state.current_epoch, ",", primary.name, ",",
-                                     core_.state.Announced(address), ",", address.port, ",", primary.config_epoch);
+                                     core_.state.HostToAnnounce(address), ",", address.port, ",", primary.config_epoch);
   instance.link->commands->Send(instance, {CommandOf(instance, "PUBLISH"), kChannel, message},
                                 [this, &instance](const ReplyTree& reply) {
                                   if (!reply.IsError()) instance.last_publish_ms = core_.NowMs();

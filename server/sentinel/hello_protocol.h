@@ -40,9 +40,9 @@ class HelloProtocol {  // lets Sentinels of a primary find each other, and agree
   };
 
   // Returns whether the message can be believed. The names in it are written to the configuration file.
-  bool IsSound(const Hello& hello) const;                        // its addresses, ids and epochs are possible
-  PeerSentinel* SenderOf(Primary& primary, const Hello& hello);  // null: it cannot be added
-  bool MakeRoom(Primary& primary, const Hello& hello);           // that had the id or address; true: it has moved
+  bool IsValid(const Hello& hello) const;                        // its addresses, ids and epochs are possible
+  PeerSentinel* FindOrAddSender(Primary& primary, const Hello& hello);  // null: it cannot be added
+  bool ForgetFormerSentinel(Primary& primary, const Hello& hello);           // that had the id or address; true: it has moved
   void ApplyEpoch(Primary& primary, uint64_t epoch);             // if it is larger than the current one
   void ApplyConfig(Primary& primary, const PeerSentinel& sender, const Hello& hello);  // address
   std::string OwnIp(const Instance& instance) const;  // that this Sentinel announces to it

@@ -61,7 +61,7 @@ void InfoReader::Read(ServerInstance& server, std::string info) {
   server.info = std::move(info);
   NoteRole(server, role);
   if (core_.state.is_in_tilt || server.kind != InstanceKind::kReplica) return;
-  Judge(static_cast<WatchedReplica&>(server));
+  CorrectReplica(static_cast<WatchedReplica&>(server));
 }
 
 void InfoReader::ReadField(ServerInstance& server, const Field& field) {
@@ -135,7 +135,7 @@ void InfoReader::NoteRole(ServerInstance& server, ReportedRole role) {
 
 // --- Replicas with a wrong role or primary.
 
-void InfoReader::Judge(WatchedReplica& replica) {
+void InfoReader::CorrectReplica(WatchedReplica& replica) {
   if (replica.reported_role == ReportedRole::kPrimary) return JudgePrimaryRole(replica);
   if (replica.reported_role != ReportedRole::kReplica) return;
   JudgeItsPrimary(replica);

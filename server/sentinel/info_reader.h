@@ -40,7 +40,7 @@ class InfoReader {  // reads INFO of servers, and corrects replicas
   static void ReadOfWatched(WatchedReplica& replica, const Field& field);  // like slave_priority
   void NoteRole(ServerInstance& server, ReportedRole role);                // reports a change as an event
 
-  void Judge(WatchedReplica& replica);             // if it has a wrong role or follows a wrong primary
+  void CorrectReplica(WatchedReplica& replica);             // if it has a wrong role or follows a wrong primary
   void JudgePrimaryRole(WatchedReplica& replica);  // it was promoted, or gets REPLICAOF again
   void JudgeItsPrimary(WatchedReplica& replica);   // sends REPLICAOF if it is wrong for longer than failover-timeout
   void FollowReconfiguration(WatchedReplica& replica);  // it follows the new primary, or is in sync

@@ -31,12 +31,12 @@ class InstanceConnection final : public Link::User, public std::enable_shared_fr
   // Calls `on_reply` with the reply, unless `owner` is forgotten before.
   void Send(const Instance& owner, std::initializer_list<Bytes> words, OnReply on_reply);
   // Sets the handler of replies without a request: messages of channels.
-  void OnMessage(OnReply handler) { on_message_ = std::move(handler); }
+  void SetMessageHandler(OnReply handler) { on_message_ = std::move(handler); }
   void Forget(const Instance& owner);  // drops the reply handlers of this owner
   void Close();                        // replies do not arrive any more
 
   bool HasEnded() const { return has_ended_; }        // the connection is closed
-  size_t Pending() const { return pending_.size(); }  // requests without a reply
+  size_t PendingCount() const { return pending_.size(); }  // requests without a reply
   // Each returns the address of one end without the port; empty if there is no connection.
   std::string LocalIp() const;
   std::string PeerIp() const;
@@ -75,7 +75,7 @@ struct InstanceLink {  // the connections to one instance
   bool HasHello() const { return hello != nullptr && !hello->HasEnded(); }
   // Returns whether a connection is missing. One that is being made is not missing.
   bool IsDisconnected() const { return !HasCommands() || (connections == Wires::kCommandsAndHello && !HasHello()); }
-  size_t Pending() const { return (HasCommands() ? commands->Pending() : 0) + (HasHello() ? hello->Pending() : 0); }
+  size_t PendingCount() const { return (HasCommands() ? commands->PendingCount() : 0) + (HasHello() ? hello->PendingCount() : 0); }
   void Close();
   void CloseCommands();
   void CloseHello();

@@ -21,7 +21,7 @@ auto* FindAt(const Instances& instances, const std::string& host, int port) {
 
 InstanceList::Added<Primary> InstanceList::AddPrimary(const std::string& name, const std::string& host, int port,
                                                       int quorum) {
-  auto address = core_.AddressOf(host, port, SentinelCore::Accept::kUnresolved);
+  auto address = core_.ResolveAddress(host, port, SentinelCore::Accept::kUnresolved);
   if (!address.ok()) return Failure(InstanceTrouble(address.error()));
   if (core_.state.Find(name) != nullptr) return Failure(InstanceTrouble::kDuplicate);
   auto primary = std::make_unique<Primary>(name, std::move(address).value(), quorum, core_.NowMs());
@@ -31,13 +31,13 @@ InstanceList::Added<Primary> InstanceList::AddPrimary(const std::string& name, c
 }
 
 InstanceList::Added<WatchedReplica> InstanceList::AddReplica(Primary& primary, const std::string& host, int port) {
-  auto address = core_.AddressOf(host, port, SentinelCore::Accept::kUnresolved);
+  auto address = core_.ResolveAddress(host, port, SentinelCore::Accept::kUnresolved);
   if (!address.ok()) return Failure(InstanceTrouble(address.error()));
   return AddReplicaAt(primary, std::move(address).value());
 }
 
 InstanceList::Added<WatchedReplica> InstanceList::AddReplicaAt(Primary& primary, SentinelAddress address) {
-  const std::string name = HostAndPort(core_.state.Announced(address), address.port);
+  const std::string name = HostAndPort(core_.state.HostToAnnounce(address), address.port);
   if (primary.replicas.contains(name)) return Failure(InstanceTrouble::kDuplicate);
   auto replica = std::make_unique<WatchedReplica>(name, std::move(address), primary, core_.NowMs());
   return primary.replicas.emplace(name, std::move(replica)).first->second.get();
@@ -45,11 +45,11 @@ InstanceList::Added<WatchedReplica> InstanceList::AddReplicaAt(Primary& primary,
 
 InstanceList::Added<WatchedReplica> InstanceList::AddReportedReplica(Primary& primary, const std::string& host,
                                                                      int port) {
-  auto address = core_.AddressOf(host, port, SentinelCore::Accept::kReported);
+  auto address = core_.ResolveAddress(host, port, SentinelCore::Accept::kReported);
   if (!address.ok()) return Failure(InstanceTrouble(address.error()));
   // During a failover no replica is removed, because each takes part in it.
   const bool has_room = primary.replicas.size() < kMostReplicas ||
-                        (!primary.is_failing_over && MakeRoomIn(primary.replicas, kMostReplicas));
+                        (!primary.is_failing_over && RemoveLongestDownIfFull(primary.replicas, kMostReplicas));
   if (!has_room) return Failure(InstanceTrouble::kTooMany);
   return AddReplicaAt(primary, std::move(address).value());
 }
@@ -57,7 +57,7 @@ InstanceList::Added<WatchedReplica> InstanceList::AddReportedReplica(Primary& pr
 InstanceList::Added<PeerSentinel> InstanceList::AddSentinel(Primary& primary, const std::string& id,
                                                             const std::string& host, int port,
                                                             SentinelCore::Accept accept) {
-  auto address = core_.AddressOf(host, port, accept);
+  auto address = core_.ResolveAddress(host, port, accept);
   if (!address.ok()) return Failure(InstanceTrouble(address.error()));
   if (primary.sentinels.contains(id)) return Failure(InstanceTrouble::kDuplicate);
   auto sentinel = std::make_unique<PeerSentinel>(id, std::move(address).value(), primary, core_.NowMs());
@@ -67,7 +67,7 @@ InstanceList::Added<PeerSentinel> InstanceList::AddSentinel(Primary& primary, co
 }
 
 template <class Instances>
-bool InstanceList::MakeRoomIn(Instances& instances, size_t max_count) const {
+bool InstanceList::RemoveLongestDownIfFull(Instances& instances, size_t max_count) const {
   if (instances.size() < max_count) return true;
   auto longest_down = instances.end();
   for (auto at = instances.begin(); at != instances.end(); ++at) {
@@ -81,7 +81,7 @@ bool InstanceList::MakeRoomIn(Instances& instances, size_t max_count) const {
   return true;
 }
 
-bool InstanceList::MakeRoomForSentinel(Primary& primary) { return MakeRoomIn(primary.sentinels, kMostPeers); }
+bool InstanceList::MakeRoomForSentinel(Primary& primary) { return RemoveLongestDownIfFull(primary.sentinels, kMostPeers); }
 
 // Shares the connection to a Sentinel that another primary knows already.
 void InstanceList::ShareLink(PeerSentinel& sentinel) {
@@ -149,7 +149,7 @@ void InstanceList::Reset(Primary& primary, Sentinels sentinels) {
 // Gives a primary another address. The former primary is kept as a replica, because it may return. The new primary is
 // in the configuration file before anything else happens.
 bool InstanceList::ChangeAddress(Primary& primary, const std::string& host, int port) {
-  auto address = core_.AddressOf(host, port, SentinelCore::Accept::kResolved);
+  auto address = core_.ResolveAddress(host, port, SentinelCore::Accept::kResolved);
   if (!address.ok()) return false;
   std::vector<SentinelAddress> replicas;
   for (const auto& [name, replica] : primary.replicas) {

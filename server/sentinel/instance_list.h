@@ -48,7 +48,7 @@ class InstanceList {  // adds, finds and removes watched instances
   Added<WatchedReplica> AddReplicaAt(Primary& primary, SentinelAddress address);
   void ShareLink(PeerSentinel& sentinel);  // with its entry at another primary, if there is one
   template <class Instances>
-  bool MakeRoomIn(Instances& instances, size_t max_count) const;  // false: full, and none is down
+  bool RemoveLongestDownIfFull(Instances& instances, size_t max_count) const;  // false: full, and none is down
 
   const SentinelCore core_;
   SentinelEvents& events_;

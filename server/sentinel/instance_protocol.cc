@@ -67,7 +67,7 @@ void InstanceProtocol::DialHello(Instance& instance) {
   SetName(instance, *link.hello, "pubsub");
   link.hello->Send(instance, {CommandOf(instance, "SUBSCRIBE"), HelloProtocol::kChannel},
                    [this, &instance](const ReplyTree& reply) { ReceiveSubscribed(instance, reply); });
-  link.hello->OnMessage([this, &instance](const ReplyTree& reply) { hellos_.ReceiveMessage(instance, reply); });
+  link.hello->SetMessageHandler([this, &instance](const ReplyTree& reply) { hellos_.ReceiveMessage(instance, reply); });
 }
 
 // Closes the connection if SUBSCRIBE has failed. Without a subscription the connection is useless, and the next one may
@@ -102,7 +102,7 @@ void InstanceProtocol::SetName(const Instance& instance, InstanceConnection& con
 void InstanceProtocol::SendDue(Instance& instance) {
   InstanceLink& link = *instance.link;
   if (link.IsDisconnected()) return;
-  if (link.Pending() >= kMostPending * static_cast<size_t>(instance.link.use_count())) return;
+  if (link.PendingCount() >= kMostPending * static_cast<size_t>(instance.link.use_count())) return;
   const int64_t now_ms = core_.NowMs();
   if (instance.IsServer()) AskInfoIfDue(static_cast<ServerInstance&>(instance));
   const int64_t ping_ms = std::min(instance.primary.down_after_ms, core_.periods().ping);

@@ -79,7 +79,7 @@ void PrimaryFailover::Continue(Primary& primary) {
     case FailoverState::kWaitStart:
       return WaitForElection(primary);
     case FailoverState::kSelectReplica:
-      return Promote(primary);
+      return ChooseReplicaToPromote(primary);
     case FailoverState::kSendReplicaofNoOne:
       return SendReplicaofNoOne(primary);
     case FailoverState::kWaitPromotion:
@@ -120,7 +120,7 @@ bool PrimaryFailover::IsFit(const Primary& primary, const WatchedReplica& replic
   return replica.primary_link_down_ms <= down_ms + primary.down_after_ms * kMostUnlinked;
 }
 
-WatchedReplica* PrimaryFailover::Select(const Primary& primary) const {
+WatchedReplica* PrimaryFailover::FindBestReplica(const Primary& primary) const {
   WatchedReplica* best = nullptr;
   for (const auto& [name, replica] : primary.replicas) {
     if (!IsFit(primary, *replica)) continue;
@@ -136,9 +136,9 @@ bool PrimaryFailover::KnowsReplicas(const Primary& primary) const {
   });
 }
 
-void PrimaryFailover::Promote(Primary& primary) {
+void PrimaryFailover::ChooseReplicaToPromote(Primary& primary) {
   if (!KnowsReplicas(primary) && ElapsedMs(primary) < kInfoPatienceMs) return;
-  WatchedReplica* const replica = Select(primary);
+  WatchedReplica* const replica = FindBestReplica(primary);
   if (replica == nullptr) {
     parts_.events.Tell(LogLevel::kWarning, "-failover-abort-no-good-slave", primary);
     return Abort(primary);

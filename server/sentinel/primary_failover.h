@@ -35,7 +35,7 @@ class PrimaryFailover {  // replaces a primary by one of its replicas
   void Force(Primary& primary);
   // Continues the failover with the other replicas. Called when the promoted replica reports to be a primary.
   void OnPromoted(WatchedReplica& replica);
-  WatchedReplica* Select(const Primary& primary) const;  // the one to promote; null: none is suitable
+  WatchedReplica* FindBestReplica(const Primary& primary) const;  // the one to promote; null: none is suitable
   void SwitchToPromoted(Primary& primary);               // last step: it becomes the address of the primary
 
  private:
@@ -44,7 +44,7 @@ class PrimaryFailover {  // replaces a primary by one of its replicas
   void Enter(Primary& primary, FailoverState state) const;
   void WaitForElection(Primary& primary);            // goes on if this Sentinel is the leader
   bool KnowsReplicas(const Primary& primary) const;  // all reachable ones have sent INFO since it began
-  void Promote(Primary& primary);                    // aborts if none is suitable
+  void ChooseReplicaToPromote(Primary& primary);                    // aborts if none is suitable
   void SendReplicaofNoOne(Primary& primary);         // to the chosen replica
   void AbortIfLate(Primary& primary);                // failover-timeout has passed in this state
   void Abort(Primary& primary) const;                // the primary keeps its role

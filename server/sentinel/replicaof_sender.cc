@@ -3,14 +3,14 @@
 namespace respite {
 
 void ReplicaofSender::Follow(ServerInstance& server, const SentinelAddress& primary) const {
-  Order(server, core_.state.Announced(primary), std::to_string(primary.port));
+  SendReplicaof(server, core_.state.HostToAnnounce(primary), std::to_string(primary.port));
 }
 
-void ReplicaofSender::FollowNoOne(ServerInstance& server) const { Order(server, "NO", "ONE"); }
+void ReplicaofSender::FollowNoOne(ServerInstance& server) const { SendReplicaof(server, "NO", "ONE"); }
 
 // Sends one transaction: it also saves the new role in the server's file, and disconnects its clients, so that none of
 // them relies on the former role.
-void ReplicaofSender::Order(ServerInstance& server, const std::string& host, const std::string& port) {
+void ReplicaofSender::SendReplicaof(ServerInstance& server, const std::string& host, const std::string& port) {
   if (!server.link->HasCommands()) return;
   const auto send = [&server](std::initializer_list<Bytes> words) { server.link->commands->Send(server, words, {}); };
   const Bytes client = CommandOf(server, "CLIENT");

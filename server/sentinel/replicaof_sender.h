@@ -15,7 +15,7 @@ class ReplicaofSender {  // tells servers whom to follow
   void FollowNoOne(ServerInstance& server) const;                             // sends REPLICAOF NO ONE
 
  private:
-  static void Order(ServerInstance& server, const std::string& host, const std::string& port);
+  static void SendReplicaof(ServerInstance& server, const std::string& host, const std::string& port);
 
   const SentinelCore core_;
 };

@@ -30,7 +30,7 @@ Sentinel::Sentinel(const Parts& parts)
       protocol_(core_, hellos_, reader_),
       ticked_at_ms_(parts.pace.NowMs()) {
   const auto advance = [this](Primary& primary) {
-    if (!state_.is_in_tilt) Advance(primary);
+    if (!state_.is_in_tilt) AdvanceFailover(primary);
   };
   downs_.OnOpinion(advance);
   reader_.OnInfo(advance);
@@ -101,24 +101,24 @@ void Sentinel::LeaveTilt() {
   core_.Say(LogLevel::kWarning, "-tilt", "#tilt mode exited");
 }
 
-void Sentinel::Handle(Instance& instance) {
+void Sentinel::TickInstance(Instance& instance) {
   protocol_.Continue(instance);
   if (state_.is_in_tilt && core_.NowMs() - state_.tilt_since_ms >= state_.periods.tilt) LeaveTilt();
   if (!state_.is_in_tilt) downs_.CheckAlone(instance);
 }
 
 void Sentinel::HandlePrimary(Primary& primary) {
-  Handle(primary);
+  TickInstance(primary);
   if (!state_.is_in_tilt) {
-    Advance(primary);
+    AdvanceFailover(primary);
     downs_.AskOthers(primary, DownWatch::Pace::kWhenDue);
   }
-  for (const auto& [name, replica] : primary.replicas) Handle(*replica);
-  for (const auto& [id, sentinel] : primary.sentinels) Handle(*sentinel);
+  for (const auto& [name, replica] : primary.replicas) TickInstance(*replica);
+  for (const auto& [id, sentinel] : primary.sentinels) TickInstance(*sentinel);
 }
 
 // Steps that need not wait follow each other immediately.
-void Sentinel::Advance(Primary& primary) {
+void Sentinel::AdvanceFailover(Primary& primary) {
   downs_.CheckTogether(primary);
   failover_.StartIfNeeded(primary);
   FailoverState before;

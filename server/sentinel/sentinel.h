@@ -66,9 +66,9 @@ class Sentinel {  // watches primaries together with other Sentinels
  private:
   void CheckTilt();  // enters tilt mode if the last tick was too long ago
   void LeaveTilt();
-  void Handle(Instance& instance);       // sends what is due, and checks whether it is down
+  void TickInstance(Instance& instance);       // sends what is due, and checks whether it is down
   void HandlePrimary(Primary& primary);  // and its replicas and Sentinels
-  void Advance(Primary& primary);        // as far as it need not wait
+  void AdvanceFailover(Primary& primary);        // as far as it need not wait
 
   SentinelState state_;
   Random random_;

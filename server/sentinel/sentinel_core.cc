@@ -44,7 +44,7 @@ std::string TextOf(InstanceTrouble trouble, InstanceKind kind) {
 
 int64_t SentinelCore::RandomDelayMs() const { return static_cast<int64_t>(random.Below(kMaxDesyncMs)); }
 
-Result<SentinelAddress, InstanceTrouble> SentinelCore::AddressOf(const std::string& name, int port,
+Result<SentinelAddress, InstanceTrouble> SentinelCore::ResolveAddress(const std::string& name, int port,
                                                                  Accept accept) const {
   if (port < 0 || port > kHighestPort) return Failure(InstanceTrouble::kPort);
   if (!IsSoundName(name)) return Failure(InstanceTrouble::kName);

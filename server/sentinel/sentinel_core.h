@@ -39,7 +39,7 @@ struct SentinelCore {
   // kUnresolved: also accepts a name that does not resolve now, if names are resolved at all. kReported: also accepts
   // a name without a look-up, if others have reported too many names in this tick.
   enum class Accept : uint8_t { kResolved, kUnresolved, kReported };
-  Result<SentinelAddress, InstanceTrouble> AddressOf(const std::string& name, int port, Accept accept) const;
+  Result<SentinelAddress, InstanceTrouble> ResolveAddress(const std::string& name, int port, Accept accept) const;
   // Returns whether the name or address belongs to `address`.
   bool IsHostOf(const SentinelAddress& address, const std::string& name) const;
 

@@ -40,7 +40,7 @@ void SentinelEvents::TellClientsOf(const Primary& primary, Part part, const Sent
                                    const SentinelAddress& to) {
   if (primary.reconfiguration_script.empty()) return;
   scripts_.Add({primary.reconfiguration_script, primary.name, part == Part::kLeader ? "leader" : "observer", "start",
-                core_.state.Announced(from), std::to_string(from.port), core_.state.Announced(to),
+                core_.state.HostToAnnounce(from), std::to_string(from.port), core_.state.HostToAnnounce(to),
                 std::to_string(to.port)});
 }
 

@@ -70,11 +70,11 @@ struct SentinelState {                       // everything that a Sentinel knows
     return found == primaries.end() ? nullptr : found->second.get();
   }
 
-  const std::string& Announced(const SentinelAddress& address) const {  // to clients and Sentinels
+  const std::string& HostToAnnounce(const SentinelAddress& address) const {  // to clients and Sentinels
     return options.announces_hostnames || address.ip.empty() ? address.host : address.ip;
   }
   std::string AnnouncedWords(const SentinelAddress& address) const {  // "127.0.0.1 6379"
-    return StrCat(Announced(address), " ", address.port);
+    return StrCat(HostToAnnounce(address), " ", address.port);
   }
 };
 

@@ -81,7 +81,7 @@ bool AofDirectory::IsPartName(Bytes name) const {
 
 // Redis: starts without keys and overwrites the files.
 Step AofDirectory::CheckManifestIsThere() {
-  if (!manifest_.Empty() || files_.KindOf(settings_.appenddirname) != FileSystem::Kind::kDirectory) return Step::kDone;
+  if (!manifest_.IsEmpty() || files_.KindOf(settings_.appenddirname) != FileSystem::Kind::kDirectory) return Step::kDone;
   if (files_.KindOf(PathOf(AofManifest::Name(settings_.appendfilename))) != FileSystem::Kind::kAbsent)
     return Step::kDone;
   const auto names = files_.List(settings_.appenddirname);
@@ -89,7 +89,7 @@ Step AofDirectory::CheckManifestIsThere() {
     return Refuse("Can't read append-only dir " + settings_.appenddirname + ": " + IoErrorText(names.error()));
   for (const std::string& name : names.value()) {
     if (!IsPartName(name)) continue;
-    const auto bytes = BytesOf(name);
+    const auto bytes = FileSize(name);
     if (bytes && bytes.value() == 0) continue;
     return Refuse("Fatal error: the AOF manifest file " + PathOf(AofManifest::Name(settings_.appendfilename)) +
                   " doesn't exist, but " + PathOf(name) +
@@ -102,7 +102,7 @@ Step AofDirectory::CheckManifestIsThere() {
 bool AofDirectory::ShouldTakeOldFile() const {
   const std::string& name = settings_.appendfilename;
   if (files_.KindOf(name) != FileSystem::Kind::kFile) return false;
-  if (manifest_.Empty()) return true;
+  if (manifest_.IsEmpty()) return true;
   return manifest_.base() && manifest_.incrementals().empty() && manifest_.base()->name == name &&
          files_.KindOf(PathOf(name)) == FileSystem::Kind::kAbsent;
 }
@@ -178,7 +178,7 @@ void AofDirectory::NoteUncommitted(std::vector<std::string> names) {
 
 void AofDirectory::RemoveUncommitted() {
   for (const std::string& name : std::exchange(uncommitted_, {})) {
-    if (!manifest_.Names(name)) RemoveLater(name);
+    if (!manifest_.HasPartNamed(name)) RemoveLater(name);
   }
 }
 
@@ -217,7 +217,7 @@ void AofDirectory::Tidy() {
   std::erase_if(removals_, [](const auto& removal) { return !removal->Pending(); });
 }
 
-Result<uint64_t, IoError> AofDirectory::BytesOf(const std::string& name) const {
+Result<uint64_t, IoError> AofDirectory::FileSize(const std::string& name) const {
   auto file = files_.Open(PathOf(name), FileSystem::Mode::kRead);
   if (file) return file.value()->Size();
   log_.Warning("Unable to obtain the AOF file " + name + " length. stat: " + IoErrorText(file.error()));
@@ -229,7 +229,7 @@ Result<uint64_t, IoError> AofDirectory::TotalBytes() const {
   std::vector<AofManifest::Part> parts = manifest_.incrementals();
   if (manifest_.base()) parts.push_back(*manifest_.base());
   for (const AofManifest::Part& part : parts) {
-    const auto bytes = BytesOf(part.name);
+    const auto bytes = FileSize(part.name);
     if (!bytes) return bytes;
     total += bytes.value();
   }

@@ -64,7 +64,7 @@ class AofDirectory {  // appenddirname with its manifest, the list of the append
   }
   // Returns the size of base and incrementals in bytes. Fails, and logs the name, if a size cannot be read.
   Result<uint64_t, IoError> TotalBytes() const;                      // size of base and incrementals
-  Result<uint64_t, IoError> BytesOf(const std::string& name) const;  // size of this file
+  Result<uint64_t, IoError> FileSize(const std::string& name) const;  // size of this file
 
  private:
   class Removal;

@@ -28,7 +28,7 @@
 
 namespace respite {
 
-bool AofLoader::IsOver(Outcome outcome) { return outcome == Outcome::kFailed || outcome == Outcome::kStopped; }
+bool AofLoader::IsFailedOrStopped(Outcome outcome) { return outcome == Outcome::kFailed || outcome == Outcome::kStopped; }
 
 AofLoader::AofLoader(const Services& services)
     : services_(services),
@@ -60,7 +60,7 @@ LoadOutcome AofLoader::Load(const Session* holder) {
     base_bytes_ = bytes_before_;
   }
   for (const AofManifest::Part& part : manifest.incrementals()) {
-    if (IsOver(outcome)) break;
+    if (IsFailedOrStopped(outcome)) break;
     outcome = LoadPart(part.name, "incr", &part == &manifest.incrementals().back() ? Place::kLast : Place::kMiddle);
   }
   if (outcome != Outcome::kStopped && !ToleratesFailures()) outcome = Outcome::kFailed;
@@ -81,7 +81,7 @@ AofLoader::Outcome AofLoader::LoadPart(const std::string& name, const char* kind
   const int64_t started_us = services_.env.clock.MonotonicUs();
   const Outcome outcome = LoadFile({name, *file.value(), bytes.value(), place}, kind == Bytes("base"));
   bytes_before_ += bytes.value();
-  if (IsOver(outcome)) return outcome;
+  if (IsFailedOrStopped(outcome)) return outcome;
   const double elapsed_s = static_cast<double>(services_.env.clock.MonotonicUs() - started_us) / 1e6;
   services_.env.log.Notice("DB loaded from " + std::string(kind) + " file " + name + ": " + FixedText(elapsed_s, 3) +
                            " seconds");
@@ -132,13 +132,13 @@ AofLoader::Outcome AofLoader::LoadRecords(const Part& part, uint64_t offset) {
   for (;;) {
     batch.Clear();
     const AofReader::Status status = reader.Next(batch);
-    if (status != AofReader::Status::kRecords) return Finish(part, reader, status);
+    if (status != AofReader::Status::kRecords) return HandleEndOfRecords(part, reader, status);
     if (!Run(part, batch)) return stopped_ ? Outcome::kStopped : Outcome::kFailed;
-    if (Report(bytes_before_ + reader.Offset()) == Loading::Order::kStop) return Outcome::kStopped;
+    if (ReportProgress(bytes_before_ + reader.Offset()) == Loading::Order::kStop) return Outcome::kStopped;
   }
 }
 
-Loading::Order AofLoader::Report(uint64_t bytes) {
+Loading::Order AofLoader::ReportProgress(uint64_t bytes) {
   if (bytes < next_report_) return Loading::Order::kContinue;
   next_report_ = bytes + static_cast<uint64_t>(services_.env.settings.loading_process_events_interval_bytes);
   reported_ms_ = services_.env.pace.NowMs();
@@ -149,14 +149,14 @@ void AofLoader::ReportIfSlow(const Record& record) {
   constexpr int64_t kLongestMs = 100;
   if (services_.env.pace.NowMs() - reported_ms_ < kLongestMs) return;
   next_report_ = 0;
-  stopped_ = Report(bytes_before_ + record.offset) == Loading::Order::kStop;
+  stopped_ = ReportProgress(bytes_before_ + record.offset) == Loading::Order::kStop;
 }
 
 bool AofLoader::Run(const Part& part, const RequestBatch& batch) {
   const auto& resolved = prefetcher_.Resolve(batch, session_->db);
   for (size_t i = 0; i < batch.requests.size(); ++i) {
     const auto words = batch.Words(batch.requests[i]);
-    const Command* command = CommandOf(words, resolved[i].command);
+    const Command* command = FindOriginalCommand(words, resolved[i].command);
     if (command == nullptr) {
       Fail(StrCat("Unknown command '", words[0], "' reading the append only file ", part.name, " (at offset ",
                   batch.requests[i].offset, ")"));
@@ -167,7 +167,7 @@ bool AofLoader::Run(const Part& part, const RequestBatch& batch) {
   return true;
 }
 
-const Command* AofLoader::CommandOf(std::span<const Bytes> arguments, const Command* found) const {
+const Command* AofLoader::FindOriginalCommand(std::span<const Bytes> arguments, const Command* found) const {
   const CommandTable& table = services_.env.commands;
   const Command* renamed = table.HasRenamed() ? table.Renamed(arguments[0]) : nullptr;
   if (renamed == nullptr && found == nullptr) return table.FindHidden(arguments);
@@ -247,7 +247,7 @@ bool AofLoader::ToleratesFailures() {
   return false;
 }
 
-AofLoader::Outcome AofLoader::Finish(const Part& part, const AofReader& reader, AofReader::Status status) {
+AofLoader::Outcome AofLoader::HandleEndOfRecords(const Part& part, const AofReader& reader, AofReader::Status status) {
   const std::string at = StrCat(" (at offset ", reader.Offset(), ")");
   switch (status) {
     case AofReader::Status::kReadError:

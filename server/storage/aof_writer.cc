@@ -59,7 +59,7 @@ void AofWriter::Close() {
   write_error_ = kNoError;
 }
 
-IoError AofWriter::Crash(AppendFsync policy) {
+IoError AofWriter::SimulateCrash(AppendFsync policy) {
   Flush(Urgency::kNow, Child::kNone);
   AwaitSync();
   const IoError error = file_->Truncate(guarantee_.Kept(policy, parts_.clock.MonotonicMs(), bytes_));
@@ -96,7 +96,7 @@ void AofWriter::AppendTimestamp() {
 void AofWriter::Flush(Urgency urgency, Child child) {
   if (!IsOpen() || must_stop_) return;
   if (buffer_.empty() && !WantsSync()) return;
-  Collect();
+  CollectSyncResult();
   const int64_t now_ms = parts_.pace.NowMs();
   if (!buffer_.empty()) {
     if (urgency == Urgency::kRelaxed && Postpone(now_ms)) return;
@@ -186,7 +186,7 @@ void AofWriter::Sync(Child child, int64_t now_ms) {
       if (sync_.Pending() || now_ms - synced_at_ms_ < kSyncEveryMs) return;
       synced_at_ms_ = now_ms;
       sync_.file = file_;
-      sync_.covers = written_;
+      sync_.covered_bytes = written_;
       sync_collected_ = false;
       return parts_.files.Later(sync_);
     case AppendFsync::kNever:
@@ -212,11 +212,11 @@ void AofWriter::StopServing(const std::string& reason) {
 }
 
 uint64_t AofWriter::Synced() {
-  Collect();
+  CollectSyncResult();
   return synced_;
 }
 
-void AofWriter::Collect() {
+void AofWriter::CollectSyncResult() {
   std::erase_if(closings_, [&](const auto& closing) {
     if (closing->Pending()) return false;
     if (closing->error != kNoError) {
@@ -229,7 +229,7 @@ void AofWriter::Collect() {
   sync_collected_ = true;
   sync_.file.reset();
   if (sync_.error == kNoError) {
-    synced_ = std::max(synced_, sync_.covers);
+    synced_ = std::max(synced_, sync_.covered_bytes);
   } else {
     parts_.log.Warning("Fail to fsync the AOF file: " + IoErrorText(sync_.error));
   }
@@ -238,7 +238,7 @@ void AofWriter::Collect() {
 void AofWriter::AwaitSync() {
   sync_.Await();
   for (const auto& closing : closings_) closing->Await();
-  Collect();
+  CollectSyncResult();
 }
 
 void AofWriter::NoteLatency(const char* event, int64_t started_us) {

@@ -8,7 +8,7 @@
 //   no         the system decides.
 //
 // If a write fails with everysec or no, the written part is truncated, and every turn retries the whole write.
-// Meanwhile Trouble() makes the server refuse writes.
+// Meanwhile WriteOrSyncError() makes the server refuse writes.
 #pragma once
 
 #include <atomic>
@@ -57,7 +57,7 @@ class AofWriter {  // writes and syncs propagated commands to the append-only fi
   bool IsOpen() const { return file_ != nullptr; }  // there is a file to write to
   // Truncates the file to the part that this policy guarantees after a machine crash, and closes it. Requires: IsOpen,
   // and the server allows TEST.
-  IoError Crash(AppendFsync policy);  // loses what a machine crash would lose (TEST)
+  IoError SimulateCrash(AppendFsync policy);  // loses what a machine crash would lose (TEST)
 
   void Append(const UnitEffects& commands);  // adds them to the buffer
   // Writes the buffer to the file, and syncs it as appendfsync says. Must be called at the end of each turn. Cost: a
@@ -69,7 +69,7 @@ class AofWriter {  // writes and syncs propagated commands to the append-only fi
   bool MustStop() const { return must_stop_; }  // the disk failed under appendfsync always, so no reply may be sent
   // Returns why data cannot be written or synced at present, or nullopt if there is no error. Every write command calls
   // this. Cost: two comparisons.
-  std::optional<IoError> Trouble() const {  // why data cannot be written or synced; nullopt: no error
+  std::optional<IoError> WriteOrSyncError() const {  // why data cannot be written or synced; nullopt: no error
     if (write_error_ != kNoError) return write_error_;
     const IoError sync_error = sync_.error.load(std::memory_order_relaxed);
     if (sync_error != kNoError) return sync_error;
@@ -78,7 +78,7 @@ class AofWriter {  // writes and syncs propagated commands to the append-only fi
   bool WriteFailed() const { return write_error_ != kNoError; }  // the last write failed
 
   uint64_t FileBytes() const { return bytes_; }                      // size of the file
-  size_t BufferBytes() const { return buffer_.size(); }              // bytes not yet written
+  size_t BufferedBytes() const { return buffer_.size(); }              // bytes not yet written
   bool HasUnwritten() const { return !buffer_.empty(); }             // the buffer contains data
   uint64_t PendingSyncs() const { return sync_.Pending() ? 1 : 0; }  // aof_pending_bio_fsync: 0 or 1
   uint64_t DelayedWrites() const {  // writes that waited too long for a sync (aof_delayed_fsync)
@@ -96,7 +96,7 @@ class AofWriter {  // writes and syncs propagated commands to the append-only fi
     void Run() override { error = file->Sync(); }
 
     std::shared_ptr<File> file;
-    uint64_t covers = 0;                    // of all appended bytes, those that are on the disk after this sync
+    uint64_t covered_bytes = 0;                    // of all appended bytes, those that are on the disk after this sync
     std::atomic<IoError> error = kNoError;  // of the last sync
   };
 
@@ -112,7 +112,7 @@ class AofWriter {  // writes and syncs propagated commands to the append-only fi
   void HandleFailure(const IoProgress& progress);  // of a write: truncates what was written
   void Sync(Child child, int64_t now_ms);
   void StopServing(const std::string& reason);              // sets must_stop_ and logs the reason
-  void Collect();                                           // applies the result of a finished sync
+  void CollectSyncResult();                                           // applies the result of a finished sync
   void AwaitSync();                                         // waits for the sync on the other thread
   void NoteLatency(const char* event, int64_t started_us);  // for the latency monitor
 

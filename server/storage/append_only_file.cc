@@ -60,7 +60,7 @@ Step AppendOnlyFile::LockFiles() {
 // Creates the incremental before the base, so that there is a manifest before any file has content. After a crash, a
 // base with content but without a manifest would stop the next start (CheckManifestIsThere).
 Step AppendOnlyFile::Begin(uint64_t base_bytes) {
-  const bool is_first = directory_.manifest().Empty();
+  const bool is_first = directory_.manifest().IsEmpty();
   if (directory_.manifest().incrementals().empty()) {
     if (CreateIncremental("on server start") == Step::kFailed) return Step::kFailed;
   } else {
@@ -143,17 +143,17 @@ void AppendOnlyFile::Flush() {
 IoError AppendOnlyFile::FlushAndSync() {
   if (!writer_.IsOpen()) return kNoError;
   writer_.Flush(AofWriter::Urgency::kNow, AofWriter::Child::kNone);
-  if (writer_.WriteFailed()) return *writer_.Trouble();
+  if (writer_.WriteFailed()) return *writer_.WriteOrSyncError();
   if (writer_.MustStop()) return EIO;  // a successful sync after a failed one proves nothing
   return writer_.SyncNow();
 }
 
 // Truncates the incremental file only in state kOn. In state kAwaitsBase the manifest does not name that file yet, so
 // it is not loaded after a crash anyway.
-IoError AppendOnlyFile::Crash(AppendFsync policy) {
+IoError AppendOnlyFile::SimulateCrash(AppendFsync policy) {
   const State before = std::exchange(state_, State::kOff);
   parts_.data.journals.Detach(*this);
-  const IoError error = before == State::kOn && writer_.IsOpen() ? writer_.Crash(policy) : kNoError;
+  const IoError error = before == State::kOn && writer_.IsOpen() ? writer_.SimulateCrash(policy) : kNoError;
   directory_.Unlock();
   return error;
 }
@@ -164,7 +164,7 @@ Step AppendOnlyFile::TurnOn() {
   if (IsOn()) return Step::kDone;
   if (directory_.Make() == Step::kFailed || LockFiles() == Step::kFailed) return Step::kFailed;
   state_ = State::kAwaitsBase;
-  if (Rewrites()) {
+  if (IsRewriting()) {
     parts_.env.log.Warning(
         "AOF was enabled but there is already an AOF rewriting in background. Stopping background AOF and starting a "
         "rewrite now.");
@@ -202,7 +202,7 @@ void AppendOnlyFile::TurnOff() {
     writer_.Close();
   }
   directory_.Unlock();
-  if (Rewrites()) parts_.child_processes.Kill();
+  if (IsRewriting()) parts_.child_processes.Kill();
 }
 
 // Drops the commands since the fork, which are useless without their base.
@@ -217,10 +217,10 @@ void AppendOnlyFile::DropTemporaryIncremental() {
   directory_.RemoveLater(name);
 }
 
-bool AppendOnlyFile::Rewrites() const { return parts_.child_processes.Does(ChildWork::kRewrite); }
+bool AppendOnlyFile::IsRewriting() const { return parts_.child_processes.Does(ChildWork::kRewrite); }
 
 AppendOnlyFile::RewriteStart AppendOnlyFile::Rewrite() {
-  if (Rewrites()) return RewriteStart::kAlreadyRuns;
+  if (IsRewriting()) return RewriteStart::kAlreadyRuns;
   if (!parts_.child_processes.Busy() && parts_.current_execution.MayBlock()) return StartRewrite();
   scheduled_ = true;
   // Redis: a requested rewrite does not wait because automatic ones failed.
@@ -272,7 +272,7 @@ Step AppendOnlyFile::StartIncremental() {
 bool AppendOnlyFile::WriteBase(const std::string& path, ChildReporter* reporter) {
   const Settings& settings = parts_.env.settings;
   FileSystem& files = parts_.files;
-  const auto told = parts_.contents.Progress(reporter);
+  const auto told = parts_.contents.ProgressCallback(reporter);
   auto file = files.Open(path, FileSystem::Mode::kCreate);
   IoError error = file ? kNoError : file.error();
   if (error == kNoError && settings.aof_use_rdb_preamble) {
@@ -299,11 +299,11 @@ bool AppendOnlyFile::WriteBase(const std::string& path, ChildReporter* reporter)
 }
 
 void AppendOnlyFile::RewriteEnded(const ChildEnd& end) {
-  TakeOver(end);
+  HandleOutcome(end);
   if (state_ == State::kOff) directory_.Unlock();
 }
 
-void AppendOnlyFile::TakeOver(const ChildEnd& end) {
+void AppendOnlyFile::HandleOutcome(const ChildEnd& end) {
   last_rewrite_s_ = end.elapsed_ms / 1000;
   last_cow_bytes_ = end.last.cow_bytes;
   Logger& log = parts_.env.log;
@@ -362,7 +362,7 @@ Step AppendOnlyFile::TakeNewBase() {
   if (state_ != State::kOff) {
     state_ = State::kOn;
     LatencyWatch watch(parts_.env.latency, "aof-fstat");
-    const auto bytes = directory_.BytesOf(base);
+    const auto bytes = directory_.FileSize(base);
     closed_bytes_ = bytes ? bytes.value() : 0;
     base_bytes_ = TotalBytes();
   }
@@ -424,7 +424,7 @@ bool AppendOnlyFile::IsBackingOff() {
 }
 
 int64_t AppendOnlyFile::CurrentRewriteSeconds() const {
-  return Rewrites() ? (parts_.env.pace.NowMs() - rewrite_started_ms_) / 1000 : -1;
+  return IsRewriting() ? (parts_.env.pace.NowMs() - rewrite_started_ms_) / 1000 : -1;
 }
 
 }  // namespace respite

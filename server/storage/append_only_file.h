@@ -57,7 +57,7 @@ class AppendOnlyFile final : public Journal {  // appendonly yes: decides when t
   // --- Propagated commands
 
   void Append(const UnitEffects& commands) override { writer_.Append(commands); }  // adds them to the buffer
-  size_t BufferedBytes() const override { return writer_.BufferBytes(); }          // bytes not yet written
+  size_t BufferedBytes() const override { return writer_.BufferedBytes(); }          // bytes not yet written
   // Writes this turn's propagated commands to the file. Must be called at the end of each turn, before replies are
   // sent. Then MustStop says whether they may be sent.
   void Flush();            // writes this turn's propagated commands to the file, before replies are sent
@@ -68,7 +68,7 @@ class AppendOnlyFile final : public Journal {  // appendonly yes: decides when t
 
   // Simulates a crash of the machine: the file keeps the part that this policy guarantees, and nothing is appended from
   // now on. Requires: the server allows TEST.
-  IoError Crash(AppendFsync policy);  // simulates a crash of the machine (TEST)
+  IoError SimulateCrash(AppendFsync policy);  // simulates a crash of the machine (TEST)
 
   // --- Changes while the server runs
 
@@ -90,7 +90,7 @@ class AppendOnlyFile final : public Journal {  // appendonly yes: decides when t
   const AofWriter& writer() const { return writer_; }
   uint64_t TotalBytes() const { return closed_bytes_ + writer_.FileBytes(); }  // size of all files (aof_current_size)
   uint64_t BaseBytes() const { return base_bytes_; }              // size after the last rewrite (aof_base_size)
-  bool Rewrites() const;                                          // a child rewrites the file now
+  bool IsRewriting() const;                                          // a child rewrites the file now
   bool IsScheduled() const { return scheduled_; }                 // a rewrite starts after the current child
   int64_t LastRewriteSeconds() const { return last_rewrite_s_; }  // duration; -1: none yet
   int64_t CurrentRewriteSeconds() const;                          // so far; -1: no rewrite runs
@@ -121,7 +121,7 @@ class AppendOnlyFile final : public Journal {  // appendonly yes: decides when t
   // Writes a base file. `reporter` may be null.
   bool WriteBase(const std::string& path, ChildReporter* reporter);  // returns false on failure
   void RewriteEnded(const ChildEnd& end);                            // called when the child has ended
-  void TakeOver(const ChildEnd& end);                                // uses or drops the child's new base
+  void HandleOutcome(const ChildEnd& end);                                // uses or drops the child's new base
   void DropTemporaryIncremental();                                   // removes it after the first rewrite failed
   Step TakeNewBase();                                                // makes the child's file the base in the manifest
   Step RenameInto(const std::string& from, const std::string& to, const char* what);

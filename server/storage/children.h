@@ -36,7 +36,7 @@ class ChildReporter {  // through which a child tells its parent about its progr
   virtual ~ChildReporter() = default;
   virtual void Tell(uint64_t keys_done) = 0;
   // Returns the descriptor that was kept open for the child's output, or -1 if there is none.
-  virtual int Output() const { return -1; }  // descriptor of the pipe for the child's output; -1: none
+  virtual int OutputDescriptor() const { return -1; }  // descriptor of the pipe for the child's output; -1: none
 };
 
 class PipeFile final : public File {  // the pipe for a child's output; only Write works
@@ -73,7 +73,7 @@ class Forker {  // creates a child: a real fork, or in tests a call in the same 
   using Job = std::function<bool(ChildReporter&)>;
 
   virtual ~Forker() = default;
-  // The child keeps the descriptor `output` open (-1: no output); see ChildReporter::Output. Returns an errno on
+  // The child keeps the descriptor `output` open (-1: no output); see ChildReporter::OutputDescriptor. Returns an errno on
   // failure. Requires: no child runs. Cost: the fork itself, about 10 ms for each GB of data.
   virtual Result<pid_t, int> Start(ChildWork work, Job job, int output) = 0;
   virtual ChildProgress Progress() = 0;  // the latest that the child has reported

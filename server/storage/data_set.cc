@@ -19,7 +19,7 @@ void LogLoaded(const Services& services, const char* source, int64_t started_us)
 }
 
 LoadOutcome OpenAppendOnlyFile(const Services& services) {
-  const bool is_there = !services.storage.aof.directory().manifest().Empty();
+  const bool is_there = !services.storage.aof.directory().manifest().IsEmpty();
   const int64_t started_us = services.env.clock.MonotonicUs();
   uint64_t base_bytes = 0;
   if (is_there) {

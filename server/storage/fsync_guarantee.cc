@@ -15,7 +15,7 @@ uint64_t FsyncGuarantee::Kept(AppendFsync policy, int64_t now_ms, uint64_t bytes
   const int64_t window_ms = policy == AppendFsync::kEverySecond ? kEverySecondMs : kSystemMs;
   const auto is_kept = [&](const Write& write) { return now_ms - write.at_ms >= window_ms; };
   const auto first_lost = std::ranges::partition_point(writes_, is_kept);
-  return first_lost == writes_.end() ? bytes : first_lost->behind;
+  return first_lost == writes_.end() ? bytes : first_lost->bytes_before;
 }
 
 }  // namespace respite

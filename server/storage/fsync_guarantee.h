@@ -25,7 +25,7 @@ class FsyncGuarantee {  // computes how much of a file a machine crash leaves on
  private:
   struct Write {  // a write in the last 30 seconds
     int64_t at_ms;
-    uint64_t behind;  // size of the file before the write
+    uint64_t bytes_before;  // size of the file before the write
   };
   std::deque<Write> writes_;  // oldest first
 };

@@ -72,7 +72,7 @@ void ReadHiddenSlots(Bytes text, HiddenSlots& hidden) {
       const auto range = RangeOf(TakeUntil(' ', ranges));
       for (int slot = range ? range->first : 0; range && slot <= range->last; ++slot) slots.Add(slot);
     }
-    if (!name.empty() && !slots.Empty()) hidden.Hide(std::move(name), slots);
+    if (!name.empty() && !slots.IsEmpty()) hidden.Hide(std::move(name), slots);
   }
 }
 

@@ -38,7 +38,7 @@ KeyspaceSink::KeyspaceSink(const Services& services, LoadTarget target, const Rd
       target_(target),
       options_(options),
       now_ms_(services.env.clock.WallMs()),
-      loaded_for_ms_(target.libraries.LoadedForMs()) {}
+      load_time_before_ms_(target.libraries.LoadedForMs()) {}
 
 bool KeyspaceSink::IsExpired(const Entry& entry) const {
   return options_.expired == RdbLoadOptions::Expired::kDrop && entry.IsExpired(now_ms_);
@@ -134,7 +134,7 @@ Result<Done> KeyspaceSink::OnLibrary(Bytes code) {
   const auto existing = options_.duplicates == RdbLoadOptions::Duplicates::kReplace
                             ? FunctionLibraries::OnExisting::kReplace
                             : FunctionLibraries::OnExisting::kRefuse;
-  const int64_t loaded_for_ms = target_.libraries.LoadedForMs() - loaded_for_ms_;
+  const int64_t loaded_for_ms = target_.libraries.LoadedForMs() - load_time_before_ms_;
   if (options_.origin == RdbLoadOptions::Origin::kPrimary && loaded_for_ms > kAllLibrariesMs) {
     services_.env.log.Warning("Failed loading library: the libraries before it took too long together");
     return Failure("the function libraries take too long");
@@ -180,7 +180,7 @@ RdbReadOptions LoadReadOptions(const Services& services) {
   const Settings& settings = services.env.settings;
   RdbReadOptions options{.limits = services.data.dataset.limits};
   options.hash_key = services.data.dataset.keyspace[0].hash_key();
-  options.access = services.data.dataset.usage.Fresh(services.env.clock.WallMs());
+  options.access = services.data.dataset.usage.BitsForNewKey(services.env.clock.WallMs());
   options.databases = services.data.dataset.keyspace.Count();
   const bool verify = settings.rdbchecksum && !services.env.debug.skip_payload_checksum;
   options.checksum = verify ? RdbReadOptions::Checksum::kVerify : RdbReadOptions::Checksum::kIgnore;

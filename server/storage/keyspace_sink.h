@@ -63,7 +63,7 @@ class KeyspaceSink final : public RdbSink {  // puts keys and functions of an RD
   const LoadTarget target_;
   const RdbLoadOptions options_;  // how to load
   const int64_t now_ms_;          // UNIX time at the beginning
-  const int64_t loaded_for_ms_;   // total loading time of libraries before this RDB
+  const int64_t load_time_before_ms_;   // total loading time of libraries before this RDB
   bool stopped_ = false;          // the server must stop
   uint64_t empty_keys_ = 0;       // skipped
 };

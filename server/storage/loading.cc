@@ -35,7 +35,7 @@ void Loading::Begin(uint64_t total_bytes, ServerPhase::Load how, const Session* 
 
 void Loading::End() { parts_.env.phase.EndLoading(); }
 
-bool Loading::Active() const { return parts_.env.phase.load() != ServerPhase::Load::kNone; }
+bool Loading::IsActive() const { return parts_.env.phase.load() != ServerPhase::Load::kNone; }
 
 bool Loading::IsAsync() const { return parts_.env.phase.load() == ServerPhase::Load::kAsync; }
 

@@ -34,7 +34,7 @@ class Loading {  // the state of a server that loads its data
   // this client until End.
   void Begin(uint64_t total_bytes, ServerPhase::Load how = ServerPhase::Load::kInTurn, const Session* holder = nullptr);
   void End();
-  bool Active() const;   // the server loads data now
+  bool IsActive() const;   // the server loads data now
   bool IsAsync() const;  // clients are served the old data meanwhile
 
   enum class Order : uint8_t { kContinue, kStop };
@@ -77,7 +77,7 @@ class Loading {  // the state of a server that loads its data
     double loaded_percent;       // of total_bytes
     int64_t eta_s;
   };
-  // Returns the progress of the loading, for INFO. Requires: Active().
+  // Returns the progress of the loading, for INFO. Requires: IsActive().
   Figures Survey() const;  // requires that a loading runs
   // Counts of the current loading, or otherwise of the last one.
   uint64_t KeysLoaded() const { return keys_loaded_; }    // by the current or last loading

@@ -39,7 +39,7 @@ RdbSource RdbContents::Source(RdbPurpose purpose) const {
     source.aux.emplace_back("repl-id", parts_.history.id);
     source.aux.emplace_back("repl-offset", std::to_string(parts_.history.offset));
   }
-  if (!parts_.keyspace.hidden().Empty())
+  if (!parts_.keyspace.hidden().IsEmpty())
     source.aux.emplace_back(kHiddenSlotsAux, HiddenSlotsText(parts_.keyspace.hidden()));
   source.aux.emplace_back("aof-base", purpose == RdbPurpose::kAofBase ? "1" : "0");
   return source;
@@ -64,7 +64,7 @@ RdbSaveOptions RdbContents::Options() const {
   return options;
 }
 
-std::function<void(uint64_t)> RdbContents::Progress(ChildReporter* reporter) const {
+std::function<void(uint64_t)> RdbContents::ProgressCallback(ChildReporter* reporter) const {
   return [&settings = parts_.env.settings, reporter, calls = 0u](uint64_t keys) mutable {
     if (reporter != nullptr) reporter->Tell(keys);
     DebugDelay(settings.rdb_key_save_delay, calls);

@@ -38,7 +38,7 @@ class RdbContents {  // what an RDB file contains, and its format, as the direct
   bool IsWorthSaving() const;  // false while a replica lacks its primary's data
   // Returns the progress callback of WriteRdb. It reports to `reporter` (may be null) and delays as rdb-key-save-delay
   // says.
-  std::function<void(uint64_t)> Progress(ChildReporter* reporter) const;  // called by WriteRdb
+  std::function<void(uint64_t)> ProgressCallback(ChildReporter* reporter) const;  // called by WriteRdb
 
  private:
   const Parts parts_;  // the objects that this one uses

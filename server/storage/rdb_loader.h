@@ -25,7 +25,7 @@ struct RdbLoadEnd {  // the result of loading an RDB
   std::string failure = {};  // the reason for kFailed
 };
 
-// Loads the RDB in `file` from `offset` on. `name` is for the log. Requires: loading().Active(). After a failure the
+// Loads the RDB in `file` from `offset` on. `name` is for the log. Requires: loading().IsActive(). After a failure the
 // keys loaded before it remain.
 RdbLoadEnd LoadRdb(const Services& services, File& file, const std::string& name, uint64_t offset,
                    const RdbLoadOptions& options);

@@ -23,7 +23,7 @@ Shutdown::Outcome Shutdown::Begin(uint32_t flags) {
   parts_.env.log.Notice("User requested shutdown...");
   TellStatus("");
   if (MustWait(flags)) {
-    if (!delayed_) Delay(flags);
+    if (!delayed_) DelayForReplicas(flags);
     return Outcome::kWaiting;
   }
   if (std::exchange(delayed_, std::nullopt)) parts_.pause.ResumeWrites(Pause::kShutdown);
@@ -31,12 +31,12 @@ Shutdown::Outcome Shutdown::Begin(uint32_t flags) {
 }
 
 bool Shutdown::MustWait(uint32_t flags) const {
-  const bool is_urgent = (flags & kShutdownNow) != 0 || parts_.loading.Active() || parts_.env.phase.HasLateScript();
+  const bool is_urgent = (flags & kShutdownNow) != 0 || parts_.loading.IsActive() || parts_.env.phase.HasLateScript();
   return !is_urgent && parts_.env.settings.shutdown_timeout != 0 && followers_ != nullptr &&
          !followers_->HaveEverything();
 }
 
-void Shutdown::Delay(uint32_t flags) {
+void Shutdown::DelayForReplicas(uint32_t flags) {
   parts_.env.log.Notice("Waiting for replicas before shutting down.");
   delayed_ = {flags, parts_.env.pace.NowMs() + int64_t{parts_.env.settings.shutdown_timeout} * 1000};
   parts_.pause.PauseWrites(Pause::kShutdown);
@@ -55,14 +55,14 @@ void Shutdown::FinishShutdownIfReady() {
   parts_.pause.ResumeWrites(Pause::kShutdown);
   if (End(flags) == Outcome::kStopping) return;
   AnswerWaiting();
-  GiveUp();
+  HandleCancellation();
 }
 
 Shutdown::Outcome Shutdown::End(uint32_t flags) {
   if (followers_ != nullptr) followers_->LogLag();
   // An incompletely loaded keyspace must not replace the complete file.
-  if (parts_.loading.Active()) flags = (flags & ~kShutdownSave) | kShutdownNoSave;
-  const Outcome outcome = Finish(flags);
+  if (parts_.loading.IsActive()) flags = (flags & ~kShutdownSave) | kShutdownNoSave;
+  const Outcome outcome = SaveBeforeExit(flags);
   if (outcome == Outcome::kFailed) {
     parts_.env.log.Warning("Errors trying to shut down the server. Check the logs for more information.");
     return outcome;
@@ -92,8 +92,8 @@ void Shutdown::Continue() {
   const Settings& settings = parts_.env.settings;
   const uint32_t flags = signal_ == SIGINT ? settings.shutdown_on_sigint : settings.shutdown_on_sigterm;
   const bool waits =
-      parts_.env.debug.pause_cron || (parts_.env.phase.HasLateScript() && Saves(flags)) || WaitsForFirstRewrite(flags);
-  if (!waits && Begin(flags) == Outcome::kFailed) GiveUp();
+      parts_.env.debug.pause_cron || (parts_.env.phase.HasLateScript() && MustSave(flags)) || WaitsForFirstRewrite(flags);
+  if (!waits && Begin(flags) == Outcome::kFailed) HandleCancellation();
 }
 
 // Starts the first rewrite if it does not run yet, and kills a snapshot child. Returns whether the shutdown must wait
@@ -122,31 +122,31 @@ bool Shutdown::Abort() {
   if (signal_ == 0 && !delayed_) return false;
   if (std::exchange(delayed_, std::nullopt)) parts_.pause.ResumeWrites(Pause::kShutdown);
   AnswerWaiting();
-  GiveUp();
+  HandleCancellation();
   parts_.env.log.Notice("Shutdown manually aborted.");
   return true;
 }
 
-void Shutdown::GiveUp() {
+void Shutdown::HandleCancellation() {
   signal_ = 0;
   base_wait_.reset();
   if (on_cancelled_) on_cancelled_();
 }
 
-bool Shutdown::Saves(uint32_t flags) const {
+bool Shutdown::MustSave(uint32_t flags) const {
   if (never_saves_) return false;
   if ((flags & kShutdownSave) != 0) return true;
   return !parts_.env.settings.save.empty() && (flags & kShutdownNoSave) == 0;
 }
 
-Shutdown::Outcome Shutdown::Finish(uint32_t flags) {
+Shutdown::Outcome Shutdown::SaveBeforeExit(uint32_t flags) {
   ChildProcesses& child_processes = parts_.child_processes;
   if (child_processes.Does(ChildWork::kSnapshot)) {
     parts_.env.log.Warning("There is a child saving an .rdb. Killing it!");
     child_processes.Kill();
   }
   if (FinishJournal(flags) == Outcome::kFailed) return Outcome::kFailed;
-  if (!Saves(flags)) return Outcome::kStopping;
+  if (!MustSave(flags)) return Outcome::kStopping;
   // The flags of a signal are a standing setting (shutdown-on-sigterm), not an operator's order for this data.
   const bool is_requested = (flags & kShutdownSave) != 0 && signal_ == 0;
   if (parts_.snapshots.GivesWay() && !is_requested) {
@@ -171,7 +171,7 @@ Shutdown::Outcome Shutdown::FinishJournal(uint32_t flags) {
   if (aof.state() == AppendOnlyFile::State::kAwaitsBase) {
     if (Refuse(flags, "Writing initial AOF") == Outcome::kFailed) return Outcome::kFailed;
   }
-  if (aof.Rewrites()) {
+  if (aof.IsRewriting()) {
     parts_.env.log.Warning("There is a child rewriting the AOF. Killing it!");
     parts_.child_processes.Kill();
   }

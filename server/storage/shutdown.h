@@ -67,7 +67,7 @@ class Shutdown {  // SHUTDOWN, SIGTERM and SIGINT
   }
 
   // Sets the replicas that a shutdown waits for. May be null. Must outlive the Shutdown.
-  void WaitFor(Followers* followers) { followers_ = followers; }  // may be null; must outlive this object
+  void SetReplicasToWaitFor(Followers* followers) { followers_ = followers; }  // may be null; must outlive this object
   // Records a client that waits for a delayed shutdown (SHUTDOWN). The client gets an error if the server does not end.
   void AddWaiting(const Session& session) { waiting_.push_back(session.id); }  // gets an error if the shutdown fails
   // Returns how long replicas still have, or nullopt if the shutdown does not wait for them.
@@ -84,19 +84,19 @@ class Shutdown {  // SHUTDOWN, SIGTERM and SIGINT
     int64_t deadline_ms;  // in Pace time
   };
 
-  bool Saves(uint32_t flags) const;           // an RDB file must be saved
+  bool MustSave(uint32_t flags) const;           // an RDB file must be saved
   bool MustWait(uint32_t flags) const;        // for replicas
   bool WaitsForFirstRewrite(uint32_t flags);  // starts it if needed; returns true until it has ended
-  void Delay(uint32_t flags);                 // until replicas have everything
+  void DelayForReplicas(uint32_t flags);                 // until replicas have everything
   // Ends the wait for replicas if they have everything or the time has passed.
   void FinishShutdownIfReady();
   Outcome End(uint32_t flags);
   void AnswerWaiting();                              // sends an error to the clients that wait for a failed shutdown
-  Outcome Finish(uint32_t flags);                    // ends children, syncs the append-only file and saves the RDB
+  Outcome SaveBeforeExit(uint32_t flags);                    // ends children, syncs the append-only file and saves the RDB
   Outcome FinishJournal(uint32_t flags);             // brings every acknowledged command to the disk
   Outcome Refuse(uint32_t flags, const char* what);  // logs an error; kStopping if the shutdown is forced
 
-  void GiveUp();                                      // the server keeps running
+  void HandleCancellation();                                      // the server keeps running
   void TellStatus(const std::string& status) const {  // to the handler of OnStatus
     if (tell_status_) tell_status_(status);
   }

@@ -63,14 +63,14 @@ bool IsAlive(pid_t pid) {
 Snapshots::Snapshots(const Parts& parts)
     : parts_(parts), last_save_wall_s_(parts.env.clock.WallMs() / 1000), last_save_ms_(parts.env.clock.MonotonicMs()) {}
 
-bool Snapshots::Running() const { return parts_.child_processes.Does(ChildWork::kSnapshot); }
+bool Snapshots::IsRunning() const { return parts_.child_processes.Does(ChildWork::kSnapshot); }
 
 Snapshots::Outcome Snapshots::Save() {
   ++saves_;
   const uint64_t changes = parts_.keyspace_stats.dirty;
   const std::string path = parts_.env.settings.dbfilename;
   if (!Lock(path) || !Write(path, nullptr)) return Outcome::kFailed;
-  Saved(changes, path);
+  NoteSaved(changes, path);
   return Outcome::kDone;
 }
 
@@ -87,7 +87,7 @@ Snapshots::Outcome Snapshots::StartBackground() {
   background_name_ = path;
   const auto pid = parts_.child_processes.Start(
       ChildWork::kSnapshot, [this, path](ChildReporter& reporter) { return Write(path, &reporter); },
-      [this](const ChildEnd& end) { Ended(end); });
+      [this](const ChildEnd& end) { HandleChildEnd(end); });
   if (!pid) {
     last_outcome_ = Outcome::kFailed;
     parts_.env.log.Warning("Can't save in background: fork: " + IoErrorText(pid.error()));
@@ -129,7 +129,7 @@ bool Snapshots::WriteTemporary(const std::string& temporary, ChildReporter* repo
       return false;
     }
     const auto saved = WriteRdb(*file.value(), parts_.contents.Source(RdbPurpose::kSnapshot), parts_.contents.Options(),
-                                parts_.contents.Progress(reporter));
+                                parts_.contents.ProgressCallback(reporter));
     error = saved ? file.value()->Sync() : saved.error();
   }
   if (error == kNoError) return true;
@@ -164,7 +164,7 @@ bool Snapshots::GivesWay() const {
          left_dump_ == DumpPath();
 }
 
-void Snapshots::Saved(uint64_t changes, const std::string& path) {
+void Snapshots::NoteSaved(uint64_t changes, const std::string& path) {
   uint64_t& dirty = parts_.keyspace_stats.dirty;
   dirty -= std::min(dirty, changes);
   last_save_wall_s_ = parts_.env.clock.WallMs() / 1000;
@@ -181,7 +181,7 @@ std::string Snapshots::BackgroundPath() const {
   return background_folder_ + "/" + background_name_;
 }
 
-bool Snapshots::Install(const std::string& path) {
+bool Snapshots::InstallAsDump(const std::string& path) {
   const std::string dump = parts_.env.settings.dbfilename;
   if (!Lock(dump)) return false;
   IoError error = parts_.files.Rename(path, dump);
@@ -204,18 +204,18 @@ void Snapshots::RemoveSyncFile(const std::string& path) {
   parts_.files.Remove(path);
 }
 
-void Snapshots::Ended(const ChildEnd& end) {
-  TakeOutcome(end);
+void Snapshots::HandleChildEnd(const ChildEnd& end) {
+  NoteOutcome(end);
   ended_(end.outcome == ChildOutcome::kSucceeded ? Outcome::kDone : Outcome::kFailed);
 }
 
-void Snapshots::TakeOutcome(const ChildEnd& end) {
+void Snapshots::NoteOutcome(const ChildEnd& end) {
   Logger& log = parts_.env.log;
   last_duration_s_ = (parts_.env.pace.NowMs() - started_ms_) / 1000;
   if (end.outcome == ChildOutcome::kSucceeded) {
     log.Notice("Background saving terminated with success");
     last_cow_bytes_ = end.last.cow_peak_bytes;
-    return Saved(changes_before_, BackgroundPath());
+    return NoteSaved(changes_before_, BackgroundPath());
   }
   if (end.signal == 0) {
     log.Warning("Background saving error");
@@ -227,14 +227,14 @@ void Snapshots::TakeOutcome(const ChildEnd& end) {
   if (end.outcome == ChildOutcome::kFailed) last_outcome_ = Outcome::kFailed;
 }
 
-void Snapshots::Flushed() {
-  if (parts_.loading.Active()) return;  // the FLUSHALL comes from the append-only file
-  if (Running() || parts_.child_processes.Does(ChildWork::kTransfer)) parts_.child_processes.Kill();
+void Snapshots::HandleFlushAll() {
+  if (parts_.loading.IsActive()) return;  // the FLUSHALL comes from the append-only file
+  if (IsRunning() || parts_.child_processes.Does(ChildWork::kTransfer)) parts_.child_processes.Kill();
   save_due_ = !parts_.env.settings.save.empty() && IsWorthSaving();
 }
 
 Snapshots::Cancelled Snapshots::Cancel() {
-  if (Running()) {
+  if (IsRunning()) {
     parts_.child_processes.Kill();
     return Cancelled::kRunning;
   }
@@ -243,7 +243,7 @@ Snapshots::Cancelled Snapshots::Cancel() {
 
 void Snapshots::SaveFlushed() {
   save_due_ = false;
-  if (!Running()) Save();
+  if (!IsRunning()) Save();
 }
 
 bool Snapshots::StopsWrites() const {
@@ -260,7 +260,7 @@ bool Snapshots::MayTryAgain() const {
 }
 
 void Snapshots::Cron() {
-  if (parts_.child_processes.Busy() || parts_.loading.Active() || !MayTryAgain()) return;
+  if (parts_.child_processes.Busy() || parts_.loading.IsActive() || !MayTryAgain()) return;
   if (!scheduled_) return SaveIfDue();
   if (StartBackground() == Outcome::kDone) scheduled_ = false;
 }
@@ -278,7 +278,7 @@ void Snapshots::SaveIfDue() {
   }
 }
 
-std::optional<std::string> Snapshots::Claim() {
+std::optional<std::string> Snapshots::LockDumpAtStartup() {
   const Settings& settings = parts_.env.settings;
   if (!settings.save.empty() && !Lock(settings.dbfilename) && !GivesWay()) {
     return "Another server already saves to " + settings.dbfilename + " in " + parts_.env.settings.folder->Path() +
@@ -305,7 +305,7 @@ void Snapshots::RemoveLeftovers() {
 
 Snapshots::Figures Snapshots::Survey() const {
   const int64_t running_s = (parts_.env.pace.NowMs() - started_ms_) / 1000;
-  return {last_save_wall_s_, last_outcome_, last_duration_s_, Running() ? running_s : -1, saves_, last_cow_bytes_};
+  return {last_save_wall_s_, last_outcome_, last_duration_s_, IsRunning() ? running_s : -1, saves_, last_cow_bytes_};
 }
 
 }  // namespace respite

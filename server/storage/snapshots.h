@@ -42,7 +42,7 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
   Outcome StartBackground();           // starts a child that writes a snapshot; requires that no child runs
   std::string BackgroundPath() const;  // file of the last background save, even if dbfilename has changed since
   // Makes a finished snapshot of the primary the dump file. Returns false on failure, which is logged.
-  bool Install(const std::string& path);  // makes a primary's finished snapshot the dump file
+  bool InstallAsDump(const std::string& path);  // makes a primary's finished snapshot the dump file
   // Removes a file that was used for a synchronisation, if no directive requires it (rdb-del-sync-files): the dump, or
   // the file of the last background save.
   void RemoveSyncFile();                                                 // the dump file, if rdb-del-sync-files permits
@@ -51,7 +51,7 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
   void Schedule() { scheduled_ = true; }  // a background save starts as soon as no other child runs
   // Drops a scheduled BGSAVE, because the data for which it was requested is lost.
   void Unschedule() { scheduled_ = false; }  // ends Schedule
-  bool Running() const;                      // a child writes a snapshot now
+  bool IsRunning() const;                      // a child writes a snapshot now
   // Stops a running background save, or otherwise cancels a scheduled one. Returns which of the two it did.
   enum class Cancelled : uint8_t { kNone, kRunning, kScheduled };
   Cancelled Cancel();  // BGSAVE CANCEL
@@ -61,7 +61,7 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
   void Cron();
   // FLUSHALL: stops a running snapshot, which is obsolete. With save points the empty data set is saved at the end of
   // the turn, when the transaction with the flush has ended.
-  void Flushed();   // FLUSHALL: stops a running snapshot, and saves the empty data later
+  void HandleFlushAll();   // FLUSHALL: stops a running snapshot, and saves the empty data later
   void EndTurn() {  // saves the empty data after FLUSHALL
     if (save_due_) SaveFlushed();
   }
@@ -71,7 +71,7 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
   // Locks the RDB file if there are save points, and removes temporary files of processes that no longer exist. Called
   // at startup, before loading. Returns an error text if the server must not start. With the default save points a
   // failed lock is no error: the server starts, but does not save (see GivesWay).
-  std::optional<std::string> Claim();  // returns an error text if the server must not start
+  std::optional<std::string> LockDumpAtStartup();  // returns an error text if the server must not start
   // Returns whether this server leaves the dump to another server. It does so if it has Redis' default save points, has
   // never loaded or written this dump, and has found it locked. It then saves only on request, for example by SAVE; a
   // successful save ends this state. In Redis the last server overwrites the dump. As in Redis, servers that share a
@@ -96,9 +96,9 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
   // Returns whether this server may write the dump `path`.
   bool Lock(const std::string& path);
   std::string DumpPath() const;                           // full path of `dbfilename`
-  void Saved(uint64_t changes, const std::string& path);  // a save has succeeded
-  void Ended(const ChildEnd& end);                        // called when the child of a background save has ended
-  void TakeOutcome(const ChildEnd& end);                  // logs and stores the child's outcome
+  void NoteSaved(uint64_t changes, const std::string& path);  // a save has succeeded
+  void HandleChildEnd(const ChildEnd& end);                        // called when the child of a background save has ended
+  void NoteOutcome(const ChildEnd& end);                  // logs and stores the child's outcome
   void RemoveSyncFile(const std::string& path);
   void SaveFlushed();        // after FLUSHALL
   bool MayTryAgain() const;  // the last save succeeded, or some seconds have passed

@@ -26,7 +26,7 @@ class StorageHealth final : public Durability {  // says why writes must be refu
 
   std::optional<Trouble> Troubled() const override {  // why writes must be refused; nullopt: they need not
     if (parts_.snapshots.StopsWrites()) return Trouble{Trouble::Place::kSnapshot, kNoError};
-    const auto error = parts_.aof.writer().Trouble();
+    const auto error = parts_.aof.writer().WriteOrSyncError();
     if (!error) return std::nullopt;
     return Trouble{Trouble::Place::kJournal, *error};
   }

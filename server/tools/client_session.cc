@@ -113,7 +113,7 @@ void ClientSession::ConnectTo(const std::string& host, const std::string& port) 
   Connect();
 }
 
-void ClientSession::Forget() {
+void ClientSession::DropConnection() {
   connection_.reset();
   is_in_transaction_ = false;
   queued_database_.reset();
@@ -133,7 +133,7 @@ std::string ClientSession::Prompt() const {
   return prompt + (is_in_transaction_ ? "(TX)> " : "> ");
 }
 
-Result<ClientStream, std::string> ClientSession::Dial() const {
+Result<ClientStream, std::string> ClientSession::ConnectStream() const {
   const std::string host = options_.Value("-h", "127.0.0.1");
   const std::string port = options_.Value("-p", "6379");
   const std::string path = options_.Value("-s", "");
@@ -149,22 +149,22 @@ Result<ClientStream, std::string> ClientSession::Dial() const {
 }
 
 bool ClientSession::Connect() {
-  Forget();
-  auto stream = Dial();
+  DropConnection();
+  auto stream = ConnectStream();
   if (!stream.ok()) {
     std::fflush(stdout);
     std::fprintf(stderr, "%s\n", stream.error().c_str());
     return false;
   }
   connection_.emplace(std::move(stream.value()));
-  if (Introduce()) return true;
+  if (SendHandshake()) return true;
   std::fputs("Error: Server closed the connection\n", stderr);
-  Forget();
+  DropConnection();
   return false;
 }
 
 // Sends AUTH, HELLO and SELECT. After an error it prints the error and sends the command anyway, as redis-cli does.
-bool ClientSession::Introduce() {
+bool ClientSession::SendHandshake() {
   const std::string password = options_.Value("-a", "");
   const std::string user = options_.Value("--user", "");
   if (!user.empty() && !IntroduceWith({"AUTH", user, password}, "AUTH")) return false;
@@ -184,7 +184,7 @@ bool ClientSession::IntroduceWith(const std::vector<std::string>& request, const
 }
 
 // Returns the reply to a command. Prints pushed messages before it.
-std::optional<ReplyTree> ClientSession::Answer() {
+std::optional<ReplyTree> ClientSession::ReceiveReply() {
   while (auto reply = connection_->Receive()) {
     if (reply->kind != ReplyKind::kPush) return reply;
     if (options_.shows_pushes) WriteOut(PushText(*reply, options_.style));
@@ -206,7 +206,7 @@ void ClientSession::Print(const ReplyTree& reply, const std::vector<std::string>
 // Reports a lost connection. Called when the connection ended before the reply, which is normal for SHUTDOWN.
 int ClientSession::Lost(const std::vector<std::string>& words) {
   const std::string error = connection_->Error();
-  Forget();
+  DropConnection();
   if (TakeInterrupt()) {
     std::fputs("\n", stdout);
     Connect();
@@ -219,7 +219,7 @@ int ClientSession::Lost(const std::vector<std::string>& words) {
 }
 
 // Prints what the server sends until the connection ends or Ctrl-C is pressed. Returns the exit code.
-int ClientSession::Listen(const std::vector<std::string>& words) {
+int ClientSession::PrintUntilInterrupted(const std::vector<std::string>& words) {
   if (IsSubscription(words) && options_.style.format != ReplyFormat::kRaw)
     std::fputs("Reading messages... (press Ctrl-C to quit)\n", stdout);
   std::fflush(stdout);
@@ -240,7 +240,7 @@ void ClientSession::LearnLogin(std::span<const std::string> words) {
 }
 
 // Remembers the state that the prompt shows, and that a new connection needs.
-void ClientSession::Learn(const std::vector<std::string>& words, const ReplyTree& reply) {
+void ClientSession::RememberState(const std::vector<std::string>& words, const ReplyTree& reply) {
   const bool ends = IsCommand(words, "EXEC") || IsCommand(words, "DISCARD");
   if (ends && is_in_transaction_ && !(reply.IsError() && reply.text.starts_with("ERR "))) {
     if (reply.kind == ReplyKind::kArray && queued_database_) database_ = *queued_database_;
@@ -272,7 +272,7 @@ void ClientSession::Learn(const std::vector<std::string>& words, const ReplyTree
 int ClientSession::Run(const std::vector<std::string>& words) {
   if (connection_ && connection_->HasEnded()) {
     const bool had_transaction = is_in_transaction_;
-    Forget();
+    DropConnection();
     if (had_transaction) {  // queued commands are lost: this command must not run alone
       std::fputs("Error: Server closed the connection\n", stderr);
       return 1;
@@ -282,11 +282,11 @@ int ClientSession::Run(const std::vector<std::string>& words) {
   const InterruptibleSocket interruptible(connection_->SocketNumber());
   if (!connection_->Send(words)) return Lost(words);
   const bool listens = IsSubscription(words) || IsCommand(words, "MONITOR");
-  if (listens && !is_in_transaction_) return Listen(words);
-  const auto reply = Answer();
+  if (listens && !is_in_transaction_) return PrintUntilInterrupted(words);
+  const auto reply = ReceiveReply();
   if (!reply) return Lost(words);
   Print(*reply, words);
-  Learn(words, *reply);
+  RememberState(words, *reply);
   return options_.fails_on_error && reply->IsError() ? 1 : 0;
 }
 

@@ -46,17 +46,17 @@ class ClientSession {
   std::string Prompt() const;  // "127.0.0.1:6379[1]> "
 
  private:
-  Result<ClientStream, std::string> Dial() const;
-  bool Introduce();  // sends AUTH, HELLO and SELECT
+  Result<ClientStream, std::string> ConnectStream() const;
+  bool SendHandshake();  // sends AUTH, HELLO and SELECT
   bool IntroduceWith(const std::vector<std::string>& request, const std::string& title);  // prints an error reply
   std::string Address() const;                                                            // HOST:PORT of the options
-  std::optional<ReplyTree> Answer();  // prints pushed messages before it
+  std::optional<ReplyTree> ReceiveReply();  // prints pushed messages before it
   int Lost(const std::vector<std::string>& words);
   void Print(const ReplyTree& reply, const std::vector<std::string>& words) const;  // `words`: the command
-  int Listen(const std::vector<std::string>& words);                                // prints messages until Ctrl-C
-  void Learn(const std::vector<std::string>& words, const ReplyTree& reply);  // login, protocol, database, transaction
+  int PrintUntilInterrupted(const std::vector<std::string>& words);                                // prints messages until Ctrl-C
+  void RememberState(const std::vector<std::string>& words, const ReplyTree& reply);  // login, protocol, database, transaction
   void LearnLogin(std::span<const std::string> words);                        // of AUTH or HELLO
-  void Forget();                                                              // closes it, and ends the transaction
+  void DropConnection();                                                              // closes it, and ends the transaction
 
   ClientOptions& options_;
   const bool reads_lines_;                      // commands come from standard input or the prompt

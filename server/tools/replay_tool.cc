@@ -152,7 +152,7 @@ class ReplayRun final : public EventLoop::Participant {
     const auto again_ms = replay_.Continue();
     if (!again_ms) return loop_.Stop(0);
     if (std::exchange(has_timer_, true)) return;
-    loop_.After(*again_ms, [this] {
+    loop_.RunAfter(*again_ms, [this] {
       has_timer_ = false;
       GoOnSoon();
     });

@@ -36,9 +36,9 @@ using Timer = LapTimerOf<TestTicks>;
 
 // Lets enough time pass that the timer knows the rate, and begins a lap.
 void LearnRate(Timer& timer, TestPace& pace) {
-  timer.Begin();
+  timer.BeginLap();
   pace.PassUs(30'000);
-  timer.Begin();
+  timer.BeginLap();
 }
 
 int ReadingsOf(const TestPace& pace, auto&& work) {
@@ -50,7 +50,7 @@ int ReadingsOf(const TestPace& pace, auto&& work) {
 TEST(LapTimerTest, AsksThePaceUntilTheRateIsKnown) {
   TestPace pace;
   Timer timer(pace);
-  EXPECT_EQ(timer.Begin(), pace.now_us);
+  EXPECT_EQ(timer.BeginLap(), pace.now_us);
   pace.PassUs(10);
   EXPECT_EQ(ReadingsOf(pace, [&] { EXPECT_EQ(timer.NowUs(), pace.now_us); }), 1);
 }
@@ -90,7 +90,7 @@ TEST(LapTimerTest, NeverGoesBack) {
   const int64_t latest_us = timer.NowUs();
   EXPECT_EQ(latest_us, pace.now_us);
   pace.now_us -= 2'000;
-  EXPECT_EQ(timer.Begin(), latest_us);
+  EXPECT_EQ(timer.BeginLap(), latest_us);
 }
 
 TEST(LapTimerTest, LearnsAnotherRate) {
@@ -99,7 +99,7 @@ TEST(LapTimerTest, LearnsAnotherRate) {
   LearnRate(timer, pace);
   for (int i = 0; i < 3000; ++i) {  // the server moved to another machine
     pace.PassUs(1'000, 2 * kTicksPerUs);
-    timer.Begin();
+    timer.BeginLap();
   }
   const int readings = ReadingsOf(pace, [&] {
     pace.PassUs(1'000, 2 * kTicksPerUs);
@@ -111,7 +111,7 @@ TEST(LapTimerTest, LearnsAnotherRate) {
 // Begins a lap every millisecond for `laps` laps, and expects the time within each to pass as the pace's does.
 void ExpectRightLaps(Timer& timer, TestPace& pace, int laps) {
   for (int i = 0; i < laps; ++i) {
-    EXPECT_EQ(timer.Begin(), pace.now_us);
+    EXPECT_EQ(timer.BeginLap(), pace.now_us);
     pace.PassUs(1'000);
     EXPECT_NEAR(static_cast<double>(timer.NowUs()), static_cast<double>(pace.now_us), 1);
   }
@@ -142,7 +142,7 @@ TEST(LapTimerTest, StopsUsingTicksThatThePaceNoLongerFollows) {
   pace.follows_ticks = false;
   for (int i = 0; i < 2000; ++i) {
     pace.PassUs(1'000, kTicksPerUs / 2);
-    timer.Begin();
+    timer.BeginLap();
   }
   EXPECT_EQ(ReadingsOf(pace, [&] { timer.NowUs(); }), 1);
 }
@@ -160,7 +160,7 @@ TEST(LapTimerTest, UsesNoCounterThatStandsStill) {
   Timer timer(pace);
   for (int i = 0; i < 100; ++i) {
     pace.PassUs(50'000, 0);
-    EXPECT_EQ(timer.Begin(), pace.now_us);
+    EXPECT_EQ(timer.BeginLap(), pace.now_us);
     pace.PassUs(7, 0);
     EXPECT_EQ(timer.NowUs(), pace.now_us);
   }
@@ -171,7 +171,7 @@ TEST(LapTimerTest, UsesNoCounterThatStandsStill) {
 TEST(LapTimerTest, AgreesWithTheMachinesPace) {
   const SystemPace pace;
   LapTimer timer(pace);
-  timer.Begin();
+  timer.BeginLap();
   const int64_t until_us = pace.NowUs() + 100'000;
   int64_t now_us = 0;
   while (now_us < until_us) {

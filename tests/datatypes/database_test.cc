@@ -47,12 +47,12 @@ class DatabaseModel {
       ASSERT_NE(entry, nullptr) << key;
       ASSERT_EQ(DatabaseText(*entry), value.text) << key;
       ASSERT_EQ(entry->Deadline(), value.deadline_ms) << key;
-      ASSERT_EQ(data_.Timed().Find(key, data_.Hash(key)), value.deadline_ms == kNoDeadline ? nullptr : entry) << key;
+      ASSERT_EQ(data_.EntriesWithDeadline().Find(key, data_.Hash(key)), value.deadline_ms == kNoDeadline ? nullptr : entry) << key;
       if (value.deadline_ms != kNoDeadline) ++timed;
     }
     ASSERT_EQ(data_.TimedSize(), timed);
     ASSERT_TRUE(data_.Entries().CheckInvariants());
-    ASSERT_TRUE(data_.Timed().CheckInvariants());
+    ASSERT_TRUE(data_.EntriesWithDeadline().CheckInvariants());
   }
   Database& data() { return data_; }
   Random& random() { return random_; }

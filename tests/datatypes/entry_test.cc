@@ -206,12 +206,12 @@ TEST(EntryTest, HoldsOneObjectAtATime) {
 TEST(EntryTest, BlobIsSharedNotCopied) {
   BlobRef blob = BlobRef::Copy(std::string(10'000, 'x'));
   {
-    EntryPtr entry = Make("k", StringContent::Shared(blob));
+    EntryPtr entry = Make("k", StringContent::FromBlob(blob));
     EXPECT_FALSE(blob.Unique());
     EXPECT_EQ(entry->BlobText().data(), blob.View().data());
     EXPECT_EQ(entry->Blob().View().data(), blob.View().data());
     // A blob replaces itself.
-    EXPECT_TRUE(entry->TryAssign(StringContent::Shared(entry->Blob())));
+    EXPECT_TRUE(entry->TryAssign(StringContent::FromBlob(entry->Blob())));
     EXPECT_EQ(entry->BlobText().data(), blob.View().data());
   }
   EXPECT_TRUE(blob.Unique());

@@ -123,7 +123,7 @@ TYPED_TEST(HashCollision, EveryItemIsFoundAndCanGo) {
     if (this->items_.size() % 500 != 0) continue;
     ASSERT_TRUE(this->index_.CheckInvariants()) << this->items_.size();
   }
-  EXPECT_EQ(this->index_.Collisions(), 0u);
+  EXPECT_EQ(this->index_.CollisionCount(), 0u);
   EXPECT_EQ(this->index_.Size(), 0u);
 }
 

@@ -107,7 +107,7 @@ TEST(HashIndexTest, RandomOperationsAgreeWithAMap) {
   for (uint64_t range : {3u, 100u, 2'000u, 20'000u}) {
     IndexModel model(seed + range);
     ASSERT_NO_FATAL_FAILURE(DoRandomOperations(model, range));
-    EXPECT_EQ(model.index.Collisions(), 0u);
+    EXPECT_EQ(model.index.CollisionCount(), 0u);
   }
 }
 
@@ -136,17 +136,17 @@ TEST(HashIndexTest, ReservedRoomIsFilledWithoutSplitting) {
   EXPECT_TRUE(model.index.CheckInvariants());
   EXPECT_EQ(model.index.Find("k", model.index.Hash("k")), nullptr);
   EXPECT_EQ(model.index.PickRandom(model.random), nullptr);
-  const size_t pages = model.index.Pages();
+  const size_t pages = model.index.PageCount();
   EXPECT_GE(pages, kItems / 441);
   EXPECT_LE(pages, kItems / 200 + 1);
   for (uint64_t i = 0; i < kItems; ++i) model.Insert(KeyOf(i));
-  EXPECT_LE(model.index.Pages(), pages + pages / 10);
+  EXPECT_LE(model.index.PageCount(), pages + pages / 10);
   model.Check();
   model.index.Reserve(10 * kItems);  // has no effect now
   model.Check();
   for (uint64_t i = 0; i < kItems; ++i) model.Remove(KeyOf(i));
   model.Check();
-  EXPECT_LT(model.index.Pages(), pages / 4);
+  EXPECT_LT(model.index.PageCount(), pages / 4);
 }
 
 TEST(HashIndexTest, BucketsDrawnAtRandomShowEverySlotAlike) {

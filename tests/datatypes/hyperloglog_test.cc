@@ -30,7 +30,7 @@ std::vector<uint8_t> RegistersOf(Bytes text) {
 // The runs are as short as possible: no zero run follows another zero run.
 void CheckInvariants(const std::string& text) {
   const Hll hll = Of(text);
-  ASSERT_TRUE(hll.IsComplete());
+  ASSERT_TRUE(hll.HasAllRegisters());
   if (hll.Encoding() == HllEncoding::kDense) return;
   bool after_zeros = false;
   for (size_t at = Hll::kHeaderSize; at < text.size();) {
@@ -187,7 +187,7 @@ TEST(HllTest, RunsThatDoNotAddUpAreCorrupt) {
   const std::string header(Hll::Empty().substr(0, Hll::kHeaderSize));
   for (Bytes runs : {Bytes(""), Bytes("\x7f\xfe", 2), Bytes("\x7f\xff\x00", 3), Bytes("\x7f"), Bytes("\x00", 1)}) {
     const std::string text = header + std::string(runs);
-    EXPECT_FALSE(Of(text).IsComplete());
+    EXPECT_FALSE(Of(text).HasAllRegisters());
     EXPECT_EQ(Of(text).Count(), std::nullopt);
     EXPECT_EQ(Of(text).Dense(), std::nullopt);
     EXPECT_FALSE(HllRegisters().Merge(Of(text)));

@@ -205,7 +205,7 @@ TEST(ValueSlotTest, EditsTheEntryWhereverItMoves) {
     }
   }
   ASSERT_TRUE(database.Entries().CheckInvariants());
-  ASSERT_TRUE(database.Timed().CheckInvariants());
+  ASSERT_TRUE(database.EntriesWithDeadline().CheckInvariants());
 }
 
 }  // namespace

@@ -117,7 +117,7 @@ class TreeModel {
       return side == Side::kBefore ? record->Score() >= score : record->Score() > score;
     });
     ASSERT_EQ(tree.RankOf(bound), static_cast<size_t>(std::distance(records.begin(), behind)));
-    const auto cursor = tree.Behind(bound);
+    const auto cursor = tree.FirstAfter(bound);
     ASSERT_EQ(cursor.AtEnd() ? nullptr : (*cursor).member, behind == records.end() ? nullptr : *behind);
     const auto in_front = tree.InFrontOf(bound);
     ASSERT_EQ(in_front.AtEnd() ? nullptr : (*in_front).member,
@@ -149,7 +149,7 @@ TEST(ScoreTreeTest, EmptyTree) {
   EXPECT_TRUE(tree.First().AtEnd());
   EXPECT_TRUE(tree.Last().AtEnd());
   EXPECT_TRUE(tree.At(0).AtEnd());
-  EXPECT_TRUE(tree.Behind(ScoreTree::ScoreBound{0, Side::kBefore}).AtEnd());
+  EXPECT_TRUE(tree.FirstAfter(ScoreTree::ScoreBound{0, Side::kBefore}).AtEnd());
   EXPECT_TRUE(tree.InFrontOf(ScoreTree::LexBound{"", Side::kAfter}).AtEnd());
   EXPECT_EQ(tree.RankOf(ScoreTree::ScoreBound{0, Side::kAfter}), 0u);
   EXPECT_EQ(tree.UsedBytes(), 0u);
@@ -289,7 +289,7 @@ TEST(ScoreTreeTest, LexBoundsAmongEqualScores) {
     const ScoreTree::LexBound after{member, Side::kAfter};
     ASSERT_EQ(model.tree.RankOf(before), std::min<size_t>(below, 1'000)) << member;
     ASSERT_EQ(model.tree.RankOf(after), not_above) << member;
-    const auto cursor = model.tree.Behind(after);
+    const auto cursor = model.tree.FirstAfter(after);
     ASSERT_EQ(cursor.AtEnd(), not_above == 1'000);
     if (!cursor.AtEnd()) {
       EXPECT_GT((*cursor).member->Member(), Bytes(member));

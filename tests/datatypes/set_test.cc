@@ -26,7 +26,7 @@ class SetTest : public testing::Test {
   }
   Set MakeOf(const std::vector<std::string>& members, EncodingLimits limits = {}) {
     Set set = Make(limits);
-    if (!members.empty()) set.Expect(members[0], members.size());
+    if (!members.empty()) set.PrepareToAdd(members[0], members.size());
     for (const std::string& member : members) set.Add(member);
     return set;
   }
@@ -106,22 +106,22 @@ TEST_F(SetTest, ListpacksBecomeTablesBeyondTheirLimits) {
 
 TEST_F(SetTest, TheNumberOfMembersToComeDecides) {
   Set set = Make();
-  set.Expect("1", 512);
+  set.PrepareToAdd("1", 512);
   EXPECT_EQ(FormOf(set), ValueForm::kIntset);
   set = Make();
-  set.Expect("1", 513);
+  set.PrepareToAdd("1", 513);
   EXPECT_EQ(FormOf(set), ValueForm::kObject);
   set = Make();
-  set.Expect("x", 128);
+  set.PrepareToAdd("x", 128);
   EXPECT_EQ(FormOf(set), ValueForm::kListpack);
   set = Make();
-  set.Expect("x", 129);
+  set.PrepareToAdd("x", 129);
   EXPECT_EQ(FormOf(set), ValueForm::kObject);
   set = Make({.set_max_intset_entries = 3});
-  set.Expect("1", 4);
+  set.PrepareToAdd("1", 4);
   EXPECT_EQ(FormOf(set), ValueForm::kListpack) << "integers may begin as a listpack";
   set = MakeOf({"1"});
-  set.Expect("2", 513);
+  set.PrepareToAdd("2", 513);
   EXPECT_EQ(FormOf(set), ValueForm::kObject) << "whatever is there already";
 }
 

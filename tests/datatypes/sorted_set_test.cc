@@ -91,7 +91,7 @@ class SortedSetModel {
     const auto inside = [&](const Pair& pair) {
       return range.StartsAtOrBelow(pair.first) && range.EndsAtOrAbove(pair.first);
     };
-    const RankSpan span = Set().Within(range);
+    const RankSpan span = Set().RankSpanOf(range);
     ASSERT_EQ(span.count, static_cast<size_t>(std::count_if(ordered.begin(), ordered.end(), inside)));
     for (size_t i = 0; i < span.count; ++i) ASSERT_TRUE(inside(ordered[span.first + i]));
   }
@@ -173,9 +173,9 @@ TEST(SortedSetTest, ConvertsAtExactlyTheLimits) {
   EXPECT_NE(other.Set().Table(), nullptr);
 
   SortedSetModel expecting(3);
-  expecting.Set().Expect(128);
+  expecting.Set().PrepareToAdd(128);
   EXPECT_EQ(expecting.Set().Table(), nullptr);
-  expecting.Set().Expect(129);
+  expecting.Set().PrepareToAdd(129);
   EXPECT_NE(expecting.Set().Table(), nullptr);
 }
 
@@ -243,7 +243,7 @@ TEST(SortedSetTest, LexRangesInBothEncodings) {
     model.limits.zset_max_listpack_entries = max_entries;
     for (const char* member : {"a", "b", "c", "d", "e"}) model.Add(member, 0);
     const auto span = [&](LexEnd min, LexEnd max) {
-      const RankSpan found = model.Set().Within(Between(min, max));
+      const RankSpan found = model.Set().RankSpanOf(Between(min, max));
       return std::pair(found.count == 0 ? 0 : found.first, found.count);
     };
     EXPECT_EQ(span({Kind::kLowest}, {Kind::kHighest}), std::pair(size_t{0}, size_t{5}));
@@ -282,7 +282,7 @@ TEST(ScoredResultTest, CombinesSortsAndChoosesTheEncoding) {
     const bool removed = result.Remove("3");
     EXPECT_EQ(removed, size > 3);
     EXPECT_FALSE(result.Remove("3"));
-    const size_t kept = result.Sorted().size();
+    const size_t kept = result.SortedItems().size();
     EntryPtr entry = result.MakeEntry("k", {}, 0);
     const EncodingLimits limits;
     const SortedSet set({ValueSlot(entry.get()), limits, 0});

@@ -297,15 +297,15 @@ TEST(StreamLog, CountsReadEntriesAndLag) {
   EXPECT_EQ(log.LagOf(group), 0);
   Fill(log, 5);
   EXPECT_EQ(log.LagOf(group), 5);
-  log.NoteRead(group, {1, 0});
+  log.AdvanceGroup(group, {1, 0});
   EXPECT_EQ(group.entries_read, 1);
-  log.NoteRead(group, {2, 0});
+  log.AdvanceGroup(group, {2, 0});
   EXPECT_EQ(log.LagOf(group), 3);
   log.Delete({4, 0});
   EXPECT_EQ(log.LagOf(group), std::nullopt);
-  log.NoteRead(group, {3, 0});
+  log.AdvanceGroup(group, {3, 0});
   EXPECT_EQ(group.entries_read, StreamGroup::kUnknownCount);
-  log.NoteRead(group, {5, 0});
+  log.AdvanceGroup(group, {5, 0});
   EXPECT_EQ(group.entries_read, 5);
   EXPECT_EQ(log.LagOf(group), 0);
 }
@@ -347,7 +347,7 @@ void RunGroupAgainstModel(uint64_t seed) {
       model[id].when = step;
       ++model[id].count;
     } else if (dice < 99) {
-      ASSERT_EQ(group.Release(id), model.erase(id) == 1);
+      ASSERT_EQ(group.RemovePending(id), model.erase(id) == 1);
     } else {
       group.DeleteConsumer(*consumer);
       std::erase_if(model, [&](const auto& item) { return item.second.consumer == name; });

@@ -1,4 +1,4 @@
-// Rules of ACL SETUSER, one per argument: the result of Describe must create the same user again, and both must allow
+// Rules of ACL SETUSER, one per argument: the result of RulesText must create the same user again, and both must allow
 // and refuse the same requests. The first byte selects acl-pubsub-default.
 #include <cstdint>
 #include <cstdlib>
@@ -29,14 +29,14 @@ class Twins {
   Twins(const CommandTable& table, AclPubsubDefault pubsub, Bytes text)
       : table_(table), user_("ann", table, pubsub), again_("ann", table, pubsub) {
     for (const std::string& rule : MergeSelectors(Split(text, '\n')).rules) user_.Apply(rule, pubsub);
-    const std::string description = user_.Describe();
+    const std::string description = user_.RulesText();
     const MergedRules rules = MergeSelectors(Split(description, ' '));
     if (rules.unmatched) std::abort();
     again_.Apply("reset", pubsub);
     for (const std::string& rule : rules.rules) {
       if (again_.Apply(rule, pubsub) != nullptr) std::abort();
     }
-    if (again_.Describe() != description) std::abort();
+    if (again_.RulesText() != description) std::abort();
   }
 
   void CompareChecks(Bytes word) const {

@@ -82,7 +82,7 @@ void ReadAsFile(Settings directives, FileDirective directive, Bytes text) {
   directives.*directive = file.path();
   Tls tls;
   const std::optional<std::string> reason = tls.Configure(directives);
-  if (reason ? reason->empty() || tls.Configured() : !tls.Configured()) std::abort();
+  if (reason ? reason->empty() || tls.IsConfigured() : !tls.IsConfigured()) std::abort();
 }
 
 void ShakeHands(const Tls& tls, bool is_server, Bytes text) {
@@ -109,7 +109,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0 || size > kMostBytes) return 0;
   static const SoundFiles files;
   static Tls tls;
-  if (!tls.Configured() && tls.Configure(files.Directives())) std::abort();
+  if (!tls.IsConfigured() && tls.Configure(files.Directives())) std::abort();
   const Bytes text(reinterpret_cast<const char*>(data) + 1, size - 1);
   const size_t kind = data[0] % kKinds;
   if (kind < kFiles.size()) {

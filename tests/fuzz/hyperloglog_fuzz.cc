@@ -20,12 +20,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   hll.Count();
   const bool merged = HllRegisters().Merge(hll);
   if (merged != hll.Dense().has_value()) std::abort();
-  if (!hll.IsComplete()) {
+  if (!hll.HasAllRegisters()) {
     hll.Add(mark, 3000);
     return 0;
   }
   HllAdd(text, mark, 3000);
   const Hll after = *Hll::Of(text);
-  if (!after.IsComplete() || after.Add(mark, 3000).kind != HllChange::Kind::kNone) std::abort();
+  if (!after.HasAllRegisters() || after.Add(mark, 3000).kind != HllChange::Kind::kNone) std::abort();
   return 0;
 }

@@ -74,7 +74,7 @@ class FuzzedReplica final : public FuzzedServer {
     server().runtime().network.Attach(&network_);
     if (!server().services().env.settings.cluster_enabled) return;
     ClusterMode& cluster = server().services().cluster;
-    if (!cluster.ReadFile().ok() || cluster.OpenWith(kNodes, ClusterMode::Belief::kOwn)) std::abort();
+    if (!cluster.ReadNodesFile().ok() || cluster.OpenWith(kNodes, ClusterMode::Belief::kOwn)) std::abort();
   }
 
   enum class Beginning : uint8_t { kHandshake, kPsync, kSizedSnapshot, kMarkedSnapshot, kStream };
@@ -112,7 +112,7 @@ class FuzzedReplica final : public FuzzedServer {
     server().services().clients.pause.End();
     Run("FLUSHALL\r\n");
     // This server, now a primary, deletes or reveals the keys of hidden slots.
-    for (int i = 0; i < 20 && !server().services().data.dataset.keyspace.hidden().Empty(); ++i) Tick(1100);
+    for (int i = 0; i < 20 && !server().services().data.dataset.keyspace.hidden().IsEmpty(); ++i) Tick(1100);
     ExpectNoKeys();
   }
 

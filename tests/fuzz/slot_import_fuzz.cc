@@ -25,7 +25,7 @@ class ImportTarget final : public FuzzedClient {
   ImportTarget() : FuzzedClient("cluster-enabled yes\n") {
     DisableDangerousCommands();
     ClusterMode& cluster = server().services().cluster;
-    if (!cluster.ReadFile().ok() || cluster.OpenWith(kNodes, ClusterMode::Belief::kOwn)) std::abort();
+    if (!cluster.ReadNodesFile().ok() || cluster.OpenWith(kNodes, ClusterMode::Belief::kOwn)) std::abort();
     nodes_ = Nodes();
   }
 
@@ -45,8 +45,8 @@ class ImportTarget final : public FuzzedClient {
   // Closes the source's connection. Returns whether the server is as it was before Establish.
   bool End() {
     Disconnect();
-    for (int i = 0; i < 100 && !server().services().data.dataset.keyspace.hidden().Empty(); ++i) Tick(1000);
-    if (!server().services().data.dataset.keyspace.hidden().Empty() ||
+    for (int i = 0; i < 100 && !server().services().data.dataset.keyspace.hidden().IsEmpty(); ++i) Tick(1000);
+    if (!server().services().data.dataset.keyspace.hidden().IsEmpty() ||
         server().services().slot_migrations.IsImporting())
       std::abort();
     Check();

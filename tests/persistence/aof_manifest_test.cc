@@ -67,12 +67,12 @@ TEST(AofManifest, LinesMayComeInAnyOrderWithMoreWordsAndComments) {
       "# the end");
   EXPECT_EQ(manifest.base(), (Part{"b 1", 1}));
   EXPECT_THAT(manifest.incrementals(), ElementsAre(Part{"i1", 7}, Part{"i3", 9}));
-  EXPECT_FALSE(manifest.Empty());
+  EXPECT_FALSE(manifest.IsEmpty());
 }
 
 TEST(AofManifest, CommentsOnlyAreAnEmptyManifest) {
   const AofManifest manifest = Parsed("# nothing\n");
-  EXPECT_TRUE(manifest.Empty());
+  EXPECT_TRUE(manifest.IsEmpty());
   EXPECT_EQ(manifest, AofManifest());
   EXPECT_EQ(manifest.Text(), "");
 }

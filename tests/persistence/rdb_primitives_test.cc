@@ -154,7 +154,7 @@ class StingySupply final : public RdbSupply {
     next_ += more;
     return *pieces.back();
   }
-  void Forget() override { pieces.erase(pieces.begin(), pieces.end() - 1); }
+  void FreeOldPieces() override { pieces.erase(pieces.begin(), pieces.end() - 1); }
 
   std::vector<std::unique_ptr<std::string>> pieces;
 

@@ -362,7 +362,7 @@ TEST(RdbHash, TakesDeadlinesAlong) {
     auto copy = Read(WrittenValue(hash.entry()));
     ASSERT_TRUE(copy);
     EXPECT_TRUE(copy.value()->HasTimedFields());
-    const Hash read = Hash::Complete(*copy.value());
+    const Hash read = Hash::WithExpiredFields(*copy.value());
     EXPECT_TRUE(read.CheckInvariants());
     EXPECT_EQ(read.DeadlineOf("field 2"), 1'799'999'999'998);
     EXPECT_EQ(read.DeadlineOf("field 1"), kNoDeadline);

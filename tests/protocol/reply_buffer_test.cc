@@ -45,7 +45,7 @@ class Model {
   }
   void Check() const {
     ASSERT_EQ(out_.Size(), text_.size());
-    ASSERT_EQ(out_.Empty(), text_.empty());
+    ASSERT_EQ(out_.IsEmpty(), text_.empty());
     ASSERT_EQ(out_.Text(), text_);
     ASSERT_TRUE(text_.starts_with(Front(out_, 3)));
     ASSERT_GE(out_.HeldBytes(), text_.size());
@@ -121,7 +121,7 @@ TEST(ReplyBufferTest, EmptyHoldsNothing) {
   EXPECT_EQ(out.Segments(), 0u);
   out.Append("x");
   out.Consume(1);
-  EXPECT_TRUE(out.Empty());
+  EXPECT_TRUE(out.IsEmpty());
   EXPECT_EQ(out.HeldBytes(), 0u);
 }
 
@@ -141,13 +141,13 @@ TEST(ReplyBufferTest, RollBackDropsSharedBlobs) {
 
 TEST(BlockPoolTest, FreesBlocksAfterABusyTurn) {
   BlockPool pool;
-  for (size_t i = 0; i < BlockPool::kKept + 10; ++i)
+  for (size_t i = 0; i < BlockPool::kMaxFreeBlocks + 10; ++i)
     pool.Return(std::unique_ptr<char[]>(new char[BlockPool::kBlockBytes]));
-  EXPECT_EQ(pool.Kept(), BlockPool::kKept);
+  EXPECT_EQ(pool.Kept(), BlockPool::kMaxFreeBlocks);
   pool.Trim();
-  EXPECT_EQ(pool.Kept(), BlockPool::kKept) << "all of them were taken and returned since";
+  EXPECT_EQ(pool.Kept(), BlockPool::kMaxFreeBlocks) << "all of them were taken and returned since";
   pool.Trim();
-  EXPECT_EQ(pool.Kept(), BlockPool::kKept / 2);
+  EXPECT_EQ(pool.Kept(), BlockPool::kMaxFreeBlocks / 2);
   for (int i = 0; i < 20; ++i) pool.Trim();
   EXPECT_EQ(pool.Kept(), 0u);
 }

@@ -172,7 +172,7 @@ TEST_F(AclCards, KeysAreCheckedByTheAccessThatTheCardNames) {
     if (!MayHaveKeys(command.Spec()) || command.IsContainer()) return;
     const std::vector<std::string> words = ShortRequest(command).Words();
     const KeyList keys = KeyPositions(command.Spec(), AclViewsOf(words));
-    ASSERT_FALSE(keys.Empty()) << testing::PrintToString(words);
+    ASSERT_FALSE(keys.IsEmpty()) << testing::PrintToString(words);
     ++with_keys;
     const auto needs = [&](int flags) {
       return std::any_of(keys.begin(), keys.end(), [&](const KeyRef& key) { return (key.flags & flags) != 0; });

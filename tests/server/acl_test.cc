@@ -141,15 +141,15 @@ TEST_P(Acl, HostileUsersReadBack) {
   }
   EXPECT_GT(made, 20);
   const Users& users = server()->services().clients.users;
-  const std::vector<std::string> lines = users.Lines();
+  const std::vector<std::string> lines = users.AclFileLines();
   TestServer from_config(TestServer::Options{.directives = users.ConfigLines()});
   EXPECT_EQ(from_config->services().clients.permissions.LoadConfiguredUsers(), std::nullopt);
-  EXPECT_EQ(from_config->services().clients.users.Lines(), lines);
+  EXPECT_EQ(from_config->services().clients.users.AclFileLines(), lines);
   std::string text;
   for (const std::string& line : lines) text += line + "\n";
   TestServer from_file;
   EXPECT_EQ(from_file->services().clients.permissions.LoadLines(text, "users.acl", nullptr), std::nullopt);
-  EXPECT_EQ(from_file->services().clients.users.Lines(), lines);
+  EXPECT_EQ(from_file->services().clients.users.AclFileLines(), lines);
 }
 
 TEST_P(Acl, TheLogHasUserReasonAndObject) {

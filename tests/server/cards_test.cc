@@ -134,7 +134,7 @@ TEST_F(Cards, EachHasASummaryOfItsOwn) {
       EXPECT_TRUE(summaries.insert(std::string(spec.summary)).second) << spec.summary;
     }
     const bool is_of_redis = spec.protection != Protection::kTestCommands;
-    EXPECT_NE(spec.since.Empty(), is_of_redis);
+    EXPECT_NE(spec.since.IsEmpty(), is_of_redis);
   }
 }
 

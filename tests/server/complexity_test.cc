@@ -131,8 +131,8 @@ TEST_P(Complexity, OfKeysAndDeadlines) {
     world.RunEach(names, [&](size_t i) { return std::vector<Bytes>{"SET", names[i], "v", "EX", "1000"}; });
     world.RunEach(names, [&](size_t i) { return std::vector<Bytes>{"GET", names[i]}; });
     EXPECT_EQ(world.server->services().data.dataset.keyspace[0].Size(), names.size());
-    EXPECT_EQ(world.server->services().data.dataset.keyspace[0].Entries().Collisions(), 0u);
-    EXPECT_EQ(world.server->services().data.dataset.keyspace[0].Timed().Collisions(), 0u);
+    EXPECT_EQ(world.server->services().data.dataset.keyspace[0].Entries().CollisionCount(), 0u);
+    EXPECT_EQ(world.server->services().data.dataset.keyspace[0].EntriesWithDeadline().CollisionCount(), 0u);
     world.RunEach(names, [&](size_t i) { return std::vector<Bytes>{"DEL", names[i]}; });
   });
 }
@@ -267,7 +267,7 @@ TEST_P(Complexity, OfWhatAFileHolds) {
     TestServer loaded(TestServer::Options{.files = &world.server.files()});
     loaded.Load();
     EXPECT_EQ(loaded->services().data.dataset.keyspace[0].Size(), names.size() + 3);
-    EXPECT_EQ(loaded->services().data.dataset.keyspace[0].Entries().Collisions(), 0u);
+    EXPECT_EQ(loaded->services().data.dataset.keyspace[0].Entries().CollisionCount(), 0u);
   });
 }
 

@@ -70,7 +70,7 @@ TEST(ConfigTableTest, NothingElseIsKnownButTheDocumentedAdditions) {
   Names additions;
   for (std::span<const Directive> subject : DirectivesBySubject()) {
     for (const Directive& directive : subject) {
-      const bool is_new_name = !directive.renamed_since.Empty();
+      const bool is_new_name = !directive.renamed_since.IsEmpty();
       if (!redis.contains(std::string(directive.name)) && !is_new_name) additions.emplace_back(directive.name);
       if (!directive.alias.empty()) {
         EXPECT_TRUE(redis.contains(std::string(directive.alias))) << directive.alias;
@@ -100,7 +100,7 @@ TEST(ConfigTableTest, WhatVersionsAfter72HaveIsMarked) {
   const std::map<std::string, std::string> redis = RedisDefaults();
   for (std::span<const Directive> subject : DirectivesBySubject()) {
     for (const Directive& directive : subject) {
-      if (directive.since.Empty()) continue;
+      if (directive.since.IsEmpty()) continue;
       EXPECT_EQ(directive.since.IsIn(kRedis72), redis.contains(std::string(directive.name))) << directive.name;
     }
   }

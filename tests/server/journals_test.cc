@@ -35,7 +35,7 @@ TEST(JournalsTest, WithoutAJournalNothingIsRecorded) {
   TestServer server;
   TestClient client(server);
   server->services().data.dataset.journals.Detach(server.journal());
-  EXPECT_FALSE(server->services().data.dataset.journals.Listen());
+  EXPECT_FALSE(server->services().data.dataset.journals.IsRecording());
   client.Run("SADD s a b");
   client.Run("SPOP s");
   EXPECT_EQ(server->services().data.dataset.effects.Count(), 0u);
@@ -48,10 +48,10 @@ TEST(JournalsTest, SilenceStopsAllJournals) {
   {
     const Journals::Silence silence(journals);
     const Journals::Silence another(journals);
-    EXPECT_FALSE(journals.Listen());
+    EXPECT_FALSE(journals.IsRecording());
     client.Run("SET a 1");
   }
-  EXPECT_TRUE(journals.Listen());
+  EXPECT_TRUE(journals.IsRecording());
   EXPECT_THAT(server.journal().Lines(), IsEmpty());
 }
 

@@ -17,7 +17,7 @@ class LazyFree : public CommandTest {
  protected:
   // The number of objects given to the background thread since the start.
   uint64_t HandedOver() {
-    return server().server().services().data.lazy_free_thread.Pending() +
+    return server().server().services().data.lazy_free_thread.PendingObjects() +
            server().server().services().data.lazy_free_thread.Freed();
   }
   // Creates a collection of each type at its own key, too large to be packed.

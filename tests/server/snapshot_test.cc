@@ -373,17 +373,17 @@ TEST_F(SnapshotTest, FlushAllSavesNothingWithoutSavePoints) {
 
 TEST_F(SnapshotTest, TwoServersDoNotSaveToOneDump) {
   TestServer first = Start({"save 3600 1"});
-  EXPECT_EQ(first->services().storage.snapshots.Claim(), std::nullopt);
+  EXPECT_EQ(first->services().storage.snapshots.LockDumpAtStartup(), std::nullopt);
   TestClient client(first);
   client.Run("SET k first");
   ASSERT_THAT(client.Run("SAVE"), Ok());
 
   TestServer second = Start({"save 3600 1"});
-  EXPECT_THAT(second->services().storage.snapshots.Claim().value_or(""),
+  EXPECT_THAT(second->services().storage.snapshots.LockDumpAtStartup().value_or(""),
               HasSubstr("Another server already saves to dump.rdb"));
 
   TestServer third = Start({"enable-protected-configs yes"});  // without save points, so it may run next to the first
-  EXPECT_EQ(third->services().storage.snapshots.Claim(), std::nullopt);
+  EXPECT_EQ(third->services().storage.snapshots.LockDumpAtStartup(), std::nullopt);
   TestClient other(third);
   EXPECT_THAT(other.Run("SAVE"), Error("ERR"));
   EXPECT_THAT(other.Run("BGSAVE"), Error("ERR"));
@@ -407,7 +407,7 @@ TEST_F(SnapshotTest, DefaultSavePointsDoNotPreventAStart) {
   ASSERT_THAT(client.Run("SAVE"), Ok());
   TestServer second = Start();
   UseDefaultSavePoints(second);
-  EXPECT_EQ(second->services().storage.snapshots.Claim(), std::nullopt);
+  EXPECT_EQ(second->services().storage.snapshots.LockDumpAtStartup(), std::nullopt);
   TestClient other(second);
   other.Run("SET k second");
   EXPECT_THAT(other.Run("SHUTDOWN"), NoReply());
@@ -423,7 +423,7 @@ TEST_F(SnapshotTest, DefaultSavePointsDoNotPreventAnEnd) {
   TestServer third = Start();
   UseDefaultSavePoints(third);
   for (TestServer* server : {&first, &second, &third})
-    EXPECT_EQ((*server)->services().storage.snapshots.Claim(), std::nullopt);
+    EXPECT_EQ((*server)->services().storage.snapshots.LockDumpAtStartup(), std::nullopt);
   TestClient client(first);
   TestClient other(second);
   TestClient last(third);
@@ -448,7 +448,7 @@ TEST_F(SnapshotTest, WhatWasLeftToAnotherServerIsWrittenOnRequestOnly) {
   ASSERT_THAT(client->Run("SAVE"), Ok());
   TestServer second = Start();
   UseDefaultSavePoints(second);
-  EXPECT_EQ(second->services().storage.snapshots.Claim(), std::nullopt);
+  EXPECT_EQ(second->services().storage.snapshots.LockDumpAtStartup(), std::nullopt);
   TestClient other(second);
   other.Run("SET k second");
   client->Run("SET k later");
@@ -469,8 +469,8 @@ TEST_F(SnapshotTest, WhatWasLeftToAnotherServerIsWrittenOnRequestOnly) {
 TEST_F(SnapshotTest, ServersThatSaveNothingShareADirectory) {
   TestServer first = Start();
   TestServer second = Start();
-  EXPECT_EQ(first->services().storage.snapshots.Claim(), std::nullopt);
-  EXPECT_EQ(second->services().storage.snapshots.Claim(), std::nullopt);
+  EXPECT_EQ(first->services().storage.snapshots.LockDumpAtStartup(), std::nullopt);
+  EXPECT_EQ(second->services().storage.snapshots.LockDumpAtStartup(), std::nullopt);
   EXPECT_THAT(files_.Paths(), testing::IsEmpty());
 }
 
@@ -481,7 +481,7 @@ TEST_F(SnapshotTest, AStartRemovesWhatDeadServersLeft) {
   files_.Put("temp-x1.rdb", "mine");
   files_.Put("temp-.rdb", "mine");
   TestServer server = Start();
-  EXPECT_EQ(server->services().storage.snapshots.Claim(), std::nullopt);
+  EXPECT_EQ(server->services().storage.snapshots.LockDumpAtStartup(), std::nullopt);
   EXPECT_FALSE(files_.Has("temp-999999999.rdb"));
   EXPECT_TRUE(files_.Has(living));
   EXPECT_TRUE(files_.Has("temp-x1.rdb"));

@@ -65,7 +65,7 @@ class FakeNetwork::FakeTransport final : public Transport {
       std::copy_n(bytes.begin(), size, target.begin());
       bytes.remove_prefix(size);
       session_->in.Received(size);
-      session_->usage.Received(size, NowMs());
+      session_->usage.NoteInput(size, NowMs());
       Resume();
     }
   }
@@ -74,7 +74,7 @@ class FakeNetwork::FakeTransport final : public Transport {
     if (session_ != nullptr) server_->services().clients.registry.Close(*session_);
   }
   void MakeRoom() {
-    if (session_ != nullptr && !session_->out.Empty()) server_->services().clients.registry.QueueFlush(*session_);
+    if (session_ != nullptr && !session_->out.IsEmpty()) server_->services().clients.registry.QueueFlush(*session_);
   }
   // Called when the server is destroyed.
   void Abandon() { session_ = nullptr; }
@@ -88,7 +88,7 @@ class FakeNetwork::FakeTransport final : public Transport {
       session_->out.Consume(bytes);
       session_->usage.bytes_out += bytes;
     }
-    if (!session_->out.Empty()) {
+    if (!session_->out.IsEmpty()) {
       server_->services().clients.limits.CheckOutput(*session_, NowMs(), ClientLimits::Moment::kReply);
     } else if (session_->close_after_reply) {
       server_->services().clients.registry.Close(*session_);

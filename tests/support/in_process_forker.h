@@ -68,7 +68,7 @@ class InProcessForker final : public Forker {
   class Reporter final : public ChildReporter {
    public:
     Reporter(ChildProgress& progress, int output) : progress_(progress), output_(output) {}
-    int Output() const override { return output_; }
+    int OutputDescriptor() const override { return output_; }
     void Tell(uint64_t keys_done) override { progress_.keys_done = keys_done; }
 
    private:

@@ -119,7 +119,7 @@ void TestClient::Deliver(Bytes bytes) {
     std::copy_n(bytes.begin(), n, target.begin());
     bytes.remove_prefix(n);
     session_->in.Received(n);
-    session_->usage.Received(n, server_.clock().MonotonicMs());
+    session_->usage.NoteInput(n, server_.clock().MonotonicMs());
     server_->services().env.stats.net_input_bytes += n;
     ++server_->services().env.stats.total_reads;
     if (bytes.empty()) {

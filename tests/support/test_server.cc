@@ -33,7 +33,7 @@ std::unique_ptr<Config> ConfigOf(const std::vector<std::string>& directives) {
 std::string FieldDeadlinesText(const Entry& entry) {
   if (!entry.HasTimedFields()) return "";
   std::map<std::string, int64_t> deadlines;
-  const Hash hash = Hash::Complete(entry);
+  const Hash hash = Hash::WithExpiredFields(entry);
   hash.ForEach([&](Bytes field, Bytes) {
     const int64_t deadline_ms = hash.DeadlineOf(field).value_or(kNoDeadline);
     if (deadline_ms != kNoDeadline) deadlines[Quoted(field)] = deadline_ms;
@@ -134,7 +134,7 @@ bool TestServer::ServeDuringLongTask() {
 // With TEST commands the server has its own clock, which may stand still or run faster than the test's.
 void TestServer::WakeAt(int64_t monotonic_ms) {
   wake_at_ms_ = monotonic_ms;
-  if (!server_->services().lab.clock.Exists()) return;
+  if (!server_->services().lab.clock.HasMovableClock()) return;
   const int64_t pace_us = server_->services().env.clock.PaceUsWhen(monotonic_ms * 1000);
   if (pace_us == Clock::kNever) return wake_at_ms_.reset();
   wake_at_ms_ = pace_us / 1000 + 1;
@@ -230,7 +230,7 @@ void ExpectDumpsMatch(TestServer& server) {
 
 void ExpectSnapshotMatches(TestServer& server) {
   server.files().Recover();
-  if (server->services().storage.snapshots.Running()) server->services().storage.child_processes.Kill();
+  if (server->services().storage.snapshots.IsRunning()) server->services().storage.child_processes.Kill();
   ASSERT_EQ(server->services().storage.snapshots.Save(), Snapshots::Outcome::kDone);
   TestServer::Options options = server.options();
   options.seed ^= 0x9e3779b97f4a7c15ull;

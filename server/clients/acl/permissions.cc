@@ -98,7 +98,7 @@ void Permissions::Note(AclLogEntry entry, const Session& client) {
 }
 
 // Closes the session; the running session closes after its reply.
-void Permissions::Dismiss(Session& session, const Session* running) {
+void Permissions::CloseNowOrAfterReply(Session& session, const Session* running) {
   if (&session == running) {
     session.close_after_reply = true;
   } else if (!session.closing) {
@@ -135,13 +135,13 @@ void Permissions::CloseSessionsOf(const User& user, const Session* running) {
     if (session.user != &user) return;
     session.user = &parts_.users.Default();
     session.authenticated = false;
-    Dismiss(session, running);
+    CloseNowOrAfterReply(session, running);
   });
 }
 
 void Permissions::CloseListenersBeyond(const User& before, const User& after, const Session* running) {
   parts_.clients.ForEach([&](Session& session) {
-    if (session.user == &before && ListensBeyond(session, after)) Dismiss(session, running);
+    if (session.user == &before && ListensBeyond(session, after)) CloseNowOrAfterReply(session, running);
   });
 }
 

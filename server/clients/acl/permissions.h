@@ -60,7 +60,7 @@ class Permissions {  // checks what users may do, and logs refusals
 
  private:
   void Note(AclLogEntry entry, const Session& client);
-  void Dismiss(Session& session, const Session* running);  // after it if it is running
+  void CloseNowOrAfterReply(Session& session, const Session* running);  // after it if it is running
 
   const Parts parts_;  // the objects that it uses
 };

@@ -117,7 +117,7 @@ void User::SetPassword(Bytes password) {
   if (!password.empty()) AddPassword(Sha256(password));
 }
 
-bool User::Accepts(Bytes password) const {
+bool User::HasPassword(Bytes password) const {
   const Digest given = Sha256(password);
   bool fits = false;
   for (const Digest& known : passwords_) fits |= ConstantTimeEquals(AsBytes(given), AsBytes(known));
@@ -164,7 +164,7 @@ std::vector<std::string> User::Rules() const {
   return rules;
 }
 
-std::string User::Describe() const {
+std::string User::RulesText() const {
   std::string text;
   for (const std::string& rule : Rules()) text += (text.empty() ? "" : " ") + rule;
   return text;

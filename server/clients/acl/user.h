@@ -30,7 +30,7 @@ class User {  // an ACL user: passwords and permissions
   void SetPassword(Bytes password);                        // requirepass: its only password; empty: none is required
 
   // Takes constant time.
-  bool Accepts(Bytes password) const;  // false while the user is off
+  bool HasPassword(Bytes password) const;  // false while the user is off
   AclVerdict Check(AclRequest& request) const;
   bool AllowsReadingAll(const Command& command, std::span<const Bytes> arguments) const;
   bool AllowsChannel(Bytes name, ChannelUse use) const;
@@ -41,7 +41,7 @@ class User {  // an ACL user: passwords and permissions
   // Returns all rules that define this user, in a form that Apply accepts: "on", "nopass", "sanitize-payload", "~*",
   // "&*", "+@all", "(~a resetchannels -@all +get)".
   std::vector<std::string> Rules() const;
-  std::string Describe() const;  // separated by blanks, as ACL LIST shows them
+  std::string RulesText() const;  // separated by blanks, as ACL LIST shows them
 
  private:
   using Digest = std::array<uint8_t, 32>;  // SHA-256

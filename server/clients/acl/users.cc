@@ -30,21 +30,21 @@ User Users::FreshDefault() const {
   return user;
 }
 
-User Users::Fresh(Bytes name) const { return User(name, table_, settings_.acl_pubsub_default); }
+User Users::MakeUser(Bytes name) const { return User(name, table_, settings_.acl_pubsub_default); }
 
 const User* Users::Find(Bytes name) const {
   const auto found = users_.find(name);
   return found == users_.end() ? nullptr : found->second.get();
 }
 
-const User* Users::LogIn(Bytes name, Bytes password) const {
+const User* Users::FindIfPasswordMatches(Bytes name, Bytes password) const {
   const User* user = Find(name);
-  return user != nullptr && user->Accepts(password) ? user : nullptr;
+  return user != nullptr && user->HasPassword(password) ? user : nullptr;
 }
 
 Result<Done, Users::BadRule> Users::Set(Bytes name, std::span<const std::string> rules, const Change& change) {
   const auto found = users_.find(name);
-  User next = found == users_.end() ? Fresh(name) : *found->second;
+  User next = found == users_.end() ? MakeUser(name) : *found->second;
   for (const std::string& rule : rules) {
     if (const char* reason = next.Apply(rule, settings_.acl_pubsub_default)) return Failure(BadRule{rule, reason});
   }
@@ -61,9 +61,9 @@ void Users::SetDefaultPassword(Bytes password) { users_.at("default")->SetPasswo
 
 void Users::Remove(const User& user) { users_.erase(users_.find(user.name())); }
 
-std::vector<std::string> Users::Lines() const {
+std::vector<std::string> Users::AclFileLines() const {
   std::vector<std::string> lines;
-  ForEach([&](const User& user) { lines.push_back("user " + user.name() + " " + user.Describe()); });
+  ForEach([&](const User& user) { lines.push_back("user " + user.name() + " " + user.RulesText()); });
   return lines;
 }
 
@@ -78,7 +78,7 @@ std::vector<std::string> Users::ConfigLines() const {
 }
 
 // Parses a line into a new user in `into`. Returns the error, or an empty text. `place` is the file and line number.
-std::string Users::ReadLine(std::span<const Bytes> words, const LinePlace& place, Map& into) const {
+std::string Users::ParseAclLine(std::span<const Bytes> words, const LinePlace& place, Map& into) const {
   const std::string number = std::to_string(place.number);
   const std::string at = place.path + ":" + number;
   if (words.size() < 2 || words[0] != "user") return at + " should start with user keyword followed by the username. ";
@@ -88,7 +88,7 @@ std::string Users::ReadLine(std::span<const Bytes> words, const LinePlace& place
   if (into.contains(name)) return "WARNING: Duplicate user '" + std::string(name) + "' found on line " + number + ". ";
   const MergedRules merged = MergeSelectors(words.subspan(2));
   if (merged.unmatched) return at + ": Unmatched parenthesis in selector definition. ";
-  auto user = std::make_unique<User>(Fresh(name));
+  auto user = std::make_unique<User>(MakeUser(name));
   for (const std::string& rule : merged.rules) {
     const char* reason = user->Apply(rule, settings_.acl_pubsub_default);
     if (reason == kAclSyntaxError) return at + ": " + reason + ". ";
@@ -108,7 +108,7 @@ Result<Done, std::string> Users::Load(Bytes text, const std::string& path, const
     begin = end + 1;
     if (line.empty()) continue;
     const std::vector<Bytes> words = SplitOn(line, ' ');  // two consecutive blanks yield an empty word
-    trouble += ReadLine(words, {path, number + 1}, next);
+    trouble += ParseAclLine(words, {path, number + 1}, next);
   }
   if (!trouble.empty()) return Failure(trouble);
   if (!next.contains("default")) next.emplace("default", std::make_unique<User>(FreshDefault()));

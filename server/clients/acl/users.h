@@ -33,7 +33,7 @@ class Users {  // all ACL users by name
 
   User Unlimited() const { return FreshDefault(); }  // may do everything; is not in the list
   bool LoginRequired() const { return !Default().NeedsNoPassword() || !Default().IsOn(); }  // for new clients
-  const User* LogIn(Bytes name, Bytes password) const;  // null: wrong name or password, or it is off
+  const User* FindIfPasswordMatches(Bytes name, Bytes password) const;  // null: wrong name or password, or it is off
 
   // Creates or changes a user. Applies all rules, or none if one is invalid; the error names it. For an existing user,
   // calls `change` with the old and the new version before the change.
@@ -49,7 +49,7 @@ class Users {  // all ACL users by name
 
   // Returns the lines of an ACL file without line ends. Single blanks separate the words. Only rules within a selector
   // may be quoted.
-  std::vector<std::string> Lines() const;  // "user NAME RULES" of each user
+  std::vector<std::string> AclFileLines() const;  // "user NAME RULES" of each user
   // Returns the lines of a configuration file. Words that contain quotes are quoted.
   std::vector<std::string> ConfigLines() const;  // "user NAME RULES" of each user
   struct Replacement {                           // how Load treats the existing users, except `default`, which stays
@@ -70,9 +70,9 @@ class Users {  // all ACL users by name
     size_t number;  // of the line, from 1
   };
 
-  User Fresh(Bytes name) const;  // it is off and has no permissions
+  User MakeUser(Bytes name) const;  // it is off and has no permissions
   User FreshDefault() const;     // may do everything, without a password
-  std::string ReadLine(std::span<const Bytes> words, const LinePlace& place, Map& into) const;
+  std::string ParseAclLine(std::span<const Bytes> words, const LinePlace& place, Map& into) const;
 
   const CommandTable& table_;  // of all commands
   const Settings& settings_;

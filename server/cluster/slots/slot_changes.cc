@@ -31,7 +31,7 @@ size_t TakeNumber(Bytes& text) {
 
 }  // namespace
 
-std::span<const Bytes> SlotChanges::Words::Of(Bytes request) {
+std::span<const Bytes> SlotChanges::RequestSplitter::Of(Bytes request) {
   words_.clear();
   for (size_t left = TakeNumber(request); left > 0; --left) {
     const size_t size = TakeNumber(request);
@@ -45,14 +45,14 @@ std::span<const Bytes> SlotChanges::Words::Of(Bytes request) {
 bool SlotChanges::ChangesEverything(const CommandTable& commands, std::span<const Bytes> arguments) {
   const Command* const command = Find(commands, arguments);
   if (command == nullptr || !command->Is(kWrite) || command->Spec().group == CommandGroup::kScripting) return false;
-  return NamedKeys(command->Spec(), arguments).Empty();
+  return NamedKeys(command->Spec(), arguments).IsEmpty();
 }
 
-bool SlotChanges::IsWanted(std::span<const Bytes> arguments) {
+bool SlotChanges::ExamineRequest(std::span<const Bytes> arguments) {
   const Command* const command = Find(commands_, arguments);
   if (command == nullptr) return false;
   const KeyList keys = NamedKeys(command->Spec(), arguments);
-  if (keys.Empty() && ChangesEverything(commands_, arguments)) has_changed_everything_ = true;
+  if (keys.IsEmpty() && ChangesEverything(commands_, arguments)) has_changed_everything_ = true;
   return std::any_of(keys.begin(), keys.end(),
                      [&](const KeyRef& key) { return slots_.Has(KeySlot(arguments[key.index])); });
 }
@@ -66,7 +66,7 @@ void SlotChanges::Append(const UnitEffects& effects) {
   for (size_t i = 0; i < effects.Count(); ++i) {
     const JournalEntry entry = effects[i];
     const std::span<const Bytes> words = words_.Of(entry.request);
-    if (IsWanted(words)) wanted_.Add(entry.db, words);
+    if (ExamineRequest(words)) wanted_.Add(entry.db, words);
   }
   if (wanted_.Count() != 0) {
     FrameEffects(UnitEffects(wanted_, 0), JournalEntry::kReplicas, selected_db_, Output{text_});

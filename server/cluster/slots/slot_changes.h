@@ -21,14 +21,14 @@ class SlotChanges final : public Journal {  // collects changes to keys of some 
 
   void Append(const UnitEffects& effects) override;               // collects changes to keys of the slots
   size_t BufferedBytes() const override { return text_.size(); }  // not taken yet
-  bool Empty() const { return text_.empty(); }
+  bool IsEmpty() const { return text_.empty(); }
   std::string Take() { return std::exchange(text_, {}); }
   // Returns whether all keys were changed together (FLUSHALL). Such a change cannot be sent as a change of slots.
   bool HasChangedEverything() const { return has_changed_everything_; }  // by FLUSHALL
 
   // Returns whether a request of a journal changes keys without naming any.
   static bool ChangesEverything(const CommandTable& commands, std::span<const Bytes> arguments);
-  class Words {  // splits a request of a journal into arguments, valid until the next call
+  class RequestSplitter {  // splits a request of a journal into arguments, valid until the next call
    public:
     std::span<const Bytes> Of(Bytes request);  // its arguments
 
@@ -37,15 +37,15 @@ class SlotChanges final : public Journal {  // collects changes to keys of some 
   };
 
  private:
-  bool IsWanted(std::span<const Bytes> arguments);  // true: it changes a key of the slots
+  bool ExamineRequest(std::span<const Bytes> arguments);  // true: it changes a key of the slots
 
   const SlotSet& slots_;
   const CommandTable& commands_;
   std::string text_;
   int selected_db_ = -1;  // the database in which text_ ends, even if it was taken; -1: none yet
   bool has_changed_everything_ = false;
-  Words words_;     // reused for each request
-  Effects wanted_;  // kept to reuse its memory
+  RequestSplitter words_;     // reused for each request
+  PropagatedCommands wanted_;  // kept to reuse its memory
 };
 
 }  // namespace respite

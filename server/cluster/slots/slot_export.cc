@@ -158,7 +158,7 @@ void SlotExport::OnReceived(Bytes bytes) {
     if (end == Bytes::npos) return;
     bytes.remove_prefix(end + 1);
     if (line_.ends_with('\r')) line_.pop_back();
-    Answer(std::exchange(line_, {}));
+    HandleAnswer(std::exchange(line_, {}));
   }
 }
 
@@ -168,17 +168,17 @@ void SlotExport::OnEnded(const std::string& reason) {
   Fail("the connection to the target ended" + (reason.empty() ? "" : ": " + reason));
 }
 
-void SlotExport::Answer(Bytes line) {
+void SlotExport::HandleAnswer(Bytes line) {
   if (asked_.empty()) return Fail("the target answers what nobody asked");
   const Request request = asked_.front();
   asked_.pop_front();
   progress_ms_ = services_.env.pace.NowMs();
   job_->acked_s = services_.env.clock.WallMs() / 1000;
   if (!line.starts_with('+')) return Fail("the target refused: " + Shown(line));
-  Heard(request, line.substr(1));
+  HandlePositiveAnswer(request, line.substr(1));
 }
 
-void SlotExport::Heard(Request request, Bytes line) {
+void SlotExport::HandlePositiveAnswer(Request request, Bytes line) {
   switch (request) {
     case Request::kAuth:
       return;
@@ -228,7 +228,7 @@ void SlotExport::Continue() {
       return CatchUp();
     case State::kPaused:
     case State::kGranted:
-      if (!changes_->Empty()) Fail("keys were changed while writes were held back");
+      if (!changes_->IsEmpty()) Fail("keys were changed while writes were held back");
       return;
     default:
       return;
@@ -262,7 +262,7 @@ bool SlotExport::StillOwns() {
 }
 
 void SlotExport::SendChanges() {
-  if (changes_->Empty()) return;
+  if (changes_->IsEmpty()) return;
   const std::string text = changes_->Take();
   sent_since_ack_ += text.size();
   link_->Send(text);
@@ -344,7 +344,7 @@ void SlotExport::Fork() {
 // Runs in the child.
 bool SlotExport::WriteSnapshot(ChildReporter& reporter, Bytes eof) const {
   const Keyspace& keyspace = services_.data.dataset.keyspace;
-  PipeOutput out(reporter.Output());
+  PipeOutput out(reporter.OutputDescriptor());
   uint64_t keys = 0;
   for (int db = 0; db < keyspace.Count() && !out.HasFailed(); ++db) {
     if (keyspace[db].Size() == 0) continue;

@@ -66,8 +66,8 @@ class SlotExport final : public Link::User {  // sends slots to their new owner
   void End(SlotJob::State state, const std::string& message);
   void Ask(Request request, std::initializer_list<Bytes> words);
   void SendEstablish();                     // CLUSTER SYNCSLOTS ESTABLISH
-  void Answer(Bytes line);                  // one line is one reply of the target
-  void Heard(Request request, Bytes line);  // the line without its '+'
+  void HandleAnswer(Bytes line);                  // one line is one reply of the target
+  void HandlePositiveAnswer(Request request, Bytes line);  // the line without its '+'
 
   void Fork();
   bool WriteSnapshot(ChildReporter& reporter, Bytes eof) const;  // writes the commands of the keys, then `eof`

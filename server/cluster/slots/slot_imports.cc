@@ -203,7 +203,7 @@ void SlotImports::End(Import& import, State state, const std::string& message) {
   job->Enter(state, NowS());
   if (state == State::kSuccess) {
     services.env.log.Notice("Slot migration " + job->name + ": this node owns the slots now.");
-    return Finish(job->name);
+    return RevealAndPropagate(job->name);
   }
   failed_.insert(job->name);
   services.env.log.Warning("Slot migration " + job->name + " failed: " + message);
@@ -213,7 +213,7 @@ void SlotImports::End(Import& import, State state, const std::string& message) {
 
 void SlotImports::EndTurn() {
   if (!imports_.empty()) EndTroubled();
-  if (!parts_.services.data.dataset.keyspace.hidden().Empty()) CleanUp();
+  if (!parts_.services.data.dataset.keyspace.hidden().IsEmpty()) CleanUp();
 }
 
 void SlotImports::EndTroubled() {
@@ -249,7 +249,7 @@ void SlotImports::CleanUp() {
   orphan->second.ForEach([&](int slot) {
     if (view.Owner(slot) != &view.me()) foreign.Add(slot);
   });
-  if (DeleteSome(foreign)) Finish(name);
+  if (DeleteSome(foreign)) RevealAndPropagate(name);
   if (services.env.host) services.env.host->Post([] {});  // the next turn continues
 }
 
@@ -268,7 +268,7 @@ void SlotImports::ClaimUnowned(const SlotSet& slots) {
   slots.ForEach([&](int slot) {
     if (view.Owner(slot) == nullptr || view.disclaimed.Has(slot)) unowned.Add(slot);
   });
-  if (unowned.Empty()) return;
+  if (unowned.IsEmpty()) return;
   parts_.services.env.log.Warning(
       StrCat("Claiming ", unowned.Count(), " slots that were taken over, and that nobody owns"));
   cluster().TakeSlots(unowned);
@@ -283,7 +283,7 @@ bool SlotImports::DeleteSome(const SlotSet& slots) {
     slots.ForEach([&](int slot) {
       if (left == 0) return;
       const std::vector<std::string> some = data.keyspace[db].by_slot()->Some(slot, left);
-      for (const std::string& key : some) unit.GiveUp(db, data.keyspace[db].Find(key));
+      for (const std::string& key : some) unit.RemoveMigratedKey(db, data.keyspace[db].Find(key));
       left -= some.size();
     });
   }
@@ -291,12 +291,12 @@ bool SlotImports::DeleteSome(const SlotSet& slots) {
   return left != 0;
 }
 
-void SlotImports::Finish(const std::string& name) {
+void SlotImports::RevealAndPropagate(const std::string& name) {
   Reveal(name);
   failed_.erase(name);
   orphans_.erase(name);
   Unit unit(parts_.services.data.dataset, parts_.services.env.clock.WallMs(), ExpiryRule::kBelieve);
-  Effect effect(unit.Recorded());
+  Effect effect(unit.IsRecording());
   effect.Replace(RevealRequest(name));
   unit.Record(0, effect, {});
   unit.Close();

@@ -44,7 +44,7 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   SlotImports(const SlotImports&) = delete;
   SlotImports& operator=(const SlotImports&) = delete;
 
-  bool Empty() const { return imports_.empty(); }  // no import is under way
+  bool IsEmpty() const { return imports_.empty(); }  // no import is under way
 
   // --- CLUSTER SYNCSLOTS requests of a source. Each throws a Refusal.
 
@@ -99,14 +99,14 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   bool IsTold(const std::string& name);     // true: other nodes could tell by now who owns the slots
   void ClaimUnowned(const SlotSet& slots);  // the source gave them up
   bool DeleteSome(const SlotSet& slots);    // true: no keys are left
-  void Finish(const std::string& name);     // here, and in files and replicas
+  void RevealAndPropagate(const std::string& name);     // here, and in files and replicas
   bool IsBrought(Bytes name) const;         // a source sends these slots now
 
   const Parts parts_;  // from the constructor
   std::list<Import> imports_;
   std::set<std::string, std::less<>> failed_;            // names of hidden sets to delete
   std::map<std::string, int64_t, std::less<>> orphans_;  // other hidden sets without a session, and since when
-  SlotChanges::Words words_;                             // reused for each request
+  SlotChanges::RequestSplitter words_;                             // reused for each request
 };
 
 }  // namespace respite

@@ -26,7 +26,7 @@ class SlotMigrations {  // exports and imports of whole slots
   void Export(const SlotSet& slots, const NodeId& target);      // queues it (CLUSTER MIGRATESLOTS)
   std::optional<int> FindExported(const SlotSet& slots) const;  // being exported, or queued for that
   bool IsExporting() const { return !exports_.empty(); }
-  bool IsImporting() const { return !imports_.Empty(); }
+  bool IsImporting() const { return !imports_.IsEmpty(); }
   bool CancelExports();  // false: there are none
 
   SlotImports& imports() { return imports_; }

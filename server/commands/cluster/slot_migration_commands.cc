@@ -148,7 +148,7 @@ void Establish(Call& call) {
   offer.name = NextName(call.args);
   offer.slots = LastSlots(call.args);
   call.services.slot_migrations.imports().Establish(call.session, offer);
-  call.unit.Count(1);
+  call.unit.CountChanges(1);
   call.effect.Replace(HideRequest(offer.name, offer.slots));
   AnswerSource(call, "OK");
   call.session.replies.TurnOff();
@@ -162,7 +162,7 @@ void Hide(Call& call) {
   RequireRecord(call);
   const std::string name = NextName(call.args);
   call.services.slot_migrations.imports().Hide(name, LastSlots(call.args));
-  call.unit.Count(1);
+  call.unit.CountChanges(1);
   call.reply.Ok();
 }
 
@@ -171,7 +171,7 @@ void Reveal(Call& call) {
   const std::string name = NextName(call.args);
   call.args.ExpectEnd();
   call.services.slot_migrations.imports().Reveal(name);
-  call.unit.Count(1);
+  call.unit.CountChanges(1);
   call.reply.Ok();
 }
 

@@ -271,7 +271,7 @@ struct AclList {
                                        .group = CommandGroup::kServer,
                                        .flags = kManagesUsers};
   static void Run(Call& call) {
-    std::vector<std::string> lines = call.services.clients.users.Lines();
+    std::vector<std::string> lines = call.services.clients.users.AclFileLines();
     if (!call.services.env.dialect.traits.users_show_sanitizing) {
       for (std::string& line : lines) HideSanitizing(line);
     }
@@ -362,7 +362,7 @@ struct AclSave {
     const std::string& path = call.services.env.settings.aclfile;
     if (path.empty()) throw refusals::NoAclFile(call.services.env.dialect.traits);
     std::string text;
-    for (const std::string& line : call.services.clients.users.Lines()) text += line + "\n";
+    for (const std::string& line : call.services.clients.users.AclFileLines()) text += line + "\n";
     if (const IoError error = ReplaceFile(call.services.env.files, path, text)) {
       call.services.env.log.Warning("Writing the ACL file " + path + ": " + IoErrorText(error));
       throw Refusal{refusals::kAclNotSaved};

@@ -315,7 +315,7 @@ struct ClientPause {
     } else if (!call.args.TakeToken("ALL") && !call.args.AtEnd()) {
       throw Refusal{refusals::kPauseMode};
     }
-    int64_t timeout_ms = TimeoutMs(call, timeout);
+    int64_t timeout_ms = ParseTimeoutMs(call, timeout);
     const int64_t now_ms = call.services.env.clock.MonotonicMs();
     call.services.clients.pause.Start(scope, timeout_ms == 0 ? 0 : now_ms + timeout_ms, now_ms);
     call.reply.Ok();

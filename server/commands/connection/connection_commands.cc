@@ -52,7 +52,7 @@ namespace {
 
 // Logs the session in, or throws a Refusal.
 void Authenticate(Call& call, Bytes name, Bytes password) {
-  const User* user = call.services.clients.users.LogIn(name, password);
+  const User* user = call.services.clients.users.FindIfPasswordMatches(name, password);
   if (user == nullptr) {
     call.services.clients.permissions.NoteFailedLogin(call.session, call.args.Words()[0], name);
     throw Refusal{refusals::kWrongPass};

@@ -111,7 +111,7 @@ void UnsubscribeFrom(Call& call, PubSubKind kind) {
 
 void WriteNames(Call& call, PubSubKind kind) {
   const Bytes pattern = call.args.AtEnd() ? Bytes() : call.args.Rest()[0];
-  call.reply.BulkArray(call.services.clients.pubsub.Names(kind, call.args.AtEnd() ? nullptr : &pattern));
+  call.reply.BulkArray(call.services.clients.pubsub.NamesMatching(kind, call.args.AtEnd() ? nullptr : &pattern));
 }
 
 void WriteSubscriberCounts(Call& call, PubSubKind kind) {

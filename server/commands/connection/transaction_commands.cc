@@ -60,7 +60,7 @@ struct Exec {
   static void Run(Call& call) {
     if (!call.session.InTransaction()) throw Refusal{refusals::kExecWithoutMulti};
     const Transaction& transaction = *call.session.transaction;
-    const bool broken = transaction.Broken();
+    const bool broken = transaction.HasRefusedCommand();
     const bool stale = transaction.Stale() || call.services.clients.watched_keys.SawExpiry(call.session, call.now_ms);
     call.services.clients.watched_keys.Forget(
         call.session);  // the queued commands need not check the watches of this session

@@ -311,7 +311,7 @@ struct BitOp {
     } else {
       BlobRef result = BlobRef::OfSize(size, size);
       CombineBits(operation, sources.Views(), {result.Data(), size});
-      target.Put(StringContent::Shared(std::move(result)));
+      target.Put(StringContent::FromBlob(std::move(result)));
     }
   }
 };

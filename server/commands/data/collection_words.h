@@ -28,11 +28,11 @@ inline constexpr char kReplyTooLong[] = "ERR the reply would have more than 1000
 // exceeded.
 class DrawLimit {  // limits replies with random elements that may repeat, as SRANDMEMBER with a negative count gives
  public:
-  static constexpr uint64_t kMostElements = 10'000'000;  // of the reply
+  static constexpr uint64_t kMaxElements = 10'000'000;  // of the reply
 
   // Throws if `count` is too large. Must be constructed before any reply is written.
   DrawLimit(Call& call, uint64_t count) : call_(call), start_(call.session.out.HeldBytes()), checked_(start_) {
-    if (count > kMostElements) throw Refusal{refusals::kReplyTooLong};
+    if (count > kMaxElements) throw Refusal{refusals::kReplyTooLong};
   }
 
   // Checks the size of the reply. Must be called after each element. Throws if the reply is too long; the error then
@@ -40,7 +40,7 @@ class DrawLimit {  // limits replies with random elements that may repeat, as SR
   void Check();  // throws a Refusal if the reply is too long. Must be called after each element
 
  private:
-  static constexpr size_t kMostBytes = 512 * 1024 * 1024;  // of the reply
+  static constexpr size_t kMaxReplyBytes = 512 * 1024 * 1024;  // of the reply
   static constexpr size_t kBetweenChecks = 64 * 1024;      // bytes of the reply between two checks of the output limit
 
   Call& call_;
@@ -56,12 +56,12 @@ inline void DrawLimit::Check() {
   // limit either.
   const bool is_limited = !call_.session.IsScript() && !call_.session.replies.IsSilent();
   const bool is_closed = is_limited && call_.services.clients.limits.CheckOutput(call_.session, call_.now_ms);
-  if (is_closed || held - start_ > kMostBytes) throw Refusal{refusals::kReplyTooLong};
+  if (is_closed || held - start_ > kMaxReplyBytes) throw Refusal{refusals::kReplyTooLong};
 }
 
 // --- Hashes.
 
-inline size_t RoomFor(std::span<const Bytes> words) {  // bytes that these fields and values need in a listpack
+inline size_t ListpackBytesFor(std::span<const Bytes> words) {  // bytes that these fields and values need in a listpack
   constexpr size_t kLongestInteger = 20;
   size_t room = 0;
   for (Bytes word : words) {
@@ -74,7 +74,7 @@ inline size_t RoomFor(std::span<const Bytes> words) {  // bytes that these field
 // Opens or creates a hash. A new one has room for these alternating fields and values.
 inline Edit<Hash> OpenForFields(Call& call, Bytes key, std::span<const Bytes> words) {  // opens or creates a hash
   constexpr size_t kMostRoom = 4096;  // a larger hash is usually not packed
-  return call.db.OpenOrCreate<Hash>(key, std::min(RoomFor(words), kMostRoom));
+  return call.db.OpenOrCreate<Hash>(key, std::min(ListpackBytesFor(words), kMostRoom));
 }
 
 inline void ReplyField(Call& call, const Hash& hash, Bytes field) {  // replies with its value, or null
@@ -93,7 +93,7 @@ template <class Visit>
 void ForEachMemberWord(const Set& set, std::span<const Bytes> words, Visit&& visit) {
   constexpr size_t kBlock = 16;
   for (size_t at = 0; at < words.size(); ++at) {
-    if (at % kBlock == 0 && words.size() > 1) set.FetchAhead(words.subspan(at, std::min(kBlock, words.size() - at)));
+    if (at % kBlock == 0 && words.size() > 1) set.PrefetchMembers(words.subspan(at, std::min(kBlock, words.size() - at)));
     if (!visit(words[at])) return;
   }
 }

@@ -77,7 +77,7 @@ struct FlushAll {
     std::vector<int> all(static_cast<size_t>(call.services.data.dataset.keyspace.Count()));
     std::iota(all.begin(), all.end(), 0);
     Flush(call, all, mode);
-    call.services.storage.snapshots.Flushed();
+    call.services.storage.snapshots.HandleFlushAll();
     call.reply.Ok();
   }
 };

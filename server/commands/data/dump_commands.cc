@@ -96,7 +96,7 @@ uint32_t AccessOf(Call& call, const RestoreOptions& options) {
   if (access.IsLfu() && options.frequency)
     return KeyUsage::OfFrequency(static_cast<uint32_t>(*options.frequency), call.now_ms);
   if (!access.IsLfu() && options.idle_seconds) return KeyUsage::OfIdle(*options.idle_seconds, call.now_ms);
-  return access.Fresh(call.now_ms);
+  return access.BitsForNewKey(call.now_ms);
 }
 
 EntryPtr ReadPayload(Call& call, Bytes key, Bytes payload, uint32_t access) {

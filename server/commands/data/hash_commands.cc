@@ -88,7 +88,7 @@ struct HSetNx {
 };
 
 // Returns the room for the field and a number of usual length.
-size_t RoomForNumber(Bytes field) { return RoomFor({&field, 1}) + 12; }
+size_t RoomForNumber(Bytes field) { return ListpackBytesFor({&field, 1}) + 12; }
 
 struct HIncrBy {
   static constexpr CommandSpec spec = {.syntax = "HINCRBY key field increment:integer",

@@ -96,7 +96,7 @@ class FieldChanges {
 
  private:
   void Record(std::vector<std::string> command, const std::vector<Bytes>& fields) {
-    if (!call_.effect.Recorded()) return;
+    if (!call_.effect.IsRecording()) return;
     command.insert(command.end(), fields.begin(), fields.end());
     call_.effect.Replace(command);
   }
@@ -494,7 +494,7 @@ struct HSetEx {
     }
     hash.Touched("hset");
     if (timed) hash.AlsoTouched("hexpire");
-    if (call.effect.Recorded()) call.effect.Replace(EffectOf(key, pairs, options));
+    if (call.effect.IsRecording()) call.effect.Replace(EffectOf(key, pairs, options));
   }
   static std::vector<std::string> EffectOf(Bytes key, std::span<const Bytes> pairs, const FieldOptions& options) {
     std::vector<std::string> words = {options.expiry == FieldExpiry::kNone ? "HSET" : "HSETEX", std::string(key)};

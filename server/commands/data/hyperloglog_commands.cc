@@ -109,7 +109,7 @@ struct PfAdd {
       const bool alone = call.args.Left() == 1;
       // With several elements, PFADD checks the whole value before its first change. So a later element cannot fail on
       // a corrupt value after an earlier one was added.
-      if (changes == 0 && !alone && !hll.IsComplete()) throw Refusal{refusals::kCorruptHyperLogLog};
+      if (changes == 0 && !alone && !hll.HasAllRegisters()) throw Refusal{refusals::kCorruptHyperLogLog};
       Apply(edit, change, mark);
       ++changes;
     }
@@ -202,7 +202,7 @@ struct PfMerge {
                             size_t sparse_max_bytes) {
     std::string text(old == nullptr ? Hll::Empty() : StringText(*old).View());
     const Hll hll = *Hll::Of(text);
-    if (!hll.IsComplete()) throw Refusal{refusals::kCorruptHyperLogLog};
+    if (!hll.HasAllRegisters()) throw Refusal{refusals::kCorruptHyperLogLog};
     if (encoding == HllEncoding::kDense) {
       text = *hll.Dense();
       HllStoreRegisters(text, registers);  // includes the target's own registers

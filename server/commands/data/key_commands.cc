@@ -179,7 +179,7 @@ struct Move {
     auto [key, number] = call.args.Take<Bytes, Bytes>();
     const int index = DbIndex(call, number);
     if (index == call.db.Index()) throw Refusal{refusals::kSameObject};
-    DbView target = call.db.Other(index);
+    DbView target = call.db.OtherDatabase(index);
     KeyEdit from = call.db.Open(key);
     if (!from) return call.reply.Integer(0);
     KeyEdit to = target.Open(key);
@@ -238,7 +238,7 @@ struct Copy {
     auto [key, new_key] = call.args.Take<Bytes, Bytes>();
     const CopyOptions options = ParseCopyOptions(call);
     if (options.db == call.db.Index() && key == new_key) throw Refusal{refusals::kSameObject};
-    DbView target = call.db.Other(options.db);
+    DbView target = call.db.OtherDatabase(options.db);
     const Entry* entry = call.db.Read(key);
     if (entry == nullptr) return call.reply.Integer(0);
     KeyEdit copy = target.Open(new_key);
@@ -346,7 +346,7 @@ struct Scan {
 
 // Returns null, after writing the reply, if the key does not exist.
 const Entry* ExamineOrNull(Call& call) {
-  const Entry* entry = call.db.Examine(call.args.Next());
+  const Entry* entry = call.db.LookUpNoTouchNoEvent(call.args.Next());
   if (entry == nullptr) call.reply.Null();
   return entry;
 }

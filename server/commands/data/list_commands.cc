@@ -241,7 +241,7 @@ struct LRange {
   static void Run(Call& call) {
     auto [key, start, stop] = call.args.Take<Bytes, int64_t, int64_t>();
     const List list = call.db.Read<List>(key);
-    const IndexRange::Part part = IndexRange{start, stop}.Among(list.Size());
+    const IndexRange::Part part = IndexRange{start, stop}.ClampTo(list.Size());
     call.reply.Array(part.count);
     list.VisitRange(part.first, part.count, [&](Bytes element) { call.reply.Bulk(element); });
   }
@@ -395,7 +395,7 @@ struct LTrim {
     Edit<List> list = call.db.Open<List>(key);
     if (!list) return call.reply.Ok();
     const size_t size = list->Size();
-    const IndexRange::Part kept = IndexRange{start, stop}.Among(size);
+    const IndexRange::Part kept = IndexRange{start, stop}.ClampTo(size);
     list->EraseRange(0, kept.count == 0 ? size : kept.first);
     list->EraseRange(kept.count, list->Size() - kept.count);
     list.Touched("ltrim", size - kept.count);

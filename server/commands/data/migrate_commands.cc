@@ -227,7 +227,7 @@ struct Migrate {
     const std::vector<Bytes> keys = KeysThatExist(call, options.keys);
     if (keys.empty()) return call.reply.Simple("NOKEY");
     MigrateProtocol talk = TalkAbout(call, options, keys);
-    const bool blocks = !call.services.clients.current_execution.MayBlock() || !call.services.migrations.CanStart();
+    const bool blocks = !call.services.clients.current_execution.MayBlock() || !call.services.migrations.HasNetwork();
     if (!blocks) return MoveWhileOthersAreServed(call, options, std::move(talk));
     Conclude(call, MoveBlocking(call, options, std::move(talk)));
   }

@@ -64,7 +64,7 @@ bool Passes(Call& call, const ScanOptions& options, const Entry& entry) {
   if (!options.Matches(entry.Key()) || call.services.data.dataset.keyspace.hidden().HasKey(entry.Key())) return false;
   if (!options.by_type) return call.db.IsAlive(entry);
   // Redis: the type check counts as an access.
-  return call.db.Examine(entry.Key()) != nullptr && entry.Type() == options.type;
+  return call.db.LookUpNoTouchNoEvent(entry.Key()) != nullptr && entry.Type() == options.type;
 }
 
 }  // namespace

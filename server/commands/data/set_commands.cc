@@ -38,7 +38,7 @@ struct SAdd {
     const Bytes key = call.args.Next();
     const std::span<const Bytes> members = call.args.Rest();
     Edit<Set> set = call.db.OpenOrCreate<Set>(key, RoomForMembers(members));
-    set->Expect(members[0], members.size());
+    set->PrepareToAdd(members[0], members.size());
     int64_t added = 0;
     ForEachMemberWord(*set, members, [&](Bytes member) {
       added += set->Add(member) ? 1 : 0;
@@ -89,7 +89,7 @@ struct SMove {
     source.Touched("srem");
     source.Close();
     Edit<Set> target = call.db.OpenOrCreate<Set>(to, RoomForMembers({&member, 1}));
-    if (target->IsEmpty()) target->Expect(member, 1);
+    if (target->IsEmpty()) target->PrepareToAdd(member, 1);
     if (target->Add(member)) target.Touched("sadd");
     call.reply.Integer(1);
   }
@@ -222,7 +222,7 @@ class PoppedWords {
  public:
   PoppedWords(Call& call, Bytes key) : call_(call), key_(key) {}
   void Add(const PackedElement& member) {
-    if (!call_.effect.Recorded()) return;
+    if (!call_.effect.IsRecording()) return;
     if (words_.empty()) words_ = {"SREM", std::string(key_)};
     words_.emplace_back(PackedText(member).View());
     if (words_.size() == kMost + 2) Flush();

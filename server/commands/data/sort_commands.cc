@@ -200,7 +200,7 @@ template <class Visit>
 void ForEachWeight(Call& call, SortPattern& by, std::span<const Bytes> elements, Visit&& visit) {
   for (size_t i = 0; i < elements.size(); ++i) {
     if (i % DbView::kPrefetchAhead == 0) by.FetchAhead(call.db, elements.subspan(i));
-    if (!by.Look(call.db, elements[i], [&](Bytes weight) { visit(std::optional(weight)); })) visit(std::nullopt);
+    if (!by.VisitValue(call.db, elements[i], [&](Bytes weight) { visit(std::optional(weight)); })) visit(std::nullopt);
   }
 }
 
@@ -260,7 +260,7 @@ void ForEachResult(Call& call, SortOptions& options, std::span<const Bytes> elem
   for (Bytes element : elements) {
     if (options.get.empty()) visit(std::optional(element));
     for (SortPattern& pattern : options.get)
-      if (!pattern.Look(call.db, element, [&](Bytes value) { visit(std::optional(value)); })) visit(std::nullopt);
+      if (!pattern.VisitValue(call.db, element, [&](Bytes value) { visit(std::optional(value)); })) visit(std::nullopt);
   }
 }
 

@@ -21,7 +21,7 @@ class SortPattern {  // where SORT finds a value for an element (BY, GET)
   bool HasStar() const { return kind_ == Kind::kKey; }  // the value depends on the element
   // Calls visit(Bytes value) if there is a value, and returns whether there is one. The view is valid during the call.
   template <class Visit>
-  bool Look(DbView& db, Bytes element, Visit&& visit);
+  bool VisitValue(DbView& db, Bytes element, Visit&& visit);
   void FetchAhead(const DbView& db, std::span<const Bytes> elements);  // prefetches the values of the next elements
 
  private:
@@ -38,7 +38,7 @@ class SortPattern {  // where SORT finds a value for an element (BY, GET)
 };
 
 template <class Visit>
-bool SortPattern::Look(DbView& db, Bytes element, Visit&& visit) {
+bool SortPattern::VisitValue(DbView& db, Bytes element, Visit&& visit) {
   if (kind_ == Kind::kElement) visit(element);
   if (kind_ != Kind::kKey) return kind_ == Kind::kElement;
   MakeKey(key_, element);

@@ -123,7 +123,7 @@ struct FunctionDelete {
                                        .tips = "request_policy:all_shards response_policy:all_succeeded"};
   static void Run(Call& call) {
     if (!call.services.execution.function_libraries.Delete(call.args.Next())) throw Refusal{refusals::kNoLibrary};
-    call.unit.Count(1);
+    call.unit.CountChanges(1);
     call.reply.Ok();
   }
 };
@@ -158,7 +158,7 @@ struct FunctionFlush {
     const size_t functions = contents.loaded.functions.size();
     if (mode == FreeMode::kLater && functions > 0)
       call.services.data.lazy_free_thread.Free(std::move(contents), functions);
-    call.unit.Count(1);
+    call.unit.CountChanges(1);
     call.reply.Ok();
   }
 };
@@ -287,7 +287,7 @@ struct FunctionLoad {
     }
     const auto library = call.services.execution.function_libraries.Load(call.args.Next(), on_existing, OriginOf(call));
     if (!library) throw Refusal{"ERR " + library.error()};
-    call.unit.Count(1);
+    call.unit.CountChanges(1);
     call.reply.Bulk(library.value()->name);
   }
 };
@@ -332,7 +332,7 @@ struct FunctionRestore {
     const Result<Done> restored = call.services.execution.function_libraries.Restore(
         codes.value(), policy, FunctionLibraries::TimeLimit::kTogether, OriginOf(call));
     if (!restored) throw Refusal{"ERR " + restored.error()};
-    call.unit.Count(1);
+    call.unit.CountChanges(1);
     call.reply.Ok();
   }
 };

@@ -38,7 +38,7 @@ struct SentinelFailover {
     Primary& primary = PrimaryNamed(call, call.args.Next());
     if (primary.is_failing_over) throw Refusal{"INPROG Failover already in progress"};
     PrimaryFailover& failover = SentinelOf(call).failover();
-    if (failover.Select(primary) == nullptr) throw Refusal{"NOGOODSLAVE No suitable replica to promote"};
+    if (failover.FindBestReplica(primary) == nullptr) throw Refusal{"NOGOODSLAVE No suitable replica to promote"};
     failover.Force(primary);
     call.reply.Ok();
   }
@@ -74,7 +74,7 @@ struct SentinelMonitor {
     Sentinel& sentinel = SentinelOf(call);
     const SentinelCore& core = sentinel.core();
     const std::string place(host);
-    if (!core.AddressOf(place, 0, SentinelCore::Accept::kResolved).ok()) {
+    if (!core.ResolveAddress(place, 0, SentinelCore::Accept::kResolved).ok()) {
       throw Refusal{"ERR Invalid IP address or hostname specified"};
     }
     const auto added =

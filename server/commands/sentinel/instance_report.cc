@@ -94,11 +94,11 @@ void InstanceReport::AddCommon() {
   const InstanceLink& link = *instance_.link;
   const Primary& primary = instance_.primary;
   Add("name", instance_.name);
-  Add("ip", core_.state.Announced(instance_.address));
+  Add("ip", core_.state.HostToAnnounce(instance_.address));
   Add("port", instance_.address.port);
   Add("runid", instance_.run_id);
   Add("flags", Flags());
-  Add("link-pending-commands", static_cast<int64_t>(link.Pending()));
+  Add("link-pending-commands", static_cast<int64_t>(link.PendingCount()));
   Add("link-refcount", instance_.link.use_count());
   if (instance_.kind == InstanceKind::kPrimary && primary.is_failing_over) {
     Add("failover-state", std::string(FailoverStateName(primary.failover_state)));

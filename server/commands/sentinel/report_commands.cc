@@ -115,7 +115,7 @@ struct SentinelGetMasterAddrByName {
     if (primary == nullptr) return call.reply.NullArray();
     const SentinelAddress& address = CurrentAddress(*primary);
     call.reply.Array(2);
-    call.reply.Bulk(sentinel.core().state.Announced(address));
+    call.reply.Bulk(sentinel.core().state.HostToAnnounce(address));
     call.reply.BulkInteger(address.port);
   }
 };

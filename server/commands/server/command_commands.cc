@@ -178,7 +178,7 @@ void ReplyKeys(Call& call, KeyDetail detail) {
   const std::span<const Bytes> request = call.args.Rest();
   const CommandSpec& spec = SpecOfRequest(call, request);
   const KeyList keys = KeyPositions(spec, request);
-  if (keys.Empty() && !(spec.flags & kNoMandatoryKeys)) throw Refusal{refusals::kGetKeysArguments};
+  if (keys.IsEmpty() && !(spec.flags & kNoMandatoryKeys)) throw Refusal{refusals::kGetKeysArguments};
   call.reply.Array(keys.Size());
   for (const KeyRef& key : keys) {
     if (detail == KeyDetail::kNamesAndFlags) call.reply.Array(2);

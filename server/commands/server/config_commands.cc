@@ -122,7 +122,7 @@ struct ConfigSet {
     const bool local = session.addresses.IsLocal();
     try {
       call.services.env.config.Set(
-          pairs, {.connection_is_local = local, .is_loading = call.services.storage.loading.Active()});
+          pairs, {.connection_is_local = local, .is_loading = call.services.storage.loading.IsActive()});
     } catch (const Refusal&) {
       LogNotes(call.services);
       throw;

@@ -195,7 +195,7 @@ void ChangeReplId(Call& call) {
 // --- Data
 
 void RefuseWhileLoading(Call& call) {
-  if (call.services.storage.loading.Active()) throw refusals::IsLoading(NamedTraits(call.services.env.settings));
+  if (call.services.storage.loading.IsActive()) throw refusals::LoadingDataset(NamedTraits(call.services.env.settings));
 }
 
 // Redis: DEBUG finds keys that have expired but were not removed yet.
@@ -225,7 +225,7 @@ void HtStats(Call& call) {
   TableDetail detail = call.args.TakeToken("full") ? TableDetail::kFull : TableDetail::kBrief;
   const Database& data = call.services.data.dataset.keyspace[static_cast<int>(db)];
   call.reply.Verbatim("[Dictionary HT]\n" + DescribeTable(data.Entries(), detail) + "[Expires HT]\n" +
-                          DescribeTable(data.Timed(), detail),
+                          DescribeTable(data.EntriesWithDeadline(), detail),
                       "txt");
 }
 
@@ -303,11 +303,11 @@ void Reload(Call& call) {
   services.execution.scripts.RefuseInScript();
   RefuseWhileLoading(call);
   if (options.saves && !services.storage.snapshots.IsWorthSaving()) throw Refusal{refusals::kReloadWithoutData};
-  if (options.saves && services.storage.snapshots.Running()) services.storage.child_processes.Kill();
+  if (options.saves && services.storage.snapshots.IsRunning()) services.storage.child_processes.Kill();
   if (options.saves && services.storage.snapshots.Save() == Snapshots::Outcome::kFailed)
     throw Refusal{refusals::kUnspecified};
   // Keeps expired keys if there is an append-only file or a replica, to which their removal must be propagated.
-  if (services.data.dataset.journals.Listen()) options.load.expired = RdbLoadOptions::Expired::kKeep;
+  if (services.data.dataset.journals.IsRecording()) options.load.expired = RdbLoadOptions::Expired::kKeep;
   std::optional<Capture> aside;
   if (options.flushes) {
     aside = Capture::Take(services.data.dataset);

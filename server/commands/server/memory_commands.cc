@@ -78,7 +78,7 @@ class StatsWriter {
   explicit StatsWriter(const Dialect& dialect) : version_(dialect.version.value_or(kSpokenVersion)) {}
 
   void Count(Bytes name, size_t value, const VersionMark& since = {}, const VersionMark& until = {}) {
-    const bool is_gone = !until.Empty() && until.IsIn(version_);
+    const bool is_gone = !until.IsEmpty() && until.IsIn(version_);
     if (since.IsIn(version_) && !is_gone) pairs_.emplace_back(name, static_cast<int64_t>(value));
   }
   void Ratio(Bytes name, double value) { pairs_.emplace_back(name, value); }

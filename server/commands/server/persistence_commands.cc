@@ -38,7 +38,7 @@ struct Save {
                                        .flags = kAdmin | kNoScript | kNoAsyncLoading | kNoMulti};
   static void Run(Call& call) {
     Snapshots& snapshots = call.services.storage.snapshots;
-    if (snapshots.Running() || call.services.storage.child_processes.Does(ChildWork::kTransfer))
+    if (snapshots.IsRunning() || call.services.storage.child_processes.Does(ChildWork::kTransfer))
       throw Refusal{refusals::kSaveRuns};
     if (snapshots.Save() == Snapshots::Outcome::kFailed) throw Refusal{refusals::kUnspecified};
     call.reply.Ok();
@@ -59,7 +59,7 @@ struct BgSave {
     if (!call.args.AtEnd()) throw Refusal{refusals::kSyntax};
     const Services& services = call.services;
     const bool in_transaction = !services.clients.current_execution.MayBlock();
-    if (services.storage.snapshots.Running()) throw Refusal{refusals::kSaveRuns};
+    if (services.storage.snapshots.IsRunning()) throw Refusal{refusals::kSaveRuns};
     if (services.storage.child_processes.Busy() || in_transaction) {
       if (!may_wait && !in_transaction) throw Refusal{refusals::kOtherChildRuns};
       services.storage.snapshots.Schedule();

@@ -58,7 +58,7 @@ struct WaitForReplicas {
                                        .tips = "request_policy:all_shards response_policy:agg_min"};
   static void Run(Call& call) {
     const int64_t replicas = call.args.NextInteger();
-    const int64_t timeout_ms = TimeoutMs(call, call.args.Next());
+    const int64_t timeout_ms = ParseTimeoutMs(call, call.args.Next());
     if (call.services.replication.role().is_replica) throw Refusal{refusals::kWaitOfReplica};
     if (CountReplicas(call.services, call.session) >= replicas) {
       return ReplyAckCount(call.reply, call.services, call.session);
@@ -83,7 +83,7 @@ struct WaitAof {
     if (local < 0 || local > 1) throw Refusal{refusals::kNotZeroOrOne};
     const int64_t replicas = call.args.NextInteger(refusals::kMustBePositive);
     if (replicas < 0) throw Refusal{refusals::kMustBePositive};
-    const int64_t timeout_ms = TimeoutMs(call, call.args.Next());
+    const int64_t timeout_ms = ParseTimeoutMs(call, call.args.Next());
     if (call.services.replication.role().is_replica) throw Refusal{refusals::kWaitAofOfReplica};
     if (local != 0 && !call.services.storage.aof.IsOn()) throw Refusal{refusals::kWaitAofDisabled};
     const bool is_enough =

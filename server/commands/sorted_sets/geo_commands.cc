@@ -202,7 +202,7 @@ class FoundPlaces {
   void CollectSpan(const SortedSet& places, const GeoQuery& query, const ScoreSpan& span, size_t enough) {
     const ScoreRange range = {
         .min = static_cast<double>(span.first), .max = static_cast<double>(span.end), .excludes_max = true};
-    places.ForEach(places.Within(range), Direction::kUp, [&](Bytes name, double score) {
+    places.ForEach(places.RankSpanOf(range), Direction::kUp, [&](Bytes name, double score) {
       if (found_.size() >= enough) return;
       const GeoPoint point = PointOfScore(score);
       const auto distance_m = query.shape.DistanceInside(point);

@@ -233,7 +233,7 @@ void ReplyAlgebra(Call& call, AlgebraOperation operation) {
   AlgebraOptions options = ParseAlgebra(call, operation, Purpose::kReply);
   ScoredResult result(call.db.Data().hash_key());
   Compute(options, operation, result);
-  const auto sorted = result.Sorted();
+  const auto sorted = result.SortedItems();
   MemberWriter write(call.reply, options.scores);
   write.Begin(sorted.size());
   for (const ScoreTree::Item& item : sorted) write(item.member->Member(), item.score);

@@ -108,9 +108,9 @@ RankSpan Selected(const SortedSet& set, const RangeOptions& options, const Diale
   const auto below = is_large && traits.large_sets_count_offsets_from_end ? BelowZero::kFromEnd : BelowZero::kNothing;
   switch (options.by) {
     case RangeBy::kScore:
-      return Limited(set.Within(options.score), options, below);
+      return Limited(set.RankSpanOf(options.score), options, below);
     case RangeBy::kLex:
-      return Limited(set.Within(options.lex), options, below);
+      return Limited(set.RankSpanOf(options.lex), options, below);
     case RangeBy::kRank:
       break;
   }
@@ -260,7 +260,7 @@ struct ZRangeStore {
 
 template <class Range>
 void ReplyCountWithin(Call& call, Bytes key, const Range& range) {
-  call.reply.Integer(static_cast<int64_t>(call.db.Read<SortedSet>(key).Within(range).count));
+  call.reply.Integer(static_cast<int64_t>(call.db.Read<SortedSet>(key).RankSpanOf(range).count));
 }
 
 struct ZCount {
@@ -332,7 +332,7 @@ struct ZRemRangeByScore {
   static void Run(Call& call) {
     auto [key, min, max] = call.args.Take<Bytes, Bytes, Bytes>();
     const ScoreRange range = ParseScoreRange(min, max, call.services.env.dialect.traits);
-    RemoveRange(call, key, "zremrangebyscore", [&](const SortedSet& set) { return set.Within(range); });
+    RemoveRange(call, key, "zremrangebyscore", [&](const SortedSet& set) { return set.RankSpanOf(range); });
   }
 };
 
@@ -348,7 +348,7 @@ struct ZRemRangeByLex {
   static void Run(Call& call) {
     auto [key, min, max] = call.args.Take<Bytes, Bytes, Bytes>();
     const LexRange range = ParseLexRange(min, max);
-    RemoveRange(call, key, "zremrangebylex", [&](const SortedSet& set) { return set.Within(range); });
+    RemoveRange(call, key, "zremrangebylex", [&](const SortedSet& set) { return set.RankSpanOf(range); });
   }
 };
 

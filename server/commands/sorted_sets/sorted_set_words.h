@@ -23,7 +23,7 @@ ScoreRange ParseScoreRange(Bytes min, Bytes max, const DialectTraits& traits);
 LexRange ParseLexRange(Bytes min, Bytes max);  // ends: `[member`, `(member` (exclusive), `-` (first), `+` (last)
 
 inline RankSpan RanksAmong(const IndexRange& range, size_t size) {  // the part of the range within `size` members
-  const auto [first, count] = range.Among(size);
+  const auto [first, count] = range.ClampTo(size);
   return {first, count};
 }
 
@@ -73,7 +73,7 @@ template <class PairAt>
 AddCounts AddPairs(Edit<SortedSet>& set, const AddRule& rule, size_t count, PairAt&& pair_at) {  // members and scores
   using Outcome = AddResult::Outcome;
   AddCounts counts;
-  set->Expect(count);
+  set->PrepareToAdd(count);
   for (size_t i = 0; i < count; ++i) {
     const std::pair<Bytes, double> pair = pair_at(i);
     counts.last = set->Add(pair.first, pair.second, rule);

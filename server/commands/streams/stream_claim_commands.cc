@@ -53,8 +53,8 @@ StreamGroup& GroupToClaimFrom(Edit<Stream>& stream, Bytes key, Bytes name) {
 // Releases a pending entry that was deleted from the stream. Redis: it cannot be claimed.
 void ReleaseDeleted(Call& call, const GroupEdit& edit, const StreamId& id, const PendingEntry& entry) {
   RecordPending(call, edit, id, entry);
-  edit.group.Release(id);
-  edit.stream.Count(1);
+  edit.group.RemovePending(id);
+  edit.stream.CountChanges(1);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -141,7 +141,7 @@ struct XClaim {
     }
     if (moves_on && !told) {
       RecordGroupPosition(call, edit);
-      stream.Count(1);
+      stream.CountChanges(1);
     }
     WriteClaimed(call.reply, edit.Log(), claimed, options.reply);
   }
@@ -168,7 +168,7 @@ struct XClaim {
     edit.group.Assign(id, entry);
     consumer.active_ms = call.now_ms;
     RecordPending(call, edit, id, entry);
-    edit.stream.Count(1);
+    edit.stream.CountChanges(1);
     return Outcome::kClaimed;
   }
 };
@@ -257,7 +257,7 @@ struct XAutoClaim {
         edit.group.Assign(id, entry);
         consumer.active_ms = call.now_ms;
         RecordPending(call, edit, id, entry);
-        edit.stream.Count(1);
+        edit.stream.CountChanges(1);
         result.claimed.push_back(id);
         --count;
       }

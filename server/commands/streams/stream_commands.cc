@@ -145,7 +145,7 @@ struct XTrim {
     call.reply.Integer(static_cast<int64_t>(removed));
     if (removed == 0) return;
     stream.Touched("xtrim", removed);
-    if (!call.effect.Recorded()) return;
+    if (!call.effect.IsRecording()) return;
     const TrimWords words(trim, stream->Log());
     call.effect.Replace("XTRIM", key, words.strategy, TrimWords::kOperator, words.threshold);
   }
@@ -251,7 +251,7 @@ struct XAdd {
     call.reply.Bulk(StreamIdText(id));
     stream.Touched("xadd");
     if (log.Trim(options.trim) > 0) stream.AlsoTouched("xtrim");
-    if (call.effect.Recorded()) RecordAdd(call, key, options.trim, log, id, words);
+    if (call.effect.IsRecording()) RecordAdd(call, key, options.trim, log, id, words);
   }
 };
 
@@ -394,8 +394,8 @@ struct XSetId {
     const StreamId max_deleted_id = options.max_deleted_id.IsZero() ? log.MaxDeletedId() : options.max_deleted_id;
     log.SetMaxDeletedId(std::min(max_deleted_id, options.last_id));
     call.reply.Ok();
-    stream.Count(1);
-    stream.Announce("xsetid");
+    stream.CountChanges(1);
+    stream.ReportEvent("xsetid");
   }
 };
 

@@ -64,8 +64,8 @@ StreamGroup& GroupOf(Edit<Stream>& stream, Bytes name, Bytes key) {
 
 // Redis: a change of a group does not affect WATCH.
 void GroupChanged(Edit<Stream>& stream, const KeyEvent& event) {
-  stream.Count(1);
-  stream.Announce(event);
+  stream.CountChanges(1);
+  stream.ReportEvent(event);
 }
 
 struct XGroupCreate {
@@ -240,8 +240,8 @@ struct XAck {
     if (group == nullptr) return call.reply.Integer(0);
     for (const Bytes word : call.args.Rest()) TakeStreamId(word);  // checks all IDs before the first release
     uint64_t released = 0;
-    for (const Bytes word : call.args.Rest()) released += group->Release(TakeStreamId(word)) ? 1 : 0;
-    stream.Count(released);
+    for (const Bytes word : call.args.Rest()) released += group->RemovePending(TakeStreamId(word)) ? 1 : 0;
+    stream.CountChanges(released);
     call.reply.Integer(static_cast<int64_t>(released));
   }
 };

@@ -82,7 +82,7 @@ StreamReadOptions TakeReadOptions(Call& call, Reader reader) {
     if (args.TakeTokenWith("BLOCK", 1)) {
       const bool may_wait = !call.session.IsScript() || call.services.env.dialect.traits.xread_waits_in_scripts;
       if (!may_wait) throw refusals::BlockInScript(args[0]);
-      options.block_ms = TimeoutMs(call, args.Next());
+      options.block_ms = ParseTimeoutMs(call, args.Next());
     } else if (args.TakeTokenWith("COUNT", 1)) {
       options.count = static_cast<uint64_t>(std::max<int64_t>(args.NextInteger(), 0));
     } else if (args.TakeTokenWith("STREAMS", 1)) {
@@ -226,7 +226,7 @@ Delivery DeliverNew(Call& call, const GroupEdit& edit, StreamConsumer& consumer,
   Delivery delivery{edit.key, walk, 0, {}};
   for (; walk.IsValid(); walk.Next()) {
     const StreamId& id = walk.Id();
-    log.NoteRead(edit.group, id, counting);
+    log.AdvanceGroup(edit.group, id, counting);
     if (!options.keeps_no_pending) {
       const PendingEntry entry{&consumer, call.now_ms, 1};
       edit.group.Assign(id, entry);
@@ -316,7 +316,7 @@ struct XReadGroup {
     const GroupEdit edit{key, options.group, stream, *stream->Log().FindGroup(options.group)};
     StreamConsumer& consumer = SeeConsumer(call, edit, options.consumer);
     if (position.is_new && edit.Log().LastLiveId() <= edit.group.last_id) return std::nullopt;
-    stream.Count(1);
+    stream.CountChanges(1);
     if (position.is_new) return DeliverNew(call, edit, consumer, options);
     return DeliverAgain(call, edit, consumer, position.behind, options);
   }

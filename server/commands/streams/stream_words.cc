@@ -92,8 +92,8 @@ StreamConsumer& SeeConsumer(Call& call, const GroupEdit& edit, Bytes name) {
   StreamConsumer* consumer = edit.group.FindConsumer(name);
   if (consumer == nullptr) {
     consumer = &edit.group.CreateConsumer(name, call.now_ms);
-    edit.stream.Count(1);
-    edit.stream.Announce("xgroup-createconsumer");
+    edit.stream.CountChanges(1);
+    edit.stream.ReportEvent("xgroup-createconsumer");
     call.effect.Replace("XGROUP", "CREATECONSUMER", edit.key, edit.name, name);
   }
   consumer->seen_ms = call.now_ms;
@@ -101,14 +101,14 @@ StreamConsumer& SeeConsumer(Call& call, const GroupEdit& edit, Bytes name) {
 }
 
 void RecordPending(Call& call, const GroupEdit& edit, const StreamId& id, const PendingEntry& entry) {
-  if (!call.effect.Recorded()) return;
+  if (!call.effect.IsRecording()) return;
   call.effect.Replace("XCLAIM", edit.key, edit.name, Bytes(*entry.consumer->name), 0, StreamIdText(id).View(), "TIME",
                       entry.delivered_ms, "RETRYCOUNT", static_cast<int64_t>(entry.deliveries), "FORCE", "JUSTID",
                       "LASTID", StreamIdText(edit.group.last_id).View());
 }
 
 void RecordGroupPosition(Call& call, const GroupEdit& edit) {
-  if (!call.effect.Recorded()) return;
+  if (!call.effect.IsRecording()) return;
   call.effect.Replace("XGROUP", "SETID", edit.key, edit.name, StreamIdText(edit.group.last_id).View(), "ENTRIESREAD",
                       edit.group.entries_read);
 }

@@ -59,7 +59,7 @@ struct AwaitedNumber {
 };
 
 AwaitedNumber TakeAwaitedNumber(Args& args, Bytes word) {
-  return {static_cast<uint64_t>(NumberIn(ValueOf(args, word), "number", {0, INT64_MAX}))};
+  return {static_cast<uint64_t>(ParseNumberInRange(ValueOf(args, word), "number", {0, INT64_MAX}))};
 }
 
 AwaitGoal Counted(AwaitedNumber number, const std::string& what, std::function<uint64_t()> count) {

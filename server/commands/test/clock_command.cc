@@ -50,7 +50,7 @@ void Freeze(Call& call, ClockControl& control, std::optional<int64_t> wall_ms) {
 
 void Advance(Call& call, ClockControl& control, int64_t elapsed_ms) {
   RequireJump(call, control, elapsed_ms);
-  control.Depart(call.session.id, elapsed_ms);
+  control.PostJump(call.session.id, elapsed_ms);
   call.ContinueInNextTurn();
 }
 
@@ -90,7 +90,7 @@ struct TestClock {
       "Shows, stops and moves the clock that data and clients of this server see.");
   static void Run(Call& call) {
     ClockControl& control = call.services.lab.clock;
-    if (control.IsUnderWay(call.session.id)) return Arrive(call, control);
+    if (control.IsJumpPosted(call.session.id)) return Arrive(call, control);
     if (!call.args.AtEnd()) return MakeMove(call, control, ClockMoveIn(call));
     call.reply.Map(kClockFields);
     ReplyClock(call.reply, control);

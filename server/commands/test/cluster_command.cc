@@ -105,7 +105,7 @@ void ListNodes(Call& call) {
     call.reply.Bulk("port");
     call.reply.Integer(member.port);
     call.reply.Bulk("role");
-    call.reply.Bulk(member.lives ? NodeRoleName(member.role) : "dead");
+    call.reply.Bulk(member.is_alive ? NodeRoleName(member.role) : "dead");
   }
 }
 
@@ -142,7 +142,7 @@ void DelayNode(Call& call) {
   const size_t member = MemberNamed(group, call.args.Next());
   const int64_t delay_ms = DelayMs(call.args.Next());
   call.args.ExpectEnd();
-  if (!group.List()[member].lives) throw Refusal{kDead};
+  if (!group.List()[member].is_alive) throw Refusal{kDead};
   group.Lag(member, delay_ms);
   call.reply.Ok();
 }

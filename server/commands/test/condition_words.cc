@@ -37,12 +37,12 @@ constexpr std::array kOfClients = {
     ClientCondition{"lib", TakePattern<&ClientFilter::library>},
     ClientCondition{"id",
                     [](const GivenCondition& given, ClientFilter& filter) {
-                      const int64_t id = NumberIn(given.value, "client id", {1, INT64_MAX});
+                      const int64_t id = ParseNumberInRange(given.value, "client id", {1, INT64_MAX});
                       SetOnce(filter.id, given.word, static_cast<uint64_t>(id));
                     }},
     ClientCondition{"db",
                     [](const GivenCondition& given, ClientFilter& filter) {
-                      const int64_t db = NumberIn(given.value, "database", {0, INT32_MAX});
+                      const int64_t db = ParseNumberInRange(given.value, "database", {0, INT32_MAX});
                       SetOnce(filter.db, given.word, static_cast<int>(db));
                     }},
 };
@@ -84,11 +84,11 @@ constexpr std::array kOfRequests = {
                                RequestFilter& filter) { SetOnce(filter.key, given.word, TextPattern(given.value)); }},
     RequestCondition{"script",
                      [](const GivenCondition& given, const CommandTable&, RequestFilter& filter) {
-                       SetOnce(filter.is_in_script, given.word, YesOrNo(given.value));
+                       SetOnce(filter.is_in_script, given.word, ParseYesNo(given.value));
                      }},
     RequestCondition{"transaction",
                      [](const GivenCondition& given, const CommandTable&, RequestFilter& filter) {
-                       SetOnce(filter.is_in_transaction, given.word, YesOrNo(given.value));
+                       SetOnce(filter.is_in_transaction, given.word, ParseYesNo(given.value));
                      }},
 };
 
@@ -134,7 +134,7 @@ bool TakeCondition(Args& args, const CommandTable& commands, JournalFilter& filt
   }
   if (!is_next("since")) return TakeCondition(args, commands, filter.request);
   const GivenCondition given = Take(args);
-  const int64_t since = NumberIn(given.value, "number of an entry", {0, INT64_MAX});
+  const int64_t since = ParseNumberInRange(given.value, "number of an entry", {0, INT64_MAX});
   SetOnce(filter.since, given.word, static_cast<uint64_t>(since));
   return true;
 }
@@ -149,8 +149,8 @@ ClientFilter TakeClientFilter(Args& args) {
 }
 
 void RequireWhole(const RequestJournal& journal, const JournalFilter& filter) {
-  if (journal.Lost() == 0 || filter.since.value_or(0) >= journal.FirstSeq()) return;
-  throw Refusal{StrCat("ERR the journal has lost its first ", journal.Lost(),
+  if (journal.DroppedCount() == 0 || filter.since.value_or(0) >= journal.FirstSeq()) return;
+  throw Refusal{StrCat("ERR the journal has lost its first ", journal.DroppedCount(),
                        " entries. Keep more with TEST JOURNAL START LAST n, or ask SINCE ", journal.FirstSeq())};
 }
 

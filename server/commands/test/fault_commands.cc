@@ -35,8 +35,8 @@ void AddFault(Call& call) {
     throw Refusal{"ERR there is a fault '" + std::string(refusals::ShownPart(order.name)) +
                   "' already. TEST FAULT DEL removes it"};
   }
-  if (FaultRulesOf(call).Count() >= FaultRules::kMost) {
-    throw Refusal{StrCat("ERR there are ", FaultRules::kMost, " faults already. Delete one first")};
+  if (FaultRulesOf(call).Count() >= FaultRules::kMaxRules) {
+    throw Refusal{StrCat("ERR there are ", FaultRules::kMaxRules, " faults already. Delete one first")};
   }
   FaultRulesOf(call).Add(std::move(order));
   call.reply.Ok();

@@ -45,7 +45,7 @@ struct KnownError {
 };
 std::array<KnownError, 10> KnownErrors() {
   const DialectTraits redis;
-  return {{{"loading", refusals::IsLoading(redis).text},
+  return {{{"loading", refusals::LoadingDataset(redis).text},
            {"oom", refusals::kOutOfMemory},
            {"readonly", refusals::kReadOnlyReplica},
            {"masterdown", refusals::kPrimaryDown},
@@ -59,7 +59,7 @@ std::array<KnownError, 10> KnownErrors() {
 
 // Takes the arguments of MOVED and ASK: a slot and the node that has it.
 std::string TakeRedirect(Args& args, Bytes word) {
-  const int64_t slot = NumberIn(ValueOf(args, word), "slot", {0, kSlots - 1});
+  const int64_t slot = ParseNumberInRange(ValueOf(args, word), "slot", {0, kSlots - 1});
   const Bytes node = ValueOf(args, word);
   const size_t colon = node.rfind(':');
   const auto port = colon == Bytes::npos ? std::nullopt : ParseInteger(node.substr(colon + 1));
@@ -126,13 +126,13 @@ constexpr std::array kKnownActions = {
         "cut",
         [](Args& args, Bytes action) -> FaultOrder::Action {
           const Bytes bytes = ValueOf(args, action);
-          return RequestFault{.kind = FaultKind::kCut, .amount = NumberIn(bytes, "number of bytes", {0, kMostBytes})};
+          return RequestFault{.kind = FaultKind::kCut, .amount = ParseNumberInRange(bytes, "number of bytes", {0, kMostBytes})};
         }},
     KnownAction{"trickle",
                 [](Args& args, Bytes action) -> FaultOrder::Action {
                   const Bytes rate = ValueOf(args, action);
                   return RequestFault{.kind = FaultKind::kTrickle,
-                                      .amount = NumberIn(rate, "number of bytes a second", {1, kMostPerSecond})};
+                                      .amount = ParseNumberInRange(rate, "number of bytes a second", {1, kMostPerSecond})};
                 }},
     KnownAction{"silence", Plain<FaultKind::kSilence>},
     KnownAction{"refuse", TakeRefusal},
@@ -154,7 +154,7 @@ uint64_t Chance(Bytes word) {
   const auto percent = ParseDouble(word);
   if (!percent || !(*percent >= 0 && *percent <= 100)) RefuseWord(word, "share", "a number from 0 to 100");
   const double share = std::ldexp(*percent / 100, 64);
-  return share >= std::ldexp(1.0, 64) ? Turns::kAlways : static_cast<uint64_t>(share);
+  return share >= std::ldexp(1.0, 64) ? HitSchedule::kAlways : static_cast<uint64_t>(share);
 }
 
 void TakeOptions(Args& args, FaultOrder& order) {
@@ -163,9 +163,9 @@ void TakeOptions(Args& args, FaultOrder& order) {
     const Bytes word = args.Next();
     const auto is = [word](Bytes name) { return EqualsIgnoreCase(word, name); };
     if (is("times")) {
-      SetOnce(times, word, static_cast<uint64_t>(NumberIn(ValueOf(args, word), "number of times", {1, INT64_MAX})));
+      SetOnce(times, word, static_cast<uint64_t>(ParseNumberInRange(ValueOf(args, word), "number of times", {1, INT64_MAX})));
     } else if (is("after")) {
-      SetOnce(after, word, static_cast<uint64_t>(NumberIn(ValueOf(args, word), "number of times", {0, INT64_MAX})));
+      SetOnce(after, word, static_cast<uint64_t>(ParseNumberInRange(ValueOf(args, word), "number of times", {0, INT64_MAX})));
     } else if (is("percent")) {
       SetOnce(chance, word, Chance(ValueOf(args, word)));
     } else if (is("for")) {
@@ -175,7 +175,7 @@ void TakeOptions(Args& args, FaultOrder& order) {
     }
   }
   order.turns = {
-      .times = times.value_or(Turns::kAlways), .after = after.value_or(0), .chance = chance.value_or(Turns::kAlways)};
+      .times = times.value_or(HitSchedule::kAlways), .after = after.value_or(0), .chance = chance.value_or(HitSchedule::kAlways)};
 }
 
 // Connections can be selected only by address, and the disk has no clients.
@@ -211,7 +211,7 @@ FaultOrder TakeFaultOrder(Args& args, const CommandTable& commands) {
   CheckFilter(order, taken == 0 ? "" : is_address ? "addr" : "others");
   const auto* const refused = std::get_if<RefusedConnections>(&order.action);
   const bool has_turns =
-      order.turns.times != Turns::kAlways || order.turns.after != 0 || order.turns.chance != Turns::kAlways;
+      order.turns.times != HitSchedule::kAlways || order.turns.after != 0 || order.turns.chance != HitSchedule::kAlways;
   if (has_turns && refused != nullptr && *refused == RefusedConnections::kNotAccepted) {
     throw Refusal{"ERR REFUSE LISTEN counts nothing, since nobody is heard. FOR says how long"};
   }

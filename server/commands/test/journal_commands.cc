@@ -53,7 +53,7 @@ void StartJournal(Call& call) {
   size_t last = RequestJournal::kUsualLast;
   if (call.args.TakeToken("LAST")) {
     const Bytes word = ValueOf(call.args, "LAST");
-    last = static_cast<size_t>(NumberIn(word, "number of entries", {1, int64_t{RequestJournal::kMostLast}}));
+    last = static_cast<size_t>(ParseNumberInRange(word, "number of entries", {1, int64_t{RequestJournal::kMostLast}}));
   }
   call.args.ExpectEnd();
   const Services& services = call.services;
@@ -110,7 +110,7 @@ void GetEntries(Call& call) {
   size_t most = RequestJournal::kMostLast;
   if (call.args.TakeToken("COUNT")) {
     const Bytes word = ValueOf(call.args, "COUNT");
-    most = static_cast<size_t>(NumberIn(word, "number of entries", {0, int64_t{RequestJournal::kMostLast}}));
+    most = static_cast<size_t>(ParseNumberInRange(word, "number of entries", {0, int64_t{RequestJournal::kMostLast}}));
   }
   ExpectNoMore(call.args, ", and COUNT behind them");
   std::vector<const RequestEntry*> found;
@@ -176,7 +176,7 @@ struct Bounds {
 
 std::optional<Bounds> TakeBounds(Args& args) {
   const auto number = [&args](Bytes word) {
-    return static_cast<uint64_t>(NumberIn(ValueOf(args, word), "number of times", {0, INT64_MAX}));
+    return static_cast<uint64_t>(ParseNumberInRange(ValueOf(args, word), "number of times", {0, INT64_MAX}));
   };
   if (args.TakeToken("NONE")) return Bounds{0, 0, "none"};
   if (args.TakeToken("TIMES")) {
@@ -249,7 +249,7 @@ void ExpectSequence(Call& call) {
 void ExpectRoundTrips(Call& call) {
   if (!call.args.TakeToken("AT-MOST")) throw Refusal{"ERR write ROUNDTRIPS AT-MOST n"};
   const auto most =
-      static_cast<uint64_t>(NumberIn(ValueOf(call.args, "AT-MOST"), "number of round trips", {0, INT64_MAX}));
+      static_cast<uint64_t>(ParseNumberInRange(ValueOf(call.args, "AT-MOST"), "number of round trips", {0, INT64_MAX}));
   const auto conditions = call.args.Rest();
   JournalFilter filter;
   filter.request.client = TakeClientFilter(call.args);
@@ -301,7 +301,7 @@ struct TestReport {
     }
     size_t last = kUsualLast;
     if (call.args.TakeToken("LAST")) {
-      last = static_cast<size_t>(NumberIn(ValueOf(call.args, "LAST"), "number of entries", {1, int64_t{kMostLast}}));
+      last = static_cast<size_t>(ParseNumberInRange(ValueOf(call.args, "LAST"), "number of entries", {1, int64_t{kMostLast}}));
     }
     if (!call.args.AtEnd()) {
       throw Refusal{"ERR " + Shown(call.args.Rest()[0]) + " is not understood here. There are " + kConditions +

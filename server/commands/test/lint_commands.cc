@@ -31,7 +31,7 @@ LintRule RuleNamed(Bytes name) {
 LintRule TakeRule(Bytes word, LintLimits& limits) {
   const size_t sign = word.find('=');
   const LintRule rule = RuleNamed(word.substr(0, sign));
-  const LintRuleInfo& info = InfoOf(rule);
+  const LintRuleInfo& info = GetLintRuleInfo(rule);
   const std::string name(info.name);
   if (sign == Bytes::npos) {
     if (!info.NeedsValue()) return rule;
@@ -94,8 +94,8 @@ void ClearFindings(Call& call) {
 }
 
 void ShowFinding(Call& call, const LintFinding& finding) {
-  const LintRuleInfo& info = InfoOf(finding.rule);
-  ReplyFields(call.reply, 9 + ReplyFields::kOfClient)
+  const LintRuleInfo& info = GetLintRuleInfo(finding.rule);
+  ReplyFields(call.reply, 9 + ReplyFields::kClientFields)
       .Text("rule", info.name)
       .Text("why", finding.why)
       .Text("instead", info.instead)
@@ -164,7 +164,7 @@ struct TestMissing {
     constexpr std::array<Bytes, 4> kKinds = {"command", "subcommand", "option", "directive"};
     call.reply.Array(missing.All().size());
     for (const MissingFeature* feature : missing.All()) {
-      ReplyFields(call.reply, 6 + ReplyFields::kOfClient)
+      ReplyFields(call.reply, 6 + ReplyFields::kClientFields)
           .Text("kind", kKinds[static_cast<size_t>(feature->kind)])
           .Text("what", feature->name)
           .Text("request", feature->request)

@@ -51,7 +51,7 @@ void SaveSnapshot(Call& call) {
   if (services.env.settings.maxmemory != 0 && services.data.eviction.LacksMemory())
     throw Refusal{refusals::kOutOfMemory};
   if (services.lab.snapshots.IsFull() && !services.lab.snapshots.Has(name)) {
-    throw Refusal{StrCat("ERR there are ", NamedSnapshots::kMost, " snapshots already. Delete one first")};
+    throw Refusal{StrCat("ERR there are ", NamedSnapshots::kMaxSnapshots, " snapshots already. Delete one first")};
   }
   services.lab.snapshots.Save(name);
   call.reply.Ok();
@@ -123,7 +123,7 @@ void ResetData(Call& call) {
   std::vector<int> all(static_cast<size_t>(call.services.data.dataset.keyspace.Count()));
   std::iota(all.begin(), all.end(), 0);
   for (Database& content : call.db.Flush(all)) call.services.data.lazy_free.Free(std::move(content), FreeMode::kLater);
-  if (!call.unit.Recorded()) return;
+  if (!call.unit.IsRecording()) return;
   const Bytes words[] = {"FLUSHALL"};
   call.unit.data().effects.Add(0, words);
 }

@@ -28,7 +28,7 @@ bool OnOrOff(Bytes word) {
   throw Refusal{"ERR '" + std::string(refusals::ShownPart(word)) + "' is neither ON nor OFF"};
 }
 
-bool YesOrNo(Bytes word) {
+bool ParseYesNo(Bytes word) {
   if (EqualsIgnoreCase(word, "yes")) return true;
   if (EqualsIgnoreCase(word, "no")) return false;
   throw Refusal{"ERR " + Shown(word) + " is neither YES nor NO"};
@@ -45,10 +45,10 @@ Bytes ValueOf(Args& args, Bytes word) {
   return args.Next();
 }
 
-int64_t NumberIn(Bytes word, const std::string& what, Range range) {
+int64_t ParseNumberInRange(Bytes word, const std::string& what, Range range) {
   const auto number = ParseInteger(word);
-  if (number && *number >= range.least && *number <= range.most) return *number;
-  RefuseWord(word, what, StrCat("a number from ", range.least, " to ", range.most));
+  if (number && *number >= range.min && *number <= range.max) return *number;
+  RefuseWord(word, what, StrCat("a number from ", range.min, " to ", range.max));
 }
 
 void RunTestAction(Call& call, std::span<const TestAction> actions) {

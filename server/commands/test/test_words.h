@@ -30,7 +30,7 @@ constexpr CommandSpec TestSpec(std::string_view syntax, std::string_view summary
 int64_t DurationMs(Bytes word);  // parses `250`, `250ms`, `30s`, `5m`, `2h` or `7d`, or throws a Refusal
 int64_t TimeMs(Bytes word);      // parses a time in Unix milliseconds. Throws a Refusal that says so
 bool OnOrOff(Bytes word);        // parses ON or OFF. Throws a Refusal
-bool YesOrNo(Bytes word);        // parses YES or NO. Throws a Refusal
+bool ParseYesNo(Bytes word);        // parses YES or NO. Throws a Refusal
 
 std::string Shown(Bytes word);  // the argument, quoted and shortened for an error text
 [[noreturn]] void RefuseWord(Bytes word, const std::string& what, const std::string& instead);  // throws a Refusal
@@ -38,10 +38,10 @@ std::string Shown(Bytes word);  // the argument, quoted and shortened for an err
 Bytes ValueOf(Args& args, Bytes word);  // takes the value after an argument `word` such as COMMAND or TIMES
 
 struct Range {  // both ends are included
-  int64_t least;
-  int64_t most;
+  int64_t min;
+  int64_t max;
 };
-int64_t NumberIn(Bytes word, const std::string& what, Range range);  // throws a Refusal that names `what`
+int64_t ParseNumberInRange(Bytes word, const std::string& what, Range range);  // throws a Refusal that names `what`
 
 template <class Value>
 void SetOnce(std::optional<Value>& place, Bytes word, Value value) {  // throws a Refusal if `word` is given twice
@@ -58,7 +58,7 @@ void RunTestAction(Call& call, std::span<const TestAction> actions);  // runs th
 
 class ReplyFields {  // writes a map reply, field by field
  public:
-  static constexpr size_t kOfClient = 5;  // fields that Client writes
+  static constexpr size_t kClientFields = 5;  // fields that Client writes
 
   ReplyFields(Reply& reply, size_t fields) : reply_(reply) { reply_.Map(fields); }
   ReplyFields& Text(Bytes name, Bytes value) {  // a field with a text

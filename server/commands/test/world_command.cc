@@ -37,8 +37,8 @@ Worlds& RequireWorlds(const Call& call) {
 }
 
 void CheckName(Bytes name) {
-  if (!name.empty() && name.size() <= Worlds::kLongestName) return;
-  throw Refusal{StrCat("ERR the name of a world has 1 to ", Worlds::kLongestName, " bytes")};
+  if (!name.empty() && name.size() <= Worlds::kMaxNameBytes) return;
+  throw Refusal{StrCat("ERR the name of a world has 1 to ", Worlds::kMaxNameBytes, " bytes")};
 }
 
 Bytes NameOfExistingWorld(Call& call) {
@@ -53,8 +53,8 @@ void MakeWorld(Call& call, Bytes name, const Worlds::Order& order) {
   CheckName(name);
   if (services.env.settings.maxmemory != 0 && services.data.eviction.LacksMemory())
     throw Refusal{refusals::kOutOfMemory};
-  if (worlds.Count() >= Worlds::kMost) {
-    throw Refusal{StrCat("ERR there are ", Worlds::kMost, " worlds already. Drop one first")};
+  if (worlds.Count() >= Worlds::kMaxWorlds) {
+    throw Refusal{StrCat("ERR there are ", Worlds::kMaxWorlds, " worlds already. Drop one first")};
   }
   if (const auto trouble = worlds.Create(name, order)) throw Refusal{"ERR " + *trouble};
 }
@@ -177,7 +177,7 @@ bool LogInToWorld(Call& call, Bytes user, Bytes password, std::vector<std::strin
   const Permission permission = services.env.settings.test_commands;
   if (permission == Permission::kLocalConnections && !call.session.addresses.IsLocal()) return false;
   const bool is_open =
-      !services.clients.users.LoginRequired() || services.clients.users.LogIn("default", password) != nullptr;
+      !services.clients.users.LoginRequired() || services.clients.users.FindIfPasswordMatches("default", password) != nullptr;
   if (!is_open) {
     services.clients.permissions.NoteFailedLogin(call.session, call.args.Words()[0], user);
     throw Refusal{kWrongWorldPassword};

@@ -19,11 +19,11 @@ struct DiskFaults::Slot {
   std::atomic<uint64_t> times = 0, after = 0, chance = 0, seed = 0;
   TurnCounts counts;
 
-  Turns turns() const { return {.times = times, .after = after, .chance = chance, .seed = seed}; }
+  HitSchedule turns() const { return {.times = times, .after = after, .chance = chance, .seed = seed}; }
 };
 
 struct DiskFaults::Table {
-  std::array<Slot, kMost> slots;
+  std::array<Slot, kMaxDiskRules> slots;
 };
 
 DiskFaults::DiskFaults() = default;
@@ -32,7 +32,7 @@ DiskFaults::~DiskFaults() {
   if (Table* table = table_.load()) munmap(table, sizeof(Table));
 }
 
-bool DiskFaults::Add(uint64_t serial, const DiskFault& fault, const Turns& turns) {
+bool DiskFaults::Add(uint64_t serial, const DiskFault& fault, const HitSchedule& turns) {
   if (table_.load() == nullptr) {
     void* memory = mmap(nullptr, sizeof(Table), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return false;

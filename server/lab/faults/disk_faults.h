@@ -24,7 +24,7 @@ struct DiskFault {  // what TEST FAULT does to a write or sync
 
 class DiskFaults {  // the rules of TEST FAULT for the disk
  public:
-  static constexpr size_t kMost = 64;  // rules
+  static constexpr size_t kMaxDiskRules = 64;  // rules
 
   DiskFaults();
   ~DiskFaults();
@@ -32,7 +32,7 @@ class DiskFaults {  // the rules of TEST FAULT for the disk
   DiskFaults& operator=(const DiskFaults&) = delete;
 
   // Adds a rule. Returns false if there is no room. Requires: `serial` is larger than 0 and all previous serials.
-  bool Add(uint64_t serial, const DiskFault& fault, const Turns& turns);
+  bool Add(uint64_t serial, const DiskFault& fault, const HitSchedule& turns);
   void Remove(uint64_t serial);
   void Seed(uint64_t serial, uint64_t seed);
   const TurnCounts* CountsOf(uint64_t serial) const;  // null if there is no such rule

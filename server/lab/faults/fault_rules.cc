@@ -59,7 +59,7 @@ void FaultRules::Add(FaultOrder order) {
   if (shuts && sockets_ == nullptr) throw Refusal{kNoSockets};
   const auto* const disk = std::get_if<DiskFault>(&order.action);
   if (disk != nullptr && !parts_.disk.Add(serial, *disk, order.turns)) {
-    throw Refusal{StrCat("ERR there are ", DiskFaults::kMost, " faults of the disk already. Delete one first")};
+    throw Refusal{StrCat("ERR there are ", DiskFaults::kMaxDiskRules, " faults of the disk already. Delete one first")};
   }
   last_serial_ = serial;
   Rule& rule = rules_.emplace_back(std::move(order), serial);

@@ -1,5 +1,5 @@
 // FaultRules: TEST FAULT. The rules of a server, in the order in which they were added. A request, connection or disk
-// operation meets the first rule that matches it and that acts now by its Turns (TIMES, AFTER, PERCENT).
+// operation meets the first rule that matches it and that acts now by its HitSchedule (TIMES, AFTER, PERCENT).
 //
 // Each command has a list of the rules that may match it, made when the command is first used. So rules for other
 // commands cost it nothing.
@@ -37,13 +37,13 @@ struct FaultOrder {  // the arguments of TEST FAULT ADD
   std::vector<std::string> words;  // arguments after the name, for LIST
   RequestFilter filter;            // the requests on which it acts
   Action action;                   // what it does
-  Turns turns;                     // how often it acts; without its seed
+  HitSchedule turns;                     // how often it acts; without its seed
   std::optional<int64_t> for_ms;   // the rule ends after this time
 };
 
 class FaultRules final : public RequestFaults, public Timers::Source {  // the rules of TEST FAULT
  public:
-  static constexpr size_t kMost = 10'000;  // rules
+  static constexpr size_t kMaxRules = 10'000;  // rules
 
   struct Parts {  // references to what the class uses
     const Env& env;
@@ -61,7 +61,7 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
   size_t Count() const { return rules_.size(); }  // number of rules
   bool Has(Bytes name) const { return names_.contains(name); }
   // Adds a rule. Throws a Refusal if this server cannot have such a rule. Requires: the name is free and Count() <
-  // kMost.
+  // kMaxRules.
   void Add(FaultOrder order);
   // Removes the rule and releases the requests that it delays. Returns false if there is no such rule.
   bool Delete(Bytes name);  // false: there is no such rule

@@ -1,4 +1,4 @@
-// Turns: how often a fault acts on the requests that it matches (TIMES, AFTER and PERCENT of TEST FAULT).
+// HitSchedule: how often a fault acts on the requests that it matches (TIMES, AFTER and PERCENT of TEST FAULT).
 #pragma once
 
 #include <atomic>
@@ -8,7 +8,7 @@
 
 namespace respite {
 
-struct Turns {  // how often a fault acts on the requests that it matches (TIMES, AFTER, PERCENT)
+struct HitSchedule {  // how often a fault acts on the requests that it matches (TIMES, AFTER, PERCENT)
   static constexpr uint64_t kAlways = UINT64_MAX;  // no limit
 
   uint64_t times = kAlways;   // maximum number of hits
@@ -21,10 +21,10 @@ class TurnCounts {  // how often a fault rule has matched and acted; threads and
  public:
   uint64_t Matches() const { return matches_.load(std::memory_order_relaxed); }  // requests that the rule matched
   uint64_t Hits() const { return hits_.load(std::memory_order_relaxed); }        // matches on which it acted
-  bool IsSpent(const Turns& turns) const { return Hits() >= turns.times; }       // it never acts again
+  bool IsSpent(const HitSchedule& turns) const { return Hits() >= turns.times; }       // it never acts again
   void Reset();                                                                  // sets both counters to 0
   // Counts a match. Returns whether the fault acts on it.
-  bool Take(const Turns& turns);
+  bool Take(const HitSchedule& turns);
 
  private:
   std::atomic<uint64_t> matches_ = 0;  // requests that the rule matched
@@ -36,11 +36,11 @@ inline void TurnCounts::Reset() {
   hits_.store(0, std::memory_order_relaxed);
 }
 
-inline bool TurnCounts::Take(const Turns& turns) {
+inline bool TurnCounts::Take(const HitSchedule& turns) {
   if (IsSpent(turns)) return false;
   const uint64_t number = matches_.fetch_add(1, std::memory_order_relaxed);
   if (number < turns.after) return false;
-  if (turns.chance != Turns::kAlways && DerivedSeed(turns.seed, number) >= turns.chance) return false;
+  if (turns.chance != HitSchedule::kAlways && DerivedSeed(turns.seed, number) >= turns.chance) return false;
   uint64_t hits = Hits();
   do {
     if (hits >= turns.times) return false;

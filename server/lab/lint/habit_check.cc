@@ -30,11 +30,11 @@ bool CreatesKeys(const KeyRef& key) { return (key.flags & (kKeyInsert | kKeyUpda
 std::string ExplainNoTtl(const KeyName& key) { return ShownWord(key.key) + " has no deadline"; }
 
 // Returns whether the argument was added or deprecated in some version.
-bool HasMarks(const SyntaxArgument& argument) { return !argument.since.Empty() || !argument.deprecated_since.Empty(); }
+bool HasMarks(const SyntaxArgument& argument) { return !argument.since.IsEmpty() || !argument.deprecated_since.IsEmpty(); }
 
 }  // namespace
 
-void HabitCheck::Before(const LintRequest& request, LintRemarks& remarks) {
+void HabitCheck::CheckBeforeCall(const LintRequest& request, LintRemarks& remarks) {
   if (request.place == Place::kSent) written_.clear();
   if (request.place == Place::kQueued) return;
   JudgeDeadline(request, remarks);
@@ -58,7 +58,7 @@ void HabitCheck::JudgeDeadline(const LintRequest& request, LintRemarks& remarks)
       if (written_.size() < kMostWritten) written_.insert(std::move(key));
       continue;
     }
-    const Entry* const entry = Present(parts_, key);
+    const Entry* const entry = FindUnexpired(parts_, key);
     const bool keeps = entry != nullptr && entry->Deadline() != kNoDeadline && !request.IsOneOf(kOverwritingCommands);
     if (sets_deadline || keeps) continue;
     // SET NX and similar commands may leave the existing key unchanged.
@@ -91,7 +91,7 @@ void HabitCheck::JudgeMarks(const std::string& what, const VersionMark& since, c
     remarks.push_back({.rule = LintRule::kNewer,
                        .why = what + " is not in " + VersionLimitText(newest) + ": it came with " + since.Text()});
   }
-  if (!deprecated_since.Empty() && IsAtMost(deprecated_since, parts_.limits.deprecated_in)) {
+  if (!deprecated_since.IsEmpty() && IsAtMost(deprecated_since, parts_.limits.deprecated_in)) {
     remarks.push_back({.rule = LintRule::kDeprecated,
                        .why = what + " is deprecated since " + deprecated_since.Text() +
                               (replaced_by.empty() ? "" : ". Instead: " + std::string(replaced_by))});
@@ -111,10 +111,10 @@ void HabitCheck::JudgeWatch(const LintRequest& request, LintRemarks& remarks) {
                      .key = found->second.key});
 }
 
-void HabitCheck::After(const LintRequest& request, LintRemarks& remarks) {
+void HabitCheck::CheckAfterSuccess(const LintRequest& request, LintRemarks& remarks) {
   if (request.place != Place::kSent) return;
   for (const KeyName& key : std::exchange(written_, {})) {
-    const Entry* const entry = Present(parts_, key);
+    const Entry* const entry = FindUnexpired(parts_, key);
     if (entry == nullptr || entry->Deadline() != kNoDeadline) continue;
     remarks.push_back({.rule = LintRule::kNoTtl, .why = ExplainNoTtl(key), .key = key.key});
   }
@@ -122,19 +122,19 @@ void HabitCheck::After(const LintRequest& request, LintRemarks& remarks) {
 }
 
 void HabitCheck::NoteWatch(const LintRequest& request) {
-  if (!request.Is("watch")) return Failed(request.client);
-  if (request.keys.Empty()) return;
-  MakeRoomIn(watching_, kMaxClients);
+  if (!request.Is("watch")) return NoteFailedRequest(request.client);
+  if (request.keys.IsEmpty()) return;
+  ClearIfFull(watching_, kMaxClients);
   const std::string first(request.words[request.keys[0].index]);
   watching_.try_emplace(request.client.id, Watching{.client = request.owner, .key = first, .number = request.number});
 }
 
 // Forgets the WATCH of a client that has ended it. EXEC ends the WATCH even if it fails, and so does RESET.
-void HabitCheck::Failed(const Session& client) {
-  if (!watching_.empty() && !Watches(client)) watching_.erase(client.id);
+void HabitCheck::NoteFailedRequest(const Session& client) {
+  if (!watching_.empty() && !HasWatchedKeys(client)) watching_.erase(client.id);
 }
 
-void HabitCheck::Conclude(LintRemarks& remarks) {
+void HabitCheck::ReportGoneClients(LintRemarks& remarks) {
   std::erase_if(watching_, [&](const auto& row) {
     const Watching& watching = row.second;
     if (parts_.clients.Find(watching.client->id) != nullptr) return false;

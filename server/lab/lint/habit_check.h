@@ -12,10 +12,10 @@ class HabitCheck final : public LintCheck {  // the rules no-ttl, deprecated, ne
  public:
   explicit HabitCheck(const Parts& parts) : parts_(parts) {}
 
-  void Before(const LintRequest& request, LintRemarks& remarks) override;  // before the request runs
-  void After(const LintRequest& request, LintRemarks& remarks) override;   // after it has succeeded
-  void Failed(const Session& client) override;   // a request of this client has failed or was refused
-  void Conclude(LintRemarks& remarks) override;  // adds remarks about clients that have disconnected
+  void CheckBeforeCall(const LintRequest& request, LintRemarks& remarks) override;  // before the request runs
+  void CheckAfterSuccess(const LintRequest& request, LintRemarks& remarks) override;   // after it has succeeded
+  void NoteFailedRequest(const Session& client) override;   // a request of this client has failed or was refused
+  void ReportGoneClients(LintRemarks& remarks) override;  // adds remarks about clients that have disconnected
 
  private:
   struct Watching {  // a client that uses WATCH

@@ -176,10 +176,10 @@ const RequestFault* Lint::Meet(const Request& request) {
   if (request.place == Place::kSent || request.place == Place::kQueued) ++SenderOf(request.client).requests;
   const LintRequest judged = RequestOf(request);
   LintRemarks remarks;
-  for (const auto& [kind, check] : checks_) check->Before(judged, remarks);
+  for (const auto& [kind, check] : checks_) check->CheckBeforeCall(judged, remarks);
   const auto refused = Note(&judged, std::move(remarks));
   if (!refused) return nullptr;
-  const LintRuleInfo& info = InfoOf(refused->rule);
+  const LintRuleInfo& info = GetLintRuleInfo(refused->rule);
   refusal_.text = "LINT " + std::string(info.name) + ": " + refused->why + ". Instead: " + std::string(info.instead);
   return &refusal_;
 }
@@ -202,7 +202,7 @@ void Lint::OnCall(const FinishedCall& call) {
                                    .is_in_transaction = client.InTransaction()});
   request.reply_bytes = call.reply_bytes;
   LintRemarks remarks;
-  for (const auto& [kind, check] : checks_) check->After(request, remarks);
+  for (const auto& [kind, check] : checks_) check->CheckAfterSuccess(request, remarks);
   Note(&request, std::move(remarks));
 }
 
@@ -211,7 +211,7 @@ void Lint::OnRefusal(const RefusedCall& call) {
 }
 
 void Lint::TellOfFailure(const Session& client) {
-  for (const auto& [kind, check] : checks_) check->Failed(client);
+  for (const auto& [kind, check] : checks_) check->NoteFailedRequest(client);
 }
 
 void Lint::OnKeyEvent(int db, Bytes key, const KeyEvent& event) {
@@ -254,7 +254,7 @@ void Lint::Add(const LintRequest* request, const LintRemark& remark) {
   const bool is_of_request = request != nullptr && remark.client == nullptr;
   const LintClient& client = is_of_request ? request->owner : remark.client;
   const std::string command = is_of_request ? request->command.full_name : "";
-  std::string same(InfoOf(remark.rule).name);
+  std::string same(GetLintRuleInfo(remark.rule).name);
   for (const std::string& part : {command, client->name, client->library, client->user, ShapeOf(remark.key)}) {
     same += '\n';
     same += Bytes(part).substr(0, kLongestWord);
@@ -266,7 +266,7 @@ void Lint::Add(const LintRequest* request, const LintRemark& remark) {
     found->second.last_ms = now_ms;
     return;
   }
-  if (findings_.size() >= kMost) {
+  if (findings_.size() >= kMaxFindings) {
     ++lost_;
     return;
   }
@@ -291,7 +291,7 @@ std::vector<const LintFinding*> Lint::Report() {
 
 LintRemarks Lint::Leftovers() {
   LintRemarks remarks;
-  for (const auto& [kind, check] : checks_) check->Conclude(remarks);
+  for (const auto& [kind, check] : checks_) check->ReportGoneClients(remarks);
   return remarks;
 }
 

@@ -43,7 +43,7 @@ struct LintFinding {  // something that TEST LINT has found, once for all its re
 
 class Lint final : public RequestFaults, public CallObserver, private KeyEventListener {  // TEST LINT
  public:
-  static constexpr size_t kMost = 1000;  // findings
+  static constexpr size_t kMaxFindings = 1000;  // findings
 
   struct Parts {  // references to what the class uses
     const Env& env;
@@ -72,8 +72,8 @@ class Lint final : public RequestFaults, public CallObserver, private KeyEventLi
   void Continue(Lint& before);                  // takes over the rules and findings of another server, which ends
 
   std::vector<const LintFinding*> Report();  // all findings, including those about clients that have left
-  // Returns the number of distinct findings that were dropped because kMost findings were recorded already.
-  uint64_t Lost() const { return lost_; }
+  // Returns the number of distinct findings that were dropped because kMaxFindings findings were recorded already.
+  uint64_t DroppedCount() const { return lost_; }
 
   const RequestFault* Meet(const Request& request) override;
   void OnCall(const FinishedCall& call) override;    // runs the checks after a request

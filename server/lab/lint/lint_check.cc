@@ -29,9 +29,9 @@ std::string ShownWord(Bytes word) {
   return WordText(std::string(word.substr(0, kMost)) + "...");
 }
 
-bool Watches(const Session& client) { return client.transaction != nullptr && client.transaction->watches != nullptr; }
+bool HasWatchedKeys(const Session& client) { return client.transaction != nullptr && client.transaction->watches != nullptr; }
 
-const Entry* Present(const LintCheck::Parts& parts, const KeyView& key) {
+const Entry* FindUnexpired(const LintCheck::Parts& parts, const KeyView& key) {
   const Entry* const entry = parts.data.keyspace[key.db].Find(key.key);
   return entry == nullptr || entry->IsExpired(parts.env.clock.WallMs()) ? nullptr : entry;
 }

@@ -99,26 +99,26 @@ class LintCheck {  // detects violations of a few related rules
   static constexpr size_t kMaxGoneClients = 1000;
 
   virtual ~LintCheck() = default;
-  virtual void Before(const LintRequest& /*request*/, LintRemarks& /*remarks*/) {}  // before it runs
-  virtual void After(const LintRequest& /*request*/, LintRemarks& /*remarks*/) {}   // after it has succeeded
-  virtual void Failed(const Session& /*client*/) {}  // a request of this client has failed or was refused
+  virtual void CheckBeforeCall(const LintRequest& /*request*/, LintRemarks& /*remarks*/) {}  // before it runs
+  virtual void CheckAfterSuccess(const LintRequest& /*request*/, LintRemarks& /*remarks*/) {}   // after it has succeeded
+  virtual void NoteFailedRequest(const Session& /*client*/) {}  // a request of this client has failed or was refused
   // Called when the running request changes a key. Also called when a key expires, which can be at any time.
   virtual void OnKeyEvent(const KeyView& /*key*/, const KeyEvent& /*event*/) {}  // a key was changed or has expired
   virtual void Forget(const KeyView& /*key*/) {}                                 // TEST itself has replaced the key
   virtual void ForgetAll(int /*db*/) {}               // TEST itself has replaced all keys of this database
-  virtual void Conclude(LintRemarks& /*remarks*/) {}  // adds the remarks about clients that have disconnected
+  virtual void ReportGoneClients(LintRemarks& /*remarks*/) {}  // adds the remarks about clients that have disconnected
 };
 
 std::string Shown(const LintClient& client);  // "client worker-1", or "client id=7" if it has no name
 
 std::string ShownWord(Bytes word);  // a key or another argument for a sentence, shortened if it is long
 
-const Entry* Present(const LintCheck::Parts& parts, const KeyView& key);  // null if absent or expired. Cost: O(1)
-bool Watches(const Session& client);                                      // the client watches a key (WATCH)
+const Entry* FindUnexpired(const LintCheck::Parts& parts, const KeyView& key);  // null if absent or expired. Cost: O(1)
+bool HasWatchedKeys(const Session& client);                                      // the client watches a key (WATCH)
 
 // Clears a full table, so that the memory of a check does not grow with the load.
 template <class Table>
-void MakeRoomIn(Table& table, size_t most) {
+void ClearIfFull(Table& table, size_t most) {
   if (table.size() >= most) table.clear();
 }
 

@@ -103,7 +103,7 @@ std::string VersionLimitText(const Version& version) {
   return version.patch == kAnyPart ? text : StrCat(text, '.', version.patch);
 }
 
-const LintRuleInfo& InfoOf(LintRule rule) { return kRules[static_cast<size_t>(rule)]; }
+const LintRuleInfo& GetLintRuleInfo(LintRule rule) { return kRules[static_cast<size_t>(rule)]; }
 
 std::span<const LintRuleInfo, kLintRules> AllLintRules() { return kRules; }
 

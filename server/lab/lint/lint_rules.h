@@ -44,7 +44,7 @@ struct LintRuleInfo {  // texts about a rule
   bool NeedsValue() const { return !has_usual_value; }  // the rule is on only when it is named with a value
 };
 
-const LintRuleInfo& InfoOf(LintRule rule);  // texts about the rule
+const LintRuleInfo& GetLintRuleInfo(LintRule rule);  // texts about the rule
 std::span<const LintRuleInfo, kLintRules> AllLintRules();
 // Finds a rule by its name, in any case. Returns nullopt if there is none.
 std::optional<LintRule> LintRuleByName(Bytes name);

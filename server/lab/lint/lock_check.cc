@@ -37,7 +37,7 @@ struct Taking {
 };
 
 std::optional<Taking> TakingOf(const LintRequest& request) {
-  if (request.keys.Empty()) return std::nullopt;
+  if (request.keys.IsEmpty()) return std::nullopt;
   if (request.Is("setnx")) return Taking{request.keys[0], false};
   if (!request.Is("set") || !request.HasOption(3, "NX")) return std::nullopt;
   const bool has_deadline =
@@ -74,7 +74,7 @@ bool LockCheck::Holder::Knows(const KeyView& key) const {
   return found != used.end() && found->second;
 }
 
-void LockCheck::Before(const LintRequest& request, LintRemarks& remarks) {
+void LockCheck::CheckBeforeCall(const LintRequest& request, LintRemarks& remarks) {
   if (request.place == Place::kQueued) return;
   NoteScript(request);
   JudgeTaking(request, remarks);
@@ -95,7 +95,7 @@ void LockCheck::JudgeTaking(const LintRequest& request, LintRemarks& remarks) {
   const auto taking = TakingOf(request);
   if (!taking) return;
   KeyName key = request.Key(taking->key);
-  if (Present(parts_, key) != nullptr) return;
+  if (FindUnexpired(parts_, key) != nullptr) return;
   if (!taking->has_deadline) {
     // A transaction or a script may set the deadline with a later command.
     if (request.place == Place::kSent) {
@@ -122,7 +122,7 @@ void LockCheck::JudgeDeletion(const LintRequest& request, LintRemarks& remarks) 
     const auto found = locks_.find(key);
     if (found == locks_.end() || !found->second.holder) continue;
     const LintClient& holder = found->second.holder->client;
-    if (holder->id == request.client.id || Present(parts_, key) == nullptr || HasCompared(request, key)) continue;
+    if (holder->id == request.client.id || FindUnexpired(parts_, key) == nullptr || HasCompared(request, key)) continue;
     const bool was_holder = std::ranges::any_of(
         found->second.former, [&](const Holder& former) { return former.client->id == request.client.id; });
     remarks.push_back({.rule = LintRule::kForeignUnlock,
@@ -174,17 +174,17 @@ void LockCheck::NoteUse(const KeyView& key, Work work, Lock& lock, LintRemarks& 
   }
 }
 
-void LockCheck::After(const LintRequest& request, LintRemarks& remarks) {
+void LockCheck::CheckAfterSuccess(const LintRequest& request, LintRemarks& remarks) {
   NoteWatches(request);
   const auto taken = std::exchange(taking_, std::nullopt);
-  if (taken && Present(parts_, *taken) != nullptr) {
+  if (taken && FindUnexpired(parts_, *taken) != nullptr) {
     Take(request, *taken);
   } else if (request.command.Is(kWrite) || request.RunsScript()) {
     for (const KeyRef& key : request.keys) Touch(request, request.View(key));
   }
   if (request.place != Place::kSent) return;
   for (const KeyName& key : std::exchange(without_deadline_, {})) {
-    const Entry* const entry = Present(parts_, key);
+    const Entry* const entry = FindUnexpired(parts_, key);
     if (entry == nullptr || entry->Deadline() != kNoDeadline) continue;
     remarks.push_back({.rule = LintRule::kLockWithoutTtl, .why = ExplainLockWithoutTtl(key), .key = key.key});
   }
@@ -205,21 +205,21 @@ void LockCheck::Take(const LintRequest& request, const KeyName& key) {
   }
   std::erase_if(lock.former, [id](const Holder& former) { return former.client->id == id; });
   lock.holder = Holder{.client = request.owner};
-  MakeRoomIn(locks_of_, kMaxClients);
+  ClearIfFull(locks_of_, kMaxClients);
   KeySet& mine = locks_of_[id];
   DropDone(mine, id);
   AddKey(mine, key);
 }
 
-bool LockCheck::IsDone(const KeyName& key, const Lock& lock) const {
-  return lock.former.empty() && Present(parts_, key) == nullptr;
+bool LockCheck::IsFinished(const KeyName& key, const Lock& lock) const {
+  return lock.former.empty() && FindUnexpired(parts_, key) == nullptr;
 }
 
 // Removes finished locks. There are many if a program sets a key per job to prevent double execution.
 void LockCheck::MakeRoom() {
   if (locks_.size() < kMostLocks) return;
   std::erase_if(locks_, [this](const auto& row) {
-    const bool is_done = IsDone(row.first, row.second);
+    const bool is_done = IsFinished(row.first, row.second);
     if (is_done) UnlinkAll(row.first, row.second);
     return is_done;
   });
@@ -234,7 +234,7 @@ void LockCheck::DropDone(KeySet& locks, uint64_t client) {
     const auto found = locks_.find(key);
     if (found == locks_.end()) return true;
     const Lock& lock = found->second;
-    const bool is_done = IsDone(key, lock) && (!lock.holder || lock.holder->client->id == client);
+    const bool is_done = IsFinished(key, lock) && (!lock.holder || lock.holder->client->id == client);
     if (is_done) locks_.erase(found);
     return is_done;
   });
@@ -304,7 +304,7 @@ void LockCheck::NoteWatches(const LintRequest& request) {
 
 // Forgets the WATCH of a client that has ended it. EXEC ends the WATCH even if it fails, and so does RESET.
 void LockCheck::NoteEndOfWatch(const Session& client) {
-  if (!watches_.empty() && !Watches(client)) watches_.erase(client.id);
+  if (!watches_.empty() && !HasWatchedKeys(client)) watches_.erase(client.id);
 }
 
 }  // namespace respite

@@ -19,9 +19,9 @@ class LockCheck final : public LintCheck {  // the rules lock-without-ttl, forei
  public:
   explicit LockCheck(const Parts& parts) : parts_(parts) {}
 
-  void Before(const LintRequest& request, LintRemarks& remarks) override;  // before the request runs
-  void After(const LintRequest& request, LintRemarks& remarks) override;   // after it has succeeded
-  void Failed(const Session& client) override { NoteEndOfWatch(client); }
+  void CheckBeforeCall(const LintRequest& request, LintRemarks& remarks) override;  // before the request runs
+  void CheckAfterSuccess(const LintRequest& request, LintRemarks& remarks) override;   // after it has succeeded
+  void NoteFailedRequest(const Session& client) override { NoteEndOfWatch(client); }
   void OnKeyEvent(const KeyView& key, const KeyEvent& event) override;  // ends the lock if its key is gone
   void Forget(const KeyView& key) override;                             // discards the knowledge about this key
   void ForgetAll(int db) override;                                      // discards the knowledge about this database
@@ -56,7 +56,7 @@ class LockCheck final : public LintCheck {  // the rules lock-without-ttl, forei
   void Take(const LintRequest& request, const KeyName& key);
   void MakeRoom();                                          // removes finished locks if there are very many
   void DropDone(KeySet& locks, uint64_t client);            // removes the finished locks of a client if it has many
-  bool IsDone(const KeyName& key, const Lock& lock) const;  // it has expired, and no other client has taken it
+  bool IsFinished(const KeyName& key, const Lock& lock) const;  // it has expired, and no other client has taken it
   // Ends a lock whose key was deleted or overwritten.
   void End(Locks::iterator lock);
   void Unlink(uint64_t client, const KeyName& key);            // removes the lock from the client's entry in locks_of_

@@ -49,12 +49,12 @@ std::optional<Claim> ClaimOf(const LintRequest& request) {
 
 }  // namespace
 
-void MessageCheck::Before(const LintRequest& request, LintRemarks& remarks) {
+void MessageCheck::CheckBeforeCall(const LintRequest& request, LintRemarks& remarks) {
   if (request.place == Place::kQueued) return;
   if (request.Is("publish") || request.Is("spublish")) return JudgePublish(request, remarks);
   const bool pops = std::ranges::any_of(kPops, [&](Bytes name) { return request.Is(name); });
   // A script and a transaction can store the element that they pop.
-  if (!pops || request.place != Place::kSent || request.keys.Empty()) return;
+  if (!pops || request.place != Place::kSent || request.keys.IsEmpty()) return;
   const std::string key(request.words[request.keys[0].index]);
   remarks.push_back({.rule = LintRule::kLostMessage,
                      .why = "what is popped from " + ShownWord(key) +
@@ -69,24 +69,24 @@ void MessageCheck::JudgePublish(const LintRequest& request, LintRemarks& remarks
   const bool is_sharded = request.Is("spublish");
   const PubSubKind kind = is_sharded ? PubSubKind::kShardChannel : PubSubKind::kChannel;
   if (parts_.pubsub.SubscriberCount(kind, channel) != 0) return;
-  const auto patterns = is_sharded ? std::vector<Bytes>() : parts_.pubsub.Names(PubSubKind::kPattern, nullptr);
+  const auto patterns = is_sharded ? std::vector<Bytes>() : parts_.pubsub.NamesMatching(PubSubKind::kPattern, nullptr);
   if (std::ranges::any_of(patterns, [&](Bytes pattern) { return Glob(pattern).Matches(channel); })) return;
   remarks.push_back({.rule = LintRule::kLostMessage,
                      .why = "nobody has subscribed to " + ShownWord(channel) + ": the message is lost",
                      .key = std::string(channel)});
 }
 
-void MessageCheck::After(const LintRequest& request, LintRemarks& /*remarks*/) {
+void MessageCheck::CheckAfterSuccess(const LintRequest& request, LintRemarks& /*remarks*/) {
   const auto claim = ClaimOf(request);
   if (!claim || std::max(claim->group.size(), claim->consumer.size()) > LintRequest::kLongestKey) return;
-  MakeRoomIn(readers_, kMostConsumers);
+  ClearIfFull(readers_, kMostConsumers);
   for (const KeyRef& key : request.keys) {
     readers_[{request.Key(key), std::string(claim->group), std::string(claim->consumer)}] = request.owner;
   }
 }
 
 uint64_t MessageCheck::PendingOf(const Consumer& consumer) const {
-  const Entry* const entry = Present(parts_, consumer.stream);
+  const Entry* const entry = FindUnexpired(parts_, consumer.stream);
   if (entry == nullptr || entry->Type() != ValueType::kStream) return 0;
   const auto& stream = static_cast<const StreamLog&>(*entry->HeldObject());
   const StreamGroup* const group = stream.FindGroup(consumer.group);
@@ -95,7 +95,7 @@ uint64_t MessageCheck::PendingOf(const Consumer& consumer) const {
   return found == nullptr ? 0 : found->pending.Size();
 }
 
-void MessageCheck::Conclude(LintRemarks& remarks) {
+void MessageCheck::ReportGoneClients(LintRemarks& remarks) {
   std::erase_if(readers_, [&](const auto& row) {
     const auto& [consumer, client] = row;
     if (parts_.clients.Find(client->id) != nullptr) return false;

@@ -12,9 +12,9 @@ class MessageCheck final : public LintCheck {  // the rule lost-message
  public:
   explicit MessageCheck(const Parts& parts) : parts_(parts) {}
 
-  void Before(const LintRequest& request, LintRemarks& remarks) override;  // before the request runs
-  void After(const LintRequest& request, LintRemarks& remarks) override;   // after it has succeeded
-  void Conclude(LintRemarks& remarks) override;  // adds remarks about clients that have disconnected
+  void CheckBeforeCall(const LintRequest& request, LintRemarks& remarks) override;  // before the request runs
+  void CheckAfterSuccess(const LintRequest& request, LintRemarks& remarks) override;   // after it has succeeded
+  void ReportGoneClients(LintRemarks& remarks) override;  // adds remarks about clients that have disconnected
 
  private:
   struct Consumer {  // of a consumer group

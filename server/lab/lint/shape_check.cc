@@ -30,7 +30,7 @@ constexpr std::array<Bytes, 3> kAll = {"keys", "flushall", "flushdb"};
 
 }  // namespace
 
-void ShapeCheck::Before(const LintRequest& request, LintRemarks& remarks) {
+void ShapeCheck::CheckBeforeCall(const LintRequest& request, LintRemarks& remarks) {
   if (request.place == Place::kSent || request.place == Place::kQueued) JudgeSequence(request, remarks);
   if (request.place == Place::kQueued) return;
   JudgeCost(request, remarks);
@@ -39,7 +39,7 @@ void ShapeCheck::Before(const LintRequest& request, LintRemarks& remarks) {
 }
 
 size_t ShapeCheck::ElementsAt(const LintRequest& request, const KeyRef& key) const {
-  const Entry* const entry = Present(parts_, request.Key(key));
+  const Entry* const entry = FindUnexpired(parts_, request.Key(key));
   if (entry == nullptr) return 0;
   const CollectionPlace place{ValueSlot(entry), parts_.data.limits, parts_.env.clock.WallMs()};
   switch (entry->Type()) {
@@ -82,7 +82,7 @@ void ShapeCheck::JudgeValues(const LintRequest& request, LintRemarks& remarks) c
   const uint64_t most = parts_.limits.value_bytes;
   const auto big = std::ranges::find_if(request.words, [most](Bytes word) { return word.size() > most; });
   if (big == request.words.end()) return;
-  const std::string key = request.keys.Empty() ? "" : std::string(request.words[request.keys[0].index]);
+  const std::string key = request.keys.IsEmpty() ? "" : std::string(request.words[request.keys[0].index]);
   remarks.push_back({.rule = LintRule::kBigValue,
                      .why = "a word of " + HumanBytes(big->size()) + ", more than " + HumanBytes(most),
                      .key = key});
@@ -91,8 +91,8 @@ void ShapeCheck::JudgeValues(const LintRequest& request, LintRemarks& remarks) c
 // Remarks on sequences of requests of one shape. A client that waits for each reply could have sent the requests of one
 // shape together.
 void ShapeCheck::JudgeSequence(const LintRequest& request, LintRemarks& remarks) {
-  const bool is_other_talk = request.keys.Empty() || request.command.Is(kBlocking);
-  MakeRoomIn(sequences_, kMaxClients);
+  const bool is_other_talk = request.keys.IsEmpty() || request.command.Is(kBlocking);
+  ClearIfFull(sequences_, kMaxClients);
   Sequence& sequence = sequences_[request.client.id];
   const uint64_t turn = parts_.env.stats.turns;
   const bool is_same = sequence.command == &request.command && sequence.words == request.words.size();
@@ -124,10 +124,10 @@ void ShapeCheck::JudgeHeat(const LintRequest& request, LintRemarks& remarks) {
   }
 }
 
-void ShapeCheck::After(const LintRequest& request, LintRemarks& remarks) {
+void ShapeCheck::CheckAfterSuccess(const LintRequest& request, LintRemarks& remarks) {
   const uint64_t most = parts_.limits.value_bytes;
   if (request.place != Place::kSent || request.reply_bytes <= most) return;
-  const std::string key = request.keys.Empty() ? "" : std::string(request.words[request.keys[0].index]);
+  const std::string key = request.keys.IsEmpty() ? "" : std::string(request.words[request.keys[0].index]);
   remarks.push_back({.rule = LintRule::kBigValue,
                      .why = "a reply of " + HumanBytes(request.reply_bytes) + ", more than " + HumanBytes(most),
                      .key = key});

@@ -11,8 +11,8 @@ class ShapeCheck final : public LintCheck {  // the rules slow-shape, big-value,
  public:
   explicit ShapeCheck(const Parts& parts) : parts_(parts) {}
 
-  void Before(const LintRequest& request, LintRemarks& remarks) override;  // before the request runs
-  void After(const LintRequest& request, LintRemarks& remarks) override;   // after it has succeeded
+  void CheckBeforeCall(const LintRequest& request, LintRemarks& remarks) override;  // before the request runs
+  void CheckAfterSuccess(const LintRequest& request, LintRemarks& remarks) override;   // after it has succeeded
 
  private:
   // The client waited for each reply before the next request.

@@ -12,7 +12,7 @@ using Place = RequestFaults::Place;
 
 }  // namespace
 
-void SlotCheck::Before(const LintRequest& request, LintRemarks& remarks) {
+void SlotCheck::CheckBeforeCall(const LintRequest& request, LintRemarks& remarks) {
   if (request.place == Place::kQueued) return;
   if (request.place == Place::kSent) slots_ = {};
   if (request.RunsScript()) {
@@ -20,7 +20,7 @@ void SlotCheck::Before(const LintRequest& request, LintRemarks& remarks) {
     for (const KeyRef& key : request.keys) declared_.emplace(request.words[key.index]);
   }
   if (request.place == Place::kInScript) JudgeDeclared(request, remarks);
-  for (const KeyRef& key : request.keys) Judge(request.words[key.index], remarks);
+  for (const KeyRef& key : request.keys) CheckCrossSlot(request.words[key.index], remarks);
   const bool executes = request.command.Spec().transaction == TransactionRole::kExecutes;
   if (executes && request.place == Place::kSent) JudgeTransaction(request, remarks);
   if (request.Is("select") && request.words[1] != "0") {
@@ -33,11 +33,11 @@ void SlotCheck::Before(const LintRequest& request, LintRemarks& remarks) {
 void SlotCheck::JudgeTransaction(const LintRequest& request, LintRemarks& remarks) {
   if (!request.client.InTransaction()) return;
   request.client.transaction->ForEach([&](const Command& command, std::span<const Bytes> words) {
-    for (const KeyRef& key : NamedKeys(command.Spec(), words)) Judge(words[key.index], remarks);
+    for (const KeyRef& key : NamedKeys(command.Spec(), words)) CheckCrossSlot(words[key.index], remarks);
   });
 }
 
-void SlotCheck::Judge(Bytes key, LintRemarks& remarks) {
+void SlotCheck::CheckCrossSlot(Bytes key, LintRemarks& remarks) {
   if (!slots_.first) slots_.first = std::string(key);
   if (slots_.is_told || KeySlot(key) == KeySlot(*slots_.first)) return;
   slots_.is_told = true;

@@ -11,7 +11,7 @@ class SlotCheck final : public LintCheck {  // the rules cross-slot, undeclared-
  public:
   explicit SlotCheck(const Parts& /*parts*/) {}
 
-  void Before(const LintRequest& request, LintRemarks& remarks) override;  // before the request runs
+  void CheckBeforeCall(const LintRequest& request, LintRemarks& remarks) override;  // before the request runs
 
  private:
   struct Slots {                       // the keys that one request uses in all commands that it runs
@@ -20,7 +20,7 @@ class SlotCheck final : public LintCheck {  // the rules cross-slot, undeclared-
   };
 
   void JudgeTransaction(const LintRequest& request, LintRemarks& remarks);  // cross-slot, for queued commands
-  void Judge(Bytes key, LintRemarks& remarks);                              // the rule cross-slot, for one more key
+  void CheckCrossSlot(Bytes key, LintRemarks& remarks);                              // the rule cross-slot, for one more key
   void JudgeDeclared(const LintRequest& request, LintRemarks& remarks);     // the rule undeclared-key
 
   Slots slots_;                                  // of the running request

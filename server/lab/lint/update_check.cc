@@ -82,14 +82,14 @@ UpdateCheck::Extent UpdateCheck::ExtentOf(const LintRequest& request) {
   return extent;
 }
 
-void UpdateCheck::Before(const LintRequest& request, LintRemarks& remarks) {
+void UpdateCheck::CheckBeforeCall(const LintRequest& request, LintRemarks& remarks) {
   if (request.place != Place::kQueued) changed_.clear();
   if (!ReplacesWhatWasRead(request) || !reads_.contains(request.client.id)) return;
   const Extent written = ExtentOf(request);
-  for (const KeyRef& key : request.keys) Judge(request, request.View(key), written, remarks);
+  for (const KeyRef& key : request.keys) CheckLostUpdate(request, request.View(key), written, remarks);
 }
 
-void UpdateCheck::Judge(const LintRequest& request, const KeyView& key, const Extent& written, LintRemarks& remarks) {
+void UpdateCheck::CheckLostUpdate(const LintRequest& request, const KeyView& key, const Extent& written, LintRemarks& remarks) {
   for (const Read& read : reads_[request.client.id]) {
     const bool is_old = request.number - read.number > kMostBetween;
     if (is_old || read.writer == nullptr || read.key.db != key.db || read.key.key != key.key) continue;
@@ -109,7 +109,7 @@ bool UpdateCheck::LosesNothing(const LintRequest& request, const KeyView& key, c
                             request.HasOption(3, "PX") || request.HasOption(3, "EXAT") || request.HasOption(3, "PXAT");
   if (!read.was_absent) return false;
   if (has_deadline) return true;
-  const Entry* const entry = Present(parts_, key);
+  const Entry* const entry = FindUnexpired(parts_, key);
   if (entry == nullptr || entry->Type() != ValueType::kString) return false;
   const size_t value_at = request.Is("setex") || request.Is("psetex") ? 3 : 2;
   return request.words.size() > value_at && StringText(*entry).View() == request.words[value_at];
@@ -122,7 +122,7 @@ void UpdateCheck::OnKeyEvent(const KeyView& key, const KeyEvent& event) {
   if (readers_.contains(key) && !changed_.contains(key)) changed_.insert(KeyName(key));
 }
 
-void UpdateCheck::After(const LintRequest& request, LintRemarks& /*remarks*/) {
+void UpdateCheck::CheckAfterSuccess(const LintRequest& request, LintRemarks& /*remarks*/) {
   if (request.place == Place::kQueued) return;
   const KeySet changed = std::exchange(changed_, {});
   if (ReadsToChange(request)) return NoteReads(request);
@@ -149,7 +149,7 @@ void UpdateCheck::NoteRead(const LintRequest& request, const KeyView& key, const
   });
   if (reads.size() >= kMostReads) DropOldest(id, reads);
   reads.push_back(
-      {.key = KeyName(key), .extent = extent, .number = request.number, .was_absent = Present(parts_, key) == nullptr});
+      {.key = KeyName(key), .extent = extent, .number = request.number, .was_absent = FindUnexpired(parts_, key) == nullptr});
   readers_[reads.back().key].insert(id);
 }
 

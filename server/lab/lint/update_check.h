@@ -19,8 +19,8 @@ class UpdateCheck final : public LintCheck {  // the rule lost-update
  public:
   explicit UpdateCheck(const Parts& parts) : parts_(parts) {}
 
-  void Before(const LintRequest& request, LintRemarks& remarks) override;  // before the request runs
-  void After(const LintRequest& request, LintRemarks& remarks) override;   // after it has succeeded
+  void CheckBeforeCall(const LintRequest& request, LintRemarks& remarks) override;  // before the request runs
+  void CheckAfterSuccess(const LintRequest& request, LintRemarks& remarks) override;   // after it has succeeded
   void OnKeyEvent(const KeyView& key, const KeyEvent& event) override;     // notes a changed key
   void Forget(const KeyView& key) override;                                // discards the knowledge about this key
   void ForgetAll(int db) override;                                         // discards the knowledge about this database
@@ -49,7 +49,7 @@ class UpdateCheck final : public LintCheck {  // the rule lost-update
   static bool ReadsToChange(const LintRequest& request);        // it reads a value that the client may write back
   static bool ReplacesWhatWasRead(const LintRequest& request);  // it overwrites a value whatever the value is now
   static Extent ExtentOf(const LintRequest& request);           // the part of the value that it reads or writes
-  void Judge(const LintRequest& request, const KeyView& key, const Extent& written, LintRemarks& remarks);
+  void CheckLostUpdate(const LintRequest& request, const KeyView& key, const Extent& written, LintRemarks& remarks);
   bool LosesNothing(const LintRequest& request, const KeyView& key, const Read& read) const;  // it fills a cache
   void NoteReads(const LintRequest& request);  // remembers what the client has read
   void NoteRead(const LintRequest& request, const KeyView& key, const Extent& extent);    // remembers one key

@@ -77,7 +77,7 @@ std::optional<size_t> Walk::TakeOne(const SyntaxArgument& node, size_t at, size_
 
 std::optional<size_t> Walk::TakeOnce(const SyntaxArgument& node, size_t at, size_t kept, const SyntaxArgument* marked) {
   const size_t before = used.size();
-  if (!node.since.Empty()) marked = &node;
+  if (!node.since.IsEmpty()) marked = &node;
   if (at + kept >= words_.size()) return std::nullopt;
   if (node.HasToken() && !EqualsIgnoreCase(node.token, words_[at])) return std::nullopt;
   const bool is_bare_option = node.optional && node.type < ArgumentType::kPureToken;

@@ -178,7 +178,7 @@ void Replay::Perform(const RecordedEvent& event) {
       break;
     case Kind::kEnd:
       Compare(*peer, ReplayPeer::Moment::kEnd);
-      if (peer->HasEnded()) TellEnd(*peer);
+      if (peer->HasEnded()) ReportEarlyEnd(*peer);
       peer->HangUp();
       break;
     case Kind::kClose:
@@ -189,7 +189,7 @@ void Replay::Perform(const RecordedEvent& event) {
 }
 
 // Reports a connection that the server ended, although the client ended it in the recording.
-void Replay::TellEnd(const ReplayPeer& peer) {
+void Replay::ReportEarlyEnd(const ReplayPeer& peer) {
   if (peer.end_reason().empty()) return;
   ++outcome_.different;
   parts_.say(StrCat("connection ", peer.number(), ": the server ended it (", peer.end_reason(), ")"));

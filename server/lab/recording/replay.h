@@ -70,7 +70,7 @@ class Replay {  // sends the requests of a recording to another server, and comp
   bool MoveClock(int64_t at_us);  // moves the server's clock to this recorded time. Returns false until it is there
   void ReachClock();              // connects clock_
   void Perform(const RecordedEvent& event);  // connects, sends, expects a reply or closes
-  void TellEnd(const ReplayPeer& peer);      // reports a connection that the server ended too early
+  void ReportEarlyEnd(const ReplayPeer& peer);      // reports a connection that the server ended too early
   void Finish();                             // counts and removes all connections
   void Retire(uint64_t connection);          // compares the last replies, counts and removes the connection
   void CompareAll();                         // compares the replies that have arrived

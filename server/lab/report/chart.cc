@@ -81,7 +81,7 @@ Chart ChartMaker::Make() {
 void ChartMaker::ChooseEntries() {
   journal_.ForEach(filter_, [this](const RequestEntry& entry) { entries_.push_back(&entry); });
   chart_.requests = entries_.size();
-  chart_.lost = journal_.Lost();
+  chart_.lost = journal_.DroppedCount();
   if (entries_.size() > last_) {
     chart_.left_out = entries_.size() - last_;
     entries_.erase(entries_.begin(), entries_.end() - static_cast<std::ptrdiff_t>(last_));

@@ -21,13 +21,13 @@ class Tls {  // the keys and rules for TLS, from the directives tls-*
 
   // Reads keys and certificates again, for new connections. Returns the reason if that failed; nothing changes then.
   std::optional<std::string> Configure(const Settings& settings);  // returns why that failed
-  bool Configured() const { return server_ != nullptr; }           // keys and certificates were read
+  bool IsConfigured() const { return server_ != nullptr; }           // keys and certificates were read
   // Drops the keys; existing connections keep the former ones.
   void Drop();
 
-  // Returns the server's end of a connected, non-blocking socket; null if memory is exhausted. Requires: Configured.
+  // Returns the server's end of a connected, non-blocking socket; null if memory is exhausted. Requires: IsConfigured.
   std::unique_ptr<TlsStream> Accept(int descriptor, TlsAuthClients clients) const;  // TLS of a server; null: no memory
-  // Returns the client's end of a connected, non-blocking socket; null if memory is exhausted. Requires: Configured.
+  // Returns the client's end of a connected, non-blocking socket; null if memory is exhausted. Requires: IsConfigured.
   std::unique_ptr<TlsStream> Connect(int descriptor) const;  // TLS of a client; null: no memory
 
  private:

@@ -22,7 +22,7 @@ constexpr size_t kPiecesPerRecord = 256;
 
 }  // namespace
 
-struct TlsStream::LinkConnection {
+struct TlsStream::Wire {
   int descriptor;
   size_t budget = 0;  // bytes that may still be read
   bool ended = false;
@@ -31,12 +31,12 @@ struct TlsStream::LinkConnection {
 
 namespace {
 
-TlsStream::LinkConnection& WireOf(BIO* bio) { return *static_cast<TlsStream::LinkConnection*>(BIO_get_data(bio)); }
+TlsStream::Wire& WireOf(BIO* bio) { return *static_cast<TlsStream::Wire*>(BIO_get_data(bio)); }
 
 bool IsPassing(int error) { return error == EAGAIN || error == EWOULDBLOCK || error == EINTR; }
 
 int ReadWire(BIO* bio, char* target, int room) {
-  TlsStream::LinkConnection& wire = WireOf(bio);
+  TlsStream::Wire& wire = WireOf(bio);
   BIO_clear_retry_flags(bio);
   if (wire.budget == 0) {
     BIO_set_retry_read(bio);
@@ -57,7 +57,7 @@ int ReadWire(BIO* bio, char* target, int room) {
 }
 
 int WriteWire(BIO* bio, const char* bytes, int size) {
-  TlsStream::LinkConnection& wire = WireOf(bio);
+  TlsStream::Wire& wire = WireOf(bio);
   BIO_clear_retry_flags(bio);
   const ssize_t sent = send(wire.descriptor, bytes, static_cast<size_t>(size), MSG_NOSIGNAL);
   if (sent < 0 && IsPassing(errno)) {
@@ -97,7 +97,7 @@ const BIO_METHOD* WireMethod() {
 }  // namespace
 
 TlsStream::TlsStream(SslHandle connection, int descriptor)
-    : wire_(std::make_unique<LinkConnection>(LinkConnection{descriptor})), connection_(std::move(connection)) {
+    : wire_(std::make_unique<Wire>(Wire{descriptor})), connection_(std::move(connection)) {
   BIO* bio = BIO_new(WireMethod());
   if (bio == nullptr) return;  // out of memory: the handshake fails
   BIO_set_data(bio, wire_.get());
@@ -187,14 +187,14 @@ Transfer TlsStream::Send(Bytes bytes) {
   return {Transfer::State::kMoved, sent};
 }
 
-SocketPoller::Interest TlsStream::Needs(SocketPoller::Interest wanted) const {
+SocketPoller::Interest TlsStream::EventsToAwait(SocketPoller::Interest wanted) const {
   const bool receives_on_room = receiving_ == Waits::kForRoom;
   const bool sends_on_input = sending_ == Waits::kForInput;
   return {.read = (wanted.read && !receives_on_room) || (wanted.write && sends_on_input),
           .write = (wanted.write && !sends_on_input) || (wanted.read && receives_on_room)};
 }
 
-SocketPoller::Interest TlsStream::Allows(SocketPoller::Interest ready) const {
+SocketPoller::Interest TlsStream::PossibleTransfers(SocketPoller::Interest ready) const {
   return {.read = receiving_ == Waits::kForRoom ? ready.write : ready.read,
           .write = sending_ == Waits::kForInput ? ready.read : ready.write};
 }

@@ -33,19 +33,19 @@ class TlsStream {  // one end of a TLS connection on a non-blocking socket
   Transfer Send(const ReplyBuffer& output, size_t max_bytes);
   Transfer Send(Bytes bytes);
   bool HasReceived() const { return has_received_; }                  // the socket need not be readable
-  SocketPoller::Interest Needs(SocketPoller::Interest wanted) const;  // the socket events to wait for
-  SocketPoller::Interest Allows(SocketPoller::Interest ready) const;  // that these socket events allow
+  SocketPoller::Interest EventsToAwait(SocketPoller::Interest wanted) const;  // the socket events to wait for
+  SocketPoller::Interest PossibleTransfers(SocketPoller::Interest ready) const;  // that these socket events allow
   std::string ErrorText() const { return error_; }
   void SayGoodbye();  // sends close_notify
 
-  struct LinkConnection;
+  struct Wire;
 
  private:
   enum class Waits : uint8_t { kForInput, kForRoom };
 
   Transfer Outcome(int result, Waits& waits);  // the result of a call that moved nothing; records what it waits for
 
-  std::unique_ptr<LinkConnection> wire_;
+  std::unique_ptr<Wire> wire_;
   SslHandle connection_;                // OpenSSL's object
   std::string error_;                   // of the last failure
   Waits receiving_ = Waits::kForInput;  // what the last receive waits for

@@ -116,7 +116,7 @@ void AddSnapshots(InfoText& text, const Services& services) {
   const Snapshots::Figures figures = services.storage.snapshots.Survey();
   text.Add("rdb_changes_since_last_save", services.data.dataset.stats.dirty)
       .Add("rdb_bgsave_in_progress",
-           services.storage.snapshots.Running() || services.storage.child_processes.Does(ChildWork::kTransfer) ? 1 : 0)
+           services.storage.snapshots.IsRunning() || services.storage.child_processes.Does(ChildWork::kTransfer) ? 1 : 0)
       .Add("rdb_last_save_time", figures.last_save_s)
       .Add("rdb_last_bgsave_status", figures.last_outcome == Snapshots::Outcome::kDone ? "ok" : "err")
       .Add("rdb_last_bgsave_time_sec", figures.last_duration_s)
@@ -151,7 +151,7 @@ void AddLoop(InfoText& text, const ServerStats& stats) {
       .Add("eventloop_duration_sum", stats.turn_us)
       .Add("eventloop_duration_cmd_sum", stats.command_us)
       .Add("instantaneous_eventloop_cycles_per_sec", Whole(stats.turn_rate.PerSecond()))
-      .Add("instantaneous_eventloop_duration_usec", Whole(stats.turn_length.Ratio()));
+      .Add("instantaneous_eventloop_duration_usec", Whole(stats.turn_length.MeanRatio()));
 }
 
 size_t ClusterLinks(const Services& services) {
@@ -202,14 +202,14 @@ std::string ThreadsSection(const Services& services) {
 
 void AddAof(InfoText& text, const AppendOnlyFile& aof) {
   text.Add("aof_enabled", aof.IsOn() ? 1 : 0)
-      .Add("aof_rewrite_in_progress", aof.Rewrites() ? 1 : 0)
+      .Add("aof_rewrite_in_progress", aof.IsRewriting() ? 1 : 0)
       .Add("aof_rewrite_scheduled", aof.IsScheduled() ? 1 : 0)
       .Add("aof_last_rewrite_time_sec", aof.LastRewriteSeconds())
       .Add("aof_current_rewrite_time_sec", aof.CurrentRewriteSeconds())
       .Add("aof_last_bgrewrite_status", aof.LastRewriteSucceeded() ? "ok" : "err")
       .Add("aof_rewrites", aof.RewriteCount())
       .Add("aof_rewrites_consecutive_failures", aof.ConsecutiveFailures())
-      .Add("aof_last_write_status", aof.writer().Trouble() ? "err" : "ok")
+      .Add("aof_last_write_status", aof.writer().WriteOrSyncError() ? "err" : "ok")
       .Add("aof_last_cow_size", aof.LastCowBytes())
       .Add("aof_load_failed_commands", aof.FailedReplays());
 }
@@ -218,7 +218,7 @@ void AddAofSizes(InfoText& text, const AppendOnlyFile& aof) {
   text.Add("aof_current_size", aof.TotalBytes())
       .Add("aof_base_size", aof.BaseBytes())
       .Add("aof_pending_rewrite", aof.IsScheduled() ? 1 : 0)
-      .Add("aof_buffer_length", aof.writer().BufferBytes())
+      .Add("aof_buffer_length", aof.writer().BufferedBytes())
       .Add("aof_pending_bio_fsync", aof.writer().PendingSyncs())
       .Add("aof_delayed_fsync", aof.writer().DelayedWrites());
 }
@@ -226,13 +226,13 @@ void AddAofSizes(InfoText& text, const AppendOnlyFile& aof) {
 std::string PersistenceSection(const Services& services) {
   InfoText text("Persistence");
   const bool is_async = services.storage.loading.IsAsync();
-  text.Add("loading", services.storage.loading.Active() && !is_async ? 1 : 0).Add("async_loading", is_async ? 1 : 0);
+  text.Add("loading", services.storage.loading.IsActive() && !is_async ? 1 : 0).Add("async_loading", is_async ? 1 : 0);
   AddChild(text, services);
   AddSnapshots(text, services);
   AddAof(text, services.storage.aof);
   text.AddZeros({"module_fork_in_progress", "module_fork_last_cow_size"});
   if (services.storage.aof.IsOn()) AddAofSizes(text, services.storage.aof);
-  if (services.storage.loading.Active()) AddLoading(text, services);
+  if (services.storage.loading.IsActive()) AddLoading(text, services);
   return text.Take();
 }
 
@@ -249,9 +249,9 @@ std::string StatsSection(const Services& services) {
       .Add("migrate_cached_sockets", services.migrations.blocking_links().Count() + services.migrations.CountLinks())
       .AddZeros({"slave_expires_tracked_keys", "active_defrag_hits", "active_defrag_misses", "active_defrag_key_hits",
                  "active_defrag_key_misses", "total_active_defrag_time", "current_active_defrag_time"})
-      .Add("tracking_total_keys", services.clients.tracking.Keys())
-      .Add("tracking_total_items", services.clients.tracking.Items())
-      .Add("tracking_total_prefixes", services.clients.tracking.Prefixes())
+      .Add("tracking_total_keys", services.clients.tracking.KeyCount())
+      .Add("tracking_total_items", services.clients.tracking.ItemCount())
+      .Add("tracking_total_prefixes", services.clients.tracking.PrefixCount())
       .Add("unexpected_error_replies", services.storage.aof.FailedReplays() + stats.unexpected_errors)
       .Add("total_error_replies", stats.error_replies)
       .Add("dump_payload_sanitizations", stats.payload_sanitizations);

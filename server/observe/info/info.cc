@@ -63,7 +63,7 @@ std::string InfoReport(const Services& services, std::span<const Bytes> names) {
   std::string report;
   for (const Section& section : kSections) {
     if (section.teller != teller && section.teller != Teller::kBoth) continue;
-    if (!section.since.Empty() && !(services.env.dialect.Emulates() && services.env.dialect.Has(section.since)))
+    if (!section.since.IsEmpty() && !(services.env.dialect.Emulates() && services.env.dialect.Has(section.since)))
       continue;
     if (std::ranges::none_of(names, [&](Bytes name) { return Asks(name, section); })) continue;
     if (!report.empty()) report += "\r\n";

@@ -115,7 +115,7 @@ std::string MemorySection(const Services& services) {
       .Add("mem_allocator", AllocatorName())
       .Add("mem_overhead_db_hashtable_rehashing", 0)
       .Add("active_defrag_running", 0)
-      .Add("lazyfree_pending_objects", services.data.lazy_free_thread.Pending())
+      .Add("lazyfree_pending_objects", services.data.lazy_free_thread.PendingObjects())
       .Add("lazyfreed_objects", services.data.lazy_free_thread.Freed());
   return text.Take();
 }

@@ -30,7 +30,7 @@ Bytes DataStateName(History::Data data) {
 // Adds the fields of a replica about its link to the primary.
 void AddLink(InfoText& text, const Services& services) {
   const PrimaryLink& link = services.replication.primary_link();
-  const PrimaryLink::Figures figures = link.Survey();
+  const PrimaryLink::Figures figures = link.GetFigures();
   const bool is_linked = link.state() == PrimaryLink::State::kLinked;
   const bool is_syncing = link.state() == PrimaryLink::State::kTransfer || link.state() == PrimaryLink::State::kLoading;
   const auto& primary = *services.env.settings.replicaof;

@@ -21,7 +21,7 @@ Bytes StatusOf(const Primary& primary) {
 std::string LineOf(const SentinelCore& core, const Primary& primary) {
   std::string line = "name=" + primary.name;
   line.append(",status=").append(StatusOf(primary));
-  StrAppend(line, ",address=", core.state.Announced(primary.address), ":", primary.address.port);
+  StrAppend(line, ",address=", core.state.HostToAnnounce(primary.address), ":", primary.address.port);
   StrAppend(line, ",slaves=", primary.replicas.size());
   return StrCat(line, ",sentinels=", primary.sentinels.size() + 1);
 }

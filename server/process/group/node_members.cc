@@ -66,7 +66,7 @@ ClockControl* NodeMembers::LivingClock(size_t member) const {
   // Sentinels have no movable clock. They follow real time, like all communication between servers.
   if (!Lives(member) || RoleOf(*hosted_[member].node) == Role::kSentinel) return nullptr;
   ClockControl& clock = hosted_[member].node->services().lab.clock;
-  return clock.Exists() ? &clock : nullptr;
+  return clock.HasMovableClock() ? &clock : nullptr;
 }
 
 const ClockControl* NodeMembers::ClockOf(size_t member) const { return LivingClock(member); }
@@ -91,7 +91,7 @@ std::vector<NodeGroup::Member> NodeMembers::List() const {
     list.push_back({.name = hosted_[i].name,
                     .id = cluster == nullptr ? std::string() : cluster->view().me().id.String(),
                     .port = node.settings().MainPort(),
-                    .lives = Lives(i),
+                    .is_alive = Lives(i),
                     .role = RoleOf(node)});
   }
   return list;
@@ -129,7 +129,7 @@ std::optional<std::string> NodeMembers::BeginKill(const Asker& asker, size_t mem
   if (!Lives(member)) return kDead;
   HostedServer& hosted = hosted_[member];
   if (&hosted.node->services() == asker.node) return kOwnEnd;
-  restarts_.Later([this, asker, member] {
+  restarts_.RunLater([this, asker, member] {
     if (Lives(member)) restarts_.Kill(hosted_[member]);
     End(asker, {});
   });
@@ -138,7 +138,7 @@ std::optional<std::string> NodeMembers::BeginKill(const Asker& asker, size_t mem
 
 std::optional<std::string> NodeMembers::BeginRevive(const Asker& asker, size_t member) {
   if (Lives(member)) return kAlive;
-  restarts_.Later([this, asker, member] {
+  restarts_.RunLater([this, asker, member] {
     const bool is_back = Lives(member) || restarts_.Revive(hosted_[member]);
     End(asker, {is_back ? std::nullopt : std::optional<std::string>(kNotBack)});
   });

@@ -21,16 +21,16 @@ NodeRestarts::NodeRestarts(Owner& owner, std::vector<HostedServer>& hosted_serve
 
 bool NodeRestarts::Crash(const Session& caller, Remains remains) {
   Connection* const connection = Connection::Movable(caller);
-  if (connection == nullptr || HomeOf(connection->host()) == nullptr) return false;
+  if (connection == nullptr || FindHostedServer(connection->host()) == nullptr) return false;
   loop_.loop.Post(nullptr, [this, weak = connection->Self(), remains] {
     const auto staying = weak.lock();
-    HostedServer* const home = staying == nullptr || staying->IsClosing() ? nullptr : HomeOf(staying->host());
+    HostedServer* const home = staying == nullptr || staying->IsClosing() ? nullptr : FindHostedServer(staying->host());
     if (home != nullptr) Restart(*home, *staying, remains);
   });
   return true;
 }
 
-HostedServer* NodeRestarts::HomeOf(const NodeHost& host) {
+HostedServer* NodeRestarts::FindHostedServer(const NodeHost& host) {
   const auto is_its = [&](const HostedServer& hosted) { return hosted.Lives() && &hosted.node->host() == &host; };
   const auto found = std::ranges::find_if(hosted_, is_its);
   return found == hosted_.end() ? nullptr : &*found;
@@ -49,7 +49,7 @@ void NodeRestarts::Kill(HostedServer& hosted) {
   hosted.node->Discard();
 }
 
-NodeServer::Step NodeRestarts::Begin(HostedServer& hosted, NodeServer& before, const Remains& remains) {
+NodeServer::Step NodeRestarts::StartReplacement(HostedServer& hosted, NodeServer& before, const Remains& remains) {
   using enum NodeServer::Step;
   NodeServer& node = *hosted.node;
   node.config().BeginAgain(*hosted.start);
@@ -69,15 +69,15 @@ NodeServer::Step NodeRestarts::Begin(HostedServer& hosted, NodeServer& before, c
   const NodeServer::Step outcome = node.Load();
   if (outcome != kDone) return outcome;
   hosted.ports.clear();
-  node.Reach();
+  node.ConnectToPeers();
   return kDone;
 }
 
 void NodeRestarts::Restart(HostedServer& hosted, Connection& connection, const Remains& remains) {
   End(hosted, remains, &connection.session());
   const auto before = std::exchange(hosted.node, owner_.MakeServer(hosted));
-  const NodeServer::Step outcome = Begin(hosted, *before, remains);
-  if (outcome == NodeServer::Step::kFailed) return owner_.OnLost(hosted);
+  const NodeServer::Step outcome = StartReplacement(hosted, *before, remains);
+  if (outcome == NodeServer::Step::kFailed) return owner_.HandleRestartFailure(hosted);
   if (outcome == NodeServer::Step::kStopped) return;
   connection.Rejoin(hosted.node->host(), "+OK\r\n");
   owner_.OnBack(hosted);
@@ -86,8 +86,8 @@ void NodeRestarts::Restart(HostedServer& hosted, Connection& connection, const R
 
 bool NodeRestarts::Revive(HostedServer& hosted) {
   const auto before = std::exchange(hosted.node, owner_.MakeServer(hosted));
-  const NodeServer::Step outcome = Begin(hosted, *before, {});
-  if (outcome == NodeServer::Step::kFailed) owner_.OnLost(hosted);
+  const NodeServer::Step outcome = StartReplacement(hosted, *before, {});
+  if (outcome == NodeServer::Step::kFailed) owner_.HandleRestartFailure(hosted);
   if (outcome != NodeServer::Step::kDone) return false;
   owner_.OnBack(hosted);
   hosted.node->LogReady();

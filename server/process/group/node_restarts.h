@@ -24,7 +24,7 @@ class NodeRestarts final : public Restarts {  // kills and restarts servers of t
     // Called before the server restarts. From now on a stop of this server counts as a normal stop.
     virtual void OnReviving(HostedServer& hosted) = 0;
     virtual void OnBack(HostedServer& hosted) = 0;  // the server has restarted, and serves
-    virtual void OnLost(HostedServer& hosted) = 0;  // the server cannot restart; logged
+    virtual void HandleRestartFailure(HostedServer& hosted) = 0;  // the server cannot restart; logged
   };
 
   // All servers run on `loop`. All arguments must outlive the object.
@@ -32,20 +32,20 @@ class NodeRestarts final : public Restarts {  // kills and restarts servers of t
 
   bool Crash(const Session& caller, Remains remains) override;  // kills and restarts the caller's server
 
-  // Kill and Revive must not be called within a turn of the server, but in a task of Later.
-  void Later(std::function<void()> task) { loop_.loop.Post(nullptr, std::move(task)); }
+  // Kill and Revive must not be called within a turn of the server, but in a task of RunLater.
+  void RunLater(std::function<void()> task) { loop_.loop.Post(nullptr, std::move(task)); }
   // Ends the server as a crash of the machine would: its files keep the data that `appendfsync` guarantees.
   void Kill(HostedServer& hosted);
   // Restarts the server. Returns false if it cannot; the reason is logged. Requires: it was killed, or has stopped.
   bool Revive(HostedServer& hosted);
 
  private:
-  HostedServer* HomeOf(const NodeHost& host);  // null: none of these
+  HostedServer* FindHostedServer(const NodeHost& host);  // null: none of these
   // Ends the server: closes all clients except `spared`, frees and reserves its ports, and leaves its files as
   // `remains` says. The server object still has its data.
   void End(HostedServer& hosted, const Remains& remains, const Session* spared);
   // Starts hosted.node in place of `before`. If all data remains, it is copied from `before`.
-  NodeServer::Step Begin(HostedServer& hosted, NodeServer& before, const Remains& remains);
+  NodeServer::Step StartReplacement(HostedServer& hosted, NodeServer& before, const Remains& remains);
   void Restart(HostedServer& hosted, Connection& connection, const Remains& remains);  // after Kill
 
   Owner& owner_;

@@ -33,7 +33,7 @@ NodeWorlds::NodeWorlds(const Parts& parts) : parts_(parts), nowhere_(kNowhere), 
 
 NodeWorlds::~NodeWorlds() = default;
 
-void NodeWorlds::Later(std::function<void()> task) { parts_.loop.loop.Post(nullptr, IfThere(std::move(task))); }
+void NodeWorlds::RunLater(std::function<void()> task) { parts_.loop.loop.Post(nullptr, IfThere(std::move(task))); }
 
 std::function<void()> NodeWorlds::IfThere(std::function<void()> task) const {
   return [life = std::weak_ptr(life_), run = std::move(task)] {
@@ -59,7 +59,7 @@ std::unique_ptr<Config> NodeWorlds::ConfigFor(const Order& order, Folder& folder
   return config;
 }
 
-NodeWorlds::World NodeWorlds::Prepared(Bytes name, const Order& order) {
+NodeWorlds::World NodeWorlds::PrepareWorld(Bytes name, const Order& order) {
   World world;
   world.folder = std::make_unique<OwnFolder>(kNowhere);
   world.config = ConfigFor(order, *world.folder);
@@ -79,7 +79,7 @@ NodeWorlds::World NodeWorlds::Prepared(Bytes name, const Order& order) {
   return world;
 }
 
-bool NodeWorlds::Begin(NodeServer& node, const Before& before) {
+bool NodeWorlds::StartWorld(NodeServer& node, const ReplacedServer& before) {
   if (node.Build(parts_.loop) != NodeServer::Step::kDone) return false;
   if (before.server != nullptr) node.Inherit(*before.server);
   if (before.has_data) node.SetDataOf(*before.server);
@@ -96,8 +96,8 @@ void NodeWorlds::Add(Bytes name, World world) {
 }
 
 std::optional<std::string> NodeWorlds::Create(Bytes name, const Order& order) {
-  World world = Prepared(name, order);
-  if (!Begin(*world.node, {})) return "the world could not be made; the server's log says why";
+  World world = PrepareWorld(name, order);
+  if (!StartWorld(*world.node, {})) return "the world could not be made; the server's log says why";
   if (order.snapshots != nullptr) {
     const NodeServer& node = *world.node;
     if (auto reason = order.snapshots->CopyTo(order.snapshot, node.services().data.dataset,
@@ -115,11 +115,11 @@ void NodeWorlds::Drop(Bytes name) {
   NodeServer& server = *dropped.mapped().node;
   dropped_.push_back(std::move(dropped.mapped()));
   server.Stop();
-  Later([this] { dropped_.clear(); });
+  RunLater([this] { dropped_.clear(); });
 }
 
 // Drops a world after SHUTDOWN in it.
-void NodeWorlds::OnStop(NodeServer& node) {
+void NodeWorlds::HandleServerStopped(NodeServer& node) {
   const auto name = NameOf(node.host());
   if (name) Drop(*name);
 }
@@ -130,14 +130,14 @@ std::optional<std::string> NodeWorlds::OnOomScore(NodeServer&) {
 
 void NodeWorlds::AwaitIdle() {
   if (std::exchange(awaits_idle_, true)) return;
-  parts_.loop.loop.After(kIdleCheckMs, IfThere([this] {
+  parts_.loop.loop.RunAfter(kIdleCheckMs, IfThere([this] {
                            awaits_idle_ = false;
-                           DropIdle();
+                           DropIdleWorlds();
                            if (!worlds_.empty()) AwaitIdle();
                          }));
 }
 
-void NodeWorlds::DropIdle() {
+void NodeWorlds::DropIdleWorlds() {
   const int64_t now_ms = parts_.pace.NowMs();
   const int64_t most_ms = ParseDurationMs(parts_.config.settings().test_world_idle).value_or(0);
   std::vector<std::string> idle;
@@ -153,7 +153,7 @@ void NodeWorlds::DropIdle() {
 bool NodeWorlds::Crash(const Session& caller, Remains remains) {
   Connection* const connection = Connection::Movable(caller);
   if (connection == nullptr || !NameOf(connection->host())) return false;
-  Later([this, weak = connection->Self(), remains] {
+  RunLater([this, weak = connection->Self(), remains] {
     const auto staying = weak.lock();
     const auto name = staying == nullptr || staying->IsClosing() ? std::nullopt : NameOf(staying->host());
     if (name && !name->empty()) Restart(*name, *staying, remains);
@@ -164,12 +164,12 @@ bool NodeWorlds::Crash(const Session& caller, Remains remains) {
 void NodeWorlds::Restart(const std::string& name, Connection& connection, const Remains& remains) {
   auto crashed = worlds_.extract(worlds_.find(name));
   NodeServer& before = *dropped_.emplace_back(std::move(crashed.mapped())).node;
-  Later([this] { dropped_.clear(); });
+  RunLater([this] { dropped_.clear(); });
   before.Crash(remains.policy, &connection.session());
   const int port = before.settings().bound_port;
-  World world = Prepared(
+  World world = PrepareWorld(
       name, {.port = port == 0 ? std::nullopt : std::optional<int>(port), .version = before.settings().emulate});
-  if (!Begin(*world.node, {&before, remains.from == Remains::From::kAll})) return;  // the world is lost
+  if (!StartWorld(*world.node, {&before, remains.from == Remains::From::kAll})) return;  // the world is lost
   connection.Rejoin(world.node->host(), "+OK\r\n");
   Add(name, std::move(world));
 }
@@ -215,7 +215,7 @@ bool NodeWorlds::MayMove(const Session& session) const {
 bool NodeWorlds::Enter(const Session& session, Entry entry) {
   if (!MayMove(session)) return false;
   Connection* const connection = Connection::Movable(session);
-  Later([this, weak = connection->Self(), entry = std::move(entry)] {
+  RunLater([this, weak = connection->Self(), entry = std::move(entry)] {
     const auto moving = weak.lock();
     const bool leads_somewhere = entry.world.empty() || Has(entry.world);
     if (moving != nullptr && !moving->IsClosing() && leads_somewhere) Move(*moving, entry);
@@ -227,7 +227,7 @@ void NodeWorlds::Move(Connection& connection, const Entry& entry) {
   // A client that the main server has admitted may enter all worlds. A client that connected to the port of a world
   // needs a login in others.
   const bool is_admitted = connection.FirstHost() == &parts_.server.host();
-  Connection::Arrival arrival{.reply = entry.reply, .request = nullptr, .is_admitted = is_admitted};
+  Connection::MovingClient arrival{.reply = entry.reply, .request = nullptr, .is_admitted = is_admitted};
   if (!entry.request.empty()) {
     arrival.reply.clear();
     arrival.request = std::make_unique<PausedRequest>(PausedRequest{entry.request, {}});

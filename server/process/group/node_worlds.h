@@ -50,10 +50,10 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
 
   // NodeServer::Owner
   void PrepareChild(const NodeServer& node, ChildWork work) override { parts_.owner.PrepareChild(node, work); }
-  void OnStop(NodeServer& node) override;
+  void HandleServerStopped(NodeServer& node) override;
   void OnShutdownCancelled() override {}
   void OnShutdownStatus(const std::string&) override {}
-  void OnRole(NodeServer&) override {}
+  void HandleRoleChange(NodeServer&) override {}
   void OnTitle(const NodeServer&) override {}
   void OnIdle() override {}
   std::optional<std::string> OnOomScore(NodeServer&) override;
@@ -67,23 +67,23 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
     int64_t used_ms = 0;               // Pace time when it last had a client
   };
 
-  void Later(std::function<void()> task);                           // when the loop is free, if the worlds still exist
+  void RunLater(std::function<void()> task);                           // when the loop is free, if the worlds still exist
   std::function<void()> IfThere(std::function<void()> task) const;  // does nothing once the worlds are gone
   std::unique_ptr<Config> ConfigFor(const Order& order, Folder& folder) const;  // base_, changed as ordered
   NodeServer& ServerOf(Bytes world) const;         // an empty name: the server that has the worlds
-  World Prepared(Bytes name, const Order& order);  // not started yet
-  struct Before {                                  // the server that a new world replaces
+  World PrepareWorld(Bytes name, const Order& order);  // not started yet
+  struct ReplacedServer {                                  // the server that a new world replaces
     const NodeServer* server = nullptr;            // null: it replaces none
     bool has_data = false;                         // the world continues with the data of `server`
   };
-  bool Begin(NodeServer& node, const Before& before);  // false: logged
+  bool StartWorld(NodeServer& node, const ReplacedServer& before);  // false: logged
   void Add(Bytes name, World world);
   void Restart(const std::string& name, Connection& connection, const Remains& remains);  // after a crash
   // Requires: the connection is open, and the world exists.
   void Move(Connection& connection, const Entry& entry);
   std::optional<std::string> NameOf(const NodeHost& host) const;  // empty: the server itself; nullopt: dropped
   void AwaitIdle();                                               // starts a timer for DropIdleWorlds
-  void DropIdle();                                                // worlds unused for test-world-idle
+  void DropIdleWorlds();                                                // worlds unused for test-world-idle
 
   const Parts parts_;  // arguments of the constructor
   OwnFolder nowhere_;  // a folder that does not exist: worlds have no files

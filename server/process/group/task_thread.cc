@@ -27,7 +27,7 @@ void TaskThread::Do(std::function<void()> task) {
   changed_.notify_all();
 }
 
-void TaskThread::Await() {
+void TaskThread::AwaitTasks() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return tasks_.empty(); });
 }

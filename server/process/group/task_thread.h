@@ -20,7 +20,7 @@ class TaskThread {
   TaskThread& operator=(const TaskThread&) = delete;
 
   void Do(std::function<void()> task);
-  void Await();  // until all tasks added so far are done
+  void AwaitTasks();  // until all tasks added so far are done
 
  private:
   void Run();

@@ -15,8 +15,8 @@ std::string TreeText(std::span<const SyntaxArgument> nodes) {
     text += std::string(node.name) + ':' + std::string(ArgumentTypeName(node.type));
     if (node.HasToken()) text += '=' + std::string(node.token);
     if (node.key_spec >= 0) StrAppend(text, '#', node.key_spec);
-    if (!node.since.Empty()) text += '@' + node.since.Text();
-    if (!node.deprecated_since.Empty()) text += '-' + node.deprecated_since.Text();
+    if (!node.since.IsEmpty()) text += '@' + node.since.Text();
+    if (!node.deprecated_since.IsEmpty()) text += '-' + node.deprecated_since.Text();
     if (!node.display.empty()) text += '<' + std::string(node.display) + '>';
     if (node.optional) text += '?';
     if (node.multiple) text += node.multiple_token ? "**" : "*";

@@ -29,7 +29,7 @@ TEST_F(KeyLinesTest, KeepsALineForEachKeyOfEachDatabase) {
 TEST_F(KeyLinesTest, ALineGoesWithItsLastMember) {
   const auto place = lines_.Add(0, "k", 1);
   lines_.Remove(place);
-  EXPECT_TRUE(lines_.Empty());
+  EXPECT_TRUE(lines_.IsEmpty());
   EXPECT_EQ(lines_.Find(0, "k"), nullptr);
 }
 
@@ -56,7 +56,7 @@ TEST_F(KeyLinesTest, AWalkerToleratesChangesOfTheLine) {
   lines_.Remove(again);
   EXPECT_EQ(lines_.StepOverNext(walker), nullptr);
   lines_.Remove(walker);
-  EXPECT_TRUE(lines_.Empty());
+  EXPECT_TRUE(lines_.IsEmpty());
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ TEST(OutputGateTest, HugeTricklesOverflowNothing) {
 
 TEST(OutputGateTest, AReplyThatHasBegunWaitsForItsEnd) {
   OutputGate gate;
-  gate.Begin(3);
+  gate.BeginPartialReply(3);
   gate.OpenAll(0);
   EXPECT_EQ(gate.Sendable(9), 3u);
   gate.NoteSent(3);

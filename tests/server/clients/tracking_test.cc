@@ -173,15 +173,15 @@ TEST_F(TrackingTest, TheTableIsLimited) {
   reader_.Run("CLIENT TRACKING ON");
   for (int i = 0; i < 500; ++i) reader_.Raw(EncodeRequest({"GET", StrCat("k", i)}));
   server_.RunCronFor(1000);
-  EXPECT_LE(server_->services().clients.tracking.Keys(), 10u);
-  EXPECT_EQ(server_->services().clients.tracking.Items(), server_->services().clients.tracking.Keys());
+  EXPECT_LE(server_->services().clients.tracking.KeyCount(), 10u);
+  EXPECT_EQ(server_->services().clients.tracking.ItemCount(), server_->services().clients.tracking.KeyCount());
 }
 
 TEST_F(TrackingTest, ClientsThatLeaveAreForgotten) {
   {
     TestClient leaver(server_, RespVersion::kResp3);
     leaver.Run("CLIENT TRACKING ON BCAST PREFIX a");
-    EXPECT_EQ(server_->services().clients.tracking.Prefixes(), 1u);
+    EXPECT_EQ(server_->services().clients.tracking.PrefixCount(), 1u);
   }
   {
     TestClient leaver(server_, RespVersion::kResp3);
@@ -189,9 +189,9 @@ TEST_F(TrackingTest, ClientsThatLeaveAreForgotten) {
     leaver.Run("GET k");
   }
   EXPECT_EQ(server_->services().clients.tracking.ClientCount(), 0u);
-  EXPECT_EQ(server_->services().clients.tracking.Prefixes(), 0u);
+  EXPECT_EQ(server_->services().clients.tracking.PrefixCount(), 0u);
   writer_.Run("SET k 1");
-  EXPECT_EQ(server_->services().clients.tracking.Keys(), 0u);
+  EXPECT_EQ(server_->services().clients.tracking.KeyCount(), 0u);
 }
 
 // Closes a slow reader during a broadcast; the other clients receive it.
@@ -232,7 +232,7 @@ TEST_F(TrackingTest, AClientThatIsClosedInItsTransactionLeavesNothingBehind) {
   reader_.Send("EXEC");
   EXPECT_TRUE(reader_.Closed());
   EXPECT_EQ(server_->services().clients.tracking.ClientCount(), 0u);
-  EXPECT_EQ(server_->services().clients.tracking.Prefixes(), 0u);
+  EXPECT_EQ(server_->services().clients.tracking.PrefixCount(), 0u);
 }
 
 TEST_F(TrackingTest, MessagesDoNotWaitWithACommandThatWaits) {

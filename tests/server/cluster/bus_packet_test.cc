@@ -42,7 +42,7 @@ TEST(BusPacketTest, RecordedPacketsSayWhatTheNodesWere) {
   const auto packets = RecordedPackets();
   const BusPacket pong = DecodedPacket(packets.at("pong_2440"));
   EXPECT_EQ(pong.header.type, PacketType::kPong);
-  EXPECT_TRUE(pong.header.sender.IsSound());
+  EXPECT_TRUE(pong.header.sender.IsValid());
   EXPECT_GE(pong.header.port, 21100);
   EXPECT_EQ(pong.header.bus_port, pong.header.port + 1000);
   const PingBody& body = std::get<PingBody>(pong.body);
@@ -56,7 +56,7 @@ TEST(BusPacketTest, RecordedPacketsSayWhatTheNodesWere) {
   EXPECT_EQ(std::get<PublishBody>(publish.body).channel, "channel");
   EXPECT_EQ(std::get<PublishBody>(publish.body).message, "message");
 
-  EXPECT_TRUE(std::get<FailBody>(DecodedPacket(packets.at("fail_2296")).body).id.IsSound());
+  EXPECT_TRUE(std::get<FailBody>(DecodedPacket(packets.at("fail_2296")).body).id.IsValid());
   const BusPacket request = DecodedPacket(packets.at("vote_request_2256"));
   EXPECT_FALSE(request.header.primary.IsNull());
   EXPECT_GT(request.header.slots.Count(), 5000);

@@ -407,7 +407,7 @@ class ClusterStory {
       }
       if (!view.me().IsPrimary() && !member.IsLinked()) return name + " has no link to its primary";
       if (member->services().slot_migrations.IsExporting()) return name + " still sends slots";
-      if (!member->services().data.dataset.keyspace.hidden().Empty()) return name + " still hides slots";
+      if (!member->services().data.dataset.keyspace.hidden().IsEmpty()) return name + " still hides slots";
     }
     return "";
   }

@@ -149,7 +149,7 @@ TEST(NodesTextTest, OldFilesHaveNeitherBusPortsNorShards) {
   ASSERT_NE(view, nullptr);
   EXPECT_EQ(view->me().address.bus_port, 17000);
   EXPECT_EQ(view->me().slot_count, 4);
-  EXPECT_TRUE(view->me().shard.IsSound());
+  EXPECT_TRUE(view->me().shard.IsValid());
 }
 
 }  // namespace

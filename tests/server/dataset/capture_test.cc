@@ -101,7 +101,7 @@ TEST_F(CaptureTest, ACopyHasTheFunctionsToo) {
   client_.Run({"FUNCTION", "LOAD", Library("two", 2)});
   const std::string payload = client_.Run("FUNCTION DUMP").Text();
   const Capture capture = Capture::Copy(server_->services().data.dataset);
-  EXPECT_EQ(capture.Functions(), 2u);
+  EXPECT_EQ(capture.FunctionCount(), 2u);
   EXPECT_EQ(client_.Run("FCALL one 0").Integer(), 1) << "capturing changes nothing";
   for (int round = 0; round < 3; ++round) {
     client_.Run("FUNCTION DELETE one");
@@ -118,7 +118,7 @@ TEST_F(CaptureTest, TakenFunctionsAreGoneAndComeBack) {
   client_.Run({"FUNCTION", "LOAD", Library("one", 1)});
   const std::string payload = client_.Run("FUNCTION DUMP").Text();
   Capture capture = Capture::Take(server_->services().data.dataset);
-  EXPECT_EQ(capture.Functions(), 1u);
+  EXPECT_EQ(capture.FunctionCount(), 1u);
   EXPECT_TRUE(server_->services().execution.function_libraries.All().empty());
   client_.Run({"FUNCTION", "LOAD", Library("other", 5)});
   capture.Restore(server_->services().data.dataset);
@@ -133,7 +133,7 @@ TEST_F(CaptureTest, TakenFunctionsAreGoneAndComeBack) {
 
 TEST_F(CaptureTest, WithoutFunctionsItRemovesThose) {
   const Capture capture = Capture::Copy(server_->services().data.dataset);
-  EXPECT_EQ(capture.Functions(), 0u);
+  EXPECT_EQ(capture.FunctionCount(), 0u);
   client_.Run({"FUNCTION", "LOAD", Library("one", 1)});
   capture.Restore(server_->services().data.dataset);
   EXPECT_TRUE(server_->services().execution.function_libraries.All().empty());

@@ -104,7 +104,7 @@ TEST_F(ChangeCheckDeathTest, AnEntryOfAStream) {
   EXPECT_DEBUG_DEATH(Handle([&](DbView& db) {
                        Edit<Stream> stream = db.Open<Stream>("stream");
                        stream->Log().Add({2, 1}, words, stream->Limits());
-                       stream.Count(1);
+                       stream.CountChanges(1);
                      }),
                      kUntouched);
 }
@@ -150,7 +150,7 @@ TEST_F(ChangeCheckDeathTest, WhatIsReportedPasses) {
   Handle([](DbView& db) {
     Edit<Stream> stream = db.Open<Stream>("stream");
     stream->Log().CreateGroup("g", {}, 0);
-    stream.Count(1);
+    stream.CountChanges(1);
   });
   Handle([](DbView& db) {
     KeyEdit text = db.Open("quiet");

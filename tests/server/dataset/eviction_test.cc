@@ -115,7 +115,7 @@ TEST_P(KeyEviction, LazilyTheyAreUnlinked) {
   Run({"SET", "large", std::string(1 << 20, 'v')});
   Run("CONFIG SET maxmemory-policy allkeys-random maxmemory 1");
   EXPECT_EQ(Journaled().back(), "0: UNLINK large");
-  EXPECT_EQ(server()->services().data.lazy_free_thread.Pending() + server()->services().data.lazy_free_thread.Freed(),
+  EXPECT_EQ(server()->services().data.lazy_free_thread.PendingObjects() + server()->services().data.lazy_free_thread.Freed(),
             1u);
   NoLimit();
 }

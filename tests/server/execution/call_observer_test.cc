@@ -151,7 +151,7 @@ TEST_F(CallObserverTest, DoesNotHearOfWhatIsLoaded) {
 }
 
 TEST_F(CallObserverTest, MayAskForLongCallsOnly) {
-  observers().Attach(recorder_, {.from_us = 500});
+  observers().Attach(recorder_, {.min_duration_us = 500});
   client_.Run("PING");
   server_.clock().PassWithEachLook(400);
   client_.Run("ECHO short");

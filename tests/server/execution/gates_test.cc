@@ -317,9 +317,9 @@ TEST(GatesOfScripts, ProtectedCommandsAskTheConnection) {
   TestServer server({.directives = {"enable-debug-command local"}});
   TestClient local(server);
   TestClient remote(server);
-  local.session().addresses.loopback = true;
+  local.session().addresses.is_loopback = true;
   local.session().addresses.peer = "127.0.0.1:5000";
-  remote.session().addresses.loopback = false;
+  remote.session().addresses.is_loopback = false;
   remote.session().addresses.peer = "10.0.0.1:5000";
   EXPECT_THAT(local.Run("DEBUG SET-DISABLE-DENY-SCRIPTS 1"), Ok());
   constexpr char kProtocol[] = "return redis.pcall('DEBUG', 'PROTOCOL', 'integer')";

@@ -62,7 +62,7 @@ TEST(DiskFaultsTest, OperationsMeetTheirRulesInOrder) {
   faults.Remove(3);
   EXPECT_EQ(faults.Meet(Operation::kSync).slow_ms, 0);
   for (uint64_t serial = 4; faults.Add(serial, {.kind = DiskFault::Kind::kFull}, {}); ++serial) {
-    ASSERT_LE(serial, DiskFaults::kMost + 4);
+    ASSERT_LE(serial, DiskFaults::kMaxDiskRules + 4);
   }
 }
 
@@ -182,7 +182,7 @@ TEST_F(FaultsTest, RefusalsSayWhatWouldBeRight) {
 }
 
 TEST_F(FaultsTest, ThereIsALimitOfRules) {
-  for (size_t i = 0; i < FaultRules::kMost; ++i) {
+  for (size_t i = 0; i < FaultRules::kMaxRules; ++i) {
     admin_.Run(StrCat("TEST FAULT ADD ", i, " WHEN COMMAND GET KEY k", i, " DO CLOSE"));
   }
   EXPECT_THAT(Refused("more DO CLOSE"), HasSubstr("10000 faults already"));

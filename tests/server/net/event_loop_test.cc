@@ -100,7 +100,7 @@ TEST(EventLoopTest, ALongTaskWithOthersBehindItDoesNotEndTheLoop) {
     log.emplace_back("long");
   });
   for (int i = 0; i < 5; ++i) loop.Post(nullptr, [&] { log.emplace_back("behind"); });
-  loop.After(1, [&] {
+  loop.RunAfter(1, [&] {
     log.emplace_back("timer");
     loop.Post(nullptr, [&] { loop.Stop(7); });
   });
@@ -116,7 +116,7 @@ TEST(EventLoopTest, AResidentMayLeaveWhileOthersAreServedBesides) {
   auto first = std::make_unique<FakeParticipant>(log, "first");
   auto second = std::make_unique<FakeParticipant>(log, "second");
   const auto leave = [&](std::unique_ptr<FakeParticipant>& hosted) {
-    loop.Leave(*hosted);
+    loop.RemoveParticipant(*hosted);
     hosted.reset();
   };
   busy->at_end = [&] {
@@ -151,10 +151,10 @@ struct ReadySocket final : SocketPoller::Watcher {
   ReadySocket(EventLoop& owner, std::function<void()> task) : loop(owner), serve(std::move(task)) {
     EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
     EXPECT_EQ(send(ends[1], "x", 1, 0), 1);
-    EXPECT_TRUE(loop.poller().Change(ends[0], *this, {}, {.read = true}));
+    EXPECT_TRUE(loop.poller().ChangeInterest(ends[0], *this, {}, {.read = true}));
   }
   ~ReadySocket() override {
-    loop.poller().Change(ends[0], *this, {.read = true}, {});
+    loop.poller().ChangeInterest(ends[0], *this, {.read = true}, {});
     close(ends[0]);
     close(ends[1]);
   }
@@ -198,7 +198,7 @@ TEST(EventLoopTest, BusySocketsDoNotHoldBackAnythingElse) {
   ReadySocket first_socket(loop, [&] { ++first; }), second_socket(loop, [&] { ++second; });
   std::vector<std::string> log;
   std::thread outside;
-  loop.After(1, [&] {
+  loop.RunAfter(1, [&] {
     log.emplace_back("timer");
     loop.Post(nullptr, [&] {
       log.emplace_back("task");
@@ -240,7 +240,7 @@ TEST(ConnectionTest, NothingLeavesBeforeTheEndOfTheTurn) {
   Send(peer, "INCR n\r\n");
   connection->OnReadable();
   std::string last;
-  for (int turns = 0; turns < 100 && !session.out.Empty(); ++turns) {
+  for (int turns = 0; turns < 100 && !session.out.IsEmpty(); ++turns) {
     connection->OnWritable();
     EXPECT_EQ(Received(peer), "");
     server->housekeeping().EndTurn();
@@ -287,13 +287,13 @@ TEST(EventLoopTest, ThousandsOfSubscriptionsLeaveInManyTurns) {
   subscriber.reset();
   uint64_t began = 0;
   RunUntil(host, [&] {
-    const size_t left = server->services().clients.pubsub.Names(PubSubKind::kPattern, nullptr).size();
+    const size_t left = server->services().clients.pubsub.NamesMatching(PubSubKind::kPattern, nullptr).size();
     if (left < kPatterns && began == 0) began = server->services().env.stats.turns;
     // Publishing to the session meanwhile is safe.
     server->services().clients.pubsub.Publish("a9999", "message");
-    return server->services().clients.registry.Count() == 0 && server->services().clients.watched_keys.Empty();
+    return server->services().clients.registry.Count() == 0 && server->services().clients.watched_keys.IsEmpty();
   });
-  EXPECT_TRUE(server->services().clients.pubsub.Names(PubSubKind::kPattern, nullptr).empty());
+  EXPECT_TRUE(server->services().clients.pubsub.NamesMatching(PubSubKind::kPattern, nullptr).empty());
   EXPECT_GE(server->services().env.stats.turns - began, 8u);
 }
 

@@ -41,14 +41,14 @@ TEST(NameResolver, NamesAreLookedUpOnAnotherThread) {
 
 TEST(NameResolver, ASlowLookUpTimesOut) {
   auto may_end = std::make_shared<std::latch>(1);
-  auto ended = std::make_shared<std::latch>(NameResolver::kMost);
+  auto ended = std::make_shared<std::latch>(NameResolver::kMaxLookUps);
   NameResolver resolver([=](const auto& host, const auto&) {
     if (host == "fast") return One();
     may_end->wait();
     ended->count_down();
     return One();
   });
-  for (size_t i = 0; i < NameResolver::kMost; ++i) {
+  for (size_t i = 0; i < NameResolver::kMaxLookUps; ++i) {
     const auto late = resolver.Resolve("slow", "1", In(milliseconds(1)));
     ASSERT_FALSE(late.ok());
     EXPECT_EQ(late.error(), ResolveTrouble::kTimeout);

@@ -13,14 +13,14 @@ TEST(WorkLineTest, ATurnTakesAShare) {
   ManualClock clock;
   WorkQueue line(clock, kShareUs);
   int done = 0;
-  for (int i = 0; i < 10; ++i) line.Enter([&] { ++done, clock.AdvanceUs(kShareUs / 2); });
+  for (int i = 0; i < 10; ++i) line.AddStep([&] { ++done, clock.AdvanceUs(kShareUs / 2); });
   line.ServeShare();
   EXPECT_EQ(done, 2);
   line.ServeShare();
   EXPECT_EQ(done, 4);
   EXPECT_EQ(line.Size(), 6u);
-  line.Enter([&] { ++done, clock.AdvanceUs(kShareUs * 100); });
-  while (!line.Empty()) line.ServeShare();
+  line.AddStep([&] { ++done, clock.AdvanceUs(kShareUs * 100); });
+  while (!line.IsEmpty()) line.ServeShare();
   EXPECT_EQ(done, 11);
 }
 
@@ -28,7 +28,7 @@ TEST(WorkLineTest, TheFirstStepIsTakenHoweverLong) {
   ManualClock clock;
   WorkQueue line(clock, kShareUs);
   int done = 0;
-  for (int i = 0; i < 2; ++i) line.Enter([&] { ++done, clock.AdvanceMs(100); });
+  for (int i = 0; i < 2; ++i) line.AddStep([&] { ++done, clock.AdvanceMs(100); });
   line.ServeShare();
   EXPECT_EQ(done, 1);
 }
@@ -37,7 +37,7 @@ TEST(WorkLineTest, AnOverloadedTurnRunsTheMinimum) {
   ManualClock clock;
   WorkQueue line(clock, kShareUs);
   int done = 0;
-  for (int i = 0; i < 10; ++i) line.Enter([&] { ++done, clock.AdvanceMs(100); });
+  for (int i = 0; i < 10; ++i) line.AddStep([&] { ++done, clock.AdvanceMs(100); });
   line.ServeShare(4);
   EXPECT_EQ(done, 4);
   line.ServeAll();

@@ -34,7 +34,7 @@ class ReplicationStreamTest : public testing::Test {
     uint8_t targets = Target::kEverybody;
   };
   void Append(const std::vector<One>& unit) {
-    Effects effects;
+    PropagatedCommands effects;
     for (const One& one : unit) effects.Add(one.db, one.words, one.targets);
     stream_.Append(UnitEffects(effects, 0));
   }

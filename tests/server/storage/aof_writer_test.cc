@@ -39,7 +39,7 @@ class AofWriterTest : public testing::Test {
     writer_.Open(std::move(files_.Open("aof", FileSystem::Mode::kAppend).value()), 0);
   }
   void Append(int db, std::initializer_list<Bytes> words) {
-    Effects effects;
+    PropagatedCommands effects;
     effects.Add(db, std::vector<Bytes>(words));
     writer_.Append(UnitEffects(effects, 0));
   }
@@ -73,7 +73,7 @@ TEST_F(AofWriterTest, NamesTheDatabaseWhereItChanges) {
 
 TEST_F(AofWriterTest, KeepsTheEffectsOfAUnitTogether) {
   Open(AppendFsync::kNever);
-  Effects effects;
+  PropagatedCommands effects;
   effects.Add(0, std::vector<Bytes>{"SET", "a", "1"});
   effects.Add(0, std::vector<Bytes>{"SET", "c", "3"}, JournalEntry::kReplicas);
   effects.Add(0, std::vector<Bytes>{"SET", "b", "2"});
@@ -171,11 +171,11 @@ TEST_F(AofWriterTest, AShortWriteIsCutOffAndTriedAgain) {
   files_.WriteShortAt(1, 7, ENOSPC);
   Flush();
   EXPECT_EQ(Content(), before) << "half a record would make what follows unreadable";
-  EXPECT_EQ(writer_.Trouble(), ENOSPC);
+  EXPECT_EQ(writer_.WriteOrSyncError(), ENOSPC);
   EXPECT_FALSE(writer_.MustStop());
   Flush();
   EXPECT_EQ(Content(), before + kSetB);
-  EXPECT_FALSE(writer_.Trouble());
+  EXPECT_FALSE(writer_.WriteOrSyncError());
 }
 
 TEST_F(AofWriterTest, AShortWriteThatCannotBeCutOffIsContinued) {
@@ -184,7 +184,7 @@ TEST_F(AofWriterTest, AShortWriteThatCannotBeCutOffIsContinued) {
   files_.WriteShortAt(1, 7, ENOSPC);
   files_.FailAt(Operation::kTruncate, 1, EIO);
   Flush();
-  EXPECT_TRUE(writer_.Trouble());
+  EXPECT_TRUE(writer_.WriteOrSyncError());
   EXPECT_EQ(writer_.FileBytes(), 7u);
   Flush();
   EXPECT_EQ(Content(), std::string(kSelect0) + kSetA);
@@ -201,7 +201,7 @@ TEST_F(AofWriterTest, NothingIsLostWhicheverWriteFails) {
       files.WriteShortAt(nth, landed, ENOSPC);
       std::string expected = kSelect0;
       for (int i = 0; i < 5; ++i) {
-        Effects effects;
+        PropagatedCommands effects;
         effects.Add(0, std::vector<Bytes>{"SET", "a", "1"});
         writer.Append(UnitEffects(effects, 0));
         expected += kSetA;
@@ -221,12 +221,12 @@ TEST_F(AofWriterTest, AFailedBackgroundSyncIsReportedUntilOneSucceeds) {
   Flush();
   files_.RunTasks();
   Flush();
-  EXPECT_EQ(writer_.Trouble(), EIO);
+  EXPECT_EQ(writer_.WriteOrSyncError(), EIO);
   EXPECT_EQ(writer_.Synced(), 0u);
   clock_.AdvanceMs(1000);
   Flush();
   files_.RunTasks();
-  EXPECT_FALSE(writer_.Trouble());
+  EXPECT_FALSE(writer_.WriteOrSyncError());
   EXPECT_EQ(writer_.Synced(), writer_.Appended());
 }
 

@@ -53,7 +53,7 @@ class CrashedFileTest : public testing::Test {
       life.Run("SELECT 0");
       Pass(life, 1000);
       life.Run("SET last 1");
-      EXPECT_EQ(life.server()->services().storage.aof.Crash(policy), kNoError);
+      EXPECT_EQ(life.server()->services().storage.aof.SimulateCrash(policy), kNoError);
       life.Run("SET lost 1");
     }
     ServerLife next(files, kDirectives);
@@ -84,7 +84,7 @@ TEST_F(CrashedFileTest, ANewBaseIsOnTheDisk) {
     life.Run("BGREWRITEAOF");
     life.server().Cron();
     life.Run("SET b 1");
-    EXPECT_EQ(life.server()->services().storage.aof.Crash(AppendFsync::kNever), kNoError);
+    EXPECT_EQ(life.server()->services().storage.aof.SimulateCrash(AppendFsync::kNever), kNoError);
   }
   ServerLife next(files, kDirectives);
   EXPECT_EQ(next.Run("EXISTS a").Integer(), 1);

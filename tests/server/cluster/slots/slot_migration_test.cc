@@ -120,7 +120,7 @@ TEST_F(SlotMigrationTest, MovesValuesOfAllTypes) {
   EXPECT_EQ(target.Run("TTL {t}number").Integer(), 1000);
   EXPECT_EQ(KeysAt(target), 7u);
   EXPECT_EQ(source.Run(StrCat("CLUSTER COUNTKEYSINSLOT ", KeySlot("t"))).Integer(), 0);
-  EXPECT_TRUE(target->services().data.dataset.keyspace.hidden().Empty());
+  EXPECT_TRUE(target->services().data.dataset.keyspace.hidden().IsEmpty());
 }
 
 TEST_F(SlotMigrationTest, HidesKeysUntilTheirSlotIsHere) {
@@ -216,13 +216,13 @@ TEST_F(SlotMigrationTest, FailureLeavesTheSlotsAndNoKeys) {
   EXPECT_THAT(Migrate(source, target, "{t}"), Ok());
   for (int i = 0; i < 5000 && KeysAt(target) < 2500; ++i) world_.network().RunOnce();
   ASSERT_GE(KeysAt(target), 2500u);
-  ASSERT_FALSE(target->services().data.dataset.keyspace.hidden().Empty());
+  ASSERT_FALSE(target->services().data.dataset.keyspace.hidden().IsEmpty());
   world_.network().Break(source.port(), target.port());
   Step(1000);
   EXPECT_EQ(State(source), "failed");
   EXPECT_EQ(State(target), "failed");
   EXPECT_EQ(KeysAt(target), 0u);
-  EXPECT_TRUE(target->services().data.dataset.keyspace.hidden().Empty());
+  EXPECT_TRUE(target->services().data.dataset.keyspace.hidden().IsEmpty());
   EXPECT_EQ(KeysAt(source), 3000u);
   EXPECT_TRUE(Owns(source, "t"));
   EXPECT_THAT(Migrate(source, target, "{t}"), Ok());
@@ -255,7 +255,7 @@ TEST_F(SlotMigrationTest, IsEndedByFlushAllAtEitherSide) {
     Step(500);
     EXPECT_EQ(State(source), "failed") << flushed->port();
     EXPECT_EQ(State(target), "failed") << flushed->port();
-    EXPECT_TRUE(target->services().data.dataset.keyspace.hidden().Empty());
+    EXPECT_TRUE(target->services().data.dataset.keyspace.hidden().IsEmpty());
     EXPECT_EQ(KeysAt(target), 0u);
   }
   EXPECT_EQ(source.Run("GET {t}a").Text(), "1");
@@ -280,7 +280,7 @@ TEST_F(SlotMigrationTest, ReplicasHideTheKeysTooAndCleanUpWhenPromoted) {
   Step(8000);
   ASSERT_TRUE(replica->services().cluster.cluster()->view().me().IsPrimary()) << replica.Log();
   EXPECT_LE(KeysAt(replica), 1u);
-  EXPECT_TRUE(replica->services().data.dataset.keyspace.hidden().Empty());
+  EXPECT_TRUE(replica->services().data.dataset.keyspace.hidden().IsEmpty());
   EXPECT_EQ(State(source), "failed");
   EXPECT_EQ(KeysAt(source), 50u);
 }
@@ -298,7 +298,7 @@ TEST_F(SlotMigrationTest, ReplicasHaveTheKeysAfterwards) {
   Step(500);
   ExpectSameData(target, replica);
   EXPECT_EQ(replica.Run("DBSIZE").Integer(), target.Run("DBSIZE").Integer());
-  EXPECT_TRUE(replica->services().data.dataset.keyspace.hidden().Empty());
+  EXPECT_TRUE(replica->services().data.dataset.keyspace.hidden().IsEmpty());
 }
 
 // Hidden keys stay hidden after a restart, and are then deleted because no migration continues.
@@ -307,15 +307,15 @@ void SlotMigrationTest::RestartTarget(const std::string& preamble) {
   for (int i = 0; i < 50; ++i) source.Run(StrCat("SET {t}", i, " value"));
   EXPECT_THAT(Migrate(source, target, "{t}"), Ok());
   for (int i = 0; i < 1000 && KeysAt(target) < 20; ++i) world_.network().RunOnce();
-  ASSERT_FALSE(target->services().data.dataset.keyspace.hidden().Empty());
+  ASSERT_FALSE(target->services().data.dataset.keyspace.hidden().IsEmpty());
   target.Run("BGREWRITEAOF");
   target->housekeeping().Tick();
   target.Crash();
   target.Start();
-  EXPECT_FALSE(target->services().data.dataset.keyspace.hidden().Empty());
+  EXPECT_FALSE(target->services().data.dataset.keyspace.hidden().IsEmpty());
   EXPECT_EQ(target.Run("DBSIZE").Integer(), 0);
   Step(3000);
-  EXPECT_TRUE(target->services().data.dataset.keyspace.hidden().Empty());
+  EXPECT_TRUE(target->services().data.dataset.keyspace.hidden().IsEmpty());
   EXPECT_EQ(KeysAt(target), 0u);
   EXPECT_EQ(State(source), "failed");
   EXPECT_EQ(target->services().cluster.cluster()->view().importing().size(), 0u);
@@ -425,8 +425,8 @@ TEST_F(SlotMigrationTest, ResetEndsAnImport) {
   reset.Say("RESET");
   EXPECT_EQ(State(target), "failed");
   Step(100);
-  EXPECT_TRUE(target->services().data.dataset.keyspace.hidden().Empty());
-  EXPECT_TRUE(target->services().slot_migrations.imports().Empty());
+  EXPECT_TRUE(target->services().data.dataset.keyspace.hidden().IsEmpty());
+  EXPECT_TRUE(target->services().slot_migrations.imports().IsEmpty());
 }
 
 TEST_F(SlotMigrationTest, SourceMayNotRunScripts) {
@@ -523,7 +523,7 @@ TEST_F(SlotMigrationTest, PromotedReplicaClaimsWhatNobodyOwns) {
   world_.network().SetAllTogether();
   Step(20'000);
   ASSERT_TRUE(replica->services().cluster.cluster()->view().me().IsPrimary()) << replica.Log();
-  EXPECT_TRUE(replica->services().data.dataset.keyspace.hidden().Empty());
+  EXPECT_TRUE(replica->services().data.dataset.keyspace.hidden().IsEmpty());
   EXPECT_TRUE(Owns(replica, key)) << replica.Log();
   EXPECT_EQ(replica.Run("GET " + key + "7").Text(), "value");
 }
@@ -622,7 +622,7 @@ TEST(HiddenSlotsTextTest, IsReadAgain) {
   for (const Bytes damaged : {"", ";", "x", "x 1", "x a-b", "x 5-4", "x 0-16384", " 1-2", "x -1-2"}) {
     HiddenSlots none;
     ReadHiddenSlots(damaged, none);
-    EXPECT_TRUE(none.Empty()) << damaged;
+    EXPECT_TRUE(none.IsEmpty()) << damaged;
   }
 }
 

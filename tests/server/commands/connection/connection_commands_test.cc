@@ -155,7 +155,7 @@ TEST_P(ConnectionCommands, MonitorsMayNotAccessKeysUntilReset) {
   EXPECT_THAT(Run("GET k"), Error("ERR Replica can't interact with the keyspace"));
   EXPECT_THAT(Run("RESET"), Simple("RESET"));
   EXPECT_THAT(Run("GET k"), Nil());
-  EXPECT_TRUE(server()->services().execution.monitors.Empty());
+  EXPECT_TRUE(server()->services().execution.monitors.IsEmpty());
 }
 
 TEST(MonitorLimits, ClosesAMonitorThatDoesNotRead) {

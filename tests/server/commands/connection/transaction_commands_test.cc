@@ -293,7 +293,7 @@ TEST_P(TransactionCommands, ManyWatchesAreForgottenAtOnce) {
   };
   watch_all(client());
   Run("UNWATCH");
-  EXPECT_TRUE(watched.Empty());
+  EXPECT_TRUE(watched.IsEmpty());
   Other("SET k7 1");
   EXPECT_TRUE(Goes());
 

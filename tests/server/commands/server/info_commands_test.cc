@@ -144,7 +144,7 @@ TEST_P(InfoCommands, UsedMemoryFollowsEachByte) {
 TEST_P(InfoCommands, MemoryFreedByTheReclaimerIsNoLongerUsed) {
   const size_t before = server()->services().data.memory.UsedBytes();
   server()->services().data.lazy_free_thread.Free(std::vector<char>(8 << 20));
-  while (server()->services().data.lazy_free_thread.Pending() != 0) std::this_thread::yield();
+  while (server()->services().data.lazy_free_thread.PendingObjects() != 0) std::this_thread::yield();
   EXPECT_LT(server()->services().data.memory.UsedBytes(), before + (1 << 20));
   EXPECT_EQ(Field("lazyfreed_objects"), "1");
 }

@@ -134,14 +134,14 @@ TEST_F(TlsTest, ProtocolsAreWordsOfAList) {
 
 TEST_F(TlsTest, AFailureKeepsTheOldConfiguration) {
   Tls tls;
-  EXPECT_FALSE(tls.Configured());
+  EXPECT_FALSE(tls.IsConfigured());
   ASSERT_EQ(tls.Configure(Good()), std::nullopt);
   Settings bad = Good();
   bad.tls_ciphers = "NONESUCH";
   EXPECT_EQ(tls.Configure(bad), "Failed to configure ciphers: NONESUCH");
-  EXPECT_TRUE(tls.Configured());
+  EXPECT_TRUE(tls.IsConfigured());
   tls.Drop();
-  EXPECT_FALSE(tls.Configured());
+  EXPECT_FALSE(tls.IsConfigured());
 }
 
 // Both ends of a connection in one process. Bytes stay in the socket until the other end receives.
@@ -180,7 +180,7 @@ class TlsStreamTest : public TlsTest {
 
 TEST_F(TlsStreamTest, BytesArriveAfterAHandshake) {
   EXPECT_EQ(server_->Handshake().state, State::kLater);
-  EXPECT_EQ(server_->Needs({.read = true}), (SocketPoller::Interest{.read = true}));
+  EXPECT_EQ(server_->EventsToAwait({.read = true}), (SocketPoller::Interest{.read = true}));
   Greet();
   EXPECT_EQ(client_->Send(Bytes("hello")).bytes, 5u);
   std::array<char, 100> target{};
@@ -234,12 +234,12 @@ TEST_F(TlsStreamTest, AReplyThatGrewMeanwhileGoesOnWhereItStopped) {
   };
   std::string received;
   char letter = 'a';
-  for (int rounds = 0; rounds < 2000 && (letter <= 'z' || !output.Empty()); ++rounds) {
+  for (int rounds = 0; rounds < 2000 && (letter <= 'z' || !output.IsEmpty()); ++rounds) {
     if (letter <= 'z') write(letter++);
     Transfer sent = server_->Send(output, kAll);
-    for (; sent.state == State::kMoved && !output.Empty(); sent = server_->Send(output, kAll)) {
+    for (; sent.state == State::kMoved && !output.IsEmpty(); sent = server_->Send(output, kAll)) {
       output.Consume(sent.bytes);
-      if (output.Empty()) break;
+      if (output.IsEmpty()) break;
     }
     if (letter % 5 == 0 || letter > 'z') received += ReceiveAll(*client_);
   }
@@ -328,7 +328,7 @@ TEST_F(TlsStreamTest, NobodyKeepsUsBusyWithKeyUpdates) {
   int after = 0;
   ioctl(ends[0], FIONREAD, &after);
   EXPECT_EQ(before - after, 128 * 1024);
-  EXPECT_EQ(server.Needs({.read = true}), (SocketPoller::Interest{.read = true}));
+  EXPECT_EQ(server.EventsToAwait({.read = true}), (SocketPoller::Interest{.read = true}));
 }
 
 // A connection of the server whose peer is the test.
@@ -349,7 +349,7 @@ class TlsConnectionTest : public TlsStreamTest {
   }
   void Turn() {
     connection_->OnReadable();
-    while (!loop_->handshakes().Empty()) loop_->handshakes().ServeShare();
+    while (!loop_->handshakes().IsEmpty()) loop_->handshakes().ServeShare();
     (*server_under_test_)->housekeeping().EndTurn();
   }
 
@@ -407,10 +407,10 @@ TEST_F(TlsConnectionTest, AFinishedHandshakeDoesNotTimeOut) {
 TEST_F(TlsConnectionTest, AClosedClientTakesNoStep) {
   client_->Handshake();
   connection_->OnReadable();
-  ASSERT_FALSE(loop_->handshakes().Empty());
+  ASSERT_FALSE(loop_->handshakes().IsEmpty());
   (*server_under_test_)->services().clients.registry.Close(*session_);
   loop_->handshakes().ServeShare();
-  EXPECT_TRUE(loop_->handshakes().Empty());
+  EXPECT_TRUE(loop_->handshakes().IsEmpty());
   EXPECT_EQ(client_->Handshake().state, State::kLater);
 }
 

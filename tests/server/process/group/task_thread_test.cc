@@ -17,7 +17,7 @@ TEST(TaskThreadTest, RunsTasksInOrderOnOneThreadOfItsOwn) {
       threads.push_back(std::this_thread::get_id());
     });
   }
-  thread.Await();
+  thread.AwaitTasks();
   ASSERT_EQ(order.size(), 100u);
   for (size_t i = 0; i < order.size(); ++i) {
     EXPECT_EQ(order[i], static_cast<int>(i));
