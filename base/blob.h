@@ -1,7 +1,7 @@
 // Blob: a reference-counted block of bytes on the heap, for values too large to live inside their entry.
 //
 // The keyspace, a request that is being read and a reply that is being sent can share one Blob, so the server never
-// copies a large value on its way in or out. Before a caller changes a Blob, it calls `Unique()`, and makes a copy if
+// copies a large value on its way in or out. Before a caller changes a Blob, it calls `IsUnique()`, and makes a copy if
 // others share the Blob. The reference count is atomic because the lazy free thread may drop the last reference.
 #pragma once
 
@@ -44,7 +44,7 @@ class BlobRef {  // a counted reference to a block of bytes on the heap
   }
 
   explicit operator bool() const { return block_ != nullptr; }
-  bool Unique() const { return block_->references.load(std::memory_order_acquire) == 1; }
+  bool IsUnique() const { return block_->references.load(std::memory_order_acquire) == 1; }
   Bytes View() const { return {block_->Data(), block_->size}; }
   char* Data() { return block_->Data(); }
   const char* ConstData() const { return block_->Data(); }

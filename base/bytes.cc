@@ -179,7 +179,7 @@ std::optional<std::vector<std::string>> SplitQuoted(Bytes line) {
   return words;
 }
 
-std::string WordText(Bytes word) {
+std::string QuotedIfNeeded(Bytes word) {
   const auto is_plain = [](char c) { return IsPrintable(c) && c != ' ' && c != '"' && c != '\'' && c != '\\'; };
   const bool needs_none = !word.empty() && word.front() != '#' && std::ranges::all_of(word, is_plain);
   return needs_none ? std::string(word) : Quoted(word);

@@ -43,14 +43,14 @@ void AppendQuoted(std::string& out, Bytes text);  // in double quotes, with esca
 std::optional<std::vector<std::string>> SplitQuoted(Bytes line);  // nullopt: unbalanced quotes
 
 // A line that begins with the result is not a comment.
-std::string WordText(Bytes word);  // quotes the word if SplitQuoted could not read it otherwise
+std::string QuotedIfNeeded(Bytes word);  // quotes the word if SplitQuoted could not read it otherwise
 // Returns the words of a line, separated by spaces.
 template <typename Words>
-std::string LineText(const Words& words) {  // joins the words with spaces, and quotes those that need it
+std::string JoinQuoted(const Words& words) {  // joins the words with spaces, and quotes those that need it
   std::string text;
   for (const auto& word : words) {
     if (!text.empty()) text += ' ';
-    text += WordText(word);
+    text += QuotedIfNeeded(word);
   }
   return text;
 }

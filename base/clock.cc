@@ -23,7 +23,7 @@ int64_t SystemClock::MonotonicUs() const { return ReadUs(CLOCK_MONOTONIC); }
 
 int64_t SystemPace::NowUs() const { return ReadUs(CLOCK_MONOTONIC); }
 
-bool SystemPace::FollowsTicks() const {
+bool SystemPace::IsTickCounterReliable() const {
   std::ifstream file("/sys/devices/system/clocksource/clocksource0/current_clocksource");
   std::string name;
   return file >> name && name == "tsc";

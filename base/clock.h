@@ -19,9 +19,9 @@ class Clock {  // the time that data and clients see; tests can move it
   virtual int64_t WallUs() const = 0;       // microseconds since 1970-01-01T00:00:00Z
   virtual int64_t MonotonicUs() const = 0;  // never goes back; from an unspecified origin
   // Converts a reading of Pace that the caller already has into monotonic time. Cost: no system call.
-  virtual int64_t MonotonicUsAt(int64_t pace_us) const = 0;  // the time at a Pace reading
+  virtual int64_t MonotonicUsAtPaceUs(int64_t pace_us) const = 0;  // the time at a Pace reading
   // Returns the Pace reading at which MonotonicUs will reach `monotonic_us`, or kNever while the clock stands still.
-  virtual int64_t PaceUsWhen(int64_t monotonic_us) const = 0;  // the Pace reading at that time
+  virtual int64_t PaceUsAtMonotonicUs(int64_t monotonic_us) const = 0;  // the Pace reading at that time
   static constexpr int64_t kNever = INT64_MAX;  // the time is never reached, since the clock stands still
 
   int64_t WallMs() const { return WallUs() / 1000; }            // Unix time
@@ -33,8 +33,8 @@ class SystemClock final : public Clock {  // the clocks of the machine
  public:
   int64_t WallUs() const override;
   int64_t MonotonicUs() const override;
-  int64_t MonotonicUsAt(int64_t pace_us) const override { return pace_us; }  // the time at a Pace reading
-  int64_t PaceUsWhen(int64_t monotonic_us) const override { return monotonic_us; }
+  int64_t MonotonicUsAtPaceUs(int64_t pace_us) const override { return pace_us; }  // the time at a Pace reading
+  int64_t PaceUsAtMonotonicUs(int64_t monotonic_us) const override { return monotonic_us; }
 };
 
 // A clock that stands still until a test advances it. It also serves as the Pace for this time. Not thread safe.
@@ -42,11 +42,13 @@ class ManualClock final : public Clock, public Pace {  // for tests: stands stil
  public:
   int64_t WallUs() const override { return wall_us_; }
   int64_t MonotonicUs() const override {
-    wall_us_ += us_per_look_;
-    return monotonic_us_ += us_per_look_;
+    wall_us_ += us_per_reading_;
+    return monotonic_us_ += us_per_reading_;
   }
-  int64_t MonotonicUsAt(int64_t) const override { return monotonic_us_; }  // the time at a Pace reading
-  int64_t PaceUsWhen(int64_t monotonic_us) const override { return monotonic_us <= monotonic_us_ ? 0 : kNever; }
+  int64_t MonotonicUsAtPaceUs(int64_t) const override { return monotonic_us_; }  // the time at a Pace reading
+  int64_t PaceUsAtMonotonicUs(int64_t monotonic_us) const override {
+    return monotonic_us <= monotonic_us_ ? 0 : kNever;
+  }
   int64_t NowUs() const override { return MonotonicUs(); }
 
   // Sets the wall time only.
@@ -58,7 +60,7 @@ class ManualClock final : public Clock, public Pace {  // for tests: stands stil
 
   // From now on, each reading of the monotonic time advances both clocks by `elapsed_us`. Needed for code that waits in
   // a loop until time passes.
-  void PassWithEachLook(int64_t elapsed_us) { us_per_look_ = elapsed_us; }
+  void AdvanceWithEachReading(int64_t elapsed_us) { us_per_reading_ = elapsed_us; }
 
   // Changes only wall time.
   void StepWallMs(int64_t step_ms) { wall_us_ += step_ms * 1000; }  // like an administrator who sets the clock
@@ -67,7 +69,7 @@ class ManualClock final : public Clock, public Pace {  // for tests: stands stil
   mutable int64_t wall_us_ =
       1'000'000'000'000'000;  // 2001-09-09, far from zero, so that subtracting a day still gives a valid time
   mutable int64_t monotonic_us_ = 1'000'000;
-  int64_t us_per_look_ = 0;  // how far each reading of the monotonic time advances the clock
+  int64_t us_per_reading_ = 0;  // how far each reading of the monotonic time advances the clock
 };
 
 }  // namespace respite

@@ -54,7 +54,7 @@ uint64_t LatencyHistogram::ValueAtPercentile(double percentile) const {
   return 0;
 }
 
-std::vector<std::pair<uint64_t, uint64_t>> LatencyHistogram::PowerOfTwoMicros() const {
+std::vector<std::pair<uint64_t, uint64_t>> LatencyHistogram::CumulativeBucketsUs() const {
   std::vector<std::pair<uint64_t, uint64_t>> steps;
   uint64_t cumulative = 0;
   uint64_t reported = 0;

@@ -28,7 +28,7 @@ class LatencyHistogram {  // the durations of the calls of one command
   // Returns pairs of an upper bound in microseconds and the number of calls that took at most that long, one pair for
   // each bound that adds calls. The bounds double: 1, 2, 4, 8, 16, 33, 66, 132 … (As in Redis, they are powers of two
   // times 1024 ns, rounded to microseconds.)
-  std::vector<std::pair<uint64_t, uint64_t>> PowerOfTwoMicros() const;  // (upper bound, calls up to it)
+  std::vector<std::pair<uint64_t, uint64_t>> CumulativeBucketsUs() const;  // (upper bound, calls up to it)
 
   void Reset();
 

@@ -5,8 +5,8 @@
 // since then. The timer measures the rate of the tick counter by comparing it with the Pace. A lap lasts a few
 // milliseconds, so that a small error of the rate stays below a microsecond.
 //
-// The timer uses ticks only if the Pace says that they can be trusted (Pace::FollowsTicks). Until the rate is known,
-// every reading uses the Pace.
+// The timer uses ticks only if the Pace says that they can be trusted (Pace::IsTickCounterReliable). Until the rate is
+// known, every reading uses the Pace.
 #pragma once
 
 #include <algorithm>
@@ -55,27 +55,27 @@ class LapTimerOf {  // reads a Pace cheaply, from the processor's tick counter
   }
 
  private:
-  static constexpr int kFractionBits = 32;  // of us_per_tick_, a fixed-point number
-  static constexpr double kLapUs = 4'000;   // maximum length of a lap
+  static constexpr int kFractionBits = 32;    // of us_per_tick_, a fixed-point number
+  static constexpr double kMaxLapUs = 4'000;  // maximum length of a lap
   // The rate is first measured over the shortest interval. The interval then doubles up to the long one.
-  static constexpr int64_t kShortestMeasureUs = 20'000;  // length of the first measurement of the tick rate
-  static constexpr int64_t kLongMeasureUs = 1'000'000;   // length of a measurement later
-  static constexpr int64_t kNever = INT64_MAX;           // value of measure_at_us_: the ticks cannot be trusted
+  static constexpr int64_t kMinMeasureUs = 20'000;     // length of the first measurement of the tick rate
+  static constexpr int64_t kMaxMeasureUs = 1'000'000;  // length of a measurement later
+  static constexpr int64_t kNever = INT64_MAX;         // value of measure_at_us_: the ticks cannot be trusted
   // If more ticks pass between two readings, the thread was interrupted, and the readings cannot be compared.
-  static constexpr uint64_t kMostTicksBetween = 10'000;  // maximum duration of one reading of the Pace
-  static constexpr double kFewestTicksPerUs = 16;        // a lower rate is implausible
-  static constexpr double kMostTicksPerUs = 100'000;     // a higher rate is implausible
+  static constexpr uint64_t kMaxTicksBetweenReadings = 10'000;  // maximum duration of one reading of the Pace
+  static constexpr double kMinTicksPerUs = 16;                  // a lower rate is implausible
+  static constexpr double kMaxTicksPerUs = 100'000;             // a higher rate is implausible
   // A larger change of the rate means that the counter is a different one, or that the Pace stood still while the
   // machine slept.
-  static constexpr double kMostDeviation = 0.01;  // maximum change of the rate, as a fraction
+  static constexpr double kMaxRateDeviation = 0.01;  // maximum change of the rate, as a fraction
 
   struct Mark {
     uint64_t ticks;  // of the processor's counter
     int64_t us;
   };
 
-  void MeasureRate();                  // measures how many ticks the processor counts per microsecond
-  void MeasureFrom(const Mark& mark);  // discards the rate and measures it again from this mark on
+  void MeasureRate();                             // measures how many ticks the processor counts per microsecond
+  void RestartRateMeasurement(const Mark& mark);  // discards the rate and measures it again from this mark on
 
   const Pace& pace_;
   uint64_t began_ticks_ = 0;           // the tick counter when the lap began
@@ -92,32 +92,32 @@ template <class Ticks>
 void LapTimerOf<Ticks>::MeasureRate() {
   const uint64_t ticks = Ticks::Now();
   const Mark mark{ticks, pace_.NowUs()};
-  if (Ticks::Now() - ticks > kMostTicksBetween) return;  // the next lap tries again
+  if (Ticks::Now() - ticks > kMaxTicksBetweenReadings) return;  // the next lap tries again
   const int64_t elapsed_us = since_ ? mark.us - since_->us : 0;
-  if (elapsed_us <= 0) return MeasureFrom(mark);
+  if (elapsed_us <= 0) return RestartRateMeasurement(mark);
   const double rate = static_cast<double>(mark.ticks - since_->ticks) / static_cast<double>(elapsed_us);
-  const bool is_plausible = rate >= kFewestTicksPerUs && rate <= kMostTicksPerUs;
-  const bool has_changed = ticks_per_us_ != 0 && std::abs(rate / ticks_per_us_ - 1) > kMostDeviation;
-  if (!is_plausible || has_changed) return MeasureFrom(mark);
-  // FollowsTicks costs more than a reading. It is called only now, so a server that lives for a few milliseconds never
-  // calls it.
-  if (ticks_per_us_ == 0 && !pace_.FollowsTicks()) {
+  const bool is_plausible = rate >= kMinTicksPerUs && rate <= kMaxTicksPerUs;
+  const bool has_changed = ticks_per_us_ != 0 && std::abs(rate / ticks_per_us_ - 1) > kMaxRateDeviation;
+  if (!is_plausible || has_changed) return RestartRateMeasurement(mark);
+  // IsTickCounterReliable costs more than a reading. It is called only now, so a server that lives for a few
+  // milliseconds never calls it.
+  if (ticks_per_us_ == 0 && !pace_.IsTickCounterReliable()) {
     measure_at_us_ = kNever;
     return;
   }
   ticks_per_us_ = rate;
   us_per_tick_ = static_cast<uint64_t>((uint64_t{1} << kFractionBits) / rate);
-  lap_ticks_ = static_cast<uint64_t>(kLapUs * rate);
-  measure_at_us_ = mark.us + std::min(elapsed_us, kLongMeasureUs);
-  if (elapsed_us >= kLongMeasureUs) since_ = mark;
+  lap_ticks_ = static_cast<uint64_t>(kMaxLapUs * rate);
+  measure_at_us_ = mark.us + std::min(elapsed_us, kMaxMeasureUs);
+  if (elapsed_us >= kMaxMeasureUs) since_ = mark;
 }
 
 template <class Ticks>
-void LapTimerOf<Ticks>::MeasureFrom(const Mark& mark) {
+void LapTimerOf<Ticks>::RestartRateMeasurement(const Mark& mark) {
   ticks_per_us_ = 0;
   lap_ticks_ = 0;
   since_ = mark;
-  measure_at_us_ = mark.us + kShortestMeasureUs;
+  measure_at_us_ = mark.us + kMinMeasureUs;
 }
 
 using LapTimer = LapTimerOf<ProcessorTicks>;

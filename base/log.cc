@@ -305,14 +305,14 @@ int64_t Logger::UtcOffsetSeconds(int64_t wall_s, Process process) {
 }
 
 void Logger::Emit(LogLevel level, std::string_view text, std::string line) {
-  if (!ReportDropped() || !Put(std::move(line))) dropped_lines_.fetch_add(1, std::memory_order_relaxed);
+  if (!LogDroppedLines() || !Put(std::move(line))) dropped_lines_.fetch_add(1, std::memory_order_relaxed);
   if (syslog_enabled_) {
     Syslog::Instance().Write(SyslogPriority(level), name_ + std::string(text));
   }
 }
 
 // Returns false if the report itself cannot be written.
-bool Logger::ReportDropped() {
+bool Logger::LogDroppedLines() {
   const uint64_t dropped = dropped_lines_.exchange(0, std::memory_order_relaxed);
   if (dropped == 0) return true;
   std::string text = IntegerText::FromUnsigned(dropped).Text();

@@ -91,7 +91,7 @@ class Logger {  // writes the server's log
   std::string Line(LogLevel level, std::string_view text);
   int64_t UtcOffsetSeconds(int64_t wall_s, Process process);  // of the local time zone
   void Emit(LogLevel level, std::string_view text, std::string line);
-  bool ReportDropped();  // logs how many lines were lost; false if that cannot be written
+  bool LogDroppedLines();  // logs how many lines were lost; false if that cannot be written
   bool Put(std::string line);
   Outcome Write(std::string_view line) const;  // to the file, or to standard output
   Outcome WriteToStandardOutput(std::string_view line) const;

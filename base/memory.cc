@@ -63,7 +63,7 @@ std::string AllocatorName() {
   return StrCat("jemalloc-", JEMALLOC_VERSION_MAJOR, ".", JEMALLOC_VERSION_MINOR, ".", JEMALLOC_VERSION_BUGFIX);
 }
 
-AllocatorStats ReadAllocator() {
+AllocatorStats ReadAllocatorStats() {
   Refresh();
   // The program does not use the memory in thread caches.
   const std::string cached = StrCat("stats.arenas.", MALLCTL_ARENAS_ALL, ".tcache_bytes");
@@ -113,7 +113,7 @@ int64_t ThreadMemory::HeldBytes() const { return allocated_ == nullptr ? 0 : sta
 
 std::string AllocatorName() { return "libc"; }
 
-AllocatorStats ReadAllocator() { return {}; }
+AllocatorStats ReadAllocatorStats() { return {}; }
 
 void PurgeAllocator() { malloc_trim(0); }
 

@@ -57,7 +57,7 @@ struct AllocatorStats {  // figures of jemalloc, in bytes
   size_t muzzy = 0;      // pages that the system may take back
 };
 // Cost: some µs.
-AllocatorStats ReadAllocator();  // of jemalloc; all zero with another allocator
+AllocatorStats ReadAllocatorStats();  // of jemalloc; all zero with another allocator
 
 // Returns a text such as "jemalloc-5.3.0", or "libc".
 std::string AllocatorName();

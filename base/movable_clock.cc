@@ -9,7 +9,7 @@ MovableClock::MovableClock(const Clock& machine, const Pace& pace)
     : machine_(machine),
       pace_(pace),
       pace_us_(pace.NowUs()),
-      monotonic_us_(machine.MonotonicUsAt(pace_us_)),
+      monotonic_us_(machine.MonotonicUsAtPaceUs(pace_us_)),
       wall_us_(machine.WallUs()) {}
 
 int64_t MovableClock::WallUs() const {
@@ -18,13 +18,13 @@ int64_t MovableClock::WallUs() const {
 }
 
 // A reading of Pace from before the anchor counts as the time of the anchor.
-int64_t MovableClock::MonotonicUsAt(int64_t pace_us) const {
+int64_t MovableClock::MonotonicUsAtPaceUs(int64_t pace_us) const {
   const int64_t elapsed_us = std::max(pace_us - pace_us_, int64_t{0});
   if (mode_ == Mode::kReal) return monotonic_us_ + elapsed_us;
   return monotonic_us_ + static_cast<int64_t>(static_cast<double>(elapsed_us) * rate_);
 }
 
-int64_t MovableClock::PaceUsWhen(int64_t monotonic_us) const {
+int64_t MovableClock::PaceUsAtMonotonicUs(int64_t monotonic_us) const {
   if (monotonic_us <= monotonic_us_) return pace_us_;
   if (mode_ == Mode::kFrozen) return kNever;
   const double elapsed_us = std::ceil(static_cast<double>(monotonic_us - monotonic_us_) / rate_);
@@ -35,7 +35,7 @@ int64_t MovableClock::PaceUsWhen(int64_t monotonic_us) const {
 void MovableClock::Anchor() {
   const int64_t wall_us = WallUs();
   const int64_t pace_us = pace_.NowUs();
-  monotonic_us_ = MonotonicUsAt(pace_us);
+  monotonic_us_ = MonotonicUsAtPaceUs(pace_us);
   pace_us_ = pace_us;
   wall_us_ = wall_us;
 }

@@ -18,16 +18,18 @@ class MovableClock final : public Clock {  // TEST CLOCK stops it, moves it or c
  public:
   // kReal: the speed of real time, though possibly with an offset. kFrozen: stands still. kScaled: slower or faster.
   enum class Mode : uint8_t { kReal, kFrozen, kScaled };
-  static constexpr double kSlowest = 0.1;      // minimum rate: clock seconds per real second
-  static constexpr double kFastest = 100'000;  // maximum rate: clock seconds per real second
+  static constexpr double kMinRate = 0.1;      // minimum rate: clock seconds per real second
+  static constexpr double kMaxRate = 100'000;  // maximum rate: clock seconds per real second
 
-  // `pace` is the Pace whose readings MonotonicUsAt receives.
+  // `pace` is the Pace whose readings MonotonicUsAtPaceUs receives.
   MovableClock(const Clock& machine, const Pace& pace);
 
   int64_t WallUs() const override;
-  int64_t MonotonicUs() const override { return mode_ == Mode::kFrozen ? monotonic_us_ : MonotonicUsAt(pace_.NowUs()); }
-  int64_t MonotonicUsAt(int64_t pace_us) const override;    // the monotonic time when the Pace reads `pace_us`
-  int64_t PaceUsWhen(int64_t monotonic_us) const override;  // what the Pace reads at this monotonic time
+  int64_t MonotonicUs() const override {
+    return mode_ == Mode::kFrozen ? monotonic_us_ : MonotonicUsAtPaceUs(pace_.NowUs());
+  }
+  int64_t MonotonicUsAtPaceUs(int64_t pace_us) const override;       // the monotonic time when the Pace reads `pace_us`
+  int64_t PaceUsAtMonotonicUs(int64_t monotonic_us) const override;  // what the Pace reads at this monotonic time
 
   Mode mode() const { return mode_; }
   // Returns the clock seconds per real second; 0 while the clock stands still.
@@ -35,7 +37,7 @@ class MovableClock final : public Clock {  // TEST CLOCK stops it, moves it or c
   int64_t OffsetUs() const { return WallUs() - machine_.WallUs(); }  // how far wall time is ahead of the machine's
 
   void Freeze() { Run(Mode::kFrozen, 0); }  // the clock stands still from now on
-  // Requires: kSlowest <= rate <= kFastest.
+  // Requires: kMinRate <= rate <= kMaxRate.
   void RunAt(double rate) { Run(rate == 1 ? Mode::kReal : Mode::kScaled, rate); }  // in clock seconds per real second
   void FollowMachine();  // wall time is the machine's again; monotonic time continues
   // The mode stays. Requires: elapsed_us >= 0, and the sums do not overflow.

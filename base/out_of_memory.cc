@@ -31,7 +31,7 @@ void OpenSslFree(void* memory, const char*, int) { std::free(memory); }
 
 }  // namespace
 
-void EndOutOfMemory(size_t bytes) noexcept {
+void EndProcessOutOfMemory(size_t bytes) noexcept {
   if (const OutOfMemoryEnding ending = chosen_ending.load(std::memory_order_relaxed)) ending(bytes);
   constexpr std::string_view kLine = "Out of memory\n";
   if (write(STDERR_FILENO, kLine.data(), kLine.size()) < 0) std::abort();
@@ -41,9 +41,9 @@ void EndOutOfMemory(size_t bytes) noexcept {
 void ChooseOutOfMemoryEnding(OutOfMemoryEnding ending) { chosen_ending.store(ending, std::memory_order_relaxed); }
 
 #if defined(RESPITE_JEMALLOC) && !defined(RESPITE_SANITIZED)
-void FreeOfSize(void* memory, size_t bytes) noexcept { sdallocx(memory, bytes, 0); }
+void FreeSized(void* memory, size_t bytes) noexcept { sdallocx(memory, bytes, 0); }
 #else
-void FreeOfSize(void* memory, size_t) noexcept { std::free(memory); }
+void FreeSized(void* memory, size_t) noexcept { std::free(memory); }
 #endif
 
 void GuardOpenSslMemory() { CRYPTO_set_mem_functions(OpenSslAllocate, OpenSslReallocate, OpenSslFree); }
@@ -57,7 +57,7 @@ namespace {
 
 void* AllocateAlignedOrEnd(size_t bytes, std::align_val_t alignment) {
   void* memory = std::aligned_alloc(static_cast<size_t>(alignment), bytes);
-  if (memory == nullptr) respite::EndOutOfMemory(bytes);
+  if (memory == nullptr) respite::EndProcessOutOfMemory(bytes);
   return memory;
 }
 

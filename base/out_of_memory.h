@@ -16,23 +16,23 @@
 namespace respite {
 
 // Calls the chosen ending (see ChooseOutOfMemoryEnding). Does not allocate.
-[[noreturn]] void EndOutOfMemory(size_t bytes) noexcept;  // ends the process: no memory for `bytes` bytes
+[[noreturn]] void EndProcessOutOfMemory(size_t bytes) noexcept;  // ends the process: no memory for `bytes` bytes
 
 // Act like std::malloc and std::realloc, but never return null. Free the memory with std::free.
 inline void* AllocateOrEnd(size_t bytes) {  // malloc; ends the process instead of returning null
   void* memory = std::malloc(bytes);
   if (memory == nullptr) [[unlikely]]
-    EndOutOfMemory(bytes);
+    EndProcessOutOfMemory(bytes);
   return memory;
 }
 inline void* ReallocateOrEnd(void* memory, size_t bytes) {  // realloc; ends the process instead of returning null
   void* moved = std::realloc(memory, bytes);
   if (moved == nullptr) [[unlikely]]
-    EndOutOfMemory(bytes);
+    EndProcessOutOfMemory(bytes);
   return moved;
 }
 // jemalloc need not look up the size then. Requires: not null.
-void FreeOfSize(void* memory, size_t bytes) noexcept;  // frees memory whose requested size is known
+void FreeSized(void* memory, size_t bytes) noexcept;  // frees memory whose requested size is known
 
 // Chooses how the process ends. Any thread may call `ending`, which must not allocate and must not return. By default,
 // the process writes a line to standard error and calls abort().

@@ -15,7 +15,7 @@ class Pace {
 
   // Returns true if the tick counter of the processor runs as evenly as this pace. LapTimer then uses ticks to compute
   // the time between two readings.
-  virtual bool FollowsTicks() const { return false; }  // the processor's tick counter runs as evenly
+  virtual bool IsTickCounterReliable() const { return false; }  // the processor's tick counter runs as evenly
 
   int64_t NowMs() const { return NowUs() / 1000; }  // of real time, from an unspecified origin
 };
@@ -26,7 +26,7 @@ class SystemPace final : public Pace {  // the machine's monotonic clock, which 
   int64_t NowUs() const override;
   // Returns true if the kernel uses the tick counters itself, which it does only if those of all processors agree.
   // Cost: reads a small file.
-  bool FollowsTicks() const override;  // true if the kernel itself relies on the processor's tick counters
+  bool IsTickCounterReliable() const override;  // true if the kernel itself relies on the processor's tick counters
 };
 
 }  // namespace respite

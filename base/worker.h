@@ -22,10 +22,10 @@ class Worker {  // a thread that handles items one after the other
   // Handles all queued items, then ends the thread.
   ~Worker();
 
-  // Must be called before the first HasThread.
-  void OnThreadStart(std::function<void()> prologue) { prologue_ = std::move(prologue); }  // called first
-  bool HasThread();  // starts the thread if needed; false if the system cannot create one
-  // Requires: HasThread() returned true.
+  // Must be called before the first EnsureThread.
+  void SetThreadPrologue(std::function<void()> prologue) { prologue_ = std::move(prologue); }  // called first
+  bool EnsureThread();  // starts the thread if needed; false if the system cannot create one
+  // Requires: EnsureThread() returned true.
   void Add(Item item);
 
  private:
@@ -51,7 +51,7 @@ Worker<Item>::~Worker() {
 }
 
 template <class Item>
-bool Worker<Item>::HasThread() {
+bool Worker<Item>::EnsureThread() {
   if (thread_.joinable()) return true;
   try {
     thread_ = std::thread([this] { Work(); });

@@ -23,7 +23,7 @@
 namespace {
 
 constexpr std::string_view kReply = "+OK\r\n";
-constexpr int kEventsPerRound = 128;
+constexpr int kMaxEventsPerRound = 128;
 
 struct Answer {
   int socket;
@@ -75,9 +75,9 @@ void Accept(int poller, int listener) {
   std::string replies;
   std::vector<char> scratch(64 * 1024);
   std::vector<Answer> answers;
-  std::array<epoll_event, kEventsPerRound> events;
+  std::array<epoll_event, kMaxEventsPerRound> events;
   for (;;) {
-    const int ready = epoll_wait(poller, events.data(), kEventsPerRound, -1);
+    const int ready = epoll_wait(poller, events.data(), kMaxEventsPerRound, -1);
     answers.clear();
     for (int i = 0; i < ready; ++i) {
       const int socket = events[static_cast<size_t>(i)].data.fd;

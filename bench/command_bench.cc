@@ -120,7 +120,7 @@ void GetWithFaults(benchmark::State& state, RulesFor what) {
   Rig rig;
   const bool is_for_keys = what == RulesFor::kOtherKeys;
   for (int64_t i = 0; i < state.range(0); ++i) {
-    FaultOrder order;
+    FaultDefinition order;
     order.name = std::to_string(i);
     order.action = RequestFault{.kind = RequestFault::Kind::kClose};
     order.filter.command = TextPattern(is_for_keys ? "get" : "set", CaseMode::kIgnore);

@@ -47,14 +47,14 @@ class MemoryFile final : public File {
 class Loader final : public RdbSink {
  public:
   void OnAux(Bytes, Bytes, uint64_t) override {}
-  void OnResize(int db, uint64_t keys, uint64_t timed) override { keyspace_[db].Reserve(keys, timed); }
+  void OnResizeDatabase(int db, uint64_t keys, uint64_t timed) override { keyspace_[db].Reserve(keys, timed); }
   Result<Done> OnEntries(int db, std::span<RdbEntry> entries) override {
     Database& database = keyspace_[db];
     for (const RdbEntry& one : entries) database.PrefetchBucket(database.Hash(one.entry->Key()));
     for (RdbEntry& one : entries) database.Add(std::move(one.entry));
     return Done{};
   }
-  void OnEmptyKey(int, Bytes) override {}
+  void OnEmptyCollection(int, Bytes) override {}
   Result<Done> OnLibrary(Bytes) override { return Done{}; }
   Result<Done> OnProgress(uint64_t) override { return Done{}; }
 
@@ -65,8 +65,8 @@ class Loader final : public RdbSink {
 template <class Type, class Fill>
 void AddCollection(Database& database, Bytes key, Fill&& fill) {
   Entry* entry =
-      database.Add(EntryPtr(Entry::CreatePacked(key, Type::kType, Type::kFirstForm, Type::FirstPacked(), 0, 0)));
-  Type value(CollectionPlace{ValueSlot(database, entry), kLimits, 0});
+      database.Add(EntryPtr(Entry::CreatePacked(key, Type::kType, Type::kInitialForm, Type::InitialPacked(), 0, 0)));
+  Type value(CollectionContext{ValueSlot(database, entry), kLimits, 0});
   fill(value);
 }
 

@@ -292,7 +292,7 @@ void WriteField(char* bitmap, const BitField& field, int64_t value) {
   }
 }
 
-std::optional<int64_t> FitField(const BitField& field, int64_t value, FieldOverflow overflow) {
+std::optional<int64_t> ApplyOverflow(const BitField& field, int64_t value, FieldOverflow overflow) {
   const auto pattern = static_cast<uint64_t>(value);
   if (field.sign == FieldSign::kUnsigned) {
     // Redis: treats a negative value as a large one.

@@ -65,8 +65,8 @@ void WriteField(char* bitmap, const BitField& field, int64_t value);
 enum class FieldOverflow : uint8_t { kWrap, kSaturate, kFail };
 
 // Returns the value to store in the field, or nullopt if kFail forbids to store any.
-std::optional<int64_t> FitField(const BitField& field, int64_t value, FieldOverflow overflow);
-// Returns the value to store for `old_value` + `delta`, or nullopt as FitField does. Requires: the field can hold
+std::optional<int64_t> ApplyOverflow(const BitField& field, int64_t value, FieldOverflow overflow);
+// Returns the value to store for `old_value` + `delta`, or nullopt as ApplyOverflow does. Requires: the field can hold
 // `old_value`.
 std::optional<int64_t> AddToField(const BitField& field, int64_t old_value, int64_t delta, FieldOverflow overflow);
 

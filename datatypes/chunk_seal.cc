@@ -224,7 +224,7 @@ ChunkBlock* AllocateChunkBlock(size_t size) {
   return block;
 }
 
-ChunkBlock* SealedBlock(std::span<const Bytes> elements, size_t open_size) {
+ChunkBlock* CreateSealedBlock(std::span<const Bytes> elements, size_t open_size) {
   const std::optional<TextPlan> texts = PlanTexts(elements);
   if (!texts) return nullptr;
   const std::optional<IntegerPlan> integers = PlanIntegers(elements);

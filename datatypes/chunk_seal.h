@@ -51,7 +51,7 @@ ChunkBlock* AllocateChunkBlock(size_t size);
 
 // Returns the smallest block for these elements, or null if packing saves nothing compared with an open block of
 // `open_size` bytes. Requires: at least one element.
-ChunkBlock* SealedBlock(std::span<const Bytes> elements, size_t open_size);  // null: packing saves nothing
+ChunkBlock* CreateSealedBlock(std::span<const Bytes> elements, size_t open_size);  // null: packing saves nothing
 
 // UnpackText and UnpackInteger decode one sealed element into `scratch`, which has room for 255 + 7 bytes. Call
 // UnpackPrefix once on the same `scratch` before UnpackText.

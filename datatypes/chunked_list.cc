@@ -36,7 +36,7 @@ bool ChunkLimit::Admits(size_t listpack_bytes, size_t count) const {
   return listpack_bytes <= kMaxCountedBytes && count <= MaxCount();
 }
 
-void ChunkRow::MakeRoomInFront() {
+void ChunkRow::AddCapacityInFront() {
   const size_t gap = std::max<size_t>(2, slots_.size() / 2);
   std::vector<ListChunk> roomy;
   roomy.reserve(slots_.size() + gap);
@@ -48,7 +48,7 @@ void ChunkRow::MakeRoomInFront() {
 
 ListChunk& ChunkRow::Insert(size_t i) {
   if (i == 0 && Size() > 0) {
-    if (front_ == 0) MakeRoomInFront();
+    if (front_ == 0) AddCapacityInFront();
     return slots_[--front_];
   }
   if (slots_.size() == slots_.capacity() && front_ > Size()) {
@@ -75,11 +75,11 @@ ChunkedList::Cursor::Cursor(const ChunkedList& list, Place place) : list_(&list)
   if (chunk_ < list.ChunkCount()) cursor_.Seek(list.row_[chunk_], place.index);
 }
 
-void ChunkedList::Cursor::EnterNext() {
+void ChunkedList::Cursor::EnterNextChunk() {
   if (++chunk_ < list_->ChunkCount()) cursor_.Seek(list_->row_[chunk_], 0);
 }
 
-void ChunkedList::Cursor::EnterPrevious() {
+void ChunkedList::Cursor::EnterPreviousChunk() {
   if (chunk_ == 0) return;
   --chunk_;
   cursor_.Seek(list_->row_[chunk_], list_->row_[chunk_].Count() - 1);
@@ -99,7 +99,7 @@ size_t ChunkedList::UsedBytes(size_t samples) const {
   return sizeof(*this) + row_.UsedBytes() + bytes;
 }
 
-bool ChunkedList::HasRoomFor(size_t chunk, Bytes element) const {
+bool ChunkedList::HasCapacityFor(size_t chunk, Bytes element) const {
   if (chunk >= row_.Size()) return false;
   const ListChunk& there = row_[chunk];
   return limit_.Admits(there.ListpackBytes() + element.size() + kEntryEstimate, there.Count() + 1);
@@ -116,7 +116,7 @@ void ChunkedList::SealInside(ListEnd end, size_t distance) {
 }
 
 void ChunkedList::Push(ListEnd end, Bytes element) {
-  const bool has_room = size_ > 0 && HasRoomFor(Edge(end), element);
+  const bool has_room = size_ > 0 && HasCapacityFor(Edge(end), element);
   ListChunk& chunk = has_room ? row_[Edge(end)] : AddChunkAt(end);
   const size_t old_bytes = chunk.UsedBytes();
   if (end == ListEnd::kHead) {
@@ -179,8 +179,8 @@ ListChunk& ChunkedList::SplitBefore(Place place) {
 void ChunkedList::InsertBefore(Place place, Bytes element) {
   const auto [chunk, index] = place;
   ++size_;
-  if (HasRoomFor(chunk, element)) return row_[chunk].Insert(index, element);
-  if (index == 0 && chunk > 0 && HasRoomFor(chunk - 1, element)) return row_[chunk - 1].PushBack(element);
+  if (HasCapacityFor(chunk, element)) return row_[chunk].Insert(index, element);
+  if (index == 0 && chunk > 0 && HasCapacityFor(chunk - 1, element)) return row_[chunk - 1].PushBack(element);
   if (index == 0) return row_.Insert(chunk).PushBack(element);
   SplitBefore(place);
   row_[chunk].PushBack(element);
@@ -191,8 +191,8 @@ void ChunkedList::InsertAfter(Place place, Bytes element) {
   const auto [chunk, index] = place;
   const bool is_last = index + 1 == row_[chunk].Count();
   ++size_;
-  if (HasRoomFor(chunk, element)) return row_[chunk].Insert(index + 1, element);
-  if (is_last && HasRoomFor(chunk + 1, element)) return row_[chunk + 1].PushFront(element);
+  if (HasCapacityFor(chunk, element)) return row_[chunk].Insert(index + 1, element);
+  if (is_last && HasCapacityFor(chunk + 1, element)) return row_[chunk + 1].PushFront(element);
   if (is_last) return row_.Insert(chunk + 1).PushBack(element);
   SplitBefore({chunk, index + 1}).PushFront(element);
   MergeAround(chunk);
@@ -248,7 +248,7 @@ void ChunkedList::EraseRange(size_t index, size_t count) {
   if (behind > chunk) row_.Erase(chunk, behind - chunk);
 }
 
-size_t ChunkedList::EraseEqualIn(ListChunk& chunk, Bytes element, size_t max_count, ListEnd from) {
+size_t ChunkedList::EraseEqualInChunk(ListChunk& chunk, Bytes element, size_t max_count, ListEnd from) {
   const bool was_sealed = chunk.IsSealed();
   size_t erased = 0;
   ChunkCursor cursor(chunk, from == ListEnd::kHead ? 0 : chunk.Count() - 1);
@@ -276,7 +276,7 @@ size_t ChunkedList::EraseEqual(Bytes element, size_t max_count, ListEnd from) {
   size_t left = row_.Size();
   size_t chunk = Edge(from);
   for (; left > 0 && erased < max_count; --left) {
-    erased += EraseEqualIn(row_[chunk], element, max_count - erased, from);
+    erased += EraseEqualInChunk(row_[chunk], element, max_count - erased, from);
     const bool is_gone = row_[chunk].IsEmpty();
     if (is_gone) row_.Erase(chunk, 1);
     if (from == ListEnd::kTail) {

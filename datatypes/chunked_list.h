@@ -54,7 +54,7 @@ class ChunkRow {  // the chunks of one list, with spare places at both ends
   size_t UsedBytes() const { return slots_.capacity() * sizeof(ListChunk); }
 
  private:
-  void MakeRoomInFront();
+  void AddCapacityInFront();
 
   std::vector<ListChunk> slots_;  // `front_` unused places, then the chunks
   size_t front_ = 0;              // unused places before the first chunk
@@ -77,16 +77,16 @@ class ChunkedList final : public Object {  // a list too large for one listpack:
     Place CurrentPlace() const { return {chunk_, cursor_.Index()}; }
     void Next() {
       cursor_.Next();
-      if (!cursor_.IsValid()) EnterNext();
+      if (!cursor_.IsValid()) EnterNextChunk();
     }
     void Previous() {
       cursor_.Previous();
-      if (!cursor_.IsValid()) EnterPrevious();
+      if (!cursor_.IsValid()) EnterPreviousChunk();
     }
 
    private:
-    void EnterNext();
-    void EnterPrevious();
+    void EnterNextChunk();
+    void EnterPreviousChunk();
 
     const ChunkedList* list_;
     size_t chunk_;  // index of the current chunk
@@ -143,14 +143,14 @@ class ChunkedList final : public Object {  // a list too large for one listpack:
   bool CheckInvariants() const;
 
  private:
-  bool HasRoomFor(size_t chunk, Bytes element) const;  // the chunk may take one more element
+  bool HasCapacityFor(size_t chunk, Bytes element) const;  // the chunk may take one more element
   size_t Edge(ListEnd end) const { return end == ListEnd::kHead ? 0 : row_.Size() - 1; }
   ListChunk& AddChunkAt(ListEnd end);             // an empty chunk
   void SealInside(ListEnd end, size_t distance);  // seals the chunk that is `distance` chunks from this end
   ListChunk& SplitBefore(Place place);            // returns the new chunk, which begins with `place`
   void MergeAround(size_t centre);                // merges small neighbours after a split, as Redis does
   bool MergeIfSmall(size_t left);                 // merges chunks `left` and `left` + 1 if the limit allows it
-  size_t EraseEqualIn(ListChunk& chunk, Bytes element, size_t max_count, ListEnd from);
+  size_t EraseEqualInChunk(ListChunk& chunk, Bytes element, size_t max_count, ListEnd from);
 
   ChunkRow row_;
   size_t size_ = 0;

@@ -13,7 +13,7 @@
 
 namespace respite {
 
-// For lookups of members: call FetchMember.
+// For lookups of members: call PrefetchMember.
 class MemberHint {  // prefetches what the lookup of a member will read
  public:
   // Hints that `member` (a field of a hash, a member of a set or sorted set) will be looked up in `entry` next. Does
@@ -24,7 +24,7 @@ class MemberHint {  // prefetches what the lookup of a member will read
     if (entry.Type() == ValueType::kSet) HashAndPrefetch(members_, entry, member);
     if (entry.Type() == ValueType::kSortedSet) HashAndPrefetch(scored_, entry, member);
   }
-  void FetchMember() const {  // prefetches the items in the bucket that may match
+  void PrefetchMember() const {  // prefetches the items in the bucket that may match
     if (fields_ != nullptr) fields_->PrefetchField(hash_);
     if (members_ != nullptr) members_->PrefetchItem(hash_);
     if (scored_ != nullptr) scored_->PrefetchItem(hash_);
@@ -44,7 +44,7 @@ class MemberHint {  // prefetches what the lookup of a member will read
   uint64_t hash_ = 0;
 };
 
-// For the ends of lists: call FetchChunk, then FetchBlock, then FetchElement.
+// For the ends of lists: call PrefetchChunk, then PrefetchBlock, then PrefetchElement.
 class ListHint {  // prefetches what a push or pop at one end will touch
  public:
   // Hints that an element at this end of the list in `entry` will be read, added or removed next. Does nothing for
@@ -54,13 +54,13 @@ class ListHint {  // prefetches what a push or pop at one end will touch
     list_ = static_cast<const ChunkedList*>(entry.HeldObject());
     Prefetch(list_);
   }
-  void FetchChunk() const {  // first step: the outermost ListChunk
+  void PrefetchChunk() const {  // first step: the outermost ListChunk
     if (list_ != nullptr) list_->PrefetchChunk(end_);
   }
-  void FetchBlock() const {  // second step: the memory block of this chunk
+  void PrefetchBlock() const {  // second step: the memory block of this chunk
     if (list_ != nullptr) list_->PrefetchBlock(end_);
   }
-  void FetchElement() const {  // third step: the outermost element
+  void PrefetchElement() const {  // third step: the outermost element
     if (list_ != nullptr) list_->PrefetchElement(end_);
   }
 

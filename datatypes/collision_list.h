@@ -66,7 +66,7 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
     std::copy(chunk.items + at.index + 1, chunk.items + chunk.count, chunk.items + at.index);
     --chunk.count;
     --size_;
-    if (chunk.count <= kChunk / 4) JoinWithNeighbour(at.chunk);
+    if (chunk.count <= kChunk / 4) MergeWithNeighbour(at.chunk);
   }
 
   // Calls `visit(item)` for each item with first <= hash <= last, in order.
@@ -149,7 +149,7 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
     return at.index <= kHalf ? at : Place{at.chunk + 1, at.index - kHalf};
   }
 
-  void JoinWithNeighbour(size_t at) {  // if chunk `at` is nearly empty; removes an empty one
+  void MergeWithNeighbour(size_t at) {  // if chunk `at` is nearly empty; removes an empty one
     if (at + 1 == chunks_.size() && at != 0) --at;
     Chunk& lower = *chunks_[at];
     size_t gone = at;

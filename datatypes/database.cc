@@ -40,13 +40,13 @@ Entry* Database::Add(EntryPtr entry, uint64_t hash) {
   Entry* raw = entry.release();
   entries_.Insert(raw, hash);
   if (raw->Deadline() != kNoDeadline) timed_.Insert(raw, hash);
-  if (raw->HasTimedFields()) timed_fields_.Insert(raw, hash);
+  if (raw->HasFieldDeadlines()) timed_fields_.Insert(raw, hash);
   if (by_slot_ != nullptr) by_slot_->Insert(raw, hash);
   return raw;
 }
 
 Entry* Database::Assign(Entry* entry, StringContent content) {
-  if (entry->HasTimedFields()) NoteFieldDeadlines(entry, FieldDeadlines::kNone);
+  if (entry->HasFieldDeadlines()) IndexFieldDeadlines(entry, FieldDeadlines::kNone);
   if (entry->TryAssign(content)) return entry;
   const EntryPtr old(entry);
   return UpdateMovedEntry(entry, Entry::Create(entry->Key(), std::move(content), entry->Deadline(), entry->Access()));
@@ -62,7 +62,9 @@ Entry* Database::Grow(Entry* entry, size_t size) {
   return Assign(entry, StringContent::Raw({grown.data(), size}));
 }
 
-Entry* Database::Resize(Entry* entry, size_t inline_size) { return UpdateMovedEntry(entry, Entry::Resize(entry, inline_size)); }
+Entry* Database::Resize(Entry* entry, size_t inline_size) {
+  return UpdateMovedEntry(entry, Entry::Resize(entry, inline_size));
+}
 
 Entry* Database::Hold(Entry* entry, ValueForm form, Bytes packed) {
   return UpdateMovedEntry(entry, Entry::Hold(entry, form, packed));
@@ -85,18 +87,18 @@ Entry* Database::SetDeadline(Entry* entry, int64_t deadline_ms) {
   return entry;
 }
 
-void Database::NoteFieldDeadlines(Entry* entry, FieldDeadlines deadlines) {
+void Database::IndexFieldDeadlines(Entry* entry, FieldDeadlines deadlines) {
   const bool some = deadlines == FieldDeadlines::kSome;
-  if (entry->HasTimedFields() == some) return;
+  if (entry->HasFieldDeadlines() == some) return;
   const uint64_t hash = Hash(entry->Key());
-  some ? entry->MarkTimedFields() : entry->UnmarkTimedFields();
+  some ? entry->MarkFieldDeadlines() : entry->UnmarkFieldDeadlines();
   if (some) return timed_fields_.Insert(entry, hash);
   timed_fields_.Remove(entry->Key(), hash);
 }
 
 EntryPtr Database::Take(Entry* entry) {
   uint64_t hash = Hash(entry->Key());
-  if (entry->HasTimedFields()) timed_fields_.Remove(entry->Key(), hash);
+  if (entry->HasFieldDeadlines()) timed_fields_.Remove(entry->Key(), hash);
   if (entry->Deadline() != kNoDeadline) timed_.Remove(entry->Key(), hash);
   if (by_slot_ != nullptr) by_slot_->Remove(entry->Key(), hash);
   entries_.Remove(entry->Key(), hash);
@@ -116,7 +118,7 @@ Entry* Database::UpdateMovedEntry(Entry* from, Entry* to) {
   uint64_t hash = Hash(to->Key());
   entries_.Replace(from, to, hash);
   if (to->Deadline() != kNoDeadline) timed_.Replace(from, to, hash);
-  if (to->HasTimedFields()) timed_fields_.Replace(from, to, hash);
+  if (to->HasFieldDeadlines()) timed_fields_.Replace(from, to, hash);
   if (by_slot_ != nullptr) by_slot_->Replace(from, to, hash);
   return to;
 }

@@ -29,18 +29,18 @@ class Database {  // one numbered database: SELECT n
   ~Database() { Clear(); }
 
   // Maintains an index of keys by hash slot. Requires: the database is empty.
-  void IndexSlots() { by_slot_ = std::make_unique<SlotIndex>(hash_key()); }
+  void EnableSlotIndex() { by_slot_ = std::make_unique<SlotIndex>(hash_key()); }
   const SlotIndex* by_slot() const { return by_slot_.get(); }  // null: there is no such index
 
   size_t Size() const { return entries_.Size(); }
-  size_t TimedSize() const { return timed_.Size(); }
+  size_t CountKeysWithDeadline() const { return timed_.Size(); }
   const HashKey& hash_key() const { return entries_.hash_key(); }
   uint64_t Hash(Bytes key) const { return entries_.Hash(key); }
 
   Entry* Find(Bytes key) const { return entries_.Find(key, entries_.Hash(key)); }
   Entry* Find(Bytes key, uint64_t hash) const { return entries_.Find(key, hash); }
   void PrefetchBucket(uint64_t hash) const { entries_.PrefetchBucket(hash); }
-  void PrefetchPlace(uint64_t hash) const { entries_.PrefetchPlace(hash); }
+  void PrefetchForInsert(uint64_t hash) const { entries_.PrefetchForInsert(hash); }
   void PrefetchEntry(uint64_t hash) const { entries_.PrefetchItem(hash); }
 
   // Adds a key. Requires: the key does not exist. Cost: O(1), one allocation.
@@ -68,7 +68,7 @@ class Database {  // one numbered database: SELECT n
   Entry* SetDeadline(Entry* entry, int64_t deadline_ms);  // kNoDeadline removes it
   // Adds a hash to the index of hashes whose fields have deadlines, or removes it from the index.
   enum class FieldDeadlines : uint8_t { kNone, kSome };
-  void NoteFieldDeadlines(Entry* entry, FieldDeadlines deadlines);  // adds or removes it in timed_fields_
+  void IndexFieldDeadlines(Entry* entry, FieldDeadlines deadlines);  // adds or removes it in timed_fields_
 
   // Removes the entry from the database. It is freed when the caller drops the pointer (or hands it to the
   // LazyFreeThread).
@@ -81,11 +81,11 @@ class Database {  // one numbered database: SELECT n
     return entries_.Scan(cursor, visit);
   }
   template <class Visit>
-  uint64_t ScanTimed(uint64_t cursor, Visit&& visit) const {
+  uint64_t ScanEntriesWithDeadline(uint64_t cursor, Visit&& visit) const {
     return timed_.Scan(cursor, visit);
   }
   template <class Visit>
-  uint64_t ScanTimedFields(uint64_t cursor, Visit&& visit) const {
+  uint64_t ScanHashesWithFieldDeadlines(uint64_t cursor, Visit&& visit) const {
     return timed_fields_.Scan(cursor, visit);
   }
   template <class Visit>
@@ -94,11 +94,11 @@ class Database {  // one numbered database: SELECT n
   }
 
   Entry* PickRandom(Random& random) const { return entries_.PickRandom(random); }
-  Entry* PickRandomTimed(Random& random) const { return timed_.PickRandom(random); }
+  Entry* PickRandomWithDeadline(Random& random) const { return timed_.PickRandom(random); }
 
   const HashIndex<Entry*>& Entries() const { return entries_; }
   const HashIndex<Entry*>& EntriesWithDeadline() const { return timed_; }
-  const HashIndex<Entry*>& TimedFields() const { return timed_fields_; }
+  const HashIndex<Entry*>& HashesWithFieldDeadlines() const { return timed_fields_; }
 
  private:
   Entry* Add(EntryPtr entry, uint64_t hash);

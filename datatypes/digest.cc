@@ -38,7 +38,7 @@ void MixHash(Digest& digest, const Entry& entry) {
     Digest pair;
     pair.Mix(field);
     pair.Mix(value);
-    if (entry.HasTimedFields() && hash.DeadlineOf(field) != kNoDeadline) pair.Add("!!hexpire!!");
+    if (entry.HasFieldDeadlines() && hash.DeadlineOf(field) != kNoDeadline) pair.Add("!!hexpire!!");
     digest.Add(pair.RawBytes());
   });
 }
@@ -68,7 +68,7 @@ void MixStream(Digest& digest, const StreamLog& log) {
 
 void MixContent(Digest& digest, const Entry& entry) {
   const EncodingLimits unused;  // nothing is changed, so no limit applies
-  const CollectionPlace place{ValueSlot(&entry), unused, 0};
+  const CollectionContext place{ValueSlot(&entry), unused, 0};
   switch (entry.Type()) {
     case ValueType::kString:
       return digest.Mix(StringText(entry).View());

@@ -33,8 +33,8 @@ Entry* Entry::Allocate(Bytes key, size_t inline_size, int64_t deadline_ms, uint3
 
 Entry* Entry::AllocateLike(const Entry& entry, Bytes key, int64_t deadline_ms, uint32_t access) {
   Entry* made = Allocate(key, entry.InlineSize(), deadline_ms, access);
-  made->SetKind(entry.Type(), entry.Form());
-  made->bits_ |= entry.bits_ & kTimedFieldsBit;
+  made->SetTypeAndForm(entry.Type(), entry.Form());
+  made->bits_ |= entry.bits_ & kFieldDeadlinesBit;
   return made;
 }
 
@@ -51,7 +51,7 @@ void Entry::SetSizes(size_t key_size, size_t inline_size) {
 Entry* Entry::Widen(Entry* entry) {
   const size_t key_size = entry->KeySize();
   const size_t inline_size = entry->InlineSize();
-  const size_t payload = entry->FixedBytes() + inline_size - sizeof(Entry);
+  const size_t payload = entry->ValueOffset() + inline_size - sizeof(Entry);
   entry = Resized(entry, sizeof(Entry) + sizeof(WideSizes) + payload);
   std::memmove(entry->Memory() + sizeof(Entry) + sizeof(WideSizes), entry->Memory() + sizeof(Entry), payload);
   entry->sizes_ = kWideKey;
@@ -67,14 +67,14 @@ Entry* Entry::Create(Bytes key, StringContent content, int64_t deadline_ms, uint
 
 Entry* Entry::CreatePacked(Bytes key, ValueType type, ValueForm form, Bytes packed, size_t spare, uint32_t access) {
   Entry* entry = Allocate(key, packed.size(), kNoDeadline, access, spare);
-  entry->SetKind(type, form);
+  entry->SetTypeAndForm(type, form);
   std::memcpy(entry->MutableValue(), packed.data(), packed.size());
   return entry;
 }
 
-Entry* Entry::CreateObject(Bytes key, ValueType type, std::unique_ptr<Object> object, uint32_t access) {
+Entry* Entry::CreateWithObject(Bytes key, ValueType type, std::unique_ptr<Object> object, uint32_t access) {
   Entry* entry = Allocate(key, sizeof(Object*), kNoDeadline, access);
-  entry->SetKind(type, ValueForm::kObject);
+  entry->SetTypeAndForm(type, ValueForm::kObject);
   Store(entry->MutableValue(), object.release());
   return entry;
 }
@@ -95,7 +95,7 @@ Entry* Entry::Clone(const Entry& entry, Bytes key, int64_t deadline_ms, uint32_t
 }
 
 void Entry::Destroy(Entry* entry) {
-  entry->DropHeld();
+  entry->FreeBlobOrObject();
   std::free(entry);
 }
 
@@ -107,7 +107,7 @@ Entry* Entry::Rename(Entry* entry, Bytes key) {
 }
 
 Entry* Entry::AddDeadlineSlot(Entry* entry) {
-  const size_t bytes = entry->FixedBytes() + entry->InlineSize();
+  const size_t bytes = entry->ValueOffset() + entry->InlineSize();
   entry = Resized(entry, bytes + sizeof(int64_t));
   std::memmove(entry->Payload() + sizeof(int64_t), entry->Payload(), bytes - entry->HeaderBytes());
   entry->bits_ |= kDeadlineBit;
@@ -117,7 +117,7 @@ Entry* Entry::AddDeadlineSlot(Entry* entry) {
 
 Entry* Entry::Resize(Entry* entry, size_t inline_size) {
   if (!entry->IsWide() && NeedsWide(entry->KeySize(), inline_size)) entry = Widen(entry);
-  size_t wanted = entry->FixedBytes() + inline_size;
+  size_t wanted = entry->ValueOffset() + inline_size;
   size_t usable = malloc_usable_size(entry);
   if (wanted > usable || wanted < usable / 2) entry = Resized(entry, wanted);
   entry->SetInlineSize(inline_size);
@@ -126,14 +126,14 @@ Entry* Entry::Resize(Entry* entry, size_t inline_size) {
 
 Entry* Entry::Hold(Entry* entry, ValueForm form, Bytes packed) {
   entry = Resize(entry, packed.size());
-  entry->SetKind(entry->Type(), form);
+  entry->SetTypeAndForm(entry->Type(), form);
   std::memcpy(entry->MutableValue(), packed.data(), packed.size());
   return entry;
 }
 
 Entry* Entry::Hold(Entry* entry, std::unique_ptr<Object> object) {
   entry = Resize(entry, sizeof(Object*));
-  entry->SetKind(entry->Type(), ValueForm::kObject);
+  entry->SetTypeAndForm(entry->Type(), ValueForm::kObject);
   Store(entry->MutableValue(), object.release());
   return entry;
 }
@@ -145,7 +145,7 @@ std::unique_ptr<Object> Entry::ReleaseObject() {
 }
 
 void Entry::WriteValue(const StringContent& content) {
-  SetKind(ValueType::kString, content.form);
+  SetTypeAndForm(ValueType::kString, content.form);
   SetInlineSize(content.InlineSize());
   switch (content.form) {
     case ValueForm::kInt:
@@ -160,7 +160,7 @@ void Entry::WriteValue(const StringContent& content) {
   }
 }
 
-void Entry::DropHeld() {
+void Entry::FreeBlobOrObject() {
   if (Form() == ValueForm::kBlob) BlobRef::Adopt(Load<void*>(Value()));
   if (Form() == ValueForm::kObject) delete HeldObject();
 }
@@ -180,7 +180,7 @@ bool Entry::TryAssign(const StringContent& content) {
   size_t wanted = content.InlineSize();
   if (wanted != InlineSize()) {
     size_t usable = malloc_usable_size(this);
-    if (FixedBytes() + wanted > usable || FixedBytes() + wanted < usable / 2) return false;
+    if (ValueOffset() + wanted > usable || ValueOffset() + wanted < usable / 2) return false;
   }
   BlobRef old;  // released after the new value is stored, because both may be the same Blob
   if (Form() == ValueForm::kBlob) old = BlobRef::Adopt(Load<void*>(Value()));
@@ -193,14 +193,14 @@ bool Entry::TryGrow(size_t size) {
   size_t old_size = 0;
   if (Form() == ValueForm::kBlob) {
     BlobRef blob = BlobRef::Adopt(Load<void*>(Value()));
-    bool fits = blob.Unique() && size <= blob.Capacity();
+    bool fits = blob.IsUnique() && size <= blob.Capacity();
     old_size = blob.Size();
     if (fits) blob.SetSize(size);
     blob.Release();
     if (!fits) return false;
   } else {
     if (Form() == ValueForm::kInt || size > StringContent::kInlineMax) return false;
-    if (FixedBytes() + size > malloc_usable_size(this)) return false;
+    if (ValueOffset() + size > malloc_usable_size(this)) return false;
     old_size = InlineSize();
     SetInlineSize(size);
     bits_ = (bits_ & ~kFormMask) | (static_cast<uint32_t>(ValueForm::kRaw) << kFormShift);

@@ -89,7 +89,7 @@ class Entry {  // a key with its value, deadline and access data, in one allocat
   static Entry* Create(Bytes key, StringContent content, int64_t deadline_ms, uint32_t access);
   // Creates a packed collection with `spare` bytes to grow.
   static Entry* CreatePacked(Bytes key, ValueType type, ValueForm form, Bytes packed, size_t spare, uint32_t access);
-  static Entry* CreateObject(Bytes key, ValueType type, std::unique_ptr<Object> object, uint32_t access);
+  static Entry* CreateWithObject(Bytes key, ValueType type, std::unique_ptr<Object> object, uint32_t access);
   // Returns a deep copy under another key; a Blob is shared. Cost: O(n) for collections.
   static Entry* Clone(const Entry& entry, Bytes key, int64_t deadline_ms, uint32_t access);
   static void Destroy(Entry* entry);
@@ -121,9 +121,9 @@ class Entry {  // a key with its value, deadline and access data, in one allocat
   }
 
   // Returns true if some fields of this hash have deadlines of their own. Set by Database, which indexes such entries.
-  bool HasTimedFields() const { return (bits_ & kTimedFieldsBit) != 0; }
-  void MarkTimedFields() { bits_ |= kTimedFieldsBit; }
-  void UnmarkTimedFields() { bits_ &= ~kTimedFieldsBit; }
+  bool HasFieldDeadlines() const { return (bits_ & kFieldDeadlinesBit) != 0; }
+  void MarkFieldDeadlines() { bits_ |= kFieldDeadlinesBit; }
+  void UnmarkFieldDeadlines() { bits_ &= ~kFieldDeadlinesBit; }
 
   // Strings. Requires: the matching form.
   int64_t IntegerValue() const { return Load<int64_t>(Value()); }
@@ -167,7 +167,7 @@ class Entry {  // a key with its value, deadline and access data, in one allocat
   static constexpr int kTypeShift = 24;               // position of the ValueType in bits_
   static constexpr int kFormShift = 27;               // position of the ValueForm in bits_
   static constexpr uint32_t kDeadlineBit = 1u << 30;  // in bits_: a deadline slot is present
-  static constexpr uint32_t kTimedFieldsBit = 1u << 31;
+  static constexpr uint32_t kFieldDeadlinesBit = 1u << 31;
   static constexpr uint32_t kTypeMask = 7u << kTypeShift;
   static constexpr uint32_t kFormMask = 7u << kFormShift;
   static constexpr int kInlineShift = 12;                         // position of the inline size in sizes_
@@ -207,20 +207,20 @@ class Entry {  // a key with its value, deadline and access data, in one allocat
   const char* Payload() const { return Memory() + HeaderBytes(); }
   char* Payload() { return Memory() + HeaderBytes(); }  // after the header: the deadline if there is one, key, value
   size_t DeadlineBytes() const { return HasDeadlineSlot() ? sizeof(int64_t) : 0; }  // 8 or 0
-  const char* Value() const { return Memory() + FixedBytes(); }                     // its first byte
-  char* MutableValue() { return Memory() + FixedBytes(); }
+  const char* Value() const { return Memory() + ValueOffset(); }                    // its first byte
+  char* MutableValue() { return Memory() + ValueOffset(); }
   // Allocates an entry whose value is not written yet, with `spare` bytes to grow.
   static Entry* Allocate(Bytes key, size_t inline_size, int64_t deadline_ms, uint32_t access, size_t spare = 0);
   // Allocates an entry with the type, form and marks of `entry`; the value is not written yet.
   static Entry* AllocateLike(const Entry& entry, Bytes key, int64_t deadline_ms, uint32_t access);
-  static Entry* Widen(Entry* entry);                                                 // makes it a wide entry
-  size_t FixedBytes() const { return HeaderBytes() + DeadlineBytes() + KeySize(); }  // from the start of the entry
-  void SetKind(ValueType type, ValueForm form) {
+  static Entry* Widen(Entry* entry);                                                  // makes it a wide entry
+  size_t ValueOffset() const { return HeaderBytes() + DeadlineBytes() + KeySize(); }  // from the start of the entry
+  void SetTypeAndForm(ValueType type, ValueForm form) {
     bits_ = (bits_ & ~(kTypeMask | kFormMask)) | (static_cast<uint32_t>(type) << kTypeShift) |
             (static_cast<uint32_t>(form) << kFormShift);
   }
   void WriteValue(const StringContent& content);  // into the entry; the bytes must fit
-  void DropHeld();                                // if the value is not inline
+  void FreeBlobOrObject();                        // if the value is not inline
 
   uint32_t sizes_ = 0;  // key size (12 bits) and inline size (20), or the mark of a wide entry
   uint32_t bits_ = 0;

@@ -180,7 +180,7 @@ std::string GeohashText(const GeoPoint& point) {
   return text;
 }
 
-std::optional<double> GeoShape::DistanceInside(const GeoPoint& point) const {
+std::optional<double> GeoShape::DistanceIfInside(const GeoPoint& point) const {
   if (kind == Kind::kCircle) {
     const double distance = DistanceMeters(center, point);
     return distance > radius * meters_per_unit ? std::nullopt : std::optional(distance);

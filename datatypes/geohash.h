@@ -52,7 +52,7 @@ struct GeoShape {
   double height = 0;           // of a box, from south to north
   double meters_per_unit = 1;  // of radius, width and height
 
-  std::optional<double> DistanceInside(const GeoPoint& point) const;  // meters from the center; nullopt: outside
+  std::optional<double> DistanceIfInside(const GeoPoint& point) const;  // meters from the center; nullopt: outside
 };
 
 struct ScoreSpan {  // geohash scores: first <= score < end

@@ -22,7 +22,7 @@ Hash Hash::WithExpiredFields(const Entry& entry) {
 
 const HashTable* Hash::Table() const { return Exists() && IsTable() ? &AsTable() : nullptr; }
 
-Hash::Row Hash::RowAt(size_t at) const {
+Hash::Row Hash::PackedFieldAt(size_t at) const {
   const Listpack listpack = AsListpack();
   Row row{.field = at, .value = listpack.Next(at), .next = 0, .deadline_ms = kNoDeadline};
   row.next = listpack.Next(row.value);
@@ -41,17 +41,19 @@ bool Hash::IsEmpty() const {
 size_t Hash::Size() const {
   if (!Exists()) return 0;
   const size_t all = IsTable() ? AsTable().Size() : AsListpack().Count() / Stride();
-  return all - CountExpired();
+  return all - CountExpiredFields();
 }
 
-size_t Hash::CountExpired() const { return IsTable() ? AsTable().CountExpired(now_ms_) : CountExpiredRows(); }
+size_t Hash::CountExpiredFields() const {
+  return IsTable() ? AsTable().CountExpiredFields(now_ms_) : CountExpiredInListpack();
+}
 
-size_t Hash::CountExpiredRows() const {
+size_t Hash::CountExpiredInListpack() const {
   size_t count = 0;
   if (!IsTimed()) return count;
   const Listpack listpack = AsListpack();
   for (size_t at = listpack.Begin(); at != listpack.End(); ++count) {
-    const Row row = RowAt(at);
+    const Row row = PackedFieldAt(at);
     if (!IsOver(row.deadline_ms)) break;
     at = row.next;
   }
@@ -68,7 +70,7 @@ std::optional<PackedText> Hash::Get(Bytes field) const {
   const size_t at = Find(field);
   if (at == Listpack::kNowhere) return std::nullopt;
   if (!IsTimed()) return AsListpack().TextAt(AsListpack().Next(at));
-  const Row row = RowAt(at);
+  const Row row = PackedFieldAt(at);
   if (IsOver(row.deadline_ms)) return std::nullopt;
   return AsListpack().TextAt(row.value);
 }
@@ -83,7 +85,7 @@ std::optional<int64_t> Hash::DeadlineOf(Bytes field) const {
   } else {
     const size_t at = Find(field);
     if (at == Listpack::kNowhere) return std::nullopt;
-    deadline_ms = RowAt(at).deadline_ms;
+    deadline_ms = PackedFieldAt(at).deadline_ms;
   }
   if (IsOver(deadline_ms)) return std::nullopt;
   return deadline_ms;
@@ -91,7 +93,7 @@ std::optional<int64_t> Hash::DeadlineOf(Bytes field) const {
 
 Hash::Pair Hash::At(const Place& place) const {
   if (place.field != nullptr) return {TextOf(place.field->Key()), TextOf(place.field->Value())};
-  const Row row = RowAt(place.offset);
+  const Row row = PackedFieldAt(place.offset);
   return {AsListpack().TextAt(row.field), AsListpack().TextAt(row.value)};
 }
 
@@ -106,7 +108,7 @@ std::vector<Hash::Place> Hash::Places() const {
     return places;
   }
   for (size_t at = Listpack::kHeader; at != AsListpack().End();) {
-    const Row row = RowAt(at);
+    const Row row = PackedFieldAt(at);
     if (!IsOver(row.deadline_ms)) places.push_back({.offset = at});
     at = row.next;
   }
@@ -114,7 +116,7 @@ std::vector<Hash::Place> Hash::Places() const {
 }
 
 Hash::Place Hash::PickRandom(Random& random) const {
-  if (HasExpired()) {
+  if (HasExpiredFields()) {
     const std::vector<Place> places = Places();
     return places[random.Below(places.size())];
   }
@@ -126,22 +128,22 @@ Hash::Place Hash::PickRandom(Random& random) const {
 // ---------------------------------------------------------------------------------------------------------------------
 // Edits
 
-void Hash::PrepareFor(std::span<const Bytes> fields_and_values) {
+void Hash::PrepareToAdd(std::span<const Bytes> fields_and_values) {
   if (IsTable()) return;
-  if (fields_and_values.size() / 2 > limits_->hash_max_listpack_entries) return BecomeTable();
+  if (fields_and_values.size() / 2 > limits_->hash_max_listpack_entries) return ConvertToTable();
   size_t total = slot_.Size();
   for (Bytes text : fields_and_values) {
-    if (text.size() > limits_->hash_max_listpack_value) return BecomeTable();
+    if (text.size() > limits_->hash_max_listpack_value) return ConvertToTable();
     total += text.size();
   }
-  if (total > Listpack::kMaxBytes) BecomeTable();
+  if (total > Listpack::kMaxBytes) ConvertToTable();
 }
 
 Hash::Outcome Hash::Set(Bytes field, Bytes value, OldDeadline old_deadline) {
   if (!IsTable()) {
     const size_t longest = limits_->hash_max_listpack_value;
-    if (field.size() <= longest && value.size() <= longest) return SetPacked(field, value, old_deadline);
-    BecomeTable();
+    if (field.size() <= longest && value.size() <= longest) return SetInListpack(field, value, old_deadline);
+    ConvertToTable();
   }
   return SetInTable(field, value, old_deadline);
 }
@@ -152,27 +154,27 @@ Hash::Outcome Hash::SetInTable(Bytes field, Bytes value, OldDeadline old_deadlin
   if (outcome == HashTable::Outcome::kAdded) return Outcome::kAdded;
   if (old_deadline == OldDeadline::kDrop && table.TimedCount() != 0) {
     table.SetDeadline(field, kNoDeadline);
-    NoteDeadlines();
+    UpdateDeadlineIndex();
   }
   return Outcome::kReplaced;
 }
 
-Hash::Outcome Hash::SetPacked(Bytes field, Bytes value, OldDeadline old_deadline) {
+Hash::Outcome Hash::SetInListpack(Bytes field, Bytes value, OldDeadline old_deadline) {
   const EncodedElement new_field(field);
   const EncodedElement new_value(value);
   const size_t at = AsListpack().Find(new_field, Listpack::kHeader, Stride());
   if (at != Listpack::kNowhere) {
-    const Row row = RowAt(at);
+    const Row row = PackedFieldAt(at);
     ReplaceElement(slot_, row.value, new_value);
-    if (old_deadline == OldDeadline::kDrop && row.deadline_ms != kNoDeadline) RetimeRow(at, kNoDeadline);
+    if (old_deadline == OldDeadline::kDrop && row.deadline_ms != kNoDeadline) SetPackedDeadline(at, kNoDeadline);
     return Outcome::kReplaced;
   }
-  InsertRow(new_field, new_value, kNoDeadline);
-  if (AsListpack().Count() / Stride() > limits_->hash_max_listpack_entries) BecomeTable();
+  InsertPackedField(new_field, new_value, kNoDeadline);
+  if (AsListpack().Count() / Stride() > limits_->hash_max_listpack_entries) ConvertToTable();
   return Outcome::kAdded;
 }
 
-void Hash::InsertRow(const EncodedElement& field, const EncodedElement& value, int64_t deadline_ms) {
+void Hash::InsertPackedField(const EncodedElement& field, const EncodedElement& value, int64_t deadline_ms) {
   size_t at = AsListpack().End();
   if (!IsTimed()) {
     const EncodedElement row[] = {field, value};
@@ -180,7 +182,7 @@ void Hash::InsertRow(const EncodedElement& field, const EncodedElement& value, i
   }
   if (deadline_ms != kNoDeadline) {
     for (at = Listpack::kHeader; at != AsListpack().End();) {
-      const Row row = RowAt(at);
+      const Row row = PackedFieldAt(at);
       if (row.deadline_ms == kNoDeadline || row.deadline_ms > deadline_ms) break;
       at = row.next;
     }
@@ -189,60 +191,60 @@ void Hash::InsertRow(const EncodedElement& field, const EncodedElement& value, i
   InsertElements(slot_, at, row);
 }
 
-void Hash::RetimeRow(size_t at, int64_t deadline_ms) {
-  const Row row = RowAt(at);
+void Hash::SetPackedDeadline(size_t at, int64_t deadline_ms) {
+  const Row row = PackedFieldAt(at);
   const std::string field(AsListpack().TextAt(row.field).View());
   const std::string value(AsListpack().TextAt(row.value).View());
   RemoveElements(slot_, at, Stride());
-  InsertRow(EncodedElement(field), EncodedElement(value), deadline_ms);
-  NoteDeadlines();
+  InsertPackedField(EncodedElement(field), EncodedElement(value), deadline_ms);
+  UpdateDeadlineIndex();
 }
 
 bool Hash::Remove(Bytes field) {
   if (IsTable()) {
     const bool was_timed = AsTable().TimedCount() != 0;
     if (!AsTable().Remove(field)) return false;
-    if (was_timed) NoteDeadlines();
+    if (was_timed) UpdateDeadlineIndex();
     return true;
   }
   const size_t at = Find(field);
   if (at == Listpack::kNowhere) return false;
   RemoveElements(slot_, at, Stride());
-  if (IsTimed()) NoteDeadlines();
+  if (IsTimed()) UpdateDeadlineIndex();
   return true;
 }
 
 bool Hash::SetDeadline(Bytes field, int64_t deadline_ms) {
   if (IsTable()) {
     if (!AsTable().SetDeadline(field, deadline_ms)) return false;
-    NoteDeadlines();
+    UpdateDeadlineIndex();
     return true;
   }
   size_t at = Find(field);
   if (at == Listpack::kNowhere) return false;
-  if (RowAt(at).deadline_ms == deadline_ms) return true;
+  if (PackedFieldAt(at).deadline_ms == deadline_ms) return true;
   if (!IsTimed()) {
-    BecomeTimed();
+    ConvertToTimedListpack();
     at = Find(field);
   }
-  RetimeRow(at, deadline_ms);
+  SetPackedDeadline(at, deadline_ms);
   return true;
 }
 
 int64_t Hash::NextDeadline() const {
   if (!Exists()) return kNoDeadline;
   if (IsTable()) return AsTable().NextDeadline();
-  return IsTimed() && !AsListpack().IsEmpty() ? RowAt(Listpack::kHeader).deadline_ms : kNoDeadline;
+  return IsTimed() && !AsListpack().IsEmpty() ? PackedFieldAt(Listpack::kHeader).deadline_ms : kNoDeadline;
 }
 
-bool Hash::AllExpired() const {
-  if (!HasExpired()) return false;
-  return IsTable() ? AsTable().AllExpired(now_ms_) : Size() == 0;
+bool Hash::AreAllFieldsExpired() const {
+  if (!HasExpiredFields()) return false;
+  return IsTable() ? AsTable().AreAllFieldsExpired(now_ms_) : Size() == 0;
 }
 
 std::vector<std::string> Hash::RemoveExpired(size_t limit) {
   std::vector<std::string> names;
-  if (!HasExpired()) return names;
+  if (!HasExpiredFields()) return names;
   if (IsTable()) {
     for (const HashField* field; names.size() < limit && (field = AsTable().FirstExpired(now_ms_)) != nullptr;) {
       names.emplace_back(field->Key());
@@ -250,43 +252,43 @@ std::vector<std::string> Hash::RemoveExpired(size_t limit) {
     }
   } else {
     size_t at = Listpack::kHeader;
-    while (names.size() < limit && at != AsListpack().End() && IsOver(RowAt(at).deadline_ms)) {
+    while (names.size() < limit && at != AsListpack().End() && IsOver(PackedFieldAt(at).deadline_ms)) {
       names.emplace_back(AsListpack().TextAt(at).View());
-      at = RowAt(at).next;
+      at = PackedFieldAt(at).next;
     }
     RemoveElements(slot_, Listpack::kHeader, names.size() * Stride());
   }
-  NoteDeadlines();
+  UpdateDeadlineIndex();
   return names;
 }
 
-void Hash::NoteDeadlines() {
+void Hash::UpdateDeadlineIndex() {
   const bool some = NextDeadline() != kNoDeadline;
-  slot_.database().NoteFieldDeadlines(slot_.entry(),
-                                      some ? Database::FieldDeadlines::kSome : Database::FieldDeadlines::kNone);
+  slot_.database().IndexFieldDeadlines(slot_.entry(),
+                                       some ? Database::FieldDeadlines::kSome : Database::FieldDeadlines::kNone);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Changes of form
 
-void Hash::BecomeTable() {
+void Hash::ConvertToTable() {
   auto table = std::make_unique<HashTable>(slot_.database().hash_key());
   const Listpack listpack = AsListpack();
   for (size_t at = listpack.Begin(); at != listpack.End();) {
-    const Row row = RowAt(at);
+    const Row row = PackedFieldAt(at);
     const PackedText field = listpack.TextAt(row.field);
     table->Set(field.View(), listpack.TextAt(row.value).View());
     if (row.deadline_ms != kNoDeadline) table->SetDeadline(field.View(), row.deadline_ms);
     at = row.next;
   }
-  slot_.Become(std::move(table));
+  slot_.ConvertTo(std::move(table));
 }
 
-void Hash::BecomeTimed() {
+void Hash::ConvertToTimedListpack() {
   StringStore timed(Listpack::Empty());
   const Listpack listpack = AsListpack();
   for (size_t at = listpack.Begin(); at != listpack.End();) {
-    const Row row = RowAt(at);
+    const Row row = PackedFieldAt(at);
     const PackedText field = listpack.TextAt(row.field);
     const PackedText value = listpack.TextAt(row.value);
     const EncodedElement elements[] = {EncodedElement(field.View()), EncodedElement(value.View()),
@@ -294,17 +296,17 @@ void Hash::BecomeTimed() {
     InsertElements(timed, Listpack(timed.View()).End(), elements);
     at = row.next;
   }
-  slot_.Become(ValueForm::kTimedListpack, timed.View());
+  slot_.ConvertTo(ValueForm::kTimedListpack, timed.View());
 }
 
 bool Hash::CheckInvariants() const {
   if (!Exists()) return true;
-  if (slot_.entry()->HasTimedFields() != (NextDeadline() != kNoDeadline)) return false;
+  if (slot_.entry()->HasFieldDeadlines() != (NextDeadline() != kNoDeadline)) return false;
   if (IsTable()) return AsTable().CheckInvariants();
   if (!Listpack::IsWellFormed(slot_.View()) || AsListpack().Count() % Stride() != 0) return false;
   int64_t last = std::numeric_limits<int64_t>::min();
   for (size_t at = Listpack::kHeader; at != AsListpack().End();) {
-    const Row row = RowAt(at);
+    const Row row = PackedFieldAt(at);
     const int64_t here = row.deadline_ms == kNoDeadline ? std::numeric_limits<int64_t>::max() : row.deadline_ms;
     if (here < last) return false;
     last = here;

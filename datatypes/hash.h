@@ -26,10 +26,10 @@ namespace respite {
 class Hash : public Collection {
  public:
   static constexpr ValueType kType = ValueType::kHash;
-  static constexpr ValueForm kFirstForm = ValueForm::kListpack;
-  static Bytes FirstPacked() { return Listpack::Empty(); }  // the bytes of an empty hash
+  static constexpr ValueForm kInitialForm = ValueForm::kListpack;
+  static Bytes InitialPacked() { return Listpack::Empty(); }  // the bytes of an empty hash
 
-  explicit Hash(const CollectionPlace& place) : Collection(place) {}
+  explicit Hash(const CollectionContext& place) : Collection(place) {}
   static Hash WithExpiredFields(const Entry& entry);  // for reading: no field counts as expired
 
   // Returns true if there are no fields, not even expired ones. Cost: O(1).
@@ -69,7 +69,7 @@ class Hash : public Collection {
 
   // Converts the hash to a table if it could not stay packed with these fields and values, so that a large command does
   // not convert it halfway. Redis: the check also counts arguments that only replace existing fields.
-  void PrepareFor(std::span<const Bytes> fields_and_values);  // converts to a table if it could not stay packed
+  void PrepareToAdd(std::span<const Bytes> fields_and_values);  // converts to a table if it could not stay packed
   enum class Outcome : uint8_t { kAdded, kReplaced };
   enum class OldDeadline : uint8_t { kDrop, kKeep };
   // Sets a field. Requires: the texts are not views of this hash. Cost: O(1), O(n) when packed.
@@ -82,11 +82,11 @@ class Hash : public Collection {
 
   // Returns kNoDeadline if no field has a deadline. Cost: O(1).
   int64_t NextDeadline() const;  // Unix ms of any field, or kNoDeadline
-  bool HasExpired() const { return IsOver(NextDeadline()); }
+  bool HasExpiredFields() const { return IsOver(NextDeadline()); }
   // Returns the number of expired fields. Requires: the hash exists. Cost: O(expired fields), O(n) when packed.
-  size_t CountExpired() const;
+  size_t CountExpiredFields() const;
   // Returns true if there are fields and all of them are expired.
-  bool AllExpired() const;                               // false if there are no fields
+  bool AreAllFieldsExpired() const;                      // false if there are no fields
   std::vector<std::string> RemoveExpired(size_t limit);  // at most `limit`, the earliest first; returns their names
 
   // For tests.
@@ -107,32 +107,32 @@ class Hash : public Collection {
     size_t next;
     int64_t deadline_ms;  // Unix ms or kNoDeadline
   };
-  Row RowAt(size_t at) const;  // `at`: offset where the field begins
+  Row PackedFieldAt(size_t at) const;  // `at`: offset where the field begins
   // Returns the offset at which a packed field begins, even if it is expired, or Listpack::kNowhere.
   size_t Find(Bytes field) const { return AsListpack().Find(field, Listpack::kHeader, Stride()); }
-  size_t CountExpiredRows() const;
+  size_t CountExpiredInListpack() const;
   // Inserts a row at the position of its deadline.
-  void InsertRow(const EncodedElement& field, const EncodedElement& value, int64_t deadline_ms);
-  void RetimeRow(size_t at, int64_t deadline_ms);  // moves the field to the place of its new deadline
-  Outcome SetPacked(Bytes field, Bytes value, OldDeadline old_deadline);
+  void InsertPackedField(const EncodedElement& field, const EncodedElement& value, int64_t deadline_ms);
+  void SetPackedDeadline(size_t at, int64_t deadline_ms);  // moves the field to the place of its new deadline
+  Outcome SetInListpack(Bytes field, Bytes value, OldDeadline old_deadline);
   Outcome SetInTable(Bytes field, Bytes value, OldDeadline old_deadline);
-  void BecomeTable();
-  void BecomeTimed();
-  void NoteDeadlines();  // tells the database whether any field has a deadline
+  void ConvertToTable();
+  void ConvertToTimedListpack();
+  void UpdateDeadlineIndex();  // tells the database whether any field has a deadline
 };
 
 template <class Visit>
 void Hash::ForEach(Visit&& visit) const {
   if (!Exists()) return;
   if (const HashTable* table = Table()) {
-    const bool some_expired = HasExpired();
+    const bool some_expired = HasExpiredFields();
     return table->ForEach([&](const HashField* field) {
       if (!some_expired || IsAlive(*field)) visit(field->Key(), field->Value());
     });
   }
   const Listpack listpack = AsListpack();
   for (size_t at = listpack.Begin(); at != listpack.End();) {
-    const Row row = RowAt(at);
+    const Row row = PackedFieldAt(at);
     if (!IsOver(row.deadline_ms)) visit(listpack.TextAt(row.field).View(), listpack.TextAt(row.value).View());
     at = row.next;
   }

@@ -111,7 +111,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     if (page != nullptr) Prefetch(&page->buckets[HomeBucketOf(hash)]);
   }
   // Prefetches the bucket of a key that may be inserted, and the header of the page, which an insertion changes.
-  void PrefetchPlace(uint64_t hash) const {
+  void PrefetchForInsert(uint64_t hash) const {
     const Page* page = directory_[Prefix(hash)];
     if (page == nullptr) return;
     Prefetch(page);
@@ -179,9 +179,9 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     ClearCell(*page, cell, HomeBucketOf(hash));
     --size_;
     if (depth_ == 0) {
-      if (buckets_ > 1 && page->used * 8 < Capacity()) Resize(SmallerBuckets(buckets_));
+      if (buckets_ > 1 && page->used * 8 < Capacity()) Resize(NextSmallerBucketCount(buckets_));
     } else if (page->used <= kMergeBelow && page->used % 16 == 0) {
-      MaybeMerge(Prefix(hash));
+      MergePageIfSparse(Prefix(hash));
     }
     return slot;
   }
@@ -277,10 +277,10 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   static_assert(sizeof(Cell) == 8 && sizeof(Bucket) == 64 && sizeof(Page) == 4096);
 
   // The bucket counts of a single page. Each divides kBuckets, which cursors rely on.
-  static constexpr int SmallerBuckets(int buckets) {  // for the only page
+  static constexpr int NextSmallerBucketCount(int buckets) {  // for the only page
     return buckets == 63 ? 21 : buckets == 21 ? 7 : buckets == 7 ? 3 : 1;
   }
-  static constexpr int LargerBuckets(int buckets) {  // for the only page
+  static constexpr int NextLargerBucketCount(int buckets) {  // for the only page
     return buckets == 1 ? 3 : buckets == 3 ? 7 : buckets == 7 ? 21 : 63;
   }
   static constexpr size_t PageBytes(int buckets) {
@@ -319,14 +319,14 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     const uint64_t bits = (hash << (HintEra(depth) * kSplitBits)) >> (64 - kSplitBits);
     return {TagOf(hash), home, static_cast<uint32_t>(bits << kHomeBits) | static_cast<uint32_t>(home)};
   }
-  static int HomeIn(uint32_t hint) { return static_cast<int>(hint & ((1u << kHomeBits) - 1)); }
-  int HomeOfCell(const Cell& cell) const {
-    if constexpr (Cell::kHasHint) return HomeIn(cell.Hint());
+  static int HomeBucketOfHint(uint32_t hint) { return static_cast<int>(hint & ((1u << kHomeBits) - 1)); }
+  int HomeBucketOfCell(const Cell& cell) const {
+    if constexpr (Cell::kHasHint) return HomeBucketOfHint(cell.Hint());
     return HomeBucketOf(Hash(SlotKey(cell.Get())));
   }
   // Returns the half of a page of this depth to which a hash or a hint belongs: low (0) or high (1).
-  static size_t HalfOf(uint64_t hash, int depth) { return (hash >> (63 - depth)) & 1; }
-  static size_t HalfIn(uint32_t hint, int depth) {  // 0: low, 1: high
+  static size_t HalfOfHash(uint64_t hash, int depth) { return (hash >> (63 - depth)) & 1; }
+  static size_t HalfOfHint(uint32_t hint, int depth) {  // 0: low, 1: high
     return (hint >> (kHomeBits + kSplitBits - 1 - depth % kSplitBits)) & 1;
   }
 
@@ -373,12 +373,12 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   }
   void MarkCollisions(Page& page, size_t prefix) const {  // sets `spill` of their home buckets
     if (collisions_ == nullptr) return;
-    const auto [first, last] = HashesOf(page, prefix);
+    const auto [first, last] = HashRangeOf(page, prefix);
     collisions_->ForEachBetween(first, last,
                                 [&](const auto& item) { page.buckets[HomeBucketOf(item.hash)].spill = kManySpilled; });
   }
   // Returns the first and the last hash of the page at `prefix` of the directory.
-  std::pair<uint64_t, uint64_t> HashesOf(const Page& page, size_t prefix) const {
+  std::pair<uint64_t, uint64_t> HashRangeOf(const Page& page, size_t prefix) const {
     if (page.depth == 0) return {0, UINT64_MAX};
     const uint64_t rest = UINT64_MAX >> page.depth;
     const uint64_t first = (static_cast<uint64_t>(prefix) << (64 - depth_)) & ~rest;
@@ -409,13 +409,13 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
       int place = std::countr_zero(free);
       bucket.tags[place] = trace.tag;
       bucket.cells[place].Set(slot, trace.hint);
-      for (int passed = trace.home; passed != at; passed = Next(passed)) CountSpill(page.buckets[passed], 1);
+      for (int passed = trace.home; passed != at; passed = Next(passed)) AddToSpill(page.buckets[passed], 1);
       ++page.used;
       return true;
     }
     return false;
   }
-  static void CountSpill(Bucket& bucket, int by) {
+  static void AddToSpill(Bucket& bucket, int by) {
     if (bucket.spill != kManySpilled) bucket.spill = static_cast<uint8_t>(bucket.spill + by);
   }
 
@@ -425,7 +425,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     int at = static_cast<int>(offset / sizeof(Bucket));
     Bucket& bucket = page.buckets[at];
     bucket.tags[cell - bucket.cells] = 0;
-    for (int passed = home; passed != at; passed = Next(passed)) CountSpill(page.buckets[passed], -1);
+    for (int passed = home; passed != at; passed = Next(passed)) AddToSpill(page.buckets[passed], -1);
     --page.used;
   }
 
@@ -433,7 +433,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   // large for the number of pages. Then the hashes of its items probably agree in too many bits for a split.
   bool GrowOrSplitPage(uint64_t hash) {
     if (buckets_ < kBuckets) {
-      Resize(LargerBuckets(buckets_));
+      Resize(NextLargerBucketCount(buckets_));
       return true;
     }
     const Page& page = *directory_[Prefix(hash)];
@@ -450,7 +450,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   void Resize(int buckets);  // gives the only page so many buckets
   // Requires: the page's depth is less than the directory's.
   void SplitPage(size_t prefix);
-  void MaybeMerge(size_t prefix);  // with its sibling, if both are nearly empty
+  void MergePageIfSparse(size_t prefix);  // with its sibling, if both are nearly empty
 
   static void PrefetchItems(const Bucket& bucket) {
     for (int i = 0; i < kSlots; ++i) {
@@ -461,9 +461,9 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
 
   // Moves every slot of `from` to its low or high half: two pages of equal depth, which may be the same page. If the
   // hints do not suffice, prefetches the keys in small groups, since each key is a cache miss.
-  void Distribute(const Page& from, int buckets, const std::array<Page*, 2>& halves);
-  void MoveByHint(const Bucket& bucket, int i, int depth, const std::array<Page*, 2>& halves) const;
-  void MoveByHash(const Cell& cell, int depth, const std::array<Page*, 2>& halves) const;
+  void MoveSlotsToHalves(const Page& from, int buckets, const std::array<Page*, 2>& halves);
+  void MoveToHalfByHint(const Bucket& bucket, int i, int depth, const std::array<Page*, 2>& halves) const;
+  void MoveToHalfByHash(const Cell& cell, int depth, const std::array<Page*, 2>& halves) const;
 
   void DoubleDirectory() {
     std::vector<Page*> wider(directory_.size() * 2);
@@ -489,7 +489,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     return RandomPage(random).buckets[random.Below(static_cast<uint64_t>(buckets_))];
   }
   const Page& RandomPage(Random& random) const {
-    if (directory_.size() / pages_ > pages_) return *directory_[PlaceOfPage(random.Below(pages_))];
+    if (directory_.size() / pages_ > pages_) return *directory_[DirectoryIndexOfPage(random.Below(pages_))];
     for (;;) {
       const size_t at = random.Below(directory_.size());
       // A shallow page has several entries in the directory. Only the first is accepted, so that pages are equally
@@ -498,7 +498,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     }
   }
   // Returns the index in the directory of page `number` in the order of hashes. Cost: O(number).
-  size_t PlaceOfPage(uint64_t number) const {
+  size_t DirectoryIndexOfPage(uint64_t number) const {
     size_t at = 0;
     for (; number != 0; --number) at += Span(*directory_[at]);
     return at;
@@ -533,7 +533,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     for (int probe = 0; probe < buckets_; ++probe, at = Next(at)) {
       const Bucket& bucket = page.buckets[at];
       for (int i = 0; i < kSlots; ++i)
-        if (bucket.tags[i] != 0 && HomeOfCell(bucket.cells[i]) == home) visit(bucket.cells[i].Get());
+        if (bucket.tags[i] != 0 && HomeBucketOfCell(bucket.cells[i]) == home) visit(bucket.cells[i].Get());
       if (bucket.spill == 0) return;
     }
   }
@@ -541,7 +541,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   template <class Visit>
   void VisitCollisions(const Page& page, size_t prefix, int home, Visit&& visit) const {
     if (collisions_ == nullptr || page.buckets[home].spill != kManySpilled) return;
-    const auto [first, last] = HashesOf(page, prefix);
+    const auto [first, last] = HashRangeOf(page, prefix);
     collisions_->ForEachBetween(first, last, [&](const auto& item) {
       if (HomeBucketOf(item.hash) == home) visit(item.slot);
     });

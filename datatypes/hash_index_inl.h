@@ -8,7 +8,7 @@ void HashIndex<Slot, Hasher>::Resize(int buckets) {
   Page* old = directory_[0];
   int old_buckets = std::exchange(buckets_, buckets);
   directory_[0] = NewPage(buckets, 0);
-  Distribute(*old, old_buckets, {directory_[0], directory_[0]});
+  MoveSlotsToHalves(*old, old_buckets, {directory_[0], directory_[0]});
   MarkCollisions(*directory_[0], 0);
   DeletePage(old);
 }
@@ -21,7 +21,7 @@ void HashIndex<Slot, Hasher>::SplitPage(size_t prefix) {
   Page* high = NewPage(kBuckets, depth);
   ++pages_;
   if (depth == depth_) deepest_pages_ += 2;
-  Distribute(*old, kBuckets, {low, high});
+  MoveSlotsToHalves(*old, kBuckets, {low, high});
   size_t span = Span(*old);
   size_t first = prefix & ~(span - 1);
   for (size_t i = 0; i < span; ++i) directory_[first + i] = i < span / 2 ? low : high;
@@ -31,14 +31,14 @@ void HashIndex<Slot, Hasher>::SplitPage(size_t prefix) {
 }
 
 template <class Slot, class Hasher>
-void HashIndex<Slot, Hasher>::Distribute(const Page& from, int buckets, const std::array<Page*, 2>& halves) {
+void HashIndex<Slot, Hasher>::MoveSlotsToHalves(const Page& from, int buckets, const std::array<Page*, 2>& halves) {
   const bool by_hint = Cell::kHasHint && buckets == buckets_ && HintEra(from.depth) == HintEra(halves[0]->depth);
   for (int b = 0; b < buckets; ++b) {
     if (!by_hint && b + 2 < buckets) PrefetchItems(from.buckets[b + 2]);
     const Bucket& bucket = from.buckets[b];
     for (int i = 0; i < kSlots; ++i) {
       if (bucket.tags[i] == 0) continue;
-      by_hint ? MoveByHint(bucket, i, from.depth, halves) : MoveByHash(bucket.cells[i], from.depth, halves);
+      by_hint ? MoveToHalfByHint(bucket, i, from.depth, halves) : MoveToHalfByHash(bucket.cells[i], from.depth, halves);
     }
   }
 }
@@ -46,21 +46,22 @@ void HashIndex<Slot, Hasher>::Distribute(const Page& from, int buckets, const st
 // Moving slots in another order may place one farther than kMaxProbe from home. The new pages have room for every slot:
 // one page becomes one or two of at least its size, or two pages become one that holds both.
 template <class Slot, class Hasher>
-void HashIndex<Slot, Hasher>::MoveByHint(const Bucket& bucket, int i, int depth,
-                                         const std::array<Page*, 2>& halves) const {
+void HashIndex<Slot, Hasher>::MoveToHalfByHint(const Bucket& bucket, int i, int depth,
+                                               const std::array<Page*, 2>& halves) const {
   const uint32_t hint = bucket.cells[i].Hint();
-  PutInPage(*halves[HalfIn(hint, depth)], bucket.cells[i].Get(), {bucket.tags[i], HomeIn(hint), hint}, kBuckets - 1);
+  PutInPage(*halves[HalfOfHint(hint, depth)], bucket.cells[i].Get(), {bucket.tags[i], HomeBucketOfHint(hint), hint},
+            kBuckets - 1);
 }
 
 template <class Slot, class Hasher>
-void HashIndex<Slot, Hasher>::MoveByHash(const Cell& cell, int depth, const std::array<Page*, 2>& halves) const {
+void HashIndex<Slot, Hasher>::MoveToHalfByHash(const Cell& cell, int depth, const std::array<Page*, 2>& halves) const {
   const Slot& slot = cell.Get();
   const uint64_t hash = Hash(SlotKey(slot));
-  PutInPage(*halves[HalfOf(hash, depth)], slot, TraceOf(hash, halves[0]->depth), kBuckets - 1);
+  PutInPage(*halves[HalfOfHash(hash, depth)], slot, TraceOf(hash, halves[0]->depth), kBuckets - 1);
 }
 
 template <class Slot, class Hasher>
-void HashIndex<Slot, Hasher>::MaybeMerge(size_t prefix) {
+void HashIndex<Slot, Hasher>::MergePageIfSparse(size_t prefix) {
   Page* page = directory_[prefix];
   if (page->depth == 0) return;
   size_t span = Span(*page);
@@ -69,8 +70,8 @@ void HashIndex<Slot, Hasher>::MaybeMerge(size_t prefix) {
   Page* sibling = directory_[sibling_first];
   if (sibling->depth != page->depth || sibling->used + page->used > kMergedAtMost) return;
   Page* merged = NewPage(kBuckets, page->depth - 1);
-  Distribute(*page, kBuckets, {merged, merged});
-  Distribute(*sibling, kBuckets, {merged, merged});
+  MoveSlotsToHalves(*page, kBuckets, {merged, merged});
+  MoveSlotsToHalves(*sibling, kBuckets, {merged, merged});
   size_t low = first < sibling_first ? first : sibling_first;
   for (size_t i = 0; i < 2 * span; ++i) directory_[low + i] = merged;
   MarkCollisions(*merged, low);

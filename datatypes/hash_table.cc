@@ -84,7 +84,7 @@ std::unique_ptr<Object> HashTable::Clone() const {
   index_.ForEach([&](const HashField* field) {
     const auto kind = field->IsTimed() ? HashField::Kind::kTimed : HashField::Kind::kPlain;
     HashField* twin = HashField::Create(field->Key(), field->Value(), kind);
-    if (field->IsTimed()) copy->SetAt(field->Place(), {(*heap_)[field->Place()].deadline_ms, twin});
+    if (field->IsTimed()) copy->SetHeapItem(field->Place(), {(*heap_)[field->Place()].deadline_ms, twin});
     copy->index_.Insert(twin, index_.Hash(field->Key()));
   });
   return copy;
@@ -115,7 +115,7 @@ HashTable::Outcome HashTable::Set(Bytes name, Bytes value) {
   if (!old->TryReplace(value)) {
     const auto kind = old->IsTimed() ? HashField::Kind::kTimed : HashField::Kind::kPlain;
     HashField* field = HashField::Create(name, value, kind);
-    if (old->IsTimed()) SetAt(old->Place(), {(*heap_)[old->Place()].deadline_ms, field});
+    if (old->IsTimed()) SetHeapItem(old->Place(), {(*heap_)[old->Place()].deadline_ms, field});
     ReplaceField(old, field, hash);
   }
   return Outcome::kReplaced;
@@ -134,7 +134,7 @@ void HashTable::ReplaceField(HashField* old, HashField* field, uint64_t hash) {
   std::free(old);
 }
 
-HashField* HashTable::Remade(HashField* field, HashField::Kind kind, uint64_t hash) {
+HashField* HashTable::RecreateField(HashField* field, HashField::Kind kind, uint64_t hash) {
   HashField* made = HashField::Create(field->Key(), field->Value(), kind);
   ReplaceField(field, made, hash);
   return made;
@@ -151,11 +151,11 @@ bool HashTable::SetDeadline(Bytes name, int64_t deadline_ms) {
   if (deadline_ms == kNoDeadline) {
     if (!field->IsTimed()) return true;
     RemoveAt(field->Place());
-    Remade(field, HashField::Kind::kPlain, hash);
+    RecreateField(field, HashField::Kind::kPlain, hash);
     return true;
   }
   if (!field->IsTimed()) {
-    field = Remade(field, HashField::Kind::kTimed, hash);
+    field = RecreateField(field, HashField::Kind::kTimed, hash);
     if (!heap_) heap_ = std::make_unique<std::deque<Timed>>();
     heap_->push_back({deadline_ms, field});
     SiftUp(heap_->size() - 1);
@@ -172,9 +172,9 @@ void HashTable::SiftUp(size_t place) {
   for (; place > 0; place = (place - 1) / 2) {
     const Timed& above = (*heap_)[(place - 1) / 2];
     if (above.deadline_ms <= moving.deadline_ms) break;
-    SetAt(place, above);
+    SetHeapItem(place, above);
   }
-  SetAt(place, moving);
+  SetHeapItem(place, moving);
 }
 
 void HashTable::SiftDown(size_t place) {
@@ -184,10 +184,10 @@ void HashTable::SiftDown(size_t place) {
     if (child >= heap_->size()) break;
     if (child + 1 < heap_->size() && (*heap_)[child + 1].deadline_ms < (*heap_)[child].deadline_ms) ++child;
     if ((*heap_)[child].deadline_ms >= moving.deadline_ms) break;
-    SetAt(place, (*heap_)[child]);
+    SetHeapItem(place, (*heap_)[child]);
     place = child;
   }
-  SetAt(place, moving);
+  SetHeapItem(place, moving);
 }
 
 void HashTable::RestoreHeapOrder(size_t place) {
@@ -200,7 +200,7 @@ void HashTable::RemoveAt(size_t place) {
   heap_->pop_back();
   if (heap_->empty()) return heap_.reset();
   if (place == heap_->size()) return;
-  SetAt(place, last);
+  SetHeapItem(place, last);
   RestoreHeapOrder(place);
 }
 
@@ -213,13 +213,13 @@ void HashTable::VisitExpired(size_t place, int64_t now_ms, Visit&& visit) const 
   VisitExpired(2 * place + 2, now_ms, visit);
 }
 
-size_t HashTable::CountExpired(int64_t now_ms) const {
+size_t HashTable::CountExpiredFields(int64_t now_ms) const {
   size_t count = 0;
   if (heap_) VisitExpired(0, now_ms, [&](const Timed&) { ++count; });
   return count;
 }
 
-bool HashTable::AllExpired(int64_t now_ms) const {
+bool HashTable::AreAllFieldsExpired(int64_t now_ms) const {
   if (TimedCount() != Size() || Size() == 0) return false;
   // Searches from the end of the heap, where later deadlines tend to be.
   for (size_t place = heap_->size(); place > 0; --place)

@@ -104,10 +104,10 @@ class HashTable final : public Object {  // a large hash: the value of one key
   // Returns kNoDeadline if no field has a deadline.
   int64_t NextDeadline() const { return TimedCount() == 0 ? kNoDeadline : heap_->front().deadline_ms; }  // Unix ms
   // Returns the number of expired fields. Cost: O(expired fields).
-  size_t CountExpired(int64_t now_ms) const;
+  size_t CountExpiredFields(int64_t now_ms) const;
   // Returns whether there are fields and all of them are expired. Cost: usually O(1), O(n) if almost all fields are
   // expired.
-  bool AllExpired(int64_t now_ms) const;  // false if there are no fields
+  bool AreAllFieldsExpired(int64_t now_ms) const;  // false if there are no fields
   // Returns any expired field, or null.
   const HashField* FirstExpired(int64_t now_ms) const {  // with the earliest deadline
     return TimedCount() != 0 && IsOver(heap_->front().deadline_ms, now_ms) ? heap_->front().field : nullptr;
@@ -140,8 +140,8 @@ class HashTable final : public Object {  // a large hash: the value of one key
   // Stores `field` instead of `old` and frees `old`.
   void ReplaceField(HashField* old, HashField* field, uint64_t hash);  // frees `old`
   // Replaces a field by a copy that has room for a deadline (kTimed) or has none (kPlain); returns the copy.
-  HashField* Remade(HashField* field, HashField::Kind kind, uint64_t hash);  // frees the old one
-  void SetAt(size_t place, Timed timed) {
+  HashField* RecreateField(HashField* field, HashField::Kind kind, uint64_t hash);  // frees the old one
+  void SetHeapItem(size_t place, Timed timed) {
     timed.field->SetPlace(static_cast<uint32_t>(place));
     (*heap_)[place] = timed;
   }

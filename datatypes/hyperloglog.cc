@@ -260,7 +260,7 @@ class RunText {
 };
 
 // Returns `run` with one register raised, as up to three runs.
-RunText Split(const Run& run, uint32_t first, HllMark observation) {
+RunText Split(const Run& run, uint32_t first, HllObservation observation) {
   const uint32_t before = observation.index - first;
   const uint32_t behind = run.length - before - 1;
   const bool value = run.kind == Run::Kind::kValue;
@@ -287,7 +287,7 @@ uint64_t MurmurHash(Bytes text, uint64_t seed) {
   return hash ^ hash >> kShift;
 }
 
-HllMark HllMarkOf(Bytes element) {
+HllObservation HllObserve(Bytes element) {
   const uint64_t hash = MurmurHash(element, kHashSeed);
   const uint64_t rest = hash >> kIndexBits | uint64_t{1} << kRankBits;
   return {static_cast<uint32_t>(hash % HllRegisters::kCount), static_cast<uint8_t>(std::countr_zero(rest) + 1)};
@@ -341,12 +341,12 @@ bool Hll::HasAllRegisters() const {
   return registers == HllRegisters::kCount && bytes == runs.size();
 }
 
-HllChange Hll::Add(HllMark observation, size_t sparse_max_bytes) const {
+HllChange Hll::Add(HllObservation observation, size_t sparse_max_bytes) const {
   if (Encoding() == HllEncoding::kSparse) return AddToSparse(observation, sparse_max_bytes);
   return {.kind = observation.rank > Register(observation.index) ? HllChange::Kind::kRegister : HllChange::Kind::kNone};
 }
 
-HllChange Hll::AddToSparse(HllMark observation, size_t sparse_max_bytes) const {
+HllChange Hll::AddToSparse(HllObservation observation, size_t sparse_max_bytes) const {
   if (observation.rank > kSparseRankMax) return {.kind = HllChange::Kind::kPromote};
   const Bytes runs = Registers();
   const auto place = Locate(runs, observation.index);
@@ -405,7 +405,7 @@ uint8_t Hll::Register(size_t index) const {
   return static_cast<uint8_t>(LoadLittle(group.data(), 3) >> (index % 4 * 6) & 63);
 }
 
-void HllSetRegister(std::span<char> text, HllMark observation) {
+void HllSetRegister(std::span<char> text, HllObservation observation) {
   char* group = text.data() + Hll::kHeaderSize + observation.index / 4 * 3;
   const uint32_t shift = observation.index % 4 * 6;
   const uint64_t bits = (LoadLittle(group, 3) & ~(uint64_t{63} << shift)) | static_cast<uint64_t>(observation.rank)
@@ -424,11 +424,11 @@ void HllStoreRegisters(std::span<char> text, const HllRegisters& registers) {
 
 void HllStoreCount(std::span<char> text, uint64_t count) { StoreLittle<uint64_t>(text.data() + kCountOffset, count); }
 
-void HllMarkCountStale(std::span<char> text) {
+void HllInvalidateCachedCount(std::span<char> text) {
   text[kCountOffset + 7] = static_cast<char>(static_cast<uint8_t>(text[kCountOffset + 7]) | 0x80u);
 }
 
-void HllAdd(std::string& text, HllMark observation, size_t sparse_max_bytes) {
+void HllAdd(std::string& text, HllObservation observation, size_t sparse_max_bytes) {
   const Hll hll = *Hll::Of(text);
   const HllChange change = hll.Add(observation, sparse_max_bytes);
   switch (change.kind) {
@@ -436,7 +436,7 @@ void HllAdd(std::string& text, HllMark observation, size_t sparse_max_bytes) {
     case HllChange::Kind::kCorrupt:
       return;
     case HllChange::Kind::kSplice:
-      text.replace(change.offset, change.removed, change.Inserted());
+      text.replace(change.offset, change.removed, change.InsertedBytes());
       break;
     case HllChange::Kind::kPromote:
       text = *hll.Dense();
@@ -444,7 +444,7 @@ void HllAdd(std::string& text, HllMark observation, size_t sparse_max_bytes) {
     case HllChange::Kind::kRegister:
       HllSetRegister(text, observation);
   }
-  HllMarkCountStale(text);
+  HllInvalidateCachedCount(text);
 }
 
 }  // namespace respite

@@ -36,11 +36,11 @@ uint64_t MurmurHash(Bytes text, uint64_t seed);
 enum class HllEncoding : uint8_t { kDense, kSparse };
 
 // The contribution of one element, or of another value's register: register `index` is at least `rank`.
-struct HllMark {       // what one element tells: register `index` is at least `rank`
-  uint32_t index = 0;  // which of the 16384 registers
+struct HllObservation {  // what one element tells: register `index` is at least `rank`
+  uint32_t index = 0;    // which of the 16384 registers
   uint8_t rank = 0;
 };
-HllMark HllMarkOf(Bytes element);  // register and rank, by its hash
+HllObservation HllObserve(Bytes element);  // register and rank, by its hash
 
 class Hll;
 
@@ -62,7 +62,7 @@ struct HllChange {  // the edit of a value's text that adds an observation
   enum class Kind : uint8_t {
     kNone,      // already included
     kRegister,  // dense: HllSetRegister
-    kSplice,    // sparse: replace `removed` bytes at `offset` by `Inserted()`
+    kSplice,    // sparse: replace `removed` bytes at `offset` by `InsertedBytes()`
     kPromote,   // make it dense, then set the register
     kCorrupt,   // the runs end before this register
   };
@@ -73,7 +73,7 @@ struct HllChange {  // the edit of a value's text that adds an observation
   size_t offset = 0;                // in the text; for kSplice
   std::array<char, 24> inserted{};  // the bytes that kSplice writes
 
-  Bytes Inserted() const { return {inserted.data(), inserted_size}; }
+  Bytes InsertedBytes() const { return {inserted.data(), inserted_size}; }
 };
 
 // A view of the text of a value.
@@ -95,7 +95,7 @@ class Hll {
 
   // Computes the edit of the text that adds an element, but does not apply it. Cost: O(1) for a dense value; O(runs)
   // for a sparse one, eight at a time.
-  HllChange Add(HllMark observation, size_t sparse_max_bytes) const;
+  HllChange Add(HllObservation observation, size_t sparse_max_bytes) const;
   // Returns the text in dense encoding, including header and count, or nullopt if it is corrupt.
   std::optional<std::string> Dense() const;  // the text of the same value in dense encoding
   // Returns a readable form of the runs: `Z:16384`, `z:3 v:2,1`. Requires: sparse.
@@ -109,17 +109,17 @@ class Hll {
   explicit Hll(Bytes text) : text_(text) {}
 
   Bytes Registers() const { return text_.substr(kHeaderSize); }  // the text after the header
-  HllChange AddToSparse(HllMark observation, size_t sparse_max_bytes) const;
+  HllChange AddToSparse(HllObservation observation, size_t sparse_max_bytes) const;
 
   Bytes text_;
 };
 
 // Change a text that Hll::Of accepts.
-void HllSetRegister(std::span<char> text, HllMark observation);               // requires: dense
+void HllSetRegister(std::span<char> text, HllObservation observation);        // requires: dense
 void HllStoreRegisters(std::span<char> text, const HllRegisters& registers);  // requires: dense
 void HllStoreCount(std::span<char> text, uint64_t count);                     // the cached count
-void HllMarkCountStale(std::span<char> text);
+void HllInvalidateCachedCount(std::span<char> text);
 // Adds an observation, and changes the encoding if necessary. Requires: the value is complete.
-void HllAdd(std::string& text, HllMark observation, size_t sparse_max_bytes);
+void HllAdd(std::string& text, HllObservation observation, size_t sparse_max_bytes);
 
 }  // namespace respite

@@ -62,13 +62,13 @@ class Keyspace {  // the numbered databases of a server
   HiddenSlots& hidden() { return hidden_; }
   const HiddenSlots& hidden() const { return hidden_; }
   // Returns the number of keys outside hidden slots. Cost: O(1); O(hidden slots) while there are any.
-  size_t VisibleSize(int index) const;
+  size_t VisibleKeyCount(int index) const;
   // Returns true if no database has keys. Cost: O(databases).
   bool IsEmpty() const {
     return std::all_of(databases_.begin(), databases_.end(), [](const Database& one) { return one.Size() == 0; });
   }
   // Returns the number of keys of a slot in all databases. Requires: kBySlot. Cost: O(databases).
-  size_t CountIn(int slot) const {
+  size_t CountKeysInSlot(int slot) const {
     size_t count = 0;
     for (const Database& one : databases_) count += one.by_slot()->Count(slot);
     return count;
@@ -85,7 +85,7 @@ class Keyspace {  // the numbered databases of a server
  private:
   Database MakeDatabase() const {
     Database made(hash_key_);
-    if (index_ == Index::kBySlot) made.IndexSlots();
+    if (index_ == Index::kBySlot) made.EnableSlotIndex();
     return made;
   }
 
@@ -95,7 +95,7 @@ class Keyspace {  // the numbered databases of a server
   std::vector<Database> databases_;
 };
 
-inline size_t Keyspace::VisibleSize(int index) const {
+inline size_t Keyspace::VisibleKeyCount(int index) const {
   const Database& database = (*this)[index];
   if (hidden_.IsEmpty() || database.by_slot() == nullptr) return database.Size();
   size_t visible = database.Size();

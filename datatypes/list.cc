@@ -17,7 +17,7 @@ bool List::IsEmpty() const {
 }
 
 // Redis: adds up only the lengths of the texts, without the overhead of the listpack.
-void List::PrepareFor(std::span<const Bytes> elements) {
+void List::PrepareToAdd(std::span<const Bytes> elements) {
   if (!IsPacked()) return;
   size_t bytes = slot_.Size();
   for (const Bytes element : elements) bytes += element.size();
@@ -30,10 +30,10 @@ void List::ConvertToChunks() {
   ListChunk chunk;
   for (size_t at = packed.Begin(); at != packed.End(); at = packed.Next(at)) chunk.PushBack(packed.TextAt(at).View());
   if (!chunk.IsEmpty()) chunks->AppendChunk(std::move(chunk));
-  slot_.Become(std::move(chunks));
+  slot_.ConvertTo(std::move(chunks));
 }
 
-void List::PackIfSmall() {
+void List::ConvertToListpackIfSmall() {
   if (IsPacked() || Chunks().ChunkCount() != 1) return;
   const ListChunk& chunk = Chunks().Chunk(0);
   if (chunk.ListpackBytes() > Limit().MaxBytes() / 2 || chunk.Count() > Limit().MaxCount() / 2) return;
@@ -41,10 +41,10 @@ void List::PackIfSmall() {
   for (ChunkCursor cursor(chunk, 0); cursor.IsValid(); cursor.Next()) {
     AppendElement(packed, EncodedElement(cursor.Element()));
   }
-  slot_.Become(ValueForm::kListpack, packed.View());
+  slot_.ConvertTo(ValueForm::kListpack, packed.View());
 }
 
-void List::PushPacked(ListEnd end, std::span<const Bytes> elements) {
+void List::PushToListpack(ListEnd end, std::span<const Bytes> elements) {
   if (elements.size() == 1) {
     const Listpack packed = Packed();
     return InsertElement(slot_, end == ListEnd::kHead ? packed.Begin() : packed.End(), EncodedElement(elements[0]));
@@ -60,8 +60,8 @@ void List::PushPacked(ListEnd end, std::span<const Bytes> elements) {
 }
 
 void List::Push(ListEnd end, std::span<const Bytes> elements) {
-  PrepareFor(elements);
-  if (IsPacked()) return PushPacked(end, elements);
+  PrepareToAdd(elements);
+  if (IsPacked()) return PushToListpack(end, elements);
   ChunkedList& chunks = Chunks();
   for (const Bytes element : elements) chunks.Push(end, element);
 }
@@ -73,7 +73,7 @@ void List::PopOnly(ListEnd end) {
 
 void List::Pop(ListEnd end) {
   PopOnly(end);
-  PackIfSmall();
+  ConvertToListpackIfSmall();
 }
 
 // Checks the encoding only after pushing the element again, so that a rotation does not change it.
@@ -82,12 +82,12 @@ void List::Rotate(ListEnd from, ListEnd to) {
   const Bytes view = element;
   PopOnly(from);
   Push(to, {&view, 1});
-  PackIfSmall();
+  ConvertToListpackIfSmall();
 }
 
 // Redis: makes room, which may change the encoding, before it searches for the pivot.
 bool List::Insert(Bytes pivot, ListSide side, Bytes element) {
-  PrepareFor({&element, 1});
+  PrepareToAdd({&element, 1});
   if (IsPacked()) {
     const size_t at = Packed().Find(pivot, Packed().Begin());
     if (at == Listpack::kNowhere) return false;
@@ -103,13 +103,13 @@ bool List::Insert(Bytes pivot, ListSide side, Bytes element) {
 
 // Redis: makes room, which may change the encoding, before it checks the index.
 bool List::Replace(size_t index, Bytes element) {
-  PrepareFor({&element, 1});
+  PrepareToAdd({&element, 1});
   if (index >= Size()) return false;
   if (IsPacked()) {
     ReplaceElement(slot_, Packed().Seek(index), EncodedElement(element));
   } else {
     Chunks().Replace(Chunks().PlaceOf(index), element);
-    PackIfSmall();
+    ConvertToListpackIfSmall();
   }
   return true;
 }
@@ -117,13 +117,13 @@ bool List::Replace(size_t index, Bytes element) {
 void List::EraseRange(size_t index, size_t count) {
   if (!IsPacked()) {
     if (count > 0) Chunks().EraseRange(index, count);
-    PackIfSmall();  // Redis: LTRIM makes a small list a listpack even if it trims nothing
+    ConvertToListpackIfSmall();  // Redis: LTRIM makes a small list a listpack even if it trims nothing
   } else if (count > 0) {
     RemoveElements(slot_, Packed().Seek(index), count);
   }
 }
 
-size_t List::ErasePackedEqual(const EncodedElement& element, size_t max_count, ListEnd from) {
+size_t List::EraseEqualInListpack(const EncodedElement& element, size_t max_count, ListEnd from) {
   size_t erased = 0;
   if (from == ListEnd::kHead) {
     for (size_t at = Packed().Begin(); erased < max_count; ++erased) {
@@ -143,9 +143,9 @@ size_t List::ErasePackedEqual(const EncodedElement& element, size_t max_count, L
 }
 
 size_t List::EraseEqual(Bytes element, size_t max_count, ListEnd from) {
-  if (IsPacked()) return ErasePackedEqual(EncodedElement(element), max_count, from);
+  if (IsPacked()) return EraseEqualInListpack(EncodedElement(element), max_count, from);
   const size_t erased = Chunks().EraseEqual(element, max_count, from);
-  if (erased > 0) PackIfSmall();
+  if (erased > 0) ConvertToListpackIfSmall();
   return erased;
 }
 
@@ -166,11 +166,11 @@ Bytes ListCursor::PackedElementText() {
   return digits_;
 }
 
-void ListCursor::NextPacked() {
+void ListCursor::NextInListpack() {
   at_ = packed_.Next(at_);
   if (at_ == packed_.End()) at_ = Listpack::kNowhere;
 }
 
-void ListCursor::PreviousPacked() { at_ = at_ == packed_.Begin() ? Listpack::kNowhere : packed_.Previous(at_); }
+void ListCursor::PreviousInListpack() { at_ = at_ == packed_.Begin() ? Listpack::kNowhere : packed_.Previous(at_); }
 
 }  // namespace respite

@@ -27,10 +27,10 @@ enum class ListSide : uint8_t { kBefore, kAfter };
 class List : public Collection {
  public:
   static constexpr ValueType kType = ValueType::kList;
-  static constexpr ValueForm kFirstForm = ValueForm::kListpack;
-  static Bytes FirstPacked() { return Listpack::Empty(); }  // the bytes of an empty list
+  static constexpr ValueForm kInitialForm = ValueForm::kListpack;
+  static Bytes InitialPacked() { return Listpack::Empty(); }  // the bytes of an empty list
 
-  explicit List(const CollectionPlace& place) : Collection(place) {}
+  explicit List(const CollectionContext& place) : Collection(place) {}
 
   // Cost: O(1).
   size_t Size() const;
@@ -68,12 +68,12 @@ class List : public Collection {
   ChunkedList& Chunks() const { return slot_.As<ChunkedList>(); }
   ChunkLimit Limit() const { return ChunkLimit(limits_->list_max_listpack_size); }
 
-  void PrepareFor(std::span<const Bytes> elements);  // converts to chunks if the listpack would be too large
+  void PrepareToAdd(std::span<const Bytes> elements);  // converts to chunks if the listpack would be too large
   void ConvertToChunks();
-  void PackIfSmall();  // from a single chunk at most half full
-  void PushPacked(ListEnd end, std::span<const Bytes> elements);
+  void ConvertToListpackIfSmall();  // from a single chunk at most half full
+  void PushToListpack(ListEnd end, std::span<const Bytes> elements);
   void PopOnly(ListEnd end);  // without a change of the encoding
-  size_t ErasePackedEqual(const EncodedElement& element, size_t max_count, ListEnd from);
+  size_t EraseEqualInListpack(const EncodedElement& element, size_t max_count, ListEnd from);
 };
 
 // Iterates over a list. Any change of the list invalidates the cursor.
@@ -87,12 +87,12 @@ class ListCursor {
   bool IsValid() const { return chunked_ ? chunked_->IsValid() : at_ != Listpack::kNowhere; }
   // The view is valid until the cursor moves. Requires: IsValid().
   Bytes Element() { return chunked_ ? chunked_->Element() : PackedElementText(); }
-  void Next() { chunked_ ? chunked_->Next() : NextPacked(); }
-  void Previous() { chunked_ ? chunked_->Previous() : PreviousPacked(); }
+  void Next() { chunked_ ? chunked_->Next() : NextInListpack(); }
+  void Previous() { chunked_ ? chunked_->Previous() : PreviousInListpack(); }
 
  private:
-  void NextPacked();
-  void PreviousPacked();
+  void NextInListpack();
+  void PreviousInListpack();
   Bytes PackedElementText();
 
   Listpack packed_{Listpack::Empty()};  // if the list is a listpack

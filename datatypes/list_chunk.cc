@@ -89,7 +89,7 @@ ListChunk ListChunk::Clone() const {
 
 uint32_t ListChunk::FreeBytes() const { return block_->size - kHead - count_ - TextBytes(); }
 
-bool ListChunk::HasRoom(Side side, uint32_t text_bytes) const {
+bool ListChunk::HasCapacity(Side side, uint32_t text_bytes) const {
   const ChunkBlock& block = *block_;
   if (side == Side::kFront) return block.lengths > kHead && block.begin - block.body >= text_bytes;
   return block.lengths + count_ < block.body && block.size - block.end >= text_bytes;
@@ -120,7 +120,7 @@ void ListChunk::EnsureCapacity(Side side, uint32_t text_bytes) {
     block_ = AllocateChunkBlock(kHead);
     block_->lengths = block_->body = block_->begin = block_->end = kHead;
   }
-  if (!HasRoom(side, text_bytes)) Rebuild(GapsFor(side, text_bytes));
+  if (!HasCapacity(side, text_bytes)) Rebuild(GapsFor(side, text_bytes));
 }
 
 // Requires: open.
@@ -141,7 +141,7 @@ void ListChunk::Rebuild(const Gaps& gaps) {
 }
 
 // Frees memory if most of a block is spare room.
-void ListChunk::DropRoom() {
+void ListChunk::ShrinkIfMostlySpare() {
   constexpr uint32_t kWorthwhile = 512;
   if (block_->size < kWorthwhile || IsSealed() || FreeBytes() < block_->size / 4 * 3) return;
   Rebuild({.lengths_back = count_ / 4 + 1, .texts_back = TextBytes() / 4});
@@ -202,7 +202,7 @@ void ListChunk::PopFront() {
   block_->begin += cursor.Step();
   if (block_->HasLengths()) ++block_->lengths;
   --count_;
-  DropRoom();
+  ShrinkIfMostlySpare();
 }
 
 void ListChunk::PopBack() {
@@ -210,7 +210,7 @@ void ListChunk::PopBack() {
   entry_bytes_ -= EntryBytes(cursor.Element());
   block_->end -= cursor.Step();
   --count_;
-  DropRoom();
+  ShrinkIfMostlySpare();
 }
 
 void ListChunk::Insert(uint32_t index, Bytes element) {
@@ -245,7 +245,7 @@ void ListChunk::Replace(uint32_t index, Bytes element) {
   WriteElement(block_->At(cursor.place_), element);
 }
 
-uint32_t ListChunk::EntryBytesOf(uint32_t index, uint32_t count) const {
+uint32_t ListChunk::ListpackBytesOf(uint32_t index, uint32_t count) const {
   size_t bytes = 0;
   ChunkCursor cursor(*this, index);
   for (; count > 0; --count, cursor.Next()) bytes += EntryBytes(cursor.Element());
@@ -261,7 +261,7 @@ void ListChunk::Erase(uint32_t index, uint32_t count) {
   const uint32_t behind = index + count;
   const bool is_middle = index > 0 && behind < count_;
   if (is_middle) Open();
-  entry_bytes_ -= EntryBytesOf(index, count);
+  entry_bytes_ -= ListpackBytesOf(index, count);
   const uint32_t from = ChunkCursor(*this, index).place_;
   const uint32_t to = behind == count_ ? block_->end : ChunkCursor(*this, behind).place_;
   if (index == 0) {
@@ -276,7 +276,7 @@ void ListChunk::Erase(uint32_t index, uint32_t count) {
     block_->end -= to - from;
   }
   count_ -= count;
-  DropRoom();
+  ShrinkIfMostlySpare();
 }
 
 ListChunk ListChunk::SplitOff(uint32_t index) {
@@ -297,7 +297,7 @@ void ListChunk::Seal() {
   std::vector<Bytes> elements;
   elements.reserve(count_);
   for (ChunkCursor cursor(*this, 0); cursor.IsValid(); cursor.Next()) elements.push_back(cursor.Element());
-  ChunkBlock* sealed = SealedBlock(elements, kHead + count_ + TextBytes());
+  ChunkBlock* sealed = CreateSealedBlock(elements, kHead + count_ + TextBytes());
   if (sealed == nullptr) {
     if (FreeBytes() > 0) Rebuild({});
     block_->is_exact = true;
@@ -372,7 +372,7 @@ void ChunkCursor::Previous() {
   if (IsValid()) place_ -= StepBack(index_, place_);
 }
 
-Bytes ChunkCursor::SlowElement(Scratch& scratch) const {
+Bytes ChunkCursor::DecodeSlowElement(Scratch& scratch) const {
   switch (block_->form) {
     case ChunkForm::kOpen: {
       const uint8_t length = block_->Length(index_);

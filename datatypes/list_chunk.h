@@ -109,14 +109,14 @@ class ListChunk {  // neighbouring elements of a large list in one memory block
   };
 
   void Open();
-  bool HasRoom(Side side, uint32_t text_bytes) const;  // for one more element of this size
-  void EnsureCapacity(Side side, uint32_t text_bytes);       // for one more element of this size
-  Gaps GapsFor(Side side, uint32_t text_bytes) const;  // that a rebuilt block needs for it
-  void Rebuild(const Gaps& gaps);                      // moves the elements to a new block with these gaps
-  void DropRoom();                                     // rebuilds a block that is mostly spare bytes
+  bool HasCapacity(Side side, uint32_t text_bytes) const;  // for one more element of this size
+  void EnsureCapacity(Side side, uint32_t text_bytes);     // for one more element of this size
+  Gaps GapsFor(Side side, uint32_t text_bytes) const;      // that a rebuilt block needs for it
+  void Rebuild(const Gaps& gaps);                          // moves the elements to a new block with these gaps
+  void ShrinkIfMostlySpare();                              // rebuilds a block that is mostly spare bytes
   uint32_t TextBytes() const { return block_->end - block_->begin; }  // of all elements; requires: open
   uint32_t FreeBytes() const;                                         // spare bytes; requires: open
-  uint32_t EntryBytesOf(uint32_t index, uint32_t count) const;
+  uint32_t ListpackBytesOf(uint32_t index, uint32_t count) const;
   void Release();  // frees the block
 
   ChunkBlock* block_ = nullptr;  // null: no element was added yet
@@ -144,11 +144,11 @@ class ChunkCursor {  // a position in a chunk
       const uint8_t length = block_->Length(index_);
       if (length < kMark16) return {block_->At(place_), length};
     }
-    return SlowElement(scratch_);
+    return DecodeSlowElement(scratch_);
   }
   // Returns the current element, decoded into `scratch`, which must contain the prefix already (CopyPrefix). Requires:
   // a sealed chunk of texts.
-  Bytes DecodeInto(Scratch& scratch) const { return SlowElement(scratch); }
+  Bytes DecodeInto(Scratch& scratch) const { return DecodeSlowElement(scratch); }
   void CopyPrefix(Scratch& scratch) const;  // the prefix that all sealed texts share
   void Next() {
     place_ += Step();
@@ -176,7 +176,7 @@ class ChunkCursor {  // a position in a chunk
   uint32_t StepBack(uint32_t index, uint32_t place) const;    // the distance from the element before
   uint32_t PlaceOf(uint32_t index) const;                     // where element `index` begins, counted from the first
   uint32_t PlaceFromEnd(uint32_t index) const;                // the same, counted from the last
-  Bytes SlowElement(Scratch& scratch) const;                  // if it is sealed or has 254 bytes or more
+  Bytes DecodeSlowElement(Scratch& scratch) const;            // if it is sealed or has 254 bytes or more
 
   const ChunkBlock* block_ = nullptr;
   uint32_t index_ = 0;  // of the current element

@@ -185,22 +185,22 @@ ScoreTree::Path ScoreTree::PathToRank(size_t rank) const {
   return path;
 }
 
-ScoreTree::Cursor ScoreTree::BehindPlace(Place place) {
+ScoreTree::Cursor ScoreTree::ItemAfterPlace(Place place) {
   if (place.leaf != nullptr && place.index == place.leaf->count) return {place.leaf->next, 0};
   return {place.leaf, place.index};
 }
 
-ScoreTree::Cursor ScoreTree::InFrontOfPlace(Place place) const {
+ScoreTree::Cursor ScoreTree::ItemBeforePlace(Place place) const {
   if (place.leaf == nullptr) return {};
   Cursor cursor(place.leaf, place.index);
   cursor.Previous();
   return cursor;
 }
 
-ScoreTree::Cursor ScoreTree::FirstAfter(const ScoreBound& bound) const { return BehindPlace(Find(bound)); }
-ScoreTree::Cursor ScoreTree::FirstAfter(const LexBound& bound) const { return BehindPlace(Find(bound)); }
-ScoreTree::Cursor ScoreTree::InFrontOf(const ScoreBound& bound) const { return InFrontOfPlace(Find(bound)); }
-ScoreTree::Cursor ScoreTree::InFrontOf(const LexBound& bound) const { return InFrontOfPlace(Find(bound)); }
+ScoreTree::Cursor ScoreTree::FirstAfter(const ScoreBound& bound) const { return ItemAfterPlace(Find(bound)); }
+ScoreTree::Cursor ScoreTree::FirstAfter(const LexBound& bound) const { return ItemAfterPlace(Find(bound)); }
+ScoreTree::Cursor ScoreTree::LastBefore(const ScoreBound& bound) const { return ItemBeforePlace(Find(bound)); }
+ScoreTree::Cursor ScoreTree::LastBefore(const LexBound& bound) const { return ItemBeforePlace(Find(bound)); }
 
 ScoreTree::Cursor ScoreTree::At(size_t rank) const {
   if (rank >= size_) return {};
@@ -243,7 +243,7 @@ void ScoreTree::Insert(ScoredMember* member) {
   Path path = PathTo(ItemBound{item.score, member->Member(), Side::kBefore});
   ++size_;
   AddToCounts(path, 1);
-  if (path.index == 0) FirstChanged(path, height_, item);
+  if (path.index == 0) UpdateSeparators(path, height_, item);
   if (path.leaf->count == kLeafItems) return SplitLeaf(path, item);
   OpenGap(*path.leaf, path.index, 1);
   path.leaf->Set(path.index, item);
@@ -256,7 +256,7 @@ void ScoreTree::AddToCounts(Path& path, int64_t difference) {
   }
 }
 
-void ScoreTree::FirstChanged(Path& path, uint32_t level, Item first) {
+void ScoreTree::UpdateSeparators(Path& path, uint32_t level, Item first) {
   for (; level > 0; --level) {
     const Step& step = path.steps[level - 1];
     step.node->Set(step.index, first);
@@ -291,7 +291,7 @@ void ScoreTree::SplitLeaf(Path& path, Item item) {
 // Adds `child` after the node of `level`. The child was split from this node, with `items` items.
 void ScoreTree::InsertChild(Path& path, uint32_t level, void* child, Item first, uint64_t items, Where where) {
   if (level == 0) return GrowRoot(child, first, items);
-  const Built built{child, first, items};
+  const BuiltNode built{child, first, items};
   Inner* node = path.steps[level - 1].node;
   uint32_t index = path.steps[level - 1].index;
   node->counts[index] = static_cast<uint32_t>(node->counts[index] - items);
@@ -317,7 +317,7 @@ void ScoreTree::InsertChild(Path& path, uint32_t level, void* child, Item first,
   InsertChild(path, level - 1, right, right->At(0), right->ItemCount(), where);
 }
 
-void ScoreTree::SetChild(Inner& inner, uint32_t index, const Built& child) {
+void ScoreTree::SetChild(Inner& inner, uint32_t index, const BuiltNode& child) {
   inner.Set(index, child.first);
   inner.counts[index] = static_cast<uint32_t>(child.items);
   inner.children[index] = child.node;
@@ -348,7 +348,7 @@ void ScoreTree::ChangeScore(ScoredMember* member, double score) {
   if ((before.AtEnd() || below(*before, score, text)) && (after.AtEnd() || !below(*after, score, text))) {
     member->SetScore(score);
     path.leaf->scores[path.index] = score;
-    if (path.index == 0) FirstChanged(path, height_, {score, member});
+    if (path.index == 0) UpdateSeparators(path, height_, {score, member});
     return;
   }
   EraseFromLeaf(path, path.index, 1);
@@ -378,7 +378,7 @@ void ScoreTree::EraseFromLeaf(Path& path, uint32_t first, uint32_t count) {
     }
     return;
   }
-  if (first == 0) FirstChanged(path, height_, leaf->At(0));
+  if (first == 0) UpdateSeparators(path, height_, leaf->At(0));
   if (leaf->count < kLeafItems / 4) Mend<Leaf>(path, height_);
 }
 
@@ -393,7 +393,7 @@ void ScoreTree::RemoveChild(Path& path, uint32_t level) {
     height_ = 0;
     return;
   }
-  if (step.index == 0) FirstChanged(path, level - 1, step.node->At(0));
+  if (step.index == 0) UpdateSeparators(path, level - 1, step.node->At(0));
   if (level == 1) return ShrinkRoot();
   if (step.node->count < kChildren / 4) Mend<Inner>(path, level - 1);
 }
@@ -475,7 +475,7 @@ void ScoreTree::Clear() {
 ScoreTree ScoreTree::FromSorted(std::span<const Item> items) {
   ScoreTree tree;
   if (items.empty()) return tree;
-  std::vector<Built> level;
+  std::vector<BuiltNode> level;
   const size_t leaves = (items.size() + kBulkItems - 1) / kBulkItems;
   for (size_t i = 0; i < leaves; ++i) {
     auto* leaf = new Leaf;
@@ -498,8 +498,8 @@ ScoreTree ScoreTree::FromSorted(std::span<const Item> items) {
 }
 
 // Builds evenly filled inner nodes over the nodes of one level.
-std::vector<ScoreTree::Built> ScoreTree::BuildLevel(const std::vector<Built>& below) {
-  std::vector<Built> level;
+std::vector<ScoreTree::BuiltNode> ScoreTree::BuildLevel(const std::vector<BuiltNode>& below) {
+  std::vector<BuiltNode> level;
   const size_t nodes = (below.size() + kBulkChildren - 1) / kBulkChildren;
   for (size_t i = 0; i < nodes; ++i) {
     auto* inner = new Inner;
@@ -521,7 +521,7 @@ class ScoreTree::Checker {
     if (tree_.root_ == nullptr) {
       return tree_.size_ == 0 && tree_.first_ == nullptr && tree_.last_ == nullptr && tree_.UsedBytes() == 0;
     }
-    const Built whole = Visit(tree_.root_, tree_.height_, Edges{true, true, true});
+    const BuiltNode whole = Visit(tree_.root_, tree_.height_, Edges{true, true, true});
     return good_ && whole.items == tree_.size_ && previous_ == tree_.last_ && previous_->next == nullptr &&
            leaves_ == tree_.leaves_ && inners_ == tree_.inners_;
   }
@@ -533,12 +533,12 @@ class ScoreTree::Checker {
     bool Any() const { return root || left || right; }
   };
 
-  Built Visit(void* node, uint32_t height, Edges edges) {
+  BuiltNode Visit(void* node, uint32_t height, Edges edges) {
     return height == 0 ? VisitLeaf(*static_cast<Leaf*>(node), edges)
                        : VisitInner(*static_cast<Inner*>(node), height, edges);
   }
 
-  Built VisitLeaf(Leaf& leaf, Edges edges) {
+  BuiltNode VisitLeaf(Leaf& leaf, Edges edges) {
     ++leaves_;
     Expect(leaf.count > 0 && leaf.count <= kLeafItems);
     Expect(edges.Any() || leaf.count >= kLeafItems / 4);
@@ -556,13 +556,13 @@ class ScoreTree::Checker {
     return {&leaf, leaf.At(0), leaf.count};
   }
 
-  Built VisitInner(Inner& inner, uint32_t height, Edges edges) {
+  BuiltNode VisitInner(Inner& inner, uint32_t height, Edges edges) {
     ++inners_;
     Expect(inner.count > (edges.root ? 1 : 0) && inner.count <= kChildren);
     Expect(edges.Any() || inner.count >= kChildren / 4);
     for (uint32_t i = 0; i < inner.count; ++i) {
       const Edges child_edges{false, edges.left && i == 0, edges.right && i + 1 == inner.count};
-      const Built child = Visit(inner.children[i], height - 1, child_edges);
+      const BuiltNode child = Visit(inner.children[i], height - 1, child_edges);
       Expect(child.items == inner.counts[i]);
       Expect(child.first.member == inner.members[i] && child.first.score == inner.scores[i]);
     }

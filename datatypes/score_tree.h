@@ -113,11 +113,12 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
   Cursor Last() const;
   // Returns the item with `rank` items before it, or AtEnd if there is none. Cost: O(log n).
   Cursor At(size_t rank) const;
-  // FirstAfter returns the first item after the bound. InFrontOf returns the last item before the bound. Cost: O(log n).
+  // FirstAfter returns the first item after the bound. LastBefore returns the last item before the bound. Cost: O(log
+  // n).
   Cursor FirstAfter(const ScoreBound& bound) const;
   Cursor FirstAfter(const LexBound& bound) const;
-  Cursor InFrontOf(const ScoreBound& bound) const;
-  Cursor InFrontOf(const LexBound& bound) const;
+  Cursor LastBefore(const ScoreBound& bound) const;
+  Cursor LastBefore(const LexBound& bound) const;
 
   // For tests.
   bool CheckInvariants() const;
@@ -181,7 +182,7 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
     Bytes member;
     Side side;
   };
-  struct Built {  // a node that its parent must still list
+  struct BuiltNode {  // a node that its parent must still list
     void* node;
     Item first;      // the first item below the node
     uint64_t items;  // number of items below the node
@@ -221,15 +222,15 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
   Path PathTo(const Bound& bound) const;
   Path PathToItem(const ScoredMember* member) const;
   Path PathToRank(size_t rank) const;
-  static Cursor BehindPlace(Place place);
-  Cursor InFrontOfPlace(Place place) const;
+  static Cursor ItemAfterPlace(Place place);
+  Cursor ItemBeforePlace(Place place) const;
 
   // A level is the number of inner nodes above a node: its parent is steps[level - 1], and the root's level is 0.
   void SplitLeaf(Path& path, Item item);  // inserts `item` into a full leaf
   void InsertChild(Path& path, uint32_t level, void* child, Item first, uint64_t items, Where where);
-  void GrowRoot(void* right, Item first, uint64_t items);            // a new root over the old one and `right`
-  void AddToCounts(Path& path, int64_t difference);                  // in the inner nodes of the path
-  static void FirstChanged(Path& path, uint32_t level, Item first);  // `first` is the new first item
+  void GrowRoot(void* right, Item first, uint64_t items);                // a new root over the old one and `right`
+  void AddToCounts(Path& path, int64_t difference);                      // in the inner nodes of the path
+  static void UpdateSeparators(Path& path, uint32_t level, Item first);  // `first` is the new first item
 
   void EraseFromLeaf(Path& path, uint32_t first, uint32_t count);  // then repairs the tree
   void RemoveChild(Path& path, uint32_t level);                    // the parent's entry of a freed node
@@ -242,8 +243,8 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
   void Drop(Inner* inner);
   void FreeBelow(void* node, uint32_t height);  // frees the node and all below it
 
-  static void SetChild(Inner& inner, uint32_t index, const Built& child);
-  std::vector<Built> BuildLevel(const std::vector<Built>& below);  // the nodes above `below`
+  static void SetChild(Inner& inner, uint32_t index, const BuiltNode& child);
+  std::vector<BuiltNode> BuildLevel(const std::vector<BuiltNode>& below);  // the nodes above `below`
   class Checker;
 
   void* root_ = nullptr;   // a Leaf when height_ is 0, else an Inner

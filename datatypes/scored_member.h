@@ -44,7 +44,7 @@ class ScoredMember {  // one member of a large sorted set with its score
     const auto first = static_cast<uint8_t>(*from++);
     if (first <= 0x7f) [[likely]]
       return {from, first};
-    return LongMember(from, first);
+    return ReadLongMember(from, first);
   }
   // Returns the number of bytes requested from the allocator.
   size_t Size() const {
@@ -60,7 +60,7 @@ class ScoredMember {  // one member of a large sorted set with its score
     for (; size > 0x7f; size >>= 7) ++bytes;
     return bytes;
   }
-  static Bytes LongMember(const char* from, size_t first) {  // if its size takes several bytes
+  static Bytes ReadLongMember(const char* from, size_t first) {  // if its size takes several bytes
     size_t size = first & 0x7f;
     uint8_t byte = 0x80;
     for (int shift = 7; byte > 0x7f; shift += 7) {

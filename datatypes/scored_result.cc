@@ -18,7 +18,7 @@ void ScoredResult::Append(Bytes member, double score) {
   items_.push_back({score, ScoredMember::Create(score, member)});
 }
 
-double ScoredResult::Aggregated(double one, double other, Aggregate aggregate) {
+double ScoredResult::AggregateScores(double one, double other, Aggregate aggregate) {
   if (aggregate == Aggregate::kMin) return other < one ? other : one;
   if (aggregate == Aggregate::kMax) return other > one ? other : one;
   const double sum = one + other;
@@ -28,7 +28,7 @@ double ScoredResult::Aggregated(double one, double other, Aggregate aggregate) {
 void ScoredResult::Combine(Bytes member, double score, Aggregate aggregate) {
   const uint64_t hash = members_.Hash(member);
   if (ScoredMember* record = members_.Find(member, hash)) {
-    return record->SetScore(Aggregated(record->Score(), score, aggregate));
+    return record->SetScore(AggregateScores(record->Score(), score, aggregate));
   }
   Append(member, score);
   members_.Insert(items_.back().member, hash);
@@ -74,7 +74,7 @@ EntryPtr ScoredResult::MakeEntry(Bytes key, const EncodingLimits& limits, uint32
     auto table = members_.Size() == items_.size() ? std::make_unique<ScoreTable>(std::move(members_), items_)
                                                   : std::make_unique<ScoreTable>(members_.hash_key(), items_);
     items_.clear();
-    return EntryPtr(Entry::CreateObject(key, ValueType::kSortedSet, std::move(table), access));
+    return EntryPtr(Entry::CreateWithObject(key, ValueType::kSortedSet, std::move(table), access));
   }
   StringStore packed(Listpack::Empty());
   for (const ScoreTree::Item& item : items_) {

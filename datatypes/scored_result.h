@@ -32,7 +32,7 @@ class ScoredResult {  // collects members with scores, to reply or store them
   bool Remove(Bytes member);
 
   // Redis: the sum of infinities of both signs is 0.
-  static double Aggregated(double one, double other, Aggregate aggregate);  // as ZUNIONSTORE
+  static double AggregateScores(double one, double other, Aggregate aggregate);  // as ZUNIONSTORE
 
   // Returns the members in the order of a sorted set. Cost: O(n log n).
   std::span<const ScoreTree::Item> SortedItems();

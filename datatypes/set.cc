@@ -101,10 +101,10 @@ void Set::KeepAllBut(const std::vector<size_t>& indexes) {
       AppendElement(kept, member.is_integer ? EncodedElement(member.integer) : EncodedElement(member.text));
     }
   });
-  slot_.Become(form, kept.View());
+  slot_.ConvertTo(form, kept.View());
 }
 
-std::vector<Member> Set::TakeKept(size_t count, Random& random) {
+std::vector<Member> Set::TakeRandomMembers(size_t count, Random& random) {
   std::vector<Member> kept = MutableTable().Sample(count, random);
   for (const Member& member : kept) MutableTable().Take(member.Text());
   return kept;
@@ -118,14 +118,14 @@ void Set::ReplaceBy(const std::vector<Member>& members) {
   if (!packs) {
     auto table = std::make_unique<MemberTable>(slot_.database().hash_key());
     for (const Member& member : members) table->Adopt(member);
-    return slot_.Become(std::move(table));
+    return slot_.ConvertTo(std::move(table));
   }
   StringStore packed(Listpack::Empty());
   for (const Member& member : members) {
     AppendElement(packed, EncodedElement(member.Text()));
     Member::Destroy(member);
   }
-  slot_.Become(ValueForm::kListpack, packed.View());
+  slot_.ConvertTo(ValueForm::kListpack, packed.View());
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -137,26 +137,26 @@ void Set::PrepareToAdd(Bytes first, size_t count) {
   if (!IsEmpty()) {
     const uint64_t most =
         form == ValueForm::kIntset ? limits_->set_max_intset_entries : limits_->set_max_listpack_entries;
-    if (count > most) BecomeTable();
+    if (count > most) ConvertToTable();
     return;
   }
-  if (count <= limits_->set_max_intset_entries && ParseInteger(first)) return BeginAs(ValueForm::kIntset);
-  if (count <= limits_->set_max_listpack_entries) return BeginAs(ValueForm::kListpack);
-  BecomeTable();
+  if (count <= limits_->set_max_intset_entries && ParseInteger(first)) return InitializeForm(ValueForm::kIntset);
+  if (count <= limits_->set_max_listpack_entries) return InitializeForm(ValueForm::kListpack);
+  ConvertToTable();
 }
 
-void Set::BeginAs(ValueForm form) {
+void Set::InitializeForm(ValueForm form) {
   if (slot_.Form() == form) return;
-  slot_.Become(form, form == ValueForm::kIntset ? Intset::Empty() : Listpack::Empty());
+  slot_.ConvertTo(form, form == ValueForm::kIntset ? Intset::Empty() : Listpack::Empty());
 }
 
-void Set::BecomeTable() {
+void Set::ConvertToTable() {
   auto table = std::make_unique<MemberTable>(slot_.database().hash_key());
   ForEach([&](const PackedElement& member) { table->Adopt(Member::Create(PackedText(member).View())); });
-  slot_.Become(std::move(table));
+  slot_.ConvertTo(std::move(table));
 }
 
-bool Set::TryBecomeListpack(Bytes text) {
+bool Set::TryConvertToListpack(Bytes text) {
   const Intset intset = AsIntset();
   const size_t count = intset.Count();
   size_t longest = text.size();
@@ -165,11 +165,11 @@ bool Set::TryBecomeListpack(Bytes text) {
   if (count * kLongestInteger + text.size() > Listpack::kMaxBytes) return false;
   StringStore packed(Listpack::Empty());
   for (size_t i = 0; i < count; ++i) AppendElement(packed, EncodedElement(intset.At(i)));
-  slot_.Become(ValueForm::kListpack, packed.View());
+  slot_.ConvertTo(ValueForm::kListpack, packed.View());
   return true;
 }
 
-void Set::TryBecomeIntset() {
+void Set::TryConvertToIntset() {
   if (slot_.Form() == ValueForm::kIntset || Size() > MaxIntegers()) return;
   std::vector<int64_t> integers;
   integers.reserve(Size());
@@ -177,7 +177,7 @@ void Set::TryBecomeIntset() {
   std::sort(integers.begin(), integers.end());
   StringStore packed(Intset::Empty());
   for (int64_t integer : integers) AddToIntset(packed, integer);
-  slot_.Become(ValueForm::kIntset, packed.View());
+  slot_.ConvertTo(ValueForm::kIntset, packed.View());
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -187,8 +187,8 @@ bool Set::Add(Bytes member) {
   if (slot_.Form() == ValueForm::kObject) return MutableTable().Add(member);
   if (slot_.Form() == ValueForm::kIntset) {
     if (const auto integer = ParseInteger(member)) return AddInteger(*integer);
-    if (!TryBecomeListpack(member)) {
-      BecomeTable();
+    if (!TryConvertToListpack(member)) {
+      ConvertToTable();
       return MutableTable().Add(member);
     }
   }
@@ -205,7 +205,7 @@ bool Set::Add(const PackedElement& member) {
 
 bool Set::AddInteger(int64_t value) {
   if (!AddToIntset(slot_, value)) return false;
-  if (AsIntset().Count() > MaxIntegers()) BecomeTable();
+  if (AsIntset().Count() > MaxIntegers()) ConvertToTable();
   return true;
 }
 
@@ -217,7 +217,7 @@ bool Set::AddToListpack(const EncodedElement& element, Bytes text) {
   if (fits) {
     AppendElement(slot_, element);
   } else {
-    BecomeTable();
+    ConvertToTable();
     MutableTable().Adopt(Member::Create(text));
   }
   return true;

@@ -25,10 +25,10 @@ namespace respite {
 class Set : public Collection {
  public:
   static constexpr ValueType kType = ValueType::kSet;
-  static constexpr ValueForm kFirstForm = ValueForm::kIntset;
-  static Bytes FirstPacked() { return Intset::Empty(); }  // the bytes of an empty set
+  static constexpr ValueForm kInitialForm = ValueForm::kIntset;
+  static Bytes InitialPacked() { return Intset::Empty(); }  // the bytes of an empty set
 
-  explicit Set(const CollectionPlace& place) : Collection(place) {}
+  explicit Set(const CollectionContext& place) : Collection(place) {}
 
   bool IsEmpty() const { return Size() == 0; }
   // Cost: O(1).
@@ -71,7 +71,7 @@ class Set : public Collection {
   // A packed set becomes a table if `count` exceeds set-max-intset-entries or set-max-listpack-entries.
   void PrepareToAdd(Bytes first, size_t count);  // chooses the form for so many members
   // Changes an empty set to this packed form. Requires: the set is empty.
-  void BeginAs(ValueForm form);  // requires: the set is empty
+  void InitializeForm(ValueForm form);  // requires: the set is empty
   // Returns false if the member exists already. Requires: `member` is not a view of this set.
   bool Add(Bytes member);
   bool Add(const PackedElement& member);
@@ -83,7 +83,7 @@ class Set : public Collection {
   template <class Visit>
   void Pop(size_t count, Random& random, Visit&& visit);
   // Converts to kIntset if there are at most set-max-intset-entries members. Requires: all members are integers.
-  void TryBecomeIntset();
+  void TryConvertToIntset();
 
   // For tests.
   bool CheckInvariants() const;
@@ -97,9 +97,9 @@ class Set : public Collection {
   bool AddInteger(int64_t value);  // to an intset; false: it is there
   bool AddToListpack(const EncodedElement& element, Bytes text);
   bool RemoveFromListpack(const EncodedElement& element);
-  void BecomeTable();
+  void ConvertToTable();
   // Converts an intset to a listpack before `text` is added, if the limits allow a listpack.
-  bool TryBecomeListpack(Bytes text);
+  bool TryConvertToListpack(Bytes text);
 
   // Requires: a packed form.
   PackedElement PackedAt(size_t index) const;  // the index-th member; requires: packed
@@ -112,8 +112,8 @@ class Set : public Collection {
 
   // Takes `count` random members out of the table, to keep them when all others are removed; Redis creates a new set of
   // them. Requires: a table.
-  std::vector<Member> TakeKept(size_t count, Random& random);  // and removes them from the table
-  void ReplaceBy(const std::vector<Member>& members);          // a new table of these members
+  std::vector<Member> TakeRandomMembers(size_t count, Random& random);  // and removes them from the table
+  void ReplaceBy(const std::vector<Member>& members);                   // a new table of these members
 };
 
 template <class Visit>
@@ -182,7 +182,7 @@ void Set::Pop(size_t count, Random& random, Visit&& visit) {
     return KeepAllBut(indexes);
   }
   if ((Size() - count) * kManyTimes <= count) {
-    const std::vector<Member> kept = TakeKept(Size() - count, random);
+    const std::vector<Member> kept = TakeRandomMembers(Size() - count, random);
     ForEach(visit);
     return ReplaceBy(kept);
   }

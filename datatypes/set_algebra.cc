@@ -10,8 +10,8 @@ namespace {
 bool AreSame(const Set& one, const Set& other) { return one.slot().entry() == other.slot().entry(); }
 
 Set EmptySet(Database& room, Bytes key, const EncodingLimits& limits, uint32_t access) {
-  Entry* entry =
-      room.Add(EntryPtr(Entry::CreatePacked(key, Set::kType, Set::kFirstForm, Set::FirstPacked(), /*room=*/0, access)));
+  Entry* entry = room.Add(
+      EntryPtr(Entry::CreatePacked(key, Set::kType, Set::kInitialForm, Set::InitialPacked(), /*room=*/0, access)));
   return Set({.slot = ValueSlot(room, entry), .limits = limits, .now_ms = 0});
 }
 
@@ -52,7 +52,7 @@ void SubtractByWalking(std::span<const Set> sets, Set& result) {
 SetResult::SetResult(Bytes key, const HashKey& hash_key, const EncodingLimits& limits, uint32_t access)
     : room_(hash_key), set_(EmptySet(room_, key, limits, access)) {}
 
-void MemberFilter::Sieve() {
+void MemberFilter::RemoveRejectedCandidates() {
   for (const Set* set : sets_) {
     const MemberTable* table = set->Table();
     if (table != nullptr) PrefetchCandidates(*table);

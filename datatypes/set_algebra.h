@@ -62,14 +62,14 @@ class MemberFilter {  // finds the members that all other sets have, or none
 
   template <class Visit>
   bool Pass(Visit&& visit) {
-    Sieve();
+    RemoveRejectedCandidates();
     for (const Candidate& candidate : group_)
       if (!visit(candidate.member)) return false;
     group_.clear();
     return true;
   }
   // Removes the members of the group that do not pass.
-  void Sieve();
+  void RemoveRejectedCandidates();
   void PrefetchCandidates(const MemberTable& table);
 
   std::span<const Set* const> sets_;

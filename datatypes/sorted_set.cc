@@ -59,23 +59,23 @@ std::optional<double> SortedSet::Score(Bytes member) const {
   return at == Listpack::kNowhere ? std::nullopt : std::optional(ScoreAt(packed, packed.Next(at)));
 }
 
-std::optional<SortedSet::Ranked> SortedSet::RankOf(Bytes member) const {
+std::optional<SortedSet::RankAndScore> SortedSet::RankOf(Bytes member) const {
   if (IsTable()) {
     const ScoredMember* record = table().Find(member);
     if (record == nullptr) return std::nullopt;
-    return Ranked{table().tree().RankOf(record), record->Score()};
+    return RankAndScore{table().tree().RankOf(record), record->Score()};
   }
   const Listpack packed = this->packed();
   const size_t found = packed.Find(member, packed.Begin(), 2);
   if (found == Listpack::kNowhere) return std::nullopt;
   size_t rank = 0;
   for (size_t at = packed.Begin(); at != found; at = packed.Next(packed.Next(at))) ++rank;
-  return Ranked{rank, ScoreAt(packed, packed.Next(found))};
+  return RankAndScore{rank, ScoreAt(packed, packed.Next(found))};
 }
 
 // Both predicates take (member's offset, score's offset).
 template <class StartsHere, class EndsBehind>
-RankSpan SortedSet::WithinPacked(StartsHere&& starts_here, EndsBehind&& ends_behind) const {
+RankSpan SortedSet::RankSpanInListpack(StartsHere&& starts_here, EndsBehind&& ends_behind) const {
   const Listpack packed = this->packed();
   RankSpan span;
   for (size_t at = packed.Begin(); at != packed.End();) {
@@ -95,8 +95,8 @@ RankSpan SortedSet::WithinPacked(StartsHere&& starts_here, EndsBehind&& ends_beh
 RankSpan SortedSet::RankSpanOf(const ScoreRange& range) const {
   if (!IsTable()) {
     const Listpack packed = this->packed();
-    return WithinPacked([&](size_t, size_t at) { return range.StartsAtOrBelow(ScoreAt(packed, at)); },
-                        [&](size_t, size_t at) { return range.EndsAtOrAbove(ScoreAt(packed, at)); });
+    return RankSpanInListpack([&](size_t, size_t at) { return range.StartsAtOrBelow(ScoreAt(packed, at)); },
+                              [&](size_t, size_t at) { return range.EndsAtOrAbove(ScoreAt(packed, at)); });
   }
   using Side = ScoreTree::Side;
   const ScoreTree& tree = table().tree();
@@ -108,8 +108,8 @@ RankSpan SortedSet::RankSpanOf(const ScoreRange& range) const {
 RankSpan SortedSet::RankSpanOf(const LexRange& range) const {
   if (!IsTable()) {
     const Listpack packed = this->packed();
-    return WithinPacked([&](size_t at, size_t) { return range.StartsAtOrBelow(packed.TextAt(at).View()); },
-                        [&](size_t at, size_t) { return range.EndsAtOrAbove(packed.TextAt(at).View()); });
+    return RankSpanInListpack([&](size_t at, size_t) { return range.StartsAtOrBelow(packed.TextAt(at).View()); },
+                              [&](size_t at, size_t) { return range.EndsAtOrAbove(packed.TextAt(at).View()); });
   }
   using Side = ScoreTree::Side;
   using Kind = LexEnd::Kind;
@@ -130,17 +130,17 @@ AddResult SortedSet::Add(Bytes member, double score, const AddRule& rule) {
   const size_t at = packed.Find(member, packed.Begin(), 2);
   if (at != Listpack::kNowhere) {
     const AddResult result = Judge(ScoreAt(packed, packed.Next(at)), score, rule);
-    if (result.outcome == Outcome::kChanged) ChangePacked(at, member, result.score);
+    if (result.outcome == Outcome::kChanged) ChangeScoreInListpack(at, member, result.score);
     return result;
   }
   if (rule.condition == AddRule::Condition::kIfPresent) return {Outcome::kRuledOut};
   const bool fits = Size() < limits_->zset_max_listpack_entries && member.size() <= limits_->zset_max_listpack_value &&
                     slot_.Size() + member.size() <= Listpack::kMaxBytes;
   if (!fits) {
-    MakeTable();
+    ConvertToTable();
     table().Add(member, table().Hash(member), score);
   } else {
-    AddPacked(member, score);
+    AddToListpack(member, score);
   }
   return {Outcome::kAdded, score};
 }
@@ -159,7 +159,7 @@ AddResult SortedSet::AddToTable(Bytes member, double score, const AddRule& rule)
   return result;
 }
 
-void SortedSet::AddPacked(Bytes member, double score) {
+void SortedSet::AddToListpack(Bytes member, double score) {
   const Listpack packed = this->packed();
   size_t at = packed.End();
   // Tests the end first, where most sets grow; otherwise the search starts from the beginning.
@@ -187,24 +187,24 @@ bool SortedSet::StaysInPlace(size_t at, Bytes member, double score) const {
   return !IsBelow(score, member, ScoreAt(packed, score_at), packed.TextAt(packed.Previous(score_at)).View());
 }
 
-void SortedSet::ChangePacked(size_t at, Bytes member, double score) {
+void SortedSet::ChangeScoreInListpack(size_t at, Bytes member, double score) {
   if (StaysInPlace(at, member, score)) {
     const PackedScore packed_score(score);
     return ReplaceElement(slot_, packed().Next(at), packed_score.Element());
   }
   RemoveElements(slot_, at, 2);
-  AddPacked(member, score);
+  AddToListpack(member, score);
 }
 
 void SortedSet::PrepareToAdd(size_t members) {
-  if (!IsTable() && members > limits_->zset_max_listpack_entries) MakeTable();
+  if (!IsTable() && members > limits_->zset_max_listpack_entries) ConvertToTable();
 }
 
-void SortedSet::MakeTable() {
+void SortedSet::ConvertToTable() {
   std::vector<ScoreTree::Item> items;
   items.reserve(Size());
   ForEach([&](Bytes member, double score) { items.push_back({score, ScoredMember::Create(score, member)}); });
-  slot_.Become(std::make_unique<ScoreTable>(slot_.database().hash_key(), items));
+  slot_.ConvertTo(std::make_unique<ScoreTable>(slot_.database().hash_key(), items));
 }
 
 bool SortedSet::Remove(Bytes member) {

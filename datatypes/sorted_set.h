@@ -39,15 +39,15 @@ struct AddResult {  // what SortedSet::Add did
 class SortedSet : public Collection {
  public:
   static constexpr ValueType kType = ValueType::kSortedSet;
-  static constexpr ValueForm kFirstForm = ValueForm::kListpack;
-  static Bytes FirstPacked() { return Listpack::Empty(); }  // the bytes of an empty sorted set
+  static constexpr ValueForm kInitialForm = ValueForm::kListpack;
+  static Bytes InitialPacked() { return Listpack::Empty(); }  // the bytes of an empty sorted set
 
-  struct Ranked {
+  struct RankAndScore {
     size_t rank;
     double score;
   };
 
-  explicit SortedSet(const CollectionPlace& place) : Collection(place) {}
+  explicit SortedSet(const CollectionContext& place) : Collection(place) {}
 
   bool IsEmpty() const { return Size() == 0; }
   // Cost: O(1).
@@ -55,7 +55,7 @@ class SortedSet : public Collection {
   // Returns the score, or nullopt if there is no such member. Cost: O(1), O(n) packed.
   std::optional<double> Score(Bytes member) const;
   // Returns rank and score, or nullopt if there is no such member. Cost: O(log n), O(n) packed.
-  std::optional<Ranked> RankOf(Bytes member) const;
+  std::optional<RankAndScore> RankOf(Bytes member) const;
   RankSpan RankSpanOf(const ScoreRange& range) const;
   RankSpan RankSpanOf(const LexRange& range) const;
 
@@ -90,12 +90,12 @@ class SortedSet : public Collection {
 
   static double ScoreAt(const Listpack& packed, size_t at);  // `at`: offset of the score
   template <class StartsHere, class EndsBehind>
-  RankSpan WithinPacked(StartsHere&& starts_here, EndsBehind&& ends_behind) const;
+  RankSpan RankSpanInListpack(StartsHere&& starts_here, EndsBehind&& ends_behind) const;
   AddResult AddToTable(Bytes member, double score, const AddRule& rule);
-  void AddPacked(Bytes member, double score);
-  void ChangePacked(size_t at, Bytes member, double score);        // `at`: offset of the member
-  bool StaysInPlace(size_t at, Bytes member, double score) const;  // the new score does not change its rank
-  void MakeTable();
+  void AddToListpack(Bytes member, double score);
+  void ChangeScoreInListpack(size_t at, Bytes member, double score);  // `at`: offset of the member
+  bool StaysInPlace(size_t at, Bytes member, double score) const;     // the new score does not change its rank
+  void ConvertToTable();
 
   template <class Visit>
   void ForEachInTable(RankSpan span, Direction direction, Visit&& visit) const;

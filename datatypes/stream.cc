@@ -92,7 +92,7 @@ void StreamLog::BeginBlock(const StreamId& id, StreamBlock* block) {
 
 // Returns true if every stored entry is below `id`. Drops blocks at the end that consist only of deleted entries and
 // are not below `id`, which exist after XSETID has lowered the last ID.
-bool StreamLog::IsTailBelow(const StreamId& id) {
+bool StreamLog::DropDeletedTail(const StreamId& id) {
   while (!blocks_.IsEmpty()) {
     StreamBlock* block = blocks_.Last().Get();
     if (block->LastId() < id) return true;
@@ -103,7 +103,7 @@ bool StreamLog::IsTailBelow(const StreamId& id) {
 }
 
 void StreamLog::Add(const StreamId& id, std::span<const Bytes> fields_and_values, const StreamBlock::Limits& limits) {
-  if (!IsTailBelow(id) || !blocks_.Last().Get()->HasRoomFor(fields_and_values, limits)) {
+  if (!DropDeletedTail(id) || !blocks_.Last().Get()->HasCapacityFor(fields_and_values, limits)) {
     BeginBlock(id, StreamBlock::Create(id, fields_and_values));
   }
   const auto last = blocks_.Last();
@@ -164,22 +164,22 @@ bool StreamLog::Delete(const StreamId& id) {
   }
   --length_;
   max_deleted_id_ = std::max(max_deleted_id_, id);
-  if (length_ == 0 || id == first_id_) FindFirst();
-  if (id == last_live_id_) FindLast();
+  if (length_ == 0 || id == first_id_) UpdateFirstId();
+  if (id == last_live_id_) UpdateLastLiveId();
   return true;
 }
 
-void StreamLog::FindFirst() {
+void StreamLog::UpdateFirstId() {
   const Walk walk(*this, StreamId::Min(), StreamId::Max());
   first_id_ = walk.IsValid() ? walk.Id() : StreamId{};
 }
 
-void StreamLog::FindLast() {
+void StreamLog::UpdateLastLiveId() {
   const Walk walk(*this, StreamId::Min(), StreamId::Max(), Order::kBackward);
   last_live_id_ = walk.IsValid() ? walk.Id() : StreamId{};
 }
 
-bool StreamLog::MayDropWhole(const StreamTrim& trim, const StreamBlock& block) const {
+bool StreamLog::MayDropWholeBlock(const StreamTrim& trim, const StreamBlock& block) const {
   if (trim.strategy == StreamTrim::Strategy::kMinId) return block.LastId() < trim.min_id;
   return length_ - block.LiveCount() >= trim.max_length;
 }
@@ -193,20 +193,20 @@ uint64_t StreamLog::Trim(const StreamTrim& trim) {
     StreamBlock* block = blocks_.First().Get();
     const uint64_t live = block->LiveCount();
     if (trim.limit != 0 && removed + live > trim.limit) break;
-    if (!MayDropWhole(trim, *block)) {
-      if (trim.precision == StreamTrim::Precision::kExact) removed += TrimInside(trim, id, *block);
+    if (!MayDropWholeBlock(trim, *block)) {
+      if (trim.precision == StreamTrim::Precision::kExact) removed += TrimInsideBlock(trim, id, *block);
       break;
     }
     DropBlock(id, block);
     length_ -= live;
     removed += live;
   }
-  if (removed > 0) FindFirst();
+  if (removed > 0) UpdateFirstId();
   if (length_ == 0) first_id_ = last_live_id_ = {};
   return removed;
 }
 
-uint64_t StreamLog::TrimInside(const StreamTrim& trim, const StreamId& block_id, StreamBlock& block) {
+uint64_t StreamLog::TrimInsideBlock(const StreamTrim& trim, const StreamId& block_id, StreamBlock& block) {
   uint64_t removed = 0;
   for (StreamBlock::Cursor at(block, block_id); at.IsValid(); at.Next()) {
     const bool stop =
@@ -235,18 +235,18 @@ const StreamGroup* StreamLog::FindGroup(Bytes name) const {
 StreamGroup* StreamLog::CreateGroup(Bytes name, const StreamId& last_id, int64_t entries_read) {
   const auto [place, is_new] = groups_.try_emplace(std::string(name), last_id, entries_read);
   if (!is_new) return nullptr;
-  SetGroup(place->second, last_id, entries_read);
+  SetGroupLastId(place->second, last_id, entries_read);
   return &place->second;
 }
 
-void StreamLog::SetGroup(StreamGroup& group, const StreamId& last_id, int64_t entries_read) const {
+void StreamLog::SetGroupLastId(StreamGroup& group, const StreamId& last_id, int64_t entries_read) const {
   group.last_id = last_id;
   group.entries_read = std::min(entries_read, static_cast<int64_t>(entries_added_));
 }
 
 void StreamLog::SetEntriesAdded(uint64_t count) {
   entries_added_ = count;
-  for (auto& [name, group] : groups_) SetGroup(group, group.last_id, group.entries_read);
+  for (auto& [name, group] : groups_) SetGroupLastId(group, group.last_id, group.entries_read);
 }
 
 bool StreamLog::DestroyGroup(Bytes name) {
@@ -263,7 +263,7 @@ bool StreamLog::HasDeletionsFrom(const StreamId& id, ReadCounting counting) cons
   return counting == ReadCounting::kValkey81 || first_id_ <= max_deleted_id_;
 }
 
-int64_t StreamLog::EstimateRead(const StreamId& id, ReadCounting counting) const {
+int64_t StreamLog::EstimateEntriesRead(const StreamId& id, ReadCounting counting) const {
   const int64_t added = static_cast<int64_t>(entries_added_);
   if (added == 0) return 0;
   if (id == last_id_ || (length_ == 0 && id <= last_id_)) return added;
@@ -287,7 +287,7 @@ void StreamLog::AdvanceGroup(StreamGroup& group, const StreamId& id, ReadCountin
     if (group.entries_read < static_cast<int64_t>(entries_added_))
       ++group.entries_read;  // XGROUP SETID can set any count
   } else if (entries_added_ > 0) {
-    group.entries_read = EstimateRead(id, counting);
+    group.entries_read = EstimateEntriesRead(id, counting);
   }
   group.last_id = id;
 }
@@ -301,7 +301,7 @@ std::optional<int64_t> StreamLog::LagOf(const StreamGroup& group, ReadCounting c
   if (added == 0) return 0;
   int64_t read = group.entries_read;
   if (read == StreamGroup::kUnknownCount || HasDeletionsFrom(group.last_id, counting)) {
-    read = EstimateRead(group.last_id, counting);
+    read = EstimateEntriesRead(group.last_id, counting);
   }
   if (read == StreamGroup::kUnknownCount) return std::nullopt;
   return added - read;
@@ -310,10 +310,10 @@ std::optional<int64_t> StreamLog::LagOf(const StreamGroup& group, ReadCounting c
 // ---- loading files
 
 bool StreamLog::LoadBlock(const StreamId& id, std::span<const Bytes> names) {
-  DropEmptyTail();
+  DropEmptyTailBlock();
   if (length_ > 0 && id <= last_live_id_) return false;
-  IsTailBelow(id);
-  BeginBlock(id, StreamBlock::CreateWithNames(id, names));
+  DropDeletedTail(id);
+  BeginBlock(id, StreamBlock::CreateWithFieldNames(id, names));
   return true;
 }
 
@@ -325,7 +325,7 @@ bool StreamLog::LoadEntry(const StreamId& id, std::span<const Bytes> fields_and_
   if (is_first ? id < last.Id() : id <= block->LastId()) {
     if (!is_live) return true;  // a deleted entry can be dropped
     if (is_first || id <= last.Id() || (length_ > 0 && id <= last_live_id_)) return false;
-    IsTailBelow(id);
+    DropDeletedTail(id);
     BeginBlock(id, StreamBlock::Create(id, fields_and_values));
     return LoadEntry(id, fields_and_values, state);
   }
@@ -338,16 +338,16 @@ bool StreamLog::LoadEntry(const StreamId& id, std::span<const Bytes> fields_and_
 }
 
 // Removes the last block if it is empty, because LoadEntry drops deleted entries that are out of order.
-void StreamLog::DropEmptyTail() {
+void StreamLog::DropEmptyTailBlock() {
   if (blocks_.IsEmpty()) return;
   StreamBlock* block = blocks_.Last().Get();
   if (block->LiveCount() + block->DeletedCount() == 0) DropBlock(StreamId(blocks_.Last().Id()), block);
 }
 
 void StreamLog::FinishLoading() {
-  DropEmptyTail();
-  FindFirst();
-  FindLast();
+  DropEmptyTailBlock();
+  UpdateFirstId();
+  UpdateLastLiveId();
 }
 
 // ---- other functions
@@ -406,7 +406,7 @@ StreamLog::Walk::Walk(const StreamLog& log, const StreamId& from, const StreamId
   block_ = log.blocks_.AtOrBefore(to);
   if (block_.AtEnd()) return;
   valid_ = true;
-  NoteBlock();
+  CollectBlockEntries();
   StepBackward();
 }
 
@@ -430,7 +430,7 @@ void StreamLog::Walk::StepForward() {
   entry_ = at_->Get();
 }
 
-void StreamLog::Walk::NoteBlock() {
+void StreamLog::Walk::CollectBlockEntries() {
   for (StreamBlock::Cursor at(*block_.Get(), block_.Id()); at.IsValid() && at.Get().id <= to_; at.Next()) {
     if (IsWanted(at.Get())) noted_.push_back(at.Get());
   }
@@ -447,7 +447,7 @@ void StreamLog::Walk::StepBackward() {
       valid_ = false;
       return;
     }
-    NoteBlock();
+    CollectBlockEntries();
   }
   entry_ = noted_.back();
   noted_.pop_back();

@@ -8,7 +8,7 @@
 //   Edit<Stream> stream = call.db.OpenOrCreate<Stream>(key);
 //   StreamLog& log = stream->Log();
 //   if (auto id = log.AutoId(now_ms)) log.Add(*id, fields_and_values, stream->Limits());
-//   stream.Touched("xadd");
+//   stream.ReportChange("xadd");
 //
 // A stream is an Object at any size (OBJECT ENCODING says "stream"). Unlike other collections, an empty stream is not
 // removed, because it still has IDs and groups.
@@ -88,7 +88,7 @@ class StreamLog final : public Object {  // the entries and consumer groups of o
     friend class StreamLog;
     void StepForward();
     void StepBackward();
-    void NoteBlock();  // fills noted_
+    void CollectBlockEntries();  // fills noted_
     bool IsWanted(const StreamBlock::EntryView& entry) const {
       return entry.state == StreamBlock::EntryState::kLive && entry.id >= from_ && entry.id <= to_;
     }
@@ -158,7 +158,7 @@ class StreamLog final : public Object {  // the entries and consumer groups of o
   // Returns null if the name already exists. Lowers `entries_read` to EntriesAdded().
   StreamGroup* CreateGroup(Bytes name, const StreamId& last_id, int64_t entries_read);
   // Moves the group to `last_id`. Lowers `entries_read` to EntriesAdded().
-  void SetGroup(StreamGroup& group, const StreamId& last_id, int64_t entries_read) const;
+  void SetGroupLastId(StreamGroup& group, const StreamId& last_id, int64_t entries_read) const;
   // Removes the group and its pending entries. Returns false if there is no such group. Cost: O(pending / 62).
   bool DestroyGroup(Bytes name);
   // Advances the last ID of the group to this entry and counts the entry as read. Requires: the ID is above the group's
@@ -166,7 +166,7 @@ class StreamLog final : public Object {  // the entries and consumer groups of o
   void AdvanceGroup(StreamGroup& group, const StreamId& id, ReadCounting counting = ReadCounting::kRedis72) const;
   // Returns how many of the entries ever added are at or below `id`, or kUnknownCount. The number is known only at
   // either end.
-  int64_t EstimateRead(const StreamId& id, ReadCounting counting = ReadCounting::kRedis72) const;
+  int64_t EstimateEntriesRead(const StreamId& id, ReadCounting counting = ReadCounting::kRedis72) const;
   // Returns the number of entries that the group has not read yet, or nullopt if deletions made it unknown.
   std::optional<int64_t> LagOf(const StreamGroup& group, ReadCounting counting = ReadCounting::kRedis72) const;
 
@@ -186,14 +186,14 @@ class StreamLog final : public Object {  // the entries and consumer groups of o
   };
   Place Find(const StreamId& id) const;
   StreamBlock*& LastBlock() { return blocks_.At(blocks_.Last()); }
-  bool IsTailBelow(const StreamId& id);  // true: every entry is below `id` now
-  void DropEmptyTail();
+  bool DropDeletedTail(const StreamId& id);  // true: every entry is below `id` now
+  void DropEmptyTailBlock();
   void BeginBlock(const StreamId& id, StreamBlock* block);  // adds it as the last block
   void DropBlock(const StreamId& id, StreamBlock* block);
-  bool MayDropWhole(const StreamTrim& trim, const StreamBlock& block) const;
-  uint64_t TrimInside(const StreamTrim& trim, const StreamId& block_id, StreamBlock& block);
-  void FindFirst();
-  void FindLast();
+  bool MayDropWholeBlock(const StreamTrim& trim, const StreamBlock& block) const;
+  uint64_t TrimInsideBlock(const StreamTrim& trim, const StreamId& block_id, StreamBlock& block);
+  void UpdateFirstId();
+  void UpdateLastLiveId();
   bool HasDeletionsFrom(const StreamId& id, ReadCounting counting) const;
   bool IsReadCountSure(const StreamGroup& group, const StreamId& next, ReadCounting counting) const;
 
@@ -211,9 +211,9 @@ class Stream : public Collection {
  public:
   static constexpr ValueType kType = ValueType::kStream;
   static constexpr bool kStaysWhenEmpty = true;
-  static std::unique_ptr<Object> FirstObject() { return std::make_unique<StreamLog>(); }
+  static std::unique_ptr<Object> MakeInitialObject() { return std::make_unique<StreamLog>(); }
 
-  explicit Stream(const CollectionPlace& place) : Collection(place) {}
+  explicit Stream(const CollectionContext& place) : Collection(place) {}
 
   bool IsEmpty() const { return !Exists() || Log().Length() == 0; }
   // Requires: Exists().

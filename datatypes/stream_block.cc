@@ -134,14 +134,14 @@ StreamBlock* StreamBlock::Reserve(StreamBlock* block, size_t more) {
 }
 
 StreamBlock* StreamBlock::Create(const StreamId& id, std::span<const Bytes> fields_and_values) {
-  return CreateWithMaster(id, fields_and_values, 2);
+  return CreateWithMasterFields(id, fields_and_values, 2);
 }
 
-StreamBlock* StreamBlock::CreateWithNames(const StreamId& id, std::span<const Bytes> names) {
-  return CreateWithMaster(id, names, 1);
+StreamBlock* StreamBlock::CreateWithFieldNames(const StreamId& id, std::span<const Bytes> names) {
+  return CreateWithMasterFields(id, names, 1);
 }
 
-StreamBlock* StreamBlock::CreateWithMaster(const StreamId& id, std::span<const Bytes> texts, size_t stride) {
+StreamBlock* StreamBlock::CreateWithMasterFields(const StreamId& id, std::span<const Bytes> texts, size_t stride) {
   size_t needed = kVarintMax;
   for (size_t i = 0; i < texts.size(); i += stride) needed += texts[i].size() + kElementOverhead;
   StreamBlock* block = new (AllocateOrEnd(kFirstAllocation)) StreamBlock;
@@ -188,16 +188,16 @@ bool StreamBlock::HasMasterNames(std::span<const Bytes> fields_and_values) const
 }
 
 // The header of an entry, before its texts.
-struct StreamBlock::EntryHead {
+struct StreamBlock::EntryHeader {
   IdForm form;
   uint8_t flags;
   bool has_own_names;
 };
 
-StreamBlock::EntryHead StreamBlock::HeadFor(const StreamId& id, std::span<const Bytes> fields_and_values,
-                                            EntryState state) const {
+StreamBlock::EntryHeader StreamBlock::HeaderFor(const StreamId& id, std::span<const Bytes> fields_and_values,
+                                                EntryState state) const {
   const bool is_first = live_ + deleted_ == 0;
-  EntryHead head{};
+  EntryHeader head{};
   if (id.ms != last_id_.ms) {
     head.form = id.seq == 0 ? kLaterFirst : kLater;
   } else {
@@ -210,7 +210,7 @@ StreamBlock::EntryHead StreamBlock::HeadFor(const StreamId& id, std::span<const 
 }
 
 // Writes everything after the size field.
-void StreamBlock::WriteBody(Writer& writer, const EntryHead& head, const StreamId& id,
+void StreamBlock::WriteBody(Writer& writer, const EntryHeader& head, const StreamId& id,
                             std::span<const Bytes> fields_and_values) const {
   writer.Flags(head.flags);
   if (head.form == kLaterFirst || head.form == kLater) writer.Number(id.ms - last_id_.ms);
@@ -228,7 +228,7 @@ StreamBlock* StreamBlock::Append(StreamBlock* block, const StreamId& block_id, c
   const size_t size_bytes = VarintSize(body_max);
   block = Reserve(block, size_bytes + body_max);
 
-  const EntryHead head = block->HeadFor(id, fields_and_values, state);
+  const EntryHeader head = block->HeaderFor(id, fields_and_values, state);
   char* const begin = block->Data() + block->size_;
   Writer writer(begin + size_bytes);
   block->WriteBody(writer, head, id, fields_and_values);
@@ -261,7 +261,7 @@ uint64_t StreamBlock::ListpackBytes() const {
   return listpack_rest_ + ListpackIntegerSize(live_) + ListpackIntegerSize(deleted_);
 }
 
-bool StreamBlock::HasRoomFor(std::span<const Bytes> fields_and_values, const Limits& limits) const {
+bool StreamBlock::HasCapacityFor(std::span<const Bytes> fields_and_values, const Limits& limits) const {
   uint64_t bytes = ListpackBytes();
   for (const Bytes text : fields_and_values) bytes += text.size();
   const bool bounded = limits.max_bytes != 0 && limits.max_bytes <= kListpackMaxBytes;

@@ -88,7 +88,7 @@ class StreamBlock {  // about a hundred neighbouring entries, as in one node of 
   // later; its field names become the master's. The caller owns the block and must free it with Destroy.
   static StreamBlock* Create(const StreamId& id, std::span<const Bytes> fields_and_values);
   // Creates an empty block that begins at `id` and whose master has these field names.
-  static StreamBlock* CreateWithNames(const StreamId& id, std::span<const Bytes> names);
+  static StreamBlock* CreateWithFieldNames(const StreamId& id, std::span<const Bytes> names);
   static StreamBlock* Clone(const StreamBlock& block);
   static void Destroy(StreamBlock* block);
 
@@ -107,7 +107,7 @@ class StreamBlock {  // about a hundred neighbouring entries, as in one node of 
   // Returns the size of the listpack with the same content. Cost: O(1).
   uint64_t ListpackBytes() const;  // of Redis' node with the same entries
   // Returns false if an entry with these fields and values must begin another block.
-  bool HasRoomFor(std::span<const Bytes> fields_and_values, const Limits& limits) const;
+  bool HasCapacityFor(std::span<const Bytes> fields_and_values, const Limits& limits) const;
   size_t UsedBytes() const;
 
   // ForEachName calls visit(Bytes name) for each field name of the master, ForEachPair calls visit(Bytes field, Bytes
@@ -122,16 +122,16 @@ class StreamBlock {  // about a hundred neighbouring entries, as in one node of 
   StreamBlock() = default;
   enum IdForm : uint8_t { kNextSequence, kLaterFirst, kLaterSequence, kLater };
   class Writer;
-  struct EntryHead;
-  EntryHead HeadFor(const StreamId& id, std::span<const Bytes> fields_and_values, EntryState state) const;
-  void WriteBody(Writer& writer, const EntryHead& head, const StreamId& id,
+  struct EntryHeader;
+  EntryHeader HeaderFor(const StreamId& id, std::span<const Bytes> fields_and_values, EntryState state) const;
+  void WriteBody(Writer& writer, const EntryHeader& head, const StreamId& id,
                  std::span<const Bytes> fields_and_values) const;
 
   const char* Data() const { return reinterpret_cast<const char*>(this + 1); }
   char* Data() { return reinterpret_cast<char*>(this + 1); }
   const char* End() const { return Data() + size_; }
   static StreamBlock* Reserve(StreamBlock* block, size_t more);  // for `more` bytes; may move it
-  static StreamBlock* CreateWithMaster(const StreamId& id, std::span<const Bytes> texts, size_t stride);
+  static StreamBlock* CreateWithMasterFields(const StreamId& id, std::span<const Bytes> texts, size_t stride);
   bool HasMasterNames(std::span<const Bytes> fields_and_values) const;  // the same field names as the master
 
   struct Varint {  // a decoded number; `next` is after it

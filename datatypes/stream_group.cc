@@ -35,7 +35,7 @@ void StreamGroup::Assign(const StreamId& id, const PendingEntry& entry) {
 void StreamGroup::DeliverAgain(const StreamId& id, int64_t now_ms) {
   PendingEntry& entry = *pending_.Find(id);
   entry.delivered_ms = now_ms;
-  entry = entry.DeliveredAgain();
+  entry = entry.WithOneMoreDelivery();
 }
 
 bool StreamGroup::RemovePending(const StreamId& id) {

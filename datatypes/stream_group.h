@@ -35,7 +35,7 @@ struct PendingEntry {  // delivered to a consumer, not acknowledged yet (PEL)
   int64_t IdleMs(int64_t now_ms) const { return std::max<int64_t>(now_ms - delivered_ms, 0); }
 
   // Returns the entry with one more delivery.
-  PendingEntry DeliveredAgain() const {
+  PendingEntry WithOneMoreDelivery() const {
     return {consumer, delivered_ms, std::min<uint64_t>(deliveries + 1, std::numeric_limits<int64_t>::max())};
   }
 

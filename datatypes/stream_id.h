@@ -56,7 +56,9 @@ struct ParsedStreamId {  // an ID as a client wrote it, perhaps without the sequ
   StreamId id;  // seq is 0 unless given
   Sequence sequence = Sequence::kGiven;
 
-  StreamId WithMissing(uint64_t seq) const { return sequence == Sequence::kMissing ? StreamId{id.ms, seq} : id; }
+  StreamId WithDefaultSequence(uint64_t seq) const {
+    return sequence == Sequence::kMissing ? StreamId{id.ms, seq} : id;
+  }
 };
 
 // The commands handle "-", "+", "$" and ">" themselves, and decide if they accept kAutomatic. Redis: numbers may have

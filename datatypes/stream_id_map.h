@@ -112,7 +112,7 @@ class StreamIdMap {  // an ordered map by entry ID: a B+-tree
   bool CheckInvariants() const;
 
  private:
-  static constexpr uint32_t kFirstLeafCapacity = 4;          // items that the first leaf can hold
+  static constexpr uint32_t kFirstLeafCapacity = 4;  // items that the first leaf can hold
   static constexpr uint32_t kLeafMax = 62;           // items of 16, 24 and 40 bytes just fit a size class
   static constexpr uint32_t kInnerMax = 63;          // children
   static constexpr uint32_t kSparse = kLeafMax / 4;  // a leaf with fewer items may merge
@@ -168,14 +168,14 @@ class StreamIdMap {  // an ordered map by entry ID: a B+-tree
   static void FreeNode(void* node, int height);  // and all below it
   static bool CheckNodeInvariants(const void* node, int height);
   Path PathTo(const StreamId& id) const;
-  void SetNeighbours(Leaf* leaf);  // its neighbours point to it
+  void LinkNeighboursTo(Leaf* leaf);  // its neighbours point to it
   void ReplaceLeaf(Path& path, Leaf* leaf);
   void GrowLeaf(Path& path);
   void SplitLeaf(Path& path, const StreamId& id);
   void PutChild(Path& path, int level, const StreamId& bound, void* child);  // after the one that the path took
   void DropChild(Path& path, int level);                                     // that the path took at this level
   void DropLeaf(Path& path);
-  void JoinWithNext(Path& path);
+  void MergeWithNextLeaf(Path& path);
   void Swap(StreamIdMap& other) {
     std::swap(root_, other.root_);
     std::swap(first_, other.first_);

@@ -74,7 +74,7 @@ bool StreamIdMap<Value>::Erase(const StreamId& id) {
   if (leaf->count == 0) {
     DropLeaf(path);
   } else if (leaf->count < kSparse) {
-    JoinWithNext(path);
+    MergeWithNextLeaf(path);
   }
   return true;
 }
@@ -88,12 +88,12 @@ void StreamIdMap<Value>::ReplaceLeaf(Path& path, Leaf* leaf) {
   } else {
     path.nodes[height_ - 1]->children[path.taken[height_ - 1]] = leaf;
   }
-  SetNeighbours(leaf);
+  LinkNeighboursTo(leaf);
 }
 
 // Makes the neighbours of a leaf, or the first and last pointers of the map, point to it.
 template <class Value>
-void StreamIdMap<Value>::SetNeighbours(Leaf* leaf) {
+void StreamIdMap<Value>::LinkNeighboursTo(Leaf* leaf) {
   (leaf->previous == nullptr ? first_ : leaf->previous->next) = leaf;
   (leaf->next == nullptr ? last_ : leaf->next->previous) = leaf;
 }
@@ -119,7 +119,7 @@ void StreamIdMap<Value>::SplitLeaf(Path& path, const StreamId& id) {
   right->previous = left;
   right->next = left->next;
   left->next = right;
-  SetNeighbours(right);
+  LinkNeighboursTo(right);
   const StreamId bound = at_right_edge ? id : right->items()[0].id;
   PutChild(path, height_ - 1, bound, right);
   if (!(id < bound)) path.leaf = right;
@@ -179,7 +179,7 @@ void StreamIdMap<Value>::DropLeaf(Path& path) {
 }
 
 template <class Value>
-void StreamIdMap<Value>::JoinWithNext(Path& path) {
+void StreamIdMap<Value>::MergeWithNextLeaf(Path& path) {
   Inner* parent = path.nodes[height_ - 1];
   const uint32_t at = path.taken[height_ - 1];
   if (at + 1 == parent->count) return;

@@ -20,13 +20,13 @@ char* ValueSlot::Splice(size_t offset, size_t removed, size_t inserted) {
   return data_ + offset;
 }
 
-void ValueSlot::Become(ValueForm form, Bytes packed) {
+void ValueSlot::ConvertTo(ValueForm form, Bytes packed) {
   if (entry_->Form() == ValueForm::kObject) entry_->ReleaseObject();
   entry_ = database_->Hold(entry_, form, packed);
   UpdateView();
 }
 
-void ValueSlot::Become(std::unique_ptr<Object> object) {
+void ValueSlot::ConvertTo(std::unique_ptr<Object> object) {
   if (entry_->Form() == ValueForm::kObject) entry_->ReleaseObject();
   entry_ = database_->Hold(entry_, std::move(object));
   UpdateView();

@@ -34,8 +34,8 @@ class ValueSlot final : public PackedStore {  // access to one collection, whose
 
   char* Splice(size_t offset, size_t removed, size_t inserted) override;
   // Changes the encoding. Requires: `packed` is not part of the value it replaces.
-  void Become(ValueForm form, Bytes packed);
-  void Become(std::unique_ptr<Object> object);
+  void ConvertTo(ValueForm form, Bytes packed);
+  void ConvertTo(std::unique_ptr<Object> object);
 
  private:
   void UpdateView();  // after the entry has moved
@@ -44,7 +44,7 @@ class ValueSlot final : public PackedStore {  // access to one collection, whose
   Entry* entry_ = nullptr;        // null: no such key
 };
 
-struct CollectionPlace {  // what the constructor of a collection takes
+struct CollectionContext {  // what the constructor of a collection takes
   ValueSlot slot;
   const EncodingLimits& limits;
   int64_t now_ms;  // for fields with a deadline
@@ -59,7 +59,7 @@ class Collection {  // the base of Hash, List, Set, SortedSet and Stream
   const ValueSlot& slot() const { return slot_; }
 
  protected:
-  explicit Collection(const CollectionPlace& place)
+  explicit Collection(const CollectionContext& place)
       : slot_(place.slot), limits_(&place.limits), now_ms_(place.now_ms) {}
 
   ValueSlot slot_;

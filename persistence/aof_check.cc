@@ -251,10 +251,10 @@ class AofCheck {
   bool CheckBase(const Part& part) {
     auto file = files_.Open(part.path, FileSystem::Mode::kRead);
     if (!file) return Refuse("Cannot open file " + part.path + ": " + IoErrorText(file.error()));
-    const auto head = ReadFileHead(*file.value());
+    const auto head = DetectFileFormat(*file.value());
     if (!head) return Refuse(FailedToRead(part, head.error()));
-    const FileHead::Kind kind = head.value().kind;
-    const char* format = kind == FileHead::Kind::kRdb ? "RDB" : kind == FileHead::Kind::kOther ? "unknown" : "RESP";
+    const FileFormat::Kind kind = head.value().kind;
+    const char* format = kind == FileFormat::Kind::kRdb ? "RDB" : kind == FileFormat::Kind::kOther ? "unknown" : "RESP";
     console_.Say(std::string("Start to check BASE AOF (") + format + " format).");
     return CheckPart(part, "BASE AOF");
   }
@@ -283,10 +283,10 @@ class AofCheck {
     const auto bytes = file ? file.value()->Size() : Result<uint64_t, IoError>(Failure(file.error()));
     if (!bytes) return Fail("Cannot open file " + part.path + ": " + IoErrorText(bytes.error()) + ", aborting...");
     if (bytes.value() == 0) return Verdict::kEmpty;
-    const auto head = ReadFileHead(*file.value());
+    const auto head = DetectFileFormat(*file.value());
     if (!head) return Fail(FailedToRead(part, head.error()));
-    const bool is_rdb = part.may_begin_as_rdb && head.value().kind == FileHead::Kind::kRdb;
-    if (!is_rdb && head.value().kind != FileHead::Kind::kRecords) {
+    const bool is_rdb = part.may_begin_as_rdb && head.value().kind == FileFormat::Kind::kRdb;
+    if (!is_rdb && head.value().kind != FileFormat::Kind::kRecords) {
       return Fail("AOF " + part.name + " is not valid: it is " + head.value().what + ". It cannot be repaired here.");
     }
     uint64_t offset = 0;
@@ -325,14 +325,14 @@ class AofCheck {
     const std::string good = std::to_string(bytes - rest);
     console_.Say(StrCat("This will shrink the AOF ", part.name, " from ", bytes, " bytes, with ", rest, " bytes, to ",
                         good, " bytes"));
-    if (!console_.Confirms("Continue? [y/N]: ")) return Fail("Aborting...");
+    if (!console_.AskYesOrNo("Continue? [y/N]: ")) return Fail("Aborting...");
     return Truncate(part, bytes - rest) ? Verdict::kTruncated : Fail("Failed to truncate AOF " + part.name);
   }
 
   static std::optional<std::string> WhyNotToCut(const Part& part, const RecordCheck& records) {
     const LaterRecord later = records.Later();
     if (later.kind == LaterRecord::Kind::kReadError) return FailedToRead(part, later.error);
-    if (later.kind != LaterRecord::Kind::kNone) return WhyNotCut(part.path, records.GoodEnd(), later);
+    if (later.kind != LaterRecord::Kind::kNone) return TruncationRefusalText(part.path, records.GoodEnd(), later);
     if (records.GoodEnd() > 0 || records.EndsEarly()) return std::nullopt;
     return "AOF " + part.name + " has no good record: nothing would be left of it. It was not changed.";
   }

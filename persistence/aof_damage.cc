@@ -125,7 +125,7 @@ class RecordSearch {
 
 LaterRecord FindLaterRecord(File& file, uint64_t from, uint64_t end) { return RecordSearch(file, from, end).Run(); }
 
-std::string WhyNotCut(const std::string& path, uint64_t offset, const LaterRecord& later) {
+std::string TruncationRefusalText(const std::string& path, uint64_t offset, const LaterRecord& later) {
   const std::string cut = std::to_string(offset);
   const bool is_found = later.kind == LaterRecord::Kind::kFound;
   const std::string at = std::to_string(later.offset);

@@ -174,7 +174,7 @@ void AofManifest::RetireIncrementals(size_t kept) {
   incrementals_.erase(incrementals_.begin(), end);
 }
 
-void AofManifest::TakeOldFile(Bytes file_name) {
+void AofManifest::UseOldFileAsBase(Bytes file_name) {
   base_ = Part{std::string(file_name), 1};
   base_seq_ = 1;
 }

@@ -51,7 +51,7 @@ class AofManifest {  // the list of the files of an append-only file
   const std::optional<Part>& base() const { return base_; }                // the data set at the last rewrite
   const std::vector<Part>& incrementals() const { return incrementals_; }  // oldest first
   const std::vector<Part>& history() const { return history_; }            // obsolete files, still to be removed
-  bool IsEmpty() const { return !base_ && incrementals_.empty(); }           // there is nothing to load
+  bool IsEmpty() const { return !base_ && incrementals_.empty(); }         // there is nothing to load
 
   // Returns true for a name that a new file must not have, such as the name of a file left by a crash. Names in the
   // history are excluded without it.
@@ -61,10 +61,10 @@ class AofManifest {  // the list of the files of an append-only file
   const std::string& AddBase(Bytes file_name, AofBaseFormat format, const Taken& is_taken = nullptr);
   // Adds a new last incremental, `<file name>.<seq>.incr.aof`. Returns its name, which is valid until the next change.
   const std::string& AddIncremental(Bytes file_name, const Taken& is_taken = nullptr);  // returns its name
-  bool HasPartNamed(Bytes name) const;             // true if a file with this name is listed
+  bool HasPartNamed(Bytes name) const;      // true if a file with this name is listed
   void RetireIncrementals(size_t kept);     // moves all but the last `kept` incrementals to the history
   void DropHistory() { history_.clear(); }  // forgets the obsolete files, after their removal
-  void TakeOldFile(Bytes file_name);        // makes the single file of Redis before version 7 the base
+  void UseOldFileAsBase(Bytes file_name);   // makes the single file of Redis before version 7 the base
 
   static std::string Name(Bytes file_name) { return std::string(file_name) + ".manifest"; }
   // Returns the name under which a new manifest is written before it is renamed.

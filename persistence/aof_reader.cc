@@ -66,10 +66,10 @@ AofReader::Status AofReader::Next(RequestBatch& batch) {
   batch.Clear();
   while (true) {
     const Outcome outcome = ParseRecord(batch);
-    if (outcome == Outcome::kWhole && batch.requests.size() < kMostRecords) continue;
+    if (outcome == Outcome::kWhole && batch.requests.size() < kMaxRecordsPerCall) continue;
     if (!batch.requests.empty()) return Status::kRecords;
     if (outcome == Outcome::kFormatError) return Status::kFormatError;
-    const Status status = outcome == Outcome::kLargeArgument ? FetchLargeArgument() : ReadOn(outcome);
+    const Status status = outcome == Outcome::kLargeArgument ? FetchLargeArgument() : ReadNextChunk(outcome);
     if (status != Status::kRecords) return status;
   }
 }
@@ -108,7 +108,7 @@ AofReader::Outcome AofReader::ParseRecord(RequestBatch& batch) {
                 static_cast<size_t>(count.end - buffer_.get()));
   }
   const size_t first_word = batch.words.size();
-  const Outcome outcome = ParseWords(batch, static_cast<size_t>(count.end - buffer_.get()), count.value);
+  const Outcome outcome = ParseRecordArguments(batch, static_cast<size_t>(count.end - buffer_.get()), count.value);
   if (outcome == Outcome::kWhole) {
     TakeRecord(batch, first_word, parsed_);
   } else {
@@ -117,7 +117,7 @@ AofReader::Outcome AofReader::ParseRecord(RequestBatch& batch) {
   return outcome;
 }
 
-AofReader::Outcome AofReader::ParseWords(RequestBatch& batch, size_t pos, uint64_t count) {
+AofReader::Outcome AofReader::ParseRecordArguments(RequestBatch& batch, size_t pos, uint64_t count) {
   const char* at = buffer_.get() + pos;
   const char* const end = buffer_.get() + filled_;
   const auto position = [&](const char* of) { return static_cast<size_t>(of - buffer_.get()); };
@@ -140,7 +140,7 @@ AofReader::Outcome AofReader::ParseWords(RequestBatch& batch, size_t pos, uint64
     }
     if (static_cast<size_t>(end - at) < size.value + kLineEnd) {
       large_size_ = size.value;
-      const bool is_large = size.value >= RequestParser::kBigArgument;
+      const bool is_large = size.value >= RequestParser::kMinBigArgumentBytes;
       return Stop(is_large ? Outcome::kLargeArgument : Outcome::kIncomplete, FaultKind::kMissing, parsed_, filled_,
                   lines + 1);
     }
@@ -165,7 +165,7 @@ void AofReader::TakeRecord(RequestBatch& batch, size_t first_word, size_t end) {
 
 // A record that does not fit is parsed again from its start, in a buffer of twice the size. This costs no more than
 // reading the record.
-AofReader::Status AofReader::ReadOn(Outcome outcome) {
+AofReader::Status AofReader::ReadNextChunk(Outcome outcome) {
   if (at_end_) return outcome == Outcome::kNothing ? Status::kEnd : Status::kTruncated;
   const size_t left = filled_ - begin_;
   const size_t capacity = std::max(chunk_, left * 2);

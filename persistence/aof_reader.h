@@ -52,17 +52,17 @@ class AofReader {  // reads the records of an append-only file as views into a b
   // once for an annotation.
   using AnnotationListener = std::function<void(uint64_t offset, Bytes line)>;
 
-  static constexpr size_t kMostRecords = 16;           // maximum number of records per call of Next
+  static constexpr size_t kMaxRecordsPerCall = 16;     // maximum number of records per call of Next
   static constexpr size_t kChunk = size_t{64} * 1024;  // bytes per read
 
   // Borrows the file, whose length must not change meanwhile. `chunk` is the number of bytes per read, and the size of
   // the buffer while records are small; tests use smaller chunks.
   explicit AofReader(File& file, uint64_t offset = 0, size_t chunk = kChunk);
 
-  // Reads the next records, at most kMostRecords. Their words are valid until the next call. Arguments of at least
-  // RequestParser::kBigArgument bytes are read directly into a Blob, which `batch.blobs` keeps. The `offset` of a
-  // request is the end of the previous record in the file, so annotations belong to the record after them. Any status
-  // other than kRecords is final. Cost: O(bytes), about 50 ns for a short SET, including the read.
+  // Reads the next records, at most kMaxRecordsPerCall. Their words are valid until the next call. Arguments of at
+  // least RequestParser::kMinBigArgumentBytes bytes are read directly into a Blob, which `batch.blobs` keeps. The
+  // `offset` of a request is the end of the previous record in the file, so annotations belong to the record after
+  // them. Any status other than kRecords is final. Cost: O(bytes), about 50 ns for a short SET, including the read.
   Status Next(RequestBatch& batch);
 
   uint64_t Offset() const { return offset_; }        // the end of the last record returned
@@ -87,7 +87,7 @@ class AofReader {  // reads the records of an append-only file as views into a b
 
   // Parses the record at begin_. If it is complete, adds its words to the batch and advances begin_.
   Outcome ParseRecord(RequestBatch& batch);
-  Outcome ParseWords(RequestBatch& batch, size_t pos, uint64_t count);  // the arguments of a record
+  Outcome ParseRecordArguments(RequestBatch& batch, size_t pos, uint64_t count);  // the arguments of a record
   // Begins at begin_; parsed_ is then the start of the record.
   Outcome SkipAnnotations();  // skips "#TS:…" lines
   Outcome Stop(Outcome outcome, Fault::Kind kind, size_t begin, size_t at, uint64_t lines = 0);
@@ -95,8 +95,8 @@ class AofReader {  // reads the records of an append-only file as views into a b
   void TakeRecord(RequestBatch& batch, size_t first_word, size_t end);  // adds a parsed record to the batch
   // Returns kRecords if bytes may have been added. `outcome` is the result of the parse that ran out of bytes: at the
   // end of the file, kNothing leads to kEnd, and any other to kTruncated.
-  Status ReadOn(Outcome outcome);  // reads the next chunk
-  Status FetchLargeArgument();     // reads an argument into its own Blob
+  Status ReadNextChunk(Outcome outcome);  // reads the next chunk
+  Status FetchLargeArgument();            // reads an argument into its own Blob
 
   File& file_;
   const size_t chunk_;  // bytes per read

@@ -41,9 +41,9 @@ void WriteSelect(RequestOutput& out, int db) {
 
 }  // namespace
 
-Result<AofBaseSaved, IoError> WriteAofBase(File& file, const Keyspace& keyspace, std::span<const Bytes> libraries,
-                                           const AofBaseOptions& options,
-                                           const std::function<void(uint64_t keys)>& told) {
+Result<AofBaseSaveResult, IoError> WriteAofBase(File& file, const Keyspace& keyspace, std::span<const Bytes> libraries,
+                                                const AofBaseOptions& options,
+                                                const std::function<void(uint64_t keys)>& told) {
   FileOutput out(file, options.sync);
   uint64_t keys = 0;
   if (options.timestamp_s) WriteTimestamp(out, *options.timestamp_s);
@@ -60,7 +60,7 @@ Result<AofBaseSaved, IoError> WriteAofBase(File& file, const Keyspace& keyspace,
   }
   out.Flush();
   if (out.writer().error() != kNoError) return Failure(out.writer().error());
-  return AofBaseSaved{out.writer().bytes(), keys};
+  return AofBaseSaveResult{out.writer().bytes(), keys};
 }
 
 }  // namespace respite

@@ -25,16 +25,16 @@ struct AofBaseOptions {  // for a base that consists of commands
   uint64_t keys_per_report = 1024;                    // number of keys between two calls of `told`
 };
 
-struct AofBaseSaved {  // what WriteAofBase has written
-  uint64_t bytes;      // number of bytes written
-  uint64_t keys;       // number of keys written
+struct AofBaseSaveResult {  // what WriteAofBase has written
+  uint64_t bytes;           // number of bytes written
+  uint64_t keys;            // number of keys written
 };
 
 // Appends to the file; after an error, some of the output may have been written. `libraries` are the codes of function
 // libraries. `told` (may be null) is called after each `keys_per_report` keys with the number of keys so far; it may
 // sleep. Cost: O(data set), in 64 KB of memory.
-Result<AofBaseSaved, IoError> WriteAofBase(File& file, const Keyspace& keyspace, std::span<const Bytes> libraries,
-                                           const AofBaseOptions& options,
-                                           const std::function<void(uint64_t keys)>& told);
+Result<AofBaseSaveResult, IoError> WriteAofBase(File& file, const Keyspace& keyspace, std::span<const Bytes> libraries,
+                                                const AofBaseOptions& options,
+                                                const std::function<void(uint64_t keys)>& told);
 
 }  // namespace respite

@@ -16,16 +16,16 @@ constexpr size_t kChecksumSize = 8;
 std::string DumpPayload(const Entry& entry, RdbCompression compression) {
   RdbOutput out(compression);
   WriteRdbValue(out, entry);
-  return FinishedPayload(std::move(out), RdbVersionFor(entry));
+  return PayloadWithFooter(std::move(out), RdbVersionFor(entry));
 }
 
-std::string FinishedPayload(RdbOutput out, uint16_t version) {
+std::string PayloadWithFooter(RdbOutput out, uint16_t version) {
   out.Little16(version);
   out.Little64(Crc64(0, out.Buffered()));
   return out.TakeBuffer();
 }
 
-std::optional<Bytes> CheckedPayload(Bytes payload, PayloadCheck check) {
+std::optional<Bytes> VerifyPayload(Bytes payload, PayloadCheck check) {
   if (payload.size() < kVersionSize + kChecksumSize) return std::nullopt;
   const Bytes value = payload.substr(0, payload.size() - kVersionSize - kChecksumSize);
   RdbInput footer(payload.substr(value.size()));

@@ -14,12 +14,12 @@ namespace respite {
 // Cost: O(size of the value).
 std::string DumpPayload(const Entry& entry, RdbCompression compression);  // what DUMP returns
 
-std::string FinishedPayload(RdbOutput out, uint16_t version);  // appends version and checksum
+std::string PayloadWithFooter(RdbOutput out, uint16_t version);  // appends version and checksum
 
 enum class PayloadCheck : uint8_t { kSkipChecksum, kChecksum };
 
 // Returns the part of the payload before version and checksum. Returns nullopt if the payload is too short, if its
 // version is newer than this server can read, or if the checksum is wrong.
-std::optional<Bytes> CheckedPayload(Bytes payload, PayloadCheck check);  // without version and checksum; nullopt: bad
+std::optional<Bytes> VerifyPayload(Bytes payload, PayloadCheck check);  // without version and checksum; nullopt: bad
 
 }  // namespace respite

@@ -40,23 +40,23 @@ std::string NameOf(Bytes head) {
 
 }  // namespace
 
-Result<FileHead, IoError> ReadFileHead(File& file) {
-  using Kind = FileHead::Kind;
+Result<FileFormat, IoError> DetectFileFormat(File& file) {
+  using Kind = FileFormat::Kind;
   std::array<char, kHeadBytes> bytes;
   const IoProgress read = file.ReadAt(0, bytes);
   if (read.error != kNoError) return Failure(read.error);
   const Bytes head(bytes.data(), read.bytes);
-  if (head.empty()) return FileHead{Kind::kEmpty, "empty"};
+  if (head.empty()) return FileFormat{Kind::kEmpty, "empty"};
   if (head.starts_with(rdb::kSignature)) {
     const Bytes magic = head.substr(0, rdb::kSignature.size() + rdb::kVersionDigits);
-    return FileHead{Kind::kRdb, "a snapshot of Redis (" + std::string(magic) + ")"};
+    return FileFormat{Kind::kRdb, "a snapshot of Redis (" + std::string(magic) + ")"};
   }
-  if (head[0] == '*' || head[0] == '#') return FileHead{Kind::kRecords, "an append-only file"};
+  if (head[0] == '*' || head[0] == '#') return FileFormat{Kind::kRecords, "an append-only file"};
   if (head.starts_with(kValkeySignature)) {
     const Bytes magic = head.substr(0, kValkeySignature.size() + kValkeyDigits);
-    return FileHead{Kind::kOther, "a snapshot of Valkey (" + std::string(magic) + ")"};
+    return FileFormat{Kind::kOther, "a snapshot of Valkey (" + std::string(magic) + ")"};
   }
-  return FileHead{Kind::kOther, NameOf(head)};
+  return FileFormat{Kind::kOther, NameOf(head)};
 }
 
 }  // namespace respite

@@ -1,4 +1,4 @@
-// FileHead: the kind of a file, judged by its first bytes. If a file does not begin like an append-only file, errors
+// FileFormat: the kind of a file, judged by its first bytes. If a file does not begin like an append-only file, errors
 // name its kind, and it is never truncated, because it may be the user's only copy.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace respite {
 
-struct FileHead {  // what kind of file it is, judged by its first bytes
+struct FileFormat {  // what kind of file it is, judged by its first bytes
   enum class Kind : uint8_t {
     kEmpty,
     kRdb,      // "REDIS"
@@ -22,6 +22,6 @@ struct FileHead {  // what kind of file it is, judged by its first bytes
 };
 
 // Cost: one read of a few bytes.
-Result<FileHead, IoError> ReadFileHead(File& file);  // judges by the first bytes
+Result<FileFormat, IoError> DetectFileFormat(File& file);  // judges by the first bytes
 
 }  // namespace respite

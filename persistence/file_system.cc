@@ -155,7 +155,7 @@ Result<std::unique_ptr<File>, IoError> SystemFiles::Lock(const std::string& path
 
 void SystemFiles::Later(FileTask& task) {
   MarkPending(task);
-  if (!worker_.HasThread()) return RunPending(task);
+  if (!worker_.EnsureThread()) return RunPending(task);
   worker_.Add(&task);
 }
 

@@ -124,7 +124,7 @@ class SystemFiles final : public FileSystem {  // the real file system; the dest
   // Starts the thread with the first task. If the system cannot create a thread, tasks run immediately.
   void Later(FileTask& task) override;  // runs the task on another thread
   // Makes the thread of Later call `prologue` first. Must be called before the first Later.
-  void OnThreadStart(std::function<void()> prologue) { worker_.OnThreadStart(std::move(prologue)); }
+  void SetThreadPrologue(std::function<void()> prologue) { worker_.SetThreadPrologue(std::move(prologue)); }
 
  private:
   Worker<FileTask*> worker_{[](FileTask* task) { RunPending(*task); }};  // runs the tasks

@@ -14,7 +14,7 @@ void WriteFunctionLibrary(RdbOutput& out, Bytes code) {
 std::string FunctionPayload(std::span<const Bytes> codes, RdbCompression compression) {
   RdbOutput out(compression);
   for (Bytes code : codes) WriteFunctionLibrary(out, code);
-  return FinishedPayload(std::move(out), rdb::kVersion);
+  return PayloadWithFooter(std::move(out), rdb::kVersion);
 }
 
 Result<std::vector<std::string>, FunctionPayloadError> ReadFunctionPayload(Bytes libraries, uint64_t max_bytes) {
@@ -24,7 +24,7 @@ Result<std::vector<std::string>, FunctionPayloadError> ReadFunctionPayload(Bytes
     const uint8_t opcode = input.Byte();
     if (opcode == rdb::kFunctionDraft) return Failure(FunctionPayloadError::kPreRelease);
     if (opcode != rdb::kFunctionLibrary) return Failure(FunctionPayloadError::kNoFunction);
-    input.LimitTexts(max_bytes);
+    input.SetMaxTextBytes(max_bytes);
     const RdbText code = input.Text();
     if (input.IsTextTooLong()) return Failure(FunctionPayloadError::kTooLarge);
     if (input.Failed()) return Failure(FunctionPayloadError::kTruncated);

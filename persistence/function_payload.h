@@ -21,7 +21,7 @@ std::string FunctionPayload(std::span<const Bytes> codes, RdbCompression compres
 
 enum class FunctionPayloadError : uint8_t { kPreRelease, kNoFunction, kTruncated, kTooLarge };
 
-// Returns the codes in a payload. `libraries` is the result of CheckedPayload. Fails with kTooLarge before the codes
+// Returns the codes in a payload. `libraries` is the result of VerifyPayload. Fails with kTooLarge before the codes
 // take more than `max_bytes`, because a compressed code can be 264 times as long as its bytes in the payload.
 Result<std::vector<std::string>, FunctionPayloadError> ReadFunctionPayload(Bytes libraries, uint64_t max_bytes);
 

@@ -21,7 +21,7 @@ class GradualWriter {  // writes a large file and syncs it step by step
     if (error_ != kNoError) return;
     error_ = file_.Write(bytes).error;
     bytes_ += bytes.size();
-    if (error_ == kNoError && sync_ == GradualSync::kIncremental) SyncNowAndThen();
+    if (error_ == kNoError && sync_ == GradualSync::kIncremental) SyncIfDue();
   }
 
   IoError error() const { return error_; }
@@ -32,7 +32,7 @@ class GradualWriter {  // writes a large file and syncs it step by step
   static constexpr uint64_t kSync = uint64_t{32} * 1024 * 1024;
 
   // Starts writeback often, and syncs less often, because writeback alone would fall behind on a slow disk.
-  void SyncNowAndThen() {  // syncs, or starts writeback, after enough bytes
+  void SyncIfDue() {  // syncs, or starts writeback, after enough bytes
     if (bytes_ - synced_ >= kSync) {
       error_ = file_.Sync();
       synced_ = begun_ = bytes_;

@@ -28,12 +28,12 @@ class CheckSink final : public RdbSink {
     console_.Say(AtOffset(offset, "AUX FIELD " + Printable(name) + " = '" + Printable(value) + "'"));
   }
   void OnDatabase(int db, uint64_t offset) override { console_.Say(AtOffset(offset, StrCat("Selecting DB ID ", db))); }
-  void OnResize(int, uint64_t, uint64_t) override {}
+  void OnResizeDatabase(int, uint64_t, uint64_t) override {}
   Result<Done> OnEntries(int, std::span<RdbEntry> entries) override {
     for (const RdbEntry& one : entries) Count(one.entry->Deadline());
     return Done{};
   }
-  void OnEmptyKey(int, Bytes key) override {
+  void OnEmptyCollection(int, Bytes key) override {
     ++keys_;
     console_.Say("[info] A server skips the empty key '" + Printable(key) + "'");
   }
@@ -46,7 +46,7 @@ class CheckSink final : public RdbSink {
     ++keys_;
     return Done{};
   }
-  void OnUnverified() override { has_checksum_ = false; }
+  void OnMissingChecksum() override { has_checksum_ = false; }
   Result<Done> OnProgress(uint64_t) override { return Done{}; }
 
   bool HasChecksum() const { return has_checksum_; }
@@ -160,8 +160,8 @@ std::optional<uint64_t> CheckRdb(File& file, const std::string& name, int64_t no
   if (!end) {
     if (end.error().key) sink.CountKey();
     SayFailure(end.error(), sink, console);
-    const auto head = ReadFileHead(file);
-    if (head && head.value().kind != FileHead::Kind::kRdb) console.Say("[info] The file is " + head.value().what);
+    const auto head = DetectFileFormat(file);
+    if (head && head.value().kind != FileFormat::Kind::kRdb) console.Say("[info] The file is " + head.value().what);
     return std::nullopt;
   }
   console.Say(AtOffset(end.value(), sink.HasChecksum()

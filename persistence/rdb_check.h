@@ -21,7 +21,7 @@ class CheckConsole {  // prints what the file checks report, and asks the user
 
   // Prints one or more lines. `text` lacks the last line end.
   virtual void Say(const std::string& text) = 0;
-  virtual bool Confirms(const std::string& question) = 0;  // asks the user; true if the answer is yes
+  virtual bool AskYesOrNo(const std::string& question) = 0;  // asks the user; true if the answer is yes
 };
 
 // Returns the offset after the RDB, or nullopt if it is damaged. `now_ms` determines which keys have expired. Cost:

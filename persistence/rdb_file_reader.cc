@@ -7,14 +7,14 @@ namespace respite {
 
 namespace {
 
-class FileReader final : public RdbItemSource {
+class FileReader final : public RdbInputOwner {
  public:
   FileReader(File& file, uint64_t offset, const RdbReadOptions& options, RdbSink& sink)
       : begin_(offset),
         items_(options, sink, *this, offset),
         supply_(file, offset, options.piece_bytes,
                 options.checksum == RdbReadOptions::Checksum::kVerify ? SupplyChecksum::kCrc64 : SupplyChecksum::kNone,
-                [this](uint64_t at) { return items_.TellProgress(at); }),
+                [this](uint64_t at) { return items_.ReportProgress(at); }),
         input_(supply_) {
     items_.Use(input_, offset);
   }
@@ -27,9 +27,9 @@ class FileReader final : public RdbItemSource {
     return items_.Offset();
   }
 
-  // RdbItemSource
+  // RdbInputOwner
   uint64_t Checksum(Bytes rest) override { return supply_.Checksum(rest); }
-  uint64_t Ahead() const override { return input_.Left(); }
+  uint64_t MaxBytesAhead() const override { return input_.Left(); }
 
  private:
   const uint64_t begin_;

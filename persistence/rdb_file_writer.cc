@@ -34,7 +34,7 @@ class FileDrain final : public RdbDrain {
 
 class Writer {
  public:
-  Writer(File& file, const RdbSource& source, const RdbSaveOptions& options,
+  Writer(File& file, const RdbContent& source, const RdbSaveOptions& options,
          const std::function<void(uint64_t keys)>& told)
       : source_(source),
         options_(options),
@@ -44,11 +44,11 @@ class Writer {
     out_.SetDialect(options.dialect);
   }
 
-  Result<RdbSaved, IoError> Write() {
+  Result<RdbSaveResult, IoError> Write() {
     WriteHead();
     out_.Flush();  // a replica checks the head before the rest is produced
     for (Bytes library : source_.libraries) WriteFunctionLibrary(out_, library);
-    const int databases = source_.keys == RdbSource::Keys::kAll ? source_.keyspace.Count() : 0;
+    const int databases = source_.keys == RdbContent::Keys::kAll ? source_.keyspace.Count() : 0;
     for (int db = 0; db < databases && drain_.error() == kNoError; ++db)
       if (source_.keyspace[db].Size() > 0) WriteDatabase(db);
     out_.Byte(rdb::kEnd);
@@ -56,13 +56,13 @@ class Writer {
     out_.Little64(drain_.checksum());
     out_.Flush();
     if (drain_.error() != kNoError) return Failure(drain_.error());
-    return RdbSaved{drain_.bytes(), keys_};
+    return RdbSaveResult{drain_.bytes(), keys_};
   }
 
  private:
   uint16_t Version() const {
     for (int db = 0; db < source_.keyspace.Count(); ++db)
-      if (source_.keyspace[db].TimedFields().Size() > 0) return rdb::kVersionOfTimedHashes;
+      if (source_.keyspace[db].HashesWithFieldDeadlines().Size() > 0) return rdb::kVersionOfTimedHashes;
     return options_.dialect == RdbDialect::k70 ? rdb::kVersionOf70 : rdb::kVersion;
   }
 
@@ -85,7 +85,7 @@ class Writer {
     out_.Length(static_cast<uint64_t>(db));
     out_.Byte(rdb::kResizeDatabase);
     out_.Length(database.Size());
-    out_.Length(database.TimedSize());
+    out_.Length(database.CountKeysWithDeadline());
     database.Entries().ForEachWhile([&](const Entry* entry) {
       WriteKey(*entry);
       return drain_.error() == kNoError;
@@ -113,7 +113,7 @@ class Writer {
     }
   }
 
-  const RdbSource& source_;
+  const RdbContent& source_;
   const RdbSaveOptions& options_;
   const std::function<void(uint64_t keys)>& told_;
   FileDrain drain_;
@@ -123,8 +123,8 @@ class Writer {
 
 }  // namespace
 
-Result<RdbSaved, IoError> WriteRdb(File& file, const RdbSource& source, const RdbSaveOptions& options,
-                                   const std::function<void(uint64_t keys)>& told) {
+Result<RdbSaveResult, IoError> WriteRdb(File& file, const RdbContent& source, const RdbSaveOptions& options,
+                                        const std::function<void(uint64_t keys)>& told) {
   return Writer(file, source, options, told).Write();
 }
 

@@ -21,7 +21,7 @@
 
 namespace respite {
 
-struct RdbSource {  // the content of the file; everything is borrowed
+struct RdbContent {  // the content of the file; everything is borrowed
   const Keyspace& keyspace;
   std::vector<Bytes> libraries;                          // source codes of function libraries
   std::vector<std::pair<std::string, std::string>> aux;  // redis-ver, ctime …, in this order
@@ -46,15 +46,15 @@ struct RdbSaveOptions {
   uint64_t keys_per_report = 1024;                              // number of keys between two calls of `told`
 };
 
-struct RdbSaved {  // what WriteRdb has written
-  uint64_t bytes;  // number of bytes written
-  uint64_t keys;   // number of keys written
+struct RdbSaveResult {  // what WriteRdb has written
+  uint64_t bytes;       // number of bytes written
+  uint64_t keys;        // number of keys written
 };
 
 // Appends to the file; after an error, some of the output may have been written. `told` (may be null) is called after
 // each `keys_per_report` keys with the number of keys so far; it may sleep. Cost: O(data set), in 256 KB of memory plus
 // the longest compressed text.
-Result<RdbSaved, IoError> WriteRdb(File& file, const RdbSource& source, const RdbSaveOptions& options,
-                                   const std::function<void(uint64_t keys)>& told);
+Result<RdbSaveResult, IoError> WriteRdb(File& file, const RdbContent& source, const RdbSaveOptions& options,
+                                        const std::function<void(uint64_t keys)>& told);
 
 }  // namespace respite

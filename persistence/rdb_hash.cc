@@ -11,30 +11,30 @@ namespace {
 
 constexpr char kRepeatedField[] = "Hash ziplist or listpack with dup elements: integrity check failed.";
 
-RdbValueResult MakeHashTable(const PackedElements& pairs, const RdbTarget& target) {
+RdbValueResult MakeHashTable(const PackedElements& pairs, const RdbEntryProperties& target) {
   auto table = std::make_unique<HashTable>(target.hash_key);
   for (size_t i = 0; i < pairs.size(); i += 2) {
     const PackedText field(pairs[i]);
     const PackedText value(pairs[i + 1]);
     if (table->Set(field.View(), value.View()) != HashTable::Outcome::kAdded) return BadValue(kRepeatedField);
   }
-  return ObjectEntry(target, ValueType::kHash, std::move(table));
+  return MakeObjectEntry(target, ValueType::kHash, std::move(table));
 }
 
-RdbValueResult MakeHash(const PackedElements& pairs, const RdbTarget& target) {
+RdbValueResult MakeHash(const PackedElements& pairs, const RdbEntryProperties& target) {
   if (pairs.empty()) return EmptyValue();
   if (pairs.size() % 2 != 0) return BadValue("Hash listpack integrity check failed: a field has no value");
   if (pairs.size() / 2 > target.limits.hash_max_listpack_entries) return MakeHashTable(pairs, target);
   if (HasEqualElements(pairs, 2, target.hash_key)) return BadValue(kRepeatedField);
-  return PackedEntry(target, ValueType::kHash, ValueForm::kListpack, MakeListpack(pairs));
+  return MakePackedEntry(target, ValueType::kHash, ValueForm::kListpack, MakeListpack(pairs));
 }
 
-RdbValueResult MakeHashBySize(const PackedElements& pairs, const RdbTarget& target) {
+RdbValueResult MakeHashBySize(const PackedElements& pairs, const RdbEntryProperties& target) {
   if (HasLongElement(pairs, target.limits.hash_max_listpack_value)) return MakeHashTable(pairs, target);
   return MakeHash(pairs, target);
 }
 
-RdbValueResult ReadLargeHash(RdbInput& input, uint64_t count, const RdbTarget& target) {
+RdbValueResult ReadLargeHash(RdbInput& input, uint64_t count, const RdbEntryProperties& target) {
   auto table = std::make_unique<HashTable>(target.hash_key);
   for (; count > 0 && !input.Failed(); --count) {
     const RdbText field = input.Text();
@@ -42,10 +42,10 @@ RdbValueResult ReadLargeHash(RdbInput& input, uint64_t count, const RdbTarget& t
     if (table->Set(field.View(), value.View()) != HashTable::Outcome::kAdded) return BadValue(kRepeatedField);
     input.Forget();
   }
-  return ObjectEntry(target, ValueType::kHash, std::move(table));
+  return MakeObjectEntry(target, ValueType::kHash, std::move(table));
 }
 
-RdbValueResult ReadPlainHash(RdbInput& input, const RdbTarget& target) {
+RdbValueResult ReadPlainHash(RdbInput& input, const RdbEntryProperties& target) {
   const uint64_t count = input.Count(2);
   if (count == 0) return EmptyValue();
   if (count > target.limits.hash_max_listpack_entries) return ReadLargeHash(input, count, target);
@@ -54,21 +54,21 @@ RdbValueResult ReadPlainHash(RdbInput& input, const RdbTarget& target) {
   return MakeHashBySize(ElementsOf(texts), target);
 }
 
-RdbValueResult ReadHashListpack(RdbInput& input, const RdbTarget& target) {
+RdbValueResult ReadHashListpack(RdbInput& input, const RdbEntryProperties& target) {
   const RdbText text = input.Text();
-  if (CanBeKept(CanonicalListpack(text.View()), 2, target.limits.hash_max_listpack_entries, target))
-    return PackedEntry(target, ValueType::kHash, ValueForm::kListpack, text.View());
+  if (MayStoreUnchanged(CanonicalListpack(text.View()), 2, target.limits.hash_max_listpack_entries, target))
+    return MakePackedEntry(target, ValueType::kHash, ValueForm::kListpack, text.View());
   const auto pairs = ListpackElements(text.View());
   return pairs ? MakeHash(*pairs, target) : BadValue("Hash listpack integrity check failed.");
 }
 
-RdbValueResult ReadHashZiplist(RdbInput& input, const RdbTarget& target) {
+RdbValueResult ReadHashZiplist(RdbInput& input, const RdbEntryProperties& target) {
   const RdbText text = input.Text();
   const auto pairs = ZiplistElements(text.View());
   return pairs ? MakeHash(*pairs, target) : BadValue("Hash ziplist integrity check failed.");
 }
 
-RdbValueResult ReadZipmap(RdbInput& input, const RdbTarget& target) {
+RdbValueResult ReadZipmap(RdbInput& input, const RdbEntryProperties& target) {
   const RdbText text = input.Text();
   const auto pairs = ZipmapElements(text.View());
   // Redis: an empty zipmap is corrupt, whereas other empty hashes are skipped.
@@ -90,7 +90,7 @@ constexpr int64_t kLastDeadlineMs = (int64_t{1} << 46) - 1;  // the maximum of H
 
 bool IsPossibleDeadline(int64_t deadline_ms) { return deadline_ms >= 0 && deadline_ms <= kLastDeadlineMs; }
 
-RdbValueResult MakeTimedTable(const std::vector<TimedPair>& pairs, const RdbTarget& target) {
+RdbValueResult MakeTimedTable(const std::vector<TimedPair>& pairs, const RdbEntryProperties& target) {
   auto table = std::make_unique<HashTable>(target.hash_key);
   for (const TimedPair& pair : pairs) {
     const PackedText field(pair.field);
@@ -98,11 +98,11 @@ RdbValueResult MakeTimedTable(const std::vector<TimedPair>& pairs, const RdbTarg
     if (table->Set(field.View(), value.View()) != HashTable::Outcome::kAdded) return BadValue(kRepeatedField);
     if (pair.deadline_ms != 0) table->SetDeadline(field.View(), pair.deadline_ms);
   }
-  return ObjectEntry(target, ValueType::kHash, std::move(table));
+  return MakeObjectEntry(target, ValueType::kHash, std::move(table));
 }
 
 // Creates a listpack in the order of deadlines. Fields without a deadline come last.
-RdbValueResult MakeTimedListpack(std::vector<TimedPair> pairs, const RdbTarget& target) {
+RdbValueResult MakeTimedListpack(std::vector<TimedPair> pairs, const RdbEntryProperties& target) {
   auto rank = [](const TimedPair& pair) { return static_cast<uint64_t>(pair.deadline_ms) - 1; };
   std::stable_sort(pairs.begin(), pairs.end(), [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
   PackedElements rows;
@@ -112,7 +112,7 @@ RdbValueResult MakeTimedListpack(std::vector<TimedPair> pairs, const RdbTarget& 
     rows.push_back({.text = {}, .integer = pair.deadline_ms, .is_integer = true});
   }
   if (HasEqualElements(rows, 3, target.hash_key)) return BadValue(kRepeatedField);
-  return PackedEntry(target, ValueType::kHash, ValueForm::kTimedListpack, MakeListpack(rows));
+  return MakePackedEntry(target, ValueType::kHash, ValueForm::kTimedListpack, MakeListpack(rows));
 }
 
 PackedElements WithoutDeadlines(const std::vector<TimedPair>& pairs) {
@@ -126,7 +126,7 @@ PackedElements WithoutDeadlines(const std::vector<TimedPair>& pairs) {
 
 enum class Judge : uint8_t { kByCount, kByCountAndSize };
 
-RdbValueResult MakeTimedHash(std::vector<TimedPair> pairs, const RdbTarget& target, Judge judge) {
+RdbValueResult MakeTimedHash(std::vector<TimedPair> pairs, const RdbEntryProperties& target, Judge judge) {
   const PackedElements untimed = WithoutDeadlines(pairs);
   const bool is_timed = std::any_of(pairs.begin(), pairs.end(), [](const auto& pair) { return pair.deadline_ms != 0; });
   const bool has_long =
@@ -134,11 +134,11 @@ RdbValueResult MakeTimedHash(std::vector<TimedPair> pairs, const RdbTarget& targ
   if (!is_timed) return has_long ? MakeHashTable(untimed, target) : MakeHash(untimed, target);
   const bool is_large = has_long || pairs.size() > target.limits.hash_max_listpack_entries;
   auto entry = is_large ? MakeTimedTable(pairs, target) : MakeTimedListpack(std::move(pairs), target);
-  if (entry) entry.value()->MarkTimedFields();
+  if (entry) entry.value()->MarkFieldDeadlines();
   return entry;
 }
 
-RdbValueResult ReadTimed(RdbInput& input, const RdbTarget& target) {
+RdbValueResult ReadTimed(RdbInput& input, const RdbEntryProperties& target) {
   const int64_t first_ms = input.Millis();
   const uint64_t count = input.Count(3);
   std::vector<RdbText> texts;
@@ -159,7 +159,7 @@ RdbValueResult ReadTimed(RdbInput& input, const RdbTarget& target) {
   return MakeTimedHash(std::move(pairs), target, Judge::kByCountAndSize);
 }
 
-RdbValueResult ReadTimedListpack(RdbInput& input, const RdbTarget& target) {
+RdbValueResult ReadTimedListpack(RdbInput& input, const RdbEntryProperties& target) {
   input.Millis();  // the first deadline, which the listpack also contains
   const RdbText text = input.Text();
   const auto rows = ListpackElements(text.View());
@@ -215,7 +215,7 @@ void WriteUntimedListpack(RdbOutput& out, Bytes packed) {
 
 }  // namespace
 
-RdbValueResult ReadRdbHash(RdbInput& input, rdb::Type type, const RdbTarget& target) {
+RdbValueResult ReadRdbHash(RdbInput& input, rdb::Type type, const RdbEntryProperties& target) {
   switch (type) {
     case rdb::Type::kHashZipmap:
       return ReadZipmap(input, target);
@@ -235,9 +235,9 @@ RdbValueResult ReadRdbHash(RdbInput& input, rdb::Type type, const RdbTarget& tar
 void WriteRdbHash(RdbOutput& out, const Entry& entry) {
   if (entry.Form() == ValueForm::kObject) {
     const auto& table = static_cast<const HashTable&>(*entry.HeldObject());
-    return entry.HasTimedFields() ? WriteTimedTable(out, table) : WritePlainTable(out, table);
+    return entry.HasFieldDeadlines() ? WriteTimedTable(out, table) : WritePlainTable(out, table);
   }
-  if (entry.HasTimedFields()) return WriteTimedListpack(out, entry.Packed());
+  if (entry.HasFieldDeadlines()) return WriteTimedListpack(out, entry.Packed());
   if (entry.Form() == ValueForm::kTimedListpack) return WriteUntimedListpack(out, entry.Packed());
   out.Text(entry.Packed());
 }

@@ -45,19 +45,19 @@ void RdbInput::Fail() {
   rest_ = {};
 }
 
-void RdbInput::RunOut(uint64_t missing) {
+void RdbInput::RecordMissingBytes(uint64_t missing) {
   if (failed_) return;
   ran_out_ = true;
   missing_ = missing;
 }
 
-bool RdbInput::GetMore(uint64_t bytes) {
+bool RdbInput::FetchMore(uint64_t bytes) {
   if (bytes > Left()) {
-    RunOut(bytes - Left());
+    RecordMissingBytes(bytes - Left());
   } else if (bytes > rest_.size()) {
     const uint64_t offset = Offset();
     const Bytes piece = supply_->Next(rest_, bytes);
-    made_nothing_ = false;
+    has_nothing_to_free_ = false;
     if (piece.size() >= bytes) {
       rest_ = piece;
       end_offset_ = offset + piece.size();
@@ -68,13 +68,13 @@ bool RdbInput::GetMore(uint64_t bytes) {
   return false;
 }
 
-void RdbInput::ForgetPieces() {
+void RdbInput::FreeTextsAndPieces() {
   scratch_.Clear();
   if (supply_ != nullptr) supply_->FreeOldPieces();
-  made_nothing_ = true;
+  has_nothing_to_free_ = true;
 }
 
-uint64_t RdbInput::LengthBehind(uint8_t first_byte) {
+uint64_t RdbInput::LengthAfterFirstByte(uint8_t first_byte) {
   if (first_byte < rdb::kLength14) return first_byte;
   if (first_byte < rdb::kLength32) return uint64_t{first_byte & 63u} << 8 | Byte();
   if (first_byte == rdb::kLength32) return ByteSwapped(Little32());
@@ -86,7 +86,7 @@ uint64_t RdbInput::LengthBehind(uint8_t first_byte) {
 uint64_t RdbInput::Count(uint64_t min_element_bytes) {
   const uint64_t count = Length();
   if (count <= Left() / min_element_bytes) return count;
-  RunOut(count - Left() / min_element_bytes);
+  RecordMissingBytes(count - Left() / min_element_bytes);
   Fail();
   return 0;
 }
@@ -100,23 +100,23 @@ RdbText RdbInput::LongText(uint8_t first_byte) {
     case rdb::kInteger32:
       return RdbText::Integer(static_cast<int32_t>(Little32()));
     case rdb::kCompressed:
-      return Compressed();
+      return CompressedText();
     default:
-      return RdbText(RawBytes(LengthBehind(first_byte)));
+      return RdbText(RawBytes(LengthAfterFirstByte(first_byte)));
   }
 }
 
-RdbText RdbInput::Compressed() {
+RdbText RdbInput::CompressedText() {
   const uint64_t packed_size = Length();
   const uint64_t size = Length();
   const Bytes packed = RawBytes(packed_size);
-  is_text_too_long_ = !failed_ && size > longest_text_;
+  is_text_too_long_ = !failed_ && size > max_text_bytes_;
   if (failed_ || is_text_too_long_ || !IsPossibleLzfSize(packed_size, size)) {
     Fail();
     return {};
   }
   char* text = scratch_.Take(size);
-  made_nothing_ = false;
+  has_nothing_to_free_ = false;
   if (!DecompressLzf(packed, {text, size})) {
     Fail();
     return {};

@@ -49,7 +49,7 @@ class RdbSupply {  // gives an RdbInput its bytes, piece by piece
   // Returns the next piece, at least `wanted` bytes. The piece begins with a copy of `rest`, which is the end of the
   // previous piece. Returns an empty piece on failure. Requires: wanted <= rest.size() + Left().
   virtual Bytes Next(Bytes rest, uint64_t wanted) = 0;
-  virtual void FreeOldPieces() = 0;                          // frees all pieces except the last
+  virtual void FreeOldPieces() = 0;                   // frees all pieces except the last
   virtual IoError error() const { return kNoError; }  // why the supply failed
 };
 
@@ -75,7 +75,7 @@ class RdbInput {  // reads the numbers and texts of the RDB format from untruste
   explicit RdbInput(RdbSupply& supply) : supply_(&supply) {}
 
   bool Failed() const { return failed_; }
-  bool RanOut() const { return ran_out_; }       // it has fewer bytes than it announces
+  bool RanOut() const { return ran_out_; }            // it has fewer bytes than it announces
   uint64_t MissingBytes() const { return missing_; }  // minimum number of missing bytes, if it ran out
   IoError SupplyError() const { return supply_ == nullptr ? kNoError : supply_->error(); }
   // Makes the input fail, for readers that find an error in the data.
@@ -85,22 +85,22 @@ class RdbInput {  // reads the numbers and texts of the RDB format from untruste
   // Returns the unread part of the current piece.
   Bytes Rest() const { return rest_; }
   void Forget() {  // invalidates all texts that were read, and frees their memory
-    if (!made_nothing_) ForgetPieces();
+    if (!has_nothing_to_free_) FreeTextsAndPieces();
   }
 
   uint8_t Byte() {  // reads one byte
-    if (rest_.empty() && !GetMore(1)) return 0;
+    if (rest_.empty() && !FetchMore(1)) return 0;
     const char byte = rest_.front();
     rest_.remove_prefix(1);
     return static_cast<uint8_t>(byte);
   }
   Bytes RawBytes(uint64_t count) {  // reads `count` bytes; empty on failure
-    if (count > rest_.size() && !GetMore(count)) return {};
+    if (count > rest_.size() && !FetchMore(count)) return {};
     const Bytes bytes(rest_.data(), count);
     rest_.remove_prefix(count);
     return bytes;
   }
-  uint64_t Length() { return LengthBehind(Byte()); }  // reads a length
+  uint64_t Length() { return LengthAfterFirstByte(Byte()); }  // reads a length
   // Reads a count of elements that take at least `min_element_bytes` each. Fails if the input is too short.
   uint64_t Count(uint64_t min_element_bytes);  // reads a number of elements
   RdbText Text() {
@@ -108,14 +108,14 @@ class RdbInput {  // reads the numbers and texts of the RDB format from untruste
     return head < rdb::kLength14 ? RdbText(RawBytes(head)) : LongText(head);
   }
   // A longer text fails before memory is allocated for it; IsTextTooLong then returns true.
-  void LimitTexts(uint64_t bytes) { longest_text_ = bytes; }     // maximum size of a compressed text
-  bool IsTextTooLong() const { return is_text_too_long_; }       // the reason of the failure
-  uint16_t Little16() { return Little<uint16_t>(); }             // reads a little-endian number
-  uint32_t Little32() { return Little<uint32_t>(); }             // reads a little-endian number
-  uint64_t Little64() { return Little<uint64_t>(); }             // reads a little-endian number
-  int64_t Millis() { return static_cast<int64_t>(Little64()); }  // reads a Unix time in ms
-  float Float();                                                 // reads an IEEE 754 number of 4 bytes
-  double Double();                                               // reads an IEEE 754 number of 8 bytes
+  void SetMaxTextBytes(uint64_t bytes) { max_text_bytes_ = bytes; }  // maximum size of a compressed text
+  bool IsTextTooLong() const { return is_text_too_long_; }           // the reason of the failure
+  uint16_t Little16() { return Little<uint16_t>(); }                 // reads a little-endian number
+  uint32_t Little32() { return Little<uint32_t>(); }                 // reads a little-endian number
+  uint64_t Little64() { return Little<uint64_t>(); }                 // reads a little-endian number
+  int64_t Millis() { return static_cast<int64_t>(Little64()); }      // reads a Unix time in ms
+  float Float();                                                     // reads an IEEE 754 number of 4 bytes
+  double Double();                                                   // reads an IEEE 754 number of 8 bytes
   double ScoreText();  // reads a score that is stored as decimal text; fails for NaN
 
  private:
@@ -124,20 +124,20 @@ class RdbInput {  // reads the numbers and texts of the RDB format from untruste
     const Bytes bytes = RawBytes(sizeof(Number));
     return bytes.empty() ? Number{0} : LoadLittle<Number>(bytes.data());
   }
-  uint64_t LengthBehind(uint8_t first_byte);  // the rest of a length after its first byte
-  RdbText LongText(uint8_t first_byte);       // the rest of any text, after its first byte
-  RdbText Compressed();                       // the rest of an LZF text, after its first byte
-  bool GetMore(uint64_t bytes);               // makes rest_ contain at least `bytes` bytes; fails if there are fewer
-  void RunOut(uint64_t missing);              // records that bytes are missing
-  void ForgetPieces();                        // frees the texts and all used pieces
+  uint64_t LengthAfterFirstByte(uint8_t first_byte);  // the rest of a length after its first byte
+  RdbText LongText(uint8_t first_byte);               // the rest of any text, after its first byte
+  RdbText CompressedText();                           // the rest of an LZF text, after its first byte
+  bool FetchMore(uint64_t bytes);             // makes rest_ contain at least `bytes` bytes; fails if there are fewer
+  void RecordMissingBytes(uint64_t missing);  // records that bytes are missing
+  void FreeTextsAndPieces();                  // frees the texts and all used pieces
 
   Bytes rest_;
-  uint64_t end_offset_ = 0;             // position in the input where rest_ ends
-  RdbSupply* supply_ = nullptr;         // null: all bytes are in memory
-  uint64_t longest_text_ = UINT64_MAX;  // maximum size of a compressed text
-  bool is_text_too_long_ = false;       // the input failed because of longest_text_
-  RdbScratch scratch_;                  // decoded texts
-  bool made_nothing_ = true;            // no text or piece waits to be freed
+  uint64_t end_offset_ = 0;               // position in the input where rest_ ends
+  RdbSupply* supply_ = nullptr;           // null: all bytes are in memory
+  uint64_t max_text_bytes_ = UINT64_MAX;  // maximum size of a compressed text
+  bool is_text_too_long_ = false;         // the input failed because of max_text_bytes_
+  RdbScratch scratch_;                    // decoded texts
+  bool has_nothing_to_free_ = true;       // no text or piece waits to be freed
   bool failed_ = false;
   bool ran_out_ = false;  // failed because bytes are missing
   uint64_t missing_ = 0;  // minimum number of missing bytes, if ran_out_

@@ -35,7 +35,7 @@ std::string ModuleName(uint64_t id) {
 
 }  // namespace
 
-RdbItemReader::RdbItemReader(const RdbReadOptions& options, RdbSink& sink, RdbItemSource& source, uint64_t offset)
+RdbItemReader::RdbItemReader(const RdbReadOptions& options, RdbSink& sink, RdbInputOwner& source, uint64_t offset)
     : options_(options),
       sink_(sink),
       source_(source),
@@ -52,20 +52,20 @@ bool RdbItemReader::Fail(Kind kind, std::string text) {
   return false;
 }
 
-bool RdbItemReader::InputIsGood(const char* why_not) {
+bool RdbItemReader::CheckRdbInput(const char* why_not) {
   if (!input_->Failed()) return true;
   if (input_->SupplyError() != kNoError) return Fail(Kind::kIo, IoErrorText(input_->SupplyError()));
   return !input_->RanOut() && Fail(Kind::kCorrupt, why_not);
 }
 
-bool RdbItemReader::SinkIsGood(Result<Done> result, Kind kind) {
+bool RdbItemReader::CheckSinkResult(Result<Done> result, Kind kind) {
   return result.ok() || Fail(kind, std::move(result).error());
 }
 
-bool RdbItemReader::TellProgress(uint64_t at) {
+bool RdbItemReader::ReportProgress(uint64_t at) {
   if (at < next_progress_) return true;
   next_progress_ = at + options_.progress_interval;
-  return SinkIsGood(sink_.OnProgress(at));
+  return CheckSinkResult(sink_.OnProgress(at));
 }
 
 RdbFailure RdbItemReader::TakeFailure() {
@@ -90,8 +90,8 @@ bool RdbItemReader::Next() {
 bool RdbItemReader::ReadHeader() {
   std::string bytes(input_->RawBytes(rdb::kSignature.size()));
   bytes += input_->RawBytes(rdb::kVersionDigits);
-  if (!InputIsGood()) return false;
-  const RdbHead head = ReadRdbHead(bytes, options_.versions);
+  if (!CheckRdbInput()) return false;
+  const RdbHeader head = ParseRdbHeader(bytes, options_.versions);
   if (head.fault == Kind::kSignature) return Fail(Kind::kSignature, head.text);
   version_ = head.version;
   stage_ = Stage::kItems;
@@ -100,25 +100,25 @@ bool RdbItemReader::ReadHeader() {
 
 bool RdbItemReader::ReadItem() {
   input_->Forget();
-  if (!TellProgress(Offset())) return false;
+  if (!ReportProgress(Offset())) return false;
   step_ = Step::kOpcode;
   const uint8_t opcode = input_->Byte();
-  if (!InputIsGood()) return false;
+  if (!CheckRdbInput()) return false;
   switch (opcode) {
     case rdb::kDeadlineMs:
       step_ = Step::kDeadline;
       deadline_ms_ = input_->Millis();
-      return InputIsGood();
+      return CheckRdbInput();
     case rdb::kDeadlineSeconds:
       step_ = Step::kDeadline;
       deadline_ms_ = int64_t{static_cast<int32_t>(input_->Little32())} * 1000;
-      return InputIsGood();
+      return CheckRdbInput();
     case rdb::kIdleSeconds:
       idle_s_ = input_->Length();
-      return InputIsGood();
+      return CheckRdbInput();
     case rdb::kFrequency:
       frequency_ = input_->Byte();
-      return InputIsGood();
+      return CheckRdbInput();
     case rdb::kEnd:
       stage_ = Stage::kChecksum;
       return PassBatchToSink();
@@ -143,14 +143,14 @@ bool RdbItemReader::ReadRareItem(uint8_t opcode) {
       return ReadModuleAux();
     default:  // slot information, an unused hint
       for (int i = 0; i < 3; ++i) input_->Length();
-      return InputIsGood();
+      return CheckRdbInput();
   }
 }
 
 bool RdbItemReader::ReadDatabase() {
   step_ = Step::kSizes;
   const uint64_t db = input_->Length();
-  if (!InputIsGood() || !PassBatchToSink()) return false;
+  if (!CheckRdbInput() || !PassBatchToSink()) return false;
   if (db < static_cast<uint64_t>(options_.databases)) {
     db_ = static_cast<int>(db);
     sink_.OnDatabase(db_, Offset());
@@ -165,11 +165,11 @@ bool RdbItemReader::ReadSizes() {
   step_ = Step::kSizes;
   const uint64_t keys = input_->Length();
   const uint64_t timed = input_->Length();
-  if (!InputIsGood()) return false;
-  const uint64_t ahead = source_.Ahead() / kUsualBytes;
+  if (!CheckRdbInput()) return false;
+  const uint64_t ahead = source_.MaxBytesAhead() / kUsualBytes;
   const uint64_t most = ahead - std::min(ahead, announced_);
   announced_ += std::min(keys, most);
-  sink_.OnResize(db_, std::min(keys, most), std::min(timed, most));
+  sink_.OnResizeDatabase(db_, std::min(keys, most), std::min(timed, most));
   return true;
 }
 
@@ -177,7 +177,7 @@ bool RdbItemReader::ReadAux() {
   step_ = Step::kAux;
   const RdbText name = input_->Text();
   const RdbText value = input_->Text();
-  if (!InputIsGood()) return false;
+  if (!CheckRdbInput()) return false;
   sink_.OnAux(name.View(), value.View(), Offset());
   return true;
 }
@@ -185,7 +185,7 @@ bool RdbItemReader::ReadAux() {
 bool RdbItemReader::ReadLibrary() {
   step_ = Step::kLibrary;
   const RdbText code = input_->Text();
-  return InputIsGood() && PassBatchToSink() && SinkIsGood(sink_.OnLibrary(code.View()));
+  return CheckRdbInput() && PassBatchToSink() && CheckSinkResult(sink_.OnLibrary(code.View()));
 }
 
 bool RdbItemReader::ReadModuleAux() {
@@ -193,9 +193,9 @@ bool RdbItemReader::ReadModuleAux() {
   const std::string module = ModuleName(input_->Length());
   const uint64_t when_kind = input_->Length();
   input_->Length();
-  if (!InputIsGood()) return false;
+  if (!CheckRdbInput()) return false;
   if (when_kind != rdb::kPartUnsigned) return Fail(Kind::kCorrupt, "bad when_opcode");
-  return SinkIsGood(sink_.OnModuleAux(module), Kind::kModule) && SkipModuleParts();
+  return CheckSinkResult(sink_.OnModuleAux(module), Kind::kModule) && SkipModuleParts();
 }
 
 bool RdbItemReader::SkipModuleParts() {
@@ -203,7 +203,7 @@ bool RdbItemReader::SkipModuleParts() {
     input_->Forget();
     switch (input_->Length()) {
       case rdb::kPartEnd:
-        return InputIsGood();
+        return CheckRdbInput();
       case rdb::kPartSigned:
       case rdb::kPartUnsigned:
         input_->Length();
@@ -220,7 +220,7 @@ bool RdbItemReader::SkipModuleParts() {
       default:
         input_->Fail();
     }
-    if (!InputIsGood("data of a module are malformed")) return false;
+    if (!CheckRdbInput("data of a module are malformed")) return false;
   }
 }
 
@@ -228,7 +228,7 @@ bool RdbItemReader::ReadKey(uint8_t type) {
   step_ = Step::kKey;
   type_ = type;
   const RdbText key = input_->Text();
-  if (!InputIsGood("the key is malformed")) return false;
+  if (!CheckRdbInput("the key is malformed")) return false;
   key_.assign(key.View());
   step_ = Step::kValue;
   if (static_cast<rdb::Type>(type) == rdb::Type::kModule2) return ReadModuleValue();
@@ -242,7 +242,8 @@ bool RdbItemReader::ReadKey(uint8_t type) {
 
 bool RdbItemReader::ReadModuleValue() {
   const std::string module = ModuleName(input_->Length());
-  if (!InputIsGood() || !SinkIsGood(sink_.OnModuleValue(module), Kind::kModule) || !SkipModuleParts()) return false;
+  if (!CheckRdbInput() || !CheckSinkResult(sink_.OnModuleValue(module), Kind::kModule) || !SkipModuleParts())
+    return false;
   ForgetAttributes();
   return true;
 }
@@ -254,16 +255,16 @@ void RdbItemReader::ForgetAttributes() {
 }
 
 bool RdbItemReader::FailOrSkip(const RdbValueFault& fault) {
-  if (!InputIsGood(fault.why)) return false;
+  if (!CheckRdbInput(fault.why)) return false;
   if (fault.kind == RdbValueFault::Kind::kBad) return Fail(Kind::kCorrupt, fault.why);
-  sink_.OnEmptyKey(db_, key_);
+  sink_.OnEmptyCollection(db_, key_);
   ForgetAttributes();
   return true;
 }
 
 bool RdbItemReader::PassBatchToSink() {
   if (batch_.empty()) return true;
-  const bool is_good = SinkIsGood(sink_.OnEntries(db_, batch_));
+  const bool is_good = CheckSinkResult(sink_.OnEntries(db_, batch_));
   batch_.clear();
   return is_good;
 }
@@ -275,13 +276,13 @@ bool RdbItemReader::ReadChecksum() {
   if (version_ >= rdb::kFirstWithChecksum) {
     actual = source_.Checksum(input_->Rest());
     expected = input_->Little64();
-    if (!InputIsGood()) return false;
+    if (!CheckRdbInput()) return false;
   }
   stage_ = Stage::kDone;
   if (version_ < rdb::kFirstWithChecksum) return true;
   if (options_.checksum == RdbReadOptions::Checksum::kIgnore || expected == actual) return true;
   if (expected == 0) {
-    sink_.OnUnverified();
+    sink_.OnMissingChecksum();
     return true;
   }
   return Fail(Kind::kChecksum, "Wrong RDB checksum expected: (" + HexText(actual) + ") but got (" + HexText(expected) +

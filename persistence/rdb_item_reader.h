@@ -20,16 +20,16 @@ namespace respite {
 
 struct RdbValueFault;
 
-class RdbItemSource {  // values that only the owner of the input knows
+class RdbInputOwner {  // values that only the owner of the input knows
  public:
-  virtual ~RdbItemSource() = default;
-  virtual uint64_t Checksum(Bytes rest) = 0;  // CRC-64 of all bytes before `rest`, the unread part
-  virtual uint64_t Ahead() const = 0;         // maximum number of bytes that follow
+  virtual ~RdbInputOwner() = default;
+  virtual uint64_t Checksum(Bytes rest) = 0;   // CRC-64 of all bytes before `rest`, the unread part
+  virtual uint64_t MaxBytesAhead() const = 0;  // maximum number of bytes that follow
 };
 
 class RdbItemReader {  // reads an RDB item by item: header, keys, auxiliary fields, checksum
  public:
-  RdbItemReader(const RdbReadOptions& options, RdbSink& sink, RdbItemSource& source, uint64_t offset);
+  RdbItemReader(const RdbReadOptions& options, RdbSink& sink, RdbInputOwner& source, uint64_t offset);
 
   // Sets the input of the next reads. The input begins at `offset` of the RDB or file.
   void Use(RdbInput& input, uint64_t offset) {
@@ -43,16 +43,16 @@ class RdbItemReader {  // reads an RDB item by item: header, keys, auxiliary fie
   bool HasFailed() const { return failure_.has_value(); }        // the RDB is bad
   RdbFailure TakeFailure();                                      // if there is no other failure: the input ran out
   uint64_t Offset() const { return begin_ + input_->Offset(); }  // position in the RDB or file
-  bool TellProgress(uint64_t at);  // calls OnProgress if it is due; false: the sink stops the reading
+  bool ReportProgress(uint64_t at);  // calls OnProgress if it is due; false: the sink stops the reading
 
  private:
   enum class Stage : uint8_t { kHead, kItems, kChecksum, kDone };
 
   bool Fail(RdbFailure::Kind kind, std::string text);
   // Returns true if the input has not failed. Otherwise returns false, and records a failure unless the input ran out.
-  bool InputIsGood(const char* why_not = "a length or number is malformed");              // records a failure
-  bool SinkIsGood(Result<Done> result, RdbFailure::Kind kind = RdbFailure::Kind::kSink);  // records a failure
-  bool ReadHeader();                                                                        // signature and version
+  bool CheckRdbInput(const char* why_not = "a length or number is malformed");                 // records a failure
+  bool CheckSinkResult(Result<Done> result, RdbFailure::Kind kind = RdbFailure::Kind::kSink);  // records a failure
+  bool ReadHeader();                                                                           // signature and version
   bool ReadItem();                              // a key, or any other item by its opcode
   bool ReadRareItem(uint8_t opcode);            // any item but a key and its attributes
   bool ReadDatabase();                          // opcode SELECTDB
@@ -65,12 +65,12 @@ class RdbItemReader {  // reads an RDB item by item: header, keys, auxiliary fie
   bool ReadModuleValue();                       // the rest of a key whose value belongs to a module
   bool FailOrSkip(const RdbValueFault& fault);  // skips an empty collection
   void ForgetAttributes();                      // deadline, idle time and frequency of the key
-  bool PassBatchToSink();                                // passes the batch to the sink
+  bool PassBatchToSink();                       // passes the batch to the sink
   bool ReadChecksum();
 
   const RdbReadOptions& options_;
   RdbSink& sink_;
-  RdbItemSource& source_;
+  RdbInputOwner& source_;
   RdbInput* input_ = nullptr;  // of the next reads
   uint64_t begin_;             // position in the RDB or file where input_ begins
   uint64_t next_progress_;     // offset at which OnProgress is called next

@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kPlainFrom = size_t{1} << 30;  // Redis: an element of this size gets a node without a listpack
 
-ChunkLimit LimitOf(const RdbTarget& target) { return ChunkLimit(target.limits.list_max_listpack_size); }
+ChunkLimit LimitOf(const RdbEntryProperties& target) { return ChunkLimit(target.limits.list_max_listpack_size); }
 
 void AppendElements(ListpackMaker& maker, const ListChunk& chunk) {
   for (ChunkCursor cursor(chunk, 0); cursor.IsValid(); cursor.Next()) maker.AppendText(cursor.Element());
@@ -23,15 +23,15 @@ std::string ListpackOf(const ListChunk& chunk) {
 }
 
 // Creates the entry in the encoding for these nodes: a small list becomes one listpack.
-RdbValueResult MakeList(std::unique_ptr<ChunkedList> list, const RdbTarget& target) {
+RdbValueResult MakeList(std::unique_ptr<ChunkedList> list, const RdbEntryProperties& target) {
   if (list->Size() == 0) return EmptyValue();
   const ListChunk& first = list->Chunk(0);
   if (list->ChunkCount() == 1 && LimitOf(target).Admits(first.ListpackBytes(), first.Count()))
-    return PackedEntry(target, ValueType::kList, ValueForm::kListpack, ListpackOf(first));
-  return ObjectEntry(target, ValueType::kList, std::move(list));
+    return MakePackedEntry(target, ValueType::kList, ValueForm::kListpack, ListpackOf(first));
+  return MakeObjectEntry(target, ValueType::kList, std::move(list));
 }
 
-RdbValueResult ReadPlainList(RdbInput& input, const RdbTarget& target) {
+RdbValueResult ReadPlainList(RdbInput& input, const RdbEntryProperties& target) {
   auto list = std::make_unique<ChunkedList>(LimitOf(target));
   for (uint64_t count = input.Count(1); count > 0 && !input.Failed(); --count) {
     list->Push(ListEnd::kTail, input.Text().View());
@@ -41,14 +41,14 @@ RdbValueResult ReadPlainList(RdbInput& input, const RdbTarget& target) {
 }
 
 // Redis: the result is a list of nodes at any size.
-RdbValueResult ReadListZiplist(RdbInput& input, const RdbTarget& target) {
+RdbValueResult ReadListZiplist(RdbInput& input, const RdbEntryProperties& target) {
   const RdbText text = input.Text();
   const auto elements = ZiplistElements(text.View());
   if (!elements) return BadValue("List ziplist integrity check failed.");
   if (elements->empty()) return EmptyValue();
   auto list = std::make_unique<ChunkedList>(LimitOf(target));
   for (const PackedElement& element : *elements) list->Push(ListEnd::kTail, PackedText(element).View());
-  return ObjectEntry(target, ValueType::kList, std::move(list));
+  return MakeObjectEntry(target, ValueType::kList, std::move(list));
 }
 
 // Returns the elements of the next node, or nullopt if the node is malformed. They view `text`.
@@ -60,20 +60,20 @@ std::optional<PackedElements> NodeElements(uint64_t kind, rdb::Type type, Bytes 
 }
 
 // Returns true if the node can be stored unchanged, as a list of one small node.
-bool CanBeKept(Bytes node, const RdbTarget& target) {
+bool MayStoreUnchanged(Bytes node, const RdbEntryProperties& target) {
   const CanonicalListpack listpack(node);
   return listpack.IsCanonical() && listpack.Count() > 0 && LimitOf(target).Admits(node.size(), listpack.Count());
 }
 
 // Redis: skips empty nodes.
-RdbValueResult ReadNodes(RdbInput& input, rdb::Type type, const RdbTarget& target) {
+RdbValueResult ReadNodes(RdbInput& input, rdb::Type type, const RdbEntryProperties& target) {
   auto list = std::make_unique<ChunkedList>(LimitOf(target));
   const uint64_t nodes = input.Count(1);
   for (uint64_t count = nodes; count > 0 && !input.Failed(); --count) {
     const uint64_t kind = type == rdb::Type::kListQuicklist2 ? input.Length() : 0;
     const RdbText text = input.Text();
-    if (nodes == 1 && kind == rdb::kNodePacked && CanBeKept(text.View(), target))
-      return PackedEntry(target, ValueType::kList, ValueForm::kListpack, text.View());
+    if (nodes == 1 && kind == rdb::kNodePacked && MayStoreUnchanged(text.View(), target))
+      return MakePackedEntry(target, ValueType::kList, ValueForm::kListpack, text.View());
     const auto elements = NodeElements(kind, type, text.View());
     if (!elements) return BadValue("Quicklist integrity check failed.");
     ListChunk chunk;
@@ -100,7 +100,7 @@ void WriteNode(RdbOutput& out, const ListChunk& chunk, ListpackMaker& maker) {
 
 }  // namespace
 
-RdbValueResult ReadRdbList(RdbInput& input, rdb::Type type, const RdbTarget& target) {
+RdbValueResult ReadRdbList(RdbInput& input, rdb::Type type, const RdbEntryProperties& target) {
   if (type == rdb::Type::kList) return ReadPlainList(input, target);
   if (type == rdb::Type::kListZiplist) return ReadListZiplist(input, target);
   return ReadNodes(input, type, target);

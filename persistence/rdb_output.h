@@ -58,8 +58,8 @@ class RdbOutput {  // writes the numbers and texts of the RDB format into a buff
   void Text(Bytes text);
   void Integer(int64_t integer);  // writes the text of an integer
   // Little16 … Double write numbers of 2 or 8 bytes, little endian.
-  void Little16(uint16_t number) { WriteLittleEndian(number); }                           // writes a little-endian number
-  void Little64(uint64_t number) { WriteLittleEndian(number); }                           // writes a little-endian number
+  void Little16(uint16_t number) { WriteLittleEndian(number); }               // writes a little-endian number
+  void Little64(uint64_t number) { WriteLittleEndian(number); }               // writes a little-endian number
   void Millis(int64_t unix_ms) { Little64(static_cast<uint64_t>(unix_ms)); }  // a Unix time
   void Double(double number);                                                 // writes an IEEE 754 number of 8 bytes
 

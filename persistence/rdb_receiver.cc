@@ -31,13 +31,13 @@ RdbReceiver::Status RdbReceiver::Take(Bytes bytes) {
   if (items_.HasFailed()) return Status::kFailed;
   if (kept_.empty()) return Read(bytes);
   kept_.append(bytes);
-  if (kept_.size() < enough_) return Status::kMore;
+  if (kept_.size() < retry_at_bytes_) return Status::kMore;
   const std::string whole = std::exchange(kept_, {});
   return Read(whole);
 }
 
 RdbReceiver::Status RdbReceiver::Finish() {
-  enough_ = 0;
+  retry_at_bytes_ = 0;
   const Status status = Take({});
   return status == Status::kMore ? Status::kFailed : status;
 }
@@ -57,7 +57,7 @@ RdbReceiver::Status RdbReceiver::Read(Bytes bytes) {
   if (options_.checksum == RdbReadOptions::Checksum::kVerify) checksum_ = Crc64(checksum_, bytes.substr(0, read));
   base_ += read;
   const uint64_t missing = std::min(input_.MissingBytes(), std::numeric_limits<uint64_t>::max() - rest.size());
-  enough_ = rest.size() + (rest.size() < kShort ? missing : std::max<uint64_t>(missing, rest.size()));
+  retry_at_bytes_ = rest.size() + (rest.size() < kShort ? missing : std::max<uint64_t>(missing, rest.size()));
   kept_.assign(rest);
   return Status::kMore;
 }
@@ -67,7 +67,7 @@ uint64_t RdbReceiver::Checksum(Bytes rest) {
   return Crc64(checksum_, current_.substr(0, current_.size() - rest.size()));
 }
 
-uint64_t RdbReceiver::Ahead() const {
+uint64_t RdbReceiver::MaxBytesAhead() const {
   return std::min(std::max(total_.value_or(kUnknownTotal), base_) - base_, kMostBelieved);
 }
 

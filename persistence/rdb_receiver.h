@@ -18,7 +18,7 @@
 
 namespace respite {
 
-class RdbReceiver final : private RdbItemSource {  // reads an RDB that arrives in pieces
+class RdbReceiver final : private RdbInputOwner {  // reads an RDB that arrives in pieces
  public:
   // `total` is the length of the RDB, if known.
   RdbReceiver(const RdbReadOptions& options, RdbSink& sink, std::optional<uint64_t> total);
@@ -33,15 +33,15 @@ class RdbReceiver final : private RdbItemSource {  // reads an RDB that arrives 
 
  private:
   Status Read(Bytes bytes);
-  uint64_t Checksum(Bytes rest) override;  // CRC-64 of all bytes before `rest`
-  uint64_t Ahead() const override;         // maximum number of bytes that follow
+  uint64_t Checksum(Bytes rest) override;   // CRC-64 of all bytes before `rest`
+  uint64_t MaxBytesAhead() const override;  // maximum number of bytes that follow
 
   const RdbReadOptions options_;
   const std::optional<uint64_t> total_;  // length of the RDB, if known
   RdbItemReader items_;                  // reads the complete items
   RdbInput input_{Bytes()};              // the bytes that are read now
   std::string kept_;                     // start of an incomplete item
-  uint64_t enough_ = 0;                  // size of kept_ at which its item is read again
+  uint64_t retry_at_bytes_ = 0;          // size of kept_ at which its item is read again
   uint64_t base_ = 0;                    // position of kept_ in the RDB
   uint64_t checksum_ = 0;                // checksum of the bytes before base_
   Bytes current_;                        // the argument of Read

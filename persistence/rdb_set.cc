@@ -22,37 +22,37 @@ std::optional<std::vector<int64_t>> IntegersOf(const PackedElements& members) {
   return integers;
 }
 
-RdbValueResult MakeSetTable(const PackedElements& members, const RdbTarget& target) {
+RdbValueResult MakeSetTable(const PackedElements& members, const RdbEntryProperties& target) {
   auto table = std::make_unique<MemberTable>(target.hash_key);
   for (const PackedElement& member : members)
     if (!table->Add(PackedText(member).View())) return BadValue(kRepeatedSetMember);
-  return ObjectEntry(target, ValueType::kSet, std::move(table));
+  return MakeObjectEntry(target, ValueType::kSet, std::move(table));
 }
 
-RdbValueResult ReadLargeSet(RdbInput& input, uint64_t count, const RdbTarget& target) {
+RdbValueResult ReadLargeSet(RdbInput& input, uint64_t count, const RdbEntryProperties& target) {
   auto table = std::make_unique<MemberTable>(target.hash_key);
   for (; count > 0 && !input.Failed(); --count) {
     if (!table->Add(input.Text().View())) return BadValue(kRepeatedSetMember);
     input.Forget();
   }
-  return ObjectEntry(target, ValueType::kSet, std::move(table));
+  return MakeObjectEntry(target, ValueType::kSet, std::move(table));
 }
 
-RdbValueResult MakeListpackSet(const PackedElements& members, const RdbTarget& target) {
+RdbValueResult MakeListpackSet(const PackedElements& members, const RdbEntryProperties& target) {
   if (members.empty()) return EmptyValue();
   if (members.size() > target.limits.set_max_listpack_entries) return MakeSetTable(members, target);
   if (HasEqualElements(members, 1, target.hash_key)) return BadValue(kRepeatedSetMember);
-  return PackedEntry(target, ValueType::kSet, ValueForm::kListpack, MakeListpack(members));
+  return MakePackedEntry(target, ValueType::kSet, ValueForm::kListpack, MakeListpack(members));
 }
 
-RdbValueResult MakeIntegerSet(std::vector<int64_t> integers, const RdbTarget& target) {
+RdbValueResult MakeIntegerSet(std::vector<int64_t> integers, const RdbEntryProperties& target) {
   std::sort(integers.begin(), integers.end());
   if (std::adjacent_find(integers.begin(), integers.end()) != integers.end()) return BadValue(kRepeatedSetMember);
-  return PackedEntry(target, ValueType::kSet, ValueForm::kIntset, MakeIntset(integers));
+  return MakePackedEntry(target, ValueType::kSet, ValueForm::kIntset, MakeIntset(integers));
 }
 
 // Redis: more members than set-max-intset-entries become a table, even if all are integers.
-RdbValueResult ReadPlainSet(RdbInput& input, const RdbTarget& target) {
+RdbValueResult ReadPlainSet(RdbInput& input, const RdbEntryProperties& target) {
   const uint64_t count = input.Count(1);
   if (count == 0) return EmptyValue();
   if (count > target.limits.set_max_intset_entries) return ReadLargeSet(input, count, target);
@@ -63,18 +63,18 @@ RdbValueResult ReadPlainSet(RdbInput& input, const RdbTarget& target) {
   return MakeListpackSet(members, target);
 }
 
-RdbValueResult ReadIntset(RdbInput& input, const RdbTarget& target) {
+RdbValueResult ReadIntset(RdbInput& input, const RdbEntryProperties& target) {
   const RdbText text = input.Text();
   const auto members = IntsetElements(text.View());
   if (!members || members->empty()) return BadValue("Intset integrity check failed.");
   if (members->size() > target.limits.set_max_intset_entries) return MakeSetTable(*members, target);
-  return PackedEntry(target, ValueType::kSet, ValueForm::kIntset, text.View());
+  return MakePackedEntry(target, ValueType::kSet, ValueForm::kIntset, text.View());
 }
 
-RdbValueResult ReadSetListpack(RdbInput& input, const RdbTarget& target) {
+RdbValueResult ReadSetListpack(RdbInput& input, const RdbEntryProperties& target) {
   const RdbText text = input.Text();
-  if (CanBeKept(CanonicalListpack(text.View()), 1, target.limits.set_max_listpack_entries, target))
-    return PackedEntry(target, ValueType::kSet, ValueForm::kListpack, text.View());
+  if (MayStoreUnchanged(CanonicalListpack(text.View()), 1, target.limits.set_max_listpack_entries, target))
+    return MakePackedEntry(target, ValueType::kSet, ValueForm::kListpack, text.View());
   const auto members = ListpackElements(text.View());
   if (!members) return BadValue("Set listpack integrity check failed.");
   return MakeListpackSet(*members, target);
@@ -89,7 +89,7 @@ void WritePlain(RdbOutput& out, Bytes listpack) {
 
 }  // namespace
 
-RdbValueResult ReadRdbSet(RdbInput& input, rdb::Type type, const RdbTarget& target) {
+RdbValueResult ReadRdbSet(RdbInput& input, rdb::Type type, const RdbEntryProperties& target) {
   if (type == rdb::Type::kSetIntset) return ReadIntset(input, target);
   if (type == rdb::Type::kSetListpack) return ReadSetListpack(input, target);
   return ReadPlainSet(input, target);

@@ -13,8 +13,8 @@ constexpr char kNoModule[] = "no matching module";
 
 }  // namespace
 
-RdbHead ReadRdbHead(Bytes bytes, RdbReadOptions::Versions versions) {
-  static_assert(kRdbHeadBytes == rdb::kSignature.size() + rdb::kVersionDigits);
+RdbHeader ParseRdbHeader(Bytes bytes, RdbReadOptions::Versions versions) {
+  static_assert(kRdbHeaderBytes == rdb::kSignature.size() + rdb::kVersionDigits);
   if (!bytes.starts_with(rdb::kSignature)) {
     return {0, RdbFailure::Kind::kSignature, "Wrong signature trying to load DB from file"};
   }

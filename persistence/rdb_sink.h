@@ -32,20 +32,20 @@ class RdbSink {  // receives the content of an RDB file, in order
   virtual void OnDatabase(int /*db*/, uint64_t /*offset*/) {}        // before the keys of a database
   // Called with the announced number of keys of a database, for Database::Reserve. Only a hint, but never more than the
   // rest of the file could contain if each key took 16 bytes.
-  virtual void OnResize(int db, uint64_t keys, uint64_t keys_with_deadline) = 0;  // RESIZEDB
+  virtual void OnResizeDatabase(int db, uint64_t keys, uint64_t keys_with_deadline) = 0;  // RESIZEDB
   // Called with up to `RdbReadOptions::batch` keys of one database, which the sink takes. Inserting into a large
   // keyspace mostly waits for memory, so prefetch the buckets of all keys before inserting the first. The reader does
   // not check for duplicate keys.
   virtual Result<Done> OnEntries(int db, std::span<RdbEntry> entries) = 0;  // some keys, which the sink takes
   // Some old servers wrote such keys.
-  virtual void OnEmptyKey(int db, Bytes key) = 0;  // the value is an empty collection; Redis skips such keys
-  virtual Result<Done> OnLibrary(Bytes code) = 0;  // a function library
+  virtual void OnEmptyCollection(int db, Bytes key) = 0;  // the value is an empty collection; Redis skips such keys
+  virtual Result<Done> OnLibrary(Bytes code) = 0;         // a function library
   // Called for data that a module stored outside keys. Return Done to skip it. The default refuses it, as Redis does.
   virtual Result<Done> OnModuleAux(Bytes module);  // by default refuses the file
   // Called if the value of a key belongs to a module. Return Done to skip the key. The default refuses it.
   virtual Result<Done> OnModuleValue(Bytes module);  // by default refuses the file
   // Called if the file seems good but has no checksum, and the checksum should have been verified.
-  virtual void OnUnverified() {}  // the file has no checksum
+  virtual void OnMissingChecksum() {}  // the file has no checksum
   // Called after every `progress_interval` bytes, possibly in the middle of a long value.
   virtual Result<Done> OnProgress(uint64_t offset) = 0;  // a Failure stops the reading
 };
@@ -99,13 +99,13 @@ struct RdbFailure {  // why and where reading an RDB failed
 };
 
 // The first bytes of an RDB: the signature and the version of the format.
-inline constexpr size_t kRdbHeadBytes = 9;
-struct RdbHead {                          // the signature and version at the start of an RDB
+inline constexpr size_t kRdbHeaderBytes = 9;
+struct RdbHeader {                        // the signature and version at the start of an RDB
   int version = 0;                        // 0 if the bytes contain no version
   std::optional<RdbFailure::Kind> fault;  // why an RDB with this head cannot be read: kSignature or kVersion
   std::string text;                       // of the fault
 };
-// Requires: bytes.size() == kRdbHeadBytes.
-RdbHead ReadRdbHead(Bytes bytes, RdbReadOptions::Versions versions);  // checks the first bytes
+// Requires: bytes.size() == kRdbHeaderBytes.
+RdbHeader ParseRdbHeader(Bytes bytes, RdbReadOptions::Versions versions);  // checks the first bytes
 
 }  // namespace respite

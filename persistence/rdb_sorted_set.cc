@@ -59,11 +59,11 @@ class Records {
   std::vector<ScoreTree::Item> items_;
 };
 
-RdbValueResult MakeSortedSetTable(const std::vector<Scored>& members, const RdbTarget& target) {
+RdbValueResult MakeSortedSetTable(const std::vector<Scored>& members, const RdbEntryProperties& target) {
   Records records(target.hash_key);
   for (const Scored& one : members)
     if (!records.Add(PackedText(one.member).View(), one.score)) return BadValue(kRepeatedSortedSetMember);
-  return ObjectEntry(target, ValueType::kSortedSet, records.TakeTable());
+  return MakeObjectEntry(target, ValueType::kSortedSet, records.TakeTable());
 }
 
 void SortByScore(std::vector<Scored>& members) {
@@ -73,17 +73,17 @@ void SortByScore(std::vector<Scored>& members) {
   if (!std::is_sorted(members.begin(), members.end(), is_before)) std::sort(members.begin(), members.end(), is_before);
 }
 
-RdbValueResult MakeListpackSet(std::vector<Scored> members, const RdbTarget& target) {
+RdbValueResult MakeListpackSet(std::vector<Scored> members, const RdbEntryProperties& target) {
   SortByScore(members);
   ListpackMaker maker;
   for (const Scored& one : members) {
     maker.Append(one.member);
     maker.Append(PackedScore(one.score).Element());
   }
-  return PackedEntry(target, ValueType::kSortedSet, ValueForm::kListpack, maker.Take());
+  return MakePackedEntry(target, ValueType::kSortedSet, ValueForm::kListpack, maker.Take());
 }
 
-RdbValueResult MakeSortedSet(std::vector<Scored> members, const RdbTarget& target) {
+RdbValueResult MakeSortedSet(std::vector<Scored> members, const RdbEntryProperties& target) {
   if (members.size() > target.limits.zset_max_listpack_entries) return MakeSortedSetTable(members, target);
   PackedElements elements;
   for (const Scored& one : members) elements.push_back(one.member);
@@ -95,7 +95,7 @@ double ReadScore(RdbInput& input, rdb::Type type) {
   return type == rdb::Type::kSortedSetAscii ? input.ScoreText() : input.Double();
 }
 
-RdbValueResult ReadLargeSortedSet(RdbInput& input, rdb::Type type, uint64_t count, const RdbTarget& target) {
+RdbValueResult ReadLargeSortedSet(RdbInput& input, rdb::Type type, uint64_t count, const RdbEntryProperties& target) {
   Records records(target.hash_key);
   for (; count > 0 && !input.Failed(); --count) {
     const RdbText member = input.Text();
@@ -104,10 +104,10 @@ RdbValueResult ReadLargeSortedSet(RdbInput& input, rdb::Type type, uint64_t coun
     if (!records.Add(member.View(), score)) return BadValue(kRepeatedSortedSetMember);
     input.Forget();
   }
-  return ObjectEntry(target, ValueType::kSortedSet, records.TakeTable());
+  return MakeObjectEntry(target, ValueType::kSortedSet, records.TakeTable());
 }
 
-RdbValueResult ReadPlainSortedSet(RdbInput& input, rdb::Type type, const RdbTarget& target) {
+RdbValueResult ReadPlainSortedSet(RdbInput& input, rdb::Type type, const RdbEntryProperties& target) {
   const uint64_t count = input.Count(2);
   if (count == 0) return EmptyValue();
   if (count > target.limits.zset_max_listpack_entries) return ReadLargeSortedSet(input, type, count, target);
@@ -147,14 +147,14 @@ bool IsInOrder(const CanonicalListpack& listpack) {
 }
 
 // Stores the listpack unchanged if possible, which keeps the digits of its scores.
-std::optional<RdbValueResult> KeepListpack(Bytes bytes, const RdbTarget& target) {
+std::optional<RdbValueResult> KeepListpack(Bytes bytes, const RdbEntryProperties& target) {
   const CanonicalListpack listpack(bytes);
-  if (!CanBeKept(listpack, 2, target.limits.zset_max_listpack_entries, target) || !IsInOrder(listpack))
+  if (!MayStoreUnchanged(listpack, 2, target.limits.zset_max_listpack_entries, target) || !IsInOrder(listpack))
     return std::nullopt;
-  return PackedEntry(target, ValueType::kSortedSet, ValueForm::kListpack, bytes);
+  return MakePackedEntry(target, ValueType::kSortedSet, ValueForm::kListpack, bytes);
 }
 
-RdbValueResult ReadPacked(RdbInput& input, rdb::Type type, const RdbTarget& target) {
+RdbValueResult ReadPacked(RdbInput& input, rdb::Type type, const RdbEntryProperties& target) {
   const RdbText text = input.Text();
   if (type == rdb::Type::kSortedSetListpack)
     if (auto kept = KeepListpack(text.View(), target)) return std::move(*kept);
@@ -176,7 +176,7 @@ RdbValueResult ReadPacked(RdbInput& input, rdb::Type type, const RdbTarget& targ
 
 }  // namespace
 
-RdbValueResult ReadRdbSortedSet(RdbInput& input, rdb::Type type, const RdbTarget& target) {
+RdbValueResult ReadRdbSortedSet(RdbInput& input, rdb::Type type, const RdbEntryProperties& target) {
   if (type == rdb::Type::kSortedSetZiplist || type == rdb::Type::kSortedSetListpack)
     return ReadPacked(input, type, target);
   return ReadPlainSortedSet(input, type, target);

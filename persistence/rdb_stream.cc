@@ -241,7 +241,7 @@ const char* ReadConsumer(RdbInput& input, rdb::Type type, StreamGroup& group, De
 const char* ReadGroup(RdbInput& input, rdb::Type type, StreamLog& log) {
   const RdbText name = input.Text();
   const StreamId last_id = ReadId(input);
-  const int64_t read = type == rdb::Type::kStreamListpacks ? log.EstimateRead(last_id) : ReadGroupCount(input);
+  const int64_t read = type == rdb::Type::kStreamListpacks ? log.EstimateEntriesRead(last_id) : ReadGroupCount(input);
   if (input.Failed()) return kBadGroup;
   StreamGroup* group = log.CreateGroup(name.View(), last_id, read);
   if (group == nullptr) return kRepeatedGroup;
@@ -281,14 +281,14 @@ void WriteRdbStream(RdbOutput& out, const Entry& entry) {
   for (const auto& [name, group] : log.groups()) WriteGroup(out, name, group);
 }
 
-RdbValueResult ReadRdbStream(RdbInput& input, rdb::Type type, const RdbTarget& target) {
+RdbValueResult ReadRdbStream(RdbInput& input, rdb::Type type, const RdbEntryProperties& target) {
   auto log = std::make_unique<StreamLog>();
   if (const char* why = ReadEntries(input, *log)) return BadValue(why);
   if (const char* why = ReadNumbers(input, type, *log)) return BadValue(why);
   for (uint64_t left = input.Count(1 + 2 + 1 + 1); left > 0 && !input.Failed(); --left) {
     if (const char* why = ReadGroup(input, type, *log)) return BadValue(why);
   }
-  return ObjectEntry(target, ValueType::kStream, std::move(log));
+  return MakeObjectEntry(target, ValueType::kStream, std::move(log));
 }
 
 }  // namespace respite

@@ -16,7 +16,7 @@ IoError RdbFileSupply::Open() {
 }
 
 uint64_t RdbFileSupply::Checksum(Bytes rest) {
-  if (checksums_ && unchecked_ != nullptr && rest.data() != nullptr) {
+  if (computes_checksum_ && unchecked_ != nullptr && rest.data() != nullptr) {
     checksum_ = Crc64(checksum_, {unchecked_, static_cast<size_t>(rest.data() - unchecked_)});
     unchecked_ = rest.data();
   }

@@ -24,7 +24,7 @@ class RdbFileSupply final : public RdbSupply {  // the bytes of a file, with the
         piece_bytes_(piece_bytes),
         next_(offset),
         end_(offset),
-        checksums_(checksum == SupplyChecksum::kCrc64),
+        computes_checksum_(checksum == SupplyChecksum::kCrc64),
         told_(std::move(told)) {}
 
   // Reads the size of the file. Must be called first.
@@ -48,7 +48,7 @@ class RdbFileSupply final : public RdbSupply {  // the bytes of a file, with the
   const size_t piece_bytes_;  // minimum bytes per read
   uint64_t next_;             // offset of the first unread byte
   uint64_t end_;
-  const bool checksums_;  // whether checksum_ is computed
+  const bool computes_checksum_;  // whether checksum_ is computed
   const std::function<bool(uint64_t offset)> told_;
   Piece piece_;                      // the last piece, whose end the input still reads
   Piece spare_;                      // a freed buffer, for the next piece

@@ -19,7 +19,8 @@ PackedElements ElementsOf(const std::vector<RdbText>& texts) {
   return elements;
 }
 
-bool CanBeKept(const CanonicalListpack& listpack, size_t stride, uint64_t max_items, const RdbTarget& target) {
+bool MayStoreUnchanged(const CanonicalListpack& listpack, size_t stride, uint64_t max_items,
+                       const RdbEntryProperties& target) {
   const size_t count = listpack.Count();
   return listpack.IsCanonical() && count > 0 && count % stride == 0 && count / stride <= max_items &&
          !listpack.HasEqualElements(stride, target.hash_key);

@@ -18,7 +18,7 @@
 
 namespace respite {
 
-struct RdbTarget {  // the properties of the new entry except its value
+struct RdbEntryProperties {  // the properties of the new entry except its value
   Bytes key;
   uint32_t access;                    // Entry::Access (LRU or LFU data)
   const EncodingLimits& limits;       // up to which collections are packed
@@ -38,11 +38,11 @@ using RdbValueResult = Result<EntryPtr, RdbValueFault>;
 
 // ReadRdbList … ReadRdbStream read the bytes after the type byte. If the input fails, which the caller must check, the
 // results are meaningless.
-RdbValueResult ReadRdbList(RdbInput& input, rdb::Type type, const RdbTarget& target);
-RdbValueResult ReadRdbSet(RdbInput& input, rdb::Type type, const RdbTarget& target);
-RdbValueResult ReadRdbSortedSet(RdbInput& input, rdb::Type type, const RdbTarget& target);
-RdbValueResult ReadRdbHash(RdbInput& input, rdb::Type type, const RdbTarget& target);
-RdbValueResult ReadRdbStream(RdbInput& input, rdb::Type type, const RdbTarget& target);
+RdbValueResult ReadRdbList(RdbInput& input, rdb::Type type, const RdbEntryProperties& target);
+RdbValueResult ReadRdbSet(RdbInput& input, rdb::Type type, const RdbEntryProperties& target);
+RdbValueResult ReadRdbSortedSet(RdbInput& input, rdb::Type type, const RdbEntryProperties& target);
+RdbValueResult ReadRdbHash(RdbInput& input, rdb::Type type, const RdbEntryProperties& target);
+RdbValueResult ReadRdbStream(RdbInput& input, rdb::Type type, const RdbEntryProperties& target);
 
 // WriteRdbList … WriteRdbStream write the bytes after the type byte, which rdb_value_writer.cc writes.
 void WriteRdbList(RdbOutput& out, const Entry& entry);
@@ -58,11 +58,11 @@ inline Failure<RdbValueFault> EmptyValue() {  // an empty collection, which is s
   return Failure(RdbValueFault{RdbValueFault::Kind::kEmpty, "the collection is empty"});
 }
 
-inline EntryPtr PackedEntry(const RdbTarget& target, ValueType type, ValueForm form, Bytes packed) {
+inline EntryPtr MakePackedEntry(const RdbEntryProperties& target, ValueType type, ValueForm form, Bytes packed) {
   return EntryPtr(Entry::CreatePacked(target.key, type, form, packed, 0, target.access));
 }
-inline EntryPtr ObjectEntry(const RdbTarget& target, ValueType type, std::unique_ptr<Object> object) {
-  return EntryPtr(Entry::CreateObject(target.key, type, std::move(object), target.access));
+inline EntryPtr MakeObjectEntry(const RdbEntryProperties& target, ValueType type, std::unique_ptr<Object> object) {
+  return EntryPtr(Entry::CreateWithObject(target.key, type, std::move(object), target.access));
 }
 
 // Reads `count` texts, or fewer if the input fails. Only for small collections, since all texts are in memory together.
@@ -70,7 +70,8 @@ std::vector<RdbText> ReadTexts(RdbInput& input, uint64_t count);
 PackedElements ElementsOf(const std::vector<RdbText>& texts);  // views of the texts
 // Returns true if a packed collection can be stored unchanged: it is canonical, has at most `max_items` items of
 // `stride` elements each, and the first elements of the items are distinct.
-bool CanBeKept(const CanonicalListpack& listpack, size_t stride, uint64_t max_items, const RdbTarget& target);
+bool MayStoreUnchanged(const CanonicalListpack& listpack, size_t stride, uint64_t max_items,
+                       const RdbEntryProperties& target);
 bool HasLongElement(const PackedElements& elements, uint64_t max);  // one of the elements has more than `max` bytes
 
 }  // namespace respite

@@ -6,13 +6,13 @@ namespace respite {
 
 namespace {
 
-EntryPtr MakeString(const RdbText& text, const RdbTarget& target) {
+EntryPtr MakeString(const RdbText& text, const RdbEntryProperties& target) {
   const auto integer = text.AsInteger();
   StringContent content = integer ? StringContent::Integer(*integer) : StringContent::Value(text.View());
   return EntryPtr(Entry::Create(target.key, std::move(content), target.deadline_ms, target.access));
 }
 
-RdbValueResult ReadAny(RdbInput& input, rdb::Type type, const RdbTarget& target) {
+RdbValueResult ReadAny(RdbInput& input, rdb::Type type, const RdbEntryProperties& target) {
   using rdb::Type;
   switch (type) {
     case Type::kString:
@@ -60,7 +60,7 @@ EntryPtr WithDeadline(EntryPtr entry, int64_t deadline_ms) {
 
 }  // namespace
 
-RdbValueResult ReadRdbValue(RdbInput& input, uint8_t type, const RdbTarget& target) {
+RdbValueResult ReadRdbValue(RdbInput& input, uint8_t type, const RdbEntryProperties& target) {
   auto entry = ReadAny(input, static_cast<rdb::Type>(type), target);
   if (input.Failed()) return BadValue("the value is cut off, or a length in it is wrong");
   if (entry && target.deadline_ms != kNoDeadline && !entry.value()->HasDeadlineSlot())

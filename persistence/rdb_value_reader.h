@@ -15,7 +15,7 @@ namespace respite {
 
 // Returns the entry or the reason why there is none. `type` is the byte before the value. After kEmpty the input
 // continues after the value. Cost: O(size of the value), also in memory.
-RdbValueResult ReadRdbValue(RdbInput& input, uint8_t type, const RdbTarget& target);
+RdbValueResult ReadRdbValue(RdbInput& input, uint8_t type, const RdbEntryProperties& target);
 
 // Applies to the current encodings.
 bool IsPackedRdbType(uint8_t type);  // the value is one packed text, or a list of such texts

@@ -12,8 +12,8 @@ void WriteString(RdbOutput& out, const Entry& entry) {
 }
 
 rdb::Type HashType(const Entry& entry) {
-  if (entry.Form() == ValueForm::kObject) return entry.HasTimedFields() ? rdb::Type::kTimedHash : rdb::Type::kHash;
-  return entry.HasTimedFields() ? rdb::Type::kTimedHashListpack : rdb::Type::kHashListpack;
+  if (entry.Form() == ValueForm::kObject) return entry.HasFieldDeadlines() ? rdb::Type::kTimedHash : rdb::Type::kHash;
+  return entry.HasFieldDeadlines() ? rdb::Type::kTimedHashListpack : rdb::Type::kHashListpack;
 }
 
 rdb::Type SetType(const Entry& entry, RdbDialect dialect) {
@@ -71,7 +71,7 @@ void WriteRdbKeyAndValue(RdbOutput& out, const Entry& entry) {
 }
 
 uint16_t RdbVersionFor(const Entry& entry) {
-  return entry.HasTimedFields() ? rdb::kVersionOfTimedHashes : rdb::kVersion;
+  return entry.HasFieldDeadlines() ? rdb::kVersionOfTimedHashes : rdb::kVersion;
 }
 
 }  // namespace respite

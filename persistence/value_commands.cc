@@ -20,7 +20,7 @@ namespace {
 constexpr size_t kMostItems = 64;
 
 // Returns a place for reading only, at a time when nothing has expired.
-CollectionPlace PlaceOf(const Entry& entry) {
+CollectionContext PlaceOf(const Entry& entry) {
   static constexpr EncodingLimits kUnused;
   return {ValueSlot(&entry), kUnused, std::numeric_limits<int64_t>::min()};
 }
@@ -130,7 +130,7 @@ void WriteHash(RequestOutput& out, const Entry& entry) {
     out.Word(field);
     out.Word(value);
   });
-  if (!entry.HasTimedFields()) return;
+  if (!entry.HasFieldDeadlines()) return;
   FieldDeadlines deadlines(out, entry.Key());
   hash.ForEach([&](Bytes field, Bytes) {
     const int64_t deadline_ms = hash.DeadlineOf(field).value_or(kNoDeadline);

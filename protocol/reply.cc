@@ -128,7 +128,7 @@ void Reply::Bulk(Bytes text) {
 }
 
 void Reply::Bulk(const BlobRef& blob) {
-  if (blob.Size() < ReplyBuffer::kShareFrom) return Bulk(blob.View());
+  if (blob.Size() < ReplyBuffer::kMinSharedBytes) return Bulk(blob.View());
   Header('$', static_cast<int64_t>(blob.Size()));
   out_->AppendShared(blob);
   if (!IsBinary()) out_->Append("\r\n");
@@ -142,15 +142,15 @@ void Reply::Bool(bool value) {
 
 void Reply::Double(double value) {
   if (IsBinary() && IsResp3()) return Binary(',', std::bit_cast<int64_t>(value));
-  DoubleOf(DoubleText(value));
+  DoubleDigits(DoubleText(value));
 }
 
 void Reply::LongDouble(long double value) {
   if (IsBinary() && IsResp3()) return Binary(',', std::bit_cast<int64_t>(static_cast<double>(value)));
-  DoubleOf(LongDoubleText(value));
+  DoubleDigits(LongDoubleText(value));
 }
 
-void Reply::DoubleOf(Bytes text) {
+void Reply::DoubleDigits(Bytes text) {
   if (!IsResp3()) return Bulk(text);
   out_->Append(",");
   out_->Append(text);

@@ -66,7 +66,7 @@ class Reply {  // writes the replies of commands, in RESP2 or RESP3, into a Repl
 
  private:
   void Header(char kind, int64_t value);  // writes the kind, the number and a line end
-  void DoubleOf(Bytes text);              // writes a double with these digits
+  void DoubleDigits(Bytes text);          // writes a double with these digits
   void NullAs(Bytes resp2) {              // `resp2` is the form under RESP2
     if (IsBinary()) return Header('_', IsResp3() ? 3 : 2);
     out_->Append(IsResp3() ? Bytes("_\r\n") : resp2);

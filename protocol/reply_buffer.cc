@@ -8,7 +8,7 @@ std::unique_ptr<char[]> BlockPool::Take() {
   if (free_.empty()) return std::unique_ptr<char[]>(new char[kBlockBytes]);
   auto block = std::move(free_.back());
   free_.pop_back();
-  least_kept_ = std::min(least_kept_, free_.size());
+  min_free_blocks_ = std::min(min_free_blocks_, free_.size());
   return block;
 }
 
@@ -17,14 +17,14 @@ void BlockPool::Return(std::unique_ptr<char[]> block) {
 }
 
 void BlockPool::Trim() {
-  free_.resize(free_.size() - (least_kept_ + 1) / 2);
-  least_kept_ = free_.size();
+  free_.resize(free_.size() - (min_free_blocks_ + 1) / 2);
+  min_free_blocks_ = free_.size();
 }
 
 void BlockPool::Clear() {
   free_.clear();
   free_.shrink_to_fit();
-  least_kept_ = 0;
+  min_free_blocks_ = 0;
 }
 
 Bytes ReplyBuffer::View(size_t index) const {
@@ -63,10 +63,10 @@ void ReplyBuffer::AppendSlowly(Bytes bytes) {
 
 void ReplyBuffer::AppendShared(BlobRef blob) {
   const size_t size = blob.Size();
-  Refer(std::move(blob), 0, size);
+  AppendReference(std::move(blob), 0, size);
 }
 
-void ReplyBuffer::Refer(BlobRef blob, size_t offset, size_t size) {
+void ReplyBuffer::AppendReference(BlobRef blob, size_t offset, size_t size) {
   CloseBlock();
   size_ += size;
   held_bytes_ += size;
@@ -75,9 +75,9 @@ void ReplyBuffer::Refer(BlobRef blob, size_t offset, size_t size) {
 
 void ReplyBuffer::AppendPartSlowly(const BlobPart& part) {
   // A reference to the beginning of a log is worthwhile, because later messages will extend it.
-  const bool shares = part.size >= SharedLog::kLongestInLog ||
-                      (part.size > room_ && (part.offset == 0 || Segments() < kScatteredParts));
-  if (shares) return Refer(part.blob, part.offset, part.size);
+  const bool shares = part.size >= SharedLog::kMaxLoggedMessageBytes ||
+                      (part.size > room_ && (part.offset == 0 || SegmentCount() < kMaxScatteredParts));
+  if (shares) return AppendReference(part.blob, part.offset, part.size);
   Append(part.View());
 }
 

@@ -23,7 +23,7 @@ namespace respite {
 class BlockPool {  // keeps free blocks of kBlockBytes for all reply buffers
  public:
   static constexpr size_t kBlockBytes = 16 * 1024;  // size of each block
-  static constexpr size_t kMaxFreeBlocks = 1024;             // maximum number of free blocks, enough after a busy turn
+  static constexpr size_t kMaxFreeBlocks = 1024;    // maximum number of free blocks, enough after a busy turn
 
   std::unique_ptr<char[]> Take();
   void Return(std::unique_ptr<char[]> block);  // makes the block free
@@ -35,12 +35,12 @@ class BlockPool {  // keeps free blocks of kBlockBytes for all reply buffers
 
  private:
   std::vector<std::unique_ptr<char[]>> free_;
-  size_t least_kept_ = 0;  // minimum number of free blocks since the last Trim
+  size_t min_free_blocks_ = 0;  // minimum number of free blocks since the last Trim
 };
 
 class ReplyBuffer {  // the bytes that wait to be sent to one client
  public:
-  static constexpr size_t kShareFrom = BlockPool::kBlockBytes;  // longer values are referenced, not copied
+  static constexpr size_t kMinSharedBytes = BlockPool::kBlockBytes;  // longer values are referenced, not copied
 
   explicit ReplyBuffer(BlockPool& pool) : pool_(&pool) {}
   ReplyBuffer(const ReplyBuffer&) = delete;
@@ -51,8 +51,8 @@ class ReplyBuffer {  // the bytes that wait to be sent to one client
   // Returns the number of bytes that wait to be sent.
   size_t Size() const { return size_; }
   // Segments returns the number of blocks and Blob references in the queue, and HeldBytes the memory that they hold.
-  size_t Segments() const { return segments_.size() - head_; }  // number of blocks and Blob references
-  size_t HeldBytes() const { return held_bytes_; }              // memory of the blocks and Blobs in the queue
+  size_t SegmentCount() const { return segments_.size() - head_; }  // number of blocks and Blob references
+  size_t HeldBytes() const { return held_bytes_; }                  // memory of the blocks and Blobs in the queue
   size_t BlockBytes() const { return block_bytes_; }  // the part of HeldBytes that is in blocks, not in shared Blobs
   size_t QueueBytes() const { return segments_.capacity() * sizeof(Segment); }  // memory of the queue itself
 
@@ -116,16 +116,16 @@ class ReplyBuffer {  // the bytes that wait to be sent to one client
     bool IsContinuedBy(const BlobPart& part) const { return blob.Is(part.blob) && offset + size == part.offset; }
   };
   // If the buffer has this many segments, further parts are copied into a block instead of referenced.
-  static constexpr size_t kScatteredParts = 4;  // maximum number of segments before parts are copied
+  static constexpr size_t kMaxScatteredParts = 4;  // maximum number of segments before parts are copied
 
   bool IsOpen(size_t index) const { return end_ != nullptr && index + 1 == segments_.size(); }  // the segment can grow
   Bytes View(size_t index) const;
-  void AddBlock();                                       // begins a new block at the end
-  void CloseBlock();                                     // the last block does not grow any more
-  void AppendSlowly(Bytes bytes);                        // if the open block has not enough space
-  void AppendPartSlowly(const BlobPart& part);           // if the last segment does not end where the part begins
-  void Refer(BlobRef blob, size_t offset, size_t size);  // appends a segment that refers to these bytes
-  void Release(Segment& segment);                        // frees what the segment holds
+  void AddBlock();                              // begins a new block at the end
+  void CloseBlock();                            // the last block does not grow any more
+  void AppendSlowly(Bytes bytes);               // if the open block has not enough space
+  void AppendPartSlowly(const BlobPart& part);  // if the last segment does not end where the part begins
+  void AppendReference(BlobRef blob, size_t offset, size_t size);  // appends a segment that refers to these bytes
+  void Release(Segment& segment);                                  // frees what the segment holds
 
   BlockPool* pool_;
   std::vector<Segment> segments_;  // those before head_ are already sent

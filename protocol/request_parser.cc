@@ -120,7 +120,7 @@ RequestParser::Status RequestParser::ParseRequest(RequestBatch& batch, const Req
     if (pos_ == size_) return Status::kIncomplete;
     if (data_[pos_] != '*') return ParseInline(batch);
     const size_t first_word = batch.words.size();
-    const int64_t max_argument = std::min<int64_t>(limits.max_bulk_bytes, kBigArgument - 1);
+    const int64_t max_argument = std::min<int64_t>(limits.max_bulk_bytes, kMinBigArgumentBytes - 1);
     const char* const request_end =
         limits.authenticated ? TakeUsual(data_ + pos_, data_ + size_, max_argument, batch.words) : nullptr;
     if (request_end != nullptr) {
@@ -172,7 +172,7 @@ RequestParser::Status RequestParser::ParseArgument(RequestBatch& batch, const Re
     if (Status status = ParseBulkSize(limits); status != Status::kRequest) return status;
   }
   size_t size = static_cast<size_t>(bulk_size_);
-  if (size >= kBigArgument) {
+  if (size >= kMinBigArgumentBytes) {
     StartBigArgument();
     return FinishBigArgument(batch);
   }
@@ -222,17 +222,17 @@ RequestParser::Number RequestParser::TakeNumberSlowly(const NumberKind& kind) {
   return {Status::kRequest, *value};
 }
 
-BlobRef RequestParser::RoomForBigArgument(size_t arrived) const {
+BlobRef RequestParser::NewBigArgumentBlob(size_t arrived) const {
   constexpr size_t kLeast = 64 * 1024;
   constexpr size_t kGrowth = 4;
   const size_t all = BigArgumentBytes();
-  const size_t room = all - 2 <= kAnnouncedRoom ? all : std::min(all, std::max(kLeast, arrived * kGrowth));
+  const size_t room = all - 2 <= kMaxPreallocatedBytes ? all : std::min(all, std::max(kLeast, arrived * kGrowth));
   return BlobRef::OfSize(std::min(room, static_cast<size_t>(bulk_size_)), room);
 }
 
 void RequestParser::StartBigArgument() {
   big_filled_ = std::min(BigArgumentBytes(), size_ - pos_);
-  blobs_.push_back(RoomForBigArgument(big_filled_));
+  blobs_.push_back(NewBigArgumentBlob(big_filled_));
   big_open_ = true;
   big_in_window_ = big_filled_;
   std::memcpy(blobs_.back().Data(), data_ + pos_, big_filled_);
@@ -240,13 +240,13 @@ void RequestParser::StartBigArgument() {
 }
 
 void RequestParser::GrowBigArgument() {
-  BlobRef larger = RoomForBigArgument(big_filled_);
+  BlobRef larger = NewBigArgumentBlob(big_filled_);
   std::memcpy(larger.Data(), blobs_.back().ConstData(), big_filled_);
   blobs_.back() = std::move(larger);
 }
 
 void RequestParser::RestoreBigArgument() {
-  blobs_.back() = RoomForBigArgument(big_parked_.size());
+  blobs_.back() = NewBigArgumentBlob(big_parked_.size());
   std::copy(big_parked_.begin(), big_parked_.end(), blobs_.back().Data());
   std::vector<char>().swap(big_parked_);
   big_shrunk_ = false;

@@ -4,7 +4,7 @@
 //   1. The caller asks `ReadTarget(scratch)` where to read the next bytes. The target is one of three:
 //      - the caller's scratch buffer, if few bytes are pending;
 //      - the parser's own buffer, if much of a request has arrived or requests wait;
-//      - the final Blob, while an argument of kBigArgument or more bytes arrives. Up to kAnnouncedRoom
+//      - the final Blob, while an argument of kMinBigArgumentBytes or more bytes arrives. Up to kMaxPreallocatedBytes
 //        the Blob has its final size and is never copied. Above that its room grows with the bytes that have
 //        arrived, whatever size was announced.
 //   2. The caller reads, and calls `Received(n)`.
@@ -61,9 +61,9 @@ class RequestParser {  // turns the bytes of one client into requests
   struct NumberKind;  // describes a count or a size, with the error texts of Redis
   enum class Status { kRequest, kIncomplete, kError };
 
-  static constexpr size_t kBigArgument = 32 * 1024;      // bytes; larger arguments arrive in their own Blob
-  static constexpr size_t kAnnouncedRoom = 1024 * 1024;  // such an argument gets its final Blob at once
-  static constexpr size_t kMaxInlineBytes = 64 * 1024;        // maximum bytes of an inline command
+  static constexpr size_t kMinBigArgumentBytes = 32 * 1024;     // bytes; larger arguments arrive in their own Blob
+  static constexpr size_t kMaxPreallocatedBytes = 1024 * 1024;  // such an argument gets its final Blob at once
+  static constexpr size_t kMaxInlineBytes = 64 * 1024;          // maximum bytes of an inline command
 
   // Returns at least one byte of room. The parser uses `scratch` from Received until SaveRest.
   std::span<char> ReadTarget(std::span<char> scratch);  // where the caller must read the next bytes
@@ -120,7 +120,7 @@ class RequestParser {  // turns the bytes of one client into requests
   // Returns the size of the arriving argument including its line end.
   size_t BigArgumentBytes() const { return static_cast<size_t>(bulk_size_) + 2; }  // with its line end
   // Returns a Blob with room for the arriving argument. `arrived` bytes of it have arrived, which limits the room.
-  BlobRef RoomForBigArgument(size_t arrived) const;  // a new Blob, larger than the `arrived` bytes
+  BlobRef NewBigArgumentBlob(size_t arrived) const;  // a new Blob, larger than the `arrived` bytes
   void GrowBigArgument();                            // replaces its full Blob by a larger one
   Status FinishBigArgument(RequestBatch& batch);     // adds it to the batch if all of it has arrived
   void RestoreBigArgument();                         // gives it a Blob again after Shrink

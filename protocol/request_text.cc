@@ -44,7 +44,7 @@ size_t RequestBytes(std::span<const Bytes> words) {
 
 RequestWriter& RequestWriter::Word(Bytes word) {
   constexpr size_t kShort = 128;  // for longer words, copying twice costs more than a flush
-  if (kGathered - used_ < kLongestHead + kShort + kLineEndSize) Flush();
+  if (kGatheredCapacity - used_ < kLongestHead + kShort + kLineEndSize) Flush();
   Head('$', word.size());
   if (word.size() <= kShort) {
     if (!word.empty()) std::memcpy(gathered_.data() + used_, word.data(), word.size());

@@ -29,15 +29,15 @@ class RequestWriter {  // appends one request to a string
   RequestWriter& Integer(int64_t number);  // writes the argument as decimal text
 
  private:
-  static constexpr size_t kGathered = 512;  // capacity of gathered_
+  static constexpr size_t kGatheredCapacity = 512;  // capacity of gathered_
 
   // Writes "<mark><number>\r\n". Requires: gathered_ has room for it.
   void Head(char mark, size_t number);
   void Flush();
 
   std::string& out_;
-  size_t used_ = 0;                       // bytes of gathered_
-  std::array<char, kGathered> gathered_;  // bytes that are not yet in out_
+  size_t used_ = 0;                               // bytes of gathered_
+  std::array<char, kGatheredCapacity> gathered_;  // bytes that are not yet in out_
 };
 
 // Appends all words of a request; Words is a range whose elements convert to Bytes.

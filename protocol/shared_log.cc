@@ -6,10 +6,10 @@ BlobPart SharedLog::Append(Bytes first, std::span<const Bytes> others) {
   size_t size = first.size();
   for (Bytes piece : others) size += piece.size();
   BlobPart part{.blob = {}, .offset = 0, .size = size};
-  if (size > kLongestInLog) {
+  if (size > kMaxLoggedMessageBytes) {
     part.blob = BlobRef::OfSize(size, size);
   } else {
-    if (log_ && log_.Unique()) used_bytes_ = 0;
+    if (log_ && log_.IsUnique()) used_bytes_ = 0;
     if (!log_ || used_bytes_ + size > kLogBytes) {
       log_ = BlobRef::OfSize(kLogBytes, kLogBytes);
       used_bytes_ = 0;

@@ -23,8 +23,8 @@ struct BlobPart {  // a range of bytes in a Blob
 
 class SharedLog {  // stores a message that many clients receive, once for all of them
  public:
-  static constexpr size_t kLogBytes = 16 * 1024 - 24;  // size of one log; with a Blob's header, one size class
-  static constexpr size_t kLongestInLog = 4 * 1024;    // a longer message gets its own Blob
+  static constexpr size_t kLogBytes = 16 * 1024 - 24;         // size of one log; with a Blob's header, one size class
+  static constexpr size_t kMaxLoggedMessageBytes = 4 * 1024;  // a longer message gets its own Blob
 
   // Cost: one copy, and at most one allocation per kLogBytes.
   BlobPart Append(Bytes first, std::span<const Bytes> others);  // appends all pieces as one message

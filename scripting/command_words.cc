@@ -6,14 +6,14 @@
 
 namespace respite {
 
-void CommandWords::Start(size_t count) {
+void CallArguments::Start(size_t count) {
   count_ = used_numbers_ = 0;
   if (words_.size() >= count) return;
   words_.resize(count);
   numbers_.resize(count);
 }
 
-void CommandWords::Add(double number) {
+void CallArguments::Add(double number) {
   constexpr double kLargestPlain = 4611686018427387904.0;  // Redis: half the range of an int64_t
   std::string& text = numbers_[used_numbers_++];
   if (std::abs(number) <= kLargestPlain && number == std::trunc(number)) {

@@ -1,4 +1,4 @@
-// CommandWords: the arguments of one command that a script runs. They are reused, so that a call allocates nothing.
+// CallArguments: the arguments of one command that a script runs. They are reused, so that a call allocates nothing.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace respite {
 
-class CommandWords {  // the arguments of one command that a script runs
+class CallArguments {  // the arguments of one command that a script runs
  public:
   void Start(size_t count);  // removes the previous arguments; at most `count` new ones may follow
   // Adds an argument. Its text must stay valid while the arguments are used.

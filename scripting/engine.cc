@@ -118,7 +118,7 @@ std::optional<ScriptFailure> FailureIn(lua_State* lua) {
   std::optional<std::string> text = FieldText(lua, "err", kLongest);
   if (!text) return std::nullopt;
   if (text->size() > kLongest) return ScriptFailure{kLongError};
-  text->resize(BeforeZero(*text).size());
+  text->resize(TextBeforeNul(*text).size());
   return ScriptFailure{std::move(*text), IsFieldTrue(lua, "ignore_error_stats_update")};
 }
 
@@ -136,7 +136,7 @@ size_t RoomFor(const ScriptEngine::Invocation& invocation) {
 
 ScriptEngine::ScriptEngine(ScriptHost& host, Extend extend)
     : host_(host), watch_(OnCount, kInstructionsPerLook), lua_(lua_newstate(Allocate, this)) {
-  if (lua_ == nullptr) EndOutOfMemory(sizeof(lua_State*));
+  if (lua_ == nullptr) EndProcessOutOfMemory(sizeof(lua_State*));
   *static_cast<ScriptEngine**>(lua_getextraspace(lua_)) = this;
   lua_gc(lua_, LUA_GCSTOP);
   OpenLua51(lua_);
@@ -151,7 +151,7 @@ ScriptEngine::ScriptEngine(ScriptHost& host, Extend extend)
   globals_ = ProtectGlobals(lua_);
   ObserveThreads(lua_, this);
   lua_gc(lua_, LUA_GCCOLLECT);
-  collect_from_ = 2 * used_bytes_ + kCollectLeast;
+  collect_from_ = 2 * used_bytes_ + kMinGarbageToCollect;
 }
 
 ScriptEngine::~ScriptEngine() { lua_close(lua_); }
@@ -160,18 +160,18 @@ void* ScriptEngine::Allocate(void* engine, void* block, size_t old_bytes, size_t
   auto* self = static_cast<ScriptEngine*>(engine);
   if (block == nullptr) old_bytes = 0;  // for a new block, Lua passes the object type instead of the old size
   if (new_bytes == 0) {
-    if (block != nullptr) FreeOfSize(block, old_bytes);
+    if (block != nullptr) FreeSized(block, old_bytes);
     if (block != nullptr) self->used_bytes_ -= SizeClassOf(old_bytes);
     return nullptr;
   }
   const size_t freed = block == nullptr ? 0 : SizeClassOf(old_bytes);
   const size_t used_bytes = self->used_bytes_ - freed + SizeClassOf(new_bytes);
-  if (self->limited_ && new_bytes > old_bytes && used_bytes > self->memory_limit_) return nullptr;
+  if (self->is_memory_limited_ && new_bytes > old_bytes && used_bytes > self->memory_limit_) return nullptr;
   void* moved = block == nullptr ? std::malloc(new_bytes) : std::realloc(block, new_bytes);
   if (moved != nullptr) {
     self->used_bytes_ = used_bytes;
-  } else if (!self->limited_) {
-    EndOutOfMemory(new_bytes);  // a Lua error would not be caught here
+  } else if (!self->is_memory_limited_) {
+    EndProcessOutOfMemory(new_bytes);  // a Lua error would not be caught here
   }
   return moved;
 }
@@ -203,7 +203,7 @@ bool ScriptEngine::MustEnd(lua_State* lua) noexcept {
 }
 
 const char* ScriptEngine::StopReason() {
-  if (phase_ == Phase::kRun) return host_.ShallStop() ? kKilled : nullptr;
+  if (phase_ == Phase::kRun) return host_.PollStopRequest() ? kKilled : nullptr;
   return host_.MonotonicMs() > load_until_ms_ ? kLoadTimeout : nullptr;
 }
 
@@ -219,9 +219,9 @@ int ScriptEngine::Protect(Work& work, Argument argument) {
     return lua_gettop(lua);
   });
   lua_insert(lua_, -1 - arguments);
-  const bool was_limited = std::exchange(limited_, true);
+  const bool was_limited = std::exchange(is_memory_limited_, true);
   const int status = lua_pcall(lua_, arguments, LUA_MULTRET, 0);
-  limited_ = was_limited;
+  is_memory_limited_ = was_limited;
   return status;
 }
 
@@ -269,7 +269,7 @@ void ScriptEngine::PushTexts(std::span<const Bytes> texts) {
   constexpr lua_Integer kTextsPerCheck = 64;
   lua_Integer index = 0;
   for (Bytes text : texts) {
-    if (limited_ && index % kTextsPerCheck == 0) CheckIfDue(lua_);
+    if (is_memory_limited_ && index % kTextsPerCheck == 0) CheckIfDue(lua_);
     lua_pushlstring(lua_, text.data(), text.size());
     lua_rawseti(lua_, -2, ++index);
   }
@@ -331,9 +331,9 @@ std::optional<ScriptFailure> ScriptEngine::RunLibrary(Function function) {
 
 // Calls the function with memory limited. The handler and the function are below the arguments on the stack.
 int ScriptEngine::ProtectedRun(int arguments, int results) {
-  limited_ = true;
+  is_memory_limited_ = true;
   const int status = lua_pcall(lua_, arguments, results, -2 - arguments);
-  limited_ = false;
+  is_memory_limited_ = false;
   return status;
 }
 
@@ -362,18 +362,18 @@ std::optional<ScriptFailure> ScriptEngine::Finish(int status, Bytes name, Reply&
 ScriptFailure ScriptEngine::DescribeFailure(Bytes name) {
   std::optional<ScriptFailure> failure;
   auto describe = [&] { failure = TakeFailure(name); };
-  if (Protect(describe, Argument::kTop) != LUA_OK) failure = BriefFailure(name);
+  if (Protect(describe, Argument::kTop) != LUA_OK) failure = DescribeFailureBriefly(name);
   return *failure;
 }
 
 // Describes the error without allocating in Lua. The error on top is not a table if there was no memory to describe it.
-ScriptFailure ScriptEngine::BriefFailure(Bytes name) {
+ScriptFailure ScriptEngine::DescribeFailureBriefly(Bytes name) {
   const Bytes text = lua_type(lua_, -1) == LUA_TSTRING ? TextAt(lua_, -1) : "execution failure";
   return {"ERR Error running script " + std::string(name) + ", " + std::string(text.substr(0, 100))};
 }
 
 ScriptFailure ScriptEngine::TakeFailure(Bytes name) {
-  if (!lua_istable(lua_, -1)) return BriefFailure(name);
+  if (!lua_istable(lua_, -1)) return DescribeFailureBriefly(name);
   ScriptFailure failure = FailureIn(lua_).value_or(ScriptFailure{kUnknownError});
   const std::optional<std::string> source = FieldText(lua_, "source");
   if (!source || name.empty()) return failure;
@@ -393,7 +393,7 @@ void ScriptEngine::CollectSome() {
   // Runs one step regardless of Lua's own schedule, which is not maintained while the collector is stopped. It would
   // also count freed memory, such as the buffer for a long source, as work done.
   constexpr int kOneStep = 0;
-  if (lua_gc(lua_, LUA_GCSTEP, kOneStep) != 0) collect_from_ = 2 * used_bytes_ + kCollectLeast;
+  if (lua_gc(lua_, LUA_GCSTEP, kOneStep) != 0) collect_from_ = 2 * used_bytes_ + kMinGarbageToCollect;
 }
 
 void ScriptEngine::StartCollector() {

@@ -44,7 +44,7 @@ class ScriptEngine final : private ThreadObserver {
   ScriptEngine(const ScriptEngine&) = delete;
   ScriptEngine& operator=(const ScriptEngine&) = delete;
 
-  // Selects the time limit that may end the compiler: ScriptHost::ShallStop, or the deadline of SetLoadDeadline.
+  // Selects the time limit that may end the compiler: ScriptHost::PollStopRequest, or the deadline of SetLoadDeadline.
   enum class CompileLimit : uint8_t { kHost, kLoadDeadline };
   // Compiles a text; `chunk` is its name in errors ("@user_script"). The error is Lua's text, or names the time limit
   // that ended the compiler. Requires: no script runs in this engine.
@@ -86,7 +86,7 @@ class ScriptEngine final : private ThreadObserver {
   // Returns the engine of a state, for functions that Lua calls.
   static ScriptEngine& Of(lua_State* lua) { return **static_cast<ScriptEngine**>(lua_getextraspace(lua)); }
   ScriptHost& host() { return host_; }
-  CommandWords& words() { return words_; }  // arguments of the command that redis.call runs
+  CallArguments& words() { return words_; }  // arguments of the command that redis.call runs
   lua_State* lua() { return lua_; }
 
  private:
@@ -94,8 +94,9 @@ class ScriptEngine final : private ThreadObserver {
   // While a Watched exists, the engine is in a phase that can be ended.
   class Watched;
 
-  static constexpr size_t kRelieveFrom = size_t{64} << 20;   // used bytes at which the collector starts during a script
-  static constexpr size_t kCollectLeast = size_t{32} << 10;  // bytes of garbage that make a collector step worthwhile
+  static constexpr size_t kRelieveFrom = size_t{64} << 20;  // used bytes at which the collector starts during a script
+  static constexpr size_t kMinGarbageToCollect = size_t{32}
+                                                 << 10;  // bytes of garbage that make a collector step worthwhile
 
   static void* Allocate(void* engine, void* block, size_t old_bytes, size_t new_bytes);  // lua_Alloc with the limit
   static void OnCount(lua_State* lua, lua_Debug*);  // the hook (lua_Hook) of long scripts
@@ -114,25 +115,25 @@ class ScriptEngine final : private ThreadObserver {
   template <typename Prepare>
   std::optional<ScriptFailure> Run(const Invocation& invocation, Prepare prepare, Reply& reply);
   std::optional<ScriptFailure> Finish(int status, Bytes name, Reply& reply);  // writes the reply or returns the failure
-  ScriptFailure DescribeFailure(Bytes name);     // describes the error on top of the stack; `name` of the script
-  ScriptFailure BriefFailure(Bytes name);        // describes it without allocating in Lua
-  ScriptFailure TakeFailure(Bytes name);         // describes the error table on top of the stack
-  void PushTexts(std::span<const Bytes> texts);  // pushes them as one Lua table
-  void CollectSome();                            // runs one step of the collector
-  void StartCollector();                         // for the rest of the running script
+  ScriptFailure DescribeFailure(Bytes name);         // describes the error on top of the stack; `name` of the script
+  ScriptFailure DescribeFailureBriefly(Bytes name);  // describes it without allocating in Lua
+  ScriptFailure TakeFailure(Bytes name);             // describes the error table on top of the stack
+  void PushTexts(std::span<const Bytes> texts);      // pushes them as one Lua table
+  void CollectSome();                                // runs one step of the collector
+  void StartCollector();                             // for the rest of the running script
 
   ScriptHost& host_;
-  CommandWords words_;                   // arguments of the command that redis.call runs
-  size_t used_bytes_ = 0;                // allocated by the Lua state
-  size_t collect_from_ = kCollectLeast;  // used bytes above which the collector runs steps
-  bool limited_ = false;                 // memory is limited; set only while Lua catches the error
-  Phase phase_ = Phase::kIdle;           // whether a script runs or a library is loaded
-  const char* stop_reason_ = nullptr;    // set when the running script has been ended
-  size_t memory_limit_ = kMemoryLimit;   // bytes that scripts may hold
-  int64_t load_until_ms_ = 0;            // monotonic; see SetLoadDeadline
-  bool collector_runs_ = false;          // the script has used a lot of memory
-  ScriptWatch watch_;                    // calls OnCount periodically in a long script
-  Function globals_ = 0;                 // the real table of globals
+  CallArguments words_;                         // arguments of the command that redis.call runs
+  size_t used_bytes_ = 0;                       // allocated by the Lua state
+  size_t collect_from_ = kMinGarbageToCollect;  // used bytes above which the collector runs steps
+  bool is_memory_limited_ = false;              // memory is limited; set only while Lua catches the error
+  Phase phase_ = Phase::kIdle;                  // whether a script runs or a library is loaded
+  const char* stop_reason_ = nullptr;           // set when the running script has been ended
+  size_t memory_limit_ = kMemoryLimit;          // bytes that scripts may hold
+  int64_t load_until_ms_ = 0;                   // monotonic; see SetLoadDeadline
+  bool collector_runs_ = false;                 // the script has used a lot of memory
+  ScriptWatch watch_;                           // calls OnCount periodically in a long script
+  Function globals_ = 0;                        // the real table of globals
   lua_State* lua_;
 };
 

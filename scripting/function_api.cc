@@ -49,7 +49,7 @@ uint32_t ReadFlags(lua_State* lua) {
   WorkCount work(lua);
   for (lua_Integer i = 1; lua_rawgeti(lua, -1, i) != LUA_TNIL; ++i) {
     work.Step();
-    const auto flag = lua_isstring(lua, -1) != 0 ? ScriptFlagOf(ToLower(TextAt(lua, -1))) : std::nullopt;
+    const auto flag = lua_isstring(lua, -1) != 0 ? FindScriptFlag(ToLower(TextAt(lua, -1))) : std::nullopt;
     if (!flag) RaiseError(lua, "unknown flag given");
     flags |= *flag;
     lua_pop(lua, 1);
@@ -64,52 +64,55 @@ constexpr int kCallback = 2;
 // Reads one named argument, whose value is on top. Moves a callback to its place on the stack.
 void ReadArgument(lua_State* lua, Bytes name, Registration& registration) {
   if (EqualsIgnoreCase(name, "function_name")) {
-    registration.name =
-        TextArgument(lua, -1, "function_name argument given to " + InApi(lua, "register_function must be a string"));
+    registration.name = TextArgument(
+        lua, -1, "function_name argument given to " + PrefixTableName(lua, "register_function must be a string"));
   } else if (EqualsIgnoreCase(name, "description")) {
-    registration.description =
-        TextArgument(lua, -1, "description argument given to " + InApi(lua, "register_function must be a string"));
+    registration.description = TextArgument(
+        lua, -1, "description argument given to " + PrefixTableName(lua, "register_function must be a string"));
   } else if (EqualsIgnoreCase(name, "callback")) {
     if (!lua_isfunction(lua, -1))
-      RaiseError(lua, "callback argument given to " + InApi(lua, "register_function must be a function"));
+      RaiseError(lua, "callback argument given to " + PrefixTableName(lua, "register_function must be a function"));
     lua_pushvalue(lua, -1);
     lua_replace(lua, kCallback);
   } else if (EqualsIgnoreCase(name, "flags")) {
     if (!lua_istable(lua, -1)) {
-      RaiseError(lua,
-                 "flags argument to " + InApi(lua, "register_function must be a table representing function flags"));
+      RaiseError(lua, "flags argument to " +
+                          PrefixTableName(lua, "register_function must be a table representing function flags"));
     }
     registration.flags = ReadFlags(lua);
   } else {
-    RaiseError(lua, "unknown argument given to " + InApi(lua, "register_function"));
+    RaiseError(lua, "unknown argument given to " + PrefixTableName(lua, "register_function"));
   }
 }
 
 Registration ReadNamed(lua_State* lua) {
   if (!lua_istable(lua, kTable)) {
-    RaiseError(lua, "calling " + InApi(lua,
-                                       "register_function with a single argument is only applicable to Lua table "
-                                       "(representing named arguments)."));
+    RaiseError(lua,
+               "calling " + PrefixTableName(lua,
+                                            "register_function with a single argument is only applicable to Lua table "
+                                            "(representing named arguments)."));
   }
   Registration registration;
   lua_settop(lua, kCallback);
   for (lua_pushnil(lua); lua_next(lua, kTable) != 0; lua_pop(lua, 1)) {
     if (lua_isstring(lua, -2) == 0) {
-      RaiseError(lua, "named argument key given to " + InApi(lua, "register_function is not a string"));
+      RaiseError(lua, "named argument key given to " + PrefixTableName(lua, "register_function is not a string"));
     }
     // A number is not a name. It must not be converted to text either, because lua_next needs the key unchanged.
     ReadArgument(lua, lua_type(lua, -2) == LUA_TSTRING ? TextAt(lua, -2) : Bytes(), registration);
   }
-  if (!registration.name) RaiseError(lua, InApi(lua, "register_function must get a function name argument"));
-  if (lua_isnil(lua, kCallback)) RaiseError(lua, InApi(lua, "register_function must get a callback argument"));
+  if (!registration.name) RaiseError(lua, PrefixTableName(lua, "register_function must get a function name argument"));
+  if (lua_isnil(lua, kCallback))
+    RaiseError(lua, PrefixTableName(lua, "register_function must get a callback argument"));
   return registration;
 }
 
 Registration ReadPositional(lua_State* lua) {
   Registration registration;
-  registration.name = TextArgument(lua, 1, "first argument to " + InApi(lua, "register_function must be a string"));
+  registration.name =
+      TextArgument(lua, 1, "first argument to " + PrefixTableName(lua, "register_function must be a string"));
   if (!lua_isfunction(lua, kCallback)) {
-    RaiseError(lua, "second argument to " + InApi(lua, "register_function must be a function"));
+    RaiseError(lua, "second argument to " + PrefixTableName(lua, "register_function must be a function"));
   }
   return registration;
 }
@@ -122,10 +125,11 @@ bool HasFunction(const FunctionLibrary& library, Bytes name) {
 int RegisterFunction(lua_State* lua) {
   FunctionLibrary* library = LoadedLibrary(lua);
   if (library == nullptr) {
-    return RaiseError(lua, InApi(lua, "register_function can only be called on FUNCTION LOAD command"));
+    return RaiseError(lua, PrefixTableName(lua, "register_function can only be called on FUNCTION LOAD command"));
   }
   const int count = lua_gettop(lua);
-  if (count < 1 || count > 2) return RaiseError(lua, "wrong number of arguments to " + InApi(lua, "register_function"));
+  if (count < 1 || count > 2)
+    return RaiseError(lua, "wrong number of arguments to " + PrefixTableName(lua, "register_function"));
   Registration registration = count == 1 ? ReadNamed(lua) : ReadPositional(lua);
   if (!IsFunctionName(*registration.name)) return RaiseError(lua, kBadFunctionName);
   if (HasFunction(*library, *registration.name)) return RaiseError(lua, "Function already exists in the library");

@@ -91,14 +91,14 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
   FunctionLibraries(ScriptHost& host, const HashKey& hash_key)
       : host_(host), hash_key_(hash_key), contents_(hash_key) {}
 
-  FunctionLibraries EmptyTwin() const {  // has the same settings but no libraries; contents can be exchanged
+  FunctionLibraries MakeEmpty() const {  // has the same settings but no libraries; contents can be exchanged
     return FunctionLibraries(host_, hash_key_);
   }
 
   // Adds a library. If it fails, nothing changes; the error is the text for the client, without "ERR". Cost: O(size of
   // the code), plus running the code.
   Result<const FunctionLibrary*> Load(Bytes code, OnExisting on_existing, Origin origin = Origin::kClient);
-  int64_t LoadedForMs() const { return total_load_time_ms_; }  // the total time that Load has taken so far
+  int64_t TotalLoadTimeMs() const { return total_load_time_ms_; }  // the total time that Load has taken so far
   // Adds all libraries or none. No other client is served meanwhile, so libraries from a client share one time limit.
   Result<Done> Restore(std::span<const std::string> codes, RestorePolicy policy, TimeLimit limit,
                        Origin origin = Origin::kClient);

@@ -339,7 +339,7 @@ class Decoder {
 
   void Descend(size_t slots) {
     ++depth_;
-    if (depth_ <= config_.decode_max_depth && ReserveSlots(lua_, slots)) return;
+    if (depth_ <= config_.decode_max_depth && ReserveStackSlots(lua_, slots)) return;
     luaL_error(lua_, "Found too many nested data structures (%d) at character %d", depth_,
                static_cast<int>(next_ - begin_));
   }

@@ -97,7 +97,7 @@ class Encoder {
   }
 
   void AppendTable(int depth) {
-    if (depth > config_.encode_max_depth || !ReserveSlots(lua_, 3)) {
+    if (depth > config_.encode_max_depth || !ReserveStackSlots(lua_, 3)) {
       luaL_error(lua_, "Cannot serialise, excessive nesting (%d)", depth);
     }
     const int64_t size = ArraySize();

@@ -13,8 +13,8 @@
 // The reader accepts everything except bin, ext and the byte c1, which are bad data. A uint 64 of 2^63 or more is read
 // as the negative number with the same bits.
 //
-// The number of stack slots limits the nesting of input (RequireSlots): 4000 arrays, or 8000 maps as keys. An announced
-// length reserves memory for a few elements only, so a false length costs nothing.
+// The number of stack slots limits the nesting of input (RequireStackSlots): 4000 arrays, or 8000 maps as keys. An
+// announced length reserves memory for a few elements only, so a false length costs nothing.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -327,7 +327,7 @@ class MessageUnpacker {
   }
 
   // Redis: each open array needs one more stack slot than here; the slot counts towards the maximum depth.
-  void ReserveInside(size_t count, const char* why) { RequireSlots(lua_, open_arrays_ + count, why); }
+  void ReserveInside(size_t count, const char* why) { RequireStackSlots(lua_, open_arrays_ + count, why); }
 
   lua_State* lua_;
   WorkCount work_;
@@ -338,7 +338,7 @@ class MessageUnpacker {
 int PackMessages(lua_State* lua) {
   const int count = lua_gettop(lua);
   if (count == 0) return luaL_argerror(lua, 0, "MessagePack pack needs input.");
-  if (!ReserveSlots(lua, static_cast<size_t>(count))) {
+  if (!ReserveStackSlots(lua, static_cast<size_t>(count))) {
     return luaL_argerror(lua, 0, "Too many arguments for MessagePack pack.");
   }
   MessagePacker packer(lua);

@@ -278,7 +278,7 @@ class Unpacker {
       const Item item = format_.Next(position_);
       position_ += item.alignment;
       RequireData(item.size);
-      RequireSlots(lua_, 2, "too many results");
+      RequireStackSlots(lua_, 2, "too many results");
       position_ += Read(item);
     }
     lua_pushnumber(lua_, static_cast<double>(static_cast<int64_t>(position_ + 1)));

@@ -60,13 +60,13 @@ uintptr_t StackFloor() {
   return floor;
 }
 
-bool ReserveSlots(lua_State* lua, size_t count) {
+bool ReserveStackSlots(lua_State* lua, size_t count) {
   const auto used = static_cast<size_t>(lua_gettop(lua));
-  return used + count <= kMaxSlots && HasStackRoom() && lua_checkstack(lua, static_cast<int>(count)) != 0;
+  return used + count <= kMaxSlots && HasStackSpace() && lua_checkstack(lua, static_cast<int>(count)) != 0;
 }
 
-void RequireSlots(lua_State* lua, size_t count, const char* why) {
-  if (!ReserveSlots(lua, count)) luaL_error(lua, "stack overflow (%s)", why);
+void RequireStackSlots(lua_State* lua, size_t count, const char* why) {
+  if (!ReserveStackSlots(lua, count)) luaL_error(lua, "stack overflow (%s)", why);
 }
 
 PrintedNumber::PrintedNumber(double number, int precision) {

@@ -43,20 +43,20 @@ class WorkCount {  // calls the script's hook periodically in a long C++ loop
   explicit WorkCount(lua_State* lua) : lua_(lua) {}
 
   void Step() {
-    if (++steps_ % kStepsPerCheck == 0 && (steps_ % kStepsPerLook == 0 || IsLookWanted())) CallHook(lua_);
+    if (++steps_ % kStepsPerRequestPoll == 0 && (steps_ % kStepsPerHookCall == 0 || IsCheckRequested())) CallHook(lua_);
   }
   void AddSteps(size_t count) {  // counts many steps, such as the bytes of a text
-    steps_ += static_cast<uint32_t>(std::min<size_t>(count, kStepsPerLook));
-    if (steps_ < kStepsPerLook) return;
+    steps_ += static_cast<uint32_t>(std::min<size_t>(count, kStepsPerHookCall));
+    if (steps_ < kStepsPerHookCall) return;
     steps_ = 0;
     CallHook(lua_);
   }
 
  private:
-  static constexpr uint32_t kStepsPerLook = 16384;  // between two hook calls: some hundred microseconds
-  static constexpr uint32_t kStepsPerCheck = 16;    // between two tests of IsLookWanted
+  static constexpr uint32_t kStepsPerHookCall = 16384;  // between two hook calls: some hundred microseconds
+  static constexpr uint32_t kStepsPerRequestPoll = 16;  // between two tests of IsCheckRequested
 
-  bool IsLookWanted() const {  // ScriptWatch sets the hook count to 1 to request a hook call
+  bool IsCheckRequested() const {  // ScriptWatch sets the hook count to 1 to request a hook call
     return lua_gethookcount(lua_) == 1;
   }
 
@@ -69,15 +69,15 @@ class WorkCount {  // calls the script's hook periodically in a long C++ loop
 // the main thread, `ulimit -s` does at the start. Cost: the first call on a thread asks the system.
 uintptr_t StackFloor();  // lowest address to which recursion may grow the native stack
 
-inline bool HasStackRoom() {  // returns false if recursion must stop
+inline bool HasStackSpace() {  // returns false if recursion must stop
   return reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) > StackFloor();
 }
 
 // Makes room for `count` more values on the stack. Returns false beyond the 8000 slots that Lua 5.1 gives a C function,
 // and when the native stack is nearly used up. This bounds the nesting depth in the libraries.
-bool ReserveSlots(lua_State* lua, size_t count);  // of Lua's stack; returns false beyond 8000
-// Makes room as ReserveSlots does, but raises an error instead of returning false: "stack overflow (<why>)".
-void RequireSlots(lua_State* lua, size_t count, const char* why);  // of Lua's stack, or raises an error
+bool ReserveStackSlots(lua_State* lua, size_t count);  // of Lua's stack; returns false beyond 8000
+// Makes room as ReserveStackSlots does, but raises an error instead of returning false: "stack overflow (<why>)".
+void RequireStackSlots(lua_State* lua, size_t count, const char* why);  // of Lua's stack, or raises an error
 
 // A number as printf's "%.<precision>g" writes it: 5, 0.1, 1e+15, -0, inf, -nan. Lua 5.1 uses a precision of 14.
 // Requires: 1 <= precision <= 14.

@@ -76,7 +76,7 @@ inline int RawSize(lua_State* lua, int index) {  // elements of a sequence, with
 
 ThreadObserver* ObserverOf(lua_State* lua);  // null if there is none
 // For functions that catch errors: raises the error on top again if the script has been ended.
-void PassOnEnd(lua_State* lua);  // after catching an error: raises it again if the script has been ended
+void ReraiseIfScriptEnded(lua_State* lua);  // after catching an error: raises it again if the script has been ended
 
 // getfenv and setfenv.
 int GetEnvironment(lua_State* lua);  // getfenv

@@ -123,7 +123,7 @@ int Xpcall(lua_State* lua) {
   lua_pushcclosure(lua, HandleError, 1);
   lua_insert(lua, 1);
   const int status = lua_pcall(lua, 0, LUA_MULTRET, 1);
-  if (status != LUA_OK) PassOnEnd(lua);
+  if (status != LUA_OK) ReraiseIfScriptEnded(lua);
   lua_pushboolean(lua, status == LUA_OK);
   lua_replace(lua, 1);
   return lua_gettop(lua);
@@ -132,7 +132,7 @@ int Xpcall(lua_State* lua) {
 // Loads text, but no bytecode. Pushes the function, or nil and the message.
 int LoadText(lua_State* lua, Bytes text, const char* chunk_name) {
   if (LoadSource(lua, text, chunk_name) == LUA_OK) return 1;
-  PassOnEnd(lua);
+  ReraiseIfScriptEnded(lua);
   lua_pushnil(lua);
   lua_insert(lua, -2);
   return 2;
@@ -176,7 +176,7 @@ int Load(lua_State* lua) {
   lua_pushcfunction(lua, ReadAll);
   lua_pushvalue(lua, 1);
   if (lua_pcall(lua, 1, 1, 0) != LUA_OK) {
-    PassOnEnd(lua);
+    ReraiseIfScriptEnded(lua);
     lua_pushnil(lua);
     lua_insert(lua, -2);
     return 2;

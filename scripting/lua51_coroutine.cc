@@ -56,7 +56,7 @@ Resumed ResumeThread(lua_State* lua, lua_State* thread, int arguments) {
   if (is_error) results = 1;
   if (!lua_checkstack(lua, results + 1)) luaL_error(lua, "too many results to resume");
   lua_xmove(thread, lua, results);
-  if (is_error) PassOnEnd(lua);
+  if (is_error) ReraiseIfScriptEnded(lua);
   return {is_error, results};
 }
 
@@ -113,7 +113,7 @@ ThreadObserver* ObserverOf(lua_State* lua) {
   return observer;
 }
 
-void PassOnEnd(lua_State* lua) {
+void ReraiseIfScriptEnded(lua_State* lua) {
   ThreadObserver* const observer = ObserverOf(lua);
   if (observer != nullptr && observer->MustEnd(lua)) lua_error(lua);
 }

@@ -58,8 +58,8 @@ const char* PatternMatcher::MatchAt(const char* start) {
 }
 
 const char* PatternMatcher::Match(const char* at, const char* item) {
-  if (++depth_ > kMaxDepth || !HasStackRoom()) luaL_error(lua_, "pattern too complex");
-  Spend(kWorkOfStep);
+  if (++depth_ > kMaxDepth || !HasStackSpace()) luaL_error(lua_, "pattern too complex");
+  AddWork(kWorkPerMatchCall);
   const char* end = MatchItems(at, item);
   depth_--;
   return end;
@@ -87,7 +87,7 @@ const char* PatternMatcher::MatchItems(const char* at, const char* item) {
       default:
         break;
     }
-    const char* item_end = ItemEnd(item);
+    const char* item_end = FindItemEnd(item);
     if (std::strchr("?*+-", At(item_end)) != nullptr && item_end < pattern_end_) {
       return MatchQuantified(at, item, item_end);
     }
@@ -112,11 +112,11 @@ const char* PatternMatcher::MatchEscape(const char* at, const char* item) {
 const char* PatternMatcher::MatchQuantified(const char* at, const char* item, const char* item_end) {
   switch (*item_end) {
     case '*':
-      return MatchMost(at, item, item_end);
+      return MatchGreedy(at, item, item_end);
     case '+':
-      return MatchesOne(at, item, item_end) ? MatchMost(at + 1, item, item_end) : nullptr;
+      return MatchesOne(at, item, item_end) ? MatchGreedy(at + 1, item, item_end) : nullptr;
     case '-':
-      return MatchFewest(at, item, item_end);
+      return MatchLazy(at, item, item_end);
     default:
       break;
   }
@@ -126,7 +126,7 @@ const char* PatternMatcher::MatchQuantified(const char* at, const char* item, co
   return Match(at, item_end + 1);
 }
 
-const char* PatternMatcher::MatchMost(const char* at, const char* item, const char* item_end) {
+const char* PatternMatcher::MatchGreedy(const char* at, const char* item, const char* item_end) {
   ptrdiff_t count = 0;
   while (MatchesOne(at + count, item, item_end)) count++;
   for (; count >= 0; count--) {
@@ -135,7 +135,7 @@ const char* PatternMatcher::MatchMost(const char* at, const char* item, const ch
   return nullptr;
 }
 
-const char* PatternMatcher::MatchFewest(const char* at, const char* item, const char* item_end) {
+const char* PatternMatcher::MatchLazy(const char* at, const char* item, const char* item_end) {
   while (true) {
     if (const char* end = Match(at, item_end + 1)) return end;
     if (!MatchesOne(at, item, item_end)) return nullptr;
@@ -149,7 +149,7 @@ const char* PatternMatcher::MatchBalanced(const char* at, const char* item) {
   if (at == subject_end || *at != item[0]) return nullptr;
   int open = 1;
   for (const char* place = at + 1; place < subject_end; place++) {
-    Spend(1);
+    AddWork(1);
     if (*place == item[1]) {
       if (--open == 0) return Match(place + 1, item + 2);
     } else if (*place == item[0]) {
@@ -163,8 +163,8 @@ const char* PatternMatcher::MatchBalanced(const char* at, const char* item) {
 // subject count as zeros.
 const char* PatternMatcher::MatchFrontier(const char* at, const char* item) {
   if (At(item) != '[') luaL_error(lua_, "missing '[' after '%%f' in pattern");
-  const char* set_end = ItemEnd(item);
-  Spend(static_cast<size_t>(set_end - item));
+  const char* set_end = FindItemEnd(item);
+  AddWork(static_cast<size_t>(set_end - item));
   const bool is_end = at == subject_.data() + subject_.size();
   const auto before = static_cast<unsigned char>(at == subject_.data() ? '\0' : at[-1]);
   const auto here = static_cast<unsigned char>(is_end ? '\0' : *at);
@@ -177,7 +177,7 @@ const char* PatternMatcher::MatchBackReference(const char* at, const char* item)
   const auto size = static_cast<size_t>(capture.size);
   const auto rest = static_cast<size_t>(subject_.data() + subject_.size() - at);
   if (rest < size) return nullptr;
-  Spend(size);
+  AddWork(size);
   if (std::memcmp(capture.start, at, size) != 0) return nullptr;
   return Match(at + size, item + 1);
 }
@@ -201,15 +201,15 @@ const char* PatternMatcher::EndCapture(const char* at, const char* item) {
   return end;
 }
 
-const char* PatternMatcher::ItemEnd(const char* item) {
-  if (*item == '[') return SetEnd(item);
+const char* PatternMatcher::FindItemEnd(const char* item) {
+  if (*item == '[') return FindSetEnd(item);
   if (*item != kEscape) return item + 1;
   if (item + 1 >= pattern_end_) luaL_error(lua_, "malformed pattern (ends with '%%')");
   return item + 2;
 }
 
 // Returns the end of a set. A closing bracket directly after the opening one (or its ^) belongs to the set.
-const char* PatternMatcher::SetEnd(const char* set) {
+const char* PatternMatcher::FindSetEnd(const char* set) {
   const char* place = set + 1;
   if (At(place) == '^') place++;
   do {
@@ -221,7 +221,7 @@ const char* PatternMatcher::SetEnd(const char* set) {
 }
 
 bool PatternMatcher::MatchesOne(const char* at, const char* item, const char* item_end) {
-  Spend(static_cast<size_t>(item_end - item));  // the cost of finding the item's end, and of comparing
+  AddWork(static_cast<size_t>(item_end - item));  // the cost of finding the item's end, and of comparing
   if (at >= subject_.data() + subject_.size()) return false;
   const auto c = static_cast<unsigned char>(*at);
   switch (*item) {

@@ -28,11 +28,11 @@ class PatternMatcher {  // matches one Lua pattern at positions of one subject
 
  private:
   static constexpr int kMaxCaptures = 32;
-  static constexpr int kMaxDepth = 1000;             // of recursion
-  static constexpr size_t kWorkPerLook = 4'000'000;  // between two hook calls, in bytes compared: a few ms
-  static constexpr size_t kWorkOfStep = 16;          // work of one call of Match
-  static constexpr ptrdiff_t kUnfinished = -1;       // Capture::size before its closing bracket
-  static constexpr ptrdiff_t kPosition = -2;         // Capture::size of "()", which captures a position
+  static constexpr int kMaxDepth = 1000;                 // of recursion
+  static constexpr size_t kWorkPerHookCall = 4'000'000;  // between two hook calls, in bytes compared: a few ms
+  static constexpr size_t kWorkPerMatchCall = 16;        // work of one call of Match
+  static constexpr ptrdiff_t kUnfinished = -1;           // Capture::size before its closing bracket
+  static constexpr ptrdiff_t kPosition = -2;             // Capture::size of "()", which captures a position
 
   struct Capture {      // text that a bracketed part of the pattern matched
     const char* start;  // in the subject
@@ -43,8 +43,8 @@ class PatternMatcher {  // matches one Lua pattern at positions of one subject
   const char* MatchItems(const char* at, const char* item);   // does the work of Match
   const char* MatchEscape(const char* at, const char* item);  // %b, %f, or a back reference %1 to %9
   const char* MatchQuantified(const char* at, const char* item, const char* item_end);  // an item before ? * + or -
-  const char* MatchMost(const char* at, const char* item, const char* item_end);        // `*`: as often as possible
-  const char* MatchFewest(const char* at, const char* item, const char* item_end);      // `-`: as rarely as possible
+  const char* MatchGreedy(const char* at, const char* item, const char* item_end);      // `*`: as often as possible
+  const char* MatchLazy(const char* at, const char* item, const char* item_end);        // `-`: as rarely as possible
   const char* MatchBalanced(const char* at, const char* item);                          // %b()
   const char* MatchFrontier(const char* at, const char* item);                          // %f[set]
   const char* MatchBackReference(const char* at, const char* item);                     // %1 to %9
@@ -52,12 +52,12 @@ class PatternMatcher {  // matches one Lua pattern at positions of one subject
   const char* EndCapture(const char* at, const char* item);                             // at the closing bracket
 
   char At(const char* place) const { return place < pattern_end_ ? *place : '\0'; }
-  const char* ItemEnd(const char* item);                                    // the end of one class, set or character
-  const char* SetEnd(const char* set);                                      // the end of [set]
+  const char* FindItemEnd(const char* item);                                // the end of one class, set or character
+  const char* FindSetEnd(const char* set);                                  // the end of [set]
   bool MatchesOne(const char* at, const char* item, const char* item_end);  // whether one character matches the item
-  void Spend(size_t work) {  // counts work, and calls the script's hook from time to time
+  void AddWork(size_t work) {  // counts work, and calls the script's hook from time to time
     work_ += work;
-    if (work_ >= kWorkPerLook) CallScriptHook();
+    if (work_ >= kWorkPerHookCall) CallScriptHook();
   }
   void CallScriptHook();  // calls the script's hook, which may end the script
   bool IsInSet(unsigned char c, const char* set, const char* set_end) const;  // set: "[…]"

@@ -271,10 +271,10 @@ class ReplyWriter {
 
   void WriteTable() {
     if (Has("err", LUA_TSTRING)) {
-      WriteError(BeforeZero(TextAt(lua_, -1)));
+      WriteError(TextBeforeNul(TextAt(lua_, -1)));
     } else if (Has("ok", LUA_TSTRING)) {
       RequireRoom(TextAt(lua_, -1).size());
-      reply_.Simple(OneLine(BeforeZero(TextAt(lua_, -1))));
+      reply_.Simple(OneLine(TextBeforeNul(TextAt(lua_, -1))));
     } else if (Has("double", LUA_TNUMBER)) {
       reply_.Double(lua_tonumber(lua_, -1));
     } else if (Has("big_number", LUA_TSTRING)) {

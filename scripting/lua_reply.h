@@ -34,7 +34,7 @@ void PushErrorTable(lua_State* lua, Bytes text);  // {err=text}
 // limit of a script. Stops early, with an incomplete reply, if the host says that the reply is unwanted.
 void WriteReply(lua_State* lua, Reply& reply, ScriptHost& host);  // converts the value on top of the stack, and pops it
 
-inline Bytes BeforeZero(Bytes text) {  // Redis: errors and statuses are C strings
+inline Bytes TextBeforeNul(Bytes text) {  // Redis: errors and statuses are C strings
   return text.substr(0, text.find('\0'));
 }
 

@@ -30,18 +30,18 @@ int PushError(lua_State* lua, Bytes text) {
 ScriptHost& HostFor(lua_State* lua, const char* function) {
   ScriptEngine& engine = EngineOf(lua);
   if (!engine.IsRunning()) {
-    RaiseError(lua, InApi(lua, function) + " can only be called inside a script invocation");
+    RaiseError(lua, PrefixTableName(lua, function) + " can only be called inside a script invocation");
   }
   return engine.host();
 }
 
-// Stores the arguments in the engine's CommandWords. Returns false and pushes an error table if a value has the wrong
+// Stores the arguments in the engine's CallArguments. Returns false and pushes an error table if a value has the wrong
 // type.
 bool TakeWords(lua_State* lua) {
   const int count = lua_gettop(lua);
   if (count == 0)
     return PushError(lua, "Please specify at least one argument for this " + std::string(DialectOf(lua).call)) == 0;
-  CommandWords& words = EngineOf(lua).words();
+  CallArguments& words = EngineOf(lua).words();
   words.Start(static_cast<size_t>(count));
   for (int i = 1; i <= count; ++i) {
     switch (lua_type(lua, i)) {
@@ -75,7 +75,7 @@ int ProtectedCall(lua_State* lua) {
 int ErrorReply(lua_State* lua) {
   if (lua_gettop(lua) != 1 || lua_type(lua, 1) != LUA_TSTRING)
     return PushError(lua, "wrong number or type of arguments");
-  Bytes text = BeforeZero(TextAt(lua, 1));
+  Bytes text = TextBeforeNul(TextAt(lua, 1));
   if (text.starts_with('-')) text.remove_prefix(1);
   // Redis: a single word is a text without an error code.
   const size_t blank = text.find(' ');
@@ -109,7 +109,7 @@ int Sha1Hex(lua_State* lua) {
 
 int Log(lua_State* lua) {
   const int count = lua_gettop(lua);
-  if (count < 2) return RaiseError(lua, InApi(lua, "log() requires two arguments or more."));
+  if (count < 2) return RaiseError(lua, PrefixTableName(lua, "log() requires two arguments or more."));
   if (lua_isnumber(lua, 1) == 0) return RaiseError(lua, "First argument must be a number (log level).");
   const lua_Number level = std::trunc(lua_tonumber(lua, 1));
   if (!(level >= 0 && level <= 3)) {
@@ -127,7 +127,7 @@ int Log(lua_State* lua) {
 
 int SetResp(lua_State* lua) {
   ScriptHost& host = HostFor(lua, "setresp");
-  if (lua_gettop(lua) != 1) return RaiseError(lua, InApi(lua, "setresp() requires one argument."));
+  if (lua_gettop(lua) != 1) return RaiseError(lua, PrefixTableName(lua, "setresp() requires one argument."));
   const lua_Number version = std::trunc(lua_tonumber(lua, 1));
   if (version != 2 && version != 3) return RaiseError(lua, "RESP version must be 2 or 3.");
   host.SetResp(version == 3 ? RespVersion::kResp3 : RespVersion::kResp2);
@@ -136,7 +136,7 @@ int SetResp(lua_State* lua) {
 
 int SetRepl(lua_State* lua) {
   ScriptHost& host = HostFor(lua, "set_repl");
-  if (lua_gettop(lua) != 1) return RaiseError(lua, InApi(lua, "set_repl() requires one argument."));
+  if (lua_gettop(lua) != 1) return RaiseError(lua, PrefixTableName(lua, "set_repl() requires one argument."));
   const lua_Number flags = std::trunc(lua_tonumber(lua, 1));
   if (!(flags >= 0 && flags <= int{kReplicateAll})) {
     return RaiseError(lua, "Invalid replication flags. Use REPL_AOF, REPL_REPLICA, REPL_ALL or REPL_NONE.");
@@ -163,7 +163,7 @@ int AclCheckCmd(lua_State* lua) {
   ScriptHost& host = HostFor(lua, "acl_check_cmd");
   if (!TakeWords(lua)) return lua_error(lua);
   const std::optional<bool> may = host.MayRun(EngineOf(lua).words().All());
-  if (!may) return RaiseError(lua, "Invalid command passed to " + InApi(lua, "acl_check_cmd()"));
+  if (!may) return RaiseError(lua, "Invalid command passed to " + PrefixTableName(lua, "acl_check_cmd()"));
   lua_pushboolean(lua, *may ? 1 : 0);
   return 1;
 }
@@ -174,7 +174,7 @@ int CatchErrors(lua_State* lua) {
   lua_pushboolean(lua, 1);
   lua_insert(lua, 1);
   if (lua_pcall(lua, lua_gettop(lua) - 2, LUA_MULTRET, 0) == LUA_OK) return lua_gettop(lua);
-  lua51::PassOnEnd(lua);
+  lua51::ReraiseIfScriptEnded(lua);
   lua_pushboolean(lua, 0);
   lua_replace(lua, 1);
   if (!lua_istable(lua, -1)) return 2;
@@ -240,7 +240,9 @@ void SetVersion(lua_State* lua, const ScriptDialect& dialect) {
 
 }  // namespace
 
-std::string InApi(lua_State* lua, Bytes text) { return std::string(DialectOf(lua).table) + "." + std::string(text); }
+std::string PrefixTableName(lua_State* lua, Bytes text) {
+  return std::string(DialectOf(lua).table) + "." + std::string(text);
+}
 
 int RaiseError(lua_State* lua, Bytes text) {
   PushError(lua, text);

@@ -12,7 +12,7 @@ namespace respite {
 // error table. Requires: the state of a ScriptEngine.
 void OpenScriptApi(lua_State* lua);  // sets the globals `redis`, `server` and `pcall`
 
-std::string InApi(lua_State* lua, Bytes text);  // "redis." or "server." before a text
+std::string PrefixTableName(lua_State* lua, Bytes text);  // "redis." or "server." before a text
 
 int RaiseError(lua_State* lua, Bytes text);  // raises {err="ERR " .. text}; never returns
 

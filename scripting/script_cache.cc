@@ -13,14 +13,14 @@ constexpr char kScriptChunk[] = "@user_script";
 
 }  // namespace
 
-const Script* ScriptCache::FindText(Bytes body) {
+const Script* ScriptCache::FindByText(Bytes body) {
   if (contents_.last != nullptr && contents_.last->body == body) return contents_.last;
   auto found = contents_.by_text.find(body);
   if (found == contents_.by_text.end()) return nullptr;
   return contents_.last = found->second;
 }
 
-const Script* ScriptCache::FindSha(Bytes sha) {
+const Script* ScriptCache::FindBySha(Bytes sha) {
   if (contents_.last != nullptr && contents_.last->sha == sha) return contents_.last;
   if (sha.size() != kShaDigits) return nullptr;
   auto found = contents_.by_sha.find(sha);
@@ -30,7 +30,7 @@ const Script* ScriptCache::FindSha(Bytes sha) {
 }
 
 Result<const Script*> ScriptCache::Add(Bytes body) {
-  if (const Script* known = FindText(body)) return known;
+  if (const Script* known = FindByText(body)) return known;
   const ScriptDialect dialect = host_.Dialect();
   const Result<ScriptHeader> header =
       dialect.has_headers ? ReadScriptHeader(body, dialect.knows_engines) : ScriptHeader();

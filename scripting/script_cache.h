@@ -42,10 +42,10 @@ class ScriptCache {  // the scripts of EVAL, compiled once
   // The engine is created with the first script. `host` must outlive the cache.
   ScriptCache(ScriptHost& host, const HashKey& hash_key) : host_(host), hash_key_(hash_key), contents_(hash_key) {}
 
-  // FindText and FindSha return null if there is no such script. Cost: FindText computes one hash of the text, much
-  // cheaper than its SHA-1; FindSha is O(1).
-  const Script* FindText(Bytes body);  // null if absent
-  const Script* FindSha(Bytes sha);    // case-insensitive; null if absent
+  // FindByText and FindBySha return null if there is no such script. Cost: FindByText computes one hash of the text,
+  // much cheaper than its SHA-1; FindBySha is O(1).
+  const Script* FindByText(Bytes body);  // null if absent
+  const Script* FindBySha(Bytes sha);    // case-insensitive; null if absent
   // Compiles a script, or returns the existing one. The error is the text for the client, without "ERR".
   Result<const Script*> Add(Bytes body);
   // Removes all scripts and their Lua state; another thread may free them.

@@ -23,7 +23,7 @@ Result<uint32_t> ReadFlags(Bytes list) {
   for (size_t begin = 0; begin <= list.size() && !list.empty();) {
     const size_t end = std::min(list.find(',', begin), list.size());
     const Bytes name = list.substr(begin, end - begin);
-    const std::optional<ScriptFlag> flag = ScriptFlagOf(name);
+    const std::optional<ScriptFlag> flag = FindScriptFlag(name);
     if (!flag) return Failure("Unexpected flag in script shebang: " + std::string(name));
     flags |= *flag;
     begin = end + 1;
@@ -33,7 +33,7 @@ Result<uint32_t> ReadFlags(Bytes list) {
 
 }  // namespace
 
-std::optional<ScriptFlag> ScriptFlagOf(Bytes name) {
+std::optional<ScriptFlag> FindScriptFlag(Bytes name) {
   for (const FlagName& known : kFlagNames) {
     if (known.name == name) return known.flag;
   }

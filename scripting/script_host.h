@@ -50,7 +50,7 @@ class ScriptHost {  // what a running script needs of the server
   virtual std::optional<bool> MayRun(std::span<const Bytes> arguments) noexcept = 0;  // ACL; nullopt: no such command
   virtual void Log(LogLevel level, Bytes text) noexcept = 0;
   // Called periodically while a script runs. Returns true to end the script, even if it has written data.
-  virtual bool ShallStop() noexcept = 0;  // called periodically during a script; true ends it
+  virtual bool PollStopRequest() noexcept = 0;  // called periodically during a script; true ends it
   // Called periodically while the reply of a script is written. Returns true if the client was closed and must get no
   // more of the reply.
   virtual bool IsReplyUnwanted() noexcept { return false; }  // the client was closed and must get no more of the reply

@@ -138,10 +138,10 @@ void ScriptWatch::OnTick() {
   seen_runs_ = runs;
   const bool has_looked = has_checked_.exchange(false, std::memory_order_relaxed);
   quiet_ticks_ = has_looked || !is_long ? 0 : quiet_ticks_ + 1;
-  if (!is_long) patience_ = 1;
+  if (!is_long) quiet_ticks_until_hook_ = 1;
   is_check_due_.store(is_long && !has_looked, std::memory_order_relaxed);
-  if (quiet_ticks_ < patience_) return;
-  patience_ = std::min(2 * patience_, kMostPatience);
+  if (quiet_ticks_ < quiet_ticks_until_hook_) return;
+  quiet_ticks_until_hook_ = std::min(2 * quiet_ticks_until_hook_, kMostPatience);
   quiet_ticks_ = 0;
   lua_sethook(lua, hook_, LUA_MASKCOUNT, 1);
 }

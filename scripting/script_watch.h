@@ -73,7 +73,7 @@ class ScriptWatch {  // calls a hook periodically in long scripts
   std::atomic<bool> is_check_due_{false};     // set by a tick, cleared by the hook
   uint64_t seen_runs_ = 0;                    // runs_ at the last tick
   int quiet_ticks_ = 0;                       // consecutive ticks without a check
-  int patience_ = 1;                          // number of quiet ticks until the hook runs immediately
+  int quiet_ticks_until_hook_ = 1;            // number of quiet ticks until the hook runs immediately
 };
 
 }  // namespace respite

@@ -179,14 +179,15 @@ void WriteArgument(Reply& reply, const SyntaxArgument& argument, std::span<const
   const bool is_deprecated = IsDeprecated(argument.deprecated_since, dialect);
   const std::string name = argument.named_by_token ? ToLower(argument.name) : std::string(argument.name);
   // Name, type, and either a display text or nested arguments are always present.
-  reply.Map(3u + (argument.key_spec >= 0) + argument.HasToken() + !argument.since.IsEmpty() + is_deprecated + has_flags);
+  reply.Map(3u + (argument.key_spec >= 0) + argument.HasToken() + !argument.since.IsEmpty() + is_deprecated +
+            has_flags);
   WritePair(reply, "name", name);
   WritePair(reply, "type", ArgumentTypeName(argument.type));
   if (!nests) WritePair(reply, "display_text", argument.display.empty() ? name : argument.display);
   if (argument.key_spec >= 0) WritePair(reply, "key_spec_index", argument.key_spec);
   if (argument.HasToken()) WritePair(reply, "token", argument.token);
-  if (!argument.since.IsEmpty()) WritePair(reply, "since", dialect.ShownMark(argument.since));
-  if (is_deprecated) WritePair(reply, "deprecated_since", dialect.ShownMark(argument.deprecated_since));
+  if (!argument.since.IsEmpty()) WritePair(reply, "since", dialect.ShownVersion(argument.since));
+  if (is_deprecated) WritePair(reply, "deprecated_since", dialect.ShownVersion(argument.deprecated_since));
   if (has_flags) WriteArgumentFlags(reply, argument);
   if (nests) WriteArguments(reply, children, dialect);
 }
@@ -269,14 +270,15 @@ void WriteCommandDocs(Reply& reply, const Command& command) {
   const bool deprecated = IsDeprecated(spec.deprecated_since, dialect);
   const bool replaced = !spec.replaced_by.empty() && (deprecated || spec.deprecated_since.IsEmpty());
   const bool has_arguments = CountOf(syntax.Arguments(), dialect) > 0;
-  reply.Map(1u + !spec.summary.empty() + !spec.since.IsEmpty() + !spec.complexity.empty() + (deprecated || spec.syscmd) +
-            deprecated + replaced + !spec.history.empty() + has_arguments + !command.subcommands.empty());
+  reply.Map(1u + !spec.summary.empty() + !spec.since.IsEmpty() + !spec.complexity.empty() +
+            (deprecated || spec.syscmd) + deprecated + replaced + !spec.history.empty() + has_arguments +
+            !command.subcommands.empty());
   if (!spec.summary.empty()) WritePair(reply, "summary", spec.summary);
-  if (!spec.since.IsEmpty()) WritePair(reply, "since", dialect.ShownMark(spec.since));
+  if (!spec.since.IsEmpty()) WritePair(reply, "since", dialect.ShownVersion(spec.since));
   WritePair(reply, "group", CommandGroupName(spec.group));
   if (!spec.complexity.empty()) WritePair(reply, "complexity", spec.complexity);
   if (deprecated || spec.syscmd) WriteDocFlags(reply, spec, dialect);
-  if (deprecated) WritePair(reply, "deprecated_since", dialect.ShownMark(spec.deprecated_since));
+  if (deprecated) WritePair(reply, "deprecated_since", dialect.ShownVersion(spec.deprecated_since));
   if (replaced) WritePair(reply, "replaced_by", spec.replaced_by);
   if (!spec.history.empty()) WriteHistory(reply, spec.history);
   WriteArguments(reply, syntax.Arguments(), dialect);

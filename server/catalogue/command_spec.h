@@ -157,11 +157,11 @@ constexpr KeySpec CountedKeys(int index, int flags) {  // argv[index] is numkeys
           .first_key = 1};
 }
 // Keys after a keyword, which is searched forwards from argv[from], or backwards from the end if `from` is negative.
-struct KeysBehind {  // arguments of KeysAfter
-  int last = 0;      // as KeySpec::last
-  int limit = 0;     // as KeySpec::limit
+struct KeysAfterRange {  // arguments of KeysAfter
+  int last = 0;          // as KeySpec::last
+  int limit = 0;         // as KeySpec::limit
 };
-constexpr KeySpec KeysAfter(std::string_view keyword, int from, KeysBehind range, int flags) {
+constexpr KeySpec KeysAfter(std::string_view keyword, int from, KeysAfterRange range, int flags) {
   return {.flags = static_cast<uint16_t>(flags),
           .begin = KeySpec::Begin::kKeyword,
           .index = static_cast<int16_t>(from),
@@ -190,7 +190,7 @@ enum class Protection : uint8_t { kDebugCommand, kModuleCommand, kTestCommands }
 enum class ChannelArguments : uint8_t { kNone, kFirst, kAll, kAllPatterns };
 
 // Whether a primary's stream, an append-only file or a fixture may contain the command. For kByFlags,
-// BelongsIntoStreams decides by the flags.
+// IsAllowedInStreams decides by the flags.
 enum class InStreams : uint8_t { kByFlags, kYes, kNo };
 
 // Which servers have the command.

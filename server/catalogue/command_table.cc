@@ -34,7 +34,7 @@ void SortTokens(std::span<const SyntaxArgument> arguments, const Dialect& dialec
 
 // Returns the hidden tokens. A token that is hidden in one place but shown in another is not hidden.
 std::shared_ptr<const std::vector<std::string_view>> HiddenTokensOf(const CommandSpec& spec, const Dialect& dialect) {
-  if (!dialect.Emulates()) return nullptr;
+  if (!dialect.EmulatesVersion()) return nullptr;
   Tokens tokens;
   SortTokens(ParseSyntax(spec.syntax).Arguments(), dialect, Around::kShown, tokens);
   std::erase_if(tokens.hidden,
@@ -211,11 +211,11 @@ const Command* Named(const std::vector<Command>& subcommands, Bytes name) {
 
 }  // namespace
 
-const Command* CommandTable::FindSub(const Command& container, Bytes name) const {
+const Command* CommandTable::FindSubcommand(const Command& container, Bytes name) const {
   return Named(container.subcommands, name);
 }
 
-const Command* CommandTable::FindHidden(std::span<const Bytes> words) const {
+const Command* CommandTable::FindForReplay(std::span<const Bytes> words) const {
   const Command* command = set_->hidden_names().Find(words[0]);
   if (command == nullptr) command = set_->names().Find(words[0]);
   const bool has_subcommands =
@@ -225,15 +225,17 @@ const Command* CommandTable::FindHidden(std::span<const Bytes> words) const {
   return sub == nullptr ? Named(command->hidden_subcommands, words[1]) : sub;
 }
 
-const Command* CommandTable::FindFull(Bytes full_name) const { return FindFullIn(*names_, full_name); }
+const Command* CommandTable::FindByFullName(Bytes full_name) const { return FindByFullNameIn(*names_, full_name); }
 
-const Command* CommandTable::FindOriginal(Bytes full_name) const { return FindFullIn(set_->names(), full_name); }
+const Command* CommandTable::FindByOriginalName(Bytes full_name) const {
+  return FindByFullNameIn(set_->names(), full_name);
+}
 
-const Command* CommandTable::FindFullIn(const CommandNames& names, Bytes full_name) const {
+const Command* CommandTable::FindByFullNameIn(const CommandNames& names, Bytes full_name) const {
   const size_t bar = full_name.find('|');
   const Command* command = names.Find(full_name.substr(0, bar));
   if (!command || bar == Bytes::npos) return command;
-  return FindSub(*command, full_name.substr(bar + 1));
+  return FindSubcommand(*command, full_name.substr(bar + 1));
 }
 
 RenameResult CommandTable::Rename(Bytes from, Bytes to) {
@@ -253,7 +255,7 @@ RenameResult CommandTable::Rename(Bytes from, Bytes to) {
   return RenameResult::kDone;
 }
 
-const Command* CommandTable::Renamed(Bytes name) const {
+const Command* CommandTable::FindRenamed(Bytes name) const {
   const auto found = renamed_.find(ToLower(name));
   return found == renamed_.end() ? nullptr : found->second;
 }

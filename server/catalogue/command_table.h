@@ -49,7 +49,7 @@ struct Command {                      // a CommandCard, with properties derived 
   bool FitsArity(size_t argument_count) const { return Fits(arity, argument_count); }  // the name counts, too
   // Returns whether the number of arguments fits the arity of any version. Records of other servers may have the newest
   // form.
-  bool FitsAnyArity(size_t argument_count) const {
+  bool FitsArityOfAnyVersion(size_t argument_count) const {
     return Fits(arity, argument_count) || Fits(card->arity, argument_count);
   }
 
@@ -169,22 +169,22 @@ class CommandTable {  // the commands of one server, with statistics
   // Returns null for an unknown name. Ignores case. Cost: see CommandNames.
   const Command* Find(Bytes name) const { return names_->Find(name); }
   // Returns null for an unknown subcommand. Cost: O(subcommands).
-  const Command* FindSub(const Command& container, Bytes name) const;
+  const Command* FindSubcommand(const Command& container, Bytes name) const;
   // Finds a command by its full name. `full_name` is "get" or "client|list", as the COMMAND subcommands name commands.
-  const Command* FindFull(Bytes full_name) const;
+  const Command* FindByFullName(Bytes full_name) const;
   // Finds a command by its name before any rename-command. ACL rules use this, so an ACL file does not depend on
   // rename-command.
-  const Command* FindOriginal(Bytes full_name) const;
+  const Command* FindByOriginalName(Bytes full_name) const;
 
   // rename-command: makes the command available only under `to`, or removes it if `to` is empty. Redis: COMMAND and
   // statistics keep the full name. Requires: no request is running. Invalidates spans from Commands().
   RenameResult Rename(Bytes from, Bytes to);
-  bool HasRenamed() const { return !renamed_.empty(); }  // whether rename-command renamed or removed any
+  bool HasRenamedCommands() const { return !renamed_.empty(); }  // whether rename-command renamed or removed any
   // For files with original names.
-  const Command* Renamed(Bytes name) const;  // by its original name; null: not renamed
+  const Command* FindRenamed(Bytes name) const;  // by its original name; null: not renamed
   // Finds a command for a replayed record by its original name, or returns null. Also finds commands that the dialect
   // or rename-command hides from clients, because files and primaries may have any version.
-  const Command* FindHidden(std::span<const Bytes> words) const;
+  const Command* FindForReplay(std::span<const Bytes> words) const;
 
   // Returns all available commands without subcommands, in the order of the families.
   std::span<const Command* const> Commands() const { return names_->Commands(); }
@@ -204,7 +204,7 @@ class CommandTable {  // the commands of one server, with statistics
   void ResetStats();
 
  private:
-  const Command* FindFullIn(const CommandNames& names, Bytes full_name) const;  // "client|list"; may be null
+  const Command* FindByFullNameIn(const CommandNames& names, Bytes full_name) const;  // "client|list"; may be null
 
   std::shared_ptr<const CommandSet> set_;
   const CommandNames* names_;                                   // names of the set until a command is renamed
@@ -219,7 +219,7 @@ namespace command_table_internal {
 
 // Converts eight bytes to lower case together. In each byte, bit 7 of `from_a` means >= 'A' and bit 7 of `behind_z`
 // means > 'Z' (ASCII only).
-inline uint64_t LowerEight(uint64_t word) {
+inline uint64_t ToLowerEightBytes(uint64_t word) {
   constexpr uint64_t kEach = 0x0101010101010101u;
   const uint64_t low = word & (kEach * 0x7F);
   const uint64_t from_a = low + kEach * (0x80 - 'A');
@@ -233,10 +233,10 @@ inline uint64_t LowerEight(uint64_t word) {
 inline CommandNames::Key::Key(Bytes name) : length(name.size()) {
   using namespace command_table_internal;
   if (length < 8) {
-    head = LowerEight(LoadLittle(name.data(), name.size()));
+    head = ToLowerEightBytes(LoadLittle(name.data(), name.size()));
   } else {
-    head = LowerEight(LoadLittle<uint64_t>(name.data()));
-    tail = LowerEight(LoadLittle<uint64_t>(name.data() + name.size() - 8));
+    head = ToLowerEightBytes(LoadLittle<uint64_t>(name.data()));
+    tail = ToLowerEightBytes(LoadLittle<uint64_t>(name.data() + name.size() - 8));
   }
 }
 

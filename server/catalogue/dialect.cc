@@ -269,7 +269,7 @@ uint32_t Dialect::FlagsOf(std::string_view command, uint32_t card_flags) const {
   return change == flags.end() ? card_flags : (card_flags | change->added) & ~change->removed;
 }
 
-std::string_view Dialect::ShownMark(const VersionMark& mark) const {
+std::string_view Dialect::ShownVersion(const VersionMark& mark) const {
   return version ? mark.ShownBy(version->family) : mark.Shown();
 }
 
@@ -277,7 +277,7 @@ const Dialect& DialectOf(Emulated emulated) { return kDialects[static_cast<size_
 
 std::span<const Dialect> AllDialects() { return kDialects; }
 
-std::optional<Emulated> EmulatedByName(std::string_view name) {
+std::optional<Emulated> ParseEmulatedVersion(std::string_view name) {
   for (size_t i = 1; i < kDialects.size(); ++i) {
     if (EqualsIgnoreCase(kDialects[i].name, name)) return static_cast<Emulated>(i);
   }

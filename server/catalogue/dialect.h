@@ -139,18 +139,18 @@ struct Dialect {                                    // a server version, as this
   std::span<const DirectiveDefault> defaults = {};  // those that differ from Settings
   std::span<const FlagChange> flags = {};           // of commands, where they differ from the cards
 
-  bool Emulates() const { return version.has_value(); }  // false: no emulation
+  bool EmulatesVersion() const { return version.has_value(); }  // false: no emulation
   bool Has(const VersionMark& mark) const { return !version || mark.IsIn(*version); }
   // Returns whether a feature that version `until` removed is absent. Without `emulate` no feature is removed.
-  bool HasLost(const VersionMark& until) const { return version && !until.IsEmpty() && until.IsIn(*version); }
+  bool HasRemoved(const VersionMark& until) const { return version && !until.IsEmpty() && until.IsIn(*version); }
   uint32_t FlagsOf(std::string_view command, uint32_t card_flags) const;  // CommandFlag bits in this version
-  std::string_view ShownMark(const VersionMark& mark) const;              // version number, as COMMAND DOCS shows it
+  std::string_view ShownVersion(const VersionMark& mark) const;           // version number, as COMMAND DOCS shows it
 };
 
 const Dialect& DialectOf(Emulated emulated);  // the data of one version
 std::span<const Dialect> AllDialects();       // in the order of Emulated
 
-std::optional<Emulated> EmulatedByName(std::string_view name);  // "redis:7.0", ignoring case; nullopt: unknown
-std::string EmulatedNames();                                    // "redis:6.2, redis:7.0, …"
+std::optional<Emulated> ParseEmulatedVersion(std::string_view name);  // "redis:7.0", ignoring case; nullopt: unknown
+std::string EmulatedNames();                                          // "redis:6.2, redis:7.0, …"
 
 }  // namespace respite

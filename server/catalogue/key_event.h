@@ -26,8 +26,8 @@ inline constexpr uint32_t kNotifyAll = kNotifyGeneric | kNotifyString | kNotifyL
                                        kNotifyZset | kNotifyExpired | kNotifyEvicted | kNotifyStream |
                                        kNotifyModule;  // A
 
-// An event is written as its name; only names that Redis has compile: `Touched("lpush")`. To choose between several:
-// `left ? KeyEvent("lpush") : KeyEvent("rpush")`.
+// An event is written as its name; only names that Redis has compile: `ReportChange("lpush")`. To choose between
+// several: `left ? KeyEvent("lpush") : KeyEvent("rpush")`.
 class KeyEvent {
  public:
   consteval KeyEvent(const char* name) : name_(name), kind_(KindOf(name)) {}  // NOLINT: implicit on purpose

@@ -94,7 +94,7 @@ KeyList KeyPositions(const CommandSpec& spec, std::span<const Bytes> argv) {
   return spec.find_keys ? spec.find_keys(argv) : KeyList{};
 }
 
-KeyList NamedKeys(const CommandSpec& spec, std::span<const Bytes> argv) {
+KeyList KeysForAclCheck(const CommandSpec& spec, std::span<const Bytes> argv) {
   return spec.find_keys ? KeyPositions(spec, argv) : KeysBySpecs(spec.keys.View(), argv).keys;
 }
 
@@ -140,7 +140,7 @@ uint32_t OnlyKeyIndex(std::span<const KeySpec> specs) {
   return is_fixed ? static_cast<uint32_t>(spec.index) : 0;
 }
 
-KeyList SetKeys(std::span<const Bytes> argv) {
+KeyList KeysOfSet(std::span<const Bytes> argv) {
   KeyList keys;
   const bool reads =
       argv.size() > 3 && std::ranges::any_of(argv.subspan(3), [](Bytes word) { return EqualsIgnoreCase(word, "get"); });
@@ -148,7 +148,7 @@ KeyList SetKeys(std::span<const Bytes> argv) {
   return keys;
 }
 
-KeyList BitFieldKeys(std::span<const Bytes> argv) {
+KeyList KeysOfBitField(std::span<const Bytes> argv) {
   // Everything except a complete GET or OVERFLOW counts as a write; the command itself reports the error.
   bool writes = false;
   for (size_t at = 2; at < argv.size() && !writes;) {
@@ -166,7 +166,7 @@ KeyList BitFieldKeys(std::span<const Bytes> argv) {
   return keys;
 }
 
-KeyList SortKeys(std::span<const Bytes> argv) {
+KeyList KeysOfSort(std::span<const Bytes> argv) {
   size_t store_at = 0;
   for (size_t at = 2; at < argv.size(); ++at) {
     if (EqualsIgnoreCase(argv[at], "limit")) {
@@ -183,13 +183,13 @@ KeyList SortKeys(std::span<const Bytes> argv) {
   return keys;
 }
 
-KeyList SortRoKeys(std::span<const Bytes>) {
+KeyList KeysOfSortRo(std::span<const Bytes>) {
   KeyList keys;
   keys.Add(1, kKeyRO | kKeyAccess);
   return keys;
 }
 
-KeyList MigrateKeys(std::span<const Bytes> argv) {
+KeyList KeysOfMigrate(std::span<const Bytes> argv) {
   constexpr int kFlags = kKeyRW | kKeyAccess | kKeyDelete;
   KeyList keys;
   for (size_t at = 6; at < argv.size(); ++at) {

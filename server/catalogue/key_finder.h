@@ -57,7 +57,7 @@ KeyList KeyPositions(const CommandSpec& spec, std::span<const Bytes> argv);
 
 // Returns the keys for ACL checks, which must not miss a key that the command will use. If one key spec does not fit
 // the arguments, returns the keys of the others. (`PFMERGE destination` has no sources, but writes.)
-KeyList NamedKeys(const CommandSpec& spec, std::span<const Bytes> argv);
+KeyList KeysForAclCheck(const CommandSpec& spec, std::span<const Bytes> argv);
 
 // Returns false for commands that never have keys; COMMAND GETKEYS refuses them.
 bool MayHaveKeys(const CommandSpec& spec);
@@ -77,10 +77,10 @@ uint32_t PrefetchKeyIndex(std::span<const KeySpec> specs);  // of a key that all
 uint32_t OnlyKeyIndex(std::span<const KeySpec> specs);  // 0: not always one key at a fixed place
 
 // Hooks for CommandSpec::find_keys.
-KeyList SetKeys(std::span<const Bytes> argv);       // GET also reads the key
-KeyList BitFieldKeys(std::span<const Bytes> argv);  // reads only if all operations are GET
-KeyList SortKeys(std::span<const Bytes> argv);      // the last STORE wins
-KeyList SortRoKeys(std::span<const Bytes> argv);    // the first argument
-KeyList MigrateKeys(std::span<const Bytes> argv);   // one key, or the keys after KEYS
+KeyList KeysOfSet(std::span<const Bytes> argv);       // GET also reads the key
+KeyList KeysOfBitField(std::span<const Bytes> argv);  // reads only if all operations are GET
+KeyList KeysOfSort(std::span<const Bytes> argv);      // the last STORE wins
+KeyList KeysOfSortRo(std::span<const Bytes> argv);    // the first argument
+KeyList KeysOfMigrate(std::span<const Bytes> argv);   // one key, or the keys after KEYS
 
 }  // namespace respite

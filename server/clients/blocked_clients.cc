@@ -33,10 +33,10 @@ void BlockedClients::Block(Session& session, const Command& command, std::span<c
   for (Bytes key : keys) {
     blocked->places.push_back(lines_.Add(session.db, key, blocked.get()));
     if (blocked->loss == BlockCondition::Loss::kTold) {
-      blocked->loss_places.push_back(losses_.Add(session.db, key, blocked.get()));
+      blocked->loss_places.push_back(deletion_queues_.Add(session.db, key, blocked.get()));
     }
   }
-  if (blocked->for_disk) for_disk_.insert(session.id);
+  if (blocked->for_disk) ids_waiting_for_disk_.insert(session.id);
   if (blocked->deadline_ms != BlockedClient::kNoDeadline) deadlines_.insert({blocked->deadline_ms, session.id});
   session.blocked_client = std::move(blocked);
 }
@@ -45,15 +45,15 @@ std::unique_ptr<BlockedClient> BlockedClients::Take(Session& session) {
   std::unique_ptr<BlockedClient> blocked = std::move(session.blocked_client);
   if (blocked == nullptr) return blocked;
   for (const auto& place : blocked->places) lines_.Remove(place);
-  for (const auto& place : blocked->loss_places) losses_.Remove(place);
+  for (const auto& place : blocked->loss_places) deletion_queues_.Remove(place);
   deadlines_.erase({blocked->deadline_ms, session.id});
-  if (blocked->for_disk) for_disk_.erase(session.id);
+  if (blocked->for_disk) ids_waiting_for_disk_.erase(session.id);
   return blocked;
 }
 
 void BlockedClients::End(Session& session, UnblockReason reason) {
   const std::unique_ptr<BlockedClient> blocked = Take(session);
-  parts_.runner->ReplyUnblocked(*blocked, reason);
+  parts_.runner->ReplyToEndedWait(*blocked, reason);
   parts_.clients.QueueUnblocked(session);
 }
 
@@ -65,12 +65,12 @@ void BlockedClients::EndAll(UnblockReason reason) {
   for (Session* session : all) End(*session, reason);
 }
 
-void BlockedClients::ServeDisk() {
-  if (for_disk_.empty()) return;
+void BlockedClients::RunRequestsWaitingForDisk() {
+  if (ids_waiting_for_disk_.empty()) return;
   parts_.runner->ReadClocks();
   // Copies the ids, because a request that runs again may close other sessions of the set.
-  for (const uint64_t id : std::vector<uint64_t>(for_disk_.begin(), for_disk_.end())) {
-    if (for_disk_.contains(id)) Rerun(*parts_.clients.Find(id));
+  for (const uint64_t id : std::vector<uint64_t>(ids_waiting_for_disk_.begin(), ids_waiting_for_disk_.end())) {
+    if (ids_waiting_for_disk_.contains(id)) Rerun(*parts_.clients.Find(id));
   }
 }
 
@@ -78,11 +78,11 @@ void BlockedClients::RunDue(int64_t) {
   if (deadlines_.empty()) return;
   parts_.runner->ReadClocks();
   const int64_t now_ms = parts_.current_execution.NowMs();
-  for (int left = kEndedPerTurn; left > 0 && !deadlines_.empty() && deadlines_.begin()->at_ms <= now_ms; --left)
+  for (int left = kMaxEndedPerTurn; left > 0 && !deadlines_.empty() && deadlines_.begin()->at_ms <= now_ms; --left)
     End(*parts_.clients.Find(deadlines_.begin()->client), UnblockReason::kTimeout);
 }
 
-std::string BlockedClients::WhatIsDue() const {
+std::string BlockedClients::NextDueText() const {
   const Session& session = *parts_.clients.Find(deadlines_.begin()->client);
   return StrCat(ToUpper(session.blocked_client->command->full_name), " of client ", session.id, " times out");
 }
@@ -90,24 +90,24 @@ std::string BlockedClients::WhatIsDue() const {
 void BlockedClients::MarkReady(int db, Bytes key, Line& line) {
   if (line.marked) return;
   line.marked = true;
-  ready_.push_back({db, std::string(key)});
+  ready_keys_.push_back({db, std::string(key)});
 }
 
-void BlockedClients::MarkAll(int db) {
+void BlockedClients::MarkKeysReady(int db) {
   const Database& data = parts_.keyspace[db];
-  lines_.ForEachOf(db, [&](const KeyName& name, Line& line) {
-    if (data.Find(name.key) != nullptr || losses_.Find(db, name.key) != nullptr) MarkReady(db, name.key, line);
+  lines_.ForEachInDatabase(db, [&](const KeyName& name, Line& line) {
+    if (data.Find(name.key) != nullptr || deletion_queues_.Find(db, name.key) != nullptr) MarkReady(db, name.key, line);
   });
 }
 
 void BlockedClients::RunAllReadyRequests() {
   if (parts_.env.phase.IsLoading()) return;  // served after loading
-  if (serving_) return;                      // called by a request that runs again; the outer call serves its keys
-  serving_ = true;
-  while (!ready_.empty()) {
-    for (const KeyName& name : std::exchange(ready_, {})) RunRequestsOfKey(name);
+  if (is_running_ready_requests_) return;    // called by a request that runs again; the outer call serves its keys
+  is_running_ready_requests_ = true;
+  while (!ready_keys_.empty()) {
+    for (const KeyName& name : std::exchange(ready_keys_, {})) RunRequestsOfKey(name);
   }
-  serving_ = false;
+  is_running_ready_requests_ = false;
 }
 
 void BlockedClients::RunRequestsOfKey(const KeyName& name) {
@@ -117,12 +117,12 @@ void BlockedClients::RunRequestsOfKey(const KeyName& name) {
   size_t left = line->members.size();  // sessions that block again are appended and not visited again
   // A request may close any session of this queue. The walker is a member of the queue itself, so it stays valid.
   const auto walker = lines_.Add(name.db, name.key, nullptr);
-  lines_.MoveToHead(walker);
+  lines_.MoveToFront(walker);
   for (BlockedClient** next = lines_.StepOverNext(walker); next != nullptr && left > 0;
        next = lines_.StepOverNext(walker), --left) {
     const Entry* entry = parts_.keyspace[name.db].Find(name.key);
     const bool comes = entry != nullptr && !entry->IsExpired(parts_.current_execution.WallMs());
-    if (!comes && losses_.Find(name.db, name.key) == nullptr) break;
+    if (!comes && deletion_queues_.Find(name.db, name.key) == nullptr) break;
     const BlockedClient& blocked = **next;
     if ((comes && entry->Type() == blocked.type) || blocked.loss == BlockCondition::Loss::kTold)
       Rerun(*blocked.session);

@@ -43,7 +43,7 @@ class RequestRunner {  // runs requests of blocked clients again; the Executor i
   // Runs a blocked request again.
   virtual Outcome RunAgain(Session& session, const Command& command, std::span<const Bytes> arguments,
                            Progress::Stage stage) = 0;
-  virtual void ReplyUnblocked(const BlockedClient& blocked, UnblockReason reason) = 0;  // instead of running it again
+  virtual void ReplyToEndedWait(const BlockedClient& blocked, UnblockReason reason) = 0;  // instead of running it again
 };
 
 class BlockedClients final : public Timers::Source {  // sessions in BLPOP, XREAD BLOCK, WAIT …
@@ -55,7 +55,8 @@ class BlockedClients final : public Timers::Source {  // sessions in BLPOP, XREA
     const LateBound<RequestRunner>& runner;
     const CurrentExecution& current_execution;
   };
-  BlockedClients(const Parts& parts, const HashKey& hash_key) : parts_(parts), lines_(hash_key), losses_(hash_key) {}
+  BlockedClients(const Parts& parts, const HashKey& hash_key)
+      : parts_(parts), lines_(hash_key), deletion_queues_(hash_key) {}
 
   // Blocks the session with this request. Cost: O(keys + log n).
   void Block(Session& session, const Command& command, std::span<const Bytes> arguments, const BlockCondition& awaited);
@@ -69,30 +70,30 @@ class BlockedClients final : public Timers::Source {  // sessions in BLPOP, XREA
   void EndAll(UnblockReason reason);
 
   // Called after each command and at the end of a Turn.
-  void ServeReady() {  // those whose keys have changed
-    if (!ready_.empty()) RunAllReadyRequests();
+  void RunReadyRequests() {  // those whose keys have changed
+    if (!ready_keys_.empty()) RunAllReadyRequests();
   }
-  void ServeDisk();                                       // after an fsync, or when the AOF was turned off
-  bool AwaitsDisk() const { return !for_disk_.empty(); }  // for an fsync of the AOF
-  bool HasReady() const { return !ready_.empty(); }       // requests whose keys have changed
+  void RunRequestsWaitingForDisk();  // after an fsync, or when the AOF was turned off
+  bool HasRequestsWaitingForDisk() const { return !ids_waiting_for_disk_.empty(); }  // for an fsync of the AOF
+  bool HasReadyRequests() const { return !ready_keys_.empty(); }                     // requests whose keys have changed
   // Cost: O(ended waits).
   void RunDue(int64_t now_ms) override;  // ends waits whose timeout has passed
   int64_t NextDueMs() const override { return deadlines_.empty() ? Timers::kNever : deadlines_.begin()->at_ms; }
-  std::string WhatIsDue() const override;  // "BLPOP of client 3 times out"
+  std::string NextDueText() const override;  // "BLPOP of client 3 times out"
 
-  size_t CountWithDeadline() const { return deadlines_.size(); }  // for INFO
-  size_t Keys() const { return lines_.Keys(); }                   // keys with blocked clients, for INFO
-  size_t KeysWithLoss() const { return losses_.Keys(); }          // their deletion ends a wait
+  size_t ClientsWithTimeoutCount() const { return deadlines_.size(); }        // for INFO
+  size_t Keys() const { return lines_.Keys(); }                               // keys with blocked clients, for INFO
+  size_t DeletionWatchedKeyCount() const { return deletion_queues_.Keys(); }  // their deletion ends a wait
 
   // See ChangeListener.
   bool IsEmpty() const { return lines_.IsEmpty(); }  // no client waits for a key
-  void OnChange(int db, Bytes key) {             // the key has changed
+  void OnChange(int db, Bytes key) {                 // the key has changed
     if (Line* line = lines_.Find(db, key)) MarkReady(db, key, *line);
   }
-  void OnFlush(int db) { MarkAll(db); }  // FLUSHDB
-  void OnSwap(int db, int other_db) {    // SWAPDB
-    MarkAll(db);
-    MarkAll(other_db);
+  void OnFlush(int db) { MarkKeysReady(db); }  // FLUSHDB
+  void OnSwap(int db, int other_db) {          // SWAPDB
+    MarkKeysReady(db);
+    MarkKeysReady(other_db);
   }
 
  private:
@@ -102,25 +103,25 @@ class BlockedClients final : public Timers::Source {  // sessions in BLPOP, XREA
     uint64_t client;                                        // id; equal deadlines end in this order
     auto operator<=>(const WaitDeadline&) const = default;  // NOLINT(modernize-use-nullptr): generated
   };
-  static constexpr int kEndedPerTurn = 100;  // waits that end by their timeout
+  static constexpr int kMaxEndedPerTurn = 100;  // waits that end by their timeout
 
-  void MarkReady(int db, Bytes key, Line& line);  // puts a changed key with blocked clients into ready_
-  void MarkAll(int db);                           // after FLUSHDB or SWAPDB
-  void RunAllReadyRequests();                                // until no more keys change
-  void RunRequestsOfKey(const KeyName& name);                // runs the requests that wait for the key
+  void MarkReady(int db, Bytes key, Line& line);  // puts a changed key with blocked clients into ready_keys_
+  void MarkKeysReady(int db);                     // after FLUSHDB or SWAPDB
+  void RunAllReadyRequests();                     // until no more keys change
+  void RunRequestsOfKey(const KeyName& name);     // runs the requests that wait for the key
   // Runs the request of a blocked client again. Requires: the session is blocked. May close any session, including this
   // one, when clients use too much memory.
   void Rerun(Session& session, Progress::Stage stage = Progress::Stage::kAgain);  // the request of a blocked client
   std::unique_ptr<BlockedClient> Take(Session& session);  // unblocks it; null if it is not blocked
 
-  const Parts parts_;                 // the objects that it uses
-  KeyQueues<BlockedClient*> lines_;   // blocked clients by key, in order of arrival
-  KeyQueues<BlockedClient*> losses_;  // like lines_: clients that the deletion of the key also wakes
-  std::set<WaitDeadline> deadlines_;  // of all waits with a timeout, the soonest first
-  std::set<uint64_t> for_disk_;       // client ids that wait for an fsync
-  std::vector<KeyName> ready_;        // keys that have changed since the last ServeReady, with their queues marked
+  const Parts parts_;                          // the objects that it uses
+  KeyQueues<BlockedClient*> lines_;            // blocked clients by key, in order of arrival
+  KeyQueues<BlockedClient*> deletion_queues_;  // like lines_: clients that the deletion of the key also wakes
+  std::set<WaitDeadline> deadlines_;           // of all waits with a timeout, the soonest first
+  std::set<uint64_t> ids_waiting_for_disk_;    // client ids that wait for an fsync
+  std::vector<KeyName> ready_keys_;  // keys that have changed since the last RunReadyRequests, with their queues marked
   std::optional<int64_t> kept_deadline_ms_;  // of the request that is running again
-  bool serving_ = false;                     // so that the requests that it runs do not call it again
+  bool is_running_ready_requests_ = false;   // so that the requests that it runs do not call it again
 };
 
 }  // namespace respite

@@ -20,7 +20,7 @@ void ChangeDispatcher::OnChange(int db, Bytes key) {
 
 void ChangeDispatcher::OnEvent(int db, Bytes key, const KeyEvent& event) {
   if (parts_.env.settings.notify_keyspace_events != 0) parts_.key_notifications.OnEvent(db, key, event);
-  parts_.key_event_ports.ForEach([&](KeyEventListener& listener) { listener.OnKeyEvent(db, key, event); });
+  parts_.key_event_listeners.ForEach([&](KeyEventListener& listener) { listener.OnKeyEvent(db, key, event); });
 }
 
 void ChangeDispatcher::OnWake(int db, Bytes key) {
@@ -34,19 +34,19 @@ void ChangeDispatcher::OnFlush(std::span<const int> dbs) {
     parts_.blocked_clients.OnFlush(db);
   }
   parts_.tracking.OnFlush();
-  parts_.key_event_ports.ForEach([&](KeyEventListener& listener) { listener.OnFlush(dbs); });
+  parts_.key_event_listeners.ForEach([&](KeyEventListener& listener) { listener.OnFlush(dbs); });
 }
 
 void ChangeDispatcher::OnSwap(int db, int other_db) {
   parts_.migrating_keys.OnSwap(db, other_db);
   parts_.watched_keys.OnSwap(db, other_db, parts_.current_execution.WallMs());
   parts_.blocked_clients.OnSwap(db, other_db);
-  parts_.key_event_ports.ForEach([&](KeyEventListener& listener) { listener.OnSwap(db, other_db); });
+  parts_.key_event_listeners.ForEach([&](KeyEventListener& listener) { listener.OnSwap(db, other_db); });
 }
 
 void KeyNotifications::OnEvent(int db, Bytes key, const KeyEvent& event) {
   const uint32_t wanted = settings_.notify_keyspace_events;
-  if ((wanted & event.Kind()) == 0 || !pubsub_.HasListeners()) return;
+  if ((wanted & event.Kind()) == 0 || !pubsub_.HasSubscriptions()) return;
   if ((wanted & kNotifyKeyspace) != 0) Publish("__keyspace@", db, key, event.Name());
   if ((wanted & kNotifyKeyevent) != 0) Publish("__keyevent@", db, event.Name(), key);
 }

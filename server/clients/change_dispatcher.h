@@ -1,5 +1,5 @@
 // ChangeDispatcher: reports changes to all listeners, in Redis' order. Two of them get only key events:
-// KeyNotifications for clients, and KeyEventPorts for components of the server.
+// KeyNotifications for clients, and KeyEventListeners for components of the server.
 #pragma once
 
 #include <cstdint>
@@ -51,7 +51,7 @@ class KeyEventListener {  // gets key events in the server, regardless of notify
   virtual void OnSwap(int db, int other_db) = 0;  // SWAPDB was done
 };
 
-struct KeyEventPorts {                  // at most one per component; costs one branch per event if none is attached
+struct KeyEventListeners {              // at most one per component; costs one branch per event if none is attached
   LateBound<KeyEventListener> journal;  // of TEST JOURNAL
   LateBound<KeyEventListener> lint;     // of TEST LINT
 
@@ -72,7 +72,7 @@ class ChangeDispatcher final : public ChangeListener {  // tells blocked clients
     WatchedKeys& watched_keys;
     MigratingKeys& migrating_keys;
     KeyNotifications& key_notifications;
-    const KeyEventPorts& key_event_ports;
+    const KeyEventListeners& key_event_listeners;
     const CurrentExecution& current_execution;
   };
   explicit ChangeDispatcher(const Parts& parts) : parts_(parts) {}

@@ -14,7 +14,7 @@
 namespace respite {
 
 template <class Change>
-void ClientFaults::Alter(Session& session, Change&& change) {
+void ClientFaults::ChangeFaultState(Session& session, Change&& change) {
   if (session.closing) return;
   if (session.fault_state == nullptr) session.fault_state = std::make_unique<ClientFaultState>();
   ClientFaultState& state = *session.fault_state;
@@ -27,41 +27,41 @@ void ClientFaults::Alter(Session& session, Change&& change) {
 }
 
 // Rounds up, so that no delay is shorter than requested.
-int64_t ClientFaults::DueAfter(int64_t delay_ms) const {
+int64_t ClientFaults::DueTimeAfter(int64_t delay_ms) const {
   constexpr int64_t kUsPerMs = 1000;
   const int64_t now_ms = (parts_.env.clock.MonotonicUs() + kUsPerMs - 1) / kUsPerMs;
   return delay_ms > OutputGate::kNever - 1 - now_ms ? OutputGate::kNever - 1 : now_ms + delay_ms;
 }
 
 void ClientFaults::DelayRequest(Session& session, int64_t delay_ms, uint64_t owner) {
-  Alter(session, [&](ClientFaultState& state) {
-    state.has_delayed = true;
+  ChangeFaultState(session, [&](ClientFaultState& state) {
+    state.is_request_delayed = true;
     state.delay_owner = owner;
-    state.delayed_until_ms = DueAfter(delay_ms);
+    state.delayed_until_ms = DueTimeAfter(delay_ms);
   });
 }
 
-void ClientFaults::EndConnection(Session& session) {
+void ClientFaults::CloseAfterOutput(Session& session) {
   session.close_after_reply = true;
-  Alter(session, [&](ClientFaultState& state) { state.gate.AddEnd(session.out.Size()); });
+  ChangeFaultState(session, [&](ClientFaultState& state) { state.gate.AddEnd(session.out.Size()); });
 }
 
-void ClientFaults::ExpectReply(Session& session, ReplyFault fault) {
-  Alter(session, [&](ClientFaultState& state) {
+void ClientFaults::SetReplyFault(Session& session, ReplyFault fault) {
+  ChangeFaultState(session, [&](ClientFaultState& state) {
     if (!state.pending) state.pending = std::move(fault);
   });
 }
 
-void ClientFaults::PauseReply(Session& session, size_t reply_start) {
-  Alter(session, [&](ClientFaultState& state) {
+void ClientFaults::HoldPartialReply(Session& session, size_t reply_start) {
+  ChangeFaultState(session, [&](ClientFaultState& state) {
     if (state.pending && !state.gate.HasPartialReply()) state.gate.BeginPartialReply(reply_start);
   });
 }
 
-void ClientFaults::EndReply(Session& session, size_t reply_start) {
+void ClientFaults::ApplyPendingFault(Session& session, size_t reply_start) {
   if (!session.fault_state->pending && !session.fault_state->gate.HasPartialReply()) return;
-  Alter(session, [&](ClientFaultState& state) {
-    const size_t place = state.gate.HasPartialReply() ? state.gate.TakeBegun() : reply_start;
+  ChangeFaultState(session, [&](ClientFaultState& state) {
+    const size_t place = state.gate.HasPartialReply() ? state.gate.EndPartialReply() : reply_start;
     const auto fault = std::exchange(state.pending, std::nullopt);
     if (fault) Apply(session, *fault, place);  // else it was released
   });
@@ -84,7 +84,7 @@ void ClientFaults::Apply(Session& session, const ReplyFault& fault, size_t reply
       return gate.AddHold(reply_start, {.owner = fault.owner}, now_ms);
     case Kind::kHold:
       if (bytes == 0) return;
-      return gate.AddHold(reply_start, {.owner = fault.owner, .until_ms = DueAfter(fault.amount)}, now_ms);
+      return gate.AddHold(reply_start, {.owner = fault.owner, .until_ms = DueTimeAfter(fault.amount)}, now_ms);
     case Kind::kTrickle:
       if (bytes == 0) return;
       return gate.AddTrickle(reply_start, {.owner = fault.owner, .bytes = bytes, .per_second = fault.amount}, now_ms);
@@ -95,11 +95,11 @@ template <class OpenGate, class IsMeant>
 void ClientFaults::ReleaseSome(OpenGate&& open_gate, IsMeant&& is_meant) {
   parts_.clients.ForEach([&](Session& session) {
     if (session.closing || session.fault_state == nullptr) return;
-    Alter(session, [&](ClientFaultState& state) {
+    ChangeFaultState(session, [&](ClientFaultState& state) {
       open_gate(state.gate);
       if (state.pending && is_meant(state.pending->owner)) state.pending.reset();
-      if (!state.has_delayed || !is_meant(state.delay_owner)) return;
-      state.has_delayed = false;
+      if (!state.is_request_delayed || !is_meant(state.delay_owner)) return;
+      state.is_request_delayed = false;
       parts_.clients.QueueUnblocked(session);
     });
     parts_.clients.QueueFlush(session);
@@ -123,10 +123,10 @@ void ClientFaults::Forget(Session& session) {
 void ClientFaults::RunDue(int64_t now_ms) {
   for (int left = kPerTurn; left > 0 && !dues_.empty() && dues_.begin()->at_ms <= now_ms; --left) {
     Session& session = *parts_.clients.Find(dues_.begin()->client);
-    Alter(session, [&](ClientFaultState& state) {
+    ChangeFaultState(session, [&](ClientFaultState& state) {
       state.gate.Advance(now_ms, steps_);
-      if (!state.has_delayed || state.delayed_until_ms > now_ms) return;
-      state.has_delayed = false;
+      if (!state.is_request_delayed || state.delayed_until_ms > now_ms) return;
+      state.is_request_delayed = false;
       parts_.clients.QueueUnblocked(session);
     });
     parts_.clients.QueueFlush(session);
@@ -134,21 +134,21 @@ void ClientFaults::RunDue(int64_t now_ms) {
 }
 
 // Ends a jump of the clock. From here on trickles continue in small steps.
-void ClientFaults::EndJump(int64_t now_ms) {
+void ClientFaults::EndClockJump(int64_t now_ms) {
   steps_ = OutputGate::Steps::kSmall;
   std::vector<uint64_t> clients;
   for (const Due& due : dues_) clients.push_back(due.client);
   for (const uint64_t client : clients) {
     Session& session = *parts_.clients.Find(client);
-    Alter(session, [&](ClientFaultState& state) { state.gate.Advance(now_ms); });
+    ChangeFaultState(session, [&](ClientFaultState& state) { state.gate.Advance(now_ms); });
     parts_.clients.QueueFlush(session);
   }
 }
 
-std::string ClientFaults::WhatIsDue() const {
+std::string ClientFaults::NextDueText() const {
   const Session& session = *parts_.clients.Find(dues_.begin()->client);
   const bool is_request =
-      session.fault_state->has_delayed && session.fault_state->delayed_until_ms == dues_.begin()->at_ms;
+      session.fault_state->is_request_delayed && session.fault_state->delayed_until_ms == dues_.begin()->at_ms;
   return StrCat(is_request ? "a delayed request" : "a reply", " of client ", session.id, " goes on");
 }
 

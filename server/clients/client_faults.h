@@ -26,14 +26,14 @@ class ClientFaults final : public Timers::Source {  // delays requests and repli
 
   // `owner` is for Release.
   void DelayRequest(Session& session, int64_t delay_ms, uint64_t owner);  // the one in Session::paused_request
-  void EndConnection(Session& session);                                   // reads no further input
+  void CloseAfterOutput(Session& session);                                // reads no further input
 
   // Has no effect if the request already has a fault.
-  void ExpectReply(Session& session, ReplyFault fault);  // for the running request
+  void SetReplyFault(Session& session, ReplyFault fault);  // for the running request
   // Holds back a partly written reply. The request continues in a later Turn.
-  void PauseReply(Session& session, size_t reply_start);  // which begins at `reply_start` in the output
+  void HoldPartialReply(Session& session, size_t reply_start);  // which begins at `reply_start` in the output
   // Requires: session.fault_state exists.
-  void EndReply(Session& session, size_t reply_start);  // to the complete reply
+  void ApplyPendingFault(Session& session, size_t reply_start);  // to the complete reply
 
   void Release(uint64_t owner);   // ends the delays and holds of one owner
   void ReleaseAll();              // ends those of all owners. Cost: O(sessions)
@@ -41,9 +41,9 @@ class ClientFaults final : public Timers::Source {  // delays requests and repli
 
   int64_t NextDueMs() const override { return dues_.empty() ? Timers::kNever : dues_.begin()->at_ms; }  // monotonic
   void RunDue(int64_t now_ms) override;
-  std::string WhatIsDue() const override;  // "a delayed request of client 3 goes on"
-  void BeginJump() override { steps_ = OutputGate::Steps::kNone; }
-  void EndJump(int64_t now_ms) override;  // opens what has become due
+  std::string NextDueText() const override;  // "a delayed request of client 3 goes on"
+  void BeginClockJump() override { steps_ = OutputGate::Steps::kNone; }
+  void EndClockJump(int64_t now_ms) override;  // opens what has become due
 
  private:
   struct Due {
@@ -54,10 +54,10 @@ class ClientFaults final : public Timers::Source {  // delays requests and repli
   static constexpr int kPerTurn = 1000;  // clients whose delays RunDue ends in one Turn
 
   template <class Change>
-  void Alter(Session& session, Change&& change);  // and updates its entry in dues_
+  void ChangeFaultState(Session& session, Change&& change);  // and updates its entry in dues_
   template <class OpenGate, class IsMeant>
   void ReleaseSome(OpenGate&& open_gate, IsMeant&& is_meant);                 // the delays and holds of certain owners
-  int64_t DueAfter(int64_t delay_ms) const;                                   // the monotonic time after this delay
+  int64_t DueTimeAfter(int64_t delay_ms) const;                               // the monotonic time after this delay
   void Apply(Session& session, const ReplyFault& fault, size_t reply_start);  // to the output from `reply_start`
 
   const Parts parts_;                                    // the objects that it uses

@@ -42,41 +42,41 @@ constexpr size_t kUnauthenticatedOutputBytes = 64 * 1024;
 }  // namespace
 
 void ClientLimits::Check(Session& session, int64_t now_ms) {
-  if (session.closing || CheckHandshake(session) || CheckIdle(session, now_ms)) return;
-  if (CheckOutput(session, now_ms, Moment::kTimer)) return;
+  if (session.closing || EnforceHandshakeTimeout(session) || EnforceIdleTimeout(session, now_ms)) return;
+  if (EnforceOutputLimit(session, now_ms, Moment::kTimer)) return;
   ServerStats& stats = parts_.env.stats;
   stats.client_input.Note(std::max(session.usage.input_peak_bytes, session.in.HeldBytes()), now_ms / 1000);
   stats.client_output.Note(session.out.HeldBytes(), now_ms / 1000);
   session.usage.input_peak_bytes = session.in.BufferedBytes();
-  FitReplyRoom(session, now_ms);
+  ResizeEmulatedReplyBuffer(session, now_ms);
   if (now_ms - session.usage.last_active_ms > kIdleInputMs) session.in.Shrink();
 }
 
-void ClientLimits::FitReplyRoom(Session& session, int64_t now_ms) {
+void ClientLimits::ResizeEmulatedReplyBuffer(Session& session, int64_t now_ms) {
   constexpr size_t kLeast = 1024;
   const DebugSwitches& debug = parts_.env.debug;
   OutputAccount& account = session.output_account;
-  size_t& room = account.room_bytes_;
+  size_t& room = account.emulated_buffer_bytes_;
   if (debug.reply_resizing && room > kLeast && account.peak_bytes_ < room / 2) {
     room = std::max(kLeast, account.peak_bytes_ + 1);
-    ++parts_.env.stats.reply_room_shrinks;
+    ++parts_.env.stats.reply_buffer_shrinks;
   } else if (debug.reply_resizing && room < BlockPool::kBlockBytes && account.peak_bytes_ == room) {
     room = std::min(BlockPool::kBlockBytes, room * 2);
-    ++parts_.env.stats.reply_room_grows;
+    ++parts_.env.stats.reply_buffer_expands;
   }
   if (debug.reply_peak_reset_ms < 0 || now_ms - account.peak_since_ms_ <= debug.reply_peak_reset_ms) return;
   account.peak_bytes_ = std::min(session.out.Size(), room);
   account.peak_since_ms_ = now_ms;
 }
 
-bool ClientLimits::CheckHandshake(Session& session) {
+bool ClientLimits::EnforceHandshakeTimeout(Session& session) {
   if (session.transport == nullptr || !session.transport->IsHandshakeLate()) return false;
   parts_.env.log.Verbose("Closing client that does not finish its TLS handshake");
   parts_.clients.Close(session);
   return true;
 }
 
-bool ClientLimits::CheckIdle(Session& session, int64_t now_ms) {
+bool ClientLimits::EnforceIdleTimeout(Session& session, int64_t now_ms) {
   int64_t timeout_s = parts_.env.settings.timeout;
   const bool waits = session.IsBlocked() || session.paused_request != nullptr;  // for the server
   if (timeout_s == 0 || session.kind != SessionKind::kNormal || session.monitor || waits) return false;
@@ -95,7 +95,7 @@ bool ClientLimits::IsOverOutputLimit(Session& session, int64_t now_ms) const {
     since_ms = OutputAccount::kNotOver;
     return false;
   }
-  if (!session.authenticated && parts_.users.LoginRequired() && used > kUnauthenticatedOutputBytes) return true;
+  if (!session.authenticated && parts_.users.IsLoginRequired() && used > kUnauthenticatedOutputBytes) return true;
   // Redis: a replica may lag by the whole backlog, or else its partial resynchronisation would fail immediately.
   const uint64_t least_hard =
       session.kind == SessionKind::kReplica ? static_cast<uint64_t>(parts_.env.settings.repl_backlog_size) : 0;
@@ -106,7 +106,7 @@ bool ClientLimits::IsOverOutputLimit(Session& session, int64_t now_ms) const {
   return over_soft && now_ms - since_ms > limit.soft_seconds * 1000;
 }
 
-bool ClientLimits::CheckOutput(Session& session, int64_t now_ms, Moment moment) {
+bool ClientLimits::EnforceOutputLimit(Session& session, int64_t now_ms, Moment moment) {
   if (session.closing || !IsOverOutputLimit(session, now_ms)) return false;
   ++parts_.env.stats.output_limit_disconnections;
   std::string_view how = moment == Moment::kReply ? " scheduled to be closed ASAP" : " closed";
@@ -118,17 +118,18 @@ bool ClientLimits::CheckOutput(Session& session, int64_t now_ms, Moment moment) 
 
 bool ClientLimits::IsOverInputLimit(Session& session) const {
   const size_t pending = session.in.PendingBytes();
-  const bool is_unauthenticated = !session.authenticated && parts_.users.LoginRequired();
+  const bool is_unauthenticated = !session.authenticated && parts_.users.IsLoginRequired();
   if (!is_unauthenticated && session.unauthenticated_bytes == 0)
     return pending > parts_.env.settings.client_query_buffer_limit;
-  parts_.clients.NoteUnauthenticatedBytes(session, is_unauthenticated && pending != 0 ? session.in.HeldBytes() : 0);
+  parts_.clients.SetUnauthenticatedBytes(session, is_unauthenticated && pending != 0 ? session.in.HeldBytes() : 0);
   if (!is_unauthenticated) return pending > parts_.env.settings.client_query_buffer_limit;
-  const bool are_too_many = parts_.clients.UnauthenticatedBytes() > kAllUnauthenticatedInput && pending > kSmallInput;
-  return pending > std::min<uint64_t>(parts_.env.settings.client_query_buffer_limit, kUnauthenticatedInput) ||
+  const bool are_too_many =
+      parts_.clients.UnauthenticatedBytes() > kMaxTotalUnauthenticatedInputBytes && pending > kSmallInputBytes;
+  return pending > std::min<uint64_t>(parts_.env.settings.client_query_buffer_limit, kMaxUnauthenticatedInputBytes) ||
          are_too_many;
 }
 
-bool ClientLimits::CheckInput(Session& session) {
+bool ClientLimits::EnforceInputLimit(Session& session) {
   if (!IsOverInputLimit(session)) return false;
   constexpr size_t kShownBytes = 64;
   ++parts_.env.stats.query_limit_disconnections;

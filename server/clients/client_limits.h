@@ -29,24 +29,24 @@ class ClientLimits {  // closes clients that idle, or exceed the limits of input
   // Whether output is checked when a reply is written or by the timer; the log texts differ.
   enum class Moment : uint8_t { kReply, kTimer };
   // Enforces client-output-buffer-limit. Must be called whenever output is queued.
-  bool CheckOutput(Session& session, int64_t now_ms, Moment moment = Moment::kReply);  // true: it was closed
-  // Limits for unfinished requests of clients that have not logged in. Each holds at most kUnauthenticatedInput bytes.
-  // When all together hold more than kAllUnauthenticatedInput, clients with requests above kSmallInput bytes are
-  // closed.
-  static constexpr size_t kUnauthenticatedInput = size_t{64} * 1024;
-  static constexpr size_t kAllUnauthenticatedInput = size_t{16} * 1024 * 1024;
-  static constexpr size_t kSmallInput = 1024;  // clients with less stay connected
+  bool EnforceOutputLimit(Session& session, int64_t now_ms, Moment moment = Moment::kReply);  // true: it was closed
+  // Limits for unfinished requests of clients that have not logged in. Each holds at most kMaxUnauthenticatedInputBytes
+  // bytes. When all together hold more than kMaxTotalUnauthenticatedInputBytes, clients with requests above
+  // kSmallInputBytes bytes are closed.
+  static constexpr size_t kMaxUnauthenticatedInputBytes = size_t{64} * 1024;
+  static constexpr size_t kMaxTotalUnauthenticatedInputBytes = size_t{16} * 1024 * 1024;
+  static constexpr size_t kSmallInputBytes = 1024;  // clients with less stay connected
 
   // Enforces client-query-buffer-limit and the limits of clients that have not logged in. Must be called after each
   // read.
-  bool CheckInput(Session& session);  // true: it was closed
+  bool EnforceInputLimit(Session& session);  // true: it was closed
 
  private:
-  bool CheckHandshake(Session& session);                           // of TLS; true: it was closed
-  bool CheckIdle(Session& session, int64_t now_ms);                // true: it was closed
-  void FitReplyRoom(Session& session, int64_t now_ms);             // for CLIENT LIST
-  bool IsOverInputLimit(Session& session) const;                   // also updates unauthenticated_bytes
-  bool IsOverOutputLimit(Session& session, int64_t now_ms) const;  // also notes since when it exceeds the soft limit
+  bool EnforceHandshakeTimeout(Session& session);                    // of TLS; true: it was closed
+  bool EnforceIdleTimeout(Session& session, int64_t now_ms);         // true: it was closed
+  void ResizeEmulatedReplyBuffer(Session& session, int64_t now_ms);  // for CLIENT LIST
+  bool IsOverInputLimit(Session& session) const;                     // also updates unauthenticated_bytes
+  bool IsOverOutputLimit(Session& session, int64_t now_ms) const;    // also notes since when it exceeds the soft limit
 
   const Parts parts_;  // the objects that it uses
 };

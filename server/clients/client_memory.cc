@@ -24,32 +24,32 @@ int ClientMemory::MemoryClassOf(size_t bytes) {
   return doublings * kClassesPerDoubling + fraction;
 }
 
-size_t ClientMemory::WantedLimit() const {
+size_t ClientMemory::ConfiguredLimitBytes() const {
   const Settings& settings = parts_.env.settings;
   const int64_t wanted = settings.maxmemory_clients;
   if (wanted == 0 || (wanted < 0 && settings.maxmemory == 0)) return kNoLimit;
   const size_t bytes =
       wanted > 0 ? static_cast<size_t>(wanted)
                  : static_cast<size_t>(static_cast<double>(settings.maxmemory) * static_cast<double>(-wanted) / 100);
-  return std::max(bytes, kLeastLimitBytes);
+  return std::max(bytes, kMinLimitBytes);
 }
 
-void ClientMemory::AdoptLimit() {
+void ClientMemory::ApplyConfiguredLimit() {
   const bool was_on = IsOn();
-  limit_bytes_ = WantedLimit();
+  limit_bytes_ = ConfiguredLimitBytes();
   if (was_on == IsOn()) return;
   if (IsOn()) {
-    parts_.clients.MeasureFlushed([this](Session& session) { Update(session); });
+    parts_.clients.SetMeasureAfterFlush([this](Session& session) { Remeasure(session); });
   } else {
-    parts_.clients.MeasureFlushed(nullptr);
+    parts_.clients.SetMeasureAfterFlush(nullptr);
   }
   parts_.clients.ForEach([&](Session& session) {
     if (session.closing) return;
-    IsOn() ? Update(session) : Forget(session);
+    IsOn() ? Remeasure(session) : Forget(session);
   });
 }
 
-void ClientMemory::Update(Session& session, size_t running_bytes) {
+void ClientMemory::Remeasure(Session& session, size_t running_bytes) {
   if (session.closing) return;
   const bool is_link = session.kind == SessionKind::kReplica || session.kind == SessionKind::kPrimary;
   const size_t bytes = is_link ? 0 : session.HeldBytes() + running_bytes;
@@ -94,7 +94,7 @@ Session* ClientMemory::FindLargestSession() {
 void ClientMemory::EvictClients(const Session* running) {
   while (IsOver()) {
     Session* session = FindLargestSession();
-    if (session == nullptr) return WarnOfNoneToClose();
+    if (session == nullptr) return WarnThatNoClientMayBeClosed();
     Evict(*session, running);
   }
 }
@@ -111,7 +111,7 @@ void ClientMemory::Evict(Session& session, const Session* running) {
   if (&session != running) session.in = RequestParser();
 }
 
-void ClientMemory::WarnOfNoneToClose() {
+void ClientMemory::WarnThatNoClientMayBeClosed() {
   if (std::exchange(has_warned_, true)) return;
   parts_.env.log.Warning("Over client maxmemory after evicting all evictable clients");
 }

@@ -22,7 +22,7 @@ struct Session;
 
 class ClientMemory {  // closes the largest clients above maxmemory-clients
  public:
-  static constexpr size_t kLeastLimitBytes = 128 * 1024;  // with a lower limit, no client could raise it again
+  static constexpr size_t kMinLimitBytes = 128 * 1024;  // with a lower limit, no client could raise it again
 
   struct Parts {  // the objects that it uses
     const Env& env;
@@ -31,38 +31,38 @@ class ClientMemory {  // closes the largest clients above maxmemory-clients
   explicit ClientMemory(const Parts& parts) : parts_(parts) {}
 
   // It may be a percentage of maxmemory. Cost: O(clients) when maxmemory-clients is turned on or off.
-  void AdoptLimit();  // applies maxmemory-clients
+  void ApplyConfiguredLimit();  // applies maxmemory-clients
   bool IsOn() const { return limit_bytes_ != kNoLimit; }
   bool IsOver() const { return total_bytes_ >= limit_bytes_; }  // all clients together reach maxmemory-clients
   size_t TotalBytes() const { return total_bytes_; }            // of all clients; 0 while maxmemory-clients is off
 
   // `running_bytes` is the size of a request that is about to run and that the session no longer holds. Requires:
   // IsOn(). Cost: a few ns.
-  void Update(Session& session, size_t running_bytes = 0);  // measures the session again
-  void Forget(Session& session);                            // subtracts its memory, because it closes
+  void Remeasure(Session& session, size_t running_bytes = 0);  // measures the session again
+  void Forget(Session& session);                               // subtracts its memory, because it closes
   // Also frees the buffers of the closed clients immediately. `running` (may be null) is the client that is about to
   // run a request: it may be closed, but keeps its arguments. Requires: IsOver().
   void EvictClients(const Session* running);  // until the rest fits
 
  private:
   static constexpr size_t kNoLimit = SIZE_MAX;
-  static constexpr int kClassesPerDoubling = 8;              // each size class is 2^(1/8) times the former
-  static constexpr int kClasses = 64 * kClassesPerDoubling;  // of all sizes up to 2^64
+  static constexpr int kClassesPerDoubling = 8;                     // each size class is 2^(1/8) times the former
+  static constexpr int kSizeClassCount = 64 * kClassesPerDoubling;  // of all sizes up to 2^64
 
-  static int MemoryClassOf(size_t bytes);              // the index in classes_
-  size_t WantedLimit() const;                    // from maxmemory-clients and maxmemory
+  static int MemoryClassOf(size_t bytes);                 // the index in classes_
+  size_t ConfiguredLimitBytes() const;                    // from maxmemory-clients and maxmemory
   void AddToSizeClass(Session& session, int size_class);  // so that it may be closed
   void RemoveFromSizeClass(Session& session);
-  Session* FindLargestSession();                                    // null if no client may be closed
+  Session* FindLargestSession();                         // null if no client may be closed
   void Evict(Session& session, const Session* running);  // closes it; the running one keeps its arguments
-  void WarnOfNoneToClose();                              // once; Redis repeats this warning before each command
+  void WarnThatNoClientMayBeClosed();                    // once; Redis repeats this warning before each command
 
-  const Parts parts_;                                    // the objects that it uses
-  size_t limit_bytes_ = kNoLimit;                        // from maxmemory-clients
-  size_t total_bytes_ = 0;                               // of all measured clients
-  std::array<std::vector<Session*>, kClasses> classes_;  // sessions by size class
-  int highest_class_ = 0;                                // no session is in a higher class
-  bool has_warned_ = false;                              // that no client may be closed; reset when one was closed
+  const Parts parts_;                                           // the objects that it uses
+  size_t limit_bytes_ = kNoLimit;                               // from maxmemory-clients
+  size_t total_bytes_ = 0;                                      // of all measured clients
+  std::array<std::vector<Session*>, kSizeClassCount> classes_;  // sessions by size class
+  int highest_class_ = 0;                                       // no session is in a higher class
+  bool has_warned_ = false;  // that no client may be closed; reset when one was closed
 };
 
 }  // namespace respite

@@ -39,27 +39,27 @@ struct ClientIdentity {            // what the client has said about itself; emp
 };
 
 // Redis: ignores (and does not show) the text after a NUL.
-inline bool IsClientAttribute(Bytes text) {
+inline bool IsValidClientAttribute(Bytes text) {
   Bytes shown = text.substr(0, text.find('\0'));
   return std::all_of(shown.begin(), shown.end(), [](char c) { return c >= '!' && c <= '~'; });
 }
 
 inline void CheckClientName(Bytes name) {  // throws the error if it is invalid
-  if (!IsClientAttribute(name)) throw Refusal{refusals::kClientName};
+  if (!IsValidClientAttribute(name)) throw Refusal{refusals::kClientName};
 }
 
 struct ClientAddresses {  // both ends of the connection, set when it is accepted
   // Local clients may have more rights (enable-debug-command local …).
-  bool IsLocal() const { return is_loopback || unix_socket; }  // is on this machine
+  bool IsLocal() const { return is_loopback || is_unix_socket; }  // is on this machine
 
   // Clients of a Unix socket count as IPv4, like in Valkey.
   bool IsIpv6() const { return peer.starts_with('['); }
 
-  std::string peer;          // "127.0.0.1:50000", "/path/to.sock:0"
-  std::string local;         // the server's end: "127.0.0.1:6379"
-  bool unix_socket = false;  // the client uses the Unix socket
+  std::string peer;             // "127.0.0.1:50000", "/path/to.sock:0"
+  std::string local;            // the server's end: "127.0.0.1:6379"
+  bool is_unix_socket = false;  // the client uses the Unix socket
   bool is_loopback = true;      // the client has an address of this machine: 127.0.0.1
-  bool encrypted = false;    // with TLS
+  bool encrypted = false;       // with TLS
 };
 
 // Times are in milliseconds of the monotonic clock.
@@ -70,7 +70,7 @@ struct ClientUsage {  // statistics of one client
     bytes_in += bytes;
     last_active_ms = now_ms;
   }
-  void Buffers(size_t bytes) { input_peak_bytes = std::max(input_peak_bytes, bytes); }
+  void NoteBufferedInput(size_t bytes) { input_peak_bytes = std::max(input_peak_bytes, bytes); }
 
   int64_t created_ms;                     // when it connected
   int64_t last_active_ms;                 // when it last sent anything
@@ -154,10 +154,10 @@ class Subscriptions {  // of one session, created by its first subscribe command
   Subscriptions& operator=(const Subscriptions&) = delete;
 
   size_t Count(PubSubKind kind) const { return counts_[static_cast<size_t>(kind)]; }  // of this kind
-  size_t TotalCount() const { return places_.size(); }                                     // of all kinds
-  void LeaveSome(size_t count);  // up to `count` channels and patterns
+  size_t TotalCount() const { return places_.size(); }                                // of all kinds
+  void UnsubscribeSome(size_t count);  // up to `count` channels and patterns
   // Returns the channels of one kind in order of subscription.
-  std::vector<PubSubChannel*> OfKind(PubSubKind kind, size_t max_count = SIZE_MAX) const;
+  std::vector<PubSubChannel*> ChannelsOfKind(PubSubKind kind, size_t max_count = SIZE_MAX) const;
   size_t UsedBytes() const;  // memory of the subscriptions
 
  private:
@@ -178,19 +178,19 @@ class OutputAccount {  // statistics of one session's output; emulates the size 
  public:
   explicit OutputAccount(int64_t now_ms) : peak_since_ms_(now_ms) {}
 
-  size_t RoomBytes() const { return room_bytes_; }  // of Redis' reply buffer for this client
-  size_t PeakBytes() const { return peak_bytes_; }  // used of it recently
+  size_t EmulatedBufferBytes() const { return emulated_buffer_bytes_; }  // of Redis' reply buffer for this client
+  size_t EmulatedBufferPeakBytes() const { return peak_bytes_; }         // used of it recently
   // Notes the size of the output that waits to be sent.
-  void NoteOutput(size_t bytes) { peak_bytes_ = std::max(peak_bytes_, std::min(bytes, room_bytes_)); }
+  void NoteOutput(size_t bytes) { peak_bytes_ = std::max(peak_bytes_, std::min(bytes, emulated_buffer_bytes_)); }
 
  private:
   friend class ClientLimits;
   static constexpr int64_t kNotOver = -1;  // within the soft limit of client-output-buffer-limit
 
-  size_t room_bytes_ = BlockPool::kBlockBytes;   // size of the buffer that Redis would have
-  size_t peak_bytes_ = BlockPool::kBlockBytes;   // the most used of it since peak_since_ms_
-  int64_t peak_since_ms_;                        // monotonic
-  int64_t over_soft_limit_since_ms_ = kNotOver;  // monotonic
+  size_t emulated_buffer_bytes_ = BlockPool::kBlockBytes;  // size of the buffer that Redis would have
+  size_t peak_bytes_ = BlockPool::kBlockBytes;             // the most used of it since peak_since_ms_
+  int64_t peak_since_ms_;                                  // monotonic
+  int64_t over_soft_limit_since_ms_ = kNotOver;            // monotonic
 };
 
 class MemoryPlace {  // the position of a session in ClientMemory
@@ -220,14 +220,14 @@ struct ReplyFault {  // what TEST FAULT does to one reply
 struct ClientFaultState {             // what TEST FAULT does to one client; exists only while a fault is active
   std::optional<ReplyFault> pending;  // fault of the reply to the request that runs or is blocked
   OutputGate gate;
-  bool has_delayed = false;      // Session::paused_request waits until delayed_until_ms
-  uint64_t delay_owner = 0;      // who delayed the request: an id for ClientFaults::Release
-  int64_t delayed_until_ms = 0;  // monotonic: when the request runs
+  bool is_request_delayed = false;  // Session::paused_request waits until delayed_until_ms
+  uint64_t delay_owner = 0;         // who delayed the request: an id for ClientFaults::Release
+  int64_t delayed_until_ms = 0;     // monotonic: when the request runs
 
-  bool IsOver() const { return !pending && !has_delayed && gate.IsOpen(); }  // no fault is left
+  bool IsOver() const { return !pending && !is_request_delayed && gate.IsOpen(); }  // no fault is left
   int64_t NextDueMs() const {  // monotonic: when the request or more output is due
     const int64_t output_ms = gate.NextDueMs();
-    return has_delayed && delayed_until_ms < output_ms ? delayed_until_ms : output_ms;
+    return is_request_delayed && delayed_until_ms < output_ms ? delayed_until_ms : output_ms;
   }
   size_t HeldBytes() const {  // memory that it uses
     return sizeof(ClientFaultState) + gate.HeldBytes() + (pending ? pending->text.capacity() : 0);

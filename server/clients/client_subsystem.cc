@@ -19,7 +19,7 @@ ClientSubsystem::ClientSubsystem(const Env& env, DataSubsystem& data, const Hash
                .watched_keys = watched_keys,
                .migrating_keys = migrating_keys,
                .key_notifications = key_notifications,
-               .key_event_ports = key_event_ports,
+               .key_event_listeners = key_event_listeners,
                .current_execution = current_execution}),
       users(env.commands, env.settings),
       permissions({.env = env, .users = users, .acl_log = acl_log, .clients = registry}),
@@ -42,7 +42,7 @@ ClientSubsystem::ClientSubsystem(const Env& env, DataSubsystem& data, const Hash
   env.timers.Add(pause);
   env.timers.Add(blocked);
   env.timers.Add(faults);
-  memory.AdoptLimit();
+  memory.ApplyConfiguredLimit();
 }
 
 }  // namespace respite

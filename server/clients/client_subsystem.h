@@ -44,9 +44,9 @@ class ClientCleanup {  // removes a closed session from all lists: subscriptions
     parts_.watched_keys.Forget(session);
     parts_.client_memory.Forget(session);
   }
-  bool LeaveSome(Session& session) {  // also unwatches all keys; true: none is left
+  bool UnsubscribeSome(Session& session) {  // also unwatches all keys; true: none is left
     parts_.watched_keys.Forget(session);
-    if (session.subscriptions != nullptr) session.subscriptions->LeaveSome(kPerTurn);
+    if (session.subscriptions != nullptr) session.subscriptions->UnsubscribeSome(kPerTurn);
     return session.subscriptions == nullptr || session.subscriptions->TotalCount() == 0;
   }
 
@@ -68,7 +68,7 @@ struct ClientSubsystem {  // all components that deal with clients
   MigratingKeys migrating_keys;
   BlockedClients blocked;
   Tracking tracking;
-  KeyEventPorts key_event_ports;
+  KeyEventListeners key_event_listeners;
   ChangeDispatcher changes;  // tells all components of changed keys
   Users users;
   AclLog acl_log;
@@ -79,7 +79,7 @@ struct ClientSubsystem {  // all components that deal with clients
   TimerFrequency timer_frequency;
   ClientLimits limits;
   ClientMemory memory;
-  PushMessages messages;
+  PushSender messages;
   ClientCleanup cleanup;
   Pause pause;
   ClientFaults faults;

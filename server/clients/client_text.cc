@@ -33,7 +33,7 @@ class Fields {
 
 std::string EventsOf(const Session& session) {
   if (session.transport == nullptr || session.closing) return "";
-  return session.transport->AwaitsRoom() ? "rw" : "r";
+  return session.transport->IsWaitingToWrite() ? "rw" : "r";
 }
 
 // Returns the size of the free input buffer ("qbuf-free"). Redis: a client has its own buffer of at least 16 KB, which
@@ -148,7 +148,7 @@ void AddState(Fields& fields, const Session& session, const DialectTraits& trait
 
 void AddMemory(Fields& fields, const Session& session, int64_t now_ms, std::span<const Bytes> running,
                const DialectTraits& traits) {
-  const size_t segments = session.out.Segments();
+  const size_t segments = session.out.SegmentCount();
   const bool hides_running = traits.clients_share_input && !running.empty();
   const size_t input = hides_running ? session.in.PendingBytes() : session.in.BufferedBytes();
   const bool holds_none = input == 0 && traits.idle_clients_hold_no_input;
@@ -157,8 +157,8 @@ void AddMemory(Fields& fields, const Session& session, int64_t now_ms, std::span
       .Size("argv-mem", ArgumentBytes(session, running));
   if (traits.client_text_has_usage) {
     fields.Size("multi-mem", session.InTransaction() ? session.transaction->QueuedTextBytes() : 0)
-        .Size("rbs", session.output_account.RoomBytes())
-        .Size("rbp", session.output_account.PeakBytes());
+        .Size("rbs", session.output_account.EmulatedBufferBytes())
+        .Size("rbp", session.output_account.EmulatedBufferPeakBytes());
   }
   fields.Size("obl", FirstPieceBytes(session))
       .Size("oll", segments > 1 ? segments - 1 : 0)
@@ -196,13 +196,13 @@ std::string ClientFlags(const Session& session) {
       {session.tracking != nullptr, 't'},
       {session.tracking != nullptr && session.tracking->redirect_lost, 'R'},
       {session.tracking != nullptr && session.tracking->mode == TrackingOptions::Mode::kBroadcast, 'B'},
-      {session.transaction != nullptr && session.transaction->Stale(), 'd'},
+      {session.transaction != nullptr && session.transaction->HasWatchedKeyChanged(), 'd'},
       {session.close_after_reply, 'c'},
       {session.closing, 'A'},
-      {session.addresses.unix_socket, 'U'},
+      {session.addresses.is_unix_socket, 'U'},
       {session.no_evict, 'e'},
       {session.no_touch, 'T'},
-      {session.cluster_marks.reads_from_replica, 'r'},
+      {session.cluster_options.reads_from_replica, 'r'},
       {session.import_source, 'I'},
   }};
   std::string shown;
@@ -231,7 +231,7 @@ std::string ProtocolErrorText(const Session& session, int64_t now_ms, UserData u
          (user_data == UserData::kShown ? InputSample(session) : "Query buffer during protocol error: (redacted)");
 }
 
-std::string WithoutBrackets(std::string address) {
+std::string RemoveIpv6Brackets(std::string address) {
   std::erase_if(address, [](char c) { return c == '[' || c == ']'; });
   return address;
 }

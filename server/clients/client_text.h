@@ -27,6 +27,6 @@ inline constexpr Bytes kClientFlagLetters = "SMOPxbtRBdcAUeTrIuiN";
 enum class UserData : uint8_t { kShown, kHidden };
 std::string ProtocolErrorText(const Session& session, int64_t now_ms, UserData user_data);
 
-std::string WithoutBrackets(std::string address);  // "::1:6379" for "[::1]:6379"
+std::string RemoveIpv6Brackets(std::string address);  // "::1:6379" for "[::1]:6379"
 
 }  // namespace respite

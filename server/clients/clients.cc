@@ -14,10 +14,10 @@ Session& Clients::Create(int64_t now_ms) {
 }
 
 void Clients::Remove(Session& session) {
-  NoteUnauthenticatedBytes(session, 0);
-  if (session.queue_marks.paused_) std::erase(paused_, &session);
-  if (session.queue_marks.unblocked_) std::erase(unblocked_, &session);
-  if (session.queue_marks.to_flush_) {  // the test avoids O(n²) when thousands of clients disconnect together
+  SetUnauthenticatedBytes(session, 0);
+  if (session.queue_flags.paused_) std::erase(paused_, &session);
+  if (session.queue_flags.unblocked_) std::erase(unblocked_, &session);
+  if (session.queue_flags.to_flush_) {  // the test avoids O(n²) when thousands of clients disconnect together
     std::erase(to_flush_, &session);
     std::erase(with_messages_, &session);
   }
@@ -39,15 +39,15 @@ void Clients::FlushQueued(const Pace& pace) {
   flushing_.insert(flushing_.end(), with_messages_.begin(), with_messages_.end());
   with_messages_.clear();
   const size_t most_bytes =
-      std::clamp(kBytesPerTurn / std::max(flushing_.size(), size_t{1}), kLeastPerFlush, kMostPerFlush);
+      std::clamp(kBytesPerTurn / std::max(flushing_.size(), size_t{1}), kMinBytesPerFlush, kMaxBytesPerFlush);
   size_t at = 0;  // by index, since a flush may close and remove any session
   while (at < replies) Flush(at++, most_bytes);
-  const int64_t until_us = at < flushing_.size() ? pace.NowUs() + kMessagesUs : 0;
+  const int64_t until_us = at < flushing_.size() ? pace.NowUs() + kMaxMessageFlushUs : 0;
   while (at < flushing_.size()) {
     Flush(at++, most_bytes);
     if (pace.NowUs() >= until_us) break;
   }
-  is_behind_ = at < flushing_.size();
+  has_unsent_messages_ = at < flushing_.size();
   std::copy_if(flushing_.begin() + static_cast<ptrdiff_t>(at), flushing_.end(), std::back_inserter(with_messages_),
                [](const Session* session) { return session != nullptr; });
   flushing_.clear();
@@ -56,7 +56,7 @@ void Clients::FlushQueued(const Pace& pace) {
 void Clients::Flush(size_t place, size_t max_bytes) {
   Session* session = flushing_[place];
   if (session == nullptr) return;
-  session->queue_marks.to_flush_ = false;
+  session->queue_flags.to_flush_ = false;
   if (!session->closing) session->transport->Flush(max_bytes);
   if (measure_ != nullptr && flushing_[place] != nullptr) measure_(*session);
 }
@@ -65,30 +65,30 @@ void Clients::Close(Session& session) {
   if (session.closing) return;
   session.closing = true;
   on_close_(session);
-  if (std::exchange(session.queue_marks.paused_, false)) std::erase(paused_, &session);
+  if (std::exchange(session.queue_flags.paused_, false)) std::erase(paused_, &session);
   if (session.transport != nullptr) session.transport->Close();
 }
 
 void Clients::AddPaused(Session& session) {
-  if (session.queue_marks.paused_) return;
-  session.queue_marks.paused_ = true;
+  if (session.queue_flags.paused_) return;
+  session.queue_flags.paused_ = true;
   paused_.push_back(&session);
 }
 
 std::vector<Session*> Clients::TakePaused() {
-  for (Session* session : paused_) session->queue_marks.paused_ = false;
+  for (Session* session : paused_) session->queue_flags.paused_ = false;
   return std::exchange(paused_, {});
 }
 
 void Clients::QueueUnblocked(Session& session) {
   if (session.id == 0) return;  // has no client: its owner runs its requests, and may free it
   QueueMessages(session);
-  if (std::exchange(session.queue_marks.unblocked_, true)) return;
+  if (std::exchange(session.queue_flags.unblocked_, true)) return;
   unblocked_.push_back(&session);
 }
 
 std::vector<Session*> Clients::TakeUnblocked() {
-  for (Session* session : unblocked_) session->queue_marks.unblocked_ = false;
+  for (Session* session : unblocked_) session->queue_flags.unblocked_ = false;
   return std::exchange(unblocked_, {});
 }
 

@@ -36,7 +36,7 @@ class Clients {  // all sessions
   }
 
   size_t UnauthenticatedBytes() const { return unauthenticated_bytes_; }  // of clients that have not logged in
-  void NoteUnauthenticatedBytes(Session& session, size_t bytes) {         // of this client
+  void SetUnauthenticatedBytes(Session& session, size_t bytes) {          // of this client
     unauthenticated_bytes_ = unauthenticated_bytes_ - session.unauthenticated_bytes + bytes;
     session.unauthenticated_bytes = bytes;
   }
@@ -45,29 +45,31 @@ class Clients {  // all sessions
   void VisitNext(size_t count, Visit&& visit);  // the next `count` sessions, round robin
 
   void QueueFlush(Session& session) {  // sends its replies when the Turn ends
-    if (session.queue_marks.to_flush_ || session.transport == nullptr) return;
-    session.queue_marks.to_flush_ = true;
+    if (session.queue_flags.to_flush_ || session.transport == nullptr) return;
+    session.queue_flags.to_flush_ = true;
     to_flush_.push_back(&session);
   }
   // Replies are flushed first, so that their clients can send the next request while messages are flushed.
   void QueueMessages(Session& session) {  // messages to it are sent when the Turn ends
     CountMessage();
-    if (session.queue_marks.to_flush_ || session.transport == nullptr) return;
-    session.queue_marks.to_flush_ = true;
+    if (session.queue_flags.to_flush_ || session.transport == nullptr) return;
+    session.queue_flags.to_flush_ = true;
     with_messages_.push_back(&session);
   }
   // Sends all replies, but messages only for a limited time, so that a change with thousands of listeners does not
   // delay other clients.
-  void FlushQueued(const Pace& pace);           // sends queued output when a Turn ends
-  bool IsBehind() const { return is_behind_; }  // FlushQueued could not send all
-  bool IsBehindWith(const Session& session) const { return is_behind_ && session.queue_marks.to_flush_; }
+  void FlushQueued(const Pace& pace);                              // sends queued output when a Turn ends
+  bool HasUnsentMessages() const { return has_unsent_messages_; }  // FlushQueued could not send all
+  bool HasUnsentMessagesFor(const Session& session) const {
+    return has_unsent_messages_ && session.queue_flags.to_flush_;
+  }
   uint64_t MessageCount() const { return messages_; }  // so far
   void CountMessage() { ++messages_; }
   // Sets a function that measures each session after a flush (ClientMemory); may be null.
-  void MeasureFlushed(std::function<void(Session&)> measure) { measure_ = std::move(measure); }
+  void SetMeasureAfterFlush(std::function<void(Session&)> measure) { measure_ = std::move(measure); }
   void Close(Session& session);  // immediately; ends input and output
   // The handler must drop all pointers to the session. It is called when a session closes and when it is removed.
-  void OnClose(std::function<void(Session&)> handler) { on_close_ = std::move(handler); }
+  void SetCloseHandler(std::function<void(Session&)> handler) { on_close_ = std::move(handler); }
 
   // Sessions keep the order of arrival.
   void AddPaused(Session& session);                      // its request waits for CLIENT PAUSE to end
@@ -80,12 +82,12 @@ class Clients {  // all sessions
   bool HasUnblocked() const { return !unblocked_.empty(); }  // some whose wait has ended
 
  private:
-  static constexpr int64_t kMessagesUs = 1000;  // of each Turn; at least one session is flushed
+  static constexpr int64_t kMaxMessageFlushUs = 1000;  // of each Turn; at least one session is flushed
   // Bytes per Turn, shared by clients that read long replies as fast as the server sends them. Copying them to the
   // sockets takes about two milliseconds. Each client gets at least the minimum.
   static constexpr size_t kBytesPerTurn = size_t{4} * 1024 * 1024;
-  static constexpr size_t kMostPerFlush = size_t{512} * 1024;
-  static constexpr size_t kLeastPerFlush = size_t{64} * 1024;
+  static constexpr size_t kMaxBytesPerFlush = size_t{512} * 1024;
+  static constexpr size_t kMinBytesPerFlush = size_t{64} * 1024;
 
   void Flush(size_t place, size_t max_bytes);  // sends output of flushing_[place]
 
@@ -98,7 +100,7 @@ class Clients {  // all sessions
   std::vector<Session*> to_flush_;                         // have replies to send when the Turn ends
   std::vector<Session*> with_messages_;                    // are flushed after to_flush_
   uint64_t messages_ = 0;                                  // number of messages so far
-  bool is_behind_ = false;                                 // FlushQueued could not send all messages
+  bool has_unsent_messages_ = false;                       // FlushQueued could not send all messages
   std::vector<Session*> flushing_;                         // FlushQueued sends their output
   std::vector<Session*> paused_;                           // wait for CLIENT PAUSE to end
   std::vector<Session*> unblocked_;                        // their wait has ended

@@ -5,14 +5,14 @@
 
 namespace respite {
 
-void PushMessages::Push(Session& session, Bytes message) {
+void PushSender::Push(Session& session, Bytes message) {
   if (parts_.current_execution.DefersPushes(session)) {
     session.deferred_pushes.append(message);
     return;
   }
   session.out.Append(message);
   parts_.clients.QueueMessages(session);
-  parts_.limits.CheckOutput(session, parts_.current_execution.NowMs(), ClientLimits::Moment::kReply);
+  parts_.limits.EnforceOutputLimit(session, parts_.current_execution.NowMs(), ClientLimits::Moment::kReply);
 }
 
 }  // namespace respite

@@ -1,4 +1,4 @@
-// CurrentExecution: the running command and its start time. Only the Executor writes it. PushMessages sends messages
+// CurrentExecution: the running command and its start time. Only the Executor writes it. PushSender sends messages
 // that must not come inside the reply of the running command.
 #pragma once
 
@@ -40,14 +40,14 @@ struct CurrentExecution {             // the command that runs now; only the Exe
   }
 };
 
-class PushMessages {  // sends publications and invalidations, which are not replies
+class PushSender {  // sends publications and invalidations, which are not replies
  public:
   struct Parts {  // the objects that it uses
     const CurrentExecution& current_execution;
     Clients& clients;
     ClientLimits& limits;
   };
-  explicit PushMessages(Parts parts) : parts_(parts) {}
+  explicit PushSender(Parts parts) : parts_(parts) {}
 
   // Sends a message; if the session is running a command, after its reply.
   void Push(Session& session, Bytes message);

@@ -44,7 +44,7 @@ class KeyQueues {  // a first-in, first-out queue of members for each key
   explicit KeyQueues(const HashKey& hash_key) : rows_(0, Hasher{hash_key}, Same{}) {}
 
   bool IsEmpty() const { return rows_.empty(); }  // there are no members
-  size_t Keys() const { return rows_.size(); }  // number of keys with members
+  size_t Keys() const { return rows_.size(); }    // number of keys with members
 
   // Appends a member to the queue. Cost: O(1).
   Place Add(int db, Bytes key, Member member);
@@ -58,7 +58,7 @@ class KeyQueues {  // a first-in, first-out queue of members for each key
     return &*next;
   }
   // Cost: O(1).
-  void MoveToHead(const Place& place) {  // of its queue
+  void MoveToFront(const Place& place) {  // of its queue
     std::list<Member>& members = place.row_->second.members;
     members.splice(members.begin(), members, place.at_);
   }
@@ -76,7 +76,7 @@ class KeyQueues {  // a first-in, first-out queue of members for each key
   }
   // `visit` must not add or remove queues. Cost: O(keys of all databases).
   template <class Visit>
-  void ForEachOf(int db, Visit&& visit) {  // visit(name, queue)
+  void ForEachInDatabase(int db, Visit&& visit) {  // visit(name, queue)
     for (auto& [name, line] : rows_)
       if (name.db == db) visit(name, line);
   }

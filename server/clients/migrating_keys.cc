@@ -10,11 +10,12 @@ namespace respite {
 
 bool MigratingKeys::Contains(int db, Bytes key) {
   const auto* line = lines_.Find(kAnyDb, key);
-  return line != nullptr && std::ranges::any_of(line->members, [db](const MovingKey& moving) { return moving.db == db; });
+  return line != nullptr &&
+         std::ranges::any_of(line->members, [db](const MovingKey& moving) { return moving.db == db; });
 }
 
-bool MigratingKeys::MustPauseAlone(const Command& command, uint32_t flags, std::span<const Bytes> arguments) {
-  const KeyList keys = NamedKeys(command.Spec(), arguments);
+bool MigratingKeys::MustPauseCommand(const Command& command, uint32_t flags, std::span<const Bytes> arguments) {
+  const KeyList keys = KeysForAclCheck(command.Spec(), arguments);
   if (keys.IsEmpty()) {
     const bool is_script = command.Is(kNoMandatoryKeys);
     return (flags & (is_script ? kWrite | kMayReplicate : kWrite)) != 0;
@@ -27,21 +28,21 @@ bool MigratingKeys::MustPause(const Session& session, const Command& command, ui
                               std::span<const Bytes> arguments) {
   if (session.kind == SessionKind::kPrimary) return false;
   if (command.Spec().transaction != TransactionRole::kExecutes || !session.InTransaction())
-    return MustPauseAlone(command, flags, arguments);
+    return MustPauseCommand(command, flags, arguments);
   bool holds = false;
   session.transaction->ForEach([&](const Command& queued, std::span<const Bytes> queued_words) {
-    holds = holds || MustPauseAlone(queued, queued.flags, queued_words);
+    holds = holds || MustPauseCommand(queued, queued.flags, queued_words);
   });
   return holds;
 }
 
 void MigratingKeys::NoteWrittenKeys(int db, const Command& command, std::span<const Bytes> arguments) {
   if (!command.Is(kWrite)) return;
-  const KeyList keys = NamedKeys(command.Spec(), arguments);
+  const KeyList keys = KeysForAclCheck(command.Spec(), arguments);
   for (const KeyRef& key : keys) OnChange(db, arguments[key.index]);
 }
 
-void MigratingKeys::AddPaused(const Session& session) { paused_request_.push_back(session.id); }
+void MigratingKeys::AddPaused(const Session& session) { paused_client_ids_.push_back(session.id); }
 
 void MigratingKeys::OnChange(int db, Bytes key) {
   auto* line = lines_.Find(kAnyDb, key);
@@ -51,7 +52,7 @@ void MigratingKeys::OnChange(int db, Bytes key) {
 }
 
 void MigratingKeys::OnFlush(int db) {
-  lines_.ForEachOf(kAnyDb, [db](const KeyName&, auto& line) {
+  lines_.ForEachInDatabase(kAnyDb, [db](const KeyName&, auto& line) {
     for (MovingKey& moving : line.members)
       if (moving.db == db) moving.was_changed = true;
   });

@@ -19,7 +19,7 @@ struct Command;
 struct Session;
 
 class MigratingKeys {  // keys that MIGRATE is sending to another server
-  struct MovingKey {      // a key that is being sent
+  struct MovingKey {   // a key that is being sent
     int db;
     bool was_changed = false;  // since Add
   };
@@ -30,7 +30,7 @@ class MigratingKeys {  // keys that MIGRATE is sending to another server
   explicit MigratingKeys(const HashKey& hash_key) : lines_(hash_key) {}
 
   bool IsEmpty() const { return lines_.IsEmpty(); }  // no key is being sent
-  bool Contains(int db, Bytes key);              // the key is being sent
+  bool Contains(int db, Bytes key);                  // the key is being sent
   // Requires: !Contains(db, key).
   Place Add(int db, Bytes key) { return lines_.Add(kAnyDb, key, {.db = db}); }
   static bool WasChanged(const Place& place) { return (*place).was_changed; }  // since Add
@@ -42,7 +42,7 @@ class MigratingKeys {  // keys that MIGRATE is sending to another server
   void NoteWrittenKeys(int db, const Command& command, std::span<const Bytes> arguments);  // by a script
   void AddPaused(const Session& session);  // its request waits in paused_request
   // Returns the ids in order of arrival, and empties the list.
-  std::vector<uint64_t> TakePaused() { return std::exchange(paused_request_, {}); }  // ids
+  std::vector<uint64_t> TakePaused() { return std::exchange(paused_client_ids_, {}); }  // ids
 
   // See ChangeListener.
   void OnChange(int db, Bytes key);    // the key has changed
@@ -57,10 +57,10 @@ class MigratingKeys {  // keys that MIGRATE is sending to another server
   // and MOVE name two.
   static constexpr int kAnyDb = 0;  // lines_ has the keys of all databases under this one
 
-  bool MustPauseAlone(const Command& command, uint32_t flags, std::span<const Bytes> arguments);  // not EXEC
+  bool MustPauseCommand(const Command& command, uint32_t flags, std::span<const Bytes> arguments);  // not EXEC
 
   KeyQueues<MovingKey> lines_;               // the keys, all as keys of kAnyDb
-  std::vector<uint64_t> paused_request_;  // whose requests wait for the transfer, in order of arrival
+  std::vector<uint64_t> paused_client_ids_;  // whose requests wait for the transfer, in order of arrival
 };
 
 }  // namespace respite

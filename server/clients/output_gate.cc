@@ -41,14 +41,14 @@ void OutputGate::BeginPartialReply(size_t place) {
   has_partial_reply_ = true;
 }
 
-size_t OutputGate::TakeBegun() {
+size_t OutputGate::EndPartialReply() {
   const size_t place = barriers_.back().at - sent_;
   barriers_.pop_back();
   has_partial_reply_ = false;
   return place;
 }
 
-size_t OutputGate::Sendable(size_t size) const {
+size_t OutputGate::SendableBytes(size_t size) const {
   if (barriers_.empty()) return size;
   const Barrier& front = barriers_.front();
   return std::min<uint64_t>(size, front.at + front.passed - std::min(sent_, front.at + front.passed));

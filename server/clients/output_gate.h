@@ -3,10 +3,10 @@
 //
 //   OutputGate gate;
 //   gate.AddHold(5, {.owner = 1, .until_ms = 3000}, 2000);
-//   gate.Sendable(10);   // 5
+//   gate.SendableBytes(10);   // 5
 //   gate.NoteSent(5);
 //   gate.Advance(3000);
-//   gate.Sendable(5);    // 5
+//   gate.SendableBytes(5);    // 5
 #pragma once
 
 #include <cstddef>
@@ -34,11 +34,11 @@ class OutputGate {  // holds back output of one client (TEST FAULT)
   // The connection then closes.
   void AddEnd(size_t place);  // sends nothing after `place` unsent bytes
 
-  void BeginPartialReply(size_t place);                     // a reply that is written piece by piece begins here
+  void BeginPartialReply(size_t place);                        // a reply that is written piece by piece begins here
   bool HasPartialReply() const { return has_partial_reply_; }  // a reply is being written piece by piece
-  size_t TakeBegun();                           // returns its place
+  size_t EndPartialReply();                                    // returns its place
 
-  size_t Sendable(size_t size) const;  // how many of `size` unsent bytes may be sent now
+  size_t SendableBytes(size_t size) const;  // how many of `size` unsent bytes may be sent now
   void NoteSent(size_t bytes) { sent_ += bytes; }
   // Opens barriers whose time has come. With kSmall, a trickle is due again when some more bytes may pass; with kNone,
   // when all may pass. Cost: O(opened barriers).

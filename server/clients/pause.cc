@@ -19,8 +19,8 @@ std::string_view Pause::Reason() const {
   return holders_ != 0 ? "failover_in_progress" : "none";
 }
 
-KeyRemoval::Answer RemovalRule::Now() const {
-  if (parts_.env.phase.IsMidTurn() || parts_.env.phase.load() != ServerPhase::Load::kNone) return Answer::kLater;
+KeyRemovalPermission::Answer RemovalRule::Now() const {
+  if (parts_.env.phase.IsInLongTask() || parts_.env.phase.load() != ServerPhase::Load::kNone) return Answer::kLater;
   const bool is_followers =
       parts_.role.is_replica && (parts_.cause == Cause::kExpiry || parts_.env.settings.replica_ignore_maxmemory);
   if (is_followers) return Answer::kNo;

@@ -33,7 +33,7 @@ class Pause final : public Timers::Source {  // CLIENT PAUSE, and pauses of writ
   void ResumeWrites(Owner owner) { holders_ &= static_cast<uint8_t>(~owner); }
   int64_t NextDueMs() const override { return scope_ != Scope::kNone ? until_ms_ : Timers::kNever; }
   void RunDue(int64_t) override { End(); }
-  std::string WhatIsDue() const override { return "CLIENT PAUSE ends"; }
+  std::string NextDueText() const override { return "CLIENT PAUSE ends"; }
 
   // A pause hides them, because removing them would be a write.
   ExpiryRule Rule() const { return IsOn() ? ExpiryRule::kHide : ExpiryRule::kPurge; }
@@ -57,7 +57,7 @@ class Pause final : public Timers::Source {  // CLIENT PAUSE, and pauses of writ
 
 // Decides whether keys may be expired or evicted now. They may not while clients are paused, data is imported
 // (import-mode), a script or loading is in progress, or the server has stopped.
-class RemovalRule final : public KeyRemoval {  // says whether keys may be expired or evicted now
+class RemovalRule final : public KeyRemovalPermission {  // says whether keys may be expired or evicted now
  public:
   // kExpiry: a replica leaves this to its primary. kEviction: a replica may evict keys (replica-ignore-maxmemory no).
   enum class Cause : uint8_t { kExpiry, kEviction };

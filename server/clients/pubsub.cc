@@ -21,9 +21,9 @@ int64_t LengthOf(Bytes text) { return static_cast<int64_t>(text.size()); }
 
 }  // namespace
 
-Subscriptions::~Subscriptions() { LeaveSome(TotalCount()); }
+Subscriptions::~Subscriptions() { UnsubscribeSome(TotalCount()); }
 
-void Subscriptions::LeaveSome(size_t count) {
+void Subscriptions::UnsubscribeSome(size_t count) {
   for (; count > 0 && !places_.empty(); --count) {
     const auto [topic, place] = *places_.begin();
     places_.erase(places_.begin());
@@ -32,7 +32,7 @@ void Subscriptions::LeaveSome(size_t count) {
   }
 }
 
-std::vector<PubSubChannel*> Subscriptions::OfKind(PubSubKind kind, size_t max_count) const {
+std::vector<PubSubChannel*> Subscriptions::ChannelsOfKind(PubSubKind kind, size_t max_count) const {
   std::vector<std::pair<uint64_t, PubSubChannel*>> found;
   for (auto at = places_.begin(); at != places_.end() && found.size() < max_count; ++at)
     if (at->first->kind == kind) found.emplace_back(at->second.since, at->first);
@@ -93,7 +93,7 @@ void PubSub::Unsubscribe(Session& session, PubSubKind kind, Bytes name) {
   own.places_.erase(place);
   --own.counts_[static_cast<size_t>(kind)];
   RemoveSubscriber(*topic, in_list);
-  if (own.places_.empty()) LeaveAllTopics(session);
+  if (own.places_.empty()) DropAllSubscriptions(session);
 }
 
 std::vector<Session*> PubSub::Subscribers(PubSubKind kind, Bytes name) const {
@@ -134,14 +134,14 @@ size_t PubSub::Publish(Bytes channel, Bytes message) {
   patterns_.ForEach([&](const PubSubChannel& pattern) {
     if (pattern.MatchesChannel(channel)) receivers += PublishToPattern(pattern, channel, message);
   });
-  if (!overfull_.empty()) CloseOverfull();
+  if (!overfull_.empty()) CloseClientsOverOutputLimit();
   return receivers;
 }
 
 size_t PubSub::PublishToShard(Bytes channel, Bytes message) {
   size_t receivers = PublishToTopic(Find(PubSubKind::kShardChannel, channel), "3\r\n$8\r\nsmessage\r\n$", message);
   if (shard_listener_) shard_listener_(channel, message, receivers);
-  if (!overfull_.empty()) CloseOverfull();
+  if (!overfull_.empty()) CloseClientsOverOutputLimit();
   return receivers;
 }
 
@@ -190,7 +190,7 @@ void PubSub::DeliverTo(Session& session, const BlobPart& part) {
   // A session with output is already queued for flushing, or waits for its socket.
   if (session.out.IsEmpty()) parts_.clients.QueueMessages(session);
   session.out.AppendPart(part);
-  if (session.out.HeldBytes() > Session::kFreeOutputBytes) overfull_.push_back(&session);
+  if (session.out.HeldBytes() > Session::kUncountedOutputBytes) overfull_.push_back(&session);
 }
 
 const BlobPart& PubSub::SerializedPart(Message& message, RespVersion version) {
@@ -199,11 +199,11 @@ const BlobPart& PubSub::SerializedPart(Message& message, RespVersion version) {
   return part;
 }
 
-void PubSub::CloseOverfull() {
+void PubSub::CloseClientsOverOutputLimit() {
   const int64_t now_ms = parts_.current_execution.NowMs();
   for (Session* session : std::exchange(overfull_, {})) {
-    parts_.limits.CheckOutput(*session, now_ms);
-    if (parts_.client_memory.IsOn()) parts_.client_memory.Update(*session);  // no flush measures it now
+    parts_.limits.EnforceOutputLimit(*session, now_ms);
+    if (parts_.client_memory.IsOn()) parts_.client_memory.Remeasure(*session);  // no flush measures it now
   }
 }
 

@@ -98,12 +98,12 @@ class PubSub {  // subscriptions, and the delivery of messages
   // Called for each message to a shard channel, from this node or another. May be null.
   using ShardListener = std::function<void(Bytes channel, Bytes message, size_t receivers)>;
   void SetShardListener(ShardListener listener) { shard_listener_ = std::move(listener); }  // may be null
-  bool HasListeners() const { return TopicCount(PubSubKind::kChannel) + TopicCount(PubSubKind::kPattern) != 0; }
+  bool HasSubscriptions() const { return TopicCount(PubSubKind::kChannel) + TopicCount(PubSubKind::kPattern) != 0; }
 
-  size_t TopicCount(PubSubKind kind) const { return TopicsOf(kind).size(); }  // of channels or patterns
-  size_t SubscriberCount(PubSubKind kind, Bytes name) const;                  // of one channel or pattern
-  std::vector<Session*> Subscribers(PubSubKind kind, Bytes name) const;       // of one channel or pattern
-  std::vector<Bytes> NamesMatching(PubSubKind kind, const Bytes* pattern) const;      // null: all
+  size_t TopicCount(PubSubKind kind) const { return TopicsOf(kind).size(); }      // of channels or patterns
+  size_t SubscriberCount(PubSubKind kind, Bytes name) const;                      // of one channel or pattern
+  std::vector<Session*> Subscribers(PubSubKind kind, Bytes name) const;           // of one channel or pattern
+  std::vector<Bytes> NamesMatching(PubSubKind kind, const Bytes* pattern) const;  // null: all
 
  private:
   friend class Subscriptions;
@@ -126,10 +126,10 @@ class PubSub {  // subscriptions, and the delivery of messages
   // `type` is the first element of the message.
   size_t PublishToTopic(const PubSubChannel* topic, Bytes type, Bytes message);
   size_t PublishToPattern(const PubSubChannel& pattern, Bytes channel, Bytes message);
-  size_t Deliver(const PubSubChannel& topic, Message message);    // to its subscribers; returns their number
-  void DeliverTo(Session& session, const BlobPart& part);         // appends it to the output
+  size_t Deliver(const PubSubChannel& topic, Message message);            // to its subscribers; returns their number
+  void DeliverTo(Session& session, const BlobPart& part);                 // appends it to the output
   const BlobPart& SerializedPart(Message& message, RespVersion version);  // serializes it if necessary
-  void CloseOverfull();                                           // those in overfull_
+  void CloseClientsOverOutputLimit();                                     // those in overfull_
 
   const Parts parts_;                       // the objects that it uses
   std::array<Topics, kTopicKinds> topics_;  // channels and patterns, by PubSubKind

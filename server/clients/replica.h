@@ -43,10 +43,10 @@ struct Replica {  // a primary's state of a replica
   int64_t sent_to = 0;       // offset: the stream up to here was sent; the rest waits in the backlog
   size_t waiting_bytes = 0;  // unsent stream of a replica that is not online; counts as its output
 
-  uint64_t taken_bytes = 0;  // that its socket has accepted
-  int64_t taken_at_ms = 0;   // Pace time of the last of these
-  uint64_t said_bytes = 0;   // from it
-  int64_t said_at_ms = 0;    // Pace time of the last of these
+  uint64_t sent_bytes = 0;      // that its socket has accepted
+  int64_t sent_at_ms = 0;       // Pace time of the last of these
+  uint64_t received_bytes = 0;  // from it
+  int64_t received_at_ms = 0;   // Pace time of the last of these
 
   std::unique_ptr<File> file;  // the snapshot that is being sent
   uint64_t file_bytes = 0;     // its length

@@ -32,8 +32,8 @@ class Transport {  // carries a session's bytes
   virtual void Resume() = 0;  // runs the pump again without new input
   virtual void Close() = 0;   // immediately; the session is freed soon after
   virtual int FileDescriptor() const = 0;
-  virtual bool AwaitsRoom() const { return false; }       // output waits until the peer accepts more
-  virtual bool IsHandshakeLate() const { return false; }  // of TLS: its time is over
+  virtual bool IsWaitingToWrite() const { return false; }  // output waits until the peer accepts more
+  virtual bool IsHandshakeLate() const { return false; }   // of TLS: its time is over
 };
 
 // kPrimary: the replication stream from this server's primary.
@@ -63,15 +63,15 @@ struct Session {  // the server's state of one client
   const User* user;                // never null
   Transport* transport = nullptr;  // null for a session without a connection
 
-  bool closing = false;              // closed; no further input, execution or output
-  bool close_after_reply = false;    // closes when `out` has been sent
-  bool monitor = false;              // it is in MONITOR mode
-  bool no_evict = false;             // CLIENT NO-EVICT
-  bool no_touch = false;             // CLIENT NO-TOUCH
-  bool import_source = false;        // CLIENT IMPORT-SOURCE: under import-mode it sees expired keys
-  ReplyState replies;                // CLIENT REPLY
-  ClientClusterState cluster_marks;  // ASKING, READONLY
-  QueueFlags queue_marks;            // which queues of Clients contain it
+  bool closing = false;                // closed; no further input, execution or output
+  bool close_after_reply = false;      // closes when `out` has been sent
+  bool monitor = false;                // it is in MONITOR mode
+  bool no_evict = false;               // CLIENT NO-EVICT
+  bool no_touch = false;               // CLIENT NO-TOUCH
+  bool import_source = false;          // CLIENT IMPORT-SOURCE: under import-mode it sees expired keys
+  ReplyState replies;                  // CLIENT REPLY
+  ClientClusterState cluster_options;  // ASKING, READONLY
+  QueueFlags queue_flags;              // which queues of Clients contain it
 
   ClientIdentity identity;  // name and library
   ClientAddresses addresses;
@@ -80,11 +80,11 @@ struct Session {  // the server's state of one client
   MemoryPlace memory_place;          // of ClientMemory
   size_t unauthenticated_bytes = 0;  // its share of Clients::UnauthenticatedBytes
   int64_t history_offset = 0;        // replication offset after its last command (WAIT)
-  uint64_t journaled_bytes = 0;      // length of the append-only file after its last write (WAITAOF)
+  uint64_t appended_aof_bytes = 0;   // length of the append-only file after its last write (WAITAOF)
   size_t unapplied_bytes = 0;        // kPrimary: input after the last applied request, see Pump
 
-  std::string deferred_pushes;         // pushes to this client that are sent after the running command's reply
-  std::vector<size_t> redacted_words;  // indexes that SLOWLOG and MONITOR must not show
+  std::string deferred_pushes;             // pushes to this client that are sent after the running command's reply
+  std::vector<size_t> redacted_arguments;  // indexes that SLOWLOG and MONITOR must not show
 
   Session* caller = nullptr;  // for a script's session: the client that runs the script
 
@@ -102,7 +102,7 @@ struct Session {  // the server's state of one client
     return blocked_client != nullptr ||
            (paused_request != nullptr && paused_request->progress.stage == Progress::Stage::kAgain) || IsDelayed();
   }
-  bool IsDelayed() const { return fault_state != nullptr && fault_state->has_delayed; }
+  bool IsDelayed() const { return fault_state != nullptr && fault_state->is_request_delayed; }
   bool InTransaction() const { return transaction != nullptr && transaction->Open(); }
   Transaction& EnsureTransaction() {  // creates it if necessary
     if (transaction == nullptr) transaction = std::make_unique<Transaction>();
@@ -110,7 +110,9 @@ struct Session {  // the server's state of one client
   }
 
   // Returns how many bytes of `out` may be sent now.
-  size_t Sendable() const { return fault_state == nullptr ? out.Size() : fault_state->gate.Sendable(out.Size()); }
+  size_t SendableBytes() const {
+    return fault_state == nullptr ? out.Size() : fault_state->gate.SendableBytes(out.Size());
+  }
   void NoteSent(size_t bytes) {  // of `out`
     out.Consume(bytes);
     if (fault_state != nullptr) fault_state->gate.NoteSent(bytes);
@@ -119,8 +121,8 @@ struct Session {  // the server's state of one client
   bool HasSentAll() const { return out.IsEmpty() || (fault_state != nullptr && fault_state->gate.HasReachedEnd()); }
 
   // Output up to one block is not counted. "omem" is the output above it.
-  static constexpr size_t kFreeOutputBytes = BlockPool::kBlockBytes;  // like Redis' static buffer
-  size_t OutputBytes() const;                                         // "omem" of CLIENT LIST
+  static constexpr size_t kUncountedOutputBytes = BlockPool::kBlockBytes;  // like Redis' static buffer
+  size_t OutputBytes() const;                                              // "omem" of CLIENT LIST
 
   // This is the session, input, output, paused request, queued commands, watched keys, subscriptions and tracking
   // prefixes. Cost: O(1), and O(arguments) while a request is paused.
@@ -130,7 +132,7 @@ struct Session {  // the server's state of one client
 inline size_t Session::OutputBytes() const {
   size_t held = out.HeldBytes();
   if (replica != nullptr) held += replica->waiting_bytes;
-  return held > kFreeOutputBytes ? held - kFreeOutputBytes : 0;
+  return held > kUncountedOutputBytes ? held - kUncountedOutputBytes : 0;
 }
 
 inline size_t HeldBytesOf(const std::string& text) {  // its memory outside the object
@@ -161,7 +163,7 @@ inline bool InSubscribedMode(const Session& session) {  // RESP2 with subscripti
   return session.subscriptions != nullptr && session.resp == RespVersion::kResp2;
 }
 
-inline void LeaveAllTopics(Session& session) {  // without notifying the client
+inline void DropAllSubscriptions(Session& session) {  // without notifying the client
   session.subscriptions.reset();
   if (session.kind == SessionKind::kPubSub) session.kind = SessionKind::kNormal;
 }

@@ -93,7 +93,7 @@ void Tracking::RememberReadKeys(Session& session, const Command& command, std::s
   }
 }
 
-void Tracking::KeepWithinLimit() {
+void Tracking::EnforceTableLimit() {
   constexpr size_t kKeysPerRound = 100;  // grows while the table stays above its limit
   const size_t limit = parts_.env.settings.tracking_table_max_keys;
   if (limit == 0 || readers_.size() <= limit) {
@@ -110,7 +110,7 @@ void Tracking::KeepWithinLimit() {
 }
 
 void Tracking::OnChange(Bytes key) {
-  if (!prefixes_.empty()) NoteForBroadcast(key);
+  if (!prefixes_.empty()) QueueForBroadcast(key);
   const auto row = readers_.find(key);
   if (row != readers_.end()) Invalidate(row);
 }
@@ -126,17 +126,17 @@ void Tracking::Invalidate(Readers::iterator row) {
     if (session == nullptr || session->tracking == nullptr) continue;
     const TrackingOptions& options = *session->tracking;
     if (options.mode == TrackingOptions::Mode::kBroadcast) continue;
-    if (options.no_loop && id == RunningClient()) continue;
+    if (options.no_loop && id == RunningClientId()) continue;
     Tell(*session, keys);
   }
 }
 
-void Tracking::NoteForBroadcast(Bytes key) {
+void Tracking::QueueForBroadcast(Bytes key) {
   for (const auto& [length, count] : prefix_lengths_) {
     if (length > key.size()) return;
     const auto prefix = prefixes_.find(key.substr(0, length));
     if (prefix == prefixes_.end()) continue;
-    prefix->second.changed.insert_or_assign(std::string(key), RunningClient());
+    prefix->second.changed.insert_or_assign(std::string(key), RunningClientId());
     has_changes_ = true;
   }
 }
@@ -207,7 +207,7 @@ void Tracking::Tell(Session& session, Bytes keys) {
   parts_.messages.Push(*target, message.append(keys));
 }
 
-uint64_t Tracking::RunningClient() const {
+uint64_t Tracking::RunningClientId() const {
   const Session* running = parts_.current_execution.CurrentSession();
   return running == nullptr ? kNobody : running->id;
 }

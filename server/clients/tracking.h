@@ -25,7 +25,7 @@ namespace respite {
 
 struct Command;
 class Clients;
-class PushMessages;
+class PushSender;
 struct CurrentExecution;
 
 class Tracking {  // tells clients which of their cached keys have changed
@@ -33,10 +33,10 @@ class Tracking {  // tells clients which of their cached keys have changed
   struct Parts {  // the objects that it uses
     const Env& env;
     Clients& clients;
-    PushMessages& messages;
+    PushSender& messages;
     const CurrentExecution& current_execution;
   };
-  // `random_seed` selects the keys that KeepWithinLimit forgets.
+  // `random_seed` selects the keys that EnforceTableLimit forgets.
   Tracking(const Parts& parts, const HashKey& hash_key, uint64_t random_seed)
       : parts_(parts), readers_(0, KeyHash{hash_key}), random_(random_seed) {}
 
@@ -48,17 +48,17 @@ class Tracking {  // tells clients which of their cached keys have changed
   // Must be called after a command that reads keys. Requires: the session tracks.
   void RememberReadKeys(Session& session, const Command& command, std::span<const Bytes> arguments);
   // Forgets keys and sends their invalidations until the limit is met; a limited number per call.
-  void KeepWithinLimit();  // tracking-table-max-keys
-  void Broadcast();        // sends invalidations in broadcast mode, when a Turn ends
+  void EnforceTableLimit();  // tracking-table-max-keys
+  void Broadcast();          // sends invalidations in broadcast mode, when a Turn ends
 
   // See ChangeListener. Cost: O(readers of the key + prefixes of different length).
   bool IsEmpty() const { return readers_.empty() && prefixes_.empty() && clients_ == 0; }
   void OnChange(Bytes key);  // the key has changed
   void OnFlush();            // all clients forget all keys
 
-  size_t ClientCount() const { return clients_; }       // of clients that track
-  size_t KeyCount() const { return readers_.size(); }       // that clients have read
-  size_t ItemCount() const { return items_; }               // pairs of a key and a client that has read it
+  size_t ClientCount() const { return clients_; }          // of clients that track
+  size_t KeyCount() const { return readers_.size(); }      // that clients have read
+  size_t ItemCount() const { return items_; }              // pairs of a key and a client that has read it
   size_t PrefixCount() const { return prefixes_.size(); }  // of broadcast mode
 
  private:
@@ -76,11 +76,11 @@ class Tracking {  // tells clients which of their cached keys have changed
   };
 
   void Invalidate(Readers::iterator row);  // tells the readers, and forgets them
-  void NoteForBroadcast(Bytes key);        // for clients with a prefix of the key
+  void QueueForBroadcast(Bytes key);       // for clients with a prefix of the key
   void RemovePrefixes(Session& session);   // of the client
   // `keys` is the array of keys, or null, in the format of the message.
   void Tell(Session& session, Bytes keys);
-  uint64_t RunningClient() const;  // 0: none
+  uint64_t RunningClientId() const;  // 0: none
 
   const Parts parts_;                                    // the objects that it uses
   Readers readers_;                                      // by key: the clients that have read it
@@ -89,7 +89,7 @@ class Tracking {  // tells clients which of their cached keys have changed
   bool has_changes_ = false;                             // some Prefix has changed keys
   size_t clients_ = 0;                                   // number of clients that track
   size_t items_ = 0;                                     // pairs of a key and a client that has read it
-  size_t rounds_over_limit_ = 0;                         // calls of KeepWithinLimit since it was met
+  size_t rounds_over_limit_ = 0;                         // calls of EnforceTableLimit since it was met
   Random random_;                                        // selects the keys to forget
 };
 

@@ -5,7 +5,7 @@
 namespace respite {
 
 void Transaction::Queue(const Command& command, std::span<const Bytes> arguments, uint32_t flags) {
-  if (has_refused_command_ || stale_) return;
+  if (has_refused_command_ || has_watched_key_changed_) return;
   Block& block = Room();
   block.commands.push_back({&command, arguments.size()});
   for (Bytes word : arguments) {
@@ -27,7 +27,7 @@ Transaction::Block& Transaction::Room() {
 
 void Transaction::End() {
   constexpr size_t kKeptBytes = 4096;  // memory kept for the next transaction
-  open_ = has_refused_command_ = stale_ = false;
+  open_ = has_refused_command_ = has_watched_key_changed_ = false;
   flags_ = 0;
   if (QueueBytes() > kKeptBytes) blocks_ = {};
   for (Block& block : blocks_) {  // at most one

@@ -91,13 +91,13 @@ struct WatchList {                             // a session's watched keys; Watc
 // Created by the first MULTI or WATCH; reused afterwards.
 class Transaction {  // what a session queued since MULTI, and the keys that it watches
  public:
-  bool Open() const { return open_; }      // between MULTI and EXEC
-  void Begin() { open_ = true; }           // by MULTI
-  bool HasRefusedCommand() const { return has_refused_command_; }  // then EXEC fails
-  void NoteRefusedCommand() { has_refused_command_ = open_; }        // unless no transaction is open
-  bool Stale() const { return stale_; }    // then EXEC runs no commands
-  void MakeStale() { stale_ = true; }
-  void MakeFresh() { stale_ = false; }
+  bool Open() const { return open_; }                                     // between MULTI and EXEC
+  void Begin() { open_ = true; }                                          // by MULTI
+  bool HasRefusedCommand() const { return has_refused_command_; }         // then EXEC fails
+  void NoteRefusedCommand() { has_refused_command_ = open_; }             // unless no transaction is open
+  bool HasWatchedKeyChanged() const { return has_watched_key_changed_; }  // then EXEC runs no commands
+  void NoteWatchedKeyChange() { has_watched_key_changed_ = true; }
+  void ForgetWatchedKeyChange() { has_watched_key_changed_ = false; }
 
   // Copies the arguments. Does nothing if the transaction can no longer run. `flags`: see EffectiveFlags. Cost:
   // O(length of the arguments).
@@ -124,8 +124,8 @@ class Transaction {  // what a session queued since MULTI, and the keys that it 
   // Blocks are used because growing one vector of millions would stall the server.
   struct Block {                                         // of queued commands
     static constexpr size_t kFullTextBytes = 64 * 1024;  // no command is added to a block with more text
-    static constexpr size_t kFullWords = 8 * 1024;       // no command is added to a block with more arguments
-    bool Full() const { return text.size() >= kFullTextBytes || ends.size() >= kFullWords; }
+    static constexpr size_t kFullArguments = 8 * 1024;   // no command is added to a block with more arguments
+    bool Full() const { return text.size() >= kFullTextBytes || ends.size() >= kFullArguments; }
     size_t HeldBytes() const;
 
     std::vector<Queued> commands;  // in order
@@ -136,14 +136,14 @@ class Transaction {  // what a session queued since MULTI, and the keys that it 
   Block& Room();  // the last block, or a new one if it is full
   size_t QueueBytes() const { return full_bytes_ + (blocks_.empty() ? 0 : blocks_.back().HeldBytes()); }  // memory
 
-  bool open_ = false;          // after MULTI
-  bool has_refused_command_ = false;        // EXEC fails
-  bool stale_ = false;         // EXEC runs no commands
-  uint32_t flags_ = 0;         // CommandFlag bits of all queued commands
-  std::vector<Block> blocks_;  // the queued commands
-  size_t size_ = 0;            // commands in all blocks
-  size_t text_bytes_ = 0;      // length of text in all blocks
-  size_t full_bytes_ = 0;      // memory of all blocks except the last
+  bool open_ = false;                     // after MULTI
+  bool has_refused_command_ = false;      // EXEC fails
+  bool has_watched_key_changed_ = false;  // EXEC runs no commands
+  uint32_t flags_ = 0;                    // CommandFlag bits of all queued commands
+  std::vector<Block> blocks_;             // the queued commands
+  size_t size_ = 0;                       // commands in all blocks
+  size_t text_bytes_ = 0;                 // length of text in all blocks
+  size_t full_bytes_ = 0;                 // memory of all blocks except the last
 };
 
 template <class Visit>

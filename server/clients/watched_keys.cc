@@ -6,7 +6,7 @@
 namespace respite {
 
 void WatchedKeys::Watch(Session& session, Bytes key, int64_t now_ms) {
-  DropSome(2);  // frees more keys than one WATCH adds
+  FreeDroppedKeys(2);  // frees more keys than one WATCH adds
   Transaction& transaction = session.EnsureTransaction();
   if (transaction.watches == nullptr)
     transaction.watches = std::make_unique<WatchList>(WatchList{&transaction, {}, {}});
@@ -42,14 +42,14 @@ size_t WatchedKeys::Drop(WatchList& list, size_t count) {
   return count;
 }
 
-void WatchedKeys::DropSome(size_t count) {
+void WatchedKeys::FreeDroppedKeys(size_t count) {
   while (count > 0 && !dropped_.empty()) {
     count = Drop(*dropped_.front(), count);
     if (dropped_.front()->places.empty()) dropped_.pop_front();
   }
 }
 
-bool WatchedKeys::SawExpiry(const Session& session, int64_t now_ms) const {
+bool WatchedKeys::HasExpiredWatchedKey(const Session& session, int64_t now_ms) const {
   if (session.transaction->watches == nullptr) return false;
   const auto& places = session.transaction->watches->places;
   return std::any_of(places.begin(), places.end(), [&](const auto& place) {
@@ -66,7 +66,7 @@ void WatchedKeys::OnChange(int db, Bytes key) {
     if (watcher.was_expired && !exists) {
       watcher.was_expired = false;
     } else {
-      MakeStale(watcher);
+      NoteWatchedKeyChange(watcher);
     }
   }
 }
@@ -76,18 +76,18 @@ void WatchedKeys::OnChange(int db, Bytes key) {
 void WatchedKeys::OnFlush(int db) {
   const auto lists = existing_.find(db);
   if (lists == existing_.end()) return;
-  for (const WatchList* list : lists->second) list->transaction->MakeStale();
+  for (const WatchList* list : lists->second) list->transaction->NoteWatchedKeyChange();
   existing_.erase(lists);
 }
 
 void WatchedKeys::OnSwap(int db, int other_db, int64_t now_ms) {
-  OnSwapOf(db, other_db, now_ms);
-  OnSwapOf(other_db, db, now_ms);
+  OnDatabaseReplaced(db, other_db, now_ms);
+  OnDatabaseReplaced(other_db, db, now_ms);
 }
 
 // Handles a swap that moved the content of `db` to `moved_to_db`.
-void WatchedKeys::OnSwapOf(int db, int moved_to_db, int64_t now_ms) {
-  lines_.ForEachOf(db, [&](const KeyName& name, auto& line) {
+void WatchedKeys::OnDatabaseReplaced(int db, int moved_to_db, int64_t now_ms) {
+  lines_.ForEachInDatabase(db, [&](const KeyName& name, auto& line) {
     const bool existed = keyspace_[moved_to_db].Find(name.key) != nullptr;
     const bool exists = keyspace_[db].Find(name.key) != nullptr;
     if (!existed && !exists) return;
@@ -98,7 +98,7 @@ void WatchedKeys::OnSwapOf(int db, int moved_to_db, int64_t now_ms) {
       if (was_absent && (is_expired || !exists)) {
         watcher.was_expired = is_expired;
       } else {
-        MakeStale(watcher);
+        NoteWatchedKeyChange(watcher);
       }
     }
   });

@@ -18,12 +18,12 @@ class WatchedKeys {  // the keys that transactions watch (WATCH)
   bool IsEmpty() const { return lines_.IsEmpty(); }  // no key is watched
   // Cost: O(log n) for n keys that the session watches.
   void Watch(Session& session, Bytes key, int64_t now_ms);  // nothing if it already watches the key
-  // Called for UNWATCH, and at the end of a transaction or session. Detaches the keys; if there are many, DropSome
-  // frees them later. Cost: O(databases).
-  void Forget(Session& session);                                 // unwatches its keys
-  void DropSome(size_t count);                                   // up to `count`
-  bool HasDropped() const { return !dropped_.empty(); }          // DropSome has work
-  bool SawExpiry(const Session& session, int64_t now_ms) const;  // expired since WATCH, not yet removed
+  // Called for UNWATCH, and at the end of a transaction or session. Detaches the keys; if there are many,
+  // FreeDroppedKeys frees them later. Cost: O(databases).
+  void Forget(Session& session);                                            // unwatches its keys
+  void FreeDroppedKeys(size_t count);                                       // up to `count`
+  bool HasDropped() const { return !dropped_.empty(); }                     // FreeDroppedKeys has work
+  bool HasExpiredWatchedKey(const Session& session, int64_t now_ms) const;  // expired since WATCH, not yet removed
 
   // See ChangeListener.
   void OnChange(int db, Bytes key);  // the key has changed
@@ -35,10 +35,10 @@ class WatchedKeys {  // the keys that transactions watch (WATCH)
   void OnSwap(int db, int other_db, int64_t now_ms);  // SWAPDB
 
  private:
-  void OnSwapOf(int db, int moved_to_db, int64_t now_ms);  // SWAPDB moved the content of `db` away
-  size_t Drop(WatchList& list, size_t count);              // up to `count` keys; returns the rest of `count`
-  static void MakeStale(const Watcher& watcher) {          // if it still watches
-    if (watcher.list->transaction != nullptr) watcher.list->transaction->MakeStale();
+  void OnDatabaseReplaced(int db, int moved_to_db, int64_t now_ms);  // SWAPDB moved the content of `db` away
+  size_t Drop(WatchList& list, size_t count);                        // up to `count` keys; returns the rest of `count`
+  static void NoteWatchedKeyChange(const Watcher& watcher) {         // if it still watches
+    if (watcher.list->transaction != nullptr) watcher.list->transaction->NoteWatchedKeyChange();
   }
   bool IsExpired(int db, Bytes key, int64_t now_ms) const {
     const Entry* entry = keyspace_[db].Find(key);
@@ -48,7 +48,7 @@ class WatchedKeys {  // the keys that transactions watch (WATCH)
   Keyspace& keyspace_;
   KeyQueues<Watcher> lines_;                                // the watchers of each key
   std::map<int, std::unordered_set<WatchList*>> existing_;  // by database: lists with keys that existed at WATCH
-  std::deque<std::unique_ptr<WatchList>> dropped_;          // lists that DropSome frees
+  std::deque<std::unique_ptr<WatchList>> dropped_;          // lists that FreeDroppedKeys frees
 };
 
 inline void EndTransaction(WatchedKeys& watched_keys, Session& session) {  // unwatches all keys

@@ -8,8 +8,8 @@ namespace respite {
 namespace {
 
 // Limits for accepted links of unknown senders: number (more than a large cluster makes when it forms) and age.
-constexpr size_t kMostStrangers = 1000;
-constexpr int64_t kStrangerMs = 15'000;
+constexpr size_t kMaxUnidentifiedLinks = 1000;
+constexpr int64_t kMaxUnidentifiedMs = 15'000;
 
 }  // namespace
 
@@ -34,7 +34,7 @@ std::optional<std::string> Bus::Listen() {
   port_ = port.value();
   if (!core_.network) return std::nullopt;
   auto opened = core_.network->Listen(
-      {.hosts = core_.settings.bind, .port = port_, .encrypts = core_.settings.tls_cluster}, *this);
+      {.hosts = core_.settings.bind, .port = port_, .uses_tls = core_.settings.tls_cluster}, *this);
   if (!opened.ok()) return "Failed listening on the cluster bus: " + opened.error();
   listening_ = std::move(opened).value();
   return std::nullopt;
@@ -48,7 +48,7 @@ void Bus::ConnectToNode(ClusterNode& node) {
   node.link->Dial(*core_.network.operator->(), {.host = node.address.ip,
                                                 .port = node.address.bus_port,
                                                 .source = core_.settings.bind_source_addr,
-                                                .encrypts = core_.settings.tls_cluster});
+                                                .uses_tls = core_.settings.tls_cluster});
 }
 
 void Bus::Drop(ClusterNode& node) {
@@ -58,10 +58,10 @@ void Bus::Drop(ClusterNode& node) {
 
 void Bus::DropBothLinks(ClusterNode& node) {
   Drop(node);
-  DropInbound(node);
+  DropInboundLink(node);
 }
 
-void Bus::DropInbound(ClusterNode& node) {
+void Bus::DropInboundLink(ClusterNode& node) {
   const auto inbound = std::exchange(node.inbound, nullptr);
   if (inbound != nullptr) inbound->Close();
 }
@@ -75,8 +75,8 @@ void Bus::BindInboundLink(BusLink& link, ClusterNode& node) {
   link.node = &node;
 }
 
-void Bus::KeepLimits() {
-  KeepLimitOfStrangers();
+void Bus::CloseLinksOverLimit() {
+  CloseUnknownLinksOverLimit();
   const uint64_t limit = core_.settings.cluster_link_sendbuf_limit;
   if (limit == 0) return;
   for (ClusterNode* node : core_.view.All()) {
@@ -89,10 +89,10 @@ void Bus::KeepLimits() {
   }
 }
 
-void Bus::KeepLimitOfStrangers() {
+void Bus::CloseUnknownLinksOverLimit() {
   std::erase_if(unidentified_links_, [this](const std::shared_ptr<BusLink>& link) {
     const bool is_fine =
-        link->UnsentBytes() <= BusLink::kMostOfStranger && core_.NowMs() - link->born_ms <= kStrangerMs;
+        link->UnsentBytes() <= BusLink::kMaxBytesWithoutNode && core_.NowMs() - link->born_ms <= kMaxUnidentifiedMs;
     if (is_fine) return false;
     core_.log.Debug("Freeing cluster link of an unknown node.");
     link->Close();
@@ -108,13 +108,13 @@ void Bus::ForEachLink(const std::function<void(const BusLink&)>& visit) const {
 }
 
 void Bus::OnAccepted(std::unique_ptr<Link> link) {
-  if (unidentified_links_.size() >= kMostStrangers) return;
+  if (unidentified_links_.size() >= kMaxUnidentifiedLinks) return;
   auto made = std::make_shared<BusLink>(*this, BusLink::Direction::kFrom, nullptr, core_.NowMs());
   made->Adopt(std::move(link));
   unidentified_links_.insert(std::move(made));
 }
 
-void Bus::OnOpened(BusLink& link) { user_.OnReached(link); }
+void Bus::OnOpened(BusLink& link) { user_.OnLinkConnected(link); }
 
 void Bus::OnData(BusLink& link) {
   if (link.node != nullptr) link.node->data_received_ms = core_.NowMs();

@@ -24,7 +24,7 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   class User {
    public:
     virtual ~User() = default;
-    virtual void OnReached(BusLink& link) = 0;                          // a link that this node opened is connected now
+    virtual void OnLinkConnected(BusLink& link) = 0;                    // a link that this node opened is connected now
     virtual void OnPacket(BusLink& link, const BusPacket& packet) = 0;  // a valid packet has arrived
   };
 
@@ -38,13 +38,13 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   // Returns the port on which the bus listens. It stays the same when the port for clients changes.
   int Port() const { return port_; }
 
-  void ConnectToNode(ClusterNode& node);                 // unless it has a link already
-  void Drop(ClusterNode& node);                  // closes the link to the node
-  void DropInbound(ClusterNode& node);           // closes the link that the node opened
-  void DropBothLinks(ClusterNode& node);               // closes the links in both directions
+  void ConnectToNode(ClusterNode& node);                   // unless it has a link already
+  void Drop(ClusterNode& node);                            // closes the link to the node
+  void DropInboundLink(ClusterNode& node);                 // closes the link that the node opened
+  void DropBothLinks(ClusterNode& node);                   // closes the links in both directions
   void BindInboundLink(BusLink& link, ClusterNode& node);  // an accepted link; replaces the former one of this node
   // Closes links with too many unsent bytes (cluster-link-sendbuf-limit). Links of unknown nodes have a fixed limit.
-  void KeepLimits();
+  void CloseLinksOverLimit();
 
   // --- Packets.
 
@@ -83,21 +83,21 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
 
  private:
   void SendBytes(BusLink& link, PacketType type, Bytes bytes);  // sends an encoded packet
-  void KeepLimitOfStrangers();     // closes links of unknown nodes that are too full or too old
-  const SlotSet& MySlots() const;  // of its primary if it is a replica; O(1) while nothing has changed
+  void CloseUnknownLinksOverLimit();  // closes links of unknown nodes that are too full or too old
+  const SlotSet& MySlots() const;     // of its primary if it is a replica; O(1) while nothing has changed
 
   const ClusterCore& core_;
   User& user_;
   std::unique_ptr<Network::Listening> listening_;  // the bus port
   int port_ = 0;
-  std::set<std::shared_ptr<BusLink>> unidentified_links_;    // accepted links of unknown senders
-  std::vector<std::shared_ptr<BusLink>> to_flush_;  // links with unsent bytes
-  bool is_mute_ = false;                            // nothing is sent any more
-  Counts sent_{};                                   // packets by type
-  Counts received_{};                               // packets by type
-  uint64_t links_over_limit_ = 0;                   // how many were closed
-  mutable SlotSet my_slots_;                        // last result of MySlots
-  mutable uint64_t my_slots_version_ = UINT64_MAX;  // version of the view for which my_slots_ is valid
+  std::set<std::shared_ptr<BusLink>> unidentified_links_;  // accepted links of unknown senders
+  std::vector<std::shared_ptr<BusLink>> to_flush_;         // links with unsent bytes
+  bool is_mute_ = false;                                   // nothing is sent any more
+  Counts sent_{};                                          // packets by type
+  Counts received_{};                                      // packets by type
+  uint64_t links_over_limit_ = 0;                          // how many were closed
+  mutable SlotSet my_slots_;                               // last result of MySlots
+  mutable uint64_t my_slots_version_ = UINT64_MAX;         // version of the view for which my_slots_ is valid
 };
 
 }  // namespace respite

@@ -22,19 +22,19 @@ void BusLink::OnReceived(Bytes bytes) {
   const auto self = shared_from_this();
   owner_.OnData(*this);
   if (received_.empty()) {
-    const size_t taken = TakePackets(bytes);
+    const size_t taken = HandleWholePackets(bytes);
     if (is_open_) received_ = bytes.substr(taken);
     return;
   }
   received_.append(bytes);
-  received_.erase(0, TakePackets(received_));
+  received_.erase(0, HandleWholePackets(received_));
 }
 
-size_t BusLink::TakePackets(Bytes bytes) {
+size_t BusLink::HandleWholePackets(Bytes bytes) {
   size_t taken = 0;
   while (is_open_ && bytes.size() - taken >= BusPacket::kPreambleBytes) {
     const auto length = BusPacket::LengthOf(bytes.substr(taken));
-    if (!length || (node == nullptr && *length > kMostOfStranger)) {
+    if (!length || (node == nullptr && *length > kMaxBytesWithoutNode)) {
       OnEnded("Bad message length or signature received on the Cluster bus.");
       break;
     }

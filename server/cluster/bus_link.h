@@ -25,7 +25,7 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
     virtual void OnClosed(BusLink& link, const std::string& reason) = 0;  // it has ended; the owner drops the link
   };
   // Maximum size of a packet, and of the unsent bytes, on a link of an unknown node: enough for a greeting.
-  static constexpr size_t kMostOfStranger = size_t{1} << 20;
+  static constexpr size_t kMaxBytesWithoutNode = size_t{1} << 20;
   enum class Direction : uint8_t { kTo, kFrom };  // dialed by this node, or accepted
 
   BusLink(Owner& owner, Direction direction, ClusterNode* link_node, int64_t now_ms)
@@ -71,7 +71,7 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
  private:
   // Removes the port and brackets of "127.0.0.1:7000" or "[::1]:7000".
   static std::string IpOf(const std::string& address);
-  size_t TakePackets(Bytes bytes);  // those at the beginning; returns the size of all
+  size_t HandleWholePackets(Bytes bytes);  // those at the beginning; returns the size of all
 
   Owner& owner_;  // handles the events
   const Direction direction_;

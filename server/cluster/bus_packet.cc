@@ -354,11 +354,11 @@ Result<BusPacket, std::string> BusPacket::Decode(Bytes bytes) {
   Reader reader(bytes);
   const Frame frame = GetHeader(reader, packet.header);
   const uint64_t epoch = std::max(packet.header.current_epoch, packet.header.config_epoch);
-  if (epoch > kMostEpoch) return Failure(std::string("epoch too large"));
-  if (!IsAnnouncedName(packet.header.ip)) return Failure(std::string("bad address"));
+  if (epoch > kMaxEpoch) return Failure(std::string("epoch too large"));
+  if (!MayBeAnnounced(packet.header.ip)) return Failure(std::string("bad address"));
   if (auto reason = GetBody(packet, reader, frame)) return Failure(std::move(*reason));
   const auto* update = std::get_if<UpdateBody>(&packet.body);
-  if (update != nullptr && update->config_epoch > kMostEpoch) return Failure(std::string("epoch too large"));
+  if (update != nullptr && update->config_epoch > kMaxEpoch) return Failure(std::string("epoch too large"));
   return packet;
 }
 

@@ -123,7 +123,7 @@ struct BusPacket {
   // Longest accepted packet; no node sends a gigabyte of messages.
   static constexpr uint32_t kLongest = uint32_t{1} << 30;
   // Largest accepted epoch; no cluster reaches it by counting. A larger one would leave no room for elections.
-  static constexpr uint64_t kMostEpoch = uint64_t{1} << 62;
+  static constexpr uint64_t kMaxEpoch = uint64_t{1} << 62;
 
   PacketHeader header;
   std::variant<EmptyBody, PingBody, FailBody, PublishBody, UpdateBody> body;

@@ -47,7 +47,7 @@ Cluster::Cluster(const Parts& parts, std::unique_ptr<ClusterView> view, Random r
       migration_({core_, role_}),
       health_(core_) {
   role_.SetRoleChangeHandler([this] {
-    circle_since_ms_ = 0;
+    primary_follows_me_since_ms_ = 0;
     manual_.Reset();
     election_.Cancel();
   });
@@ -61,8 +61,8 @@ std::optional<std::string> Cluster::Start() {
     if (node->Is(kNodeFailed)) node->failed_at_ms = clock_.NowMs();
   }
   if (view_->me().primary != nullptr) {
-    told_primary_ = view_->me().primary->id;
-    role_.FollowAgain();
+    announced_primary_ = view_->me().primary->id;
+    role_.ReconnectToPrimary();
   }
   EndTurn();
   return std::nullopt;
@@ -97,7 +97,7 @@ void Cluster::ReadSettings() {
   take(me.client_ipv4, settings.cluster_announce_client_ipv4);
   take(me.client_ipv6, settings.cluster_announce_client_ipv6);
   SetNoFailover();
-  view_->WantCheck();  // depends on cluster-require-full-coverage
+  view_->WantHealthCheck();  // depends on cluster-require-full-coverage
 }
 
 // Sets or clears the flag nofailover: other replicas do not count this replica in their rank if it does not compete.
@@ -118,29 +118,29 @@ void Cluster::Tick() {
   SetNoFailover();
   SetMyAddress();  // CONFIG SET port may have changed it
   gossip_.EndLateHandshakes();
-  failures_.BeginRound();
-  ReachAll();
+  failures_.ResetPfailCount();
+  ConnectToAll();
   const std::vector<ClusterNode*>& all = view_->All();
-  if (ticks_ % kTicksPerRandomPing == 0) PingSomebody();
-  TellNewPrimary();
+  if (ticks_ % kTicksPerRandomPing == 0) PingRandomNode();
+  AnnounceNewPrimary();
   for (ClusterNode* node : all) {
     if ((node->flags & (kNodeMyself | kNodeNoAddress | kNodeHandshake)) == 0) CheckNode(*node);
   }
-  bus_.KeepLimits();
+  bus_.CloseLinksOverLimit();
   migration_.Continue();
   manual_.Continue();
   election_.Continue();
-  LeaveChain();
-  if (!view_->is_ok) view_->WantCheck();
+  FollowPrimaryOfPrimary();
+  if (!view_->is_ok) view_->WantHealthCheck();
 }
 
-void Cluster::ReachAll() {
+void Cluster::ConnectToAll() {
   for (ClusterNode* node : view_->All()) {
     if ((node->flags & (kNodeMyself | kNodeNoAddress)) == 0) bus_.ConnectToNode(*node);
   }
 }
 
-bool Cluster::HasReachedAll() const {
+bool Cluster::IsConnectedToAllNodes() const {
   return std::ranges::all_of(view_->All(), [](const ClusterNode* node) {
     const bool is_elsewhere = (node->flags & (kNodeMyself | kNodeNoAddress)) == 0;
     return !is_elsewhere || (node->link != nullptr && node->link->IsOpen());
@@ -148,7 +148,7 @@ bool Cluster::HasReachedAll() const {
 }
 
 // Pings the node with the oldest PONG among a few random ones.
-void Cluster::PingSomebody() {
+void Cluster::PingRandomNode() {
   ClusterNode* oldest = nullptr;
   for (int i = 0; i < kRandomPingCandidates; ++i) {
     ClusterNode& node = *view_->All()[random_.Below(view_->All().size())];
@@ -162,15 +162,15 @@ void Cluster::PingSomebody() {
 
 // Redis: others learn that this node follows another primary from the next PING or PONG between them and this node, up
 // to half a node timeout later. Until then they believe that the former primary of a healed partition is a primary.
-void Cluster::TellNewPrimary() {
+void Cluster::AnnounceNewPrimary() {
   const ClusterNode* const primary = view_->me().primary;
   const NodeId now = primary == nullptr ? NodeId() : primary->id;
-  const bool is_news = primary != nullptr && now != told_primary_;
-  if (is_news && clock_.NowMs() - told_at_ms_ < kTellPrimaryMs) return;
-  told_primary_ = now;
+  const bool is_news = primary != nullptr && now != announced_primary_;
+  if (is_news && clock_.NowMs() - primary_announced_at_ms_ < kTellPrimaryMs) return;
+  announced_primary_ = now;
   if (!is_news) return;
-  told_at_ms_ = clock_.NowMs();
-  gossip_.TellOfMyself();
+  primary_announced_at_ms_ = clock_.NowMs();
+  gossip_.AnnounceMyself();
 }
 
 void Cluster::CheckNode(ClusterNode& node) {
@@ -188,11 +188,11 @@ void Cluster::CheckNode(ClusterNode& node) {
     return gossip_.Ping(node);
   }
   if (is_open && !is_stuck && manual_.IsRequestedBy(node)) return gossip_.Ping(node);
-  failures_.CheckSilence(node);
+  failures_.MarkPfailIfSilent(node);
 }
 
 void Cluster::SaveAndSend() {
-  if (view_->TakeCheck()) health_.UpdateClusterState();
+  if (view_->TakeHealthCheckRequest()) health_.UpdateClusterState();
   SaveNow();
   bus_.Flush();
 }
@@ -205,7 +205,7 @@ void Cluster::EndTurn() {
 }
 
 void Cluster::SaveNow() {
-  switch (view_->TakeSave()) {
+  switch (view_->TakeSaveRequest()) {
     case ClusterView::Save::kNo:
       return;
     case ClusterView::Save::kLater:
@@ -223,7 +223,7 @@ void Cluster::Save(ClusterHost::Durably durably) {
 
 // --- Packets.
 
-void Cluster::OnReached(BusLink& link) {
+void Cluster::OnLinkConnected(BusLink& link) {
   if (link.node == nullptr) return;
   ClusterNode& node = *link.node;
   const int64_t waits_since_ms = node.ping_sent_ms;
@@ -244,12 +244,12 @@ ClusterNode* Cluster::IdentifySender(BusLink& link, const PacketHeader& header) 
 
 void Cluster::OnPacket(BusLink& link, const BusPacket& packet) {
   ClusterNode* sender = IdentifySender(link, packet.header);
-  if (sender != nullptr && !sender->IsMyself()) NoteSender(*sender, packet.header);
-  if (std::holds_alternative<PingBody>(packet.body)) return OnPing(link, sender, packet);
-  if (sender != nullptr && !sender->IsMyself()) OnOther(*sender, packet);
+  if (sender != nullptr && !sender->IsMyself()) UpdateEpochsAndOffset(*sender, packet.header);
+  if (std::holds_alternative<PingBody>(packet.body)) return HandlePingPongOrMeet(link, sender, packet);
+  if (sender != nullptr && !sender->IsMyself()) HandleOtherPacket(*sender, packet);
 }
 
-void Cluster::NoteSender(ClusterNode& sender, const PacketHeader& header) {
+void Cluster::UpdateEpochsAndOffset(ClusterNode& sender, const PacketHeader& header) {
   sender.data_received_ms = clock_.NowMs();
   if (header.current_epoch > view_->current_epoch) {
     view_->current_epoch = header.current_epoch;
@@ -264,10 +264,10 @@ void Cluster::NoteSender(ClusterNode& sender, const PacketHeader& header) {
   if (view_->me().primary == &sender) manual_.ReceivePrimaryOffset(header);
 }
 
-void Cluster::OnOther(ClusterNode& sender, const BusPacket& packet) {
+void Cluster::HandleOtherPacket(ClusterNode& sender, const BusPacket& packet) {
   switch (packet.header.type) {
     case PacketType::kFail:
-      return failures_.RecordFailureReport(std::get<FailBody>(packet.body).id, sender);
+      return failures_.HandleFailPacket(std::get<FailBody>(packet.body).id, sender);
     case PacketType::kPublish:
     case PacketType::kPublishShard:
       return core_.host.Deliver(packet.header.type, std::get<PublishBody>(packet.body));
@@ -287,19 +287,20 @@ void Cluster::OnOther(ClusterNode& sender, const BusPacket& packet) {
   }
 }
 
-void Cluster::OnPing(BusLink& link, ClusterNode* sender, const BusPacket& packet) {
+void Cluster::HandlePingPongOrMeet(BusLink& link, ClusterNode* sender, const BusPacket& packet) {
   const PacketHeader& header = packet.header;
   if (header.type != PacketType::kPong) {
     if (header.type == PacketType::kMeet || view_->me().address.ip.empty()) LearnMyIp(link);
-    if (header.type == PacketType::kMeet && sender == nullptr) AddStranger(link, header);
-    bus_.Send(link, gossip_.Compose(PacketType::kPong, sender));
+    if (header.type == PacketType::kMeet && sender == nullptr) BeginHandshakeWithSender(link, header);
+    bus_.Send(link, gossip_.ComposePing(PacketType::kPong, sender));
   }
-  if (link.direction() == BusLink::Direction::kTo && link.node != nullptr) sender = OnAnswer(link, sender, header);
+  if (link.direction() == BusLink::Direction::kTo && link.node != nullptr)
+    sender = HandleAnswerFromNode(link, sender, header);
   if (sender == nullptr || sender->IsMyself()) return;
   if (header.type == PacketType::kPing) UpdateAddress(*sender, link, header);
   if (header.type == PacketType::kPong) NotePong(*sender);
   UpdateRole(*sender, header);
-  claims_.ApplyHeader(*sender, header);
+  claims_.ApplyClaims(*sender, header);
   gossip_.Receive(*sender, packet);
 }
 
@@ -322,11 +323,11 @@ NodeAddress Cluster::SenderAddress(const BusLink& link, const PacketHeader& head
           .bus_port = header.bus_port};
 }
 
-void Cluster::AddStranger(const BusLink& link, const PacketHeader& header) {
-  if (header.sender.IsValid()) gossip_.GreetBack(SenderAddress(link, header));
+void Cluster::BeginHandshakeWithSender(const BusLink& link, const PacketHeader& header) {
+  if (header.sender.IsValid()) gossip_.BeginHandshakeAfterMeet(SenderAddress(link, header));
 }
 
-ClusterNode* Cluster::OnAnswer(BusLink& link, ClusterNode* sender, const PacketHeader& header) {
+ClusterNode* Cluster::HandleAnswerFromNode(BusLink& link, ClusterNode* sender, const PacketHeader& header) {
   ClusterNode& node = *link.node;
   if (node.Is(kNodeHandshake)) return EndHandshake(node, sender, link, header);
   if (node.id == header.sender) return sender;
@@ -354,7 +355,7 @@ ClusterNode* Cluster::EndHandshake(ClusterNode& node, ClusterNode* known, const 
   core_.log.Debug("Handshake with node " + node.id.String() + " completed.");
   node.Clear(kNodeHandshake);
   node.Set((header.flags & kNodeReplica) != 0 ? kNodeReplica : kNodePrimary);
-  NoteSender(node, header);
+  UpdateEpochsAndOffset(node, header);
   view_->WantSave();
   return &node;
 }
@@ -362,7 +363,7 @@ ClusterNode* Cluster::EndHandshake(ClusterNode& node, ClusterNode* known, const 
 void Cluster::NotePong(ClusterNode& node) {
   node.pong_received_ms = clock_.NowMs();
   node.ping_sent_ms = 0;
-  failures_.Answered(node);
+  failures_.ClearFailureOnAnswer(node);
 }
 
 void Cluster::UpdateAddress(ClusterNode& node, const BusLink& link, const PacketHeader& header) {
@@ -376,7 +377,7 @@ void Cluster::UpdateAddress(ClusterNode& node, const BusLink& link, const Packet
   bus_.Drop(node);
   view_->Changed();
   view_->WantSave();
-  if (view_->me().primary == &node) role_.FollowAgain();
+  if (view_->me().primary == &node) role_.ReconnectToPrimary();
 }
 
 void Cluster::UpdateRole(ClusterNode& sender, const PacketHeader& header) {
@@ -386,31 +387,31 @@ void Cluster::UpdateRole(ClusterNode& sender, const PacketHeader& header) {
   } else {
     sender.Clear(kNodeNoFailover);
   }
-  if (me.primary == &sender && header.primary == me.id) return OnCircle();
-  if (me.primary == &sender) circle_since_ms_ = 0;
+  if (me.primary == &sender && header.primary == me.id) return HandlePrimaryFollowingMe();
+  if (me.primary == &sender) primary_follows_me_since_ms_ = 0;
   if (header.primary.IsNull()) {
     if (!sender.IsReplica()) return;
-    view_->BecomePrimary(sender);
+    view_->MarkAsPrimary(sender);
     view_->WantSave();
-    return view_->WantCheck();
+    return view_->WantHealthCheck();
   }
   ClusterNode* primary = view_->Find(header.primary);
   if (sender.IsReplica() && sender.primary == primary) return;
   view_->DropSlotsOf(sender);
-  view_->BecomeReplica(sender, primary == &sender ? nullptr : primary);
+  view_->MarkAsReplica(sender, primary == &sender ? nullptr : primary);
   view_->WantSave();
-  view_->WantCheck();
+  view_->WantHealthCheck();
 }
 
 // The primary of this node says that it follows this node. This happens if it was promoted, and then restarted with a
 // nodes.conf from before the promotion. Now nobody serves its slots. This node has the data, so it takes the slots
 // over. A packet from before the promotion may arrive late and say the same, so the primary must repeat it for a node
 // timeout.
-void Cluster::OnCircle() {
+void Cluster::HandlePrimaryFollowingMe() {
   const int64_t now_ms = clock_.NowMs();
-  if (circle_since_ms_ == 0) circle_since_ms_ = now_ms;
-  if (now_ms - circle_since_ms_ < core_.TimeoutMs()) return;
-  circle_since_ms_ = 0;
+  if (primary_follows_me_since_ms_ == 0) primary_follows_me_since_ms_ = now_ms;
+  if (now_ms - primary_follows_me_since_ms_ < core_.TimeoutMs()) return;
+  primary_follows_me_since_ms_ = 0;
   if (!core_.host.HasWholeData()) {
     return core_.log.Warning(
         "My master says that it is my replica. Not taking over its slots, because I do not have all of its data (see "
@@ -421,7 +422,7 @@ void Cluster::OnCircle() {
   election_.TakeOver();
 }
 
-void Cluster::LeaveChain() {
+void Cluster::FollowPrimaryOfPrimary() {
   const ClusterNode* const primary = view_->me().primary;
   ClusterNode* const top = primary == nullptr ? nullptr : primary->primary;
   if (top != nullptr && top->IsPrimary()) role_.Follow(*top);
@@ -439,23 +440,23 @@ void Cluster::AddSlots(const SlotSet& slots) {
     view_->Assign(slot, &view_->me());
   });
   view_->WantSave();
-  view_->WantCheck();
+  view_->WantHealthCheck();
 }
 
 void Cluster::DeleteSlots(const SlotSet& slots) {
   slots.ForEach([&](int slot) { view_->Assign(slot, nullptr); });
   view_->WantSave();
-  view_->WantCheck();
+  view_->WantHealthCheck();
 }
 
 void Cluster::GiveSlot(int slot, ClusterNode& owner) {
   ClusterNode& me = view_->me();
   const bool was_mine = view_->Owner(slot) == &me;
-  if (view_->MigratingTo(slot) != nullptr && !core_.host.HasKeysIn(slot)) view_->SetMigrating(slot, nullptr);
+  if (view_->MigratingTo(slot) != nullptr && !core_.host.HasKeysInSlot(slot)) view_->SetMigrating(slot, nullptr);
   const bool is_imported = &owner == &me && view_->ImportingFrom(slot) != nullptr;
   view_->Assign(slot, &owner);
   view_->WantSave();
-  view_->WantCheck();
+  view_->WantHealthCheck();
   if (is_imported) {
     // The former owner claims the slot until it learns of a larger epoch.
     if (claims_.BumpEpoch()) core_.log.Notice(StrCat("configEpoch updated after importing slot ", slot));
@@ -472,17 +473,17 @@ uint64_t Cluster::TakeSlots(const SlotSet& slots) {
   slots.ForEach([&](int slot) { view_->Assign(slot, &view_->me()); });
   claims_.BumpEpoch();
   view_->WantSave(ClusterView::Save::kNow);
-  view_->WantCheck();
+  view_->WantHealthCheck();
   gossip_.BroadcastPong(Gossip::To::kAll);
   return view_->me().config_epoch;
 }
 
 void Cluster::ReceiveTakeover(const NodeId& id, uint64_t epoch, const SlotSet& taken) {
-  if (epoch > BusPacket::kMostEpoch) return;
+  if (epoch > BusPacket::kMaxEpoch) return;
   ClusterNode* const node = view_->Find(id);
   if (node == nullptr) {
     DeleteSlots(taken);
-    return taken.ForEach([this](int slot) { core_.host.DeleteKeysIn(slot, core_.view); });
+    return taken.ForEach([this](int slot) { core_.host.DeleteKeysInSlot(slot, core_.view); });
   }
   UpdateBody update{epoch, id, view_->SlotsOf(*node)};
   taken.ForEach([&](int slot) { update.slots.Add(slot); });
@@ -513,7 +514,7 @@ void Cluster::Reset(ResetMode mode) {
   manual_.Reset();
   election_.Cancel();
   for (int slot = 0; slot < kSlotCount; ++slot) view_->Assign(slot, nullptr);
-  view_->StopMoves();
+  view_->StopSlotMoves();
   const std::vector<ClusterNode*> all = view_->All();
   for (ClusterNode* node : all) {
     if (!node->IsMyself()) gossip_.Remove(*node);
@@ -526,7 +527,7 @@ void Cluster::Reset(ResetMode mode) {
     core_.log.Notice("Node hard reset, now I'm " + me.id.String());
   }
   view_->WantSave(ClusterView::Save::kNow);
-  view_->WantCheck();
+  view_->WantHealthCheck();
 }
 
 void Cluster::SetEpoch(uint64_t epoch) {
@@ -534,7 +535,7 @@ void Cluster::SetEpoch(uint64_t epoch) {
   view_->current_epoch = std::max(view_->current_epoch, epoch);
   core_.log.Notice(StrCat("configEpoch set to ", epoch, " via CLUSTER SET-CONFIG-EPOCH"));
   view_->WantSave();
-  view_->WantCheck();
+  view_->WantHealthCheck();
 }
 
 void Cluster::Publish(PacketType type, Bytes channel, Bytes message) {

@@ -50,8 +50,8 @@ class Cluster final : public Bus::User {
   void TrustNodesFile() { health_.TrustNodesFile(); }
   // Listens, and takes the role that nodes.conf names. Returns the reason if that failed.
   std::optional<std::string> Start();
-  void ReachAll();             // all nodes without a link, as the next tick would
-  bool HasReachedAll() const;  // the links to all nodes with an address are open
+  void ConnectToAll();                 // all nodes without a link, as the next tick would
+  bool IsConnectedToAllNodes() const;  // the links to all nodes with an address are open
   // Called ten times a second.
   void Tick();
   void EndTurn();       // saves changes, sends queued packets, and tells the host of a new topology
@@ -88,37 +88,37 @@ class Cluster final : public Bus::User {
   const ClusterView& view() const { return *view_; }
   Bus& bus() { return bus_; }
   const Bus& bus() const { return bus_; }
-  int suspects() const { return failures_.suspects(); }
+  int pfail_count() const { return failures_.pfail_count(); }
   PortChoice port_choice() const { return core_.settings.tls_cluster ? PortChoice::kTls : PortChoice::kTcp; }
 
   // Bus::User
-  void OnReached(BusLink& link) override;                          // sends the first packet
+  void OnLinkConnected(BusLink& link) override;                    // sends the first packet
   void OnPacket(BusLink& link, const BusPacket& packet) override;  // applies it
 
  private:
   void Save(ClusterHost::Durably durably);
-  ClusterNode* IdentifySender(BusLink& link, const PacketHeader& header);  // null: unknown
-  void NoteSender(ClusterNode& sender, const PacketHeader& header);  // from a packet of the sender
-  void OnPing(BusLink& link, ClusterNode* sender, const BusPacket& packet);
-  void LearnMyIp(const BusLink& link);                                // the address to which another node has connected
-  void AddStranger(const BusLink& link, const PacketHeader& header);  // of a MEET, if it is unknown
+  ClusterNode* IdentifySender(BusLink& link, const PacketHeader& header);       // null: unknown
+  void UpdateEpochsAndOffset(ClusterNode& sender, const PacketHeader& header);  // from a packet of the sender
+  void HandlePingPongOrMeet(BusLink& link, ClusterNode* sender, const BusPacket& packet);
+  void LearnMyIp(const BusLink& link);  // the address to which another node has connected
+  void BeginHandshakeWithSender(const BusLink& link, const PacketHeader& header);  // of a MEET, if it is unknown
   // Handles a PONG, or the first answer, of a dialed node. Returns null if the rest of the packet must be ignored.
-  ClusterNode* OnAnswer(BusLink& link, ClusterNode* sender, const PacketHeader& header);
+  ClusterNode* HandleAnswerFromNode(BusLink& link, ClusterNode* sender, const PacketHeader& header);
   ClusterNode* EndHandshake(ClusterNode& node, ClusterNode* known, const BusLink& link, const PacketHeader& header);
   void NotePong(ClusterNode& node);  // also clears PFAIL, if the node has it
   void UpdateAddress(ClusterNode& node, const BusLink& link, const PacketHeader& header);
   void UpdateRole(ClusterNode& sender, const PacketHeader& header);  // primary, or replica of whom
   // Takes over the slots of this node's primary if that has reported to follow this node for cluster-node-timeout.
   // Called for each such report.
-  void OnCircle();
-  void LeaveChain();  // if this node's primary has become a replica
+  void HandlePrimaryFollowingMe();
+  void FollowPrimaryOfPrimary();  // if this node's primary has become a replica
   NodeAddress SenderAddress(const BusLink& link, const PacketHeader& header) const;
-  void OnOther(ClusterNode& sender, const BusPacket& packet);  // any but PING, PONG and MEET
-  void PingSomebody();                                         // of some random nodes, the one with the oldest PONG
-  void TellNewPrimary();                                       // immediately, not with the next PING
-  void CheckNode(ClusterNode& node);                           // pings it when due; a silent node becomes PFAIL
-  void SetMyAddress();                                         // from the directives
-  void SetNoFailover();                                        // sets or clears the flag "nofailover" of this node
+  void HandleOtherPacket(ClusterNode& sender, const BusPacket& packet);  // any but PING, PONG and MEET
+  void PingRandomNode();              // of some random nodes, the one with the oldest PONG
+  void AnnounceNewPrimary();          // immediately, not with the next PING
+  void CheckNode(ClusterNode& node);  // pings it when due; a silent node becomes PFAIL
+  void SetMyAddress();                // from the directives
+  void SetNoFailover();               // sets or clears the flag "nofailover" of this node
 
   BusClock clock_;
   Random random_;
@@ -133,11 +133,11 @@ class Cluster final : public Bus::User {
   Election election_;
   ReplicaMigration migration_;
   ClusterHealth health_;
-  int64_t ticks_ = 0;            // since the start
-  int64_t circle_since_ms_ = 0;  // when the primary began to say that it follows this node; 0: it does not
-  uint64_t told_version_ = 0;    // version of the view, last told to the host
-  NodeId told_primary_;          // this node's primary, last told to other nodes; null: none
-  int64_t told_at_ms_ = 0;       // when that was
+  int64_t ticks_ = 0;                        // since the start
+  int64_t primary_follows_me_since_ms_ = 0;  // when the primary began to say that it follows this node; 0: it does not
+  uint64_t told_version_ = 0;                // version of the view, last told to the host
+  NodeId announced_primary_;                 // this node's primary, last told to other nodes; null: none
+  int64_t primary_announced_at_ms_ = 0;      // when that was
 };
 
 }  // namespace respite

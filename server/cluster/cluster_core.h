@@ -48,12 +48,12 @@ class ClusterHost {  // what the cluster needs of its server
 
   // --- Data and clients.
 
-  virtual bool HasKeysIn(int slot) const = 0;  // in any database
-  virtual bool HasKeys() const = 0;            // in any database
+  virtual bool HasKeysInSlot(int slot) const = 0;  // in any database
+  virtual bool HasKeys() const = 0;                // in any database
   // Deletes the keys of the slot, now or later. Keeps them if this node owns or imports the slot in `view` by then.
-  virtual void DeleteKeysIn(int slot, const ClusterView& view) = 0;  // unless it is owned again
-  virtual void DeleteAllKeys() = 0;                                  // in all databases
-  virtual void PauseWrites() = 0;                                    // of clients, until ResumeWrites
+  virtual void DeleteKeysInSlot(int slot, const ClusterView& view) = 0;  // unless it is owned again
+  virtual void DeleteAllKeys() = 0;                                      // in all databases
+  virtual void PauseWrites() = 0;                                        // of clients, until ResumeWrites
   virtual void ResumeWrites() = 0;
   virtual void Deliver(PacketType type, const PublishBody& message) = 0;  // publishes it to this server's clients
   // Called when slots may have other owners, or when the cluster may have begun or ceased to serve requests.

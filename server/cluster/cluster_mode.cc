@@ -70,7 +70,7 @@ std::optional<std::string> ClusterMode::OpenWith(const std::string& nodes_text, 
   cluster_ = std::move(made).value();
   if (nodes_text != file_text_) cluster_->view().WantSave();
   if (belief == Belief::kAgreed) cluster_->TrustNodesFile();
-  PrepareToFollow();
+  SetReplicaofFromNodesFile();
   router_ =
       std::make_unique<ClusterRouter>(ClusterRouter::Parts{services_.env, services_.data.dataset.keyspace, *cluster_});
   services_.execution.router.Attach(router_.get());
@@ -80,19 +80,19 @@ std::optional<std::string> ClusterMode::OpenWith(const std::string& nodes_text, 
 
 std::optional<std::string> ClusterMode::Start() {
   if (cluster_ == nullptr) return std::nullopt;
-  ClaimKeys();
+  ClaimSlotsOfLoadedKeys();
   if (auto reason = cluster_->Start()) return reason;
   is_started_ = true;
   return std::nullopt;
 }
 
 // Claims the slots of loaded keys if they have no owner. Keys in slots of other nodes came while their slot moved.
-void ClusterMode::ClaimKeys() {
+void ClusterMode::ClaimSlotsOfLoadedKeys() {
   ClusterView& view = cluster_->view();
   if (view.me().IsReplica()) return;
   SlotSet claimed;
   for (int slot = 0; slot < kSlotCount; ++slot) {
-    if (!host_->HasKeysIn(slot) || services_.data.dataset.keyspace.hidden().Has(slot)) continue;
+    if (!host_->HasKeysInSlot(slot) || services_.data.dataset.keyspace.hidden().Has(slot)) continue;
     ClusterNode* owner = view.Owner(slot);
     if (owner == nullptr) claimed.Add(slot);
     if (owner == nullptr || owner == &view.me() || view.ImportingFrom(slot) != nullptr) continue;
@@ -109,7 +109,7 @@ void ClusterMode::ClaimKeys() {
 
 // Sets `replicaof` to the primary of nodes.conf. A replica keeps the expired keys of its file while it loads, and may
 // continue with the history of the file. So its role must be known before the data is loaded.
-void ClusterMode::PrepareToFollow() {
+void ClusterMode::SetReplicaofFromNodesFile() {
   const ClusterNode* primary = cluster_->view().me().primary;
   if (primary == nullptr || !primary->HasAddress()) return;
   const NodeAddress& address = primary->address;
@@ -117,8 +117,8 @@ void ClusterMode::PrepareToFollow() {
   services_.env.config.Adjust().replicaof = {address.ip, is_tls ? address.tls_port : address.tcp_port};
 }
 
-void ClusterMode::ReachAll() {
-  if (is_started_) cluster_->ReachAll();
+void ClusterMode::ConnectToAll() {
+  if (is_started_) cluster_->ConnectToAll();
 }
 
 void ClusterMode::Tick() {
@@ -137,14 +137,14 @@ void ClusterMode::EndTurnDuringLongTask() {
 void ClusterMode::EndTurn() {
   if (!is_started_) return;
   cluster_->EndTurn();
-  if (!host_->TakeNewTopology()) return;
-  SendOnWaiting();
-  DropLostChannels();
-  slot_stats_->ForgetOthers(cluster_->view());
+  if (!host_->TakeTopologyChange()) return;
+  RedirectBlockedClients();
+  DropLostShardChannels();
+  slot_stats_->ResetSlotsOfOtherShards(cluster_->view());
 }
 
 // Runs the requests again, which redirects them like new requests.
-void ClusterMode::SendOnWaiting() {
+void ClusterMode::RedirectBlockedClients() {
   std::vector<Session*> leaving;
   services_.clients.registry.ForEach([&](Session& session) {
     if (session.blocked_client == nullptr || session.blocked_client->places.empty()) return;
@@ -164,7 +164,7 @@ void ClusterMode::SendOnWaiting() {
   }
 }
 
-void ClusterMode::DropLostChannels() {
+void ClusterMode::DropLostShardChannels() {
   constexpr PubSubKind kKind = PubSubKind::kShardChannel;
   PubSub& pubsub = services_.clients.pubsub;
   ClusterView& view = cluster_->view();
@@ -188,7 +188,7 @@ void ClusterMode::DropLostChannels() {
 
 void ClusterMode::ReadSettings() {
   if (is_started_) cluster_->ReadSettings();
-  if (slot_stats_ != nullptr) slot_stats_->AdoptSetting();
+  if (slot_stats_ != nullptr) slot_stats_->ApplyEnabledSetting();
 }
 
 }  // namespace respite

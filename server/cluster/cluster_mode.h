@@ -41,7 +41,7 @@ class ClusterMode {  // makes this server a node if cluster-enabled is set
 
   void Close();  // the server ends: leaves the bus, and unlocks nodes.conf
 
-  void ReachAll();  // immediately, without waiting for the next tick
+  void ConnectToAll();  // immediately, without waiting for the next tick
 
   Cluster* cluster() { return cluster_.get(); }  // null without cluster mode
   const Cluster* cluster() const { return cluster_.get(); }
@@ -55,12 +55,12 @@ class ClusterMode {  // makes this server a node if cluster-enabled is set
   void ReadSettings();           // after a change of a directive cluster-*
 
  private:
-  void PrepareToFollow();  // before the data is loaded
-  void ClaimKeys();        // if no node owns them
-  void SendOnWaiting();    // those that wait for keys in slots of other nodes
+  void SetReplicaofFromNodesFile();  // before the data is loaded
+  void ClaimSlotsOfLoadedKeys();     // if no node owns them
+  void RedirectBlockedClients();     // those that wait for keys in slots of other nodes
   // Ends subscriptions to shard channels in slots that another node owns now, even a node of this shard, and tells the
   // clients. Redis: the clients must subscribe again.
-  void DropLostChannels();
+  void DropLostShardChannels();
 
   const Services& services_;
   const uint64_t random_seed_;  // of ids and delays

@@ -78,14 +78,14 @@ struct ClusterNode {      // what this node knows of a node
   }
   std::string LogName() const { return id.String() + " (" + human_name + ")"; }
   // Returns the number of replicas other than `one` that may replace this primary.
-  int OtherElectableReplicas(const ClusterNode& one) const {
+  int OtherElectableReplicaCount(const ClusterNode& one) const {
     int count = 0;
     for (const ClusterNode* replica : replicas) {
       count += replica == &one || replica->Is(kNodeFailed) || replica->Is(kNodeNoFailover) ? 0 : 1;
     }
     return count;
   }
-  int WorkingReplicas() const {  // replicas that are not FAIL
+  int WorkingReplicaCount() const {  // replicas that are not FAIL
     int count = 0;
     for (const ClusterNode* replica : replicas) count += replica->Is(kNodeFailed) ? 0 : 1;
     return count;

@@ -31,7 +31,7 @@ bool IsExecution(const Request& request) {
 }
 
 bool IsAsking(const Request& request) {
-  return request.command->Is(kAsking) || request.session.cluster_marks.asking != ClientClusterState::Asking::kNo;
+  return request.command->Is(kAsking) || request.session.cluster_options.asking != ClientClusterState::Asking::kNo;
 }
 
 // Advances the state of ASKING. It applies to the next request with everything that it runs (a script), or to the
@@ -39,7 +39,7 @@ bool IsAsking(const Request& request) {
 // as one request.
 void AdvanceAsking(Session& session) {
   using Asking = ClientClusterState::Asking;
-  Asking& asking = session.cluster_marks.asking;
+  Asking& asking = session.cluster_options.asking;
   if (asking == Asking::kNext) {
     asking = Asking::kTransaction;
   } else if (asking == Asking::kTransaction && !session.InTransaction()) {
@@ -54,116 +54,120 @@ bool ClusterRouter::Exists(int db, Bytes key) const {
   return entry != nullptr && !entry->IsExpired(parts_.env.clock.WallMs());
 }
 
-void ClusterRouter::AddKey(Wish& wish, Bytes key) const {
+void ClusterRouter::AddKey(RequestedKeys& requested_keys, Bytes key) const {
   const int slot = KeySlot(key);
-  if (wish.slot == -1) {
-    wish.slot = slot;
-    wish.first_key = key;
+  if (requested_keys.slot == -1) {
+    requested_keys.slot = slot;
+    requested_keys.first_key = key;
   }
-  if (slot != wish.slot) wish.crosses = true;
-  if (wish.imports != nullptr && !wish.imports->Has(slot)) wish.strays = true;
-  if (key != wish.first_key) wish.has_many = true;
+  if (slot != requested_keys.slot) requested_keys.crosses = true;
+  if (requested_keys.imports != nullptr && !requested_keys.imports->Has(slot)) requested_keys.strays = true;
+  if (key != requested_keys.first_key) requested_keys.has_many = true;
   const ClusterView& view = parts_.cluster.view();
   const bool moves = view.MigratingTo(slot) != nullptr || view.ImportingFrom(slot) != nullptr;
-  if (moves && !wish.has_no_keys) ++(Exists(wish.db, key) ? wish.existing : wish.missing);
+  if (moves && !requested_keys.has_no_keys)
+    ++(Exists(requested_keys.db, key) ? requested_keys.existing : requested_keys.missing);
 }
 
 // Returns the database after the command: a queued SELECT changes the database of the commands after it.
-int ClusterRouter::DbAfter(int db, const Command& command, std::span<const Bytes> arguments) const {
+int ClusterRouter::SelectedDbAfter(int db, const Command& command, std::span<const Bytes> arguments) const {
   if (!command.Spec().selects_database || arguments.size() < 2) return db;
   const auto number = ParseInteger(arguments[1]);
   return number && *number >= 0 && *number < parts_.keyspace.Count() ? static_cast<int>(*number) : db;
 }
 
-void ClusterRouter::Add(Wish& wish, const Command& command, std::span<const Bytes> arguments) const {
+void ClusterRouter::Add(RequestedKeys& requested_keys, const Command& command, std::span<const Bytes> arguments) const {
   const CommandSpec& spec = command.Spec();
-  wish.db = DbAfter(wish.db, command, arguments);
-  if (spec.joins_databases != nullptr && spec.joins_databases(arguments)) wish.joins_dbs = true;
+  requested_keys.db = SelectedDbAfter(requested_keys.db, command, arguments);
+  if (spec.joins_databases != nullptr && spec.joins_databases(arguments)) requested_keys.joins_dbs = true;
   if (spec.keys.count == 0 && spec.find_keys == nullptr) return;
   // Channels of sharded pub/sub and cursors of CLUSTERSCAN also have slots.
   for (const KeySpec& one : spec.keys.View()) {
     if ((one.flags & kKeyNotKey) == 0) continue;
-    wish.is_channel = command.Is(kPubSub);
-    wish.has_no_keys = true;
+    requested_keys.is_channel = command.Is(kPubSub);
+    requested_keys.has_no_keys = true;
     const size_t end = one.last < 0 ? arguments.size() : static_cast<size_t>(one.index + one.last + 1);
     for (size_t i = static_cast<size_t>(one.index); i < std::min(end, arguments.size()); ++i)
-      AddKey(wish, arguments[i]);
+      AddKey(requested_keys, arguments[i]);
   }
-  for (const KeyRef& key : KeyPositions(spec, arguments)) AddKey(wish, arguments[key.index]);
+  for (const KeyRef& key : KeyPositions(spec, arguments)) AddKey(requested_keys, arguments[key.index]);
 }
 
 std::optional<int> ClusterRouter::SlotOf(const Command& command, std::span<const Bytes> arguments) const {
-  Wish wish;
-  Add(wish, command, arguments);
-  return wish.slot == -1 ? std::nullopt : std::optional(wish.slot);
+  RequestedKeys requested_keys;
+  Add(requested_keys, command, arguments);
+  return requested_keys.slot == -1 ? std::nullopt : std::optional(requested_keys.slot);
 }
 
 bool ClusterRouter::IsServedHere(const Request& request) const { return Find(request).verdict == Verdict::kHere; }
 
-ClusterRouter::Verdict ClusterRouter::WhileDown(const Request& request, const Wish& wish) const {
+ClusterRouter::Verdict ClusterRouter::DecideWhileDown(const Request& request,
+                                                      const RequestedKeys& requested_keys) const {
   const Settings& settings = parts_.env.settings;
-  if (wish.is_channel) return settings.cluster_allow_pubsubshard_when_down ? Verdict::kHere : Verdict::kDown;
+  if (requested_keys.is_channel) return settings.cluster_allow_pubsubshard_when_down ? Verdict::kHere : Verdict::kDown;
   if (!settings.cluster_allow_reads_when_down) return Verdict::kDown;
   return (request.flags & kWrite) != 0 ? Verdict::kDownForWrites : Verdict::kHere;
 }
 
-std::optional<ClusterRouter::Way> ClusterRouter::WhileMoving(const Request& request, const Wish& wish) const {
+std::optional<ClusterRouter::Way> ClusterRouter::DecideForMovingSlot(const Request& request,
+                                                                     const RequestedKeys& requested_keys) const {
   const ClusterView& view = parts_.cluster.view();
-  const bool is_mine = view.Owner(wish.slot) == &view.me();
-  const ClusterNode* target = is_mine ? view.MigratingTo(wish.slot) : nullptr;
-  const bool comes = view.ImportingFrom(wish.slot) != nullptr;
+  const bool is_mine = view.Owner(requested_keys.slot) == &view.me();
+  const ClusterNode* target = is_mine ? view.MigratingTo(requested_keys.slot) : nullptr;
+  const bool comes = view.ImportingFrom(requested_keys.slot) != nullptr;
   if (target == nullptr && !comes) return std::nullopt;
   if (request.command->Spec().serves_moving_slots) return Way{};
   const bool is_served = is_mine || IsAsking(request);
-  if (wish.joins_dbs && is_served) return Way{Verdict::kTryAgain, nullptr, wish.slot};
-  if (target != nullptr && wish.missing != 0) {
-    return Way{wish.existing != 0 ? Verdict::kTryAgain : Verdict::kAsk, target, wish.slot};
+  if (requested_keys.joins_dbs && is_served) return Way{Verdict::kTryAgain, nullptr, requested_keys.slot};
+  if (target != nullptr && requested_keys.missing != 0) {
+    return Way{requested_keys.existing != 0 ? Verdict::kTryAgain : Verdict::kAsk, target, requested_keys.slot};
   }
   if (!comes || !IsAsking(request)) return std::nullopt;
-  return Way{wish.has_many && wish.missing != 0 ? Verdict::kTryAgain : Verdict::kHere, nullptr, wish.slot};
+  return Way{requested_keys.has_many && requested_keys.missing != 0 ? Verdict::kTryAgain : Verdict::kHere, nullptr,
+             requested_keys.slot};
 }
 
 ClusterRouter::Way ClusterRouter::Find(const Request& request) const {
-  Wish wish{.db = request.session.db, .imports = request.session.cluster_marks.imports};
+  RequestedKeys requested_keys{.db = request.session.db, .imports = request.session.cluster_options.imports};
   if (IsExecution(request)) {
     request.session.transaction->ForEach(
-        [&](const Command& queued, std::span<const Bytes> words) { Add(wish, queued, words); });
+        [&](const Command& queued, std::span<const Bytes> words) { Add(requested_keys, queued, words); });
   } else {
-    Add(wish, *request.command, request.words);
+    Add(requested_keys, *request.command, request.words);
   }
-  if (wish.slot == -1) return {};
+  if (requested_keys.slot == -1) return {};
   const ClusterView& view = parts_.cluster.view();
-  const ClusterNode* owner = view.Owner(wish.slot);
-  if (wish.imports != nullptr && !wish.strays) return {};
-  if (owner == nullptr || wish.imports != nullptr) return {Verdict::kUnserved, nullptr, wish.slot};
-  if (wish.crosses) return {Verdict::kCross, nullptr, wish.slot};
+  const ClusterNode* owner = view.Owner(requested_keys.slot);
+  if (requested_keys.imports != nullptr && !requested_keys.strays) return {};
+  if (owner == nullptr || requested_keys.imports != nullptr) return {Verdict::kUnserved, nullptr, requested_keys.slot};
+  if (requested_keys.crosses) return {Verdict::kCross, nullptr, requested_keys.slot};
   if (!view.is_ok) {
-    const Verdict verdict = WhileDown(request, wish);
-    if (verdict != Verdict::kHere) return {verdict, nullptr, wish.slot};
+    const Verdict verdict = DecideWhileDown(request, requested_keys);
+    if (verdict != Verdict::kHere) return {verdict, nullptr, requested_keys.slot};
   }
-  if (!wish.is_channel) {
-    if (const auto way = WhileMoving(request, wish)) return *way;
+  if (!requested_keys.is_channel) {
+    if (const auto way = DecideForMovingSlot(request, requested_keys)) return *way;
   }
   const ClusterNode& me = view.me();
-  const bool is_read = (request.flags & kWrite) == 0 && request.session.cluster_marks.reads_from_replica;
-  const bool is_mine = owner == &me || (me.primary == owner && (is_read || wish.is_channel));
-  return is_mine ? Way{Verdict::kHere, nullptr, wish.slot} : Way{Verdict::kMoved, owner, wish.slot};
+  const bool is_read = (request.flags & kWrite) == 0 && request.session.cluster_options.reads_from_replica;
+  const bool is_mine = owner == &me || (me.primary == owner && (is_read || requested_keys.is_channel));
+  return is_mine ? Way{Verdict::kHere, nullptr, requested_keys.slot} : Way{Verdict::kMoved, owner, requested_keys.slot};
 }
 
 // Returns true on the fast path of most requests: one key, in a slot that this node owns and that does not move.
-inline bool ClusterRouter::IsPlainlyHere(const Request& request) const {
+inline bool ClusterRouter::IsServedByFastPath(const Request& request) const {
   const uint32_t index = request.command->only_key_index;
   if (index == 0 || index >= request.words.size()) return false;
   const ClusterView& view = parts_.cluster.view();
-  return view.is_ok && !view.HasMoves() && view.Owner(KeySlot(request.words[index])) == &view.me();
+  return view.is_ok && !view.HasMovingSlots() && view.Owner(KeySlot(request.words[index])) == &view.me();
 }
 
 void ClusterRouter::Check(const Request& request) const {
   if (request.progress.stage == Progress::Stage::kNew) AdvanceAsking(request.session);
-  if (request.session.cluster_marks.imports != nullptr) {
+  if (request.session.cluster_options.imports != nullptr) {
     if (request.command->Is(kNoMandatoryKeys)) throw Refusal{kScriptOfSource};
     if (request.command->Is(kWrite) && request.command->Spec().keys.count == 0) throw Refusal{kKeylessWriteOfSource};
-  } else if (IsPlainlyHere(request)) {
+  } else if (IsServedByFastPath(request)) {
     return;
   }
   const Way way = Find(request);

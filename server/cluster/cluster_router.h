@@ -35,7 +35,7 @@ class ClusterRouter final : public SlotRouter {  // checks whether this node ser
   static int PortFor(const Session& session, const ClusterNode& node);  // the TLS port for a TLS client
 
  private:
-  struct Wish {  // what a request needs
+  struct RequestedKeys {  // what a request needs
     int db = 0;
     int slot = -1;                     // -1: no keys
     Bytes first_key = {};              // of the request
@@ -56,15 +56,15 @@ class ClusterRouter final : public SlotRouter {  // checks whether this node ser
     int slot = -1;
   };
 
-  bool IsPlainlyHere(const Request& request) const;  // one key, in a slot of this node that does not move
+  bool IsServedByFastPath(const Request& request) const;  // one key, in a slot of this node that does not move
   Way Find(const Request& request) const;
-  void Add(Wish& wish, const Command& command, std::span<const Bytes> arguments) const;
-  void AddKey(Wish& wish, Bytes key) const;  // `key` belongs to the request
-  bool Exists(int db, Bytes key) const;      // and has not expired
-  int DbAfter(int db, const Command& command, std::span<const Bytes> arguments) const;
-  Verdict WhileDown(const Request& request, const Wish& wish) const;  // cluster_state is fail
+  void Add(RequestedKeys& requested_keys, const Command& command, std::span<const Bytes> arguments) const;
+  void AddKey(RequestedKeys& requested_keys, Bytes key) const;  // `key` belongs to the request
+  bool Exists(int db, Bytes key) const;                         // and has not expired
+  int SelectedDbAfter(int db, const Command& command, std::span<const Bytes> arguments) const;
+  Verdict DecideWhileDown(const Request& request, const RequestedKeys& requested_keys) const;  // cluster_state is fail
   // Decides for a slot that is migrating or importing. Returns nothing if the slot is treated like others.
-  std::optional<Way> WhileMoving(const Request& request, const Wish& wish) const;
+  std::optional<Way> DecideForMovingSlot(const Request& request, const RequestedKeys& requested_keys) const;
   Refusal RefusalOf(const Request& request, const Way& way) const;  // the error reply, for example MOVED
 
   const Parts parts_;  // from the constructor

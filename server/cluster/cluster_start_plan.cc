@@ -49,7 +49,7 @@ std::unique_ptr<ClusterView> NewView(const NodeLayout& layout, const Members& me
   for (int i = 0; i < layout.Count(); ++i) {
     ClusterNode& node = *view->Find(names[static_cast<size_t>(i)].id);
     if (const auto primary = layout.PrimaryOf(i)) {
-      view->BecomeReplica(node, view->Find(names[static_cast<size_t>(*primary)].id));
+      view->MarkAsReplica(node, view->Find(names[static_cast<size_t>(*primary)].id));
       continue;
     }
     node.config_epoch = static_cast<uint64_t>(i) + 1;
@@ -97,7 +97,7 @@ bool SaySame(const ClusterView& one, const ClusterView& other) {
                                (node.primary == nullptr || node.primary->id == twin->primary->id);
     return is_same_shard && (node.IsReplica() || node.config_epoch == twin->config_epoch);
   };
-  if (one.KnownNodes() != other.KnownNodes() || !std::ranges::all_of(one.nodes(), has_twin)) return false;
+  if (one.KnownNodeCount() != other.KnownNodeCount() || !std::ranges::all_of(one.nodes(), has_twin)) return false;
   for (int slot = 0; slot < kSlotCount; ++slot) {
     const ClusterNode* mine = one.Owner(slot);
     const ClusterNode* theirs = other.Owner(slot);
@@ -107,7 +107,7 @@ bool SaySame(const ClusterView& one, const ClusterView& other) {
 }
 
 bool Agree(const Views& views) {
-  return views[0]->KnownNodes() == views.size() &&
+  return views[0]->KnownNodeCount() == views.size() &&
          std::ranges::all_of(views, [&](const auto& view) { return SaySame(*view, *views[0]); });
 }
 

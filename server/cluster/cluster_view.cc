@@ -59,14 +59,14 @@ void ClusterView::LeavePrimary(ClusterNode& node) {
   node.primary = nullptr;
 }
 
-void ClusterView::BecomePrimary(ClusterNode& node) {
+void ClusterView::MarkAsPrimary(ClusterNode& node) {
   LeavePrimary(node);
   node.Clear(kNodeReplica);
   node.Set(kNodePrimary);
   Changed();
 }
 
-void ClusterView::BecomeReplica(ClusterNode& node, ClusterNode* primary) {
+void ClusterView::MarkAsReplica(ClusterNode& node, ClusterNode* primary) {
   if (node.primary != primary || primary == nullptr) {
     LeavePrimary(node);
     node.primary = primary;

@@ -38,11 +38,11 @@ class ClusterView {  // what this node knows of its cluster
   const std::map<NodeId, std::unique_ptr<ClusterNode>>& nodes() const { return nodes_; }
   // Returns the nodes without order, for a random choice.
   const std::vector<ClusterNode*>& All() const { return all_; }
-  void BecomePrimary(ClusterNode& node);                        // records that the node is a primary
-  void BecomeReplica(ClusterNode& node, ClusterNode* primary);  // records it; null: of an unknown primary
+  void MarkAsPrimary(ClusterNode& node);                        // records that the node is a primary
+  void MarkAsReplica(ClusterNode& node, ClusterNode* primary);  // records it; null: of an unknown primary
   // Returns the primary of the shard: the node itself, or its primary if that is known.
   ClusterNode& PrimaryOf(ClusterNode& node) { return node.primary == nullptr ? node : *node.primary; }
-  size_t KnownNodes() const { return nodes_.size(); }  // with this node and nodes in handshake
+  size_t KnownNodeCount() const { return nodes_.size(); }  // with this node and nodes in handshake
 
   // --- Slots.
 
@@ -62,8 +62,8 @@ class ClusterView {  // what this node knows of its cluster
   ClusterNode* ImportingFrom(int slot) const { return At(importing_, slot); }  // null: it is not imported
   void SetMigrating(int slot, ClusterNode* target) { Put(migrating_, slot, target); }  // null: stops it
   void SetImporting(int slot, ClusterNode* source) { Put(importing_, slot, source); }  // null: stops it
-  bool HasMoves() const { return !migrating_.empty() || !importing_.empty(); }         // in either direction
-  void StopMoves() {                                                                   // of all slots
+  bool HasMovingSlots() const { return !migrating_.empty() || !importing_.empty(); }   // in either direction
+  void StopSlotMoves() {                                                               // of all slots
     migrating_.clear();
     importing_.clear();
   }
@@ -87,11 +87,11 @@ class ClusterView {  // what this node knows of its cluster
 
   enum class Save : uint8_t { kNo, kLater, kNow };  // kNow: before any node is told of the change
   void WantSave(Save how = Save::kLater) { save_ = std::max(save_, how); }
-  Save TakeSave() { return std::exchange(save_, Save::kNo); }
-  void WantCheck() { wants_check_ = true; }                        // cluster_state may have to change
-  bool TakeCheck() { return std::exchange(wants_check_, false); }  // WantCheck was called
-  uint64_t version() const { return version_; }                    // grows with every change that clients can learn
-  void Changed() { ++version_; }                                   // after a change that clients can learn
+  Save TakeSaveRequest() { return std::exchange(save_, Save::kNo); }
+  void WantHealthCheck() { wants_health_check_ = true; }  // cluster_state may have to change
+  bool TakeHealthCheckRequest() { return std::exchange(wants_health_check_, false); }  // WantHealthCheck was called
+  uint64_t version() const { return version_; }  // grows with every change that clients can learn
+  void Changed() { ++version_; }                 // after a change that clients can learn
 
  private:
   static ClusterNode* At(const Moves& moves, int slot) {
@@ -110,8 +110,8 @@ class ClusterView {  // what this node knows of its cluster
   Moves migrating_;  // by slot
   Moves importing_;  // by slot
   Save save_ = Save::kNo;
-  bool wants_check_ = false;  // of cluster_state
-  uint64_t version_ = 0;      // number of changes
+  bool wants_health_check_ = false;  // of cluster_state
+  uint64_t version_ = 0;             // number of changes
 };
 
 }  // namespace respite

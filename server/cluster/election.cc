@@ -16,7 +16,7 @@ constexpr int64_t kExplainAgainMs = 10'000;
 
 }  // namespace
 
-int64_t Election::LimitMs() const { return std::max(parts_.core.TimeoutMs() * 2, kLeastLimitMs); }
+int64_t Election::VoteTimeoutMs() const { return std::max(parts_.core.TimeoutMs() * 2, kLeastLimitMs); }
 
 bool Election::IsElectionNeeded() const {
   const ClusterNode& me = parts_.core.view.me();
@@ -46,15 +46,15 @@ int Election::Rank() const {
 void Election::Continue() {
   if (!IsElectionNeeded()) return;
   const int64_t now_ms = parts_.core.NowMs();
-  if (!parts_.core.host.HasWholeData()) return Explain(Obstacle::kNoData);
-  if (IsDataTooOld()) return Explain(Obstacle::kDataAge);
-  if (at_ms_ == 0 || now_ms - at_ms_ > LimitMs() * 2) return ScheduleVoteRequest();
-  if (!has_asked_ && !parts_.manual.IsUnderWay()) ApplyRank();
-  if (now_ms < at_ms_) return Explain(Obstacle::kDelay);
-  if (now_ms - at_ms_ > LimitMs()) return Explain(Obstacle::kExpired);
+  if (!parts_.core.host.HasWholeData()) return LogObstacle(Obstacle::kNoData);
+  if (IsDataTooOld()) return LogObstacle(Obstacle::kDataAge);
+  if (at_ms_ == 0 || now_ms - at_ms_ > VoteTimeoutMs() * 2) return ScheduleVoteRequest();
+  if (!has_asked_ && !parts_.manual.IsUnderWay()) UpdateRankAndDelay();
+  if (now_ms < at_ms_) return LogObstacle(Obstacle::kDelay);
+  if (now_ms - at_ms_ > VoteTimeoutMs()) return LogObstacle(Obstacle::kExpired);
   if (!has_asked_) return Ask();
   if (static_cast<int>(voters_.size()) >= parts_.core.view.Majority()) return Win();
-  Explain(Obstacle::kVotes);
+  LogObstacle(Obstacle::kVotes);
 }
 
 void Election::ScheduleVoteRequest() {
@@ -75,7 +75,7 @@ void Election::ScheduleVoteRequest() {
 }
 
 // Adds delay if other replicas have reported larger offsets since the last check.
-void Election::ApplyRank() {
+void Election::UpdateRankAndDelay() {
   const int rank = Rank();
   if (rank <= rank_) return;
   at_ms_ += (rank - rank_) * kDelayPerRankMs;
@@ -94,7 +94,7 @@ void Election::Ask() {
   if (parts_.manual.IsUnderWay()) packet.header.message_flags |= PacketHeader::kForcesVote;
   parts_.bus.Broadcast(packet);
   view.WantSave();
-  view.WantCheck();
+  view.WantHealthCheck();
 }
 
 void Election::ReceiveVote(const ClusterNode& voter, const PacketHeader& header) {
@@ -125,7 +125,7 @@ void Election::TakeOver() {
   const SlotSet slots = view.SlotsOf(*former);
   parts_.role.Promote();
   slots.ForEach([&](int slot) { view.Assign(slot, &view.me()); });
-  view.WantCheck();
+  view.WantHealthCheck();
   view.WantSave(ClusterView::Save::kNow);
   at_ms_ = 0;
   has_asked_ = false;
@@ -133,11 +133,11 @@ void Election::TakeOver() {
   parts_.gossip.BroadcastPong(Gossip::To::kAll);  // other nodes need not wait for the next PING
 }
 
-void Election::Explain(Obstacle obstacle) {
+void Election::LogObstacle(Obstacle obstacle) {
   const int64_t now_ms = parts_.core.NowMs();
-  if (obstacle == explained_ && now_ms - explained_at_ms_ < kExplainAgainMs) return;
-  explained_ = obstacle;
-  explained_at_ms_ = now_ms;
+  if (obstacle == logged_obstacle_ && now_ms - obstacle_logged_at_ms_ < kExplainAgainMs) return;
+  logged_obstacle_ = obstacle;
+  obstacle_logged_at_ms_ = now_ms;
   const auto text = [&] {
     switch (obstacle) {
       case Obstacle::kNone:

@@ -43,16 +43,16 @@ class Election {  // by which a replica replaces its failed primary
  private:
   enum class Obstacle : uint8_t { kNone, kNoData, kDataAge, kDelay, kExpired, kVotes };
 
-  bool IsElectionNeeded() const;      // the primary is FAIL, or a manual failover can go on
-  bool IsDataTooOld() const;  // cluster-replica-validity-factor
-  void ScheduleVoteRequest();            // sets the delay
+  bool IsElectionNeeded() const;  // the primary is FAIL, or a manual failover can go on
+  bool IsDataTooOld() const;      // cluster-replica-validity-factor
+  void ScheduleVoteRequest();     // sets the delay
   // Returns the number of replicas of the same primary with a larger offset.
   int Rank() const;
-  void ApplyRank();  // adds delay if more replicas have more data by now
+  void UpdateRankAndDelay();  // adds delay if more replicas have more data by now
   void Ask();
   void Win();
-  void Explain(Obstacle obstacle);  // once, and again if it lasts
-  int64_t LimitMs() const;          // time for the votes to arrive
+  void LogObstacle(Obstacle obstacle);  // once, and again if it lasts
+  int64_t VoteTimeoutMs() const;        // time for the votes to arrive
   std::string VoteRefusalReason(const ClusterNode& candidate, const PacketHeader& header) const;  // empty: it gets one
 
   const Parts parts_;        // from the constructor
@@ -60,9 +60,9 @@ class Election {  // by which a replica replaces its failed primary
   bool has_asked_ = false;   // votes were requested
   std::set<NodeId> voters_;  // primaries that have voted for this node
   int rank_ = 0;
-  uint64_t epoch_ = 0;                    // of the last request for votes
-  Obstacle explained_ = Obstacle::kNone;  // last logged
-  int64_t explained_at_ms_ = 0;           // when
+  uint64_t epoch_ = 0;                          // of the last request for votes
+  Obstacle logged_obstacle_ = Obstacle::kNone;  // last logged
+  int64_t obstacle_logged_at_ms_ = 0;           // when
 };
 
 }  // namespace respite

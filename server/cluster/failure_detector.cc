@@ -20,10 +20,10 @@ void FailureDetector::AddFailureReport(ClusterNode& node, const ClusterNode& rep
     node.reports.push_back({reporter.id, now_ms});
     parts_.core.log.Verbose("Node " + reporter.LogName() + " reported node " + node.LogName() + " as not reachable.");
   }
-  FailIfMajority(node);
+  MarkFailedIfMajority(node);
 }
 
-void FailureDetector::Withdraw(ClusterNode& node, const ClusterNode& reporter) {
+void FailureDetector::WithdrawFailureReport(ClusterNode& node, const ClusterNode& reporter) {
   const size_t gone = std::erase_if(node.reports, [&](const auto& report) { return report.reporter == reporter.id; });
   if (gone == 0) return;
   parts_.core.log.Verbose("Node " + reporter.LogName() + " reported node " + node.LogName() + " is back online.");
@@ -35,22 +35,22 @@ int FailureDetector::CountReports(ClusterNode& node) {
   return static_cast<int>(node.reports.size());
 }
 
-void FailureDetector::CheckSilence(ClusterNode& node) {
-  if (node.Is(kNodeSuspect)) ++suspects_;
+void FailureDetector::MarkPfailIfSilent(ClusterNode& node) {
+  if (node.Is(kNodeSuspect)) ++pfail_count_;
   if (node.ping_sent_ms == 0) return;
   // Any data counts as an answer, because the PONG may be queued after many messages.
   const int64_t now_ms = parts_.core.NowMs();
   const int64_t silent_ms = std::min(now_ms - node.ping_sent_ms, now_ms - node.data_received_ms);
   if (silent_ms <= parts_.core.TimeoutMs() || node.IsFailing()) return;
   node.Set(kNodeSuspect);
-  ++suspects_;
+  ++pfail_count_;
   parts_.core.log.Debug("*** NODE " + node.id.String() + " possibly failing");
-  parts_.core.view.WantCheck();
+  parts_.core.view.WantHealthCheck();
   parts_.core.view.Changed();
-  FailIfMajority(node);  // a single primary is its own majority
+  MarkFailedIfMajority(node);  // a single primary is its own majority
 }
 
-void FailureDetector::FailIfMajority(ClusterNode& node) {
+void FailureDetector::MarkFailedIfMajority(ClusterNode& node) {
   if (!node.Is(kNodeSuspect)) return;
   const int own = parts_.core.view.me().IsPrimary() ? 1 : 0;
   if (CountReports(node) + own < parts_.core.view.Majority()) return;
@@ -69,21 +69,21 @@ void FailureDetector::MarkFailed(ClusterNode& node) {
   node.failed_at_ms = parts_.core.NowMs();
   parts_.core.view.Changed();
   parts_.core.view.WantSave();
-  parts_.core.view.WantCheck();
+  parts_.core.view.WantHealthCheck();
 }
 
-void FailureDetector::RecordFailureReport(const NodeId& id, const ClusterNode& reporter) {
+void FailureDetector::HandleFailPacket(const NodeId& id, const ClusterNode& reporter) {
   ClusterNode* node = parts_.core.view.Find(id);
   if (node == nullptr || (node->flags & (kNodeFailed | kNodeMyself)) != 0) return;
   parts_.core.log.Notice("FAIL message received from " + reporter.LogName() + " about " + node->LogName());
   MarkFailed(*node);
 }
 
-void FailureDetector::Answered(ClusterNode& node) {
+void FailureDetector::ClearFailureOnAnswer(ClusterNode& node) {
   if (node.Is(kNodeSuspect)) {
     node.Clear(kNodeSuspect);
     parts_.core.view.WantSave();
-    parts_.core.view.WantCheck();
+    parts_.core.view.WantHealthCheck();
     parts_.core.view.Changed();
     return;
   }
@@ -100,7 +100,7 @@ void FailureDetector::ClearFailFlag(ClusterNode& node) {
   node.Clear(kNodeFailed);
   parts_.core.view.Changed();
   parts_.core.view.WantSave();
-  parts_.core.view.WantCheck();
+  parts_.core.view.WantHealthCheck();
 }
 
 }  // namespace respite

@@ -19,23 +19,23 @@ class FailureDetector {  // decides which nodes are PFAIL or FAIL
 
   // Records that a primary reports the node as failing, or that it no longer does.
   void AddFailureReport(ClusterNode& node, const ClusterNode& reporter);
-  void Withdraw(ClusterNode& node, const ClusterNode& reporter);
+  void WithdrawFailureReport(ClusterNode& node, const ClusterNode& reporter);
   int CountReports(ClusterNode& node);  // of primaries; first removes those that are too old
 
   // Marks the node as PFAIL if it has not answered for too long. Called by the timer.
-  void CheckSilence(ClusterNode& node);
-  void Answered(ClusterNode& node);                                         // clears PFAIL, and FAIL where possible
-  void RecordFailureReport(const NodeId& id, const ClusterNode& reporter);  // a majority has decided that it failed
-  int suspects() const { return suspects_; }                                // nodes that became PFAIL
-  void BeginRound() { suspects_ = 0; }  // called by the timer before it checks all nodes
+  void MarkPfailIfSilent(ClusterNode& node);
+  void ClearFailureOnAnswer(ClusterNode& node);                          // clears PFAIL, and FAIL where possible
+  void HandleFailPacket(const NodeId& id, const ClusterNode& reporter);  // a majority has decided that it failed
+  int pfail_count() const { return pfail_count_; }                       // nodes that became PFAIL
+  void ResetPfailCount() { pfail_count_ = 0; }  // called by the timer before it checks all nodes
 
  private:
-  void FailIfMajority(ClusterNode& node);  // of the primaries reports it; then all nodes are told
-  void MarkFailed(ClusterNode& node);      // changes PFAIL to FAIL
-  void ClearFailFlag(ClusterNode& node);        // the node is not FAIL any more
+  void MarkFailedIfMajority(ClusterNode& node);  // of the primaries reports it; then all nodes are told
+  void MarkFailed(ClusterNode& node);            // changes PFAIL to FAIL
+  void ClearFailFlag(ClusterNode& node);         // the node is not FAIL any more
 
-  const Parts parts_;  // from the constructor
-  int suspects_ = 0;   // PFAIL nodes in this round of the timer
+  const Parts parts_;    // from the constructor
+  int pfail_count_ = 0;  // PFAIL nodes in this round of the timer
 };
 
 }  // namespace respite

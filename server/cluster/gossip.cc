@@ -15,13 +15,13 @@ namespace {
 // A packet describes one node in ten. Each pair of nodes exchanges at least four packets per node timeout, so a
 // majority learns of a failure within that time.
 constexpr size_t kShareOfNodes = 10;
-constexpr size_t kLeastEntries = 3;
-constexpr int64_t kLeastHandshakeMs = 1000;
+constexpr size_t kMinEntries = 3;
+constexpr int64_t kMinHandshakeMs = 1000;
 constexpr int64_t kClockDriftMs = 500;
-constexpr int kMostHandshakes = 1000;  // maximum that other nodes may cause
+constexpr int kMaxHandshakes = 1000;  // maximum that other nodes may cause
 // Limits for what this node learns from other nodes. An operator's commands may exceed them.
-constexpr size_t kMostNodes = 10'000;
-constexpr size_t kMostForgotten = 1000;
+constexpr size_t kMaxNodes = 10'000;
+constexpr size_t kMaxForgotten = 1000;
 
 // Returns the canonical form of an address, for comparisons; nothing if the text is no address.
 std::optional<std::string> NormalIp(const std::string& ip) {
@@ -47,11 +47,11 @@ bool Gossip::MeetNode(const NodeAddress& address) {
   return true;
 }
 
-void Gossip::GreetBack(const NodeAddress& address) {
+void Gossip::BeginHandshakeAfterMeet(const NodeAddress& address) {
   const auto ip = NormalIp(address.ip);
   if (!ip || address.bus_port == 0) return;
   const auto is_begun = [](const ClusterNode* node) { return node->Is(kNodeHandshake); };
-  if (std::ranges::count_if(parts_.core.view.All(), is_begun) >= kMostHandshakes) return;
+  if (std::ranges::count_if(parts_.core.view.All(), is_begun) >= kMaxHandshakes) return;
   BeginHandshake(address, 0);
 }
 
@@ -69,7 +69,7 @@ ClusterNode* Gossip::BeginHandshake(const NodeAddress& address, uint16_t more_fl
 }
 
 void Gossip::EndLateHandshakes() {
-  const int64_t limit_ms = std::max(parts_.core.TimeoutMs(), kLeastHandshakeMs);
+  const int64_t limit_ms = std::max(parts_.core.TimeoutMs(), kMinHandshakeMs);
   std::erase_if(forgotten_, [&](const auto& one) { return one.second <= parts_.core.NowMs(); });
   const std::vector<ClusterNode*> all = parts_.core.view.All();
   for (ClusterNode* node : all) {
@@ -83,7 +83,7 @@ std::vector<const ClusterNode*> Gossip::ChooseNodesForGossip(const ClusterNode* 
   const ClusterView& view = parts_.core.view;
   const std::vector<ClusterNode*>& all = view.All();
   const size_t most = all.size() > 2 ? all.size() - 2 : 0;
-  const size_t wanted = std::min(std::max(all.size() / kShareOfNodes, kLeastEntries), most);
+  const size_t wanted = std::min(std::max(all.size() / kShareOfNodes, kMinEntries), most);
   const auto is_worth_it = [&](const ClusterNode& node) {
     if (&node == receiver || node.IsMyself() || node.gossiped_in == composed_) return false;
     if ((node.flags & (kNodeHandshake | kNodeNoAddress | kNodeSuspect)) != 0) return false;
@@ -104,7 +104,7 @@ std::vector<const ClusterNode*> Gossip::ChooseNodesForGossip(const ClusterNode* 
   return chosen;
 }
 
-GossipEntry Gossip::EntryOf(const ClusterNode& node) const {
+GossipEntry Gossip::MakeGossipEntry(const ClusterNode& node) const {
   const bool is_tls_first = parts_.core.settings.tls_cluster;
   GossipEntry entry;
   entry.id = node.id;
@@ -133,12 +133,12 @@ PingExtensions Gossip::MyExtensions() {
   return extensions;
 }
 
-BusPacket Gossip::Compose(PacketType type, const ClusterNode* receiver) {
+BusPacket Gossip::ComposePing(PacketType type, const ClusterNode* receiver) {
   ++composed_;
   BusPacket packet;
   packet.header = parts_.bus.MakeHeader(type);
   PingBody body;
-  for (const ClusterNode* node : ChooseNodesForGossip(receiver)) body.gossip.push_back(EntryOf(*node));
+  for (const ClusterNode* node : ChooseNodesForGossip(receiver)) body.gossip.push_back(MakeGossipEntry(*node));
   body.extensions = MyExtensions();
   packet.body = std::move(body);
   return packet;
@@ -146,7 +146,7 @@ BusPacket Gossip::Compose(PacketType type, const ClusterNode* receiver) {
 
 void Gossip::Ping(ClusterNode& node, PacketType type) {
   if (type != PacketType::kPong) node.ping_sent_ms = parts_.core.NowMs();
-  parts_.bus.Send(node, Compose(type, &node));
+  parts_.bus.Send(node, ComposePing(type, &node));
 }
 
 void Gossip::BroadcastPong(To whom) {
@@ -155,11 +155,11 @@ void Gossip::BroadcastPong(To whom) {
   for (ClusterNode* node : view.All()) {
     if (node->IsMyself() || node->Is(kNodeHandshake) || node->link == nullptr) continue;
     if (whom == To::kSiblings && node->primary != shard) continue;
-    parts_.bus.Send(*node, Compose(PacketType::kPong, node));
+    parts_.bus.Send(*node, ComposePing(PacketType::kPong, node));
   }
 }
 
-void Gossip::TellOfMyself() {
+void Gossip::AnnounceMyself() {
   BusPacket packet;
   packet.header = parts_.bus.MakeHeader(PacketType::kPong);
   packet.body = PingBody{.gossip = {}, .extensions = MyExtensions()};
@@ -197,7 +197,7 @@ void Gossip::UpdateKnownNode(ClusterNode& sender, ClusterNode& node, const Gossi
     if (fails) {
       parts_.failures.AddFailureReport(node, sender);
     } else {
-      parts_.failures.Withdraw(node, sender);
+      parts_.failures.WithdrawFailureReport(node, sender);
     }
   }
   // Another node had a later PONG than this node, so a PING is not needed yet.
@@ -221,7 +221,7 @@ void Gossip::UpdateKnownNode(ClusterNode& sender, ClusterNode& node, const Gossi
 
 // Adds a node that a member of the cluster describes. Its primary and slots are learned from its own packets.
 void Gossip::AddGossipedNode(const GossipEntry& entry) {
-  if (parts_.core.view.KnownNodes() >= kMostNodes) return;
+  if (parts_.core.view.KnownNodeCount() >= kMaxNodes) return;
   const bool is_replica = (entry.flags & kNodeReplica) != 0;
   ClusterNode& node = parts_.core.view.Add(entry.id, is_replica ? kNodeReplica : kNodePrimary);
   node.address = AddressOf(entry);
@@ -239,8 +239,8 @@ void Gossip::ApplyExtensions(ClusterNode& sender, const PingExtensions& extensio
     view.Changed();
     view.WantSave();
   };
-  take(sender.hostname, extensions.hostname, IsAnnouncedName);
-  take(sender.human_name, extensions.human_name, IsAnnouncedName);
+  take(sender.hostname, extensions.hostname, MayBeAnnounced);
+  take(sender.human_name, extensions.human_name, MayBeAnnounced);
   take(sender.client_ipv4, extensions.client_ipv4, IsIpv4);
   take(sender.client_ipv6, extensions.client_ipv6, IsIpv6);
   // A node that does not announce a shard belongs to the shard of its primary.
@@ -257,7 +257,7 @@ void Gossip::ApplyExtensions(ClusterNode& sender, const PingExtensions& extensio
   }
   for (const PingExtensions::Forgotten& forgotten : extensions.forgotten) {
     ClusterNode* node = view.Find(forgotten.id);
-    if (forgotten_.size() >= kMostForgotten) break;
+    if (forgotten_.size() >= kMaxForgotten) break;
     const bool may_go = node != nullptr && node != &sender && !node->IsMyself() && view.me().primary != node;
     const auto most_s = static_cast<uint64_t>(parts_.core.settings.cluster_blacklist_ttl);
     if (may_go) Forget(*node, static_cast<int64_t>(std::min(forgotten.ttl_s, most_s) * 1000));
@@ -270,7 +270,7 @@ void Gossip::Forget(ClusterNode& node, int64_t for_ms) {
   forgotten_[node.id] = parts_.core.NowMs() + for_ms;
   Remove(node);
   parts_.core.view.WantSave();
-  parts_.core.view.WantCheck();
+  parts_.core.view.WantHealthCheck();
 }
 
 bool Gossip::IsForgotten(const NodeId& id) {

@@ -23,20 +23,20 @@ class Gossip {  // lets nodes learn of each other
   };
   explicit Gossip(const Parts& parts) : parts_(parts) {}
 
-  bool MeetNode(const NodeAddress& address);      // CLUSTER MEET; false: the address is invalid
-  void GreetBack(const NodeAddress& address);  // with an unknown node, within limits
+  bool MeetNode(const NodeAddress& address);                 // CLUSTER MEET; false: the address is invalid
+  void BeginHandshakeAfterMeet(const NodeAddress& address);  // with an unknown node, within limits
   // Adds a node whose id is not known yet. Returns null if a handshake with this address is under way.
   ClusterNode* BeginHandshake(const NodeAddress& address, uint16_t more_flags);
   // Gives up handshakes that take too long. Called by the timer.
   void EndLateHandshakes();
 
   // Makes a PING, PONG or MEET that describes some nodes.
-  BusPacket Compose(PacketType type, const ClusterNode* receiver);
+  BusPacket ComposePing(PacketType type, const ClusterNode* receiver);
   void Ping(ClusterNode& node, PacketType type = PacketType::kPing);
   // kSiblings: the replicas of the same primary, which rank themselves by the offset.
   enum class To : uint8_t { kAll, kSiblings };
   void BroadcastPong(To whom);
-  void TellOfMyself();  // sends all nodes a PONG without gossip of other nodes
+  void AnnounceMyself();  // sends all nodes a PONG without gossip of other nodes
 
   // Applies the content of a PING, PONG or MEET. Requires: `sender` is known.
   void Receive(ClusterNode& sender, const BusPacket& packet);                   // a PING, PONG or MEET
@@ -50,12 +50,12 @@ class Gossip {  // lets nodes learn of each other
   void Remove(ClusterNode& node);  // and closes its links
 
  private:
-  std::vector<const ClusterNode*> ChooseNodesForGossip(const ClusterNode* receiver);   // for a packet to `receiver`
-  GossipEntry EntryOf(const ClusterNode& node) const;                    // what a packet says of it
+  std::vector<const ClusterNode*> ChooseNodesForGossip(const ClusterNode* receiver);  // for a packet to `receiver`
+  GossipEntry MakeGossipEntry(const ClusterNode& node) const;                         // what a packet says of it
   PingExtensions MyExtensions();                                         // what this node announces of itself
   void ApplyGossipEntry(ClusterNode& sender, const GossipEntry& entry);  // what it says of another node
   void UpdateKnownNode(ClusterNode& sender, ClusterNode& node, const GossipEntry& entry);
-  void AddGossipedNode(const GossipEntry& entry);                   // a node that was not known yet
+  void AddGossipedNode(const GossipEntry& entry);         // a node that was not known yet
   NodeAddress AddressOf(const GossipEntry& entry) const;  // of the node that it describes
 
   const Parts parts_;                    // from the constructor

@@ -7,7 +7,7 @@ namespace respite {
 void ManualFailover::Start(Mode mode) {
   Reset();
   until_ms_ = parts_.core.NowMs() + parts_.core.settings.cluster_manual_failover_timeout;
-  can_start_ = mode == Mode::kForce;
+  can_start_election_ = mode == Mode::kForce;
   if (mode == Mode::kForce) return;
   BusPacket packet;
   packet.header = parts_.bus.MakeHeader(PacketType::kPauseRequest);
@@ -37,10 +37,10 @@ void ManualFailover::Continue() {
     parts_.core.log.Warning("Manual failover timed out.");
     return Reset();
   }
-  if (can_start_ || primary_offset_ == -1) return;
+  if (can_start_election_ || primary_offset_ == -1) return;
   // Without a link an equal offset may belong to another history: both begin at 0 after a restart.
   if (!parts_.core.host.IsLinked() || parts_.core.host.Offset() != primary_offset_) return;
-  can_start_ = true;
+  can_start_election_ = true;
   parts_.core.log.Notice("All master replication stream processed, manual failover can start.");
 }
 
@@ -48,7 +48,7 @@ void ManualFailover::Reset() {
   if (parts_.core.view.is_paused) parts_.core.host.ResumeWrites();
   parts_.core.view.is_paused = false;
   until_ms_ = 0;
-  can_start_ = false;
+  can_start_election_ = false;
   primary_offset_ = -1;
   replica_ = {};
 }

@@ -26,26 +26,26 @@ class ManualFailover {  // CLUSTER FAILOVER
   // Starts on a replica. kAsk: waits for the primary to pause writes. kForce: does not wait, because it may be down.
   enum class Mode : uint8_t { kAsk, kForce };
   void Start(Mode mode);
-  void ReceivePauseRequest(ClusterNode& replica);              // MFSTART from a replica of this node
+  void ReceivePauseRequest(ClusterNode& replica);         // MFSTART from a replica of this node
   void ReceivePrimaryOffset(const PacketHeader& header);  // reads any packet of this node's primary
   void Reset();                                           // ends the failover, and the pause of writes
-  // Ends the failover after its timeout, and sets CanStartElection once this replica has reached the offset. Called by the
-  // timer.
-  void Continue();  // ends it after its timeout; can_start_ may become true
+  // Ends the failover after its timeout, and sets CanStartElection once this replica has reached the offset. Called by
+  // the timer.
+  void Continue();  // ends it after its timeout; can_start_election_ may become true
 
   bool IsUnderWay() const { return until_ms_ != 0; }
   // Returns whether the election can start: this replica has reached the offset of its paused primary, or the command
   // was CLUSTER FAILOVER FORCE.
-  bool CanStartElection() const { return IsUnderWay() && can_start_; }
+  bool CanStartElection() const { return IsUnderWay() && can_start_election_; }
   // Returns whether this primary has paused writes for that replica. The primary then soon sends it the offset.
   bool IsRequestedBy(const ClusterNode& replica) const { return IsUnderWay() && replica.id == replica_; }
 
  private:
-  const Parts parts_;            // from the constructor
-  int64_t until_ms_ = 0;         // 0: none is under way
-  bool can_start_ = false;       // this replica may request votes
-  int64_t primary_offset_ = -1;  // on a replica: the offset at which its primary paused; -1: not known yet
-  NodeId replica_;               // on a primary: the replica that requested the failover
+  const Parts parts_;                // from the constructor
+  int64_t until_ms_ = 0;             // 0: none is under way
+  bool can_start_election_ = false;  // this replica may request votes
+  int64_t primary_offset_ = -1;      // on a replica: the offset at which its primary paused; -1: not known yet
+  NodeId replica_;                   // on a primary: the replica that requested the failover
 };
 
 }  // namespace respite

@@ -11,13 +11,13 @@ void MyRole::Follow(ClusterNode& primary) {
   const bool old_has_gone = old == nullptr || old->IsReplica() || old->IsFailing() || old->slot_count == 0;
   const bool is_sibling = me.IsReplica() && me.shard == primary.shard && (old_has_gone || old == &primary);
   if (me.IsPrimary()) {
-    view.StopMoves();
+    view.StopSlotMoves();
     view.DropSlotsOf(me);
   }
-  view.BecomeReplica(me, &primary);
+  view.MarkAsReplica(me, &primary);
   me.shard = primary.shard;
   view.WantSave();
-  view.WantCheck();
+  view.WantHealthCheck();
   if (on_change_) on_change_();
   ConnectToPrimary(is_sibling ? History::Owner::kSame : History::Owner::kOther);
 }
@@ -31,9 +31,9 @@ void MyRole::ConnectToPrimary(History::Owner owner) {
 void MyRole::Promote() {
   ClusterView& view = core_.view;
   if (view.me().IsPrimary()) return;
-  view.BecomePrimary(view.me());
+  view.MarkAsPrimary(view.me());
   view.WantSave();
-  view.WantCheck();
+  view.WantHealthCheck();
   core_.host.Promote();
   if (on_change_) on_change_();
 }

@@ -17,7 +17,7 @@ class MyRole {  // changes the role of this node
 
   void Follow(ClusterNode& primary);  // makes this node a replica without slots; `primary` is another node
   void Promote();                     // makes this node a primary
-  void FollowAgain() { ConnectToPrimary(History::Owner::kSame); }  // after a change of its address
+  void ReconnectToPrimary() { ConnectToPrimary(History::Owner::kSame); }  // after a change of its address
 
  private:
   void ConnectToPrimary(History::Owner owner);  // whose history the present data has

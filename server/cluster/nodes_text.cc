@@ -248,7 +248,7 @@ bool TakeLine(ClusterView& view, const Line& line, PortChoice port, Random& rand
   if (line.primary != "-") {
     const auto id = NodeId::Parse(line.primary);
     if (!id || *id == line.id) return false;
-    view.BecomeReplica(node, &FindOrAdd(view, *id, random));
+    view.MarkAsReplica(node, &FindOrAdd(view, *id, random));
   }
   return std::ranges::all_of(line.slots, [&](Bytes text) { return TakeSlots(view, node, text, random); });
 }

@@ -12,22 +12,22 @@ constexpr int64_t kOrphanedMs = 5000;  // its replica may return in this time
 
 bool ReplicaMigration::IsOrphaned(const ClusterNode& node) {
   return node.IsPrimary() && !node.Is(kNodeFailed) && node.slot_count != 0 && node.Is(kNodeMigrateTo) &&
-         node.WorkingReplicas() == 0;
+         node.WorkingReplicaCount() == 0;
 }
 
 // Redis counts every working replica, also those that must not replace the primary. Then the last one that may could
 // leave.
 bool ReplicaMigration::MayLeave(const ClusterNode& replica, const ClusterNode& primary) const {
-  return primary.OtherElectableReplicas(replica) >= parts_.core.settings.cluster_migration_barrier;
+  return primary.OtherElectableReplicaCount(replica) >= parts_.core.settings.cluster_migration_barrier;
 }
 
 // Returns whether this replica must move. All replicas come to the same conclusion: the spare replica with the smallest
 // id moves.
-bool ReplicaMigration::IsMyTurn(int max_replicas) const {
+bool ReplicaMigration::IsMyTurnToMove(int max_replicas) const {
   const ClusterView& view = parts_.core.view;
   const ClusterNode* candidate = nullptr;
   for (const ClusterNode* node : view.All()) {
-    if (!node->IsPrimary() || node->WorkingReplicas() != max_replicas) continue;
+    if (!node->IsPrimary() || node->WorkingReplicaCount() != max_replicas) continue;
     for (const ClusterNode* replica : node->replicas) {
       const bool is_spare = !replica->Is(kNodeFailed) && MayLeave(*replica, *node);
       if (is_spare && (candidate == nullptr || replica->id < candidate->id)) candidate = replica;
@@ -42,7 +42,7 @@ void ReplicaMigration::Continue() {
   int most = 0;
   ClusterNode* target = nullptr;
   for (ClusterNode* node : view.All()) {
-    most = std::max(most, node->IsPrimary() ? node->WorkingReplicas() : 0);
+    most = std::max(most, node->IsPrimary() ? node->WorkingReplicaCount() : 0);
     if (!IsOrphaned(*node)) {
       node->orphaned_at_ms = 0;
       continue;
@@ -54,9 +54,9 @@ void ReplicaMigration::Continue() {
   const ClusterNode& me = view.me();
   const Settings& settings = parts_.core.settings;
   if (target == nullptr || !view.is_ok || !me.IsReplica() || me.primary == nullptr || most < 2) return;
-  const int siblings = me.primary->WorkingReplicas();
+  const int siblings = me.primary->WorkingReplicaCount();
   if (!settings.cluster_allow_replica_migration || siblings != most) return;
-  if (!IsMyTurn(most)) return;
+  if (!IsMyTurnToMove(most)) return;
   parts_.core.log.Notice("Migrating to orphaned master " + target->id.String());
   parts_.role.Follow(*target);
 }

@@ -27,7 +27,7 @@ class ReplicaMigration {  // gives a primary without replicas one of another pri
   bool MayLeave(const ClusterNode& replica, const ClusterNode& primary) const;
   // Returns whether this replica is the one that must move. `max_replicas`: the largest number of working replicas of
   // any primary.
-  bool IsMyTurn(int max_replicas) const;
+  bool IsMyTurnToMove(int max_replicas) const;
 
   const Parts parts_;  // from the constructor
 };

@@ -76,24 +76,24 @@ IoError ServerClusterHost::Write(const std::string& text, Durably durably) {
   lock_ = std::move(lock).value();
   if (!is_name_unsynced_) renamed_at_ms_ = services_.env.pace.NowMs();
   is_name_unsynced_ = true;
-  return durably == Durably::kSynced ? SyncName() : kNoError;
+  return durably == Durably::kSynced ? SyncRename() : kNoError;
 }
 
-IoError ServerClusterHost::SyncName() {
+IoError ServerClusterHost::SyncRename() {
   is_name_unsynced_ = false;
   return services_.env.files.SyncDirectory(DirectoryOf(Path()));
 }
 
 void ServerClusterHost::FinishSave() {
-  if (is_name_unsynced_ && services_.env.pace.NowMs() - renamed_at_ms_ >= kNameSyncMs) EndServerIf(SyncName());
+  if (is_name_unsynced_ && services_.env.pace.NowMs() - renamed_at_ms_ >= kNameSyncMs) StopServerOnError(SyncRename());
 }
 
 bool ServerClusterHost::Save(const ClusterView& view, Durably durably) {
   const PortChoice port = services_.env.settings.tls_cluster ? PortChoice::kTls : PortChoice::kTcp;
-  return EndServerIf(Write(NodesFileText(view, port), durably));
+  return StopServerOnError(Write(NodesFileText(view, port), durably));
 }
 
-bool ServerClusterHost::EndServerIf(IoError error) {
+bool ServerClusterHost::StopServerOnError(IoError error) {
   if (error == kNoError) return true;
   services_.env.log.Warning("Fatal: can't update cluster config file: " + IoErrorText(error));
   if (services_.env.host) services_.env.host->Stop(1);
@@ -117,12 +117,12 @@ bool ServerClusterHost::HasWholeData() const { return services_.data.dataset.his
 
 // Does nothing for the same primary, except that CLUSTER REPLICATE makes a resting link connect again.
 void ServerClusterHost::Follow(const std::string& ip, int port, History::Owner owner) {
-  WhenNobodyLoads([this, ip, port, owner] {
+  RunNowOrAfterLongTask([this, ip, port, owner] {
     const auto& now = services_.env.settings.replicaof;
     const bool is_same = owner == History::Owner::kSame && now && now->host == ip && now->port == port;
     if (is_same) {
       PrimaryLink& link = services_.replication.primary_link();
-      if (link.IsResting()) link.Retry();
+      if (link.IsWaitingToRetry()) link.Retry();
       return;
     }
     services_.replication.Follow(ip, port, owner);
@@ -130,33 +130,35 @@ void ServerClusterHost::Follow(const std::string& ip, int port, History::Owner o
 }
 
 void ServerClusterHost::Promote() {
-  WhenNobodyLoads([this] { services_.replication.Promote(); });
+  RunNowOrAfterLongTask([this] { services_.replication.Promote(); });
 }
 
 // Runs the task, but only after the turn if a snapshot of the primary is loading or a script takes long. The bus is
 // served meanwhile, and the data that they work with must not change.
-void ServerClusterHost::WhenNobodyLoads(std::function<void()> task) {
-  if (!services_.env.phase.IsMidTurn() || !services_.env.host) return task();
+void ServerClusterHost::RunNowOrAfterLongTask(std::function<void()> task) {
+  if (!services_.env.phase.IsInLongTask() || !services_.env.host) return task();
   services_.env.host->Post(std::move(task));
 }
 
 // --- Data and clients.
 
-bool ServerClusterHost::HasKeysIn(int slot) const { return services_.data.dataset.keyspace.CountIn(slot) != 0; }
+bool ServerClusterHost::HasKeysInSlot(int slot) const {
+  return services_.data.dataset.keyspace.CountKeysInSlot(slot) != 0;
+}
 
 bool ServerClusterHost::HasKeys() const { return !services_.data.dataset.keyspace.IsEmpty(); }
 
-void ServerClusterHost::DeleteKeysIn(int slot, const ClusterView& view) {
-  WhenNobodyLoads([this, slot, &view] { GiveUpKeysIn(slot, view); });
+void ServerClusterHost::DeleteKeysInSlot(int slot, const ClusterView& view) {
+  RunNowOrAfterLongTask([this, slot, &view] { DeleteKeysInSlotNow(slot, view); });
 }
 
 // Deletes the keys of a slot in all databases, unless the slot has returned meanwhile.
-void ServerClusterHost::GiveUpKeysIn(int slot, const ClusterView& view) {
+void ServerClusterHost::DeleteKeysInSlotNow(int slot, const ClusterView& view) {
   if (view.Owner(slot) == &view.me() || view.ImportingFrom(slot) != nullptr) return;
-  for (int db = 0; db < services_.data.dataset.keyspace.Count(); ++db) GiveUpKeysIn(db, slot);
+  for (int db = 0; db < services_.data.dataset.keyspace.Count(); ++db) DeleteKeysInSlotNow(db, slot);
 }
 
-void ServerClusterHost::GiveUpKeysIn(int db, int slot) {
+void ServerClusterHost::DeleteKeysInSlotNow(int db, int slot) {
   Database& keys = services_.data.dataset.keyspace[db];
   while (true) {
     const std::vector<std::string> some = keys.by_slot()->Some(slot, kKeysPerUnit);
@@ -168,7 +170,7 @@ void ServerClusterHost::GiveUpKeysIn(int db, int slot) {
 }
 
 void ServerClusterHost::DeleteAllKeys() {
-  WhenNobodyLoads([this] {
+  RunNowOrAfterLongTask([this] {
     services_.data.dataset.keyspace.hidden().Clear();
     Capture taken = Capture::Take(services_.data.dataset);
     // Functions are kept.

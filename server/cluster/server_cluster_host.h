@@ -28,36 +28,36 @@ class ServerClusterHost final : public ClusterHost {  // connects the cluster to
   bool HasWholeData() const override;  // the data is a state of the primary's history
   void Follow(const std::string& ip, int port, History::Owner owner) override;  // becomes a replica
   void Promote() override;                                                      // becomes a primary
-  bool HasKeysIn(int slot) const override;                                      // in any database
+  bool HasKeysInSlot(int slot) const override;                                  // in any database
   bool HasKeys() const override;                                                // in any database
-  void DeleteKeysIn(int slot, const ClusterView& view) override;                // now, or after a long task
+  void DeleteKeysInSlot(int slot, const ClusterView& view) override;            // now, or after a long task
   void DeleteAllKeys() override;
   void PauseWrites() override;  // of clients
   void ResumeWrites() override;
   void Deliver(PacketType type, const PublishBody& message) override;  // publishes it to this server's clients
-  void OnTopologyChanged() override { has_new_topology_ = true; }
+  void OnTopologyChanged() override { has_topology_changed_ = true; }
   bool Save(const ClusterView& view, Durably durably) override;
 
   void FinishSave();  // called by the timer: a second after Save, makes sure that the new file is on disk
   // Returns whether the topology has changed since the last call, so that blocked clients may wait for keys of moved
   // slots.
-  bool TakeNewTopology() { return std::exchange(has_new_topology_, false); }
+  bool TakeTopologyChange() { return std::exchange(has_topology_changed_, false); }
 
  private:
-  void WhenNobodyLoads(std::function<void()> task);  // later if the task would disturb a load or script
-  void GiveUpKeysIn(int slot, const ClusterView& view);
-  void GiveUpKeysIn(int db, int slot);  // in one database
+  void RunNowOrAfterLongTask(std::function<void()> task);  // later if the task would disturb a load or script
+  void DeleteKeysInSlotNow(int slot, const ClusterView& view);
+  void DeleteKeysInSlotNow(int db, int slot);  // in one database
   std::string Path() const;
   IoError Write(const std::string& text, Durably durably);  // replaces nodes.conf
-  IoError SyncName();                                       // makes the rename of nodes.conf durable
+  IoError SyncRename();                                     // makes the rename of nodes.conf durable
   // Ends the server if there is an error. Returns false then.
-  bool EndServerIf(IoError error);  // false: it stops the server
+  bool StopServerOnError(IoError error);  // false: it stops the server
 
   const Services& services_;
   std::unique_ptr<File> lock_;
-  bool has_new_topology_ = false;  // since the last TakeNewTopology
-  bool is_name_unsynced_ = false;  // the rename of nodes.conf may not be on disk yet
-  int64_t renamed_at_ms_ = 0;      // Pace time of that rename
+  bool has_topology_changed_ = false;  // since the last TakeTopologyChange
+  bool is_name_unsynced_ = false;      // the rename of nodes.conf may not be on disk yet
+  int64_t renamed_at_ms_ = 0;          // Pace time of that rename
 };
 
 }  // namespace respite

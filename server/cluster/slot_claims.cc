@@ -6,19 +6,19 @@
 
 namespace respite {
 
-void SlotClaims::ApplyHeader(ClusterNode& sender, const PacketHeader& header) {
+void SlotClaims::ApplyClaims(ClusterNode& sender, const PacketHeader& header) {
   ClusterView& view = parts_.core.view;
   ClusterNode& primary = view.PrimaryOf(sender);
   if (primary.IsPrimary() && !view.OwnsExactly(primary, header.slots)) {
     if (sender.IsPrimary()) Take(sender, header.config_epoch, header.slots);
-    Correct(sender, header);
+    SendUpdateIfOutdated(sender, header);
   }
   if (sender.IsPrimary() && view.me().IsPrimary() && header.config_epoch == view.me().config_epoch) {
-    ResolveCollision(sender);
+    ResolveEpochCollision(sender);
   }
 }
 
-bool SlotClaims::Loses(int slot, const ClusterNode& claimant, uint64_t epoch) const {
+bool SlotClaims::OwnerLosesSlot(int slot, const ClusterNode& claimant, uint64_t epoch) const {
   const ClusterView& view = parts_.core.view;
   const ClusterNode* owner = view.Owner(slot);
   if (owner == &claimant) return false;
@@ -29,7 +29,7 @@ bool SlotClaims::Loses(int slot, const ClusterNode& claimant, uint64_t epoch) co
   return owner == nullptr || view.disclaimed.Has(slot) || owner->config_epoch < epoch;
 }
 
-void SlotClaims::NoteDisclaimed(const ClusterNode& claimant, const SlotSet& claimed) {
+void SlotClaims::UpdateDisclaimedSlots(const ClusterNode& claimant, const SlotSet& claimed) {
   ClusterView& view = parts_.core.view;
   view.SlotsOf(claimant).ForEach([&](int slot) {
     if (claimed.Has(slot)) {
@@ -48,26 +48,26 @@ void SlotClaims::Take(ClusterNode& claimant, uint64_t epoch, const SlotSet& clai
   int lost = 0;
   std::vector<int> with_keys;
   claimed.ForEach([&](int slot) {
-    if (!Loses(slot, claimant, epoch)) return;
+    if (!OwnerLosesSlot(slot, claimant, epoch)) return;
     const ClusterNode* owner = view.Owner(slot);
-    if (owner == &me && parts_.core.host.HasKeysIn(slot)) with_keys.push_back(slot);
+    if (owner == &me && parts_.core.host.HasKeysInSlot(slot)) with_keys.push_back(slot);
     if (owner == &my_primary) ++lost;
     view.Assign(slot, &claimant);
     if (view.ImportingFrom(slot) != nullptr) view.SetImporting(slot, &claimant);
     view.WantSave();
-    view.WantCheck();
+    view.WantHealthCheck();
   });
-  NoteDisclaimed(claimant, claimed);
+  UpdateDisclaimedSlots(claimant, claimed);
   // A node that loses its last slot becomes a replica of the winner. A failed primary returns in this way.
   const bool may_move = parts_.core.settings.cluster_allow_replica_migration || lost == claimant.slot_count;
   if (lost != 0 && my_primary.slot_count == 0 && may_move) {
     parts_.core.log.Notice("Configuration change detected. Reconfiguring myself as a replica of " + claimant.LogName());
     return parts_.role.Follow(claimant);
   }
-  for (const int slot : with_keys) parts_.core.host.DeleteKeysIn(slot, parts_.core.view);
+  for (const int slot : with_keys) parts_.core.host.DeleteKeysInSlot(slot, parts_.core.view);
 }
 
-void SlotClaims::Correct(ClusterNode& sender, const PacketHeader& header) {
+void SlotClaims::SendUpdateIfOutdated(ClusterNode& sender, const PacketHeader& header) {
   const ClusterView& view = parts_.core.view;
   const ClusterNode* winner = nullptr;
   header.slots.ForEach([&](int slot) {
@@ -87,14 +87,14 @@ void SlotClaims::Correct(ClusterNode& sender, const PacketHeader& header) {
 void SlotClaims::ApplyUpdate(const UpdateBody& update) {
   ClusterNode* node = parts_.core.view.Find(update.id);
   if (node == nullptr || node->config_epoch >= update.config_epoch) return;
-  if (node->IsReplica() && !node->IsMyself()) parts_.core.view.BecomePrimary(*node);
+  if (node->IsReplica() && !node->IsMyself()) parts_.core.view.MarkAsPrimary(*node);
   if (!node->IsMyself()) node->config_epoch = update.config_epoch;
   parts_.core.view.WantSave();
   Take(*node, update.config_epoch, update.slots);
 }
 
 // Handles another primary with the same epoch: the one with the smaller id takes a new epoch.
-void SlotClaims::ResolveCollision(const ClusterNode& sender) {
+void SlotClaims::ResolveEpochCollision(const ClusterNode& sender) {
   ClusterView& view = parts_.core.view;
   if (sender.id <= view.me().id) return;
   ++view.current_epoch;

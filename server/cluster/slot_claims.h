@@ -20,7 +20,7 @@ class SlotClaims {  // decides who owns a slot when nodes disagree
   explicit SlotClaims(const Parts& parts) : parts_(parts) {}
 
   // Applies a packet's header: the claims of the sender, or of its primary.
-  void ApplyHeader(ClusterNode& sender, const PacketHeader& header);
+  void ApplyClaims(ClusterNode& sender, const PacketHeader& header);
   void ApplyUpdate(const UpdateBody& update);  // another node owns slots that this node claims
 
   bool BumpEpoch();  // takes the largest epoch without an election; false: this node has it already
@@ -28,10 +28,10 @@ class SlotClaims {  // decides who owns a slot when nodes disagree
  private:
   void Take(ClusterNode& claimant, uint64_t epoch, const SlotSet& claimed);
   // Returns whether the owner of the slot loses it to a claim with this epoch.
-  bool Loses(int slot, const ClusterNode& claimant, uint64_t epoch) const;
-  void NoteDisclaimed(const ClusterNode& claimant, const SlotSet& claimed);  // owned, but not claimed
-  void Correct(ClusterNode& sender, const PacketHeader& header);             // it claims slots of others
-  void ResolveCollision(const ClusterNode& sender);                          // two primaries have the same config epoch
+  bool OwnerLosesSlot(int slot, const ClusterNode& claimant, uint64_t epoch) const;
+  void UpdateDisclaimedSlots(const ClusterNode& claimant, const SlotSet& claimed);  // owned, but not claimed
+  void SendUpdateIfOutdated(ClusterNode& sender, const PacketHeader& header);       // it claims slots of others
+  void ResolveEpochCollision(const ClusterNode& sender);  // two primaries have the same config epoch
 
   const Parts parts_;  // from the constructor
 };

@@ -28,14 +28,14 @@ constexpr Bytes kQueued = "+QUEUED\r\n";
 }  // namespace
 
 SlotStats::SlotStats(const Services& services, const SlotRouter& router) : services_(services), router_(router) {
-  AdoptSetting();
+  ApplyEnabledSetting();
 }
 
 SlotStats::~SlotStats() {
   if (is_on_) DetachAll();
 }
 
-void SlotStats::AdoptSetting() {
+void SlotStats::ApplyEnabledSetting() {
   const bool was_on = std::exchange(is_on_, services_.env.settings.cluster_slot_stats_enabled);
   if (is_on_ == was_on) return;
   is_on_ ? AttachAll() : DetachAll();
@@ -57,7 +57,7 @@ void SlotStats::DetachAll() {
   streamed_bytes_ = 0;
 }
 
-void SlotStats::ForgetOthers(ClusterView& view) {
+void SlotStats::ResetSlotsOfOtherShards(ClusterView& view) {
   if (figures_.empty()) return;
   const ClusterNode* const mine = &view.PrimaryOf(view.me());
   for (int slot = 0; slot < kSlotCount; ++slot) {
@@ -75,7 +75,7 @@ void SlotStats::Note(int slot) {
   slot_ = slot_ == kNoSlot ? slot : kManySlots;
 }
 
-void SlotStats::NoteQueued(const FinishedCall& call) {
+void SlotStats::CountQueuedCommand(const FinishedCall& call) {
   queued_.bytes += RequestBytes(call.words);
   ++queued_.count;
 }
@@ -85,7 +85,7 @@ void SlotStats::NoteQueued(const FinishedCall& call) {
 void SlotStats::OnCall(const FinishedCall& call) {
   Note(router_.SlotOf(call.command, call.words).value_or(kNoSlot));
   if (call.depth != 0) {
-    if (call.depth == 1 && !call.session.IsScript()) NoteQueued(call);
+    if (call.depth == 1 && !call.session.IsScript()) CountQueuedCommand(call);
     return;
   }
   const int slot = std::exchange(slot_, kNoSlot);
@@ -101,7 +101,7 @@ void SlotStats::OnCall(const FinishedCall& call) {
 }
 
 // Changes that the node makes by itself, such as removing expired keys, belong to no call of a client.
-void SlotStats::Append(const UnitEffects& effects) {
+void SlotStats::Append(const PropagatedGroup& effects) {
   if (services_.clients.current_execution.command == nullptr) return;
   for (size_t i = 0; i < effects.Count(); ++i) {
     if ((effects[i].targets & JournalEntry::kReplicas) != 0) streamed_bytes_ += effects[i].request.size();

@@ -29,15 +29,15 @@ class SlotStats final : public CallObserver, public Journal {  // counters for C
   SlotStats(const Services& services, const SlotRouter& router);
   ~SlotStats() override;
 
-  void AdoptSetting();  // cluster-slot-stats-enabled; earlier counts stay
+  void ApplyEnabledSetting();  // cluster-slot-stats-enabled; earlier counts stay
   void Reset() { figures_.clear(); }
   // Resets slots of other shards, so that they start from 0 when they return. Cost: O(slots), if anything was counted.
-  void ForgetOthers(ClusterView& view);
+  void ResetSlotsOfOtherShards(ClusterView& view);
   Figures Of(int slot) const { return figures_.empty() ? Figures{} : figures_[static_cast<size_t>(slot)]; }
 
   // CallObserver, Journal
-  void OnCall(const FinishedCall& call) override;    // adds its cost to its slot
-  void Append(const UnitEffects& effects) override;  // counts the bytes for replicas
+  void OnCall(const FinishedCall& call) override;        // adds its cost to its slot
+  void Append(const PropagatedGroup& effects) override;  // counts the bytes for replicas
 
  private:
   static constexpr int kNoSlot = -1;     // no command had a key so far
@@ -48,8 +48,8 @@ class SlotStats final : public CallObserver, public Journal {  // counters for C
     uint64_t count = 0;  // of the commands
   };
 
-  Figures& FiguresOf(int slot);               // allocates those of all slots at the first call
-  void NoteQueued(const FinishedCall& call);  // in the transaction under way
+  Figures& FiguresOf(int slot);                       // allocates those of all slots at the first call
+  void CountQueuedCommand(const FinishedCall& call);  // in the transaction under way
   void Note(int slot);
   void OnShardMessage(Bytes channel, Bytes message, size_t receivers);  // was published
   void AttachAll();                                                     // begins to observe calls, changes and messages

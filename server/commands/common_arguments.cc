@@ -9,7 +9,7 @@
 
 namespace respite {
 
-int64_t TimeoutSeconds(const Call& call, Bytes word) {
+int64_t ParseSecondsAsMs(const Call& call, Bytes word) {
   const auto seconds = ParseLongDouble(word);
   if (!seconds) throw Refusal{refusals::kTimeoutNotFloat};
   const long double timeout_ms = std::ceil(*seconds * 1000);

@@ -79,7 +79,7 @@ struct IndexRange {   // indexes of a list or ranks of a sorted set, as in LRANG
 // --- Databases.
 
 // Parses a database number. Redis: a number beyond 32 bits has its own error, even if no such database can exist.
-inline int DbNumber(Bytes word, const char* refusal, const char* refusal_of_range) {  // it need not exist
+inline int ParseDbNumber(Bytes word, const char* refusal, const char* refusal_of_range) {  // it need not exist
   const int64_t number = Args::Integer(word, refusal);
   if (number < std::numeric_limits<int>::min() || number > std::numeric_limits<int>::max()) {
     throw Refusal{refusal_of_range};
@@ -87,7 +87,7 @@ inline int DbNumber(Bytes word, const char* refusal, const char* refusal_of_rang
   return static_cast<int>(number);
 }
 
-inline void CheckDb(const Call& call, int number) {  // throws a Refusal if there is no such database
+inline void RequireDb(const Call& call, int number) {  // throws a Refusal if there is no such database
   if (number < 0 || number >= call.services.data.dataset.keyspace.Count()) throw Refusal{refusals::kDbIndex};
 }
 
@@ -97,9 +97,9 @@ inline bool IsConfinedToOneDb(const Call& call) {  // a cluster node with one da
   return call.services.env.settings.cluster_enabled && call.services.data.dataset.keyspace.Count() == 1;
 }
 
-inline int DbIndex(const Call& call, Bytes word) {  // throws a Refusal if there is no such database
-  const int number = DbNumber(word, refusals::kNotInteger, refusals::kNotInt);
-  CheckDb(call, number);
+inline int ParseDbIndex(const Call& call, Bytes word) {  // throws a Refusal if there is no such database
+  const int number = ParseDbNumber(word, refusals::kNotInteger, refusals::kNotInt);
+  RequireDb(call, number);
   return number;
 }
 
@@ -118,7 +118,7 @@ inline int64_t ParseTimeoutMs(const Call& call, Bytes word) {  // parses millise
 
 // Parses seconds with a fraction. Returns milliseconds, rounded up; 0 means no timeout. Redis: a negative fraction of a
 // millisecond becomes 0.
-int64_t TimeoutSeconds(const Call& call, Bytes word);  // parses seconds (BLPOP); returns milliseconds
+int64_t ParseSecondsAsMs(const Call& call, Bytes word);  // parses seconds (BLPOP); returns milliseconds
 
 // --- Expire times, such as seconds from now (EXPIRE) and Unix milliseconds (PEXPIREAT).
 

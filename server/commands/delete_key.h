@@ -19,7 +19,7 @@ inline KeyEvent PastDeadlineEvent(const Call& call) {  // "del" or "expired", fo
 inline void DeleteAsExpired(Call& call, KeyEdit& edit) {  // deletes a key that gets a past deadline (EXPIRE, GETEX)
   const bool lazily = call.services.env.settings.lazyfree_lazy_expire;
   call.services.data.lazy_free.Free(edit.Take(), FreeLaterIf(lazily));
-  edit.Touched(PastDeadlineEvent(call));
+  edit.ReportChange(PastDeadlineEvent(call));
   call.effect.Replace(lazily ? Bytes("UNLINK") : Bytes("DEL"), edit.Key());
 }
 
@@ -36,7 +36,7 @@ inline void StoreOrDelete(Call& call, Bytes key, EntryPtr built, const KeyEvent&
   const bool stores = built != nullptr;
   EntryPtr replaced = stores ? edit.Replace(std::move(built)) : edit.Take();
   if (replaced != nullptr) FreeReplaced(call, std::move(replaced));
-  stores ? edit.Touched(event, changes) : edit.Touched("del");
+  stores ? edit.ReportChange(event, changes) : edit.ReportChange("del");
 }
 
 // Takes the optional last argument of FLUSHALL, FLUSHDB, SCRIPT FLUSH and FUNCTION FLUSH: ASYNC or SYNC. Without it,

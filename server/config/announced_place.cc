@@ -19,14 +19,14 @@ bool IsName(Bytes host) { return !host.empty() && host.size() <= kLongestName &&
 
 }  // namespace
 
-Result<AnnouncedPlace, std::string> AnnouncedPlace::Parse(Bytes text) {
+Result<AnnouncedHost, std::string> AnnouncedHost::Parse(Bytes text) {
   if (!text.ends_with(kPort)) return Failure(std::string(kForm));
   text.remove_suffix(kPort.size());
   if (text.starts_with('[') && text.ends_with(']')) {
-    AnnouncedPlace place{.host = std::string(text.substr(1, text.size() - 2)), .is_address = true};
+    AnnouncedHost place{.host = std::string(text.substr(1, text.size() - 2)), .is_address = true};
     if (IsAddress(place.host, AF_INET6)) return place;
   } else if (IsName(text)) {
-    AnnouncedPlace place{.host = std::string(text)};
+    AnnouncedHost place{.host = std::string(text)};
     place.is_address = IsAddress(place.host, AF_INET);
     return place;
   }

@@ -14,7 +14,7 @@ namespace respite {
 
 // Checks for the texts that a cluster node announces: an address, a host name, a human-readable name. They appear in
 // nodes.conf and CLUSTER NODES, where white space, commas and line ends separate the fields.
-constexpr bool IsAnnouncedName(Bytes text) {  // has no blanks, commas or quotes
+constexpr bool MayBeAnnounced(Bytes text) {  // has no blanks, commas or quotes
   constexpr size_t kLimit = 256;
   constexpr char kDelete = 0x7f;
   const auto is_plain = [](char c) {
@@ -30,27 +30,27 @@ constexpr bool IsHostname(Bytes text) {  // only letters, digits, '-' and '.'
   return std::all_of(text.begin(), text.end(), may_stand);
 }
 
-// inet_pton stops at a NUL and ignores any bytes after it, so IsAnnouncedName must exclude it.
+// inet_pton stops at a NUL and ignores any bytes after it, so MayBeAnnounced must exclude it.
 inline bool IsIpv4(Bytes text) {
   in_addr address;
-  return IsAnnouncedName(text) && inet_pton(AF_INET, std::string(text).c_str(), &address) == 1;
+  return MayBeAnnounced(text) && inet_pton(AF_INET, std::string(text).c_str(), &address) == 1;
 }
 
 inline bool IsIpv6(Bytes text) {
   in6_addr address;
-  return IsAnnouncedName(text) && inet_pton(AF_INET6, std::string(text).c_str(), &address) == 1;
+  return MayBeAnnounced(text) && inet_pton(AF_INET6, std::string(text).c_str(), &address) == 1;
 }
 
 // The directive `announce`: where clients find the nodes of this process, if this differs from where the nodes find
 // each other (for example from outside a container).
 //
 //   localhost:{port}   all nodes have this host name; each has its own port
-struct AnnouncedPlace {
+struct AnnouncedHost {
   std::string host;         // host name or IP address, without brackets
   bool is_address = false;  // an IP address; otherwise a host name
 
   // Parses "HOST:{port}"; an IPv6 address is in brackets. Fails with the reason.
-  static Result<AnnouncedPlace, std::string> Parse(Bytes text);
+  static Result<AnnouncedHost, std::string> Parse(Bytes text);
 };
 
 }  // namespace respite

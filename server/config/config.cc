@@ -66,7 +66,7 @@ const Directive* FindKnown(Bytes name, const Dialect& dialect) {
 // Returns whether patterns match it under this name. Without `emulate`, they match the names of Redis 7.2.
 bool IsListedAs(std::string_view name, const Directive& directive, const Dialect& dialect) {
   if (name.empty() || !directive.IsKnownAs(name, dialect)) return false;
-  return dialect.Emulates() || name == directive.CommonName() || name != directive.name;
+  return dialect.EmulatesVersion() || name == directive.PortableName() || name != directive.name;
 }
 
 // Results of CONFIG GET; names that differ only in case count as equal.
@@ -120,7 +120,7 @@ Result<std::string, IoError> TextOfOldFile(FileSystem& files, const std::string&
 
 }  // namespace
 
-std::vector<std::string> WordsOfValue(const Directive& directive, const std::string& value) {
+std::vector<std::string> SplitValue(const Directive& directive, const std::string& value) {
   if (!directive.Has(directive_flags::kMultiArgument)) return {value};
   std::vector<std::string> words;
   if (value.empty()) return words;
@@ -166,10 +166,10 @@ Result<std::unique_ptr<Config>, StartupError> Config::Load(const CommandLine& li
   config->Emulate(config->settings_.emulate);
   const bool is_configured = reader.HasReadFile() || line.reads_standard_input || line.is_in_container;
   if (is_configured && !line.is_test_run) config->SetDefaultSavePoints();
-  config->NoteSettingsWithoutEffect();
-  config->NoteOddOomScores();
-  config->settings_.starts_empty = line.is_test_run && !config->NamesData();
-  if (auto error = config->CheckEndings()) return Failure(std::move(*error));
+  config->WarnAboutSettingsWithoutEffect();
+  config->WarnAboutUnsortedOomScores();
+  config->settings_.starts_empty = line.is_test_run && !config->IsDataConfigured();
+  if (auto error = config->CheckExitWithParent()) return Failure(std::move(*error));
   if (auto error = config->CheckSentinels(line)) return Failure(std::move(*error));
   return config;
 }
@@ -183,13 +183,13 @@ void Config::SetDefaultSavePoints() {
 
 // Returns whether data was configured. If not, a test run starts empty and ignores files of other programs in its
 // folder.
-bool Config::NamesData() const {
+bool Config::IsDataConfigured() const {
   return std::ranges::any_of(std::array{"dir", "dbfilename", "appendonly"},
                              [this](Bytes name) { return WasSet(name); });
 }
 
 // Checks exit-with-parent with daemonize: a daemon outlives the process that starts it.
-std::optional<StartupError> Config::CheckEndings() {
+std::optional<StartupError> Config::CheckExitWithParent() {
   if (!settings_.daemonize || !settings_.exit_with_parent) return std::nullopt;
   if (WasSet("exit-with-parent")) {
     return FatalConfigError(nullptr, "exit-with-parent and daemonize exclude each other: a daemon outlives its parent");
@@ -254,11 +254,11 @@ void Config::SetDefault(std::string_view name, const std::string& value) {
   if (WasSet(name)) return;
   const Directive& directive = *FindDirective(name);
   [[maybe_unused]] const auto objection =
-      Assign(directive, settings_, WordsOfValue(directive, value), ConfigOrigin::kConfigSet);
+      Assign(directive, settings_, SplitValue(directive, value), ConfigOrigin::kConfigSet);
   assert(!objection);
 }
 
-void Config::BeginAgain(const Config& start) {
+void Config::ResetTo(const Config& start) {
   RestoreFolder(start.settings_);
   settings_ = start.settings_;
   lines_ = start.lines_;
@@ -284,7 +284,7 @@ Config::NamesAndValues Config::Get(ConfigWords patterns) const {
   return found.Take();
 }
 
-Config::NamesAndValues Config::Differing(const NamesAndValues& pairs) const {
+Config::NamesAndValues Config::ChangedPairs(const NamesAndValues& pairs) const {
   std::unordered_map<std::string_view, const std::string*> wanted;
   for (const auto& [name, value] : pairs) wanted.emplace(name, &value);
   NamesAndValues differing;
@@ -308,7 +308,7 @@ void Config::Set(const NamesAndValues& pairs, SetContext context) {
   RunHooks(DueHooks(changed), previous);
   for (const Change& change : changes) {
     was_set_.insert(change.directive->name);
-    if (change.directive->name == "oom-score-adj-values") NoteOddOomScores();
+    if (change.directive->name == "oom-score-adj-values") WarnAboutUnsortedOomScores();
   }
 }
 
@@ -338,7 +338,7 @@ void Config::RefuseUnlessSettable(const Directive& directive, const std::string&
     RefuseSet(given_name, "can't set protected config");
   }
   if (directive.Has(directive_flags::kDenyLoading) && context.is_loading) {
-    throw refusals::LoadingDataset(NamedTraits(settings_));
+    throw refusals::LoadingDataset(TraitsWithProductNames(settings_));
   }
 }
 
@@ -348,7 +348,7 @@ std::vector<Config::Change> Config::AssignAll(const std::vector<Change>& changes
   std::vector<Change> changed;
   for (const Change& change : changes) {
     const std::string before = ValueText(*change.directive, next);
-    const std::vector<std::string> words = WordsOfValue(*change.directive, *change.value);
+    const std::vector<std::string> words = SplitValue(*change.directive, *change.value);
     if (Objection objection = Assign(*change.directive, next, words, ConfigOrigin::kConfigSet)) {
       RestoreFolder(settings_);
       if (traits.config_set_names_one_value) throw refusals::ConfigSetValue(change.name, *change.value, *objection);
@@ -395,7 +395,7 @@ void Config::RestoreFolder(const Settings& previous) const {
   [[maybe_unused]] const auto ignored = previous.folder->Enter(previous.dir);
 }
 
-void Config::NoteSettingsWithoutEffect() {
+void Config::WarnAboutSettingsWithoutEffect() {
   const Settings plain;
   std::string names;
   for (const auto subject : DirectivesBySubject()) {
@@ -409,7 +409,7 @@ void Config::NoteSettingsWithoutEffect() {
   notes_.push_back({LogLevel::kNotice, "These directives are accepted without effect: " + names});
 }
 
-void Config::NoteOddOomScores() {
+void Config::WarnAboutUnsortedOomScores() {
   const auto& values = settings_.oom_score_adj_values;
   if (std::is_sorted(values.begin(), values.end())) return;
   notes_.push_back({LogLevel::kWarning,
@@ -421,7 +421,7 @@ void Config::Rewrite(FileSystem& files, const RewriteExtras& extras) const {
   if (file_.empty()) throw Refusal{refusals::kNoConfigFile};
   const auto old_text = TextOfOldFile(files, file_);
   const IoError error =
-      old_text ? ReplaceFile(files, file_, RewrittenConfig(old_text.value(), settings_, extras)) : old_text.error();
+      old_text ? ReplaceFile(files, file_, RewriteConfigText(old_text.value(), settings_, extras)) : old_text.error();
   if (error != 0) throw refusals::ConfigRewrite(std::strerror(error));
 }
 

@@ -57,7 +57,7 @@ class Config {
   void Emulate(Emulated emulated);  // directives that were not set get its defaults
 
   // Resets settings and lines to those of `start`, and removes all hooks.
-  void BeginAgain(const Config& start);  // `start`: a copy for the same folder
+  void ResetTo(const Config& start);  // `start`: a copy for the same folder
 
   const Settings& settings() const { return settings_; }
 
@@ -81,7 +81,7 @@ class Config {
   NamesAndValues Get(ConfigWords patterns) const;
 
   // Keeps their given names. Omits directives that are fixed at start.
-  NamesAndValues Differing(const NamesAndValues& pairs) const;  // pairs that Set would change
+  NamesAndValues ChangedPairs(const NamesAndValues& pairs) const;  // pairs that Set would change
 
   // CONFIG SET, all or nothing. On failure, restores all values, runs the hooks again that had already run, and throws
   // a Refusal with the whole error reply.
@@ -116,12 +116,12 @@ class Config {
   void RunHooks(const std::vector<DueHook>& due, const Settings& previous);           // throws Refusal if a hook fails
   void RestoreFolder(const Settings& previous) const;                                 // undoes a change of `dir`
   void SetDefault(std::string_view name, const std::string& value);                   // unless the directive was set
-  void AddOwnHooks();                          // registers the hooks of Config itself
-  void SetDefaultSavePoints();                 // those of Redis, unless `save` was set
-  void NoteSettingsWithoutEffect();            // adds one warning with their names
-  void NoteOddOomScores();                     // adds a warning if the values do not increase
-  bool NamesData() const;                      // whether `dir`, `dbfilename` or `appendonly` was set
-  std::optional<StartupError> CheckEndings();  // exit-with-parent excludes daemonize
+  void AddOwnHooks();                                 // registers the hooks of Config itself
+  void SetDefaultSavePoints();                        // those of Redis, unless `save` was set
+  void WarnAboutSettingsWithoutEffect();              // adds one warning with their names
+  void WarnAboutUnsortedOomScores();                  // adds a warning if the values do not increase
+  bool IsDataConfigured() const;                      // whether `dir`, `dbfilename` or `appendonly` was set
+  std::optional<StartupError> CheckExitWithParent();  // exit-with-parent excludes daemonize
   std::optional<StartupError> CheckSentinels(const CommandLine& line) const;  // other settings must permit `sentinels`
 
   Settings settings_;
@@ -135,6 +135,6 @@ class Config {
 
 // Splits a CONFIG SET value at every single blank if the directive takes several words; otherwise returns it as one
 // word.
-std::vector<std::string> WordsOfValue(const Directive& directive, const std::string& value);
+std::vector<std::string> SplitValue(const Directive& directive, const std::string& value);
 
 }  // namespace respite

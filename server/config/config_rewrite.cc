@@ -61,7 +61,7 @@ std::string SubjectOfSentinel(const std::vector<std::string>& words) {
 std::optional<std::string> SubjectOf(Bytes line) {
   std::optional<std::vector<std::string>> words = SplitQuoted(line);
   if (!words || words->empty()) return {};
-  if (const Directive* directive = FindDirective(words->front())) return std::string(directive->CommonName());
+  if (const Directive* directive = FindDirective(words->front())) return std::string(directive->PortableName());
   if (EqualsIgnoreCase(words->front(), kSentinel)) return SubjectOfSentinel(*words);
   for (Bytes kind : kOtherLines) {
     if (EqualsIgnoreCase(words->front(), kind)) return std::string(kind);
@@ -77,7 +77,7 @@ class Document {
   }
 
   // Replaces the lines of this subject by new lines. Appends surplus new lines, and empties surplus old lines.
-  void Write(std::string_view subject, const FileForm& form) {
+  void Write(std::string_view subject, const FileLines& form) {
     for (const FileLine& line : form) WriteLine(subject, line);
     ClearRest(subject);
   }
@@ -131,8 +131,8 @@ class Document {
   bool has_marker_ = false;
 };
 
-FileForm AllOf(const std::vector<std::string>& lines) {
-  FileForm form;
+FileLines AllOf(const std::vector<std::string>& lines) {
+  FileLines form;
   for (const std::string& line : lines) form.push_back({line, LinePresence::kAlways});
   return form;
 }
@@ -145,13 +145,13 @@ void WriteSentinel(Document& document, const std::vector<SentinelLine>& lines) {
 
 }  // namespace
 
-std::string RewrittenConfig(Bytes old_text, const Settings& settings, const RewriteExtras& extras) {
+std::string RewriteConfigText(Bytes old_text, const Settings& settings, const RewriteExtras& extras) {
   Document document(old_text, extras.detail);
   for (std::span<const Directive> subject : DirectivesBySubject()) {
     for (const Directive& directive : subject) {
       // Redis: a Sentinel has no `save` line, because it saves no data.
       const bool is_left_out = extras.sentinel_lines && directive.name == "save";
-      document.Write(directive.CommonName(), is_left_out ? FileForm{} : FormInFile(directive, settings));
+      document.Write(directive.PortableName(), is_left_out ? FileLines{} : DirectiveFileLines(directive, settings));
     }
   }
   if (extras.user_lines) document.Write("user", AllOf(*extras.user_lines));
@@ -160,7 +160,7 @@ std::string RewrittenConfig(Bytes old_text, const Settings& settings, const Rewr
   return document.Text();
 }
 
-Result<std::string, int> TextOfFile(const std::string& path) {
+Result<std::string, int> ReadWholeFile(const std::string& path) {
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   if (!file) return Failure(errno);

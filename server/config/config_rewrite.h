@@ -31,8 +31,8 @@ struct RewriteExtras {                                           // lines of oth
 };
 
 // Returns the new text of the file with the old text `old_text` (empty for a new file).
-std::string RewrittenConfig(Bytes old_text, const Settings& settings, const RewriteExtras& extras);
+std::string RewriteConfigText(Bytes old_text, const Settings& settings, const RewriteExtras& extras);
 
-Result<std::string, int> TextOfFile(const std::string& path);  // the whole content, or errno
+Result<std::string, int> ReadWholeFile(const std::string& path);  // the whole content, or errno
 
 }  // namespace respite

@@ -102,7 +102,7 @@ ConfigReader::Outcome ConfigReader::ReadText(std::string_view text) {
     Outcome outcome = ReadLine(line);
     if (!outcome) return outcome;
   }
-  return CheckWhole();
+  return CheckDependencies();
 }
 
 ConfigReader::Outcome ConfigReader::ReadLine(ConfigLine& line) {
@@ -198,7 +198,7 @@ ConfigReader::Outcome ConfigReader::Include(const ConfigLine& line) {
 }
 
 // Runs checks that need the whole text. Redis: also runs them after each included file.
-ConfigReader::Outcome ConfigReader::CheckWhole() {
+ConfigReader::Outcome ConfigReader::CheckDependencies() {
   if (!settings_.logfile.empty()) {
     if (Objection objection = CheckLogFile(settings_.logfile)) return Failure(FatalConfigError(nullptr, *objection));
   }

@@ -73,7 +73,7 @@ class ConfigReader {
   Outcome ReadSentinel(ConfigLine& line);       // keeps a `sentinel …` line
   Outcome ReadUnknown(const ConfigLine& line);  // an error, unless the line is harmless
   Outcome Include(const ConfigLine& line);      // reads the file of an `include` line
-  Outcome CheckWhole();                         // whether the settings fit together
+  Outcome CheckDependencies();                  // whether the settings fit together
   Outcome CheckNodes();                         // whether other settings permit `nodes` and `sentinels`
 
   Settings& settings_;

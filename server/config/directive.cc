@@ -59,7 +59,7 @@ std::optional<int64_t> ParseNumber(const std::string& text, NumberFormat format)
     case NumberFormat::kMemory:
       return ParseMemoryBits(text);
     case NumberFormat::kOctal:
-      return LooseInteger(text, 8);
+      return ParseLooseInteger(text, 8);
     case NumberFormat::kMemoryOrPercent:
       break;
   }
@@ -182,7 +182,7 @@ std::string ValueInFile(const Directive& directive, const Settings& settings) {
   if (std::holds_alternative<TextShape>(directive.shape)) return Quoted(text);
   if (const auto* number = std::get_if<NumberShape>(&directive.shape)) {
     const bool is_memory = number->format == NumberFormat::kMemory || number->format == NumberFormat::kMemoryOrPercent;
-    if (is_memory && !text.ends_with('%')) return UnitMemoryText(static_cast<uint64_t>(number->get(settings)));
+    if (is_memory && !text.ends_with('%')) return FormatMemoryWithUnit(static_cast<uint64_t>(number->get(settings)));
   }
   return text;
 }
@@ -197,28 +197,28 @@ std::string ValueText(const Directive& directive, const Settings& settings) {
   return std::visit(Printer{settings}, directive.shape);
 }
 
-FileForm FormInFile(const Directive& directive, const Settings& settings) {
+FileLines DirectiveFileLines(const Directive& directive, const Settings& settings) {
   if (const auto* special = std::get_if<SpecialShape>(&directive.shape)) {
-    return special->file_form(directive.CommonName(), settings);
+    return special->file_lines(directive.PortableName(), settings);
   }
   const std::string text = ValueText(directive, settings);
   const auto* text_shape = std::get_if<TextShape>(&directive.shape);
   if (text_shape != nullptr && text_shape->when_empty == WhenEmpty::kUnset && text.empty()) return {};
   const LinePresence presence =
       text == ValueText(directive, Settings{}) ? LinePresence::kIfMentioned : LinePresence::kAlways;
-  return {{std::string(directive.CommonName()) + ' ' + ValueInFile(directive, settings), presence}};
+  return {{std::string(directive.PortableName()) + ' ' + ValueInFile(directive, settings), presence}};
 }
 
 bool Directive::IsKnownAs(std::string_view given, const Dialect& dialect) const {
-  if (!dialect.Has(since) || dialect.HasLost(until)) return false;
+  if (!dialect.Has(since) || dialect.HasRemoved(until)) return false;
   return given != name || dialect.Has(renamed_since);
 }
 
-std::string_view Directive::CommonName() const { return renamed_since.IsIn(kSpokenVersion) ? name : alias; }
+std::string_view Directive::PortableName() const { return renamed_since.IsIn(kSpokenVersion) ? name : alias; }
 
 bool Directive::IsHidden(const Dialect& dialect) const {
   if (Has(directive_flags::kUnlisted)) return true;
-  return Has(directive_flags::kHidden) && (since.IsEmpty() || !dialect.Emulates());
+  return Has(directive_flags::kHidden) && (since.IsEmpty() || !dialect.EmulatesVersion());
 }
 
 }  // namespace respite

@@ -63,7 +63,7 @@ struct FileLine {  // a line that CONFIG REWRITE writes
   std::string text;
   LinePresence presence;  // whether to add the line if the file has none for it
 };
-using FileForm = std::vector<FileLine>;
+using FileLines = std::vector<FileLine>;
 
 struct YesNoShape {  // type of a directive whose value is yes or no
   bool (*get)(const Settings&);
@@ -97,7 +97,7 @@ struct ChoiceShape {  // type of a directive with a fixed list of values
 struct SpecialShape {                                         // type of a directive with its own syntax
   Objection (*assign)(Settings&, ConfigWords, ConfigOrigin);  // parses the words and stores the value
   std::string (*text)(const Settings&);
-  FileForm (*file_form)(std::string_view name, const Settings&);  // lines for CONFIG REWRITE
+  FileLines (*file_lines)(std::string_view name, const Settings&);  // lines for CONFIG REWRITE
 };
 
 struct Directive {  // a row in the table of directives
@@ -114,7 +114,7 @@ struct Directive {  // a row in the table of directives
   // Returns whether this version knows the directive under this name.
   bool IsKnownAs(std::string_view given, const Dialect& dialect) const;  // by its primary name or its alias
   // It is the name in Redis 7.2, or the alias if 7.2 did not know the primary name.
-  std::string_view CommonName() const;  // the name in files that other versions read
+  std::string_view PortableName() const;  // the name in files that other versions read
   // Directives of later versions are hidden unless the version is emulated.
   bool IsHidden(const Dialect& dialect) const;  // patterns of CONFIG GET do not match it
 };
@@ -124,6 +124,6 @@ Objection Assign(const Directive& directive, Settings& settings, ConfigWords wor
 
 std::string ValueText(const Directive& directive, const Settings& settings);  // as CONFIG GET reports it
 
-FileForm FormInFile(const Directive& directive, const Settings& settings);  // its lines for CONFIG REWRITE
+FileLines DirectiveFileLines(const Directive& directive, const Settings& settings);  // its lines for CONFIG REWRITE
 
 }  // namespace respite

@@ -22,12 +22,12 @@ Objection CheckAnnouncedHostname(Bytes name) {
 
 // Also refuses a single quote, because it would begin a quoted word when Redis reads nodes.conf.
 Objection CheckAnnouncedNodename(Bytes name) {
-  if (name.find_first_of("'!#$%&()*+:;<>?@[]^{|}~") == Bytes::npos && IsAnnouncedName(name)) return {};
+  if (name.find_first_of("'!#$%&()*+:;<>?@[]^{|}~") == Bytes::npos && MayBeAnnounced(name)) return {};
   return "Announced human node name contained invalid character";
 }
 
 Objection CheckAnnouncedIp(Bytes ip) {
-  if (IsAnnouncedName(ip) && ip.find('\'') == Bytes::npos) return {};
+  if (MayBeAnnounced(ip) && ip.find('\'') == Bytes::npos) return {};
   return "Announced IP contained invalid character";
 }
 

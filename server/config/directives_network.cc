@@ -17,7 +17,7 @@ Objection CheckNodes(Bytes text) {
 
 Objection CheckAnnounce(Bytes text) {
   if (text.empty()) return {};
-  const auto place = AnnouncedPlace::Parse(text);
+  const auto place = AnnouncedHost::Parse(text);
   return place.ok() ? Objection{} : Objection{place.error()};
 }
 

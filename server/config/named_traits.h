@@ -1,4 +1,4 @@
-// NamedTraits: the traits of the dialect, with the product names for this server's settings. With
+// TraitsWithProductNames: the traits of the dialect, with the product names for this server's settings. With
 // extended-redis-compatibility, Valkey calls itself Redis.
 #pragma once
 
@@ -8,7 +8,7 @@
 namespace respite {
 
 // Returns the traits for errors, HELLO and INFO. Cost: a copy of the traits.
-inline DialectTraits NamedTraits(const Settings& settings) {
+inline DialectTraits TraitsWithProductNames(const Settings& settings) {
   DialectTraits traits = DialectOf(settings.emulate).traits;
   if (!settings.extended_redis_compatibility) return traits;
   constexpr DialectTraits kRedis;

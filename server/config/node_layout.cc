@@ -21,7 +21,7 @@ Result<NodeLayout, std::string> NodeLayout::Parse(Bytes text) {
   const auto replicas = x == Bytes::npos ? std::optional<int64_t>(0) : ParseCount(text.substr(x + 1));
   if (!primaries || !replicas) return Failure(std::string(kSyntax));
   if (*primaries == 0) return Failure(std::string("there must be a primary at least"));
-  if (*primaries > kMostNodes || *replicas > kMostNodes || *primaries * (1 + *replicas) > kMostNodes) {
+  if (*primaries > kMaxNodes || *replicas > kMaxNodes || *primaries * (1 + *replicas) > kMaxNodes) {
     return Failure(std::string("there can be 256 nodes at most"));
   }
   return NodeLayout{static_cast<int>(*primaries), static_cast<int>(*replicas)};

@@ -13,8 +13,8 @@
 
 namespace respite {
 
-struct NodeLayout {                       // value of the directive `nodes`, for example "3x1"
-  static constexpr int kMostNodes = 256;  // limit for all nodes of a process
+struct NodeLayout {                      // value of the directive `nodes`, for example "3x1"
+  static constexpr int kMaxNodes = 256;  // limit for all nodes of a process
 
   int primaries = 1;  // number of primaries, which are nodes 0 … primaries - 1
   int replicas = 0;   // of each primary

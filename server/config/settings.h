@@ -97,7 +97,7 @@ struct Settings : EncodingLimits {
   int max_new_connections_per_cycle = 10;     // accepted in one turn of the event loop
   int max_new_tls_connections_per_cycle = 1;  // accepted in one turn of the event loop
   int64_t maxmemory_clients = 0;              // bytes, or a negative percentage of maxmemory
-  std::string announce;                       // an AnnouncedPlace; empty: nodes announce their actual addresses
+  std::string announce;                       // an AnnouncedHost; empty: nodes announce their actual addresses
   bool node_threads = false;                  // each of `nodes` has its own thread
   std::string nodes;                          // a NodeLayout; empty: a single server
   int port = 6379;                            // kAutoPort: any free port; 0: no TCP

@@ -28,7 +28,7 @@ constexpr std::array<std::string_view, kOutputBufferClassCount> kOutputClassName
 
 bool IsSingleEmpty(ConfigWords words) { return words.size() == 1 && words[0].empty(); }
 
-FileForm OneLine(std::string_view name, std::string_view value, LinePresence presence) {
+FileLines OneLine(std::string_view name, std::string_view value, LinePresence presence) {
   return {{std::string(name) + ' ' + std::string(value), presence}};
 }
 
@@ -66,7 +66,7 @@ std::string PortText(const Settings& settings) {
   return settings.bound_port > 0 ? std::to_string(settings.bound_port) : "auto";
 }
 
-FileForm PortForm(std::string_view name, const Settings& settings) {
+FileLines PortFileLines(std::string_view name, const Settings& settings) {
   std::string value = settings.port == kAutoPort ? "auto" : std::to_string(settings.port);
   return OneLine(name, value, AlwaysIf(settings.port != Settings{}.port));
 }
@@ -83,12 +83,12 @@ Objection AssignBind(Settings& settings, ConfigWords words, ConfigOrigin /*origi
 std::string BindText(const Settings& settings) { return Joined(settings.bind); }
 
 // Redis: a list equal to the default is not written, even if the file had a line.
-FileForm BindForm(std::string_view name, const Settings& settings) {
+FileLines BindFileLines(std::string_view name, const Settings& settings) {
   if (settings.bind == Settings{}.bind) return {};
   if (settings.bind.empty()) return OneLine(name, "\"\"", LinePresence::kAlways);
   // A single word is split again when it is read.
-  const std::string words = LineText(settings.bind);
-  return OneLine(name, settings.bind.size() == 1 ? WordText(words) : words, LinePresence::kAlways);
+  const std::string words = JoinQuoted(settings.bind);
+  return OneLine(name, settings.bind.size() == 1 ? QuotedIfNeeded(words) : words, LinePresence::kAlways);
 }
 
 // --- dir ---
@@ -102,7 +102,7 @@ Objection AssignDir(Settings& settings, ConfigWords words, ConfigOrigin /*origin
 
 std::string DirText(const Settings& settings) { return settings.dir; }
 
-FileForm DirForm(std::string_view name, const Settings& settings) {
+FileLines DirFileLines(std::string_view name, const Settings& settings) {
   if (settings.dir.empty()) return {};
   return OneLine(name, Quoted(settings.dir), LinePresence::kAlways);
 }
@@ -118,8 +118,8 @@ Objection AssignSave(Settings& settings, ConfigWords words, ConfigOrigin origin)
   if (words.size() % 2 != 0) return kInvalid;
   std::vector<SavePoint> points;
   for (size_t i = 0; i < words.size(); i += 2) {
-    std::optional<int64_t> seconds = LooseInteger(words[i]);
-    std::optional<int64_t> changes = LooseInteger(words[i + 1]);
+    std::optional<int64_t> seconds = ParseLooseInteger(words[i]);
+    std::optional<int64_t> changes = ParseLooseInteger(words[i + 1]);
     if (!seconds || !changes || *seconds < 1 || *changes < 0) return kInvalid;
     points.push_back({*seconds, *changes});
   }
@@ -138,9 +138,9 @@ std::string SaveText(const Settings& settings) {
 }
 
 // Always writes an empty list, because a file without a `save` line means kDefaultSavePoints.
-FileForm SaveForm(std::string_view name, const Settings& settings) {
+FileLines SaveFileLines(std::string_view name, const Settings& settings) {
   if (settings.save.empty()) return OneLine(name, "\"\"", LinePresence::kAlways);
-  FileForm form;
+  FileLines form;
   for (const SavePoint& point : settings.save) {
     form.push_back({StrCat(name, ' ', point.seconds, ' ', point.changes), LinePresence::kAlways});
   }
@@ -162,7 +162,7 @@ std::optional<size_t> OutputClass(Bytes name) {
 std::optional<OutputBufferLimit> ParseOutputLimit(ConfigWords fields) {
   std::optional<uint64_t> hard = ParseMemory(fields[0]);
   std::optional<uint64_t> soft = ParseMemory(fields[1]);
-  std::optional<int64_t> seconds = LooseInteger(fields[2]);
+  std::optional<int64_t> seconds = ParseLooseInteger(fields[2]);
   if (!hard || !soft || !seconds || *seconds < 0 || *seconds > INT_MAX) return {};
   return OutputBufferLimit{*hard, *soft, *seconds};
 }
@@ -194,14 +194,14 @@ std::string ClientOutputBufferLimitText(const Settings& settings) {
 }
 
 // Redis: CONFIG GET returns "slave", but the file contains "replica".
-FileForm ClientOutputBufferLimitForm(std::string_view name, const Settings& settings) {
-  FileForm form;
+FileLines ClientOutputBufferLimitFileLines(std::string_view name, const Settings& settings) {
+  FileLines form;
   const OutputBufferLimits defaults = Settings{}.client_output_buffer_limit;
   for (size_t i = 0; i < kOutputClassNames.size(); ++i) {
     const OutputBufferLimit& limit = settings.client_output_buffer_limit[i];
     std::string_view class_name = i == kOutputReplica ? "replica" : kOutputClassNames[i];
-    form.push_back({StrCat(name, ' ', class_name, ' ', UnitMemoryText(limit.hard_bytes), ' ',
-                           UnitMemoryText(limit.soft_bytes), ' ', limit.soft_seconds),
+    form.push_back({StrCat(name, ' ', class_name, ' ', FormatMemoryWithUnit(limit.hard_bytes), ' ',
+                           FormatMemoryWithUnit(limit.soft_bytes), ' ', limit.soft_seconds),
                     AlwaysIf(limit != defaults[i])});
   }
   return form;
@@ -213,7 +213,7 @@ Objection AssignOomScoreAdjValues(Settings& settings, ConfigWords words, ConfigO
   auto values = settings.oom_score_adj_values;
   if (words.size() != values.size()) return "wrong number of arguments";
   for (size_t i = 0; i < values.size(); ++i) {
-    std::optional<int64_t> value = LooseInteger(words[i]);
+    std::optional<int64_t> value = ParseLooseInteger(words[i]);
     if (!value || *value < -2000 || *value > 2000) {
       return "Invalid oom-score-adj-values, elements must be between -2000 and 2000.";
     }
@@ -229,7 +229,7 @@ std::string OomScoreAdjValuesText(const Settings& settings) {
   return text;
 }
 
-FileForm OomScoreAdjValuesForm(std::string_view name, const Settings& settings) {
+FileLines OomScoreAdjValuesFileLines(std::string_view name, const Settings& settings) {
   bool changed = settings.oom_score_adj_values != Settings{}.oom_score_adj_values;
   return OneLine(name, OomScoreAdjValuesText(settings), AlwaysIf(changed));
 }
@@ -294,7 +294,7 @@ std::string NotifyKeyspaceEventsText(const Settings& settings) {
   return text;
 }
 
-FileForm NotifyKeyspaceEventsForm(std::string_view name, const Settings& settings) {
+FileLines NotifyKeyspaceEventsFileLines(std::string_view name, const Settings& settings) {
   bool any = settings.notify_keyspace_events != 0;
   return OneLine(name, Quoted(NotifyKeyspaceEventsText(settings)), AlwaysIf(any));
 }
@@ -305,7 +305,7 @@ Objection AssignReplicaof(Settings& settings, ConfigWords words, ConfigOrigin /*
   if (words.size() != 2) return "wrong number of arguments";
   settings.replicaof.reset();
   if (EqualsIgnoreCase(words[0], "no") && EqualsIgnoreCase(words[1], "one")) return {};
-  std::optional<int64_t> port = LooseInteger(words[1]);
+  std::optional<int64_t> port = ParseLooseInteger(words[1]);
   if (!port || *port < 0 || *port > 65535) return "Invalid master port";
   settings.replicaof = PrimaryAddress{words[0], static_cast<int>(*port)};
   return {};
@@ -316,11 +316,11 @@ std::string ReplicaofText(const Settings& settings) {
   return StrCat(settings.replicaof->host, ' ', settings.replicaof->port);
 }
 
-FileForm ReplicaofForm(std::string_view name, const Settings& settings) {
+FileLines ReplicaofFileLines(std::string_view name, const Settings& settings) {
   if (settings.cluster_enabled || !settings.replicaof) return {};
   // Redis: writes a host with blanks without quotes, and then fails to start.
   const auto& [host, port] = *settings.replicaof;
-  return OneLine(name, StrCat(WordText(host), ' ', port), LinePresence::kAlways);
+  return OneLine(name, StrCat(QuotedIfNeeded(host), ' ', port), LinePresence::kAlways);
 }
 
 // --- latency-tracking-info-percentiles ---
@@ -351,7 +351,7 @@ std::string LatencyTrackingInfoPercentilesText(const Settings& settings) {
   return text;
 }
 
-FileForm LatencyTrackingInfoPercentilesForm(std::string_view name, const Settings& settings) {
+FileLines LatencyTrackingInfoPercentilesFileLines(std::string_view name, const Settings& settings) {
   std::string value = LatencyTrackingInfoPercentilesText(settings);
   return OneLine(name, value.empty() ? "\"\"" : value, LinePresence::kAlways);
 }
@@ -367,14 +367,14 @@ Objection AssignExitOnIdle(Settings& settings, ConfigWords words, ConfigOrigin /
 
 std::string ExitOnIdleText(const Settings& settings) { return DurationText(settings.exit_on_idle); }
 
-FileForm ExitOnIdleForm(std::string_view name, const Settings& settings) {
+FileLines ExitOnIdleFileLines(std::string_view name, const Settings& settings) {
   return OneLine(name, ExitOnIdleText(settings), AlwaysIf(settings.exit_on_idle != 0));
 }
 
 // --- emulate ---
 
 Objection AssignEmulate(Settings& settings, ConfigWords words, ConfigOrigin /*origin*/) {
-  const auto emulated = words[0].empty() ? std::optional(Emulated::kNone) : EmulatedByName(words[0]);
+  const auto emulated = words[0].empty() ? std::optional(Emulated::kNone) : ParseEmulatedVersion(words[0]);
   if (!emulated) return "argument must be one of " + EmulatedNames();
   settings.emulate = *emulated;
   return {};
@@ -382,7 +382,7 @@ Objection AssignEmulate(Settings& settings, ConfigWords words, ConfigOrigin /*or
 
 std::string EmulateText(const Settings& settings) { return std::string(DialectOf(settings.emulate).name); }
 
-FileForm EmulateForm(std::string_view name, const Settings& settings) {
+FileLines EmulateFileLines(std::string_view name, const Settings& settings) {
   return OneLine(name, Quoted(EmulateText(settings)), AlwaysIf(settings.emulate != Emulated::kNone));
 }
 
@@ -401,8 +401,8 @@ Objection AssignLoad(Settings& settings, ConfigWords words, ConfigOrigin /*origi
 
 std::string LoadText(const Settings& settings) { return Joined(settings.load); }
 
-FileForm LoadForm(std::string_view name, const Settings& settings) {
-  FileForm form;
+FileLines LoadFileLines(std::string_view name, const Settings& settings) {
+  FileLines form;
   for (const std::string& path : settings.load) {
     form.push_back({std::string(name) + ' ' + Quoted(path), LinePresence::kAlways});
   }
@@ -424,7 +424,7 @@ Objection AssignReadyFd(Settings& settings, ConfigWords words, ConfigOrigin /*or
 std::string ReadyFdText(const Settings& settings) { return std::to_string(settings.ready_fd); }
 
 // CONFIG REWRITE does not add a line for `ready-fd`, because the next process does not inherit the descriptor.
-FileForm ReadyFdForm(std::string_view name, const Settings& settings) {
+FileLines ReadyFdFileLines(std::string_view name, const Settings& settings) {
   return OneLine(name, ReadyFdText(settings), LinePresence::kIfMentioned);
 }
 
@@ -439,7 +439,7 @@ Objection AssignSeed(Settings& settings, ConfigWords words, ConfigOrigin /*origi
 
 std::string SeedText(const Settings& settings) { return settings.seed ? std::to_string(*settings.seed) : ""; }
 
-FileForm SeedForm(std::string_view name, const Settings& settings) {
+FileLines SeedFileLines(std::string_view name, const Settings& settings) {
   return OneLine(name, settings.seed ? SeedText(settings) : "\"\"", AlwaysIf(settings.seed.has_value()));
 }
 

@@ -9,14 +9,14 @@
 
 namespace respite {
 
-std::optional<int64_t> LooseInteger(const std::string& text, int base) {
+std::optional<int64_t> ParseLooseInteger(const std::string& text, int base) {
   char* end = nullptr;
   long long value = std::strtoll(text.c_str(), &end, base);
   if (*end != '\0') return {};
   return value;
 }
 
-std::string UnitMemoryText(uint64_t bytes) {
+std::string FormatMemoryWithUnit(uint64_t bytes) {
   constexpr uint64_t kKilobyte = 1024;
   constexpr uint64_t kMegabyte = 1024 * kKilobyte;
   constexpr uint64_t kGigabyte = 1024 * kMegabyte;

@@ -11,9 +11,9 @@ namespace respite {
 
 // Parses an integer like C's strtoll: skips leading white space, a sign and leading zeros. Redis: some directives are
 // this lax and read an empty text as 0. Out-of-range numbers are clamped.
-std::optional<int64_t> LooseInteger(const std::string& text, int base = 10);
+std::optional<int64_t> ParseLooseInteger(const std::string& text, int base = 10);
 
-std::string UnitMemoryText(uint64_t bytes);  // in the largest unit without a remainder: "64mb"
+std::string FormatMemoryWithUnit(uint64_t bytes);  // in the largest unit without a remainder: "64mb"
 
 Bytes TrimLine(Bytes line);  // removes blanks at both ends
 

@@ -16,12 +16,12 @@ class ActiveExpiry {  // runs the rounds of Expiry in slices; clients are served
  public:
   struct Parts {  // the objects that this one uses
     const Env& env;
-    const LateBound<const KeyRemoval>& removal;  // says whether expired keys may be removed now
+    const LateBound<const KeyRemovalPermission>& removal;  // says whether expired keys may be removed now
     Expiry& expiry;
   };
   explicit ActiveExpiry(Parts parts) : parts_(parts) {}
 
-  // Called at each timer tick, `hz` times per second. Begins a round, unless KeyRemoval forbids it now.
+  // Called at each timer tick, `hz` times per second. Begins a round, unless KeyRemovalPermission forbids it now.
   void StartRound(int hz);  // called at each timer tick, `hz` times per second
   // Stops the removal of keys until WakeUp, because the clock is stopped, and ExactExpiry removes keys when the clock
   // is moved.

@@ -27,8 +27,8 @@ EntryPtr CopyOf(const Entry& original) {
 
 Database CopyOf(const Database& original) {
   Database copy(original.hash_key());
-  if (original.by_slot() != nullptr) copy.IndexSlots();
-  copy.Reserve(original.Size(), original.TimedSize());
+  if (original.by_slot() != nullptr) copy.EnableSlotIndex();
+  copy.Reserve(original.Size(), original.CountKeysWithDeadline());
   original.ForEach([&](const Entry* entry) { copy.Add(CopyOf(*entry)); });
   return copy;
 }

@@ -23,7 +23,7 @@ constexpr size_t kMostBytes = 32 * 1024;
 
 size_t SizeOf(const Entry& entry) {
   const EncodingLimits unused;  // nothing changes, so no limit applies
-  const CollectionPlace place{ValueSlot(&entry), unused, 0};
+  const CollectionContext place{ValueSlot(&entry), unused, 0};
   switch (entry.Type()) {
     case ValueType::kString:
       return entry.TextSize();
@@ -45,7 +45,7 @@ size_t SizeOf(const Entry& entry) {
 std::string ContentOf(const Entry& entry) {
   Digest digest;
   MixValue(digest, entry);
-  if (!entry.HasTimedFields()) return digest.Hex();
+  if (!entry.HasFieldDeadlines()) return digest.Hex();
   const Hash hash = Hash::WithExpiredFields(entry);
   hash.ForEach([&](Bytes field, Bytes) {
     Digest deadline;

@@ -38,8 +38,8 @@ struct DataSubsystem {  // the data of a node, and what removes keys: expiry, ev
   DataSubsystem& operator=(const DataSubsystem&) = delete;
 
   // ClientSubsystem attaches them.
-  LateBound<const KeyRemoval> expiry_rule;    // says whether expired keys may be removed now
-  LateBound<const KeyRemoval> eviction_rule;  // says whether keys may be evicted now
+  LateBound<const KeyRemovalPermission> expiry_rule;    // says whether expired keys may be removed now
+  LateBound<const KeyRemovalPermission> eviction_rule;  // says whether keys may be evicted now
   Dataset dataset;
   BlockPool reply_blocks;  // memory of the clients' replies, which eviction does not count
   LazyFreeThread lazy_free_thread;

@@ -31,9 +31,9 @@ class ChangeListener {  // is told of changes, for WATCH, blocked clients, clien
   virtual void OnSwap(int one, int other) = 0;  // after SWAPDB
 };
 
-class ChangeKeeper {  // keeps data that is about to change, to restore it (TEST snapshots)
+class OldValueKeeper {  // keeps data that is about to change, to restore it (TEST snapshots)
  public:
-  virtual ~ChangeKeeper() = default;
+  virtual ~OldValueKeeper() = default;
   // Called before a command that may change, remove or create this key. `entry` is its current value; null if absent.
   virtual void BeforeChange(int db, Bytes key, const Entry* entry) = 0;  // `entry`: its value, or null
   // Called when a database has lost this content, which is no longer used. A keeper that takes it must leave an empty
@@ -46,14 +46,14 @@ class ChangeKeeper {  // keeps data that is about to change, to restore it (TEST
 // Counters for INFO, updated by writes and look-ups.
 struct KeyspaceStats {
   uint64_t hits = 0;
-  uint64_t misses = 0;             // look-ups that found no key (keyspace_misses)
-  uint64_t expired_keys = 0;       // removed because their deadline passed
-  uint64_t expired_fields = 0;     // fields of hashes
-  double expired_stale_share = 0;  // moving average of the share of expired keys that are not removed yet
-  uint64_t expire_cycles_cut = 0;  // rounds that ran out of time (expired_time_cap_reached_count)
-  uint64_t expire_cycle_us = 0;    // total time of active expiry
-  uint64_t dirty = 0;              // changes since the last save
-  uint64_t evicted_keys = 0;       // removed because of maxmemory
+  uint64_t misses = 0;                     // look-ups that found no key (keyspace_misses)
+  uint64_t expired_keys = 0;               // removed because their deadline passed
+  uint64_t expired_fields = 0;             // fields of hashes
+  double expired_stale_share = 0;          // moving average of the share of expired keys that are not removed yet
+  uint64_t expire_cycles_out_of_time = 0;  // rounds that ran out of time (expired_time_cap_reached_count)
+  uint64_t expire_cycle_us = 0;            // total time of active expiry
+  uint64_t dirty = 0;                      // changes since the last save
+  uint64_t evicted_keys = 0;               // removed because of maxmemory
 };
 
 // Frees values that were removed from the keyspace: immediately or on the background thread, depending on the lazyfree
@@ -63,8 +63,8 @@ class Disposal {  // frees values that were removed from the keyspace, now or on
   virtual ~Disposal() = default;
   virtual void FreeExpired(EntryPtr entry) = 0;     // frees a removed expired key
   virtual void FreeEvicted(EntryPtr entry) = 0;     // frees an evicted key
-  virtual void Overwritten(BlobRef value) = 0;  // frees a replaced string
-  virtual void Overwritten(std::unique_ptr<Object> value) = 0;
+  virtual void FreeOverwritten(BlobRef value) = 0;  // frees a replaced string
+  virtual void FreeOverwritten(std::unique_ptr<Object> value) = 0;
 };
 
 // The functions of FCALL as an opaque part of the data. So code that captures, replaces or drops a Dataset treats keys
@@ -108,13 +108,13 @@ struct Dataset {  // the keys of a server, and the state that every Unit needs
   KeyUsage usage;                      // computes the LRU or LFU bits of entries
   const EncodingLimits& limits;        // when a value leaves its compact encoding
   ChangeListener* listener = nullptr;  // is told of changes; may be null
-  ChangeKeeper* keeper = nullptr;      // keeps old values; may be null
+  OldValueKeeper* keeper = nullptr;    // keeps old values; may be null
   Disposal* disposal = nullptr;        // null: values are freed immediately
   FunctionStore* functions = nullptr;  // null: there are no functions
   IdSource ids;
-  History history;    // replication ID and offset
-  Journals journals;  // receive propagated commands: the append-only file, the backlog
-  PropagatedCommands effects;    // the propagated commands of the open Units
+  History history;             // replication ID and offset
+  Journals journals;           // receive propagated commands: the append-only file, the backlog
+  PropagatedCommands effects;  // the propagated commands of the open Units
 };
 
 }  // namespace respite

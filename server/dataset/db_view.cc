@@ -8,7 +8,7 @@ namespace respite {
 
 Entry* DbView::Add(Bytes key, StringContent&& content, int64_t deadline_ms) {
   unit_->ReportNewKey(index_, key);
-  return MutableData().Add(key, HashOf(key), std::move(content), deadline_ms, FreshAccess());
+  return MutableData().Add(key, HashOf(key), std::move(content), deadline_ms, NewKeyUsage());
 }
 
 Entry* DbView::Put(Entry* entry, Bytes key, StringContent&& content, int64_t deadline_ms) {
@@ -19,8 +19,8 @@ Entry* DbView::Put(Entry* entry, Bytes key, StringContent&& content, int64_t dea
   if (entry->Form() == ValueForm::kObject) object = entry->ReleaseObject();
   entry = MutableData().Assign(entry, std::move(content));
   if (Disposal* disposal = unit_->data().disposal; disposal != nullptr) {
-    if (blob) disposal->Overwritten(std::move(blob));
-    if (object) disposal->Overwritten(std::move(object));
+    if (blob) disposal->FreeOverwritten(std::move(blob));
+    if (object) disposal->FreeOverwritten(std::move(object));
   }
   return entry->Deadline() == deadline_ms ? entry : MutableData().SetDeadline(entry, deadline_ms);
 }
@@ -37,16 +37,16 @@ std::vector<Database> DbView::Flush(std::span<const int> dbs) const {
   unit_->ReportFlush(dbs, keys);
   std::vector<Database> contents;
   for (int db : dbs) contents.push_back(keyspace.Detach(db));
-  ChangeKeeper* const keeper = unit_->data().keeper;
+  OldValueKeeper* const keeper = unit_->data().keeper;
   for (size_t i = 0; keeper != nullptr && i < dbs.size(); ++i) keeper->OnFlushed(dbs[i], contents[i]);
   return contents;
 }
 
-bool DbView::HasExpiredFields(const Entry& entry) const { return View<Hash>(&entry).HasExpired(); }
+bool DbView::HasExpiredFields(const Entry& entry) const { return View<Hash>(&entry).HasExpiredFields(); }
 
 bool DbView::HasLivingFields(const Entry& entry) {
   unit_->PurgeLater(index_, entry.Key());
-  return !entry.IsExpired(unit_->judged_ms()) && !View<Hash>(&entry).AllExpired();
+  return !entry.IsExpired(unit_->expiry_now_ms()) && !View<Hash>(&entry).AreAllFieldsExpired();
 }
 
 void DbView::Prefetch(std::span<const Bytes> arguments, size_t step) const {

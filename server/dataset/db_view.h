@@ -20,24 +20,24 @@ class DbView {  // the selected database as one command sees it: expired keys ar
  public:
   // `known` is a key of the request whose hash is already known; all databases use the same hash function.
   DbView(Unit& unit, int index, bool touches, const HashedText& known = {})
-      : unit_(&unit), index_(index), touches_(touches), known_(known) {}
+      : unit_(&unit), index_(index), marks_keys_used_(touches), known_(known) {}
 
   int Index() const { return index_; }  // number of the database
   const Database& Data() const { return unit_->data().keyspace[index_]; }
   // Returns a view of another database in the same Unit.
   DbView OtherDatabase(int index) const {  // a view of another database in the same Unit
-    return DbView(*unit_, index, touches_, known_);
+    return DbView(*unit_, index, marks_keys_used_, known_);
   }
 
   // Reads a value: counts a hit or a miss, and marks the key as used.
   const Entry* Read(Bytes key) {
     Entry* entry = FindAlive(key);
     CountLookup(key, entry);
-    if (entry != nullptr && touches_) MarkUsed(*entry);
+    if (entry != nullptr && marks_keys_used_) MarkUsed(*entry);
     return entry;
   }
   // Looks up a key without reading its value (TTL, TYPE, EXISTS): counts a hit or a miss, but does not mark it as used.
-  const Entry* Inspect(Bytes key) {  // for TTL, TYPE, EXISTS: does not mark the key as used
+  const Entry* LookUpNoTouch(Bytes key) {  // for TTL, TYPE, EXISTS: does not mark the key as used
     const Entry* entry = Peek(key);
     CountLookup(key, entry);
     return entry;
@@ -58,23 +58,24 @@ class DbView {  // the selected database as one command sees it: expired keys ar
   // Finds a key without changing any state or counters (DEBUG).
   const Entry* Peek(Bytes key) { return FindAlive(key); }
   bool IsAlive(const Entry& entry) {  // an expired entry is removed when the Unit closes
-    if (entry.HasTimedFields() && HasExpiredFields(entry)) return HasLivingFields(entry);
-    if (!entry.IsExpired(unit_->judged_ms())) return true;
+    if (entry.HasFieldDeadlines() && HasExpiredFields(entry)) return HasLivingFields(entry);
+    if (!entry.IsExpired(unit_->expiry_now_ms())) return true;
     unit_->PurgeLater(index_, entry.Key());
     return false;
   }
   // Finds a key in a command that changes keys; an expired key is purged immediately.
   const Entry* Find(Bytes key) { return FindMutable(key); }
   // Finds a key in a command that changes keys, and counts a hit or a miss.
-  const Entry* FindToRead(Bytes key) {  // for writing commands; counts a hit or a miss
+  const Entry* FindAndCountLookup(Bytes key) {  // for writing commands; counts a hit or a miss
     const Entry* entry = Find(key);
     CountLookup(key, entry);
     return entry;
   }
 
-  // ReadString and FindStringToRead work like Read and FindToRead, but throw an error if the value is not a string.
-  const Entry* ReadString(Bytes key) { return CheckString(Read(key)); }              // as Read; throws WRONGTYPE
-  const Entry* FindStringToRead(Bytes key) { return CheckString(FindToRead(key)); }  // throws WRONGTYPE
+  // ReadString and FindStringAndCountLookup work like Read and FindAndCountLookup, but throw an error if the value is
+  // not a string.
+  const Entry* ReadString(Bytes key) { return CheckString(Read(key)); }  // as Read; throws WRONGTYPE
+  const Entry* FindStringAndCountLookup(Bytes key) { return CheckString(FindAndCountLookup(key)); }  // throws WRONGTYPE
 
   // Reads a collection (Hash, List, Set, SortedSet); an absent key reads as empty. Throws an error for another type.
   template <class Type>
@@ -87,19 +88,19 @@ class DbView {  // the selected database as one command sees it: expired keys ar
     return Type(PlaceOf(ValueSlot(entry)));
   }
 
-  // Open, OpenString and OpenStringToRead find a key in order to change it. Open accepts any type; OpenString throws an
-  // error unless it is a string. OpenStringToRead also counts a hit or a miss, for commands that reply with the value
-  // before they change it.
+  // Open, OpenString and OpenStringAndCountLookup find a key in order to change it. Open accepts any type; OpenString
+  // throws an error unless it is a string. OpenStringAndCountLookup also counts a hit or a miss, for commands that
+  // reply with the value before they change it.
   KeyEdit Open(Bytes key);
-  KeyEdit OpenString(Bytes key);        // to change it; throws WRONGTYPE
-  KeyEdit OpenStringToRead(Bytes key);  // to change it; also counts a hit or a miss
-  KeyEdit OpenUnjudged(Bytes key);      // opens a key even if it has expired (RESTORE)
-  // Open, OpenToRead and OpenOrCreate find a collection in order to change it. OpenOrCreate creates an empty one, with
-  // space for `capacity` bytes, if there is none.
+  KeyEdit OpenString(Bytes key);                // to change it; throws WRONGTYPE
+  KeyEdit OpenStringAndCountLookup(Bytes key);  // to change it; also counts a hit or a miss
+  KeyEdit OpenEvenIfExpired(Bytes key);         // opens a key even if it has expired (RESTORE)
+  // Open, OpenAndCountLookup and OpenOrCreate find a collection in order to change it. OpenOrCreate creates an empty
+  // one, with space for `capacity` bytes, if there is none.
   template <class Type>
   Edit<Type> Open(Bytes key);
   template <class Type>
-  Edit<Type> OpenToRead(Bytes key);  // to change it; also counts a hit or a miss
+  Edit<Type> OpenAndCountLookup(Bytes key);  // to change it; also counts a hit or a miss
   template <class Type>
   Edit<Type> OpenOrCreate(Bytes key, size_t capacity = 0);  // to change it; `capacity` in bytes if it is created
 
@@ -107,7 +108,9 @@ class DbView {  // the selected database as one command sees it: expired keys ar
   const EncodingLimits& Limits() const {  // for values that are built before they are stored
     return unit_->data().limits;
   }
-  uint32_t FreshAccess() const { return unit_->data().usage.BitsForNewKey(unit_->now_ms()); }  // LRU or LFU bits of a new key
+  uint32_t NewKeyUsage() const {
+    return unit_->data().usage.BitsForNewKey(unit_->now_ms());
+  }  // LRU or LFU bits of a new key
 
   std::vector<Database> Flush(std::span<const int> dbs) const;  // empties databases; the caller frees their content
   void SwapDatabases(int one, int other) {
@@ -165,34 +168,34 @@ class DbView {  // the selected database as one command sees it: expired keys ar
   // Creates an empty collection. A type without a packed form (Stream) begins as an object.
   template <class Type>
   static Entry* NewEntry(Bytes key, size_t capacity, uint32_t access) {  // an empty collection
-    if constexpr (requires { Type::FirstObject(); }) {
-      return Entry::CreateObject(key, Type::kType, Type::FirstObject(), access);
+    if constexpr (requires { Type::MakeInitialObject(); }) {
+      return Entry::CreateWithObject(key, Type::kType, Type::MakeInitialObject(), access);
     } else {
-      return Entry::CreatePacked(key, Type::kType, Type::kFirstForm, Type::FirstPacked(), capacity, access);
+      return Entry::CreatePacked(key, Type::kType, Type::kInitialForm, Type::InitialPacked(), capacity, access);
     }
   }
   // For hashes with deadlines on fields.
-  bool HasExpiredFields(const Entry& entry) const;  // of a hash with deadlines on fields
-  bool HasLivingFields(const Entry& entry);         // false: all have expired; the Unit removes the expired ones
-  CollectionPlace PlaceOf(ValueSlot slot) const {   // what a Hash, List … needs to work on this value
-    return {slot, unit_->data().limits, unit_->judged_ms()};
+  bool HasExpiredFields(const Entry& entry) const;   // of a hash with deadlines on fields
+  bool HasLivingFields(const Entry& entry);          // false: all have expired; the Unit removes the expired ones
+  CollectionContext PlaceOf(ValueSlot slot) const {  // what a Hash, List … needs to work on this value
+    return {slot, unit_->data().limits, unit_->expiry_now_ms()};
   }
 
   Unit* unit_;
-  int index_;         // number of the database
-  bool touches_;      // marks keys as used; false under CLIENT NO-TOUCH
-  HashedText known_;  // a key of the request with its hash
+  int index_;             // number of the database
+  bool marks_keys_used_;  // marks keys as used; false under CLIENT NO-TOUCH
+  HashedText known_;      // a key of the request with its hash
 };
 
 inline Entry* DbView::FindMutable(Bytes key) {
   Entry* entry = Data().Find(key, HashOf(key));
   if (entry == nullptr) return nullptr;
-  if (entry->IsExpired(unit_->judged_ms())) {
+  if (entry->IsExpired(unit_->expiry_now_ms())) {
     unit_->Purge(index_, entry);
     return nullptr;
   }
-  if (entry->HasTimedFields()) entry = unit_->PurgeFields(index_, entry);
-  if (entry != nullptr && touches_) MarkUsed(*entry);
+  if (entry->HasFieldDeadlines()) entry = unit_->PurgeFields(index_, entry);
+  if (entry != nullptr && marks_keys_used_) MarkUsed(*entry);
   return entry;
 }
 

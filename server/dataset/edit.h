@@ -2,11 +2,11 @@
 //
 //   Edit<Hash> hash = call.db.OpenOrCreate<Hash>(key, capacity);   a collection, with the groups of a stream
 //   hash->Set(field, value);
-//   hash.Touched("hset");
+//   hash.ReportChange("hset");
 //
 //   KeyEdit text = call.db.OpenString(key);                    a string; and a key with any value that is made, taken
 //   text.Assign(call.Value(value));                            out, replaced or given a deadline
-//   text.Touched("set");
+//   text.ReportChange("set");
 //
 // DbView opens edits. Commands change values and report changes only through edits; ChangeCheck asserts that each
 // change is reported. Two edits of one key must not exist at the same time. The DbView and the key must outlive the
@@ -29,18 +29,18 @@ class AnyEdit {  // base of all edits: the key, and reports of its changes
 
   Bytes Key() const { return key_; }
 
-  void Touched(const KeyEvent& event, uint64_t changes = 1) {  // `changes` for rdb_changes_since_last_save
+  void ReportChange(const KeyEvent& event, uint64_t changes = 1) {  // `changes` for rdb_changes_since_last_save
     NoteReport();
-    OwningUnit().Touched(db_.index_, key_, event, changes);
+    OwningUnit().ReportChange(db_.index_, key_, event, changes);
   }
   // Reports a further event of a change that Touched has reported, for this or another key.
-  void AlsoTouched(const KeyEvent& event) {  // a further event of a change that was already counted
+  void ReportChangeUncounted(const KeyEvent& event) {  // a further event of a change that was already counted
     NoteReport();
-    OwningUnit().AlsoTouched(db_.index_, key_, event);
+    OwningUnit().ReportChangeUncounted(db_.index_, key_, event);
   }
-  void TouchedSilently() {  // reports a change that has no keyspace event
+  void ReportChangeWithoutEvent() {  // reports a change that has no keyspace event
     NoteReport();
-    OwningUnit().TouchedSilently(db_.index_, key_);
+    OwningUnit().ReportChangeWithoutEvent(db_.index_, key_);
   }
   void Count(uint64_t changes) {  // of data that is not part of the value (consumer groups)
     OwningUnit().CountChanges(changes);
@@ -61,7 +61,7 @@ class AnyEdit {  // base of all edits: the key, and reports of its changes
   ~AnyEdit() { check_.Close(); }
 
   Unit& OwningUnit() { return *db_.unit_; }  // the Unit that receives the reports
-  void NoteReport() {                      // tells the assertion that the change was reported
+  void NoteReport() {                        // tells the assertion that the change was reported
     is_reported_ = true;
     check_.NoteReported();
   }
@@ -158,7 +158,7 @@ class Edit : public AnyEdit {
  private:
   friend class DbView;
   // `found` is the key's entry before the edit created one.
-  Edit(DbView& db, Bytes key, const Entry* found, const CollectionPlace& place)
+  Edit(DbView& db, Bytes key, const Entry* found, const CollectionContext& place)
       : AnyEdit(db, key, found), value_(place) {
     if (found == nullptr && value_.Exists()) check_.NoteCreated();
   }
@@ -167,7 +167,7 @@ class Edit : public AnyEdit {
     if (Type::kStaysWhenEmpty || !value_.Exists() || is_closed_ || !value_.IsEmpty()) return false;
     is_closed_ = true;
     const EntryPtr empty = db_.MutableData().Take(value_.slot().entry());
-    if (is_reported_) AlsoTouched("del");
+    if (is_reported_) ReportChangeUncounted("del");
     return true;
   }
 
@@ -184,12 +184,14 @@ inline EntryPtr KeyEdit::Replace(EntryPtr value) {
 
 inline KeyEdit DbView::Open(Bytes key) { return KeyEdit(*this, key, FindMutable(key)); }
 inline KeyEdit DbView::OpenString(Bytes key) { return KeyEdit(*this, key, CheckString(FindMutable(key))); }
-inline KeyEdit DbView::OpenStringToRead(Bytes key) {
+inline KeyEdit DbView::OpenStringAndCountLookup(Bytes key) {
   Entry* entry = FindMutable(key);
   CountLookup(key, entry);
   return KeyEdit(*this, key, CheckString(entry));
 }
-inline KeyEdit DbView::OpenUnjudged(Bytes key) { return KeyEdit(*this, key, MutableData().Find(key, HashOf(key))); }
+inline KeyEdit DbView::OpenEvenIfExpired(Bytes key) {
+  return KeyEdit(*this, key, MutableData().Find(key, HashOf(key)));
+}
 
 template <class Type>
 Edit<Type> DbView::Open(Bytes key) {
@@ -198,7 +200,7 @@ Edit<Type> DbView::Open(Bytes key) {
 }
 
 template <class Type>
-Edit<Type> DbView::OpenToRead(Bytes key) {
+Edit<Type> DbView::OpenAndCountLookup(Bytes key) {
   Entry* entry = FindMutable(key);
   CountLookup(key, entry);
   CheckType(entry, Type::kType);
@@ -208,7 +210,7 @@ Edit<Type> DbView::OpenToRead(Bytes key) {
 template <class Type>
 Edit<Type> DbView::OpenOrCreate(Bytes key, size_t capacity) {
   Entry* found = CheckType(FindMutable(key), Type::kType);
-  Entry* entry = found != nullptr ? found : Add(EntryPtr(NewEntry<Type>(key, capacity, FreshAccess())));
+  Entry* entry = found != nullptr ? found : Add(EntryPtr(NewEntry<Type>(key, capacity, NewKeyUsage())));
   return Edit<Type>(*this, key, found, PlaceOf(ValueSlot(MutableData(), entry)));
 }
 

@@ -55,14 +55,14 @@ size_t Eviction::ExcessBytes() const {
 
 bool Eviction::LacksMemory() const { return parts_.env.settings.maxmemory != 0 && lacks_memory_; }
 
-void Eviction::BeforeCommand() {
+void Eviction::FreeMemoryBeforeCommand() {
   // Clients that are served in the middle of a command must not change the result for that command.
-  if (parts_.removal->Now() == KeyRemoval::Answer::kLater) return;
+  if (parts_.removal->Now() == KeyRemovalPermission::Answer::kLater) return;
   lacks_memory_ = FreeMemory() == Outcome::kFailed;
 }
 
 Eviction::Outcome Eviction::FreeMemory() {
-  if (parts_.removal->Now() != KeyRemoval::Answer::kYes) return Outcome::kWithin;
+  if (parts_.removal->Now() != KeyRemovalPermission::Answer::kYes) return Outcome::kWithin;
   Outcome outcome = Outcome::kWithin;
   if (ExcessBytes() != 0) {
     parts_.blocks.Clear();

@@ -1,6 +1,6 @@
 // Eviction: keeps memory within `maxmemory` by removing keys according to `maxmemory-policy`.
 //
-//   command ─► BeforeCommand ─ below the limit: two loads and a comparison
+//   command ─► FreeMemoryBeforeCommand ─ below the limit: two loads and a comparison
 //                           └─ above the limit: frees spare blocks, then evicts keys for as long as
 //                              maxmemory-eviction-tenacity allows; continues in later Turns, a little in each
 //
@@ -23,7 +23,7 @@ namespace respite {
 
 class BlockPool;
 class LazyFree;
-class KeyRemoval;
+class KeyRemovalPermission;
 class MemoryGauge;
 class LazyFreeThread;
 
@@ -32,7 +32,7 @@ class Eviction {  // keeps memory within maxmemory by removing keys
   struct Parts {  // the objects that this one uses
     const Env& env;
     Dataset& data;
-    const LateBound<const KeyRemoval>& removal;  // says whether keys may be evicted now
+    const LateBound<const KeyRemovalPermission>& removal;  // says whether keys may be evicted now
     const LazyFree& lazy_free;
     const LazyFreeThread& lazy_free_thread;
     const MemoryGauge& memory;
@@ -41,8 +41,8 @@ class Eviction {  // keeps memory within maxmemory by removing keys
   explicit Eviction(const Parts& parts);
 
   // Frees memory while more than maxmemory is used. Requires: maxmemory is set; no command is running.
-  void BeforeCommand();    // frees memory while more than maxmemory is used
-  void StartInNextTurn();  // frees memory in the following iterations of the event loop
+  void FreeMemoryBeforeCommand();  // frees memory while more than maxmemory is used
+  void StartInNextTurn();          // frees memory in the following iterations of the event loop
   // Returns whether more than maxmemory was used before the running command and no key could be evicted. Commands that
   // use memory are then refused.
   bool LacksMemory() const;       // commands that use memory must be refused

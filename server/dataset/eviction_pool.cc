@@ -36,7 +36,7 @@ size_t EvictionPool::EvictableKeyCount() const {
   return keys;
 }
 
-int EvictionPool::DrawDatabase(size_t keys) {
+int EvictionPool::PickRandomDatabase(size_t keys) {
   if (IndexOf(0).Size() == keys) return 0;
   uint64_t at = random_.Below(keys);
   int db = 0;
@@ -63,9 +63,9 @@ std::optional<EvictionPool::Choice> EvictionPool::Choose(int64_t now_ms) {
 
 std::optional<EvictionPool::Choice> EvictionPool::ChooseRandom(size_t keys) {
   for (int draws = 0; draws < kDrawsAtMost; ++draws) {
-    const int db = DrawDatabase(keys);
+    const int db = PickRandomDatabase(keys);
     Entry* const entry = IndexOf(db).PickRandom(random_);
-    if (MayGo(*entry)) return Choice{db, entry};
+    if (MayEvict(*entry)) return Choice{db, entry};
   }
   return std::nullopt;
 }
@@ -74,19 +74,19 @@ void EvictionPool::Refill(size_t keys, int64_t now_ms) {
   const size_t wanted = std::min(static_cast<size_t>(settings_.maxmemory_samples), keys * kRoundsAtMost);
   size_t seen = 0;
   for (size_t tries = wanted * kBucketsPerSample; seen < wanted && tries > 0; --tries) {
-    const int db = DrawDatabase(keys);
+    const int db = PickRandomDatabase(keys);
     IndexOf(db).VisitRandomBucket(random_, [&](Entry* entry) {
       ++seen;
       Consider(db, entry, now_ms);
     });
   }
   if (count_ != 0) return;
-  const int db = DrawDatabase(keys);
+  const int db = PickRandomDatabase(keys);
   Consider(db, IndexOf(db).PickRandom(random_), now_ms);
 }
 
 void EvictionPool::Consider(int db, Entry* entry, int64_t now_ms) {
-  if (!MayGo(*entry)) return;
+  if (!MayEvict(*entry)) return;
   const uint64_t score = Score(*entry, now_ms);
   if (count_ == kSize && score <= candidates_[0].score) return;
   if (!Has(entry)) Keep({score, keyspace_[db].Hash(entry->Key()), entry, db});
@@ -113,7 +113,7 @@ void EvictionPool::Keep(const Candidate& candidate) {
 std::optional<EvictionPool::Choice> EvictionPool::TakeBest(int64_t now_ms) {
   while (count_ != 0) {
     Candidate best = candidates_[--count_];
-    if (!IndexOf(best.db).Has(best.entry, best.hash) || !MayGo(*best.entry)) continue;
+    if (!IndexOf(best.db).Has(best.entry, best.hash) || !MayEvict(*best.entry)) continue;
     const uint64_t score = Score(*best.entry, now_ms);
     if (score >= best.score) return Choice{best.db, best.entry};
     best.score = score;  // used in the meantime, but may still be the best

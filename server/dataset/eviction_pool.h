@@ -47,20 +47,20 @@ class EvictionPool {  // finds a good key to evict by sampling a few keys at a t
     int db;
   };
 
-  bool OnlyTimed() const {  // volatile-*: evicts only keys with a deadline
+  bool IsVolatilePolicy() const {  // volatile-*: evicts only keys with a deadline
     return policy_ >= EvictionPolicy::kVolatileLru;
   }
   const HashIndex<Entry*>& IndexOf(int db) const {  // the table whose keys may be evicted
-    return OnlyTimed() ? keyspace_[db].EntriesWithDeadline() : keyspace_[db].Entries();
+    return IsVolatilePolicy() ? keyspace_[db].EntriesWithDeadline() : keyspace_[db].Entries();
   }
-  bool MayGo(const Entry& entry) const {  // false: another cluster node decides about the key
+  bool MayEvict(const Entry& entry) const {  // false: another cluster node decides about the key
     return !keyspace_.hidden().HasKey(entry.Key());
   }
   // Returns a greater score for a better candidate. Expired keys have kDead.
   uint64_t Score(const Entry& entry, int64_t now_ms) const;
   // Returns a random database, with a probability in proportion to its share of all `keys`.
-  int DrawDatabase(size_t keys);                        // random, in proportion to its share of all `keys`
-  size_t EvictableKeyCount() const;                             // keys of all databases that the policy may evict
+  int PickRandomDatabase(size_t keys);                  // random, in proportion to its share of all `keys`
+  size_t EvictableKeyCount() const;                     // keys of all databases that the policy may evict
   std::optional<Choice> ChooseRandom(size_t keys);      // `keys`: number of all evictable keys
   void Refill(size_t keys, int64_t now_ms);             // samples keys and keeps the best candidates
   void Consider(int db, Entry* entry, int64_t now_ms);  // scores a sampled key and keeps it if it is good

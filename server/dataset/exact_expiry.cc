@@ -17,7 +17,7 @@ void ExactExpiry::Begin(int64_t until_wall_ms) {
 
 void ExactExpiry::End() {
   planned_ = {};
-  repeated_ = {};
+  hashes_due_again_ = {};
   keys_ = {};
 }
 
@@ -26,20 +26,20 @@ bool ExactExpiry::IsLater(const Deadline& one, const Deadline& other) const {
   return std::tuple(one.db, KeyOf(one)) > std::tuple(other.db, KeyOf(other));
 }
 
-bool ExactExpiry::IsNextRepeated() const {
-  if (planned_.empty() || repeated_.empty()) return planned_.empty();
-  return IsLater(planned_.back(), repeated_.front());
+bool ExactExpiry::IsNextDueAgain() const {
+  if (planned_.empty() || hashes_due_again_.empty()) return planned_.empty();
+  return IsLater(planned_.back(), hashes_due_again_.front());
 }
 
 ExactExpiry::Deadline ExactExpiry::Take() {
   const Deadline next = EarliestDeadline();
-  if (!IsNextRepeated()) {
+  if (!IsNextDueAgain()) {
     planned_.pop_back();
     Prefetch();
     return next;
   }
-  std::ranges::pop_heap(repeated_, [this](const auto& one, const auto& other) { return IsLater(one, other); });
-  repeated_.pop_back();
+  std::ranges::pop_heap(hashes_due_again_, [this](const auto& one, const auto& other) { return IsLater(one, other); });
+  hashes_due_again_.pop_back();
   return next;
 }
 
@@ -59,12 +59,12 @@ void ExactExpiry::VisitTimed(int db, Visit&& visit) const {
   const HiddenSlots& hidden = data_.keyspace.hidden();
   uint64_t cursor = 0;
   do {
-    cursor = data.ScanTimed(cursor, [&](const Entry* entry) {
+    cursor = data.ScanEntriesWithDeadline(cursor, [&](const Entry* entry) {
       if (!hidden.HasKey(entry->Key())) visit(*entry, entry->Deadline(), false);
     });
   } while (cursor != 0);
   do {
-    cursor = data.ScanTimedFields(cursor, [&](Entry* entry) {
+    cursor = data.ScanHashesWithFieldDeadlines(cursor, [&](Entry* entry) {
       if (hidden.HasKey(entry->Key())) return;
       visit(*entry, Hash({ValueSlot(entry), data_.limits, 0}).NextDeadline(), true);
     });
@@ -83,7 +83,7 @@ void ExactExpiry::CollectDeadlines(int db) {
 
 std::optional<ExactExpiry::Earliest> ExactExpiry::FindEarliest() const {
   std::optional<Earliest> earliest;
-  if (removal_->Now() != KeyRemoval::Answer::kYes) return earliest;
+  if (removal_->Now() != KeyRemovalPermission::Answer::kYes) return earliest;
   for (int db = 0; db < data_.keyspace.Count(); ++db) {
     VisitTimed(db, [&](const Entry& entry, int64_t deadline_ms, bool is_field) {
       const auto place = std::tuple(deadline_ms, db, entry.Key());
@@ -96,7 +96,7 @@ std::optional<ExactExpiry::Earliest> ExactExpiry::FindEarliest() const {
 }
 
 int64_t ExactExpiry::NextDueMs() const {
-  if (IsEmpty() || removal_->Now() != KeyRemoval::Answer::kYes) return Timers::kNever;
+  if (IsEmpty() || removal_->Now() != KeyRemovalPermission::Answer::kYes) return Timers::kNever;
   return EarliestDeadline().wall_ms - (clock_.WallUs() - clock_.MonotonicUs()) / 1000;
 }
 
@@ -110,14 +110,15 @@ void ExactExpiry::Remove(const Deadline& deadline) {
   Entry* entry = data_.keyspace[deadline.db].Find(KeyOf(deadline), deadline.hash);
   if (entry != nullptr && entry->IsExpired(unit.now_ms())) {
     unit.Purge(deadline.db, entry);
-  } else if (entry != nullptr && entry->HasTimedFields()) {
+  } else if (entry != nullptr && entry->HasFieldDeadlines()) {
     entry = unit.PurgeFields(deadline.db, entry);
     const int64_t next_ms =
         entry == nullptr ? kNoDeadline : Hash({ValueSlot(entry), data_.limits, unit.now_ms()}).NextDeadline();
     if (IsInTime(next_ms)) {
-      repeated_.push_back(deadline);
-      repeated_.back().wall_ms = next_ms;
-      std::ranges::push_heap(repeated_, [this](const auto& one, const auto& other) { return IsLater(one, other); });
+      hashes_due_again_.push_back(deadline);
+      hashes_due_again_.back().wall_ms = next_ms;
+      std::ranges::push_heap(hashes_due_again_,
+                             [this](const auto& one, const auto& other) { return IsLater(one, other); });
     }
   }
   unit.Close();

@@ -51,7 +51,8 @@ Expiry::Slice Expiry::RunSlice() {
   if (round_.databases_left == 0) return {Outcome::kFinished, 0};
   int64_t start_us = pace_.NowUs();
   int64_t deadline_us = start_us + std::min(kSliceUs, round_.budget_us);
-  while (round_.databases_left > 0 && CleanDatabase(next_db_, deadline_us) == Cleaning::kClean) NextDatabase();
+  while (round_.databases_left > 0 && PurgeExpiredInDatabase(next_db_, deadline_us) == Cleaning::kClean)
+    AdvanceToNextDatabase();
   int64_t elapsed_us = pace_.NowUs() - start_us;
   round_.budget_us -= elapsed_us;
   data_.stats.expire_cycle_us += static_cast<uint64_t>(elapsed_us);
@@ -60,24 +61,24 @@ Expiry::Slice Expiry::RunSlice() {
   return {Outcome::kFinished, elapsed_us};
 }
 
-void Expiry::NextDatabase() {
+void Expiry::AdvanceToNextDatabase() {
   next_db_ = (next_db_ + 1) % data_.keyspace.Count();
   --round_.databases_left;
 }
 
 void Expiry::FinishRound() {
   if (round_.databases_left > 0) {
-    ++data_.stats.expire_cycles_cut;
-    NextDatabase();  // the next round begins with the other databases
+    ++data_.stats.expire_cycles_out_of_time;
+    AdvanceToNextDatabase();  // the next round begins with the other databases
   }
   double share = round_.seen == 0 ? 0 : static_cast<double>(round_.expired) / static_cast<double>(round_.seen);
   data_.stats.expired_stale_share = data_.stats.expired_stale_share * 0.95 + share * 0.05;
   round_ = {};
 }
 
-Expiry::Cleaning Expiry::CleanDatabase(int db, int64_t deadline_us) {
-  const Cleaning keys = CleanKeys(db, deadline_us);
-  return keys == Cleaning::kClean ? CleanFields(db, deadline_us) : keys;
+Expiry::Cleaning Expiry::PurgeExpiredInDatabase(int db, int64_t deadline_us) {
+  const Cleaning keys = PurgeExpiredKeys(db, deadline_us);
+  return keys == Cleaning::kClean ? PurgeExpiredFields(db, deadline_us) : keys;
 }
 
 // Returns whether few enough of the sampled keys were expired. An empty sample, from the empty end of the table, does
@@ -86,14 +87,14 @@ bool Expiry::IsClean(const Sampled& sampled) const {
   return sampled.seen > 0 && !sampled.unfinished && sampled.expired * 1000 <= sampled.seen * round_.accepted_permille;
 }
 
-Expiry::Cleaning Expiry::CleanKeys(int db, int64_t deadline_us) {
+Expiry::Cleaning Expiry::PurgeExpiredKeys(int db, int64_t deadline_us) {
   Progress& progress = progress_[static_cast<size_t>(db)];
   for (;;) {
-    if (data_.keyspace[db].TimedSize() == 0) {
+    if (data_.keyspace[db].CountKeysWithDeadline() == 0) {
       progress.average_ttl_ms = 0;
       return Cleaning::kClean;
     }
-    Sampled sampled = SampleDatabase(db, clock_.WallMs());
+    Sampled sampled = SampleAndPurgeKeys(db, clock_.WallMs());
     round_.seen += sampled.seen;
     round_.expired += sampled.expired;
     NoteTtl(progress, sampled);
@@ -102,15 +103,15 @@ Expiry::Cleaning Expiry::CleanKeys(int db, int64_t deadline_us) {
   }
 }
 
-Expiry::Cleaning Expiry::CleanFields(int db, int64_t deadline_us) {
-  while (data_.keyspace[db].TimedFields().Size() != 0) {
-    if (IsClean(SampleFields(db, clock_.WallMs()))) return Cleaning::kClean;
+Expiry::Cleaning Expiry::PurgeExpiredFields(int db, int64_t deadline_us) {
+  while (data_.keyspace[db].HashesWithFieldDeadlines().Size() != 0) {
+    if (IsClean(SampleAndPurgeFields(db, clock_.WallMs()))) return Cleaning::kClean;
     if (pace_.NowUs() >= deadline_us) return Cleaning::kOutOfTime;
   }
   return Cleaning::kClean;
 }
 
-Expiry::Sampled Expiry::SampleFields(int db, int64_t now_ms) {
+Expiry::Sampled Expiry::SampleAndPurgeFields(int db, int64_t now_ms) {
   Database& data = data_.keyspace[db];
   Progress& progress = progress_[static_cast<size_t>(db)];
   const uint64_t begin = progress.field_cursor;
@@ -118,9 +119,10 @@ Expiry::Sampled Expiry::SampleFields(int db, int64_t now_ms) {
   dead_.clear();
   for (uint64_t places = round_.sample_size * kPlacesPerKey;
        places > 0 && sampled.seen < round_.sample_size && dead_.size() < kHashesPerSample; --places) {
-    progress.field_cursor = data.ScanTimedFields(progress.field_cursor, [&](Entry* entry) {
+    progress.field_cursor = data.ScanHashesWithFieldDeadlines(progress.field_cursor, [&](Entry* entry) {
       ++sampled.seen;
-      if (IsRemovable(*entry) && Hash({ValueSlot(entry), data_.limits, now_ms}).HasExpired()) dead_.push_back(entry);
+      if (IsRemovable(*entry) && Hash({ValueSlot(entry), data_.limits, now_ms}).HasExpiredFields())
+        dead_.push_back(entry);
     });
     if (progress.field_cursor == 0) break;
   }
@@ -128,7 +130,7 @@ Expiry::Sampled Expiry::SampleFields(int db, int64_t now_ms) {
   Unit unit(data_, now_ms, ExpiryRule::kPurge);
   for (Entry* entry : dead_) {
     entry = unit.PurgeFields(db, entry, kFieldsPerPurge);
-    if (entry == nullptr || !Hash({ValueSlot(entry), data_.limits, now_ms}).HasExpired()) continue;
+    if (entry == nullptr || !Hash({ValueSlot(entry), data_.limits, now_ms}).HasExpiredFields()) continue;
     sampled.unfinished = true;
     progress.field_cursor = begin;
   }
@@ -144,14 +146,14 @@ void Expiry::NoteTtl(Progress& progress, const Sampled& sampled) {
   average_ms = average_ms == 0 ? mean_ms : average_ms / 50 * 49 + mean_ms / 50;  // the latest sample counts 2 %
 }
 
-Expiry::Sampled Expiry::SampleDatabase(int db, int64_t now_ms) {
+Expiry::Sampled Expiry::SampleAndPurgeKeys(int db, int64_t now_ms) {
   Database& data = data_.keyspace[db];
   Progress& progress = progress_[static_cast<size_t>(db)];
   Sampled sampled;
   dead_.clear();
   for (uint64_t places = round_.sample_size * kPlacesPerKey; places > 0 && sampled.seen < round_.sample_size;
        --places) {
-    progress.cursor = data.ScanTimed(progress.cursor, [&](Entry* entry) {
+    progress.cursor = data.ScanEntriesWithDeadline(progress.cursor, [&](Entry* entry) {
       ++sampled.seen;
       if (!IsRemovable(*entry)) return;
       if (entry->IsExpired(now_ms)) {

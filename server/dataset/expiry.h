@@ -22,14 +22,14 @@
 
 namespace respite {
 
-class KeyRemoval {  // says whether expired or evicted keys may be removed now
+class KeyRemovalPermission {  // says whether expired or evicted keys may be removed now
  public:
   enum class Answer : uint8_t {
     kYes,
     kLater,  // a slow script is running, or data is being loaded
     kNo,     // clients are paused, data is imported, or the server has stopped
   };
-  virtual ~KeyRemoval() = default;
+  virtual ~KeyRemovalPermission() = default;
   virtual Answer Now() const = 0;
 };
 
@@ -79,17 +79,17 @@ class Expiry {  // removes expired keys that no command has found, a little at a
   enum class Cleaning : uint8_t { kClean, kOutOfTime };
 
   // Cleans one database until few of the sampled keys have expired, and few of the sampled hashes have expired fields.
-  Cleaning CleanDatabase(int db, int64_t deadline_us);
-  Cleaning CleanKeys(int db, int64_t deadline_us);    // until few sampled keys are expired
-  Cleaning CleanFields(int db, int64_t deadline_us);  // until few sampled hashes have expired fields
-  bool IsClean(const Sampled& sampled) const;         // few enough of the sampled keys were expired
-  bool IsRemovable(const Entry& entry) const {        // false: another cluster node decides about the key
+  Cleaning PurgeExpiredInDatabase(int db, int64_t deadline_us);
+  Cleaning PurgeExpiredKeys(int db, int64_t deadline_us);    // until few sampled keys are expired
+  Cleaning PurgeExpiredFields(int db, int64_t deadline_us);  // until few sampled hashes have expired fields
+  bool IsClean(const Sampled& sampled) const;                // few enough of the sampled keys were expired
+  bool IsRemovable(const Entry& entry) const {               // false: another cluster node decides about the key
     return !data_.keyspace.hidden().HasKey(entry.Key());
   }
-  Sampled SampleDatabase(int db, int64_t now_ms);            // samples keys and removes the expired ones
-  Sampled SampleFields(int db, int64_t now_ms);              // samples hashes and removes expired fields
+  Sampled SampleAndPurgeKeys(int db, int64_t now_ms);        // samples keys and removes the expired ones
+  Sampled SampleAndPurgeFields(int db, int64_t now_ms);      // samples hashes and removes expired fields
   void NoteTtl(Progress& progress, const Sampled& sampled);  // updates the average remaining time
-  void NextDatabase();                                       // moves on to the next database
+  void AdvanceToNextDatabase();                              // moves on to the next database
   void FinishRound();                                        // updates the statistics
 
   Dataset& data_;

@@ -41,7 +41,7 @@ struct History {                           // the replication history of the dat
   bool IsKnown() const {  // another server may be asked to continue this history
     return data == Data::kWhole || data == Data::kOther;
   }
-  bool Covers(const std::string& asked_id, int64_t from) const {  // a partial resynchronisation is possible
+  bool CanContinue(const std::string& asked_id, int64_t from) const {  // a partial resynchronisation is possible
     return asked_id == id || (former_end >= 0 && asked_id == former_id && from <= former_end);
   }
   // Begins a new history; the old one ends at the current offset.
@@ -54,9 +54,9 @@ struct History {                           // the replication history of the dat
   void Adopt(std::string other_id, int64_t other_offset) {  // replaces this history by another server's
     id = std::move(other_id);
     offset = other_offset;
-    ForgetFormer();
+    ForgetFormerHistory();
   }
-  void ForgetFormer() {  // no replica may continue the former history any more
+  void ForgetFormerHistory() {  // no replica may continue the former history any more
     former_id.assign(kIdLength, '0');
     former_end = -1;
   }

@@ -1,5 +1,5 @@
-// PropagatedCommands: the propagated commands of a command. They have the same result on any server at any time (absolute
-// deadlines, final values). Append-only files and replication streams consist of them.
+// PropagatedCommands: the propagated commands of a command. They have the same result on any server at any time
+// (absolute deadlines, final values). Append-only files and replication streams consist of them.
 #pragma once
 
 #include <cstdint>
@@ -43,25 +43,27 @@ class PropagatedCommands {  // the propagated commands of the open Units
 };
 
 // Commands of one Unit that belong together, at least one. Valid only during the call that receives them.
-class UnitEffects {  // the commands of one Unit that must be replayed together
+class PropagatedGroup {  // the commands of one Unit that must be replayed together
  public:
-  UnitEffects(const PropagatedCommands& effects, size_t first) : UnitEffects(effects, first, effects.Count() - first) {}
-  UnitEffects(const PropagatedCommands& effects, size_t first, size_t count) : effects_(effects), first_(first), count_(count) {}
+  PropagatedGroup(const PropagatedCommands& effects, size_t first)
+      : PropagatedGroup(effects, first, effects.Count() - first) {}
+  PropagatedGroup(const PropagatedCommands& effects, size_t first, size_t count)
+      : effects_(effects), first_(first), count_(count) {}
   size_t Count() const { return count_; }
   JournalEntry operator[](size_t index) const { return effects_[first_ + index]; }
 
  private:
   const PropagatedCommands& effects_;  // contains these commands
-  size_t first_;            // index in effects_
-  size_t count_;            // number of commands
+  size_t first_;                       // index in effects_
+  size_t count_;                       // number of commands
 };
 
 class Journal {  // receives propagated commands (append-only file, replication backlog)
  public:
   virtual ~Journal() = default;
   // Several commands must be replayed all or not at all. Append must not attach or detach a journal.
-  virtual void Append(const UnitEffects& commands) = 0;  // all or none must be replayed
-  virtual size_t BufferedBytes() const { return 0; }     // bytes that wait to be written or sent
+  virtual void Append(const PropagatedGroup& commands) = 0;  // all or none must be replayed
+  virtual size_t BufferedBytes() const { return 0; }         // bytes that wait to be written or sent
 };
 
 // The journals that receive every propagated command, in the order of Attach. Each must be detached first, or outlive
@@ -87,7 +89,7 @@ class Journals {  // all attached journals
     return !list_.empty() && silences_ == 0;
   }
   // Requires: IsRecording().
-  void Append(const UnitEffects& effects) {
+  void Append(const PropagatedGroup& effects) {
     for (Journal* journal : list_) journal->Append(effects);
   }
 
@@ -104,9 +106,9 @@ class Journals {  // all attached journals
 
 // The propagated commands of the running command. By default a command that changed data is propagated unchanged. A
 // handler replaces it if it could have a different result later.
-class Effect {  // what is propagated instead of the running command
+class Propagation {  // what is propagated instead of the running command
  public:
-  explicit Effect(bool recorded) : is_recording_(recorded) {}
+  explicit Propagation(bool recorded) : is_recording_(recorded) {}
 
   // `effect.Replace("SET", key, value, "PXAT", deadline_ms)`: arguments are Bytes or integers. Further calls add
   // commands. Costs nothing unless IsRecording(), else O(bytes).
@@ -123,14 +125,14 @@ class Effect {  // what is propagated instead of the running command
   }
   // Propagates only the commands that Replace adds, before or after this call. For EXEC and scripts, whose inner
   // commands are propagated separately.
-  void Replace() { replaced_ = true; }
+  void Replace() { is_replaced_ = true; }
   bool IsRecording() const { return is_recording_; }  // false: nothing is propagated, so Replace does nothing
-  bool Replaced() const { return replaced_; }  // true: the command itself is not propagated
+  bool IsReplaced() const { return is_replaced_; }    // true: the command itself is not propagated
   // Number and texts of the commands (protocol/request_text.h).
-  size_t Count() const { return text_.empty() ? 0 : later_.size() + 1; }
+  size_t Count() const { return text_.empty() ? 0 : later_begins_.size() + 1; }
   Bytes operator[](size_t index) const {
-    const size_t begin = index == 0 ? 0 : later_[index - 1];
-    const size_t end = index < later_.size() ? later_[index] : text_.size();
+    const size_t begin = index == 0 ? 0 : later_begins_[index - 1];
+    const size_t end = index < later_begins_.size() ? later_begins_[index] : text_.size();
     return Bytes(text_).substr(begin, end - begin);
   }
 
@@ -138,15 +140,15 @@ class Effect {  // what is propagated instead of the running command
   static void Put(RequestWriter& writer, Bytes word) { writer.Word(word); }
   static void Put(RequestWriter& writer, int64_t word) { writer.Integer(word); }
   std::string& Begin() {  // starts the next command
-    replaced_ = true;
-    if (!text_.empty()) later_.push_back(text_.size());
+    is_replaced_ = true;
+    if (!text_.empty()) later_begins_.push_back(text_.size());
     return text_;
   }
 
-  bool is_recording_;              // false: nothing is propagated
-  bool replaced_ = false;      // the command itself is not propagated
-  std::string text_;           // all commands
-  std::vector<size_t> later_;  // where the commands after the first begin
+  bool is_recording_;                 // false: nothing is propagated
+  bool is_replaced_ = false;          // the command itself is not propagated
+  std::string text_;                  // all commands
+  std::vector<size_t> later_begins_;  // where the commands after the first begin
 };
 
 // Frames the propagated commands of one Unit for a file or a stream: adds SELECT where the database changes, and MULTI
@@ -155,7 +157,7 @@ class Effect {  // what is propagated instead of the running command
 // Calls `take.Piece(Bytes)` with each command for `target`, and `take.Select(std::string)` with each SELECT, in order.
 // `selected_db` is the database selected last (-1: none), and is updated.
 template <class Take>
-void FrameEffects(const UnitEffects& effects, JournalEntry::Target target, int& selected_db, Take&& take) {
+void FramePropagatedGroup(const PropagatedGroup& effects, JournalEntry::Target target, int& selected_db, Take&& take) {
   size_t wanted = 0;
   for (size_t i = 0; i < effects.Count(); ++i) wanted += (effects[i].targets & target) != 0 ? 1 : 0;
   if (wanted > 1) take.Piece("*1\r\n$5\r\nMULTI\r\n");

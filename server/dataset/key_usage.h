@@ -23,18 +23,18 @@ class KeyUsage {  // computes the LRU or LFU bits of an entry
            settings_.maxmemory_policy == EvictionPolicy::kVolatileLfu;
   }
   uint32_t BitsForNewKey(int64_t now_ms) const {  // for a new key
-    return IsLfu() ? Pack(now_ms, kFreshCounter) : Seconds(now_ms);
+    return IsLfu() ? Pack(now_ms, kInitialLfuCounter) : Seconds(now_ms);
   }
   uint32_t BitsAfterUse(uint32_t old_bits, int64_t now_ms) const {  // for a key that is used now
-    return IsLfu() ? UsedLfu(old_bits, now_ms) : Seconds(now_ms);
+    return IsLfu() ? LfuBitsAfterUse(old_bits, now_ms) : Seconds(now_ms);
   }
 
-  // OfIdle returns the bits for a key with this idle time (requires !IsLfu()). OfFrequency returns the bits for this
-  // frequency (requires IsLfu()).
-  static uint32_t OfIdle(int64_t idle_seconds, int64_t now_ms) {  // the LRU bits for this idle time
+  // BitsForIdleTime returns the bits for a key with this idle time (requires !IsLfu()). BitsForFrequency returns the
+  // bits for this frequency (requires IsLfu()).
+  static uint32_t BitsForIdleTime(int64_t idle_seconds, int64_t now_ms) {  // the LRU bits for this idle time
     return (Seconds(now_ms) - static_cast<uint32_t>(idle_seconds)) & kMask;
   }
-  static uint32_t OfFrequency(uint32_t counter, int64_t now_ms) { return Pack(now_ms, counter); }  // the LFU bits
+  static uint32_t BitsForFrequency(uint32_t counter, int64_t now_ms) { return Pack(now_ms, counter); }  // the LFU bits
 
   static int64_t IdleSeconds(uint32_t bits, int64_t now_ms) {  // since the key was last used; requires !IsLfu()
     return (Seconds(now_ms) - bits) & kMask;
@@ -45,13 +45,14 @@ class KeyUsage {  // computes the LRU or LFU bits of an entry
   uint32_t Frequency(uint32_t bits, int64_t now_ms) const;  // LFU counter after the decay that is due
 
  private:
-  static constexpr uint32_t kMask = 0xffffff;   // 24 bits
-  static constexpr uint32_t kFreshCounter = 5;  // Redis: LFU_INIT_VAL, so that a new key is not evicted immediately
+  static constexpr uint32_t kMask = 0xffffff;  // 24 bits
+  static constexpr uint32_t kInitialLfuCounter =
+      5;  // Redis: LFU_INIT_VAL, so that a new key is not evicted immediately
 
   static uint32_t Seconds(int64_t now_ms) { return static_cast<uint32_t>(now_ms / 1000) & kMask; }    // the LRU clock
   static uint32_t Minutes(int64_t now_ms) { return static_cast<uint32_t>(now_ms / 60000) & 0xffff; }  // the LFU clock
   static uint32_t Pack(int64_t now_ms, uint32_t counter) { return (Minutes(now_ms) << 8) | counter; }
-  uint32_t UsedLfu(uint32_t old_bits, int64_t now_ms) const;  // decays and perhaps increments the counter
+  uint32_t LfuBitsAfterUse(uint32_t old_bits, int64_t now_ms) const;  // decays and perhaps increments the counter
 
   const Settings& settings_;
   Random& random_;

@@ -72,13 +72,13 @@ void LazyFree::FreeEvicted(EntryPtr entry) {
   if (freed_bytes > 0) evicted_bytes_ += static_cast<uint64_t>(freed_bytes);
 }
 
-void LazyFree::Overwritten(BlobRef value) {
+void LazyFree::FreeOverwritten(BlobRef value) {
   const size_t bytes = value.UsedBytes();
   if (parts_.env.settings.lazyfree_lazy_server_del && bytes >= kFreeLaterFrom)
     parts_.lazy_free_thread.Free(std::move(value), 1, bytes);
 }
 
-void LazyFree::Overwritten(std::unique_ptr<Object> value) {
+void LazyFree::FreeOverwritten(std::unique_ptr<Object> value) {
   const size_t elements = value->Size();
   const bool is_lazy = parts_.env.settings.lazyfree_lazy_server_del && elements >= kFreeLaterFromElements;
   if (!is_lazy && elements < kGiantElements) return;

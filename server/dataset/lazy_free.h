@@ -38,8 +38,8 @@ class LazyFree final : public Disposal {  // frees removed values, now or on the
 
   void FreeExpired(EntryPtr entry) override;     // as lazyfree-lazy-expire says
   void FreeEvicted(EntryPtr entry) override;     // as lazyfree-lazy-eviction says
-  void Overwritten(BlobRef value) override;  // as lazyfree-lazy-server-del says
-  void Overwritten(std::unique_ptr<Object> value) override;
+  void FreeOverwritten(BlobRef value) override;  // as lazyfree-lazy-server-del says
+  void FreeOverwritten(std::unique_ptr<Object> value) override;
 
   uint64_t EvictedBytes() const { return evicted_bytes_; }  // total that evictions have freed so far
 

@@ -3,11 +3,11 @@
 namespace respite {
 
 LazyFreeThread::LazyFreeThread() : worker_([this](std::unique_ptr<Garbage> garbage) { Destroy(std::move(garbage)); }) {
-  worker_.OnThreadStart([this] { BeginThread(); });
+  worker_.SetThreadPrologue([this] { BeginThread(); });
 }
 
 void LazyFreeThread::Push(std::unique_ptr<Garbage> garbage) {
-  if (!worker_.HasThread()) {
+  if (!worker_.EnsureThread()) {
     freed_.fetch_add(garbage->objects, std::memory_order_relaxed);
     return;
   }
@@ -19,7 +19,7 @@ void LazyFreeThread::Push(std::unique_ptr<Garbage> garbage) {
 void LazyFreeThread::BeginThread() {
   if (prologue_) prologue_();
   memory_ = ThreadMemory::OfThisThread();
-  counted_.store(true, std::memory_order_release);
+  is_memory_set_.store(true, std::memory_order_release);
 }
 
 void LazyFreeThread::Destroy(std::unique_ptr<Garbage> garbage) {

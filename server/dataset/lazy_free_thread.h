@@ -25,19 +25,23 @@ class LazyFreeThread {  // a background thread that frees large values and whole
     Push(std::make_unique<Holder<Content>>(std::move(content), objects, bytes));
   }
   // Sets a function that the thread runs first. Must be called before the first Free.
-  void OnThreadStart(std::function<void()> prologue) { prologue_ = std::move(prologue); }  // runs first on the thread
-  // PendingObjects returns the number of objects that wait to be freed, PendingBytes an estimate of their bytes, and Freed the
-  // number of freed objects.
+  void SetThreadPrologue(std::function<void()> prologue) {
+    prologue_ = std::move(prologue);
+  }  // runs first on the thread
+  // PendingObjects returns the number of objects that wait to be freed, PendingBytes an estimate of their bytes, and
+  // Freed the number of freed objects.
   uint64_t PendingObjects() const { return pending_.load(std::memory_order_relaxed); }  // objects that wait to be freed
   size_t PendingBytes() const {  // estimated memory of the waiting objects
     return pending_bytes_.load(std::memory_order_relaxed);
   }
-  uint64_t Freed() const { return freed_.load(std::memory_order_relaxed); }  // objects freed so far (lazyfreed_objects)
-  void ResetFreed() { freed_.store(0, std::memory_order_relaxed); }          // CONFIG RESETSTAT
+  uint64_t FreedObjects() const {
+    return freed_.load(std::memory_order_relaxed);
+  }                                                                         // objects freed so far (lazyfreed_objects)
+  void ResetFreedObjects() { freed_.store(0, std::memory_order_relaxed); }  // CONFIG RESETSTAT
   // Returns the thread's balance for MemoryGauge::UsedBytes. It is negative, because the thread frees memory that other
   // threads allocated.
   int64_t HeldBytes() const {  // allocated minus freed by the thread, so it is negative
-    return counted_.load(std::memory_order_acquire) ? memory_.HeldBytes() : 0;
+    return is_memory_set_.load(std::memory_order_acquire) ? memory_.HeldBytes() : 0;
   }
 
  private:
@@ -60,8 +64,8 @@ class LazyFreeThread {  // a background thread that frees large values and whole
   std::atomic<uint64_t> pending_{0};         // objects that wait
   std::atomic<uint64_t> freed_{0};           // objects freed so far
   std::atomic<size_t> pending_bytes_{0};     // estimated memory of the waiting objects
-  ThreadMemory memory_;                      // of the thread; written once, before counted_ is set
-  std::atomic<bool> counted_{false};         // memory_ is set
+  ThreadMemory memory_;                      // of the thread; written once, before is_memory_set_ is set
+  std::atomic<bool> is_memory_set_{false};   // memory_ is set
   std::function<void()> prologue_;           // runs first on the thread
   Worker<std::unique_ptr<Garbage>> worker_;  // last member: its thread uses the others until it has freed everything
 };

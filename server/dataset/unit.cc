@@ -34,17 +34,17 @@ EntryPtr Unit::Drop(int db, Entry* entry, const KeyEvent& event, Bytes verb) {
     data_.effects.Add(db, words);
   }
   EntryPtr taken = data_.keyspace[db].Take(entry);
-  AlsoTouched(db, taken->Key(), event);
+  ReportChangeUncounted(db, taken->Key(), event);
   return taken;
 }
 
 Entry* Unit::PurgeFields(int db, Entry* entry, size_t limit) {
-  Hash hash({ValueSlot(data_.keyspace[db], entry), data_.limits, judged_ms_});
-  if (!hash.HasExpired()) return entry;
+  Hash hash({ValueSlot(data_.keyspace[db], entry), data_.limits, expiry_now_ms_});
+  if (!hash.HasExpiredFields()) return entry;
   WillChange(db, entry->Key(), entry);
-  AlsoTouched(db, entry->Key(), "hexpired");
-  if (hash.AllExpired()) {
-    data_.stats.expired_fields += hash.CountExpired();
+  ReportChangeUncounted(db, entry->Key(), "hexpired");
+  if (hash.AreAllFieldsExpired()) {
+    data_.stats.expired_fields += hash.CountExpiredFields();
     DropExpired(db, entry, "del");
     return nullptr;
   }
@@ -58,39 +58,39 @@ Entry* Unit::PurgeFields(int db, Entry* entry, size_t limit) {
   return hash.slot().entry();
 }
 
-void Unit::Record(int db, const Effect& effect, std::span<const Bytes> arguments) {
+void Unit::Record(int db, const Propagation& effect, std::span<const Bytes> arguments) {
   if (!IsRecording() || targets_ == JournalEntry::kNobody) return;
-  if (!effect.Replaced()) return data_.effects.Add(db, arguments, targets_);
+  if (!effect.IsReplaced()) return data_.effects.Add(db, arguments, targets_);
   for (size_t i = 0; i < effect.Count(); ++i) data_.effects.AddRequest(db, effect[i], targets_);
 }
 
 void Unit::PurgeLast() {
-  const auto [db, key] = std::move(purge_.back());
-  purge_.pop_back();
-  if (rule_ == ExpiryRule::kPurge) PurgeListed(db, key);
+  const auto [db, key] = std::move(keys_to_purge_.back());
+  keys_to_purge_.pop_back();
+  if (rule_ == ExpiryRule::kPurge) PurgeIfExpired(db, key);
 }
 
-void Unit::PurgeListed(int db, Bytes key) {
+void Unit::PurgeIfExpired(int db, Bytes key) {
   // The command may have stored a new value at the key in the meantime.
   Entry* entry = data_.keyspace[db].Find(key);
   if (entry == nullptr) return;
-  if (entry->IsExpired(judged_ms_)) {
+  if (entry->IsExpired(expiry_now_ms_)) {
     Purge(db, entry);
-  } else if (entry->HasTimedFields()) {
+  } else if (entry->HasFieldDeadlines()) {
     PurgeFields(db, entry);
   }
 }
 
 void Unit::PassToJournals(Bond bond) {
-  if (rule_ != ExpiryRule::kPurge) purge_.clear();
-  for (const auto& [db, key] : purge_) PurgeListed(db, key);
-  purge_.clear();
+  if (rule_ != ExpiryRule::kPurge) keys_to_purge_.clear();
+  for (const auto& [db, key] : keys_to_purge_) PurgeIfExpired(db, key);
+  keys_to_purge_.clear();
   const size_t end = data_.effects.Count();
-  const size_t step = bond == Bond::kApart ? 1 : end - first_effect_;
-  for (size_t first = first_effect_; first < end; first += step) {
-    data_.journals.Append(UnitEffects(data_.effects, first, step));
+  const size_t step = bond == Bond::kApart ? 1 : end - first_own_command_;
+  for (size_t first = first_own_command_; first < end; first += step) {
+    data_.journals.Append(PropagatedGroup(data_.effects, first, step));
   }
-  data_.effects.Truncate(first_effect_);
+  data_.effects.Truncate(first_own_command_);
 }
 
 }  // namespace respite

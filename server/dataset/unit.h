@@ -35,41 +35,41 @@ class Unit {  // one atomic execution: a command, or an EXEC or script with all 
         now_ms_(now_ms),
         rule_(rule),
         origin_(origin),
-        judged_ms_(rule == ExpiryRule::kBelieve ? INT64_MIN : now_ms),
-        first_effect_(data.effects.Count()) {}
+        expiry_now_ms_(rule == ExpiryRule::kBelieve ? INT64_MIN : now_ms),
+        first_own_command_(data.effects.Count()) {}
   Unit(const Unit&) = delete;
   Unit& operator=(const Unit&) = delete;
 
   int64_t now_ms() const { return now_ms_; }  // UNIX time, fixed when the Unit begins
   // Returns the time that deadlines are compared with: under kBelieve it is before every deadline.
-  int64_t judged_ms() const {  // deadlines before it have passed; INT64_MIN while a file or stream is replayed
-    return judged_ms_;
+  int64_t expiry_now_ms() const {  // deadlines before it have passed; INT64_MIN while a file or stream is replayed
+    return expiry_now_ms_;
   }
   Dataset& data() { return data_; }
   // Returns whether commands are replayed. Limits for clients do not apply then, because an acknowledged command must
   // succeed again regardless of the current directives.
-  bool RepeatsRecord() const {  // commands of a file or primary, so limits for clients do not apply
+  bool IsReplaying() const {  // commands of a file or primary, so limits for clients do not apply
     return origin_ == Origin::kRecord;
   }
   bool IsRecording() const { return data_.journals.IsRecording(); }  // a journal receives the propagated commands
 
-  // Tells the keeper of old values (ChangeKeeper) that a key may be about to change. `entry` is its current value; null
-  // if absent.
+  // Tells the keeper of old values (OldValueKeeper) that a key may be about to change. `entry` is its current value;
+  // null if absent.
   void WillChange(int db, Bytes key, const Entry* entry) {  // a key may be about to change
     if (data_.keeper != nullptr) data_.keeper->BeforeChange(db, key, entry);
   }
   // Reports that the running command changed a key. Redis: some commands count several changes to one key in
   // rdb_changes_since_last_save.
-  void Touched(int db, Bytes key, const KeyEvent& event, uint64_t changes = 1) {  // a command changed the key
+  void ReportChange(int db, Bytes key, const KeyEvent& event, uint64_t changes = 1) {  // a command changed the key
     CountChanges(changes);
-    AlsoTouched(db, key, event);
+    ReportChangeUncounted(db, key, event);
   }
-  void AlsoTouched(int db, Bytes key, const KeyEvent& event) {  // a further event of a change already counted
+  void ReportChangeUncounted(int db, Bytes key, const KeyEvent& event) {  // a further event of a change already counted
     if (data_.listener == nullptr) return;
     data_.listener->OnChange(db, key);
     data_.listener->OnEvent(db, key, event);
   }
-  void TouchedSilently(int db, Bytes key) {  // a change without an event (PFCOUNT caches its result)
+  void ReportChangeWithoutEvent(int db, Bytes key) {  // a change without an event (PFCOUNT caches its result)
     CountChanges(1);
     if (data_.listener != nullptr) data_.listener->OnChange(db, key);
   }
@@ -93,7 +93,8 @@ class Unit {  // one atomic execution: a command, or an EXEC or script with all 
   void ReportMiss(int db, Bytes key) {  // a read found no key: counts it, with the event "keymiss"
     ++data_.stats.misses;
     if (data_.listener == nullptr) return;
-    if (!purge_.empty() && purge_.back().first == db && purge_.back().second == key) PurgeLast();
+    if (!keys_to_purge_.empty() && keys_to_purge_.back().first == db && keys_to_purge_.back().second == key)
+      PurgeLast();
     data_.listener->OnEvent(db, key, "keymiss");
   }
   // Reports that these databases are about to lose all their keys, `keys` in total. Redis: the flush counts `keys`
@@ -111,34 +112,34 @@ class Unit {  // one atomic execution: a command, or an EXEC or script with all 
 
   void Purge(int db, Entry* entry);     // removes an expired key now, before a write
   void PurgeLater(int db, Bytes key) {  // removes an expired key when the Unit closes, after a read
-    purge_.emplace_back(db, std::string(key));
+    keys_to_purge_.emplace_back(db, std::string(key));
   }
   // Removes at most `limit` expired fields of a hash, or the whole hash if all have expired. Returns its new entry, or
   // null if it was removed. Requires: the entry has deadlines on fields. Cost: O(expired fields).
   Entry* PurgeFields(int db, Entry* entry, size_t limit = SIZE_MAX);
-  void RemoveMigratedKey(int db, Entry* entry);             // removes a key whose slot has moved to another cluster node
+  void RemoveMigratedKey(int db, Entry* entry);  // removes a key whose slot has moved to another cluster node
   void Evict(int db, Entry* entry, Bytes verb);  // propagates `verb`: DEL or UNLINK
 
   // Records a command that changed data, or the commands that replace it, for propagation.
-  void Record(int db, const Effect& effect, std::span<const Bytes> arguments);  // for propagation
+  void Record(int db, const Propagation& effect, std::span<const Bytes> arguments);  // for propagation
   // Records a command that changes no data but is sent to replicas (PUBLISH).
   void RecordForReplicas(int db, std::span<const Bytes> arguments) {  // only replicas get the command
     if (IsRecording()) data_.effects.Add(db, arguments, JournalEntry::kReplicas & targets_);
   }
-  void RecordFor(uint8_t targets) { targets_ = targets; }  // for the following commands (redis.set_repl)
+  void SetPropagationTargets(uint8_t targets) { targets_ = targets; }  // for the following commands (redis.set_repl)
   void DropRecordedCommands() {  // drops the recorded commands, because the server stops in the middle of the Unit
-    data_.effects.Truncate(first_effect_);
+    data_.effects.Truncate(first_own_command_);
   }
   // Purges expired keys and passes the recorded commands to the journals, as one group that is replayed all or not at
   // all, or each separately. The Unit may then be used again, as a new one.
   void Close(Bond bond = Bond::kTogether) {  // purges expired keys and passes recorded commands to the journals
-    if (!purge_.empty() || data_.effects.Count() != first_effect_) PassToJournals(bond);
+    if (!keys_to_purge_.empty() || data_.effects.Count() != first_own_command_) PassToJournals(bond);
   }
 
  private:
-  void PassToJournals(Bond bond);             // does the work of Close
-  void PurgeLast();                     // purges the last item of purge_
-  void PurgeListed(int db, Bytes key);  // removes it, or its fields, if expired
+  void PassToJournals(Bond bond);          // does the work of Close
+  void PurgeLast();                        // purges the last item of keys_to_purge_
+  void PurgeIfExpired(int db, Bytes key);  // removes it, or its fields, if expired
   // Removes a key that no command deleted, and announces and propagates this.
   EntryPtr Drop(int db, Entry* entry, const KeyEvent& event, Bytes verb);
   void DropExpired(int db, Entry* entry, const KeyEvent& event);  // removes it and frees its value
@@ -146,12 +147,13 @@ class Unit {  // one atomic execution: a command, or an EXEC or script with all 
   Dataset& data_;
   int64_t now_ms_;
   const ExpiryRule rule_;
-  const Origin origin_;                             // whether commands of a file or primary are replayed
-  int64_t judged_ms_;                               // see judged_ms()
-  size_t first_effect_;                             // index of this Unit's first command in Dataset::effects
-  uint64_t changes_ = 0;                            // so far
-  uint8_t targets_ = JournalEntry::kEverybody;      // destinations of the following commands
-  std::vector<std::pair<int, std::string>> purge_;  // expired keys (database, key) to remove when the Unit closes
+  const Origin origin_;                         // whether commands of a file or primary are replayed
+  int64_t expiry_now_ms_;                       // see expiry_now_ms()
+  size_t first_own_command_;                    // index of this Unit's first command in Dataset::effects
+  uint64_t changes_ = 0;                        // so far
+  uint8_t targets_ = JournalEntry::kEverybody;  // destinations of the following commands
+  std::vector<std::pair<int, std::string>>
+      keys_to_purge_;  // expired keys (database, key) to remove when the Unit closes
 };
 
 }  // namespace respite

@@ -23,7 +23,7 @@ bool KeepsAccessData(EvictionPolicy policy) {
 
 std::string_view TypeName(ValueType type) { return kTypeNames[static_cast<size_t>(type)]; }
 
-std::optional<ValueType> TypeNamed(Bytes name) {
+std::optional<ValueType> FindTypeByName(Bytes name) {
   for (size_t i = 0; i < kTypeNames.size(); ++i)
     if (EqualsIgnoreCase(name, kTypeNames[i])) return static_cast<ValueType>(i);
   return std::nullopt;

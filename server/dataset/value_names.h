@@ -13,7 +13,7 @@ namespace respite {
 // Returns "string", "list", "set", "zset", "hash" or "stream".
 std::string_view TypeName(ValueType type);
 // Returns the type with this name, ignoring case.
-std::optional<ValueType> TypeNamed(Bytes name);  // ignoring case; nullopt if unknown
+std::optional<ValueType> FindTypeByName(Bytes name);  // ignoring case; nullopt if unknown
 // Returns "int", "embstr", "raw" …
 std::string_view EncodingName(const Entry& entry);  // OBJECT ENCODING: "int", "raw" …
 // Returns the number for OBJECT REFCOUNT.

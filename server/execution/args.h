@@ -68,9 +68,9 @@ class Args {  // a cursor over the arguments of one command
   }
   // The number of names is limited, because each name costs much more than a look-up. Only for commands, directives and
   // the like, of which a server has a few hundred. Redis: has no such limit, and stalls.
-  void ExpectFewNames() const {  // throws if too many are left
-    constexpr size_t kMostNames = 1024;
-    if (Left() > kMostNames) throw Refusal{refusals::kTooManyNames};
+  void ExpectFewArguments() const {  // throws if too many are left
+    constexpr size_t kMaxNames = 1024;
+    if (Left() > kMaxNames) throw Refusal{refusals::kTooManyNames};
   }
 
   template <class... Types>

@@ -19,10 +19,9 @@ bool Call::MayContinueLater() const {
          static_cast<bool>(services.env.host);
 }
 
-uint64_t Call::LongestText() const {
+uint64_t Call::MaxStringBytes() const {
   constexpr uint64_t kEver = UINT32_MAX;  // an entry stores its size in 32 bits
-  return unit.RepeatsRecord() ? kEver
-                              : std::min(kEver, static_cast<uint64_t>(services.env.settings.proto_max_bulk_len));
+  return unit.IsReplaying() ? kEver : std::min(kEver, static_cast<uint64_t>(services.env.settings.proto_max_bulk_len));
 }
 
 }  // namespace respite

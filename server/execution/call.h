@@ -22,7 +22,7 @@ struct Call {  // a command while its handler runs
   Args args;
   DbView db;
   Reply reply;
-  Effect effect;                        // what is propagated instead of the command, if anything
+  Propagation effect;                   // what is propagated instead of the command, if anything
   int64_t now_ms;                       // wall clock of the Unit
   Random& random;                       // for SPOP and the like
   std::span<const BlobRef> blobs = {};  // own the large arguments
@@ -32,7 +32,7 @@ struct Call {  // a command while its handler runs
 
   // Returns whether a deadline has passed, for example one that the command sets. Always false when a record is
   // replayed.
-  bool HasPassed(int64_t deadline_ms) const { return deadline_ms <= unit.judged_ms(); }
+  bool HasPassed(int64_t deadline_ms) const { return deadline_ms <= unit.expiry_now_ms(); }
   StringContent Value(Bytes word) const {  // to store; a large argument is not copied
     if (word.size() <= StringContent::kInlineMax) return StringContent::Value(word);
     for (const BlobRef& blob : blobs)
@@ -50,9 +50,9 @@ struct Call {  // a command while its handler runs
   void ContinueInNextTurn() { continues_later = true; }
   // It may not in transactions and scripts, when replies are off, and without a host that runs Turns.
   bool MayContinueLater() const;
-  uint64_t LongestText() const;  // limited by proto-max-bulk-len
+  uint64_t MaxStringBytes() const;  // limited by proto-max-bulk-len
   // For example a password.
-  void Redact(size_t index) { session.redacted_words.push_back(index); }  // from SLOWLOG and MONITOR
+  void Redact(size_t index) { session.redacted_arguments.push_back(index); }  // from SLOWLOG and MONITOR
   // A long one is sent without copying.
   void ReplyText(const Entry& entry) {  // replies with a string value
     if (entry.Form() == ValueForm::kBlob) return reply.Bulk(entry.Blob());

@@ -27,13 +27,13 @@ void CallObservers::Detach(CallObserver& observer) {
 // Removes detached listeners, but not during ForEach, which needs stable positions.
 void CallObservers::Tidy() {
   if (depth_ == 0) std::erase_if(listeners_, [](const Listener& listener) { return listener.observer == nullptr; });
-  least_ = {};
+  lowest_limits_ = {};
   for (const Listener& listener : listeners_) {
     if (listener.observer == nullptr) continue;
     const CallLimits& limits = listener.limits;
-    least_ = {.min_duration_us = std::min(least_.min_duration_us, limits.min_duration_us),
-              .from_request_bytes = std::min(least_.from_request_bytes, limits.from_request_bytes),
-              .from_reply_bytes = std::min(least_.from_reply_bytes, limits.from_reply_bytes)};
+    lowest_limits_ = {.min_duration_us = std::min(lowest_limits_.min_duration_us, limits.min_duration_us),
+                      .min_request_bytes = std::min(lowest_limits_.min_request_bytes, limits.min_request_bytes),
+                      .min_reply_bytes = std::min(lowest_limits_.min_reply_bytes, limits.min_reply_bytes)};
   }
 }
 
@@ -47,7 +47,7 @@ void CallObservers::ForEach(Visit&& visit) {
   if (--depth_ == 0) Tidy();
 }
 
-void CallObservers::TellOfCall(const FinishedCall& call) {
+void CallObservers::NotifyOfCall(const FinishedCall& call) {
   ForEach([&call](const Listener& listener) {
     if (listener.limits.IsReachedBy(call)) listener.observer->OnCall(call);
   });
@@ -65,9 +65,9 @@ void CallObservers::OnQueued(const WaitingCall& call) {
   ForEach([&call](const Listener& listener) { listener.observer->OnQueued(call); });
 }
 
-std::vector<Bytes> ShownWords(const Session& session, std::span<const Bytes> arguments) {
+std::vector<Bytes> ArgumentsWithoutSecrets(const Session& session, std::span<const Bytes> arguments) {
   std::vector<Bytes> shown(arguments.begin(), arguments.end());
-  for (size_t index : session.redacted_words) shown[index] = "(redacted)";
+  for (size_t index : session.redacted_arguments) shown[index] = "(redacted)";
   return shown;
 }
 

@@ -68,28 +68,28 @@ class CallObserver {  // is told of each command that ran, waits or was refused
 };
 
 struct CallLimits {  // which calls an observer is told of: those that reach a limit
-  static constexpr int64_t kNoTime = std::numeric_limits<int64_t>::max();  // no call reaches it
-  static constexpr size_t kNoSize = std::numeric_limits<size_t>::max();    // no call reaches it
+  static constexpr int64_t kNoMinDuration = std::numeric_limits<int64_t>::max();  // no call reaches it
+  static constexpr size_t kNoMinBytes = std::numeric_limits<size_t>::max();       // no call reaches it
   static constexpr CallLimits EveryCall() { return {.min_duration_us = std::numeric_limits<int64_t>::min()}; }
 
-  int64_t min_duration_us = kNoTime;            // duration of the call
-  size_t from_request_bytes = kNoSize;  // length of all its arguments in RESP
-  size_t from_reply_bytes = kNoSize;    // length of its reply
+  int64_t min_duration_us = kNoMinDuration;  // duration of the call
+  size_t min_request_bytes = kNoMinBytes;    // length of all its arguments in RESP
+  size_t min_reply_bytes = kNoMinBytes;      // length of its reply
 
-  // Cost: three comparisons, and O(arguments) if from_request_bytes is set.
+  // Cost: three comparisons, and O(arguments) if min_request_bytes is set.
   bool IsReachedBy(const FinishedCall& call) const {  // one limit is enough
-    return call.duration_us >= min_duration_us || call.reply_bytes >= from_reply_bytes ||
-           (from_request_bytes != kNoSize && HasLargeRequest(call));
+    return call.duration_us >= min_duration_us || call.reply_bytes >= min_reply_bytes ||
+           (min_request_bytes != kNoMinBytes && HasLargeRequest(call));
   }
 
  private:
   // It first adds an upper bound per argument. The exact size, with the digits of each length, is computed only near
   // the limit.
   bool HasLargeRequest(const FinishedCall& call) const {
-    constexpr size_t kMostAroundWord = 32;  // "$4294967295\r\n" and "\r\n"
-    size_t bytes = (call.words.size() + 1) * kMostAroundWord;
+    constexpr size_t kMaxBytesAroundArgument = 32;  // "$4294967295\r\n" and "\r\n"
+    size_t bytes = (call.words.size() + 1) * kMaxBytesAroundArgument;
     for (const Bytes word : call.words) bytes += word.size();
-    return bytes >= from_request_bytes && RequestBytes(call.words) >= from_request_bytes;
+    return bytes >= min_request_bytes && RequestBytes(call.words) >= min_request_bytes;
   }
 };
 
@@ -102,7 +102,7 @@ class CallObservers {  // tells all observers of commands
 
   // Cost: one check of CallLimits if no observer wants the call.
   void OnCall(const FinishedCall& call) {  // tells those whose limits it reaches
-    if (least_.IsReachedBy(call)) TellOfCall(call);
+    if (lowest_limits_.IsReachedBy(call)) NotifyOfCall(call);
   }
   void OnRefusal(const RefusedCall& call);
   void OnWait(const WaitingCall& call);
@@ -114,17 +114,17 @@ class CallObservers {  // tells all observers of commands
     CallLimits limits;
   };
 
-  void TellOfCall(const FinishedCall& call);  // tells observers whose limits it reaches
+  void NotifyOfCall(const FinishedCall& call);  // tells observers whose limits it reaches
   template <class Visit>
   void ForEach(Visit&& visit);  // visits attached listeners
   void Tidy();                  // removes detached listeners
 
   std::vector<Listener> listeners_;
-  CallLimits least_;  // the lowest limits of all listeners
-  int depth_ = 0;     // nesting of ForEach
+  CallLimits lowest_limits_;  // the lowest limits of all listeners
+  int depth_ = 0;             // nesting of ForEach
 };
 
 // Returns the arguments of a call without its secrets (Call::Redact).
-std::vector<Bytes> ShownWords(const Session& session, std::span<const Bytes> arguments);
+std::vector<Bytes> ArgumentsWithoutSecrets(const Session& session, std::span<const Bytes> arguments);
 
 }  // namespace respite

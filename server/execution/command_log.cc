@@ -26,20 +26,20 @@ constexpr CommandLog::Subject kLargeRequest = {
     .name = "large-request",
     .from = &Settings::commandlog_request_larger_than,
     .max_records = &Settings::commandlog_large_request_max_len,
-    .limits = [](int64_t from) { return CallLimits{.from_request_bytes = static_cast<size_t>(from)}; },
+    .limits = [](int64_t from) { return CallLimits{.min_request_bytes = static_cast<size_t>(from)}; },
     .figure = [](const FinishedCall& call) { return static_cast<int64_t>(RequestBytes(call.words)); },
 };
 constexpr CommandLog::Subject kLargeReply = {
     .name = "large-reply",
     .from = &Settings::commandlog_reply_larger_than,
     .max_records = &Settings::commandlog_large_reply_max_len,
-    .limits = [](int64_t from) { return CallLimits{.from_reply_bytes = static_cast<size_t>(from)}; },
+    .limits = [](int64_t from) { return CallLimits{.min_reply_bytes = static_cast<size_t>(from)}; },
     .figure = [](const FinishedCall& call) { return static_cast<int64_t>(call.reply_bytes); },
 };
 
 }  // namespace
 
-void CommandLog::AdoptLimit() {
+void CommandLog::ApplyConfiguredLimit() {
   const int64_t from = parts_.env.settings.*subject_.from;
   if (from < 0) return parts_.observers.Detach(*this);
   parts_.observers.Attach(*this, subject_.limits(from));
@@ -58,7 +58,7 @@ void CommandLog::OnCall(const FinishedCall& call) {
   records_.push_front({.id = next_id_++,
                        .unix_time_s = parts_.current_execution.WallMs() / 1000,
                        .figure = subject_.figure(call),
-                       .words = Shorten(ShownWords(call.session, call.words)),
+                       .words = Shorten(ArgumentsWithoutSecrets(call.session, call.words)),
                        .peer = client.addresses.peer,
                        .client_name = client.identity.name});
   Trim();
@@ -66,11 +66,12 @@ void CommandLog::OnCall(const FinishedCall& call) {
 
 std::vector<std::string> CommandLog::Shorten(std::span<const Bytes> arguments) {
   std::vector<std::string> kept;
-  size_t whole = arguments.size() > kWordsMax ? kWordsMax - 1 : arguments.size();
-  kept.reserve(std::min(arguments.size(), kWordsMax));
+  size_t whole = arguments.size() > kMaxShownArguments ? kMaxShownArguments - 1 : arguments.size();
+  kept.reserve(std::min(arguments.size(), kMaxShownArguments));
   for (Bytes word : arguments.first(whole)) {
-    std::string text(word.substr(0, kWordBytesMax));
-    if (word.size() > kWordBytesMax) StrAppend(text, "... (", word.size() - kWordBytesMax, " more bytes)");
+    std::string text(word.substr(0, kMaxShownArgumentBytes));
+    if (word.size() > kMaxShownArgumentBytes)
+      StrAppend(text, "... (", word.size() - kMaxShownArgumentBytes, " more bytes)");
     kept.push_back(std::move(text));
   }
   if (whole < arguments.size()) kept.push_back(StrCat("... (", arguments.size() - whole, " more arguments)"));
@@ -86,15 +87,15 @@ CommandLog* CommandLogs::Find(Bytes name) {
   return nullptr;
 }
 
-void CommandLogs::AdoptLimits() {
-  for (CommandLog* log : {&slow, &large_request, &large_reply}) log->AdoptLimit();
+void CommandLogs::ApplyConfiguredLimits() {
+  for (CommandLog* log : {&slow, &large_request, &large_reply}) log->ApplyConfiguredLimit();
 }
 
-void CommandLatency::AdoptThreshold() {
+void CommandLatency::ApplyConfiguredThreshold() {
   constexpr int64_t kLongestMs = std::numeric_limits<int64_t>::max() / 1000;
   if (!parts_.env.latency.IsOn()) return parts_.observers.Detach(*this);
-  parts_.observers.Attach(*this,
-                          {.min_duration_us = std::min(parts_.env.settings.latency_monitor_threshold, kLongestMs) * 1000});
+  parts_.observers.Attach(
+      *this, {.min_duration_us = std::min(parts_.env.settings.latency_monitor_threshold, kLongestMs) * 1000});
 }
 
 void CommandLatency::OnCall(const FinishedCall& call) {

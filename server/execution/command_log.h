@@ -38,17 +38,17 @@ class CommandLog final : public CallObserver {  // SLOWLOG, or a log of COMMANDL
     int64_t id;
     int64_t unix_time_s;
     int64_t figure;                  // duration in microseconds, or bytes
-    std::vector<std::string> words;  // shortened: at most kWordsMax, each at most kWordBytesMax
+    std::vector<std::string> words;  // shortened: at most kMaxShownArguments, each at most kMaxShownArgumentBytes
     std::string peer;                // address of the client
     std::string client_name;
   };
-  static constexpr size_t kWordsMax = 32;       // Redis: SLOWLOG_ENTRY_MAX_ARGC
-  static constexpr size_t kWordBytesMax = 128;  // Redis: SLOWLOG_ENTRY_MAX_STRING
+  static constexpr size_t kMaxShownArguments = 32;       // Redis: SLOWLOG_ENTRY_MAX_ARGC
+  static constexpr size_t kMaxShownArgumentBytes = 128;  // Redis: SLOWLOG_ENTRY_MAX_STRING
 
-  CommandLog(const Parts& parts, const Subject& subject) : parts_(parts), subject_(subject) { AdoptLimit(); }
+  CommandLog(const Parts& parts, const Subject& subject) : parts_(parts), subject_(subject) { ApplyConfiguredLimit(); }
 
   std::string_view Name() const { return subject_.name; }
-  void AdoptLimit();  // of the directive, after it has changed
+  void ApplyConfiguredLimit();  // of the directive, after it has changed
   void Clear() { records_.clear(); }
   const std::deque<Record>& Records() const { return records_; }  // newest first
   int64_t NextId() const { return next_id_; }                     // of the next record
@@ -71,7 +71,7 @@ struct CommandLogs {  // SLOWLOG and the logs of COMMANDLOG
   explicit CommandLogs(const CommandLog::Parts& parts);
 
   CommandLog* Find(Bytes name);  // ignoring case; null: no such log
-  void AdoptLimits();            // of all logs
+  void ApplyConfiguredLimits();  // of all logs
 
   CommandLog slow;  // SLOWLOG
   CommandLog large_request;
@@ -85,9 +85,9 @@ class CommandLatency final : public CallObserver {  // reports slow commands to 
     const Env& env;
     CallObservers& observers;
   };
-  explicit CommandLatency(const Parts& parts) : parts_(parts) { AdoptThreshold(); }
+  explicit CommandLatency(const Parts& parts) : parts_(parts) { ApplyConfiguredThreshold(); }
 
-  void AdoptThreshold();  // of the directive, after it has changed
+  void ApplyConfiguredThreshold();  // of the directive, after it has changed
 
   void OnCall(const FinishedCall& call) override;  // reports it
 

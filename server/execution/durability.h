@@ -17,8 +17,8 @@ class Durability {  // what execution must know of persistence
     IoError error;  // of the append-only file
   };
   // Then writes must be refused. Cost: two comparisons.
-  virtual std::optional<Trouble> Troubled() const = 0;  // nullopt: none
-  virtual uint64_t JournaledBytes() const = 0;          // since the start
+  virtual std::optional<Trouble> FindPersistenceTrouble() const = 0;  // nullopt: none
+  virtual uint64_t AppendedAofBytes() const = 0;                      // since the start
 };
 
 }  // namespace respite

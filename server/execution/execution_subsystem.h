@@ -31,7 +31,7 @@ struct ExecutionSubsystem {  // what runs the requests and scripts, and what obs
   LateBound<const SlotRouter> router;      // ClusterMode attaches it on a node of a cluster
   LateBound<const Durability> durability;  // StorageSubsystem attaches it
   LateBound<ReplyEditor> reply_editor;     // Lab attaches it during a shuffle
-  RequestFaultsPort faults;                // Lab attaches TEST FAULT and TEST LINT
+  RequestFaultSources faults;              // Lab attaches TEST FAULT and TEST LINT
   CallObservers observers;
   StatsRecorder stats_recorder;
   Monitors monitors;

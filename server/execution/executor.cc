@@ -74,10 +74,10 @@ void Executor::ReadTime() { SetCurrentTime(lap_.NowUs()); }
 
 void Executor::SetCurrentTime(int64_t pace_us) {
   current_execution_.pace_us = pace_us;
-  current_execution_.last_us = parts_.env.clock.MonotonicUsAt(current_execution_.pace_us);
+  current_execution_.last_us = parts_.env.clock.MonotonicUsAtPaceUs(current_execution_.pace_us);
 }
 
-void Executor::LetTimePass() {
+void Executor::AdvanceUnitWallTime() {
   ReadClocks();
   unit_wall_us_ = current_execution_.wall_base_us + current_execution_.last_us;
 }
@@ -85,28 +85,28 @@ void Executor::LetTimePass() {
 const Command* Executor::Resolve(std::span<const Bytes> arguments) const {
   const Command* command = parts_.env.commands.Find(arguments[0]);
   if (command == nullptr || command->subcommands.empty() || arguments.size() < 2) return command;
-  return parts_.env.commands.FindSub(*command, arguments[1]);
+  return parts_.env.commands.FindSubcommand(*command, arguments[1]);
 }
 
 // Returns whether requests were already accepted by another server: the primary, or a cluster node that sends slots.
 inline bool RepeatsRecords(const Session& session) {
-  return session.kind == SessionKind::kPrimary || session.cluster_marks.imports != nullptr;
+  return session.kind == SessionKind::kPrimary || session.cluster_options.imports != nullptr;
 }
 
 // Finds the command of a propagated request, or returns null. Other servers use original command names and may have any
 // version. So commands that rename-command removed are still found, but only those that streams may contain, because a
 // node that sends slots is also a client.
-const Command* Executor::FindForRecord(std::span<const Bytes> arguments) const {
-  const Command* const command = parts_.env.commands.FindHidden(arguments);
-  return command != nullptr && BelongsIntoStreams(*command) ? command : nullptr;
+const Command* Executor::FindReplicatedCommand(std::span<const Bytes> arguments) const {
+  const Command* const command = parts_.env.commands.FindForReplay(arguments);
+  return command != nullptr && IsAllowedInStreams(*command) ? command : nullptr;
 }
 
 Executor::Outcome Executor::Execute(Request& request) {
   Session& session = request.session;
   session.usage.last_command = request.command;
   // A name that is available here may be another command of the other server.
-  if (RepeatsRecords(session) && (request.command == nullptr || parts_.env.commands.HasRenamed())) {
-    if (const Command* original = FindForRecord(request.words)) request.command = original;
+  if (RepeatsRecords(session) && (request.command == nullptr || parts_.env.commands.HasRenamedCommands())) {
+    if (const Command* original = FindReplicatedCommand(request.words)) request.command = original;
   }
   try {
     if (session.kind == SessionKind::kPrimary) return ExecuteForPrimary(request);
@@ -140,9 +140,9 @@ inline Executor::Outcome Executor::ExecuteForClient(Request& request) {
 }
 
 [[gnu::always_inline]] inline Executor::Outcome Executor::ExecuteAccepted(Request& request) {
-  if (IsPaused(request)) return PauseForClients(request);
-  if (IsToQueue(request)) return Queue(request);
-  if (IsOfMigratingKeys(request)) return PauseForMigration(request);
+  if (IsPaused(request)) return PauseForClientPause(request);
+  if (MustQueue(request)) return Queue(request);
+  if (MustWaitForMigration(request)) return PauseForMigration(request);
   return RunToEnd(request);
 }
 
@@ -151,13 +151,13 @@ inline Executor::Outcome Executor::ExecuteForClient(Request& request) {
   if (request.session.blocked_client != nullptr) return Block(request);
   if (request.continues_later) return ContinueLater(request);
   EndRequest(request);
-  if (!parts_.env.phase.HasLateScript()) parts_.blocked_clients.ServeReady();  // else when the script has ended
+  if (!parts_.env.phase.HasBusyScript()) parts_.blocked_clients.RunReadyRequests();  // else when the script has ended
   return Outcome::kDone;
 }
 
 // Streams of the primary, imported slots and import sources are believed: their server decides which keys have expired.
 // On a replica and under import-mode other clients do not see expired keys.
-inline ExpiryRule Executor::RuleFor(const Session& session) const {
+inline ExpiryRule Executor::ExpiryRuleFor(const Session& session) const {
   if (RepeatsRecords(session)) return ExpiryRule::kBelieve;
   if (parts_.role.is_replica) return ExpiryRule::kHide;
   if (!parts_.env.settings.import_mode) [[likely]]
@@ -166,14 +166,14 @@ inline ExpiryRule Executor::RuleFor(const Session& session) const {
 }
 
 [[gnu::always_inline]] inline void Executor::EnforceLimits(Session& session) {
-  if (!parts_.tracking.IsEmpty()) parts_.tracking.KeepWithinLimit();
+  if (!parts_.tracking.IsEmpty()) parts_.tracking.EnforceTableLimit();
   if (parts_.client_memory.IsOver()) parts_.client_memory.EvictClients(&session);
-  if (parts_.env.settings.maxmemory != 0) parts_.eviction.BeforeCommand();
+  if (parts_.env.settings.maxmemory != 0) parts_.eviction.FreeMemoryBeforeCommand();
 }
 
 [[gnu::always_inline]] inline void Executor::PassGates(Request& request) {
   request.flags = EffectiveFlags(parts_.services, request.session, *request.command, request.words);
-  if (request.session.cluster_marks.imports == nullptr) [[likely]] {
+  if (request.session.cluster_options.imports == nullptr) [[likely]] {
     parts_.gates.Pass(request);
   } else {
     parts_.gates.Pass(RequestPath::kImport, request);
@@ -183,19 +183,19 @@ inline ExpiryRule Executor::RuleFor(const Session& session) const {
 [[gnu::always_inline]] inline bool Executor::IsPaused(const Request& request) const {
   // While a slow script runs, no pause ends. So a request that may kill the script must not wait for the end. Slots
   // that arrive are not paused by slots that leave.
-  const uint8_t ignored = request.session.cluster_marks.imports != nullptr ? Pause::kSlotMigration : 0;
-  if (!parts_.pause.Affects(request.flags, ignored) || parts_.env.phase.HasLateScript()) return false;
+  const uint8_t ignored = request.session.cluster_options.imports != nullptr ? Pause::kSlotMigration : 0;
+  if (!parts_.pause.Affects(request.flags, ignored) || parts_.env.phase.HasBusyScript()) return false;
   // Only TEST can move a stopped clock, and so end a pause.
   return !request.session.monitor && request.command->Spec().protection != Protection::kTestCommands;
 }
 
-Executor::Outcome Executor::PauseForClients(const Request& request) {
+Executor::Outcome Executor::PauseForClientPause(const Request& request) {
   PauseRequest(request.session, request.words, {.stage = Progress::Stage::kAgain});
   parts_.clients.AddPaused(request.session);
   return Outcome::kPaused;
 }
 
-[[gnu::always_inline]] inline bool Executor::IsToQueue(const Request& request) {
+[[gnu::always_inline]] inline bool Executor::MustQueue(const Request& request) {
   return request.session.InTransaction() && request.command->Spec().transaction == TransactionRole::kQueued;
 }
 
@@ -209,7 +209,7 @@ Executor::Outcome Executor::Queue(const Request& request) {
   return Outcome::kDone;
 }
 
-[[gnu::always_inline]] inline bool Executor::IsOfMigratingKeys(const Request& request) const {
+[[gnu::always_inline]] inline bool Executor::MustWaitForMigration(const Request& request) const {
   return !parts_.migrating_keys.IsEmpty() &&
          parts_.migrating_keys.MustPause(request.session, *request.command, request.flags, request.words);
 }
@@ -226,7 +226,7 @@ Executor::Outcome Executor::PauseForMigration(const Request& request) {
   current_execution_.session = &request.session;
   current_execution_.words = request.words;
   current_execution_.command = request.command;
-  settled_size_ = 0;
+  kept_output_bytes_ = 0;
   RunHandler(request);
   current_execution_.command = nullptr;
 }
@@ -255,7 +255,7 @@ Executor::Outcome Executor::ContinueLater(const Request& request) {
 
 [[gnu::always_inline]] inline void Executor::EndRequest(const Request& request) {
   Session& session = request.session;
-  FinishReply(session, request.reply_start, settled_size_);
+  FinishReply(session, request.reply_start, kept_output_bytes_);
   SendDeferredPushes(session);
   if (session.kind == SessionKind::kReplica) {
     CloseReplicaThatGotReply(session, request.command, ErrorOf(request), request.reply_start);
@@ -268,7 +268,7 @@ Executor::Outcome Executor::ContinueLater(const Request& request) {
                     .ending = request.ending,
                     .stage = request.progress.stage,
                     .error = ErrorOf(request),
-                    .reply_bytes = BytesSince(session, request.reply_start)});
+                    .reply_bytes = ReplyBytesSince(session, request.reply_start)});
 }
 
 void Executor::PauseRequest(Session& session, std::span<const Bytes> arguments, Progress progress) {
@@ -284,20 +284,20 @@ void Executor::SendDeferredPushes(Session& session) {
 
 // Returns the error. Unless the client is redirected, it must reconnect to a primary, because the rest of its pipeline
 // is not meant for a replica.
-std::string Executor::UnblockByRole(Session& session) const {
-  if (const auto redirection = parts_.gates.ToPrimary(session)) return redirection->text;
+std::string Executor::EndWaitByRoleChange(Session& session) const {
+  if (const auto redirection = parts_.gates.RedirectionToPrimary(session)) return redirection->text;
   session.close_after_reply = true;
   return refusals::kUnblockedByRole;
 }
 
-void Executor::ReplyUnblocked(const BlockedClient& blocked, UnblockReason reason) {
+void Executor::ReplyToEndedWait(const BlockedClient& blocked, UnblockReason reason) {
   Session& session = *blocked.session;
   const size_t reply_start = session.out.Size();
   Reply reply(session.out, session.resp);
   if (reason == UnblockReason::kTimeout) {
     blocked.answer(reply, parts_.services, session);
   } else {
-    const std::string text = reason == UnblockReason::kUnblocked ? refusals::kUnblocked : UnblockByRole(session);
+    const std::string text = reason == UnblockReason::kUnblocked ? refusals::kUnblocked : EndWaitByRoleChange(session);
     reply.Error(text);
     parts_.stats_recorder.CountError(text);
   }
@@ -309,13 +309,13 @@ void Executor::ReplyUnblocked(const BlockedClient& blocked, UnblockReason reason
                     .words = words,
                     .ending = reason == UnblockReason::kTimeout ? Ending::kSucceeded : Ending::kFailed,
                     .stage = Progress::Stage::kAgain,
-                    .reply_bytes = BytesSince(session, reply_start)});
+                    .reply_bytes = ReplyBytesSince(session, reply_start)});
 }
 
 [[gnu::always_inline]] inline void Executor::RunHandler(Request& request) {
   unit_wall_us_ = current_execution_.wall_base_us + current_execution_.last_us;
   const bool is_record = RepeatsRecords(request.session);
-  Unit unit(parts_.data, current_execution_.WallMs(), RuleFor(request.session),
+  Unit unit(parts_.data, current_execution_.WallMs(), ExpiryRuleFor(request.session),
             is_record ? Unit::Origin::kRecord : Unit::Origin::kClient);
   RunHandlerIn(unit, request);
   // Keys that an iteration found are independent, so each is propagated separately. Redis: in a transaction or a script
@@ -323,14 +323,14 @@ void Executor::ReplyUnblocked(const BlockedClient& blocked, UnblockReason reason
   unit.Close(request.command->Is(kTouchesArbitraryKeys) ? Unit::Bond::kApart : Unit::Bond::kTogether);
   if (request.session.blocked_client == nullptr) request.session.history_offset = parts_.data.history.offset;
   if (unit.ChangeCount() == 0 || !unit.IsRecording()) return;
-  request.session.journaled_bytes = parts_.durability->JournaledBytes();
+  request.session.appended_aof_bytes = parts_.durability->AppendedAofBytes();
 }
 
 // Returns the options that the request may not use, or null. A replayed record may have options that clients of this
 // dialect may not use.
 static const Args::HiddenTokens* HiddenTokensOf(const Command& command, const Unit& unit) {
   const Args::HiddenTokens* const hidden = command.hidden_tokens.get();
-  return hidden == nullptr || unit.RepeatsRecord() ? nullptr : hidden;
+  return hidden == nullptr || unit.IsReplaying() ? nullptr : hidden;
 }
 
 void Executor::RunHandlerIn(Unit& unit, Request& request) {
@@ -346,7 +346,7 @@ void Executor::RunHandlerIn(Unit& unit, Request& request) {
             .args = Args(request.words, first_argument, HiddenTokensOf(command, unit)),
             .db = DbView(unit, session.db, !session.no_touch, request.key),
             .reply = Reply(session.out, session.resp, session.reply_form),
-            .effect = Effect(unit.IsRecording()),
+            .effect = Propagation(unit.IsRecording()),
             .now_ms = unit.now_ms(),
             .random = parts_.data.random,
             .blobs = request.blobs,
@@ -375,10 +375,10 @@ void Executor::RunHandlerIn(Unit& unit, Request& request) {
 
 // Records the command under its original name, regardless of rename-command.
 void Executor::Record(Call& call, const Request& request) {
-  if (!parts_.env.commands.HasRenamed()) return call.unit.Record(call.db.Index(), call.effect, request.words);
+  if (!parts_.env.commands.HasRenamedCommands()) return call.unit.Record(call.db.Index(), call.effect, request.words);
   const Command& named = call.command.parent == nullptr ? call.command : *call.command.parent;
   std::vector<Bytes> words(request.words.begin(), request.words.end());
-  if (parts_.env.commands.Renamed(named.full_name) == &named) words[0] = named.full_name;
+  if (parts_.env.commands.FindRenamed(named.full_name) == &named) words[0] = named.full_name;
   call.unit.Record(call.db.Index(), call.effect, words);
 }
 

@@ -2,7 +2,7 @@
 // the way of a request, from top to bottom. No code here depends on a command's name; special
 // properties of a command are in its card (CommandSpec).
 //
-// A command inside a transaction is queued, and later runs through ExecuteWithin, as do the commands of a script.
+// A command inside a transaction is queued, and later runs through ExecuteNested, as do the commands of a script.
 // CallObservers are notified of every call.
 #pragma once
 
@@ -69,7 +69,7 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
     Pause& pause;
     MigratingKeys& migrating_keys;
     ClientFaults& client_faults;
-    const RequestFaultsPort& faults;
+    const RequestFaultSources& faults;
     const LateBound<ReplyEditor>& reply_editor;
     const LateBound<const Durability>& durability;
     const Role& role;
@@ -79,7 +79,7 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   explicit Executor(const Parts& parts)
       : parts_(parts), current_execution_(parts.current_execution), lap_(parts.env.pace) {}
 
-  void ReadClocks() override;                                        // before a series of requests
+  void ReadClocks() override;                                      // before a series of requests
   const Command* Resolve(std::span<const Bytes> arguments) const;  // the command or subcommand; null: none
   Outcome Execute(Request& request);                               // and writes the reply to session.out
   Outcome RunAgain(Session& session, const Command& command, std::span<const Bytes> arguments,
@@ -90,14 +90,14 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
 
   // Runs one command of a transaction or a script, in the Unit of the enclosing command. Appends its reply; a refusal
   // is written as an error reply.
-  void ExecuteWithin(Unit& unit, Session& session, const Command& command, std::span<const Bytes> arguments);
+  void ExecuteNested(Unit& unit, Session& session, const Command& command, std::span<const Bytes> arguments);
   // The output is of a command that runs others (EXEC). It is sent even if a later command turns replies off. If
   // replies are off already, removes the output instead.
-  void SettleReply(Session& session, size_t reply_start);  // even if CLIENT REPLY OFF follows
+  void KeepOutputSoFar(Session& session, size_t reply_start);  // even if CLIENT REPLY OFF follows
   // The output consists of messages. Redis: CLIENT REPLY does not suppress the messages that SUBSCRIBE and similar
   // commands reply with.
   void KeepMessages(const Session& session) {  // whatever CLIENT REPLY says
-    if (!session.IsScript()) settled_size_ = session.out.Size();
+    if (!session.IsScript()) kept_output_bytes_ = session.out.Size();
   }
   // Runs a command of a file that is being loaded. It passes the gates of `path` (kFile or kFixture), is not counted
   // and cannot block; its reply is dropped. Fails with the error that a client would get. Requires: the Unit repeats a
@@ -106,21 +106,21 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
                       std::span<const Bytes> arguments);
   // Reports a refused command of the running transaction or script; the caller writes the reply. `command` is null if
   // there is no such command.
-  void RefuseWithin(Session& session, const Command* command, std::span<const Bytes> arguments, Bytes error);
+  void ReportNestedRefusal(Session& session, const Command* command, std::span<const Bytes> arguments, Bytes error);
   // Applies a fault of TEST FAULT to a command of a transaction. Faults of the connection apply to the reply of the
   // whole request. Returns true if the reply was written and the command must not run.
-  bool AnswersWithFault(Session& session, const Command& command, std::span<const Bytes> arguments);
+  bool ApplyFaultInTransaction(Session& session, const Command& command, std::span<const Bytes> arguments);
   // Applies a fault of TEST FAULT to a command of `caller`'s script in database `db`. Throws a fault of kind kError.
   void ApplyFaultInScript(Session& caller, int db, const Command& command, std::span<const Bytes> arguments);
   // Writes the reply to a request whose wait ended without running it again.
-  void ReplyUnblocked(const BlockedClient& blocked, UnblockReason reason) override;
+  void ReplyToEndedWait(const BlockedClient& blocked, UnblockReason reason) override;
   // While a script lets other clients be served, the Executor behaves as if no command were running.
   struct SavedExecution {  // the running command
     const Command* command;
     const Session* session;
     std::span<const Bytes> words;  // arguments, with the command's name
     int depth;
-    size_t settled_size;  // of the command
+    size_t kept_output_bytes;  // of the command
   };
   SavedExecution SaveExecution();  // lets other clients be served while a script runs
   void RestoreExecution(const SavedExecution& saved);
@@ -129,7 +129,7 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   int64_t UnitWallUs() const { return unit_wall_us_; }  // UNIX time, for TIME
   // For a script that is busy (busy-reply-threshold). Redis: the clock for expiry stands still, so that keys that had
   // not expired at the start of the script do not expire before its end.
-  void LetTimePass();  // the clock of TIME
+  void AdvanceUnitWallTime();  // the clock of TIME
 
  private:
   Outcome ExecuteForClient(Request& request);
@@ -138,12 +138,12 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   Outcome ExecuteAccepted(Request& request);    // it has passed the gates
   Outcome RunToEnd(Request& request);           // runs it and, unless it waits, finishes the reply
 
-  void EnforceLimits(Session& session);                  // of the tracking table, the clients' memory and all memory
-  void PassGates(Request& request);                      // throws the refusal
-  bool IsPaused(const Request& request) const;           // by CLIENT PAUSE
-  static bool IsToQueue(const Request& request);         // in a transaction
-  bool IsOfMigratingKeys(const Request& request) const;  // until a MIGRATE of its keys has ended
-  Outcome PauseForClients(const Request& request);
+  void EnforceLimits(Session& session);                     // of the tracking table, the clients' memory and all memory
+  void PassGates(Request& request);                         // throws the refusal
+  bool IsPaused(const Request& request) const;              // by CLIENT PAUSE
+  static bool MustQueue(const Request& request);            // in a transaction
+  bool MustWaitForMigration(const Request& request) const;  // until a MIGRATE of its keys has ended
+  Outcome PauseForClientPause(const Request& request);
   Outcome Queue(const Request& request);  // until EXEC
   Outcome PauseForMigration(const Request& request);
   void Run(Request& request);                     // its handler
@@ -152,7 +152,7 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   void EndRequest(const Request& request);        // finishes the reply, and tells the observers
 
   void ReadTime();                                            // when a command ends
-  void SetCurrentTime(int64_t pace_us);                             // as the time of the next command
+  void SetCurrentTime(int64_t pace_us);                       // as the time of the next command
   std::optional<Outcome> ApplyFault(const Request& request);  // of TEST FAULT; nullopt: run it
   void AnswerInstead(const Request& request, Bytes reply);    // instead of running it
   // Removes it if the client wants none (CLIENT REPLY), and applies a fault to it. The output before `kept_bytes` is
@@ -162,21 +162,21 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   void PauseFaultyReply(Session& session, size_t reply_start);  // it is incomplete; both require session.fault_state
   // Stores the request for a later Turn.
   void PauseRequest(Session& session, std::span<const Bytes> arguments, Progress progress);
-  void Reject(const Request& request, const Refusal& refusal);           // replies with the refusal
-  const Command* FindForRecord(std::span<const Bytes> arguments) const;  // by its original name
-  Refusal UnknownCommand(std::span<const Bytes> arguments) const;        // the error
+  void Reject(const Request& request, const Refusal& refusal);                   // replies with the refusal
+  const Command* FindReplicatedCommand(std::span<const Bytes> arguments) const;  // by its original name
+  Refusal UnknownCommand(std::span<const Bytes> arguments) const;                // the error
   void RunHandler(Request& request);
   // This server has become a replica.
-  std::string UnblockByRole(Session& session) const;  // returns the error
-  ExpiryRule RuleFor(const Session& session) const;   // whether it sees expired keys
-  void RunHandlerIn(Unit& unit, Request& request);    // as part of the Unit
-  void Record(Call& call, const Request& request);    // for replicas and the append-only file
-  void TrackReads(const Request& request);             // for client-side caching
-  void SendDeferredPushes(Session& session);          // after the reply
-  Bytes ErrorOf(const Request& request) const {       // empty: it was not refused
+  std::string EndWaitByRoleChange(Session& session) const;  // returns the error
+  ExpiryRule ExpiryRuleFor(const Session& session) const;   // whether it sees expired keys
+  void RunHandlerIn(Unit& unit, Request& request);          // as part of the Unit
+  void Record(Call& call, const Request& request);          // for replicas and the append-only file
+  void TrackReads(const Request& request);                  // for client-side caching
+  void SendDeferredPushes(Session& session);                // after the reply
+  Bytes ErrorOf(const Request& request) const {             // empty: it was not refused
     return request.ending == FinishedCall::Ending::kFailed ? Bytes(last_error_) : Bytes();
   }
-  static size_t BytesSince(const Session& session, size_t reply_start) {
+  static size_t ReplyBytesSince(const Session& session, size_t reply_start) {
     return session.out.Size() - std::min(session.out.Size(), reply_start);
   }
   // Closes a replica that would get a reply, as Redis does, because the reply would corrupt its stream. `error` is the
@@ -189,17 +189,17 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
 
   const Parts parts_;  // the objects that it uses
   CurrentExecution& current_execution_;
-  LapTimer lap_;              // reads the clocks
-  int64_t unit_wall_us_ = 0;  // UNIX time, for TIME
-  size_t settled_size_ = 0;   // so much of the running command's output is sent in any case
-  std::string last_error_;    // of the last command that a handler refused
+  LapTimer lap_;                  // reads the clocks
+  int64_t unit_wall_us_ = 0;      // UNIX time, for TIME
+  size_t kept_output_bytes_ = 0;  // so much of the running command's output is sent in any case
+  std::string last_error_;        // of the last command that a handler refused
 };
 
 // Statistics are always recorded, so the recorder is called directly.
 inline void Executor::Tell(const FinishedCall& call) {
   parts_.stats_recorder.OnCall(call);
   parts_.observers.OnCall(call);
-  call.session.redacted_words.clear();
+  call.session.redacted_arguments.clear();
 }
 
 }  // namespace respite

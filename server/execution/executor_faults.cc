@@ -59,12 +59,12 @@ std::optional<Executor::Outcome> Executor::ApplyFault(const Request& request) {
       return Outcome::kDone;
     case Kind::kDelay:
       // While a slow script runs, no delay ends. So a request that may kill the script must not be delayed.
-      if (parts_.env.phase.HasLateScript()) break;
+      if (parts_.env.phase.HasBusyScript()) break;
       PauseRequest(session, request.words, {.has_met_faults = true});
       parts_.client_faults.DelayRequest(session, fault->amount, fault->owner);
       return Outcome::kPaused;
     case Kind::kClose:
-      parts_.client_faults.EndConnection(session);
+      parts_.client_faults.CloseAfterOutput(session);
       return Outcome::kDone;
     case Kind::kDelayReply:
     case Kind::kCut:
@@ -72,7 +72,7 @@ std::optional<Executor::Outcome> Executor::ApplyFault(const Request& request) {
     case Kind::kSilence:
       break;
   }
-  parts_.client_faults.ExpectReply(session, ReplyFaultOf(*fault));
+  parts_.client_faults.SetReplyFault(session, ReplyFaultOf(*fault));
   return std::nullopt;
 }
 
@@ -86,7 +86,7 @@ void Executor::AnswerInstead(const Request& request, Bytes reply) {
   if (!session.replies.IsOn()) ApplyReplyMode(session, reply_start);
 }
 
-bool Executor::AnswersWithFault(Session& session, const Command& command, std::span<const Bytes> arguments) {
+bool Executor::ApplyFaultInTransaction(Session& session, const Command& command, std::span<const Bytes> arguments) {
   if (!parts_.faults) return false;
   const RequestFault* const fault = parts_.faults.Meet({.client = session,
                                                         .db = session.db,
@@ -97,17 +97,17 @@ bool Executor::AnswersWithFault(Session& session, const Command& command, std::s
   if (fault == nullptr) return false;
   const bool is_answer = fault->kind == Kind::kError || fault->kind == Kind::kReply;
   if (!is_answer) {
-    parts_.client_faults.ExpectReply(session, ReplyFaultOf(*fault));
+    parts_.client_faults.SetReplyFault(session, ReplyFaultOf(*fault));
     return false;
   }
   const size_t reply_start = session.out.Size();
   if (fault->kind == Kind::kError) {
-    RefuseWithin(session, &command, arguments, fault->text);
+    ReportNestedRefusal(session, &command, arguments, fault->text);
     Reply(session.out, session.resp).Error(fault->text);
   } else {
     session.out.Append(fault->text);
   }
-  SettleReply(session, reply_start);
+  KeepOutputSoFar(session, reply_start);
   return true;
 }
 
@@ -121,15 +121,15 @@ void Executor::ApplyFaultInScript(Session& caller, int db, const Command& comman
                                                         .is_in_transaction = caller.InTransaction()});
   if (fault == nullptr) return;
   if (fault->kind == Kind::kError) throw Refusal{fault->text};
-  parts_.client_faults.ExpectReply(caller, ReplyFaultOf(*fault));
+  parts_.client_faults.SetReplyFault(caller, ReplyFaultOf(*fault));
 }
 
 void Executor::EndFaultyReply(Session& session, size_t reply_start) {
-  parts_.client_faults.EndReply(session, reply_start);
+  parts_.client_faults.ApplyPendingFault(session, reply_start);
 }
 
 void Executor::PauseFaultyReply(Session& session, size_t reply_start) {
-  parts_.client_faults.PauseReply(session, reply_start);
+  parts_.client_faults.HoldPartialReply(session, reply_start);
 }
 
 }  // namespace respite

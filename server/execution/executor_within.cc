@@ -11,7 +11,7 @@
 
 namespace respite {
 
-void Executor::ExecuteWithin(Unit& unit, Session& session, const Command& command, std::span<const Bytes> arguments) {
+void Executor::ExecuteNested(Unit& unit, Session& session, const Command& command, std::span<const Bytes> arguments) {
   Request request{.session = session, .command = &command, .words = arguments};
   const Command* const outer_command = std::exchange(current_execution_.command, &command);
   const auto outer_words = std::exchange(current_execution_.words, arguments);
@@ -22,21 +22,21 @@ void Executor::ExecuteWithin(Unit& unit, Session& session, const Command& comman
   ++current_execution_.depth;
   if (!parts_.migrating_keys.IsEmpty()) parts_.migrating_keys.NoteWrittenKeys(session.db, command, arguments);
   RunHandlerIn(unit, request);
-  if (!session.IsScript()) SettleReply(session, request.reply_start);
+  if (!session.IsScript()) KeepOutputSoFar(session, request.reply_start);
   current_execution_.command = outer_command;
   current_execution_.words = outer_words;
   ReadTime();
   const int64_t duration_us = current_execution_.last_us - request.started_us;
   const Bytes error = request.ending == FinishedCall::Ending::kFailed ? Bytes(last_error_) : Bytes();
-  const size_t reply_bytes = session.IsScript() ? 0 : BytesSince(session, request.reply_start);
+  const size_t reply_bytes = session.IsScript() ? 0 : ReplyBytesSince(session, request.reply_start);
   Tell(FinishedCall{session, command, arguments, duration_us, request.ending, Progress::Stage::kNew, error,
                     current_execution_.depth, reply_bytes});
   --current_execution_.depth;
 }
 
-void Executor::SettleReply(Session& session, size_t reply_start) {
-  if (session.replies.IsSilent()) session.out.RollBack(std::max(reply_start, settled_size_));
-  settled_size_ = session.out.Size();
+void Executor::KeepOutputSoFar(Session& session, size_t reply_start) {
+  if (session.replies.IsSilent()) session.out.RollBack(std::max(reply_start, kept_output_bytes_));
+  kept_output_bytes_ = session.out.Size();
 }
 
 Result<Done> Executor::Replay(RequestPath path, Unit& unit, Session& session, const Command& command,
@@ -61,13 +61,14 @@ Result<Done> Executor::Replay(RequestPath path, Unit& unit, Session& session, co
   return Failure(error.substr(0, error.find('\r')));
 }
 
-void Executor::RefuseWithin(Session& session, const Command* command, std::span<const Bytes> arguments, Bytes error) {
+void Executor::ReportNestedRefusal(Session& session, const Command* command, std::span<const Bytes> arguments,
+                                   Bytes error) {
   Tell(RefusedCall{session, command, arguments, error, current_execution_.depth + 1});
 }
 
 Executor::SavedExecution Executor::SaveExecution() {
   return {std::exchange(current_execution_.command, nullptr), std::exchange(current_execution_.session, nullptr),
-          current_execution_.words, std::exchange(current_execution_.depth, 0), settled_size_};
+          current_execution_.words, std::exchange(current_execution_.depth, 0), kept_output_bytes_};
 }
 
 void Executor::RestoreExecution(const SavedExecution& saved) {
@@ -75,7 +76,7 @@ void Executor::RestoreExecution(const SavedExecution& saved) {
   current_execution_.session = saved.session;
   current_execution_.words = saved.words;
   current_execution_.depth = saved.depth;
-  settled_size_ = saved.settled_size;
+  kept_output_bytes_ = saved.kept_output_bytes;
 }
 
 }  // namespace respite

@@ -13,7 +13,7 @@ namespace respite {
 enum class Gate : uint8_t {
   kArity,            // the number of arguments
   kProtected,        // enable-debug-command, enable-module-command, test-commands
-  kContent,          // commands that a stream or file may contain: BelongsIntoStreams
+  kContent,          // commands that a stream or file may contain: IsAllowedInStreams
   kAuthentication,   // login
   kTransactions,     // commands not allowed in MULTI
   kScripts,          // commands not allowed in scripts

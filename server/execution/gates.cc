@@ -48,8 +48,8 @@ Refusal InSubscribedMode(Bytes command, const DialectTraits& traits) {
 
 }  // namespace
 
-Refusal Busy(ServerPhase::LateScript kind, const DialectTraits& traits) {
-  const char* const killer = kind == ServerPhase::LateScript::kFunction ? "FUNCTION KILL" : "SCRIPT KILL";
+Refusal Busy(ServerPhase::BusyScriptKind kind, const DialectTraits& traits) {
+  const char* const killer = kind == ServerPhase::BusyScriptKind::kFunction ? "FUNCTION KILL" : "SCRIPT KILL";
   return {"BUSY " + std::string(traits.title) + " is busy running a script. You can only call " + killer +
           " or SHUTDOWN NOSAVE."};
 }
@@ -96,7 +96,7 @@ Guard GuardOf(Protection protection) {
 
 }  // namespace
 
-bool BelongsIntoStreams(const Command& command) {
+bool IsAllowedInStreams(const Command& command) {
   const InStreams given = command.Spec().in_streams;
   if (given != InStreams::kByFlags) return given == InStreams::kYes;
   if (command.Is(kProtected)) return false;
@@ -109,18 +109,19 @@ bool BelongsIntoStreams(const Command& command) {
 }
 
 [[gnu::always_inline]] inline void Gates::CheckContent(const Request& request) const {
-  if (!BelongsIntoStreams(*request.command)) throw Refusal{refusals::kNotOfStreams};
+  if (!IsAllowedInStreams(*request.command)) throw Refusal{refusals::kNotOfStreams};
 }
 
 [[gnu::always_inline]] inline void Gates::CheckArity(const Request& request) const {
   if (!request.command->FitsArity(request.words.size())) throw refusals::WrongArity(*request.command, request.words);
 }
 
-[[gnu::always_inline]] inline void Gates::ArityOfRecord(const Request& request) const {
-  if (!request.command->FitsAnyArity(request.words.size())) throw refusals::WrongArity(*request.command, request.words);
+[[gnu::always_inline]] inline void Gates::CheckArityOfRecord(const Request& request) const {
+  if (!request.command->FitsArityOfAnyVersion(request.words.size()))
+    throw refusals::WrongArity(*request.command, request.words);
 }
 
-[[gnu::always_inline]] inline void Gates::ProtectedCommand(const Request& request) const {
+[[gnu::always_inline]] inline void Gates::CheckProtectedCommand(const Request& request) const {
   if (!request.command->Is(kProtected)) return;
   const auto guard = GuardOf(request.command->Spec().protection);
   const Permission permission = parts_.env.settings.*guard.permission;
@@ -131,14 +132,14 @@ bool BelongsIntoStreams(const Command& command) {
 
 [[gnu::always_inline]] inline void Gates::CheckAuthentication(const Request& request) const {
   if (request.session.authenticated || request.command->Is(kNoAuth)) return;
-  if (parts_.users.LoginRequired()) throw Refusal{refusals::kNoAuth};  // else the password has been removed
+  if (parts_.users.IsLoginRequired()) throw Refusal{refusals::kNoAuth};  // else the password has been removed
 }
 
 [[gnu::always_inline]] inline void Gates::CheckTransactions(const Request& request) const {
   if (request.command->Is(kNoMulti) && request.session.InTransaction()) throw Refusal{refusals::kNotInTransaction};
 }
 
-[[gnu::always_inline]] inline void Gates::UserPermissions(const Request& request) const {
+[[gnu::always_inline]] inline void Gates::CheckUserPermissions(const Request& request) const {
   if (request.session.user->IsUnlimited()) return;
   AclRequest wanted(*request.command, request.words);
   const auto place = request.session.InTransaction() ? AclLogEntry::Context::kMulti : AclLogEntry::Context::kTopLevel;
@@ -148,17 +149,17 @@ bool BelongsIntoStreams(const Command& command) {
   throw Refusal{"NOPERM " + DenialText(*request.session.user, wanted, verdict, DenialDetail::kBrief, traits)};
 }
 
-[[gnu::always_inline]] inline void Gates::OtherNode(const Request& request) const {
+[[gnu::always_inline]] inline void Gates::CheckOtherNode(const Request& request) const {
   if (parts_.router) parts_.router->Check(request);
 }
 
 // Redirects a client of a replica to the primary, if the client follows redirections. Valkey: after READONLY, reads are
 // not redirected, as on a cluster node.
-[[gnu::always_inline]] inline void Gates::OtherServer(const Request& request) const {
+[[gnu::always_inline]] inline void Gates::CheckOtherServer(const Request& request) const {
   if (!parts_.role.is_replica || !request.session.identity.follows_redirects) return;
-  const uint32_t sent_on = request.session.cluster_marks.reads_from_replica ? kWrite : kWrite | kReadOnly;
+  const uint32_t sent_on = request.session.cluster_options.reads_from_replica ? kWrite : kWrite | kReadOnly;
   if ((request.flags & sent_on) == 0) return;
-  if (auto redirection = ToPrimary(request.session)) throw Refusal{std::move(*redirection)};
+  if (auto redirection = RedirectionToPrimary(request.session)) throw Refusal{std::move(*redirection)};
 }
 
 // Refuses commands that need memory if none is left (maxmemory). Queued commands also use memory. Redis: of the
@@ -172,14 +173,14 @@ bool BelongsIntoStreams(const Command& command) {
 }
 
 // Refuses writes after a failed snapshot (stop-writes-on-bgsave-error) or a failed append. Redis: also refuses PING.
-[[gnu::always_inline]] inline void Gates::DiskError(const Request& request) const {
+[[gnu::always_inline]] inline void Gates::CheckDiskError(const Request& request) const {
   if ((request.flags & kWrite) == 0 && !request.command->Spec().reports_disk_trouble) return;
-  if (auto trouble = DiskTrouble(DiskUser::kCommand)) throw Refusal{std::move(*trouble)};
+  if (auto trouble = FindDiskTrouble(DiskUser::kCommand)) throw Refusal{std::move(*trouble)};
 }
 
 // Refuses commands of a subscribed RESP2 client. Under RESP2 replies and messages look alike, so a client that waits
 // for messages gets no other replies.
-[[gnu::always_inline]] inline void Gates::SubscribedMode(const Request& request) const {
+[[gnu::always_inline]] inline void Gates::CheckSubscribedMode(const Request& request) const {
   if (!InSubscribedMode(request.session)) return;
   const Command& command = *request.command;
   if (command.Is(kPubSub) && command.Is(kNoScript)) return;  // SUBSCRIBE and similar commands
@@ -193,32 +194,32 @@ bool BelongsIntoStreams(const Command& command) {
   if ((request.flags & kWrite) != 0 && LacksReplicas()) throw Refusal{refusals::kNoReplicas};
 }
 
-[[gnu::always_inline]] inline void Gates::ReadOnlyReplica(const Request& request) const {
+[[gnu::always_inline]] inline void Gates::CheckReadOnlyReplica(const Request& request) const {
   if ((request.flags & kWrite) != 0 && IsReadOnly()) throw Refusal{refusals::kReadOnlyReplica};
 }
 
-[[gnu::always_inline]] inline void Gates::StaleReplica(const Request& request) const {
+[[gnu::always_inline]] inline void Gates::CheckStaleReplica(const Request& request) const {
   if (IsStale() && !AllHave(request, kStale)) throw Refusal{refusals::kPrimaryDown};
 }
 
-[[gnu::always_inline]] inline void Gates::StillLoading(const Request& request) const {
+[[gnu::always_inline]] inline void Gates::CheckLoading(const Request& request) const {
   const bool is_refused = parts_.env.phase.IsLoading() ? !AllHave(request, kLoading)
                                                        : parts_.env.phase.load() == ServerPhase::Load::kAsync &&
                                                              (request.flags & kNoAsyncLoading) != 0;
   if (!is_refused) return;
-  if (parts_.env.phase.HasLateScript() && request.command->Is(kAllowBusy))
+  if (parts_.env.phase.HasBusyScript() && request.command->Is(kAllowBusy))
     return;  // it may kill a slow script of the file
   throw refusals::LoadingDataset(Named());
 }
 
 // Refuses requests while a slow script runs, because then other clients may only end it.
-[[gnu::always_inline]] inline void Gates::BusyScript(const Request& request) const {
-  if (!parts_.env.phase.HasLateScript() || request.command->Is(kAllowBusy)) return;
-  throw refusals::Busy(parts_.env.phase.late_script(), Named());
+[[gnu::always_inline]] inline void Gates::CheckBusyScript(const Request& request) const {
+  if (!parts_.env.phase.HasBusyScript() || request.command->Is(kAllowBusy)) return;
+  throw refusals::Busy(parts_.env.phase.busy_script(), Named());
 }
 
 // Redis: treats a monitor as a replica, also in the error text.
-[[gnu::always_inline]] inline void Gates::FollowerWithoutKeys(const Request& request) const {
+[[gnu::always_inline]] inline void Gates::CheckFollowerKeyAccess(const Request& request) const {
   const bool follows = request.session.monitor || request.session.kind == SessionKind::kReplica;
   if (!follows || (request.flags & (kWrite | kReadOnly | kMayReplicate)) == 0) return;
   throw Refusal{refusals::kReplicaWithoutKeys};
@@ -226,10 +227,10 @@ bool BelongsIntoStreams(const Command& command) {
 
 const DialectTraits& Gates::Traits() const { return DialectOf(parts_.env.settings.emulate).traits; }
 
-DialectTraits Gates::Named() const { return NamedTraits(parts_.env.settings); }
+DialectTraits Gates::Named() const { return TraitsWithProductNames(parts_.env.settings); }
 
-std::optional<Refusal> Gates::DiskTrouble(DiskUser user) const {
-  const auto trouble = parts_.durability->Troubled();
+std::optional<Refusal> Gates::FindDiskTrouble(DiskUser user) const {
+  const auto trouble = parts_.durability->FindPersistenceTrouble();
   if (!trouble) return std::nullopt;
   const bool is_script = user == DiskUser::kScript;
   if (trouble->place == Durability::Trouble::Place::kSnapshot) {
@@ -239,7 +240,7 @@ std::optional<Refusal> Gates::DiskTrouble(DiskUser user) const {
   return is_script ? refusals::AofFailedForScripts(reason, Named()) : refusals::AofFailed(reason);
 }
 
-std::optional<Refusal> Gates::ToPrimary(const Session& session) const {
+std::optional<Refusal> Gates::RedirectionToPrimary(const Session& session) const {
   const auto& primary = parts_.env.settings.replicaof;
   if (!session.identity.follows_redirects || !primary || parts_.router) return std::nullopt;
   return Refusal{.text = StrCat("REDIRECT ", primary->host, ":", primary->port), .is_redirect = true};
@@ -261,23 +262,23 @@ template <RequestPath kPath>
 inline void Gates::PassOn(const Request& request) const {
   constexpr bool kIsRecord =
       kPath == RequestPath::kFile || kPath == RequestPath::kPrimary || kPath == RequestPath::kImport;
-  Ask<kPath, Gate::kArity, kIsRecord ? &Gates::ArityOfRecord : &Gates::CheckArity>(request);
-  Ask<kPath, Gate::kProtected, &Gates::ProtectedCommand>(request);
+  Ask<kPath, Gate::kArity, kIsRecord ? &Gates::CheckArityOfRecord : &Gates::CheckArity>(request);
+  Ask<kPath, Gate::kProtected, &Gates::CheckProtectedCommand>(request);
   Ask<kPath, Gate::kContent, &Gates::CheckContent>(request);
   Ask<kPath, Gate::kAuthentication, &Gates::CheckAuthentication>(request);
   Ask<kPath, Gate::kTransactions, &Gates::CheckTransactions>(request);
-  Ask<kPath, Gate::kPermissions, &Gates::UserPermissions>(request);
-  Ask<kPath, Gate::kOtherNode, &Gates::OtherNode>(request);
-  Ask<kPath, Gate::kOtherServer, &Gates::OtherServer>(request);
+  Ask<kPath, Gate::kPermissions, &Gates::CheckUserPermissions>(request);
+  Ask<kPath, Gate::kOtherNode, &Gates::CheckOtherNode>(request);
+  Ask<kPath, Gate::kOtherServer, &Gates::CheckOtherServer>(request);
   Ask<kPath, Gate::kMemory, &Gates::CheckMemory>(request);
-  Ask<kPath, Gate::kDiskError, &Gates::DiskError>(request);
+  Ask<kPath, Gate::kDiskError, &Gates::CheckDiskError>(request);
   Ask<kPath, Gate::kReplicas, &Gates::CheckReplicas>(request);
-  Ask<kPath, Gate::kReadOnlyReplica, &Gates::ReadOnlyReplica>(request);
-  Ask<kPath, Gate::kSubscribedMode, &Gates::SubscribedMode>(request);
-  Ask<kPath, Gate::kStale, &Gates::StaleReplica>(request);
-  Ask<kPath, Gate::kLoading, &Gates::StillLoading>(request);
-  Ask<kPath, Gate::kBusyScript, &Gates::BusyScript>(request);
-  Ask<kPath, Gate::kFollower, &Gates::FollowerWithoutKeys>(request);
+  Ask<kPath, Gate::kReadOnlyReplica, &Gates::CheckReadOnlyReplica>(request);
+  Ask<kPath, Gate::kSubscribedMode, &Gates::CheckSubscribedMode>(request);
+  Ask<kPath, Gate::kStale, &Gates::CheckStaleReplica>(request);
+  Ask<kPath, Gate::kLoading, &Gates::CheckLoading>(request);
+  Ask<kPath, Gate::kBusyScript, &Gates::CheckBusyScript>(request);
+  Ask<kPath, Gate::kFollower, &Gates::CheckFollowerKeyAccess>(request);
 }
 
 void Gates::Pass(const Request& request) const { PassOn<RequestPath::kClient>(request); }

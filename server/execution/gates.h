@@ -26,7 +26,7 @@ inline constexpr char kPrimaryDown[] =
     "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.";
 inline constexpr char kOutOfMemory[] = "OOM command not allowed when used memory > 'maxmemory'.";
 // Returns the error of other clients during a late script. Requires: not kNone.
-Refusal Busy(ServerPhase::LateScript kind, const DialectTraits& traits);
+Refusal Busy(ServerPhase::BusyScriptKind kind, const DialectTraits& traits);
 Refusal SnapshotFailed(const DialectTraits& traits);  // the error of writes after a failed snapshot
 inline constexpr char kNoReplicas[] = "NOREPLICAS Not enough good replicas to write.";
 
@@ -48,7 +48,7 @@ inline uint32_t EffectiveFlags(const Services& services, const Session& session,
 
 // Allowed are commands that change data or scripts, send messages, or may be called by scripts. Protected and
 // administrative (kAdmin) commands and commands to other servers are not allowed.
-bool BelongsIntoStreams(const Command& command);  // a primary's stream, an append-only file or a fixture
+bool IsAllowedInStreams(const Command& command);  // a primary's stream, an append-only file or a fixture
 
 class Gates {  // the reasons to refuse a command before it runs
  public:
@@ -71,37 +71,37 @@ class Gates {  // the reasons to refuse a command before it runs
   // Returns why a write or a script must be refused because its changes could not be persisted, or nullopt. Cost: one
   // or two comparisons.
   enum class DiskUser : uint8_t { kCommand, kScript };
-  std::optional<Refusal> DiskTrouble(DiskUser user) const;  // why writes must be refused, or nullopt
-  bool LacksReplicas() const;                               // fewer than min-replicas-to-write
+  std::optional<Refusal> FindDiskTrouble(DiskUser user) const;  // why writes must be refused, or nullopt
+  bool LacksReplicas() const;                                   // fewer than min-replicas-to-write
   bool IsReadOnly() const { return parts_.role.IsReadOnly(parts_.env.settings); }  // clients may not write
   // For a client of a replica that follows redirections. Cluster nodes redirect by slot instead.
-  std::optional<Refusal> ToPrimary(const Session& session) const;            // or nullopt
-  bool IsStale() const { return parts_.role.IsStale(parts_.env.settings); }  // its data must not be read
+  std::optional<Refusal> RedirectionToPrimary(const Session& session) const;  // or nullopt
+  bool IsStale() const { return parts_.role.IsStale(parts_.env.settings); }   // its data must not be read
 
  private:
   using GateMember = void (Gates::*)(const Request& request) const;
   template <RequestPath kPath, Gate kGate, GateMember kMember>
   void Ask(const Request& request) const;  // calls kMember unless the rule of kGate and kPath is to skip it
   template <RequestPath kPath>
-  void PassOn(const Request& request) const;               // checks the gates of kPath, in order
-  void CheckContent(const Request& request) const;              // a stream may contain it
-  void CheckArity(const Request& request) const;                // the number of arguments
-  void ArityOfRecord(const Request& request) const;        // also allows the arities of other versions
-  void ProtectedCommand(const Request& request) const;     // enable-debug-command and the like
-  void CheckAuthentication(const Request& request) const;       // the client has logged in
-  void CheckTransactions(const Request& request) const;         // MULTI allows it
-  void UserPermissions(const Request& request) const;      // ACL rules allow it
-  void OtherNode(const Request& request) const;            // redirects by slot, in a cluster
-  void OtherServer(const Request& request) const;          // redirects from a replica to its primary
-  void CheckMemory(const Request& request) const;               // maxmemory allows it
-  void DiskError(const Request& request) const;            // snapshots and the append-only file do not fail
-  void CheckReplicas(const Request& request) const;             // min-replicas-to-write
-  void ReadOnlyReplica(const Request& request) const;      // replica-read-only
-  void StaleReplica(const Request& request) const;         // replica-serve-stale-data
-  void SubscribedMode(const Request& request) const;       // RESP2 with subscriptions
-  void StillLoading(const Request& request) const;         // the data set
-  void BusyScript(const Request& request) const;           // a slow script runs
-  void FollowerWithoutKeys(const Request& request) const;  // replicas and monitors may not use keys
+  void PassOn(const Request& request) const;                  // checks the gates of kPath, in order
+  void CheckContent(const Request& request) const;            // a stream may contain it
+  void CheckArity(const Request& request) const;              // the number of arguments
+  void CheckArityOfRecord(const Request& request) const;      // also allows the arities of other versions
+  void CheckProtectedCommand(const Request& request) const;   // enable-debug-command and the like
+  void CheckAuthentication(const Request& request) const;     // the client has logged in
+  void CheckTransactions(const Request& request) const;       // MULTI allows it
+  void CheckUserPermissions(const Request& request) const;    // ACL rules allow it
+  void CheckOtherNode(const Request& request) const;          // redirects by slot, in a cluster
+  void CheckOtherServer(const Request& request) const;        // redirects from a replica to its primary
+  void CheckMemory(const Request& request) const;             // maxmemory allows it
+  void CheckDiskError(const Request& request) const;          // snapshots and the append-only file do not fail
+  void CheckReplicas(const Request& request) const;           // min-replicas-to-write
+  void CheckReadOnlyReplica(const Request& request) const;    // replica-read-only
+  void CheckStaleReplica(const Request& request) const;       // replica-serve-stale-data
+  void CheckSubscribedMode(const Request& request) const;     // RESP2 with subscriptions
+  void CheckLoading(const Request& request) const;            // the data set
+  void CheckBusyScript(const Request& request) const;         // a slow script runs
+  void CheckFollowerKeyAccess(const Request& request) const;  // replicas and monitors may not use keys
 
   const DialectTraits& Traits() const;  // of the emulated version
   DialectTraits Named() const;          // Traits with product names for errors

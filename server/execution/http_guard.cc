@@ -14,7 +14,8 @@ void HttpGuard::Abort(Session& session) {
   if (logged_ms_ == kNever || now_ms - logged_ms_ > kMinLogIntervalMs) {
     logged_ms_ = now_ms;
     // Redis: shows every Unix socket under this name here.
-    const std::string peer = session.addresses.unix_socket ? "/unixsocket:0" : WithoutBrackets(session.addresses.peer);
+    const std::string peer =
+        session.addresses.is_unix_socket ? "/unixsocket:0" : RemoveIpv6Brackets(session.addresses.peer);
     parts_.env.log.Warning(
         "Possible SECURITY ATTACK detected. It looks like somebody is sending POST or Host: commands to Redis. This is "
         "likely due to an attacker attempting to use Cross Protocol Scripting to compromise your Redis instance. "

@@ -27,7 +27,7 @@ class HttpGuard {  // closes connections of browsers
 
  private:
   static constexpr int64_t kMinLogIntervalMs = 60'000;  // so that an attacker cannot fill the disk through the log
-  static constexpr int64_t kNever = -1;        // nothing was logged yet
+  static constexpr int64_t kNever = -1;                 // nothing was logged yet
 
   const Parts parts_;           // the objects that it uses
   int64_t logged_ms_ = kNever;  // Pace time of the last log line

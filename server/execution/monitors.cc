@@ -25,19 +25,19 @@ void Monitors::Remove(Session& session) {
 
 void Monitors::OnCall(const FinishedCall& call) {
   // A blocking command was already shown when the wait began. Redis: a request that CLIENT PAUSE paused is never shown.
-  if (call.stage != Progress::Stage::kAgain) ShowIfPublic(call.session, call.command, call.words);
+  if (call.stage != Progress::Stage::kAgain) ShowUnlessHidden(call.session, call.command, call.words);
 }
 
 void Monitors::OnRefusal(const RefusedCall& call) {
   // Redis: shows a refused EXEC, so that monitors see where the transaction ends.
   const bool ends_transaction =
       call.command != nullptr && call.depth == 0 && call.command->Spec().transaction == TransactionRole::kExecutes;
-  if (ends_transaction) ShowIfPublic(call.session, *call.command, call.words);
+  if (ends_transaction) ShowUnlessHidden(call.session, *call.command, call.words);
 }
 
-void Monitors::OnWait(const WaitingCall& call) { ShowIfPublic(call.session, call.command, call.words); }
+void Monitors::OnWait(const WaitingCall& call) { ShowUnlessHidden(call.session, call.command, call.words); }
 
-void Monitors::ShowIfPublic(const Session& session, const Command& command, std::span<const Bytes> arguments) {
+void Monitors::ShowUnlessHidden(const Session& session, const Command& command, std::span<const Bytes> arguments) {
   if ((command.flags & (kSkipMonitor | kAdmin)) == 0) Show(session, arguments);
 }
 
@@ -48,7 +48,7 @@ void Monitors::Show(const Session& session, std::span<const Bytes> arguments) {
     if (monitor->replies.IsOff() || monitor->close_after_reply) continue;
     Reply(monitor->out, monitor->resp).Simple(line);
     parts_.clients.QueueFlush(*monitor);
-    parts_.limits.CheckOutput(*monitor, parts_.current_execution.NowMs(), ClientLimits::Moment::kReply);
+    parts_.limits.EnforceOutputLimit(*monitor, parts_.current_execution.NowMs(), ClientLimits::Moment::kReply);
   }
 }
 
@@ -57,7 +57,7 @@ std::string Monitors::Line(const Session& session, std::span<const Bytes> argume
   const std::string micros = std::to_string(wall_us % 1000000);
   std::string line = StrCat(wall_us / 1000000, ".", std::string(6 - micros.size(), '0'), micros, " [", session.db, " ",
                             PeerOf(session), "]");
-  for (Bytes word : ShownWords(session, arguments)) {
+  for (Bytes word : ArgumentsWithoutSecrets(session, arguments)) {
     line += ' ';
     AppendQuoted(line, word);
   }
@@ -66,7 +66,7 @@ std::string Monitors::Line(const Session& session, std::span<const Bytes> argume
 
 std::string Monitors::PeerOf(const Session& session) const {
   if (session.IsScript()) return "lua";
-  return session.addresses.unix_socket ? "unix:" + parts_.env.settings.unixsocket : session.addresses.peer;
+  return session.addresses.is_unix_socket ? "unix:" + parts_.env.settings.unixsocket : session.addresses.peer;
 }
 
 }  // namespace respite

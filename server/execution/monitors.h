@@ -27,12 +27,12 @@ class Monitors final : public CallObserver {  // clients in MONITOR mode, which 
   explicit Monitors(const Parts& parts) : parts_(parts) {}
 
   bool IsEmpty() const { return sessions_.empty(); }  // no client is a monitor
-  void Add(Session& session);                       // starts MONITOR
+  void Add(Session& session);                         // starts MONITOR
   // Also called for a session that closes. Does nothing if the session is not a monitor.
   void Remove(Session& session);  // ends MONITOR
 
   // A script must appear before the commands that they call. Requires: its card has kSkipMonitor.
-  void ShowBegun(const Session& session, std::span<const Bytes> arguments) {  // before its effects
+  void ShowRunningScript(const Session& session, std::span<const Bytes> arguments) {  // before its effects
     if (!IsEmpty()) Show(session, arguments);
   }
 
@@ -41,7 +41,7 @@ class Monitors final : public CallObserver {  // clients in MONITOR mode, which 
   void OnWait(const WaitingCall& call) override;
 
  private:
-  void ShowIfPublic(const Session& session, const Command& command, std::span<const Bytes> arguments);
+  void ShowUnlessHidden(const Session& session, const Command& command, std::span<const Bytes> arguments);
   void Show(const Session& session, std::span<const Bytes> arguments);               // to all monitors
   std::string Line(const Session& session, std::span<const Bytes> arguments) const;  // the text of MONITOR
   std::string PeerOf(const Session& session) const;                                  // address, as MONITOR shows it

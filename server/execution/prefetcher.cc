@@ -40,7 +40,7 @@ const std::vector<Prefetcher::Resolved>& Prefetcher::Resolve(const RequestBatch&
     size_t key = command == nullptr ? 0 : command->prefetch_key_index;
     if (key == 0 || key >= words.size() || batch.requests.size() == 1) continue;
     hashes_.push_back(data.Hash(words[key]));
-    command->Is(kDenyOom) ? data.PrefetchPlace(hashes_.back()) : data.PrefetchBucket(hashes_.back());
+    command->Is(kDenyOom) ? data.PrefetchForInsert(hashes_.back()) : data.PrefetchBucket(hashes_.back());
     resolved_.back().key = {words[key], hashes_.back()};
     if (command->Spec().group == CommandGroup::kList) {
       list_lookups_.push_back({words[key], EndOf(*command), hashes_.back()});
@@ -50,29 +50,29 @@ const std::vector<Prefetcher::Resolved>& Prefetcher::Resolve(const RequestBatch&
     if (member > key && member < words.size()) lookups_.push_back({words[key], words[member], hashes_.back()});
   }
   for (uint64_t hash : hashes_) data.PrefetchEntry(hash);
-  if (!lookups_.empty()) FetchMembers(data);
-  if (!list_lookups_.empty()) FetchEnds(data);
+  if (!lookups_.empty()) PrefetchMembers(data);
+  if (!list_lookups_.empty()) PrefetchListEnds(data);
   return resolved_;
 }
 
-void Prefetcher::FetchMembers(const Database& data) {
+void Prefetcher::PrefetchMembers(const Database& data) {
   hints_.clear();
   for (const MemberLookup& lookup : lookups_) {
     const Entry* entry = data.Find(lookup.key, lookup.key_hash);
     if (entry != nullptr) hints_.emplace_back(*entry, lookup.member);
   }
-  for (const MemberHint& hint : hints_) hint.FetchMember();
+  for (const MemberHint& hint : hints_) hint.PrefetchMember();
 }
 
-void Prefetcher::FetchEnds(const Database& data) {
+void Prefetcher::PrefetchListEnds(const Database& data) {
   list_hints_.clear();
   for (const ListLookup& lookup : list_lookups_) {
     const Entry* entry = data.Find(lookup.key, lookup.key_hash);
     if (entry != nullptr) list_hints_.emplace_back(*entry, lookup.end);
   }
-  for (const ListHint& hint : list_hints_) hint.FetchChunk();
-  for (const ListHint& hint : list_hints_) hint.FetchBlock();
-  for (const ListHint& hint : list_hints_) hint.FetchElement();
+  for (const ListHint& hint : list_hints_) hint.PrefetchChunk();
+  for (const ListHint& hint : list_hints_) hint.PrefetchBlock();
+  for (const ListHint& hint : list_hints_) hint.PrefetchElement();
 }
 
 }  // namespace respite

@@ -44,8 +44,8 @@ class Prefetcher {  // fetches the data of several requests into the cache befor
     uint64_t key_hash;
   };
 
-  void FetchMembers(const Database& data);  // of lookups_
-  void FetchEnds(const Database& data);     // of list_lookups_
+  void PrefetchMembers(const Database& data);   // of lookups_
+  void PrefetchListEnds(const Database& data);  // of list_lookups_
 
   const Parts parts_;                     // the objects that it uses
   std::vector<Resolved> resolved_;        // one for each request of the batch

@@ -53,7 +53,7 @@ Pump::Outcome Pump::Run(Session& session) {
   EndRun();
   batch_.Clear();
   session.in.SaveRest();
-  if (parts_.client_memory.IsOn()) parts_.client_memory.Update(session);
+  if (parts_.client_memory.IsOn()) parts_.client_memory.Remeasure(session);
   if (!session.out.IsEmpty() || session.close_after_reply)
     QueueReplies(session, parts_.clients.MessageCount() != messages);
   return outcome;
@@ -71,7 +71,7 @@ void Pump::StartRun() {
 // after the messages. Its input is not read until then, so messages do not pile up.
 void Pump::QueueReplies(Session& session, bool caused_messages) {
   Clients& clients = parts_.clients;
-  if (caused_messages && clients.IsBehind()) {
+  if (caused_messages && clients.HasUnsentMessages()) {
     clients.QueueMessages(session);
   } else {
     clients.QueueFlush(session);
@@ -110,12 +110,12 @@ Pump::Outcome Pump::PumpOutcomeOf(RequestRunner::Outcome outcome) {
 }
 
 Pump::Outcome Pump::RunGroups(Session& session) {
-  for (size_t done = 0; done < kShareOfTurn; done += batch_.requests.size()) {
+  for (size_t done = 0; done < kMaxRequestsPerTurn; done += batch_.requests.size()) {
     RequestParser::Status status = ParseGroup(session);
     Outcome outcome = RunGroup(session);
     if (outcome != Outcome::kIdle) return outcome;
     if (status == RequestParser::Status::kError) {
-      FailProtocol(session);
+      CloseAfterProtocolError(session);
       return Outcome::kClosing;
     }
     if (status == RequestParser::Status::kIncomplete) return Outcome::kIdle;
@@ -130,7 +130,7 @@ RequestParser::Status Pump::ParseGroup(Session& session) {
   const int64_t most =
       session.kind == SessionKind::kPrimary ? kLongestArgument : parts_.env.settings.proto_max_bulk_len;
   const RequestLimits limits{.max_bulk_bytes = std::min(most, kLongestArgument),
-                             .authenticated = session.authenticated || !parts_.users.LoginRequired()};
+                             .authenticated = session.authenticated || !parts_.users.IsLoginRequired()};
   // Before login requests are parsed one by one, because AUTH changes the limits. A large argument ends a group,
   // because it cannot be unread.
   size_t group = limits.authenticated ? Prefetcher::kMaxGroupRequests : 1;
@@ -143,14 +143,14 @@ RequestParser::Status Pump::ParseGroup(Session& session) {
 
 // Adds the large arguments of the batch to the memory of the client. A large argument may arrive in one read, before
 // the client's memory was measured, so it is measured here.
-void Pump::MeasureBigArguments(Session& session) {
+void Pump::MeasureLargeArguments(Session& session) {
   size_t bytes = 0;
   for (const BlobRef& blob : batch_.blobs) bytes += blob.Capacity();
-  parts_.client_memory.Update(session, bytes);
+  parts_.client_memory.Remeasure(session, bytes);
 }
 
 Pump::Outcome Pump::RunGroup(Session& session) {
-  if (!batch_.blobs.empty() && parts_.client_memory.IsOn()) MeasureBigArguments(session);
+  if (!batch_.blobs.empty() && parts_.client_memory.IsOn()) MeasureLargeArguments(session);
   const auto& resolved = prefetcher_.Resolve(batch_, session.db);
   for (size_t i = 0; i < batch_.requests.size(); ++i) {
     auto words = batch_.Words(batch_.requests[i]);
@@ -166,9 +166,9 @@ Pump::Outcome Pump::RunGroup(Session& session) {
       if (i + 1 < batch_.requests.size()) session.in.Unread(batch_, i + 1);
       return outcome;
     }
-    if (session.out.HeldBytes() > Session::kFreeOutputBytes) {
-      parts_.limits.CheckOutput(session, parts_.current_execution.NowMs(), ClientLimits::Moment::kReply);
-      if (parts_.client_memory.IsOn()) parts_.client_memory.Update(session);
+    if (session.out.HeldBytes() > Session::kUncountedOutputBytes) {
+      parts_.limits.EnforceOutputLimit(session, parts_.current_execution.NowMs(), ClientLimits::Moment::kReply);
+      if (parts_.client_memory.IsOn()) parts_.client_memory.Remeasure(session);
     }
     if (session.closing || session.close_after_reply) return Outcome::kClosing;
     if (i + 1 < batch_.requests.size() && IsTurnUsedUp()) {
@@ -187,7 +187,7 @@ void Pump::NoteApplied(Session& session, size_t next) {
   session.unapplied_bytes = is_last ? session.in.PendingBytes() : session.in.PendingBytesFrom(batch_, next);
 }
 
-void Pump::FailProtocol(Session& session) {
+void Pump::CloseAfterProtocolError(Session& session) {
   std::string text = refusals::Protocol(session.in.Error()).text;
   parts_.env.stats.CountError(text);
   if (session.replies.IsOn()) Reply(session.out, session.resp).Error(text);

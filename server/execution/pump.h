@@ -48,31 +48,31 @@ class Pump {  // runs the requests that a session has sent
     const CurrentExecution& current_execution;
   };
 
-  static constexpr size_t kShareOfTurn = 1024;  // of one session
+  static constexpr size_t kMaxRequestsPerTurn = 1024;  // of one session
   // Time limit for the pipelines of all sessions in one Turn. When it is used up, each session runs one more request
   // and the rest waits for the next Turn. So pipelines of slow commands do not delay other clients for longer. The
   // first request of each session does not count, because it always runs.
-  static constexpr int64_t kPipelinesUs = 4000;  // for all sessions together
+  static constexpr int64_t kMaxPipelinesUsPerTurn = 4000;  // for all sessions together
 
   Outcome RunAll(Session& session);                           // until input, or its share of the Turn, is used up
   Outcome RunGroups(Session& session);                        // parses and runs groups of requests
   Outcome RunGroup(Session& session);                         // runs the requests of batch_
-  void MeasureBigArguments(Session& session);                 // adds them to the client's memory
+  void MeasureLargeArguments(Session& session);               // adds them to the client's memory
   void QueueReplies(Session& session, bool caused_messages);  // to be sent
   Outcome RunPaused(Session& session);                        // runs the paused request first
   // The requests before `next` of the batch are applied. Requests of an open transaction and a request that waits are
   // not applied yet: after a disconnection the primary sends them again. A request that closes the link by failing is
   // not applied either.
-  void NoteApplied(Session& session, size_t next);       // after a reconnect, the primary sends the others again
+  void NoteApplied(Session& session, size_t next);  // after a reconnect, the primary sends the others again
   static Outcome PumpOutcomeOf(RequestRunner::Outcome outcome);  // kDone: kIdle; kUnfinished: kMore; else kPaused
-  RequestParser::Status ParseGroup(Session& session);    // into batch_
-  void StartRun();                                       // begins to measure this pipeline
-  void EndRun() { pipelines_us_ += ThisPipelineUs(); }   // adds this pipeline to pipelines_us_
-  int64_t ThisPipelineUs() const {                       // time since its first request ended
+  RequestParser::Status ParseGroup(Session& session);            // into batch_
+  void StartRun();                                               // begins to measure this pipeline
+  void EndRun() { pipelines_us_ += ThisPipelineUs(); }           // adds this pipeline to pipelines_us_
+  int64_t ThisPipelineUs() const {                               // time since its first request ended
     return pipeline_began_us_ == kNoRequestYet ? 0 : parts_.current_execution.pace_us - pipeline_began_us_;
   }
-  bool IsTurnUsedUp() const { return pipelines_us_ + ThisPipelineUs() >= kPipelinesUs; }
-  void FailProtocol(Session& session);  // replies with the error
+  bool IsTurnUsedUp() const { return pipelines_us_ + ThisPipelineUs() >= kMaxPipelinesUsPerTurn; }
+  void CloseAfterProtocolError(Session& session);  // replies with the error
 
   const Parts parts_;                           // the objects that it uses
   static constexpr int64_t kNoRequestYet = -1;  // none of this pipeline has ended

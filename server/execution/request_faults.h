@@ -49,7 +49,7 @@ class RequestFaults {  // a source of faults for requests (TEST FAULT)
   virtual const RequestFault* Meet(const Request& request) = 0;  // null: no fault
 };
 
-class RequestFaultsPort {  // the server's sources of faults, if any
+class RequestFaultSources {  // the server's sources of faults, if any
  public:
   void AttachFirst(RequestFaults& faults) { Attach(faults, all_.begin()); }  // is checked before all others
   void AttachLast(RequestFaults& faults) { Attach(faults, all_.end()); }     // nothing if it is attached

@@ -66,22 +66,23 @@ ScriptRunner::~ScriptRunner() = default;
 
 namespace {
 
-ServerPhase::LateScript PhaseOf(ScriptRunner::Kind kind) {
-  return kind == ScriptRunner::Kind::kScript ? ServerPhase::LateScript::kScript : ServerPhase::LateScript::kFunction;
+ServerPhase::BusyScriptKind PhaseOf(ScriptRunner::Kind kind) {
+  return kind == ScriptRunner::Kind::kScript ? ServerPhase::BusyScriptKind::kScript
+                                             : ServerPhase::BusyScriptKind::kFunction;
 }
 
 RequestPath PathOfCommands(const Unit& unit) {
-  return unit.RepeatsRecord() ? RequestPath::kRecordedScript : RequestPath::kScript;
+  return unit.IsReplaying() ? RequestPath::kRecordedScript : RequestPath::kScript;
 }
 
 }  // namespace
 
-void ScriptRunner::RefuseInScript() const {
+void ScriptRunner::ThrowIfScriptRuns() const {
   if (IsRunning()) throw Refusal{refusals::kNotInScript};
 }
 
 void ScriptRunner::Begin(Call& call, const Request* request, Kind kind, Bytes name) {
-  const bool repeats = call.unit.RepeatsRecord();
+  const bool repeats = call.unit.IsReplaying();
   // For a client, the Executor has just read the time.
   const int64_t started_ms = repeats ? parts_.env.pace.NowMs() : parts_.current_execution.pace_us / 1000;
   const bool is_over_memory =
@@ -100,15 +101,15 @@ void ScriptRunner::End() {
   const bool was_late = Busy();
   current_.reset();
   if (!was_late) return;
-  parts_.env.phase.EndLateScript();
+  parts_.env.phase.EndBusyScript();
   parts_.clients.QueueUnblocked(client);
 }
 
 void ScriptRunner::Run(Call& call, const Request& request) {
-  RefuseInScript();
-  if (!call.unit.RepeatsRecord()) {
+  ThrowIfScriptRuns();
+  if (!call.unit.IsReplaying()) {
     if (parts_.gates.IsStale() && (request.flags & kScriptAllowStale) == 0) throw Refusal{refusals::kPrimaryDown};
-    if ((request.flags & kScriptUndeclared) == 0) CheckDeclared(request);
+    if ((request.flags & kScriptUndeclared) == 0) CheckDeclaredFlags(request);
   }
   session_->caller = &call.session;
   session_->db = call.session.db;
@@ -122,18 +123,18 @@ void ScriptRunner::Run(Call& call, const Request& request) {
   std::optional<ScriptFailure> failure = request.kind == Kind::kScript
                                              ? request.engine.RunScript(request.invocation, call.reply)
                                              : request.engine.RunFunction(request.invocation, call.reply);
-  call.unit.RecordFor(JournalEntry::kEverybody);
+  call.unit.SetPropagationTargets(JournalEntry::kEverybody);
   End();
   session_->caller = nullptr;
   session_->out.Rewind();
   may_change_session = may_change_session || parts_.env.debug.any_command_in_scripts;
   if (may_change_session) [[unlikely]]
-    RenewSession();
+    ReplaceScriptSession();
   if (failure) throw Refusal{std::move(failure->text), failure->is_counted};
 }
 
 // Discards the script session, so that changes that commands made to it end with the script.
-void ScriptRunner::RenewSession() {
+void ScriptRunner::ReplaceScriptSession() {
   parts_.clients.Close(*session_);
   session_ = parts_.clients.CreateDetached();
   session_->reply_form = ReplyForm::kBinary;
@@ -141,11 +142,11 @@ void ScriptRunner::RenewSession() {
 
 // Checks the flags that a script or function declares. Throws a Refusal before it runs if this server may not run it
 // with these flags now. For example, it may write, but this is a read-only replica.
-void ScriptRunner::CheckDeclared(const Request& request) const {
+void ScriptRunner::CheckDeclaredFlags(const Request& request) const {
   if ((request.flags & kScriptNoCluster) != 0 && parts_.router) throw Refusal{refusals::kScriptNotInCluster};
   const bool writes = (request.flags & kScriptNoWrites) == 0;
   if (writes && parts_.gates.IsReadOnly()) throw Refusal{refusals::kWritingScriptOnReplica};
-  auto trouble = writes ? parts_.gates.DiskTrouble(Gates::DiskUser::kScript) : std::nullopt;
+  auto trouble = writes ? parts_.gates.FindDiskTrouble(Gates::DiskUser::kScript) : std::nullopt;
   if (trouble) throw Refusal{std::move(*trouble)};
   if (writes && parts_.gates.LacksReplicas()) throw Refusal{refusals::kNoReplicas};
   if (writes && request.access == Access::kReadOnly) throw Refusal{refusals::kWritingScriptReadOnly};
@@ -159,19 +160,19 @@ Bytes ScriptRunner::RunCommand(std::span<const Bytes> arguments) noexcept {
   try {
     CheckCommand(command, arguments);
   } catch (const Refusal& refusal) {
-    parts_.executor.RefuseWithin(*session_, command, arguments, refusal.text);
+    parts_.executor.ReportNestedRefusal(*session_, command, arguments, refusal.text);
     Reply(session_->out, session_->resp, ReplyForm::kBinary).Error(refusal.text);
     return ReplyBytes();
   }
   if (command->Is(kWrite)) current_->has_written = true;
   session_->usage.last_command = command;
-  parts_.executor.ExecuteWithin(current_->call->unit, *session_, *command, arguments);
+  parts_.executor.ExecuteNested(current_->call->unit, *session_, *command, arguments);
   if (current_->call->session.tracking != nullptr) TrackReads(*command, arguments);
   return ReplyBytes();
 }
 
 Bytes ScriptRunner::ReplyBytes() {
-  if (session_->out.Segments() == 1) {
+  if (session_->out.SegmentCount() == 1) {
     Bytes whole;
     session_->out.VisitFront(1, [&](Bytes piece) { whole = piece; });
     return whole;
@@ -239,7 +240,7 @@ void ScriptRunner::CheckWrite(const Command& command) const {
   // A script that has written may continue writing, regardless of the state of disk and replicas.
   if (current_->has_written || !command.Is(kWrite)) return;
   if (Applies(Gate::kReadOnlyReplica) && parts_.gates.IsReadOnly()) throw Refusal{refusals::kReadOnlyReplica};
-  auto trouble = Applies(Gate::kDiskError) ? parts_.gates.DiskTrouble(Gates::DiskUser::kCommand) : std::nullopt;
+  auto trouble = Applies(Gate::kDiskError) ? parts_.gates.FindDiskTrouble(Gates::DiskUser::kCommand) : std::nullopt;
   if (trouble) throw Refusal{std::move(*trouble)};
   if (Applies(Gate::kReplicas) && parts_.gates.LacksReplicas()) throw Refusal{refusals::kNoReplicas};
 }
@@ -250,7 +251,7 @@ void ScriptRunner::TrackReads(const Command& command, std::span<const Bytes> arg
 
 void ScriptRunner::SetReplication(uint8_t targets) noexcept {
   current_->replication = targets;
-  current_->call->unit.RecordFor(targets);
+  current_->call->unit.SetPropagationTargets(targets);
 }
 
 std::optional<bool> ScriptRunner::MayRun(std::span<const Bytes> arguments) noexcept {
@@ -269,7 +270,7 @@ void ScriptRunner::CountError(Bytes text) noexcept {
   current_->call->failed = true;
 }
 
-std::span<const Bytes> ScriptRunner::RunningWords() const { return current_->call->args.Words(); }
+std::span<const Bytes> ScriptRunner::RunningArguments() const { return current_->call->args.Words(); }
 
 int64_t ScriptRunner::MonotonicMs() const noexcept { return parts_.env.pace.NowMs(); }
 
@@ -280,11 +281,11 @@ int64_t ScriptRunner::RunningMs() const { return MonotonicMs() - current_->start
 bool ScriptRunner::IsReplyUnwanted() noexcept {
   Session& client = current_->call->session;
   if (client.closing) return true;
-  if (current_->call->unit.RepeatsRecord() || !client.replies.IsOn()) return false;
-  return parts_.limits.CheckOutput(client, parts_.current_execution.NowMs());
+  if (current_->call->unit.IsReplaying() || !client.replies.IsOn()) return false;
+  return parts_.limits.EnforceOutputLimit(client, parts_.current_execution.NowMs());
 }
 
-bool ScriptRunner::ShallStop() noexcept {
+bool ScriptRunner::PollStopRequest() noexcept {
   if (!current_) return false;  // TEST SNAPSHOT RESTORE compiles scripts again
   if (parts_.env.phase.HasStopped()) return true;
   const int64_t threshold_ms = parts_.env.settings.busy_reply_threshold;
@@ -292,7 +293,7 @@ bool ScriptRunner::ShallStop() noexcept {
   if (!Busy()) {
     const int64_t elapsed_ms = RunningMs();
     if (elapsed_ms < threshold_ms) return false;
-    parts_.env.phase.BeginLateScript(PhaseOf(RunningKind()), &current_->call->session);
+    parts_.env.phase.BeginBusyScript(PhaseOf(RunningKind()), &current_->call->session);
     parts_.env.log.Warning(StrCat("Slow script detected: still in execution after ", elapsed_ms,
                                   " milliseconds. You can try killing the script using the ",
                                   RunningKind() == Kind::kScript ? "SCRIPT KILL" : "FUNCTION KILL",
@@ -310,11 +311,11 @@ void ScriptRunner::ServeOthers() {
     current_->call->unit.DropRecordedCommands();
   }
   parts_.executor.RestoreExecution(saved);
-  parts_.executor.LetTimePass();
+  parts_.executor.AdvanceUnitWallTime();
 }
 
 Refusal ScriptRunner::BusyRefusal() const {
-  return refusals::Busy(PhaseOf(RunningKind()), NamedTraits(parts_.env.settings));
+  return refusals::Busy(PhaseOf(RunningKind()), TraitsWithProductNames(parts_.env.settings));
 }
 
 void ScriptRunner::Kill(Kind kind) {
@@ -322,7 +323,7 @@ void ScriptRunner::Kill(Kind kind) {
   // A script that is replayed from an append-only file may be killed. Otherwise an endless script would prevent this
   // server from starting.
   const Session& caller = current_->call->session;
-  const bool is_streamed = caller.kind == SessionKind::kPrimary || caller.cluster_marks.imports != nullptr;
+  const bool is_streamed = caller.kind == SessionKind::kPrimary || caller.cluster_options.imports != nullptr;
   if (is_streamed) throw Refusal{refusals::kScriptOfRecord};
   if (current_->has_written) throw Refusal{refusals::kScriptHasWritten};
   if (kind != RunningKind()) throw BusyRefusal();
@@ -336,7 +337,7 @@ ScriptDialect ScriptRunner::Dialect() const noexcept {
   return {.redis_version = traits.redis_version,
           .redis_version_number = traits.version_number,
           .knows_redis_version = traits.scripts_know_version,
-          .has_server_table = !dialect.Emulates() || traits.valkey_version_number != 0,
+          .has_server_table = !dialect.EmulatesVersion() || traits.valkey_version_number != 0,
           .valkey_version = traits.valkey_version,
           .valkey_version_number = traits.valkey_version_number,
           .call = traits.call_in_scripts,

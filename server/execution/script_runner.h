@@ -66,13 +66,13 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
   auto RunCompiler(Call& call, Compile compile);           // returns the result of compile()
   bool IsRunning() const { return current_.has_value(); }  // a script
   // For commands that would free the running code or data that it needs.
-  void RefuseInScript() const;
+  void ThrowIfScriptRuns() const;
   Kind RunningKind() const { return current_->kind; }                      // of the running script
   std::string RunningName() const { return std::string(current_->name); }  // of the running script
-  std::span<const Bytes> RunningWords() const;                             // of the running EVAL or FCALL
+  std::span<const Bytes> RunningArguments() const;                         // of the running EVAL or FCALL
   int64_t RunningMs() const;                                               // since the script began
 
-  bool Busy() const { return parts_.env.phase.HasLateScript(); }  // it is too slow, so others are served
+  bool Busy() const { return parts_.env.phase.HasBusyScript(); }  // it is too slow, so others are served
   // Returns whether this client runs the script; its input is not read until the script ends.
   bool HoldsInputOf(const Session& session) const { return Busy() && &current_->call->session == &session; }
   Refusal BusyRefusal() const;  // the error for other clients
@@ -85,7 +85,7 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
   void SetReplication(uint8_t targets) noexcept override;                            // redis.set_repl
   std::optional<bool> MayRun(std::span<const Bytes> arguments) noexcept override;    // redis.acl_check_cmd
   void Log(LogLevel level, Bytes text) noexcept override;                            // redis.log
-  bool ShallStop() noexcept override;                                                // also serves other clients
+  bool PollStopRequest() noexcept override;                                          // also serves other clients
   bool IsReplyUnwanted() noexcept override;                                          // true if the client has gone
   int64_t MonotonicMs() const noexcept override;
   ScriptDialect Dialect() const noexcept override;  // what scripts see of the emulated version
@@ -108,17 +108,17 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
 
   void Begin(Call& call, const Request* request, Kind kind, Bytes name);
   void End();
-  void RenewSession();  // after commands that may have changed it
+  void ReplaceScriptSession();  // after commands that may have changed it
   bool Applies(Gate gate) const { return respite::Applies(gate, current_->path); }
-  void CheckDeclared(const Request& request) const;                               // of the script, before it runs
+  void CheckDeclaredFlags(const Request& request) const;                          // of the script, before it runs
   void CheckCommand(const Command* command, std::span<const Bytes> arguments);    // throws if the script may not run it
   void CheckMayBeCalled(const Command& command) const;                            // refuses commands with kNoScript
   void CheckAcl(const Command& command, std::span<const Bytes> arguments) const;  // throws if the user may not run it
   void CheckWrite(const Command& command) const;  // throws in read-only scripts, on replicas …
-  void CheckNode(const Command& command, std::span<const Bytes> arguments);  // throws if other nodes have its keys
+  void CheckNode(const Command& command, std::span<const Bytes> arguments);   // throws if other nodes have its keys
   void TrackReads(const Command& command, std::span<const Bytes> arguments);  // for client-side caching
-  void ServeOthers();                                                        // other clients, in a slow script
-  Bytes ReplyBytes();                                                        // the reply of the command
+  void ServeOthers();                                                         // other clients, in a slow script
+  Bytes ReplyBytes();                                                         // the reply of the command
 
   const Parts parts_;                 // the objects that it uses
   std::unique_ptr<Session> session_;  // runs the commands of scripts
@@ -128,7 +128,7 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
 
 template <class Compile>
 auto ScriptRunner::RunCompiler(Call& call, Compile compile) {
-  RefuseInScript();
+  ThrowIfScriptRuns();
   Begin(call, nullptr, Kind::kScript, "(being compiled)");
   auto compiled = compile();
   End();

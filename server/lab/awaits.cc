@@ -14,17 +14,17 @@ namespace respite {
 
 void Awaits::Begin(const Session& session, const Command& command, Condition condition, int64_t timeout_ms) {
   const int64_t now_us = parts_.env.pace.NowUs();
-  const int64_t look_again_us = condition().look_again_us;
+  const int64_t check_again_us = condition().check_again_us;
   const int64_t deadline_us = now_us + timeout_ms * 1000;
   awaits_.insert_or_assign(session.id,
                            Await{.command = &command, .condition = std::move(condition), .deadline_us = deadline_us});
-  AskForTurn(std::min(look_again_us, deadline_us));
+  RequestTurn(std::min(check_again_us, deadline_us));
 }
 
-std::optional<Awaits::Sight> Awaits::Take(const Session& session) {
+std::optional<Awaits::ConditionState> Awaits::Take(const Session& session) {
   const auto found = awaits_.find(session.id);
   if (found == awaits_.end()) return std::nullopt;
-  std::optional<Sight> end = std::move(found->second.end);
+  std::optional<ConditionState> end = std::move(found->second.end);
   awaits_.erase(found);
   return end;
 }
@@ -35,12 +35,12 @@ void Awaits::CheckConditions() {
   int64_t next_us = kNever;
   std::vector<std::pair<uint64_t, const Command*>> over;
   for (auto& [id, await] : awaits_) {
-    Sight sight = await.condition();
+    ConditionState sight = await.condition();
     if (sight.is_met || await.deadline_us <= now_us) {
       await.end = std::move(sight);
       over.emplace_back(id, await.command);
     } else {
-      next_us = std::min({next_us, sight.look_again_us, await.deadline_us});
+      next_us = std::min({next_us, sight.check_again_us, await.deadline_us});
     }
   }
   for (const auto& [id, command] : over) {
@@ -51,7 +51,7 @@ void Awaits::CheckConditions() {
     if (still_waits) parts_.blocked_clients.Continue(*session);
     awaits_.erase(id);
   }
-  if (next_us != kNever) AskForTurn(next_us);
+  if (next_us != kNever) RequestTurn(next_us);
 }
 
 std::shared_ptr<const RequestCounter> Awaits::Requests() {
@@ -63,10 +63,10 @@ std::shared_ptr<const RequestCounter> Awaits::Requests() {
   return requests;
 }
 
-void Awaits::AskForTurn(int64_t pace_us) {
+void Awaits::RequestTurn(int64_t pace_us) {
   if (pace_us >= turn_at_us_ || !parts_.env.host) return;
   turn_at_us_ = pace_us;
-  parts_.env.host->TurnAt(pace_us);
+  parts_.env.host->StartTurnAt(pace_us);
 }
 
 void RequestCounter::OnCall(const FinishedCall& call) {
@@ -78,7 +78,7 @@ void RequestCounter::OnRefusal(const RefusedCall& call) {
 }
 
 void RequestCounter::Note(const Session& client, const Command* command) {
-  if (!IsOwnTalk(client, command)) ++count_;
+  if (!IsTestOrServerTraffic(client, command)) ++count_;
 }
 
 }  // namespace respite

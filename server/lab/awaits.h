@@ -54,33 +54,33 @@ class Awaits {  // the clients that wait in TEST AWAIT for a state of the server
   };
   static constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
-  struct Sight {                     // result of checking a condition
-    bool is_met;                     // the wait can end
-    std::string seen = {};           // the current state, shown if the condition is not met
-    int64_t look_again_us = kNever;  // Pace time at which the condition may be met without any event
+  struct ConditionState {             // result of checking a condition
+    bool is_met;                      // the wait can end
+    std::string seen = {};            // the current state, shown if the condition is not met
+    int64_t check_again_us = kNever;  // Pace time at which the condition may be met without any event
   };
-  using Condition = std::function<Sight()>;
+  using Condition = std::function<ConditionState()>;
 
   explicit Awaits(const Parts& parts) : parts_(parts) {}
 
   bool IsEmpty() const { return awaits_.empty(); }  // no client waits
   // Registers the wait of this session for `condition`. Requires: the condition is not met now.
   void Begin(const Session& session, const Command& command, Condition condition, int64_t timeout_ms);
-  std::optional<Sight> Take(const Session& session);  // how its wait has ended, once; nullopt: it has not
+  std::optional<ConditionState> Take(const Session& session);  // how its wait has ended, once; nullopt: it has not
   // Unblocks the clients with a condition that is met or a timeout that has passed. Cost: O(awaits) and the cost of
   // their conditions.
   void CheckConditions();
   std::shared_ptr<const RequestCounter> Requests();  // counter that all current waits share
 
  private:
-  struct Await {                    // the wait of one client
-    const Command* command;         // the TEST AWAIT command
-    Condition condition;            // checked after each turn
-    int64_t deadline_us;            // Pace time at which the wait times out
-    std::optional<Sight> end = {};  // set when the wait has ended
+  struct Await {                             // the wait of one client
+    const Command* command;                  // the TEST AWAIT command
+    Condition condition;                     // checked after each turn
+    int64_t deadline_us;                     // Pace time at which the wait times out
+    std::optional<ConditionState> end = {};  // set when the wait has ended
   };
 
-  void AskForTurn(int64_t pace_us);  // makes the event loop start a turn at this time
+  void RequestTurn(int64_t pace_us);  // makes the event loop start a turn at this time
 
   const Parts parts_;
   std::map<uint64_t, Await> awaits_;              // by client ID

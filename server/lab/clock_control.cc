@@ -24,17 +24,17 @@ std::optional<ClockControl::Due> ClockControl::Next() const {
   if (source == nullptr) return next;
   const int64_t in_ms = std::max<int64_t>(source->NextDueMs() - clock.MonotonicMs(), 0);
   if (next && next->in_ms <= in_ms) return next;
-  return Due{wall_ms + std::min(in_ms, INT64_MAX - wall_ms), in_ms, source->WhatIsDue()};
+  return Due{wall_ms + std::min(in_ms, INT64_MAX - wall_ms), in_ms, source->NextDueText()};
 }
 
-bool ClockControl::MayPass(int64_t elapsed_ms) const {
+bool ClockControl::MayJump(int64_t elapsed_ms) const {
   const Clock& clock = *parts_.clock;
-  return elapsed_ms <= kLatestWallMs - clock.WallMs() && elapsed_ms <= kLatestMonotonicMs - clock.MonotonicMs();
+  return elapsed_ms <= kMaxWallMs - clock.WallMs() && elapsed_ms <= kMaxMonotonicMs - clock.MonotonicMs();
 }
 
-std::optional<ClockControl::Due> ClockControl::NextInReach() const {
+std::optional<ClockControl::Due> ClockControl::NextReachableEvent() const {
   auto next = Next();
-  if (next && !MayPass(next->in_ms)) next.reset();
+  if (next && !MayJump(next->in_ms)) next.reset();
   return next;
 }
 
@@ -58,7 +58,7 @@ void ClockControl::FollowMachine() {
   NotifyClockChanged();
 }
 
-void ClockControl::SetBack(int64_t wall_ms) {
+void ClockControl::SetWallTimeBack(int64_t wall_ms) {
   parts_.clock->SetWallUs(wall_ms * 1000);
   NotifyClockChanged();
 }
@@ -84,7 +84,7 @@ void ClockControl::Restore(const State& state) {
 
 // Makes later requests of this turn see the new time.
 void ClockControl::NotifyClockChanged() {
-  parts_.executor.LetTimePass();
+  parts_.executor.AdvanceUnitWallTime();
   const bool stands = parts_.clock->mode() == MovableClock::Mode::kFrozen;
   parts_.keeper.OnClockChanged(stands ? TimeKeeper::Motion::kStands : TimeKeeper::Motion::kRuns);
 }
@@ -95,66 +95,67 @@ void ClockControl::Pass(int64_t elapsed_ms) {
   is_passing_ = false;
 }
 
-ClockControl::JumpResult ClockControl::PassNow(int64_t elapsed_ms) {
-  if (!MayPass(elapsed_ms)) return {.is_too_far = true};
+ClockControl::JumpResult ClockControl::JumpNow(int64_t elapsed_ms) {
+  if (!MayJump(elapsed_ms)) return {.is_too_far = true};
   Pass(elapsed_ms);
   return {};
 }
 
-ClockControl::JumpResult ClockControl::MoveNowTo(int64_t wall_ms) {
+ClockControl::JumpResult ClockControl::JumpNowTo(int64_t wall_ms) {
   const int64_t elapsed_ms = wall_ms - parts_.clock->WallMs();
-  if (elapsed_ms >= 0) return PassNow(elapsed_ms);
-  SetBack(wall_ms);
+  if (elapsed_ms >= 0) return JumpNow(elapsed_ms);
+  SetWallTimeBack(wall_ms);
   return {};
 }
 
-std::optional<ClockControl::Due> ClockControl::PassToNext() {
-  auto next = NextInReach();
+std::optional<ClockControl::Due> ClockControl::JumpToNextEvent() {
+  auto next = NextReachableEvent();
   if (next) Pass(next->in_ms);
   return next;
 }
 
 void ClockControl::PostJump(uint64_t client, int64_t elapsed_ms) {
-  Post(client, [this, elapsed_ms] { return PassNow(elapsed_ms); });
+  Post(client, [this, elapsed_ms] { return JumpNow(elapsed_ms); });
 }
 
-void ClockControl::DepartTo(uint64_t client, int64_t wall_ms) {
-  Post(client, [this, wall_ms] { return MoveNowTo(wall_ms); });
+void ClockControl::PostJumpTo(uint64_t client, int64_t wall_ms) {
+  Post(client, [this, wall_ms] { return JumpNowTo(wall_ms); });
 }
 
-void ClockControl::DepartToNext(uint64_t client) {
-  Post(client, [this] { return JumpResult{.met = PassToNext()}; });
+void ClockControl::PostJumpToNextEvent(uint64_t client) {
+  Post(client, [this] { return JumpResult{.met = JumpToNextEvent()}; });
 }
 
 void ClockControl::Post(uint64_t client, std::function<JumpResult()> travel) {
-  std::erase_if(
-      trips_, [this](const auto& trip) { return trip.second.has_ended && parts_.clients.Find(trip.first) == nullptr; });
-  trips_[client] = {};
+  std::erase_if(posted_jumps_, [this](const auto& trip) {
+    return trip.second.has_ended && parts_.clients.Find(trip.first) == nullptr;
+  });
+  posted_jumps_[client] = {};
   parts_.env.host->Post([this, client, travel = std::move(travel)] {
     JumpResult arrival = travel();
     if (parts_.clients.Find(client) == nullptr) {
-      trips_.erase(client);
+      posted_jumps_.erase(client);
     } else {
-      trips_[client] = {.has_ended = true, .arrival = std::move(arrival)};
+      posted_jumps_[client] = {.has_ended = true, .arrival = std::move(arrival)};
     }
   });
 }
 
-std::optional<ClockControl::JumpResult> ClockControl::TakeArrival(uint64_t client) {
-  const auto trip = trips_.find(client);
+std::optional<ClockControl::JumpResult> ClockControl::TakeJumpResult(uint64_t client) {
+  const auto trip = posted_jumps_.find(client);
   if (!trip->second.has_ended) return std::nullopt;
   JumpResult arrival = std::move(trip->second.arrival);
-  trips_.erase(trip);
+  posted_jumps_.erase(trip);
   return arrival;
 }
 
 void ClockControl::EndTurn() {
-  if (!is_auto_ || is_passing_ || has_posted_ || !EveryClientWaits() || !NextInReach()) return;
+  if (!is_auto_ || is_passing_ || has_posted_ || !EveryClientWaits() || !NextReachableEvent()) return;
   has_posted_ = true;
   // Waits one turn, so that requests which have already arrived are served first.
   parts_.env.host->Post([this] {
     has_posted_ = false;
-    if (is_auto_ && EveryClientWaits()) PassToNext();
+    if (is_auto_ && EveryClientWaits()) JumpToNextEvent();
   });
 }
 

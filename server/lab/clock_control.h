@@ -1,7 +1,7 @@
 // ClockControl: TEST CLOCK. Stops and moves the clock that the data and the clients of one server see.
 //
 // A jump forward takes a turn of its own, because deadlines, timeouts and pauses on the way are served at their own
-// time, as if that time had passed. PostJump requests the jump, and TakeArrival tells when it has ended.
+// time, as if that time had passed. PostJump requests the jump, and TakeJumpResult tells when it has ended.
 #pragma once
 
 #include <cstdint>
@@ -42,9 +42,9 @@ class TimeKeeper {  // serves the events that become due when the clock of a ser
 class ClockControl {  // TEST CLOCK: stops and moves the clock that data and clients of one server see
  public:
   // The end of the year 9999: stream IDs, dates in INFO and sums of deadlines stay far from their limits.
-  static constexpr int64_t kLatestWallMs = 253'402'300'799'999;  // end of the year 9999
+  static constexpr int64_t kMaxWallMs = 253'402'300'799'999;  // end of the year 9999
   // Wall time may be set back and advanced repeatedly, so the total time that has passed is limited also.
-  static constexpr int64_t kLatestMonotonicMs = 4'000'000'000'000'000;  // limit of the time that may pass in total
+  static constexpr int64_t kMaxMonotonicMs = 4'000'000'000'000'000;  // limit of the time that may pass in total
 
   struct Parts {  // references to what the class uses
     const Env& env;
@@ -70,10 +70,10 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
   bool is_auto() const { return is_auto_; }                    // the setting of TEST CLOCK AUTO
 
   void Freeze();  // stops the clock at a whole millisecond
-  // Requires: MovableClock::kSlowest <= rate <= kFastest.
-  void RunAt(double rate);        // seconds of the clock per second of real time
-  void FollowMachine();           // shows the machine's time again
-  void SetBack(int64_t wall_ms);  // sets only the wall time back, as a time server does
+  // Requires: MovableClock::kMinRate <= rate <= kMaxRate.
+  void RunAt(double rate);                // seconds of the clock per second of real time
+  void FollowMachine();                   // shows the machine's time again
+  void SetWallTimeBack(int64_t wall_ms);  // sets only the wall time back, as a time server does
   // TEST CLOCK AUTO: if true, jumps to the next due event whenever all clients wait for messages or keys.
   void SetAuto(bool is_auto) { is_auto_ = is_auto; }  // NOLINT: the setting itself
 
@@ -89,43 +89,43 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
 
   // --- Jumps forward.
 
-  // PostJump, DepartTo and DepartToNext jump in the next turn, never beyond the limits. They require a host.
+  // PostJump, PostJumpTo and PostJumpToNextEvent jump in the next turn, never beyond the limits. They require a host.
   void PostJump(uint64_t client, int64_t elapsed_ms);  // jumps forward by this time in the next turn
-  void DepartTo(uint64_t client, int64_t wall_ms);   // in the next turn; sets the clock back if that time has passed
-  void DepartToNext(uint64_t client);                // jumps to the next due event in the next turn, if there is one
-  struct JumpResult {                                   // result of a jump
-    bool is_too_far = false;                         // the clock would exceed its limits and has not moved
-    std::optional<Due> met = {};                     // the event that DepartToNext jumped to
+  void PostJumpTo(uint64_t client, int64_t wall_ms);   // in the next turn; sets the clock back if that time has passed
+  void PostJumpToNextEvent(uint64_t client);           // jumps to the next due event in the next turn, if there is one
+  struct JumpResult {                                  // result of a jump
+    bool is_too_far = false;                           // the clock would exceed its limits and has not moved
+    std::optional<Due> met = {};                       // the event that PostJumpToNextEvent jumped to
   };
-  bool MayPass(int64_t elapsed_ms) const;  // the clock stays within its limits if it advances by this time
-  // PassNow and MoveNowTo jump immediately. They require that no command runs and that this server has events in this
+  bool MayJump(int64_t elapsed_ms) const;  // the clock stays within its limits if it advances by this time
+  // JumpNow and JumpNowTo jump immediately. They require that no command runs and that this server has events in this
   // turn.
-  JumpResult PassNow(int64_t elapsed_ms);  // advances the clock by this time, serving all events on the way
-  JumpResult MoveNowTo(int64_t wall_ms);   // advances the clock to this wall time, or sets it back
-  bool IsJumpPosted(uint64_t client) const { return trips_.contains(client); }  // until TakeArrival
-  std::optional<JumpResult> TakeArrival(uint64_t client);  // nullopt: it has not ended yet. Requires: IsJumpPosted
+  JumpResult JumpNow(int64_t elapsed_ms);  // advances the clock by this time, serving all events on the way
+  JumpResult JumpNowTo(int64_t wall_ms);   // advances the clock to this wall time, or sets it back
+  bool IsJumpPosted(uint64_t client) const { return posted_jumps_.contains(client); }  // until TakeJumpResult
+  std::optional<JumpResult> TakeJumpResult(uint64_t client);  // nullopt: it has not ended yet. Requires: IsJumpPosted
 
   void EndTurn();  // jumps to the next due event if SetAuto is on and all clients wait
 
  private:
-  struct Trip {              // a jump that a client has requested
-    bool has_ended = false;  // the result can be taken
-    JumpResult arrival = {};    // result, when it has ended
+  struct PostedJump {         // a jump that a client has requested
+    bool has_ended = false;   // the result can be taken
+    JumpResult arrival = {};  // result, when it has ended
   };
 
-  // Lets time pass, and serves each event that becomes due. Requires: MayPass.
+  // Lets time pass, and serves each event that becomes due. Requires: MayJump.
   void Pass(int64_t elapsed_ms);
-  std::optional<Due> NextInReach() const;  // the next due event, if the clock can reach it within its limits
-  std::optional<Due> PassToNext();         // jumps to the next due event and returns it
+  std::optional<Due> NextReachableEvent() const;  // the next due event, if the clock can reach it within its limits
+  std::optional<Due> JumpToNextEvent();           // jumps to the next due event and returns it
   void Post(uint64_t client, std::function<JumpResult()> travel);
   bool EveryClientWaits() const;  // no client has anything to do before time passes
-  void NotifyClockChanged();                 // tells other parts that the clock shows another time or has another speed
+  void NotifyClockChanged();      // tells other parts that the clock shows another time or has another speed
 
   const Parts parts_;
-  bool is_auto_ = false;            // the setting of TEST CLOCK AUTO
-  bool is_passing_ = false;         // a jump is running
-  bool has_posted_ = false;         // an automatic jump is posted
-  std::map<uint64_t, Trip> trips_;  // by ID of the client that requested the jump
+  bool is_auto_ = false;                         // the setting of TEST CLOCK AUTO
+  bool is_passing_ = false;                      // a jump is running
+  bool has_posted_ = false;                      // an automatic jump is posted
+  std::map<uint64_t, PostedJump> posted_jumps_;  // by ID of the client that requested the jump
 };
 
 }  // namespace respite

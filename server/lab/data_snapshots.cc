@@ -32,7 +32,7 @@ std::string ValueDigest(const Entry& entry) {
 bool AreEqual(const Entry& one, const Entry& other) {
   if (one.Type() != other.Type() || one.Deadline() != other.Deadline()) return false;
   // A digest does not cover consumer groups and deadlines of fields.
-  const bool has_digest = one.Type() != ValueType::kStream && !one.HasTimedFields() && !other.HasTimedFields();
+  const bool has_digest = one.Type() != ValueType::kStream && !one.HasFieldDeadlines() && !other.HasFieldDeadlines();
   if (has_digest) return ValueDigest(one) == ValueDigest(other);
   return DumpPayload(one, RdbCompression::kOff) == DumpPayload(other, RdbCompression::kOff);
 }
@@ -195,10 +195,10 @@ void DataSnapshots::RestoreKeys(Snapshot& snapshot, int db, Unit& unit) {
     if (present != nullptr) lazy_free_.Free(database.Take(present), FreeMode::kNow);
     if (kept != nullptr) {
       const Entry* const added = database.Add(TakeValue(std::exchange(kept, nullptr)));
-      unit.Touched(db, key, "restore");
+      unit.ReportChange(db, key, "restore");
       if (unit.IsRecording()) RecordValue(data_, db, *added);
     } else {
-      unit.Touched(db, key, "del");
+      unit.ReportChange(db, key, "del");
       const Bytes removal[] = {"DEL", key};
       if (unit.IsRecording()) data_.effects.Add(db, removal);
     }
@@ -224,7 +224,7 @@ void DataSnapshots::CopyTo(const Snapshot& snapshot, Dataset& target) const {
 
 bool DataSnapshots::IsLost(const Snapshot& snapshot) { return snapshot.is_lost; }
 
-size_t DataSnapshots::CountKept(const Snapshot& snapshot) {
+size_t DataSnapshots::StoredValueCount(const Snapshot& snapshot) {
   size_t count = 0;
   for (const Part& part : snapshot.parts) {
     count += part.delta.size() + (part.whole == nullptr ? 0 : part.whole->Size());

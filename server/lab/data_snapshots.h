@@ -17,7 +17,7 @@ namespace respite {
 class LazyFree;
 class Unit;
 
-class DataSnapshots final : public ChangeKeeper {  // earlier states of the data, as differences from the present
+class DataSnapshots final : public OldValueKeeper {  // earlier states of the data, as differences from the present
  public:
   class Snapshot;           // the data at one moment
   struct SnapshotDeleter {  // also removes it from the list of snapshots
@@ -40,8 +40,8 @@ class DataSnapshots final : public ChangeKeeper {  // earlier states of the data
   void CopyTo(const Snapshot& snapshot, Dataset& target) const;  // copies its keys to an empty Dataset
 
   static bool IsLost(const Snapshot& snapshot);  // all data was replaced since, by a resynchronisation or a loaded file
-  static size_t CountKept(const Snapshot& snapshot);  // values and databases that it stores itself
-  size_t KeyCount(const Snapshot& snapshot) const;   // keys at its moment
+  static size_t StoredValueCount(const Snapshot& snapshot);  // values and databases that it stores itself
+  size_t KeyCount(const Snapshot& snapshot) const;           // keys at its moment
 
   struct Difference {  // a key that differs between two snapshots
     enum class Kind : uint8_t { kAdded, kRemoved, kChanged };
@@ -53,7 +53,7 @@ class DataSnapshots final : public ChangeKeeper {  // earlier states of the data
   // O(changes since the older one); O(keys) for databases that were flushed or swapped.
   std::vector<Difference> Compare(const Snapshot& before, const Snapshot* after) const;
 
-  // ChangeKeeper.
+  // OldValueKeeper.
   void BeforeChange(int db, Bytes key, const Entry* entry) override;  // stores the old value in the snapshots
   void OnFlushed(int db, Database& content) override;                 // moves the flushed database into the snapshots
   void OnSwap(int one, int other) override;                           // SWAPDB

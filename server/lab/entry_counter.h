@@ -26,7 +26,7 @@ class EntryCounter {  // counts the journal entries that match a filter, for rep
     bool counts;  // it is included in the count
   };
 
-  bool LookAgain(Blocked& entry);  // updates the count. Returns true if the request is no longer blocked
+  bool CheckAgain(Blocked& entry);  // updates the count. Returns true if the request is no longer blocked
 
   const RequestJournal& journal_;
   const JournalFilter filter_;

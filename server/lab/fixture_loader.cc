@@ -42,7 +42,8 @@ constexpr char kUnknownFormat[] =
 
 class FixtureLoader {
  public:
-  explicit FixtureLoader(const Services& services) : services_(services), user_(services.clients.users.Unlimited()) {}
+  explicit FixtureLoader(const Services& services)
+      : services_(services), user_(services.clients.users.MakeUnlimitedUser()) {}
 
   Reason Load(const std::string& path);
 
@@ -92,11 +93,11 @@ Reason FixtureLoader::LoadSnapshot(const std::string& path) {
 Reason FixtureLoader::LoadAppendOnlyFile(const std::string& path) {
   auto file = services_.env.files.Open(path, FileSystem::Mode::kRead);
   if (!file) return IoErrorText(file.error());
-  const auto head = ReadFileHead(*file.value());
+  const auto head = DetectFileFormat(*file.value());
   if (!head) return IoErrorText(head.error());
-  if (head.value().kind == FileHead::Kind::kOther) return "it is " + head.value().what;
+  if (head.value().kind == FileFormat::Kind::kOther) return "it is " + head.value().what;
   uint64_t offset = 0;
-  if (head.value().kind == FileHead::Kind::kRdb) {
+  if (head.value().kind == FileFormat::Kind::kRdb) {
     const RdbLoadOptions options = {.expired = RdbLoadOptions::Expired::kKeep,
                                     .duplicates = RdbLoadOptions::Duplicates::kReplace};
     const auto end = LoadRdb(services_, *file.value(), path, 0, options);
@@ -149,7 +150,7 @@ Reason FixtureLoader::RunOne(Session& session, const Fixture::Request& request, 
   if (command == nullptr) return "unknown command " + Quoted(words[0]);
   const TransactionRole role = command->Spec().transaction;
   if (role == TransactionRole::kBegins || role == TransactionRole::kExecutes) return std::nullopt;
-  if (!BelongsIntoStreams(*command)) return command->full_name + " makes no data, so it has no place in a fixture";
+  if (!IsAllowedInStreams(*command)) return command->full_name + " makes no data, so it has no place in a fixture";
   Unit unit(services_.data.dataset, services_.env.clock.WallMs(), rule, Unit::Origin::kRecord);
   const auto done = services_.execution.executor.Replay(RequestPath::kFixture, unit, session, *command, words);
   return done ? Reason() : command->full_name + ": " + done.error();
@@ -185,7 +186,7 @@ std::optional<std::string> LoadFixtures(const Services& services) {
   services.storage.loading.End();
   // The data no longer belongs to a replication history that an RDB file names.
   services.storage.loading.file_history() = {};
-  services.storage.loading.TakeLeftOut();
+  services.storage.loading.TakeSkippedExpiredKeys();
   if (!reason && services.storage.aof.IsOn()) services.storage.aof.Rewrite();
   return reason;
 }

@@ -70,7 +70,7 @@ std::vector<Words> SortedCommands(std::vector<Words> commands) {
   return sorted;
 }
 
-void AppendLine(std::string& text, const Words& words) { text.append(LineText(words)) += '\n'; }
+void AppendLine(std::string& text, const Words& words) { text.append(JoinQuoted(words)) += '\n'; }
 
 // Matches like KEYS: the pattern `*` also matches the empty key.
 bool MatchesKey(Bytes pattern, Bytes key) { return pattern == "*" || GlobMatch(pattern, key); }

@@ -31,7 +31,7 @@ GroupClockMove::GroupClockMove(const ClockMove& move, std::span<ClockControl* co
   if (move.kind == MoveKind::kNext) met_ = EarliestOf(clocks);
   elapsed_ms_ = move.kind == MoveKind::kAdvance ? *move.ms : met_ ? met_->in_ms : 0;
   is_possible_ = std::ranges::all_of(clocks, [&](const ClockControl* clock) {
-    return clock->MayPass(std::max(elapsed_ms_, wall_ms_ == 0 ? 0 : wall_ms_ - clock->clock().WallMs()));
+    return clock->MayJump(std::max(elapsed_ms_, wall_ms_ == 0 ? 0 : wall_ms_ - clock->clock().WallMs()));
   });
   if (move.kind != MoveKind::kNext || is_possible_) return;
   met_.reset();
@@ -43,14 +43,14 @@ void GroupClockMove::Do(ClockControl& clock) const {
   switch (move_.kind) {
     case MoveKind::kFreeze:
       clock.Freeze();
-      clock.MoveNowTo(wall_ms_);
+      clock.JumpNowTo(wall_ms_);
       break;
     case MoveKind::kSet:
-      clock.MoveNowTo(wall_ms_);
+      clock.JumpNowTo(wall_ms_);
       break;
     case MoveKind::kAdvance:
     case MoveKind::kNext:
-      clock.PassNow(elapsed_ms_);
+      clock.JumpNow(elapsed_ms_);
       break;
     case MoveKind::kRate:
       clock.RunAt(move_.rate);

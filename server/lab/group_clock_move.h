@@ -17,7 +17,7 @@ class GroupClockMove {  // moves the clocks of several servers together
   bool IsPossible() const { return is_possible_; }  // no clock would exceed its limits
   // Returns, for kNext, the first event that becomes due on any of the servers.
   const std::optional<ClockControl::Due>& met() const { return met_; }
-  // Moves one of the clocks. Requires: IsPossible, and the requirements of ClockControl::PassNow.
+  // Moves one of the clocks. Requires: IsPossible, and the requirements of ClockControl::JumpNow.
   void Do(ClockControl& clock) const;
 
  private:

@@ -53,13 +53,13 @@ bool KeyHistory::HasMade(int db, std::span<const Bytes> words) const {
   return has_made_ && words.size() >= 2 && made_.View() == KeyView{db, words[1]};
 }
 
-KeyHistory::Step KeyHistory::AfterCall(const FinishedCall& call, const std::shared_ptr<const RequestOwner>& client,
-                                       JournalMoment at) {
+KeyHistory::Step KeyHistory::RecordCall(const FinishedCall& call, const std::shared_ptr<const RequestOwner>& client,
+                                        JournalMoment at) {
   for (const uint64_t number : std::exchange(just_ended_, {})) {
     if (number < first_lock_) continue;
     HeldLock& lock = At(number);
     const bool is_by_itself = lock.end == HeldLock::End::kExpired || lock.end == HeldLock::End::kEvicted;
-    if (!is_by_itself && lock.ended.next_seq == at.next_seq) lock.ender = client;
+    if (!is_by_itself && lock.ended.next_seq == at.next_seq) lock.ended_by = client;
   }
   const Step step = TakeOne(call, client, at);
   has_made_ = false;
@@ -67,7 +67,7 @@ KeyHistory::Step KeyHistory::AfterCall(const FinishedCall& call, const std::shar
   return step;
 }
 
-void KeyHistory::AfterOwnTalk() {
+void KeyHistory::ForgetUnrecordedCall() {
   just_ended_.clear();
   has_made_ = has_candidate_ = false;
 }
@@ -82,7 +82,7 @@ KeyHistory::Step KeyHistory::TakeOne(const FinishedCall& call, const std::shared
                     .key = std::string(words[1]),
                     .token = std::string(words[2].substr(0, kTokenMost)),
                     .holder = client,
-                    .taken_by = at.next_seq,
+                    .created_by_entry = at.next_seq,
                     .from_us = at.wall_us};
   };
   if (SetsIfAbsent(command, words)) {
@@ -170,7 +170,7 @@ void KeyHistory::OnSwap(int one, int other) {
 
 void KeyHistory::OnServerKilled(JournalMoment at) {
   EndAll(HeldLock::End::kServerKilled, at, [](int) { return true; });
-  AfterOwnTalk();
+  ForgetUnrecordedCall();
 }
 
 // --- Memory limits.
@@ -217,7 +217,7 @@ void KeyHistory::Clear() {
   first_lock_ += locks_.size();
   locks_.clear();
   bytes_ = 0;
-  AfterOwnTalk();
+  ForgetUnrecordedCall();
 }
 
 }  // namespace respite

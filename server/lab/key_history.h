@@ -43,15 +43,15 @@ struct HeldLock {  // a key that a client uses as lock (SET NX PX and the like)
 
   int db = 0;
   std::string key;
-  std::string token;                               // the value, or the field of the hash
-  std::shared_ptr<const RequestOwner> holder;      // client that created the key
-  uint64_t taken_by = 0;                           // journal entry that created the key
-  int64_t from_us = 0;                             // Unix time at which it was acquired
-  uint32_t prolonged = 0;                          // how often its deadline was extended
-  End end = End::kHeld;                            // the fields below are unset while it is kHeld
-  JournalMoment ended = {};                        // when the lock ended
-  std::shared_ptr<const RequestOwner> ender = {};  // sender of the entry `ended.next_seq` that ended it; or null
-  uint64_t expired_key = 0;                        // number of the ExpiredKey; 0 if the lock ended otherwise
+  std::string token;                                  // the value, or the field of the hash
+  std::shared_ptr<const RequestOwner> holder;         // client that created the key
+  uint64_t created_by_entry = 0;                      // journal entry that created the key
+  int64_t from_us = 0;                                // Unix time at which it was acquired
+  uint32_t prolonged = 0;                             // how often its deadline was extended
+  End end = End::kHeld;                               // the fields below are unset while it is kHeld
+  JournalMoment ended = {};                           // when the lock ended
+  std::shared_ptr<const RequestOwner> ended_by = {};  // sender of the entry `ended.next_seq` that ended it; or null
+  uint64_t expired_key = 0;                           // number of the ExpiredKey; 0 if the lock ended otherwise
 };
 
 class KeyHistory {  // expired keys and locks, recorded while the journal is on
@@ -61,8 +61,8 @@ class KeyHistory {  // expired keys and locks, recorded while the journal is on
   enum class Step : uint8_t { kNone, kTook, kMissed };  // effect of a call on a lock; kMissed: it was held already
 
   // Records a finished call, whose journal entry is `at.next_seq`.
-  Step AfterCall(const FinishedCall& call, const std::shared_ptr<const RequestOwner>& client, JournalMoment at);
-  void AfterOwnTalk();  // discards the state of a finished call that the journal does not record
+  Step RecordCall(const FinishedCall& call, const std::shared_ptr<const RequestOwner>& client, JournalMoment at);
+  void ForgetUnrecordedCall();  // discards the state of a finished call that the journal does not record
 
   // Records a keyspace event. Cost: O(log locks), if any are held.
   void OnKeyEvent(int db, Bytes key, const KeyEvent& event, JournalMoment at);

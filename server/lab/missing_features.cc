@@ -67,8 +67,8 @@ const Session& MissingFeatures::ClientOf(const Session& session) const {
 
 void MissingFeatures::OnRefusal(const RefusedCall& call) {
   const Session& client = ClientOf(call.session);
-  if (call.command != nullptr || call.words.empty() || IsOwnTalk(client, nullptr)) return;
-  const Request request{client, call.words, HarmlessWords(parts_.env.commands, nullptr, call.words)};
+  if (call.command != nullptr || call.words.empty() || IsTestOrServerTraffic(client, nullptr)) return;
+  const Request request{client, call.words, HarmlessArgumentCount(parts_.env.commands, nullptr, call.words)};
   if (parts_.env.commands.Find(call.words[0]) == nullptr)
     return Note(FeatureKind::kCommand, FeatureName(call.words[0]), request);
   if (call.words.size() > 1) {
@@ -79,7 +79,7 @@ void MissingFeatures::OnRefusal(const RefusedCall& call) {
 void MissingFeatures::OnCall(const FinishedCall& call) {
   const bool is_of_config = call.command.parent != nullptr && call.command.parent->full_name == "config";
   const bool has_failed = call.ending == FinishedCall::Ending::kFailed;
-  if ((!is_of_config && !has_failed) || IsOwnTalk(ClientOf(call.session), &call.command)) return;
+  if ((!is_of_config && !has_failed) || IsTestOrServerTraffic(ClientOf(call.session), &call.command)) return;
   if (is_of_config) return NoteDirectives(call);
   if (call.error == refusals::kSyntax) NoteOption(call);
 }

@@ -119,8 +119,8 @@ std::vector<NamedSnapshots::Summary> NamedSnapshots::List() const {
   std::vector<Summary> list;
   for (const auto& [name, snapshot] : all_) {
     if (DataSnapshots::IsLost(*snapshot.data)) continue;
-    list.push_back(
-        {name, snapshot.saved_wall_ms, data_.KeyCount(*snapshot.data), DataSnapshots::CountKept(*snapshot.data)});
+    list.push_back({name, snapshot.saved_wall_ms, data_.KeyCount(*snapshot.data),
+                    DataSnapshots::StoredValueCount(*snapshot.data)});
   }
   return list;
 }
@@ -142,13 +142,13 @@ void NamedSnapshots::Restore(Bytes name, Unit& unit, const Session* running) {
 
 // Sets only the directives that differ, with all their hooks.
 void NamedSnapshots::RestoreDirectives(Bytes packed) {
-  const Config::NamesAndValues changed = parts_.env.config.Differing(Unpacked(packed));
+  const Config::NamesAndValues changed = parts_.env.config.ChangedPairs(Unpacked(packed));
   if (!changed.empty()) parts_.env.config.Set(changed, {.connection_is_local = true});
 }
 
 void NamedSnapshots::RestoreUsers(const std::string& lines, const Session* running) {
   if (lines == UserLines()) return;
-  if (auto trouble = parts_.permissions.LoadLines(lines, kSnapshotPath, running)) throw Refusal{"ERR " + *trouble};
+  if (auto trouble = parts_.permissions.LoadAclLines(lines, kSnapshotPath, running)) throw Refusal{"ERR " + *trouble};
 }
 
 void NamedSnapshots::RestorePrograms(const Programs& programs, Unit& unit) {

@@ -58,7 +58,7 @@ RequestFilter::Facts RequestFilter::Facts::Of(const RequestFaults::Request& requ
 
 void RequestFilter::Facts::FindKeys() {
   if (keys) return;
-  keys = NamedKeys(command->Spec(), words);
+  keys = KeysForAclCheck(command->Spec(), words);
   if (keys->begin() != keys->end()) key_starts.clear();
   for (const KeyRef& found : *keys) key_starts.emplace_back(words[found.index]);
 }
@@ -82,7 +82,7 @@ bool RequestFilter::FitsKey(Facts& facts) const {
 
 bool IsOfServer(const Session& session) {
   return session.kind == SessionKind::kPrimary || session.replica != nullptr ||
-         session.cluster_marks.imports != nullptr;
+         session.cluster_options.imports != nullptr;
 }
 
 }  // namespace respite

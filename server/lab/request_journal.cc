@@ -144,7 +144,7 @@ void RequestJournal::Continue(RequestJournal& before) {
   lost_ = before.lost_;
   epoch_ = before.epoch_ + 1;
   for (RequestEntry& entry : entries_) {
-    if (entry.command != nullptr) entry.command = parts_.env.commands.FindOriginal(entry.command->full_name);
+    if (entry.command != nullptr) entry.command = parts_.env.commands.FindByOriginalName(entry.command->full_name);
   }
   keys_ = std::move(before.keys_);
   keys_.OnServerKilled({.next_seq = next_, .wall_us = Moment().wall_us});
@@ -190,8 +190,8 @@ RequestEntry& RequestJournal::Append(const Request& request, const Session& clie
 }
 
 RequestJournal::Request RequestJournal::FailedRequest(const Session& session, const Command* command,
-                                               std::span<const Bytes> words, int depth) const {
-  return {&session, command, words, depth, HarmlessWords(parts_.env.commands, command, words)};
+                                                      std::span<const Bytes> words, int depth) const {
+  return {&session, command, words, depth, HarmlessArgumentCount(parts_.env.commands, command, words)};
 }
 
 void RequestJournal::Keep(RequestEntry& entry, const Request& request) {
@@ -201,16 +201,17 @@ void RequestJournal::Keep(RequestEntry& entry, const Request& request) {
   const auto words = request.words;
   const size_t shown = request.shown;
   const auto add = [&entry](Bytes word) {
-    entry.words += word.substr(0, kWordMost);
-    if (word.size() > kWordMost) StrAppend(entry.words, "... (", word.size() - kWordMost, " more bytes)");
+    entry.words += word.substr(0, kMaxKeptArgumentBytes);
+    if (word.size() > kMaxKeptArgumentBytes)
+      StrAppend(entry.words, "... (", word.size() - kMaxKeptArgumentBytes, " more bytes)");
     entry.ends.push_back(static_cast<uint32_t>(entry.words.size()));
   };
-  const auto kept = words.first(std::min(words.size(), kWordsMost));
-  if (session.redacted_words.empty() && shown >= kept.size()) {
+  const auto kept = words.first(std::min(words.size(), kMaxKeptArguments));
+  if (session.redacted_arguments.empty() && shown >= kept.size()) {
     for (const Bytes word : kept) add(word);
     return;
   }
-  for (const Bytes word : ShownWords(session, words)) {
+  for (const Bytes word : ArgumentsWithoutSecrets(session, words)) {
     if (entry.ends.size() < kept.size()) add(entry.ends.size() < shown ? word : "(redacted)");
   }
 }
@@ -229,7 +230,7 @@ RequestJournal::Sender& RequestJournal::SenderOf(const Session& client) {
     last_sender_id_ = client.id;
   }
   Sender& sender = *last_sender_;
-  if (sender.client == nullptr || !sender.client->IsStill(client)) sender.client = RequestOwner::Of(client);
+  if (sender.client == nullptr || !sender.client->IsUnchangedIn(client)) sender.client = RequestOwner::Of(client);
   return sender;
 }
 
@@ -263,7 +264,7 @@ void RequestJournal::OnKeyEvent(int db, Bytes key, const KeyEvent& event) {
 void RequestJournal::Finish(RequestEntry& entry, Sender& sender, const End& end) {
   const size_t held = entry.HeldBytes();
   entry.outcome = end.outcome;
-  entry.detail = end.detail.substr(0, kWordMost);
+  entry.detail = end.detail.substr(0, kMaxKeptArgumentBytes);
   if (!sender.fault.empty()) {
     entry.outcome = Outcome::kFault;
     entry.detail = std::exchange(sender.fault, {});
@@ -283,12 +284,12 @@ void RequestJournal::Finish(RequestEntry& entry, Sender& sender, const End& end)
 
 void RequestJournal::OnCall(const FinishedCall& call) {
   const Session& client = ClientOf(call.session);
-  if (IsOwnTalk(client, &call.command)) return keys_.AfterOwnTalk();
+  if (IsTestOrServerTraffic(client, &call.command)) return keys_.ForgetUnrecordedCall();
   Sender& sender = SenderOf(client);
-  const KeyHistory::Step step = keys_.AfterCall(call, sender.client, Moment());
+  const KeyHistory::Step step = keys_.RecordCall(call, sender.client, Moment());
   const bool has_failed = call.ending == FinishedCall::Ending::kFailed;
   Request request{&call.session, &call.command, call.words, call.depth};
-  if (has_failed) request.shown = HarmlessWords(parts_.env.commands, &call.command, call.words);
+  if (has_failed) request.shown = HarmlessArgumentCount(parts_.env.commands, &call.command, call.words);
   const std::string error = WithoutSecrets(call.error, call.words, request.shown);
   const End end{
       .outcome = has_failed ? Outcome::kError : Outcome::kOk, .detail = error, .duration_us = call.duration_us};
@@ -302,7 +303,7 @@ void RequestJournal::OnCall(const FinishedCall& call) {
 
 void RequestJournal::OnRefusal(const RefusedCall& call) {
   const Session& client = ClientOf(call.session);
-  if (IsOwnTalk(client, call.command)) return;
+  if (IsTestOrServerTraffic(client, call.command)) return;
   Sender& sender = SenderOf(client);
   CountTrip(sender, call.depth);
   const Request request = FailedRequest(call.session, call.command, call.words, call.depth);
@@ -311,7 +312,7 @@ void RequestJournal::OnRefusal(const RefusedCall& call) {
 }
 
 void RequestJournal::OnWait(const WaitingCall& call) {
-  if (IsOwnTalk(call.session, &call.command)) return;
+  if (IsTestOrServerTraffic(call.session, &call.command)) return;
   Sender& sender = SenderOf(call.session);
   CountTrip(sender, 0);
   RequestEntry& entry = Append({&call.session, &call.command, call.words}, call.session, sender);
@@ -324,7 +325,7 @@ void RequestJournal::OnWait(const WaitingCall& call) {
 }
 
 void RequestJournal::OnQueued(const WaitingCall& call) {
-  if (!IsOwnTalk(call.session, &call.command)) CountTrip(SenderOf(call.session), 0);
+  if (!IsTestOrServerTraffic(call.session, &call.command)) CountTrip(SenderOf(call.session), 0);
 }
 
 void RequestJournal::NoteFault(const RequestFaults::Request& request, const RequestFault& fault, Bytes name) {
@@ -343,7 +344,8 @@ void RequestJournal::NoteFault(const RequestFaults::Request& request, const Requ
   const int depth = request.place == Place::kInTransaction ? 1 : 0;
   CountTrip(sender, depth);
   sender.fault = name;
-  Finish(Append(FailedRequest(request.client, &request.command, request.words, depth), request.client, sender), sender, {});
+  Finish(Append(FailedRequest(request.client, &request.command, request.words, depth), request.client, sender), sender,
+         {});
 }
 
 }  // namespace respite

@@ -67,11 +67,11 @@ struct JournalFilter {  // selects entries; all given conditions must hold
 
 class RequestJournal final : public CallObserver, private KeyEventListener {  // TEST JOURNAL: the latest requests
  public:
-  static constexpr size_t kUsualLast = 10'000;            // entries that are kept if the client names no number
-  static constexpr size_t kMostLast = 1'000'000;          // largest number of entries that a client may request
+  static constexpr size_t kDefaultCapacity = 10'000;            // entries that are kept if the client names no number
+  static constexpr size_t kMaxCapacity = 1'000'000;             // largest number of entries that a client may request
   static constexpr size_t kMaxJournalBytes = size_t{64} << 20;  // limit for all entries together
-  static constexpr size_t kWordMost = 1024;               // bytes kept of each argument
-  static constexpr size_t kWordsMost = 1024;              // arguments kept of each request
+  static constexpr size_t kMaxKeptArgumentBytes = 1024;         // bytes kept of each argument
+  static constexpr size_t kMaxKeptArguments = 1024;             // arguments kept of each request
 
   struct Parts {  // references to what the class uses
     const Env& env;
@@ -85,7 +85,7 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
   RequestJournal(const RequestJournal&) = delete;
   RequestJournal& operator=(const RequestJournal&) = delete;
 
-  // Requires: 1 <= last <= kMostLast.
+  // Requires: 1 <= last <= kMaxCapacity.
   void Start(size_t last);  // clears the journal, and keeps at most `last` entries from now on
   // Stops recording. The entries can still be read.
   void Stop();
@@ -97,9 +97,9 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
 
   // Returns expired keys and locks since Start or Clear, including locks that were held at Clear.
   const KeyHistory& keys() const { return keys_; }
-  uint64_t FirstSeq() const { return first_; }  // sequence number of the oldest entry
-  uint64_t NextSeq() const { return next_; }    // sequence number of the next entry
-  uint64_t DroppedCount() const { return lost_; }       // entries since Start or Clear that were dropped
+  uint64_t FirstSeq() const { return first_; }     // sequence number of the oldest entry
+  uint64_t NextSeq() const { return next_; }       // sequence number of the next entry
+  uint64_t DroppedCount() const { return lost_; }  // entries since Start or Clear that were dropped
   // Requires: FirstSeq() <= seq < NextSeq().
   const RequestEntry& At(uint64_t seq) const { return entries_[seq - first_]; }
   template <class Visit>

@@ -25,13 +25,13 @@ std::shared_ptr<const RequestOwner> RequestOwner::Of(const Session& client) {
                                                            .library = std::string(OwnerText(now.library))});
 }
 
-bool RequestOwner::IsStill(const Session& client) const {
+bool RequestOwner::IsUnchangedIn(const Session& client) const {
   const ClientView now = ClientView::Of(client);
   return name == OwnerText(now.name) && user == OwnerText(now.user) && library == OwnerText(now.library) &&
          address == OwnerText(now.address);
 }
 
-bool IsOwnTalk(const Session& client, const Command* command) {
+bool IsTestOrServerTraffic(const Session& client, const Command* command) {
   const bool is_test = command != nullptr && command->Spec().protection == Protection::kTestCommands;
   return is_test || client.id == 0 || IsOfServer(client) || IsOfSentinel(client.identity.name);
 }

@@ -21,11 +21,11 @@ struct RequestOwner {  // the client that sent a request, as it was then
   std::string library;  // lib-name, as in CLIENT SETINFO
 
   static std::shared_ptr<const RequestOwner> Of(const Session& client);
-  bool IsStill(const Session& client) const;  // it still has these properties. Cost: O(1), no allocation
+  bool IsUnchangedIn(const Session& client) const;  // it still has these properties. Cost: O(1), no allocation
   ClientView View() const { return {.id = id, .name = name, .user = user, .address = address, .library = library}; }
 };
 
 // Returns whether the request is TEST itself or traffic between servers. `command` is null for an unknown command.
-bool IsOwnTalk(const Session& client, const Command* command);  // `command` may be null
+bool IsTestOrServerTraffic(const Session& client, const Command* command);  // `command` may be null
 
 }  // namespace respite

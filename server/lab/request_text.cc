@@ -21,7 +21,7 @@ size_t HarmlessWordsOf(const Command& command) {
 
 }  // namespace
 
-size_t HarmlessWords(const CommandTable& commands, const Command* command, std::span<const Bytes> words) {
+size_t HarmlessArgumentCount(const CommandTable& commands, const Command* command, std::span<const Bytes> words) {
   const Command* const named = command != nullptr || words.empty() ? command : commands.Find(words[0]);
   const size_t harmless = named == nullptr ? CommandSpec::kAllWords : HarmlessWordsOf(*named);
   return harmless == CommandSpec::kAllWords ? SIZE_MAX : harmless;
@@ -32,7 +32,7 @@ std::string ConditionText(std::span<const Bytes> words) {
   std::string line;
   for (const Bytes word : words) {
     if (!line.empty()) line += ' ';
-    line += WordText(word.substr(0, kBytes));
+    line += QuotedIfNeeded(word.substr(0, kBytes));
     if (word.size() > kBytes) line += "...";
   }
   return line;
@@ -48,7 +48,7 @@ std::string RequestText(std::span<const Bytes> words, size_t hidden_from) {
       line += "(redacted)";
       continue;
     }
-    line += WordText(words[i].substr(0, kBytes));
+    line += QuotedIfNeeded(words[i].substr(0, kBytes));
     if (words[i].size() > kBytes) line += "...";
   }
   if (words.size() > kWords) StrAppend(line, " ... (", words.size() - kWords, " more words)");

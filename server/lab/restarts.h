@@ -14,7 +14,7 @@ struct Session;
 
 class Restarts {  // kills and restarts servers (TEST CRASH); the process implements it
  public:
-  struct Remains {  // the data that the server finds after the restart
+  struct DataAfterCrash {  // the data that the server finds after the restart
     // kFiles: the files on the disk. kAll: the data that an append-only file would have kept, although there is none.
     enum class From : uint8_t { kFiles, kAll } from = From::kFiles;
     AppendFsync policy = AppendFsync::kAlways;  // decides which tail of the append-only file is lost
@@ -26,7 +26,7 @@ class Restarts {  // kills and restarts servers (TEST CRASH); the process implem
   // becomes a new client of that server and gets +OK; all other clients are disconnected. The running request must
   // continue in the next turn (Call::ContinueInNextTurn), and runs again only if the restart has failed. Returns false
   // if this connection cannot stay open.
-  virtual bool Crash(const Session& caller, Remains remains) = 0;  // kills and restarts its server
+  virtual bool Crash(const Session& caller, DataAfterCrash remains) = 0;  // kills and restarts its server
 };
 
 }  // namespace respite

@@ -61,25 +61,25 @@ Descriptor ConnectTo(const HostAddress& address, SteadyClock::time_point until) 
 
 }  // namespace
 
-Result<std::unique_ptr<MigrateLink>, ConnectTrouble> MigrateLink::Connect(NameResolver& names, const std::string& host,
-                                                                          const std::string& port, const Tls* tls,
-                                                                          int64_t timeout_ms) {
+Result<std::unique_ptr<MigrateLink>, ConnectError> MigrateLink::Connect(NameResolver& names, const std::string& host,
+                                                                        const std::string& port, const Tls* tls,
+                                                                        int64_t timeout_ms) {
   const auto until = After(timeout_ms);
   const auto addresses = names.Resolve(host, port, until);
   if (!addresses.ok()) {
     const bool is_late = addresses.error() == ResolveTrouble::kTimeout;
-    return Failure(is_late ? ConnectTrouble::kNoAnswer : ConnectTrouble::kNoAddress);
+    return Failure(is_late ? ConnectError::kNoAnswer : ConnectError::kNoAddress);
   }
   for (const HostAddress& address : addresses.value()) {
     Descriptor connected = ConnectTo(address, until);
     if (!connected.IsOpen()) continue;
     std::unique_ptr<TlsStream> encryption = tls != nullptr ? tls->Connect(connected.Get()) : nullptr;
-    if (tls != nullptr && encryption == nullptr) return Failure(ConnectTrouble::kNoTls);
+    if (tls != nullptr && encryption == nullptr) return Failure(ConnectError::kNoTls);
     std::unique_ptr<MigrateLink> link(new MigrateLink(ByteStream(std::move(connected), std::move(encryption))));
     if (link->FinishHandshake(timeout_ms)) return link;
-    return Failure(ConnectTrouble::kNoTls);
+    return Failure(ConnectError::kNoTls);
   }
-  return Failure(ConnectTrouble::kNoAnswer);
+  return Failure(ConnectError::kNoAnswer);
 }
 
 MigrateLink::~MigrateLink() { stream_.Close(); }
@@ -147,8 +147,8 @@ std::optional<std::string> MigrateLink::ReadLine(int64_t timeout_ms) {
   }
 }
 
-Result<MigrateLink*, ConnectTrouble> MigrateLinks::Get(Bytes host, Bytes port, const Tls* tls, int64_t timeout_ms,
-                                                       int64_t now_ms) {
+Result<MigrateLink*, ConnectError> MigrateLinks::Get(Bytes host, Bytes port, const Tls* tls, int64_t timeout_ms,
+                                                     int64_t now_ms) {
   auto kept = links_.find(NameOf(host, port));
   if (kept == links_.end()) {
     auto link = MigrateLink::Connect(names_, std::string(host), std::string(port), tls, timeout_ms);
@@ -166,7 +166,7 @@ void MigrateLinks::CloseLongestIdle() {
   }));
 }
 
-void MigrateLinks::CloseIdle(int64_t now_ms) {
+void MigrateLinks::CloseIdleLinks(int64_t now_ms) {
   std::erase_if(links_, [&](const auto& link) { return now_ms - link.second->used_at_ms > kIdleMs; });
 }
 

@@ -20,7 +20,7 @@
 namespace respite {
 
 // Why there is no connection: the host has no address, the server did not answer in time, or TLS failed.
-enum class ConnectTrouble : uint8_t { kNoAddress, kNoAnswer, kNoTls };
+enum class ConnectError : uint8_t { kNoAddress, kNoAnswer, kNoTls };
 
 class Tls;
 
@@ -29,9 +29,9 @@ class Tls;
 class MigrateLink {  // one blocking connection to another server
  public:
   // Uses no TLS if `tls` is null.
-  static Result<std::unique_ptr<MigrateLink>, ConnectTrouble> Connect(NameResolver& names, const std::string& host,
-                                                                      const std::string& port, const Tls* tls,
-                                                                      int64_t timeout_ms);
+  static Result<std::unique_ptr<MigrateLink>, ConnectError> Connect(NameResolver& names, const std::string& host,
+                                                                    const std::string& port, const Tls* tls,
+                                                                    int64_t timeout_ms);
   MigrateLink(const MigrateLink&) = delete;
   MigrateLink& operator=(const MigrateLink&) = delete;
   ~MigrateLink();
@@ -40,7 +40,7 @@ class MigrateLink {  // one blocking connection to another server
   bool Send(Bytes request, int64_t timeout_ms);
   // Returns a line without its end, or nullopt.
   std::optional<std::string> ReadLine(int64_t timeout_ms);
-  bool TimedOut() const { return timed_out_; }  // a timeout made the last Send or ReadLine fail
+  bool HasTimedOut() const { return timed_out_; }  // a timeout made the last Send or ReadLine fail
 
   int64_t selected_db = 0;  // the database selected on the other side; -1: unknown
   int64_t used_at_ms = 0;   // when it was last used
@@ -61,10 +61,10 @@ class MigrateLinks {  // kept connections, one for each server
   static constexpr int64_t kIdleMs = 10'000;  // an unused connection is closed after this time
 
   // Returns the kept connection or a new one, with TLS unless `tls` is null. Valid until the next call of a method.
-  Result<MigrateLink*, ConnectTrouble> Get(Bytes host, Bytes port, const Tls* tls, int64_t timeout_ms, int64_t now_ms);
+  Result<MigrateLink*, ConnectError> Get(Bytes host, Bytes port, const Tls* tls, int64_t timeout_ms, int64_t now_ms);
   void Drop(Bytes host, Bytes port) { links_.erase(NameOf(host, port)); }
   void DropAll() { links_.clear(); }              // closes all connections
-  void CloseIdle(int64_t now_ms);                 // those that were unused for kIdleMs
+  void CloseIdleLinks(int64_t now_ms);            // those that were unused for kIdleMs
   size_t Count() const { return links_.size(); }  // of kept connections
 
  private:

@@ -35,8 +35,8 @@ class MigrateProtocol {  // requests to the other server, and their replies
   void TakeAnswer(Bytes line);                  // handles the next one, without its line end. Requires: !IsOver()
   bool IsOver() const { return answered_.size() == keys_.size(); }  // all answers have arrived
 
-  size_t Acknowledged() const { return answered_.size(); }  // RESTORE requests with an answer
-  bool HasAccepted(size_t key_index) const {                // the other server has stored this key
+  size_t AnsweredKeyCount() const { return answered_.size(); }  // RESTORE requests with an answer
+  bool HasAccepted(size_t key_index) const {                    // the other server has stored this key
     return key_index < answered_.size() && answered_[key_index] == Answer::kAccepted;
   }
   const std::string& Error() const { return error_; }  // the first one of the other server, without '-'; empty: none
@@ -57,6 +57,6 @@ class MigrateProtocol {  // requests to the other server, and their replies
 };
 
 // The step in which a transfer failed.
-enum class MigrateTrouble : uint8_t { kNone, kConnecting, kWriting, kReading };
+enum class FailedMigrateStep : uint8_t { kNone, kConnecting, kWriting, kReading };
 
 }  // namespace respite

@@ -64,7 +64,7 @@ struct Migrations::Migration {
   int64_t progress_ms = 0;  // when something was last sent or received
   size_t unsent = 0;        // unsent bytes at the last check
   int64_t due_ms = Timers::kNever;
-  MigrateTrouble trouble = MigrateTrouble::kNone;
+  FailedMigrateStep trouble = FailedMigrateStep::kNone;
 };
 
 bool Migrations::Channel::TakeLine() {
@@ -83,16 +83,17 @@ void Migrations::Channel::OnReceived(Bytes bytes) {
   if (migration->order.talk.IsOver() ? !received_.empty() : received_.size() > kLongestLine) {
     return owner_.HandleLostLink(*this);
   }
-  if (migration->order.talk.IsOver()) owner_.OnAnswered(*this);
+  if (migration->order.talk.IsOver()) owner_.HandleAllAnswers(*this);
 }
 
-void DeleteArrived(const Services& services, DbView& db, Effect& effect, const std::vector<std::string>& keys) {
+void DeleteArrivedKeys(const Services& services, DbView& db, Propagation& effect,
+                       const std::vector<std::string>& keys) {
   const bool lazily = services.env.settings.lazyfree_lazy_server_del;
   for (const std::string& key : keys) {
     KeyEdit edit = db.Open(key);
     if (!edit) continue;
     services.data.lazy_free.Free(edit.Take(), lazily ? FreeMode::kLater : FreeMode::kNow);
-    edit.Touched("del");
+    edit.ReportChange("del");
     effect.Replace("DEL", Bytes(key));
   }
 }
@@ -123,11 +124,11 @@ void Migrations::Start(const Session& session, const Command& command, Order ord
 
 void Migrations::Attempt(Migration& migration) {
   const Order& order = migration.order;
-  Channel* const kept = FindIdle(order.host + ':' + order.port + (order.encrypts ? " tls" : ""));
+  Channel* const kept = FindIdleChannel(order.host + ':' + order.port + (order.uses_tls ? " tls" : ""));
   kept != nullptr ? Talk(*kept, migration) : Dial(migration);
 }
 
-Migrations::Channel* Migrations::FindIdle(const std::string& name) {
+Migrations::Channel* Migrations::FindIdleChannel(const std::string& name) {
   const auto found = std::ranges::find_if(channels_, [&](const std::unique_ptr<Channel>& channel) {
     return channel->migration == nullptr && channel->name() == name;
   });
@@ -137,16 +138,16 @@ Migrations::Channel* Migrations::FindIdle(const std::string& name) {
 void Migrations::Dial(Migration& migration) {
   const Order& order = migration.order;
   const auto port = ParseInteger(order.port);
-  if (!port || *port < 0 || *port > 65535) return Fail(migration, MigrateTrouble::kConnecting);
+  if (!port || *port < 0 || *port > 65535) return Fail(migration, FailedMigrateStep::kConnecting);
   if (channels_.size() >= kMaxLinks) CloseLongestIdle();
   Channel& channel = *channels_.emplace_back(
-      std::make_unique<Channel>(*this, order.host + ':' + order.port + (order.encrypts ? " tls" : "")));
+      std::make_unique<Channel>(*this, order.host + ':' + order.port + (order.uses_tls ? " tls" : "")));
   channel.migration = &migration;
   migration.channel = &channel;
   migration.stage = Migration::Stage::kConnecting;
   RestartTimer(migration);
   channel.Dial(*services_.env.network.operator->(),
-               {.host = order.host, .port = static_cast<int>(*port), .encrypts = order.encrypts});
+               {.host = order.host, .port = static_cast<int>(*port), .uses_tls = order.uses_tls});
 }
 
 void Migrations::CloseLongestIdle() {
@@ -168,23 +169,23 @@ void Migrations::Talk(Channel& channel, Migration& migration) {
 void Migrations::RestartTimer(Migration& migration) const {
   migration.progress_ms = NowMs();
   migration.unsent = migration.stage == Migration::Stage::kTalking ? migration.channel->link().UnsentBytes() : 0;
-  LookLater(migration);
+  ScheduleCheck(migration);
 }
 
 // Sets when to check the migration again. The unsent bytes are checked regularly, because a link does not report when
 // it has sent something.
-void Migrations::LookLater(Migration& migration) const {
+void Migrations::ScheduleCheck(Migration& migration) const {
   constexpr int64_t kLookMs = 20;
   migration.due_ms = migration.progress_ms + std::min(migration.order.timeout_ms, INT64_MAX / 2);
   if (migration.unsent != 0) migration.due_ms = std::min(migration.due_ms, NowMs() + kLookMs);
 }
 
-void Migrations::OnAnswered(Channel& channel) {
+void Migrations::HandleAllAnswers(Channel& channel) {
   Migration& migration = *channel.migration;
   channel.selected_db = migration.order.talk.SelectedDb();
   channel.idle_since_ms = NowMs();
   channel.migration = nullptr;
-  EndTalk(migration);
+  MarkDone(migration);
 }
 
 // Handles a link that has ended. The other server may have closed a kept link, so a second attempt uses a new link,
@@ -197,20 +198,20 @@ void Migrations::HandleLostLink(Channel& channel) {
   Drop(channel);
   migration->channel = nullptr;
   // Redis: notices a server that does not answer when the first request is written.
-  if (reached == Link::Stage::kConnecting) return Fail(*migration, MigrateTrouble::kWriting);
-  if (reached != Link::Stage::kOpen) return Fail(*migration, MigrateTrouble::kConnecting);
-  const bool tries_again = !migration->is_second_attempt && migration->order.talk.Acknowledged() == 0;
-  if (!tries_again) return Fail(*migration, sent_all ? MigrateTrouble::kReading : MigrateTrouble::kWriting);
+  if (reached == Link::Stage::kConnecting) return Fail(*migration, FailedMigrateStep::kWriting);
+  if (reached != Link::Stage::kOpen) return Fail(*migration, FailedMigrateStep::kConnecting);
+  const bool tries_again = !migration->is_second_attempt && migration->order.talk.AnsweredKeyCount() == 0;
+  if (!tries_again) return Fail(*migration, sent_all ? FailedMigrateStep::kReading : FailedMigrateStep::kWriting);
   migration->is_second_attempt = true;
   Dial(*migration);
 }
 
-void Migrations::Fail(Migration& migration, MigrateTrouble trouble) {
+void Migrations::Fail(Migration& migration, FailedMigrateStep trouble) {
   migration.trouble = trouble;
-  EndTalk(migration);
+  MarkDone(migration);
 }
 
-void Migrations::EndTalk(Migration& migration) {
+void Migrations::MarkDone(Migration& migration) {
   migration.channel = nullptr;
   migration.stage = Migration::Stage::kDone;
   migration.due_ms = Timers::kNever;
@@ -238,19 +239,19 @@ void Migrations::RunDue(int64_t now_ms) {
       continue;
     }
     if (now_ms - migration->progress_ms < migration->order.timeout_ms) {
-      LookLater(*migration);
+      ScheduleCheck(*migration);
       continue;
     }
     const Link::Stage reached = link.stage();
     const bool sent_all = reached == Link::Stage::kOpen && link.UnsentBytes() == 0;
     Drop(*migration->channel);
-    Fail(*migration, sent_all                             ? MigrateTrouble::kReading
-                     : reached == Link::Stage::kHandshake ? MigrateTrouble::kConnecting
-                                                          : MigrateTrouble::kWriting);
+    Fail(*migration, sent_all                             ? FailedMigrateStep::kReading
+                     : reached == Link::Stage::kHandshake ? FailedMigrateStep::kConnecting
+                                                          : FailedMigrateStep::kWriting);
   }
 }
 
-void Migrations::CloseIdle(int64_t now_ms) {
+void Migrations::CloseIdleLinks(int64_t now_ms) {
   channels_.remove_if([&](const std::unique_ptr<Channel>& channel) {
     return channel->migration == nullptr && now_ms - channel->idle_since_ms > kIdleMs;
   });
@@ -263,7 +264,7 @@ void Migrations::DropIdleLinks() {
 // --- The end.
 
 void Migrations::EndTurn() {
-  if (done_ == 0 || services_.clients.pause.IsOn() || services_.env.phase.IsMidTurn()) return;
+  if (done_ == 0 || services_.clients.pause.IsOn() || services_.env.phase.IsInLongTask()) return;
   services_.execution.executor.ReadClocks();
   for (auto next = migrations_.begin(); next != migrations_.end();) {
     const auto at = next++;
@@ -280,7 +281,7 @@ void Migrations::EndTurn() {
 void Migrations::Finish(Migration& migration) {
   MigrateOutcome outcome = CollectOutcome(migration);
   Session* const caller = FindCaller(migration);
-  if (caller == nullptr) return DeleteWithoutCaller(migration.db, outcome.arrived);
+  if (caller == nullptr) return DeleteKeysOfGoneCaller(migration.db, outcome.arrived);
   told_ = Told{caller->id, std::move(outcome)};
   services_.clients.blocked.Continue(*caller);
   told_.reset();
@@ -317,12 +318,12 @@ std::optional<MigrateOutcome> Migrations::TakeOutcome(const Session& session) {
   return std::exchange(told_, std::nullopt)->outcome;
 }
 
-void Migrations::DeleteWithoutCaller(int db, const std::vector<std::string>& keys) {
+void Migrations::DeleteKeysOfGoneCaller(int db, const std::vector<std::string>& keys) {
   Unit unit(services_.data.dataset, services_.env.clock.WallMs(),
             services_.clients.role.is_replica ? ExpiryRule::kHide : ExpiryRule::kPurge);
   DbView view(unit, db, false);
-  Effect effect(unit.IsRecording());
-  DeleteArrived(services_, view, effect, keys);
+  Propagation effect(unit.IsRecording());
+  DeleteArrivedKeys(services_, view, effect, keys);
   if (unit.ChangeCount() != 0) unit.Record(db, effect, {});
   unit.Close();
 }

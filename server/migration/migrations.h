@@ -33,22 +33,22 @@ namespace respite {
 struct Command;
 struct Session;
 
-struct MigrateOutcome {                            // the result of a transfer
-  MigrateTrouble trouble = MigrateTrouble::kNone;  // where it failed
-  std::string error = {};                          // error of the other server
-  std::vector<std::string> arrived = {};           // keys to delete here
-  bool keeps_changed = false;                      // some arrived, but were changed here meanwhile and are kept
+struct MigrateOutcome {                                  // the result of a transfer
+  FailedMigrateStep trouble = FailedMigrateStep::kNone;  // where it failed
+  std::string error = {};                                // error of the other server
+  std::vector<std::string> arrived = {};                 // keys to delete here
+  bool keeps_changed = false;                            // some arrived, but were changed here meanwhile and are kept
 };
 
 // Deletes keys that the other server has stored.
-void DeleteArrived(const Services& services, DbView& db, Effect& effect, const std::vector<std::string>& keys);
+void DeleteArrivedKeys(const Services& services, DbView& db, Propagation& effect, const std::vector<std::string>& keys);
 
 class Migrations final : public Timers::Source {  // calls of MIGRATE, while other clients are served
  public:
   struct Order {  // what MIGRATE was called with
     std::string host;
     std::string port;
-    bool encrypts;       // with TLS
+    bool uses_tls;       // with TLS
     int64_t timeout_ms;  // without progress
     bool copies;         // COPY: the keys also stay here
     MigrateProtocol talk;
@@ -69,9 +69,9 @@ class Migrations final : public Timers::Source {  // calls of MIGRATE, while oth
   // Timers::Source: timeouts.
   int64_t NextDueMs() const override;
   void RunDue(int64_t now_ms) override;  // handles timeouts
-  std::string WhatIsDue() const override { return "MIGRATE times out"; }
-  void CloseIdle(int64_t now_ms);                             // those that were unused for kIdleMs
-  void DropIdleLinks();                                            // however short they were unused
+  std::string NextDueText() const override { return "MIGRATE times out"; }
+  void CloseIdleLinks(int64_t now_ms);                        // those that were unused for kIdleMs
+  void DropIdleLinks();                                       // however short they were unused
   MigrateLinks& blocking_links() { return blocking_links_; }  // for MIGRATE inside EXEC and scripts
   size_t CountLinks() const { return channels_.size(); }      // idle or not
 
@@ -82,20 +82,20 @@ class Migrations final : public Timers::Source {  // calls of MIGRATE, while oth
   void Attempt(Migration& migration);  // over a kept link or a new one
   void Dial(Migration& migration);
   void Talk(Channel& channel, Migration& migration);
-  void OnAnswered(Channel& channel);              // the link is unused from now on
-  void HandleLostLink(Channel& channel);                  // tries again over a new link, if the old one may have been stale
-  void RestartTimer(Migration& migration) const;  // there was progress
-  void LookLater(Migration& migration) const;     // sets the time of the next look at the timeout
-  void Fail(Migration& migration, MigrateTrouble trouble);
-  void EndTalk(Migration& migration);  // EndTurn will finish it
+  void HandleAllAnswers(Channel& channel);         // the link is unused from now on
+  void HandleLostLink(Channel& channel);           // tries again over a new link, if the old one may have been stale
+  void RestartTimer(Migration& migration) const;   // there was progress
+  void ScheduleCheck(Migration& migration) const;  // sets the time of the next look at the timeout
+  void Fail(Migration& migration, FailedMigrateStep trouble);
+  void MarkDone(Migration& migration);  // EndTurn will finish it
   void Drop(const Channel& channel);
-  void CloseLongestIdle();                             // if one is unused
-  Channel* FindIdle(const std::string& name);  // an unused link to this server
+  void CloseLongestIdle();                            // if one is unused
+  Channel* FindIdleChannel(const std::string& name);  // an unused link to this server
 
-  void Finish(Migration& migration);               // unblocks the client, or deletes the keys if the client has gone
-  MigrateOutcome CollectOutcome(Migration& migration);  // also ends the pause of requests for its keys
+  void Finish(Migration& migration);  // unblocks the client, or deletes the keys if the client has gone
+  MigrateOutcome CollectOutcome(Migration& migration);    // also ends the pause of requests for its keys
   Session* FindCaller(const Migration& migration) const;  // null: the client has gone
-  void DeleteWithoutCaller(int db, const std::vector<std::string>& keys);
+  void DeleteKeysOfGoneCaller(int db, const std::vector<std::string>& keys);
   void ResumePaused();  // requests that have waited for migrating keys
   int64_t NowMs() const;
 

@@ -74,7 +74,7 @@ void ByteStream::TellSent(const ReplyBuffer& output, Transfer sent) {
   TellEnd(sent);
   if (sent.state != Transfer::State::kMoved) return;
   size_t rest = sent.bytes;
-  output.VisitFront(output.Segments(), [&](Bytes piece) {
+  output.VisitFront(output.SegmentCount(), [&](Bytes piece) {
     const Bytes part = piece.substr(0, rest);
     if (!part.empty()) tap_->OnSent(part);
     rest -= part.size();
@@ -100,7 +100,7 @@ Transfer ByteStream::SendSome(const ReplyBuffer& output, Portion portion) {
   // TLS limits itself, and must not be given fewer bytes after kLater.
   if (tls_ != nullptr) return tls_->Send(output, portion.allowed);
   size_t most = std::min(portion.wanted, portion.allowed);
-  if (output.Segments() == 1) {  // for one segment, this system call is cheaper
+  if (output.SegmentCount() == 1) {  // for one segment, this system call is cheaper
     Bytes piece;
     output.VisitFront(1, [&](Bytes front) { piece = front; });
     return SendSome(piece.substr(0, most));
@@ -120,14 +120,18 @@ Transfer ByteStream::SendSome(const ReplyBuffer& output, Portion portion) {
 }
 
 bool ByteStream::TlsInHandshake() const { return tls_->InHandshake(); }
-bool ByteStream::TlsHasReceived() const { return tls_->HasReceived(); }
-SocketPoller::Interest ByteStream::TlsNeeds(SocketPoller::Interest wanted) const { return tls_->EventsToAwait(wanted); }
-SocketPoller::Interest ByteStream::TlsAllows(SocketPoller::Interest ready) const { return tls_->PossibleTransfers(ready); }
+bool ByteStream::TlsHasBufferedInput() const { return tls_->HasBufferedInput(); }
+SocketPoller::Interest ByteStream::TlsEventsToAwait(SocketPoller::Interest wanted) const {
+  return tls_->EventsToAwait(wanted);
+}
+SocketPoller::Interest ByteStream::TlsPossibleTransfers(SocketPoller::Interest ready) const {
+  return tls_->PossibleTransfers(ready);
+}
 
 std::string ByteStream::ErrorText() const { return tls_ == nullptr ? std::strerror(error_) : tls_->ErrorText(); }
 
 void ByteStream::Close() {
-  if (tls_ != nullptr) tls_->SayGoodbye();
+  if (tls_ != nullptr) tls_->SendCloseNotify();
   tls_.reset();
   tap_.reset();
   socket_ = Descriptor();

@@ -1,8 +1,8 @@
 // ByteStream: the bytes of one socket, plain or through TLS.
 //
 // Callers receive and send bytes alike. TLS shows in three places: a handshake may come first, receiving may need the
-// socket to be writable and sending readable (`EventsToAwait`, `PossibleTransfers`), and the stream may hold received bytes for which the
-// socket reports no event (`HasReceived`).
+// socket to be writable and sending readable (`EventsToAwait`, `PossibleTransfers`), and the stream may hold received
+// bytes for which the socket reports no event (`HasBufferedInput`).
 #pragma once
 
 #include <memory>
@@ -53,15 +53,15 @@ class ByteStream {  // the bytes of one socket, plain or through TLS
   Transfer Send(const ReplyBuffer& output, Portion portion);
   Transfer Send(Bytes bytes);
   // Returns whether there are bytes to receive, even if the socket never becomes readable again.
-  bool HasReceived() const { return tls_ != nullptr && TlsHasReceived(); }
+  bool HasBufferedInput() const { return tls_ != nullptr && TlsHasBufferedInput(); }
 
   // Returns which readiness of the socket to wait for in order to receive (`read`) or send (`write`), and which of the
   // two a readiness makes possible.
   SocketPoller::Interest EventsToAwait(SocketPoller::Interest wanted) const {  // the socket events to wait for
-    return tls_ == nullptr ? wanted : TlsNeeds(wanted);
+    return tls_ == nullptr ? wanted : TlsEventsToAwait(wanted);
   }
   SocketPoller::Interest PossibleTransfers(SocketPoller::Interest ready) const {  // that these socket events allow
-    return tls_ == nullptr ? ready : TlsAllows(ready);
+    return tls_ == nullptr ? ready : TlsPossibleTransfers(ready);
   }
 
   // The tap stays until the stream is closed.
@@ -71,10 +71,10 @@ class ByteStream {  // the bytes of one socket, plain or through TLS
   void Close();                   // sends TLS' close_notify, if any, and closes the socket
 
  private:
-  bool TlsInHandshake() const;                                           // InHandshake, for TLS
-  bool TlsHasReceived() const;                                           // HasReceived, for TLS
-  SocketPoller::Interest TlsNeeds(SocketPoller::Interest wanted) const;  // Needs, for TLS
-  SocketPoller::Interest TlsAllows(SocketPoller::Interest ready) const;  // Allows, for TLS
+  bool TlsInHandshake() const;                                                      // InHandshake, for TLS
+  bool TlsHasBufferedInput() const;                                                 // HasBufferedInput, for TLS
+  SocketPoller::Interest TlsEventsToAwait(SocketPoller::Interest wanted) const;     // Needs, for TLS
+  SocketPoller::Interest TlsPossibleTransfers(SocketPoller::Interest ready) const;  // Allows, for TLS
   Transfer Failed();                             // the result of a failed system call: kLater or kFailed
   Transfer ReceiveSome(std::span<char> target);  // without the tap
   Transfer SendSome(Bytes bytes);                // without the tap

@@ -91,7 +91,7 @@ void EventLoop::RunHandlers() {
 
 void EventLoop::Stop(int exit_code) {
   exit_code_ = exit_code;
-  if (!std::exchange(stopped_, true) && withdraw_) withdraw_();
+  if (!std::exchange(stopped_, true) && stop_handler_) stop_handler_();
 }
 
 void EventLoop::Post(Participant* participant, std::function<void()> task) {
@@ -99,7 +99,7 @@ void EventLoop::Post(Participant* participant, std::function<void()> task) {
 }
 
 // Posts a task from any thread, which an io_context allows.
-void EventLoop::PostFromOutside(std::function<void()> task) {
+void EventLoop::PostFromAnyThread(std::function<void()> task) {
   asio::post(asio_->context, [this, run = std::move(task)]() mutable { Post(nullptr, std::move(run)); });
 }
 

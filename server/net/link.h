@@ -32,7 +32,7 @@ class Link {
     std::string host;
     int port = 0;
     std::string source = {};  // local address to connect from; empty: the system chooses
-    bool encrypts = false;
+    bool uses_tls = false;
   };
 
   // Closes the connection, if there is one.
@@ -69,17 +69,17 @@ class Network {  // makes and accepts connections to other servers; in memory in
    public:
     virtual ~Listening() = default;
   };
-  struct ListenAt {                  // where to listen
+  struct ListenOptions {             // where to listen
     std::vector<std::string> hosts;  // as the directive `bind` has them: "-::*" may fail
     int port = 0;
-    bool encrypts = false;
+    bool uses_tls = false;
   };
 
   virtual ~Network() = default;
   // Starts to connect. No callback is called before this returns.
   virtual std::unique_ptr<Link> Dial(const Link::Target& target, Link::User& user) = 0;
   // Fails with the reason, for the log.
-  virtual Result<std::unique_ptr<Listening>, std::string> Listen(const ListenAt& place, Acceptor& acceptor) = 0;
+  virtual Result<std::unique_ptr<Listening>, std::string> Listen(const ListenOptions& place, Acceptor& acceptor) = 0;
   // Calls `handler` whenever the descriptor is readable, or at its end. The caller keeps the descriptor.
   virtual std::unique_ptr<Watch> WatchPipe(int descriptor, std::function<void()> handler) = 0;  // when readable
 };

@@ -38,8 +38,8 @@ bool BindTo(int descriptor, int family, const std::string& source) {
 
 }  // namespace
 
-struct LinkConnection::Dialing {
-  explicit Dialing(asio::io_context& context) : resolver(context) {}
+struct LinkConnection::ConnectAttempts {
+  explicit ConnectAttempts(asio::io_context& context) : resolver(context) {}
 
   asio::ip::tcp::resolver resolver;
   std::vector<asio::ip::tcp::endpoint> addresses;
@@ -54,24 +54,24 @@ LinkConnection::~LinkConnection() = default;
 
 // Names are looked up by a thread, one after the other; numeric addresses need none.
 void LinkConnection::Start() {
-  dialing_ = std::make_unique<Dialing>(parts_.loop.Context());
+  connect_attempts_ = std::make_unique<ConnectAttempts>(parts_.loop.Context());
   asio::error_code is_name;
   const asio::ip::address address = asio::ip::make_address(target_.host, is_name);
   if (!is_name) {
-    dialing_->addresses.emplace_back(address, static_cast<uint16_t>(target_.port));
+    connect_attempts_->addresses.emplace_back(address, static_cast<uint16_t>(target_.port));
     return parts_.loop.RunAfter(0, [self = shared_from_this()] {
       if (self->user_ == nullptr) return;
       self->parts_.loop.Enter(self->parts_.participant);
       self->TryNextAddress();
     });
   }
-  dialing_->resolver.async_resolve(
+  connect_attempts_->resolver.async_resolve(
       target_.host, std::to_string(target_.port), asio::ip::resolver_base::numeric_service,
       [self = shared_from_this()](const asio::error_code& error, const asio::ip::tcp::resolver::results_type& found) {
         if (self->user_ == nullptr) return;
         self->parts_.loop.Enter(self->parts_.participant);
         if (error) return self->End(error.message());
-        for (const auto& one : found) self->dialing_->addresses.push_back(one.endpoint());
+        for (const auto& one : found) self->connect_attempts_->addresses.push_back(one.endpoint());
         self->TryNextAddress();
       });
 }
@@ -84,7 +84,7 @@ void LinkConnection::StartAccepted(Descriptor socket, std::unique_ptr<TlsStream>
 
 void LinkConnection::Stop() {
   user_ = nullptr;
-  if (dialing_ != nullptr) dialing_->resolver.cancel();
+  if (connect_attempts_ != nullptr) connect_attempts_->resolver.cancel();
   if (stream_ == nullptr) return;
   Unwatch();
   stream_->Close();
@@ -98,7 +98,7 @@ void LinkConnection::SetConditions(const LinkConditions& conditions) {
   if (user_ == nullptr || conditions.is_cut == was_cut) return;
   if (conditions.is_cut) return Unwatch();
   Later([](LinkConnection& connection) {
-    if (std::exchange(connection.dials_late_, false)) return connection.TryNextAddress();
+    if (std::exchange(connection.connects_after_cut_, false)) return connection.TryNextAddress();
     if (connection.stream_ == nullptr) return;
     connection.SendMore();
     if (connection.user_ != nullptr) connection.Await(connection.to_send_, &LinkConnection::SendDue);
@@ -109,22 +109,22 @@ void LinkConnection::SetConditions(const LinkConditions& conditions) {
 
 void LinkConnection::TryNextAddress() {
   if (conditions_.is_cut) {
-    dials_late_ = true;
+    connects_after_cut_ = true;
     return;
   }
-  while (dialing_->next_address < dialing_->addresses.size()) {
-    const auto& endpoint = dialing_->addresses[dialing_->next_address++];
+  while (connect_attempts_->next_address < connect_attempts_->addresses.size()) {
+    const auto& endpoint = connect_attempts_->addresses[connect_attempts_->next_address++];
     const int family = endpoint.data()->sa_family;
     Descriptor socket(::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     const int descriptor = socket.Get();
     if (descriptor < 0 || (!target_.source.empty() && !BindTo(descriptor, family, target_.source)) ||
         (connect(descriptor, endpoint.data(), static_cast<socklen_t>(endpoint.size())) != 0 && errno != EINPROGRESS)) {
-      dialing_->trouble = std::strerror(errno);
+      connect_attempts_->trouble = std::strerror(errno);
       continue;
     }
     TuneTcp(descriptor, parts_.keepalive_s);
     std::unique_ptr<TlsStream> encryption;
-    if (target_.encrypts) {
+    if (target_.uses_tls) {
       if (!parts_.tls.IsConfigured()) return End("TLS is not configured");
       encryption = parts_.tls.Connect(descriptor);
       if (encryption == nullptr) return End("no memory for TLS");
@@ -133,7 +133,7 @@ void LinkConnection::TryNextAddress() {
     stage_ = Stage::kConnecting;
     return Watch();
   }
-  End(dialing_->trouble.empty() ? "the host has no address" : dialing_->trouble);
+  End(connect_attempts_->trouble.empty() ? "the host has no address" : connect_attempts_->trouble);
 }
 
 void LinkConnection::FinishConnecting() {
@@ -141,7 +141,7 @@ void LinkConnection::FinishConnecting() {
   socklen_t size = sizeof error;
   if (getsockopt(FileDescriptor(), SOL_SOCKET, SO_ERROR, &error, &size) != 0) error = errno;
   if (error != 0) {
-    dialing_->trouble = std::strerror(error);
+    connect_attempts_->trouble = std::strerror(error);
     Unwatch();
     stream_.reset();
     return TryNextAddress();
@@ -173,7 +173,7 @@ void LinkConnection::Open() {
   Watch();
   if (user_ != nullptr) user_->OnConnected();
   // The first bytes may have arrived with the end of the handshake; the socket does not report them again.
-  if (user_ != nullptr && reads_ && stream_->HasReceived()) ReceiveLater();
+  if (user_ != nullptr && reads_ && stream_->HasBufferedInput()) ReceiveLater();
 }
 
 void LinkConnection::OnReady(SocketPoller::Interest ready) {
@@ -190,18 +190,19 @@ void LinkConnection::OnReady(SocketPoller::Interest ready) {
 void LinkConnection::Receive() {
   // All connections share the scratch buffer. A user that serves other connections meanwhile (ServeDuringLongTask)
   // does so with another buffer.
-  for (size_t i = 0; i < kReceivesPerEvent && user_ != nullptr && reads_ && !conditions_.is_cut && !HoldsMuch(); ++i) {
+  for (size_t i = 0; i < kReceivesPerEvent && user_ != nullptr && reads_ && !conditions_.is_cut && !MustPauseReading();
+       ++i) {
     const std::span<char> scratch = parts_.loop.Scratch();
     const Transfer got = stream_->Receive(scratch);
     if (got.state == Transfer::State::kLater) return Watch();
     if (got.state == Transfer::State::kEnded) return EndByPeer("connection lost");
     if (got.state == Transfer::State::kFailed) return EndByPeer(stream_->ErrorText());
     Deliver({scratch.data(), got.bytes});
-    if (got.bytes < scratch.size() && !stream_->HasReceived()) break;
+    if (got.bytes < scratch.size() && !stream_->HasBufferedInput()) break;
   }
   if (user_ == nullptr) return;
   Watch();
-  if (user_ != nullptr && reads_ && !HoldsMuch() && stream_->HasReceived()) ReceiveLater();
+  if (user_ != nullptr && reads_ && !MustPauseReading() && stream_->HasBufferedInput()) ReceiveLater();
 }
 
 void LinkConnection::ReceiveLater() {
@@ -246,7 +247,7 @@ void LinkConnection::Hasten(Delayed& delayed, int64_t delay_ms, void (LinkConnec
   Await(delayed, serve);
 }
 
-bool LinkConnection::HoldsMuch() const { return to_deliver_.line.Size() >= kMostDelayedBytes; }
+bool LinkConnection::MustPauseReading() const { return to_deliver_.line.Size() >= kMostDelayedBytes; }
 
 void LinkConnection::SendDue() {
   SendNow(to_send_.line.TakeDue(parts_.loop.pace().NowMs()));
@@ -261,7 +262,7 @@ void LinkConnection::DeliverDue() {
   if (to_deliver_.line.IsEmpty() && end_) return End(*end_);
   Await(to_deliver_, &LinkConnection::DeliverDue);
   Watch();
-  if (user_ != nullptr && reads_ && stream_->HasReceived()) ReceiveLater();
+  if (user_ != nullptr && reads_ && stream_->HasBufferedInput()) ReceiveLater();
 }
 
 void LinkConnection::SendNow(Bytes bytes) {
@@ -295,7 +296,7 @@ void LinkConnection::SetReading(Link::Reading reading) {
   if (stage_ != Stage::kOpen || user_ == nullptr) return;
   Watch();
   if (reads_ && user_ != nullptr) Await(to_deliver_, &LinkConnection::DeliverDue);
-  if (reads_ && user_ != nullptr && stream_->HasReceived()) ReceiveLater();
+  if (reads_ && user_ != nullptr && stream_->HasBufferedInput()) ReceiveLater();
 }
 
 // Registers the events that the stage and the unsent bytes need.
@@ -307,10 +308,11 @@ void LinkConnection::Watch() {
   } else if (stage_ == Stage::kHandshake) {
     wanted = stream_->EventsToAwait({.read = true});
   } else {
-    wanted = stream_->EventsToAwait({.read = reads_ && !end_ && !HoldsMuch(), .write = HasUnsent()});
+    wanted = stream_->EventsToAwait({.read = reads_ && !end_ && !MustPauseReading(), .write = HasUnsent()});
   }
   if (wanted == registered_) return;
-  if (!parts_.loop.poller().ChangeInterest(FileDescriptor(), *this, registered_, wanted)) return End("too many sockets");
+  if (!parts_.loop.poller().ChangeInterest(FileDescriptor(), *this, registered_, wanted))
+    return End("too many sockets");
   registered_ = wanted;
 }
 

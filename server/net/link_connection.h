@@ -39,15 +39,15 @@ class LinkConnection final : public SocketPoller::Watcher, public std::enable_sh
   void SetUser(Link::User& user) { user_ = &user; }
   void Send(Bytes bytes);
   size_t UnsentBytes() const { return unsent_.size() - sent_ + to_send_.line.Size(); }  // delayed ones included
-  void SetReading(Link::Reading reading);                        // with kOff the peer has to wait
-  PeerNames GetAddresses() const { return SocketAddressesOf(FileDescriptor()); }  // its two addresses
+  void SetReading(Link::Reading reading);  // with kOff the peer has to wait
+  SocketAddresses GetAddresses() const { return SocketAddressesOf(FileDescriptor()); }  // its two addresses
   int FileDescriptor() const { return stream_ == nullptr ? -1 : stream_->FileDescriptor(); }
 
   Link::Stage stage() const { return stage_; }
 
   void OnReadable() override { OnReady({.read = true}); }
   void OnWritable() override { OnReady({.write = true}); }
-  bool TakesLong() const override { return false; }
+  bool MayTakeLong() const override { return false; }
 
   const Link::Target& target() const { return target_; }
   void SetConditions(const LinkConditions& conditions);  // from now on
@@ -56,7 +56,7 @@ class LinkConnection final : public SocketPoller::Watcher, public std::enable_sh
   using Stage = Link::Stage;
 
   // The name look-up, and the attempts to connect.
-  struct Dialing;
+  struct ConnectAttempts;
 
   struct Delayed {  // one direction of a delayed link
     DelayQueue line;
@@ -70,10 +70,10 @@ class LinkConnection final : public SocketPoller::Watcher, public std::enable_sh
       if (self->user_ != nullptr) action(*self);
     });
   }
-  void TryNextAddress();    // connects to the next address of the host
-  void FinishConnecting();  // the socket is connected, or connecting has failed
-  void BeginHandshakeOrOpen();             // after connecting: the TLS handshake, or Open
-  void Handshake();         // the next step of the TLS handshake
+  void TryNextAddress();        // connects to the next address of the host
+  void FinishConnecting();      // the socket is connected, or connecting has failed
+  void BeginHandshakeOrOpen();  // after connecting: the TLS handshake, or Open
+  void Handshake();             // the next step of the TLS handshake
   void Open();
   void OnReady(SocketPoller::Interest ready);                     // the socket is
   void Receive();                                                 // reads from the socket and delivers
@@ -84,7 +84,7 @@ class LinkConnection final : public SocketPoller::Watcher, public std::enable_sh
   void Deliver(Bytes bytes);                                      // to the user, or to the delay queue
   void Await(Delayed& delayed, void (LinkConnection::*serve)());  // calls `serve` when the next bytes are due
   void Hasten(Delayed& delayed, int64_t delay_ms, void (LinkConnection::*serve)());  // reduces the remaining delay
-  bool HoldsMuch() const;                     // too many received bytes are delayed, so reading must stop
+  bool MustPauseReading() const;              // too many received bytes are delayed, so reading must stop
   void SendDue();                             // sends delayed bytes whose time has come
   void DeliverDue();                          // gives the user delayed bytes whose time has come
   void Watch();                               // registers the socket events that are needed now
@@ -94,8 +94,8 @@ class LinkConnection final : public SocketPoller::Watcher, public std::enable_sh
 
   const Parts parts_;
   const Link::Target target_;
-  Link::User* user_;                  // null: the link is gone
-  std::unique_ptr<Dialing> dialing_;  // the attempts to connect; null: connected, or accepted
+  Link::User* user_;                                   // null: the link is gone
+  std::unique_ptr<ConnectAttempts> connect_attempts_;  // the attempts to connect; null: connected, or accepted
   Stage stage_ = Stage::kResolving;
   std::unique_ptr<ByteStream> stream_;  // null: no socket yet
   SocketPoller::Interest registered_;   // events for which the poller watches the socket
@@ -104,7 +104,7 @@ class LinkConnection final : public SocketPoller::Watcher, public std::enable_sh
   Delayed to_send_;                     // bytes that the user has sent
   Delayed to_deliver_;                  // received bytes
   std::optional<std::string> end_;      // end of the connection by the other side, reported after to_deliver_
-  bool dials_late_ = false;             // was cut, so it connects only after the cut
+  bool connects_after_cut_ = false;     // was cut, so it connects only after the cut
   bool receive_posted_ = false;         // ReceiveLater waits for its turn
   std::string unsent_;                  // bytes for the socket; the first sent_ of them are sent
   size_t sent_ = 0;                     // of unsent_

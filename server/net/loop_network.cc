@@ -50,13 +50,13 @@ class LoopListening final : public Network::Listening {
   struct Parts {
     LinkConnection::Parts connection;
     const Settings& settings;
-    bool encrypts;
+    bool uses_tls;
     Network::Acceptor& acceptor;
   };
   explicit LoopListening(const Parts& parts) : parts_(parts), spare_(OpenSpare()) {}
 
   // Returns the reason if that failed.
-  std::optional<std::string> Open(const Network::ListenAt& place);
+  std::optional<std::string> Open(const Network::ListenOptions& place);
 
  private:
   // One listening socket.
@@ -74,7 +74,7 @@ class LoopListening final : public Network::Listening {
 
     void OnReadable() override { owner_.AcceptFrom(socket_.Get()); }
     void OnWritable() override {}
-    bool TakesLong() const override { return false; }
+    bool MayTakeLong() const override { return false; }
 
    private:
     LoopListening& owner_;
@@ -115,7 +115,7 @@ class LoopListening final : public Network::Listening {
   Descriptor spare_;  // closed to refuse a connection when there are no more descriptors
 };
 
-std::optional<std::string> LoopListening::Open(const Network::ListenAt& place) {
+std::optional<std::string> LoopListening::Open(const Network::ListenOptions& place) {
   for (const std::string& bound : place.hosts) {
     const bool is_optional = bound.starts_with('-');
     const std::string host = is_optional ? bound.substr(1) : bound;
@@ -153,7 +153,7 @@ void LoopListening::AcceptFrom(int listener) {
 
 void LoopListening::Welcome(Descriptor socket) {
   std::unique_ptr<TlsStream> encryption;
-  if (parts_.encrypts) {
+  if (parts_.uses_tls) {
     if (!parts_.connection.tls.IsConfigured()) return;
     encryption = parts_.connection.tls.Accept(socket.Get(), parts_.settings.tls_auth_clients);
     if (encryption == nullptr) return;
@@ -173,26 +173,27 @@ void LoopListening::Admit(Guest& guest) {
 class PipeWatch final : public Network::Watch, public SocketPoller::Watcher {
  public:
   PipeWatch(EventLoop& loop, EventLoop::Participant& hosted, int descriptor, std::function<void()> handler)
-      : loop_(loop), resident_(hosted), descriptor_(descriptor), handler_(std::move(handler)) {}
+      : loop_(loop), participant_(hosted), descriptor_(descriptor), handler_(std::move(handler)) {}
   ~PipeWatch() override { SetReading(Link::Reading::kOff); }
   PipeWatch(const PipeWatch&) = delete;
   PipeWatch& operator=(const PipeWatch&) = delete;
 
   void SetReading(Link::Reading reading) override {
     const SocketPoller::Interest wanted{.read = reading == Link::Reading::kOn};
-    if (wanted != registered_ && loop_.poller().ChangeInterest(descriptor_, *this, registered_, wanted)) registered_ = wanted;
+    if (wanted != registered_ && loop_.poller().ChangeInterest(descriptor_, *this, registered_, wanted))
+      registered_ = wanted;
   }
   void OnReadable() override {
-    loop_.Enter(resident_);
+    loop_.Enter(participant_);
     const auto handler = handler_;  // the handler may end the watch
     handler();
   }
   void OnWritable() override {}
-  bool TakesLong() const override { return false; }
+  bool MayTakeLong() const override { return false; }
 
  private:
   EventLoop& loop_;
-  EventLoop::Participant& resident_;
+  EventLoop::Participant& participant_;
   const int descriptor_;
   const std::function<void()> handler_;
   SocketPoller::Interest registered_;
@@ -201,16 +202,16 @@ class PipeWatch final : public Network::Watch, public SocketPoller::Watcher {
 }  // namespace
 
 std::unique_ptr<Network::Watch> LoopNetwork::WatchPipe(int descriptor, std::function<void()> handler) {
-  auto watch = std::make_unique<PipeWatch>(loop_, resident_, descriptor, std::move(handler));
+  auto watch = std::make_unique<PipeWatch>(loop_, participant_, descriptor, std::move(handler));
   watch->SetReading(Link::Reading::kOn);
   return watch;
 }
 
-Result<std::unique_ptr<Network::Listening>, std::string> LoopNetwork::Listen(const ListenAt& place,
+Result<std::unique_ptr<Network::Listening>, std::string> LoopNetwork::Listen(const ListenOptions& place,
                                                                              Acceptor& acceptor) {
   const int keepalive_s = static_cast<int>(settings_.tcp_keepalive);
   auto listening = std::make_unique<LoopListening>(
-      LoopListening::Parts{{loop_, resident_, tls_, keepalive_s}, settings_, place.encrypts, acceptor});
+      LoopListening::Parts{{loop_, participant_, tls_, keepalive_s}, settings_, place.uses_tls, acceptor});
   if (auto reason = listening->Open(place)) return Failure(std::move(*reason));
   return std::unique_ptr<Listening>(std::move(listening));
 }
@@ -219,19 +220,19 @@ std::unique_ptr<Link> LoopNetwork::Dial(const Link::Target& named, Link::User& u
   const Link::Target target = routes_ ? routes_->RouteFor(named) : named;
   const int keepalive_s = static_cast<int>(settings_.tcp_keepalive);
   auto connection =
-      std::make_shared<LinkConnection>(LinkConnection::Parts{loop_, resident_, tls_, keepalive_s}, target, user);
-  if (conditions_at_) connection->SetConditions(conditions_at_(target));
-  std::erase_if(dialed_, [](const auto& one) { return one.expired(); });
-  dialed_.emplace_back(connection);
+      std::make_shared<LinkConnection>(LinkConnection::Parts{loop_, participant_, tls_, keepalive_s}, target, user);
+  if (conditions_for_) connection->SetConditions(conditions_for_(target));
+  std::erase_if(outgoing_connections_, [](const auto& one) { return one.expired(); });
+  outgoing_connections_.emplace_back(connection);
   connection->Start();
   return std::make_unique<LoopLink>(std::move(connection));
 }
 
-void LoopNetwork::SetConditions(WeatherAt conditions_at) {
-  conditions_at_ = std::move(conditions_at);
-  for (const auto& one : dialed_) {
+void LoopNetwork::SetConditions(ConditionsFor conditions_at) {
+  conditions_for_ = std::move(conditions_at);
+  for (const auto& one : outgoing_connections_) {
     if (const auto connection = one.lock())
-      connection->SetConditions(conditions_at_ ? conditions_at_(connection->target()) : LinkConditions{});
+      connection->SetConditions(conditions_for_ ? conditions_for_(connection->target()) : LinkConditions{});
   }
 }
 

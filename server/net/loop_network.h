@@ -22,26 +22,26 @@ class LoopNetwork final : public Network {  // real TCP connections on an event 
  public:
   // `participant` is the server that gets the events of the links. All arguments must outlive the links.
   LoopNetwork(EventLoop& loop, EventLoop::Participant& participant, const Settings& settings, const Tls& tls)
-      : loop_(loop), resident_(participant), settings_(settings), tls_(tls) {}
+      : loop_(loop), participant_(participant), settings_(settings), tls_(tls) {}
 
   std::unique_ptr<Link> Dial(const Link::Target& target, Link::User& user) override;
-  Result<std::unique_ptr<Listening>, std::string> Listen(const ListenAt& place, Acceptor& acceptor) override;
+  Result<std::unique_ptr<Listening>, std::string> Listen(const ListenOptions& place, Acceptor& acceptor) override;
   std::unique_ptr<Watch> WatchPipe(int descriptor, std::function<void()> handler) override;  // whenever readable
 
   // Sets the conditions of dialed links, present and future. Null: no conditions. Cost: O(links).
-  using WeatherAt = std::function<LinkConditions(const Link::Target&)>;
-  void SetConditions(WeatherAt conditions_at);  // of connections to other servers, present and future
+  using ConditionsFor = std::function<LinkConditions(const Link::Target&)>;
+  void SetConditions(ConditionsFor conditions_at);  // of connections to other servers, present and future
   // Sets the routes for links that are dialed from now on.
   void SetRoutes(LocalNodeRoutes routes) { routes_ = std::move(routes); }  // for later links
 
  private:
   EventLoop& loop_;
-  EventLoop::Participant& resident_;  // the server that gets the events of the links
+  EventLoop::Participant& participant_;  // the server that gets the events of the links
   const Settings& settings_;
   const Tls& tls_;
-  WeatherAt conditions_at_;                            // simulated conditions of a link; null: none
-  std::optional<LocalNodeRoutes> routes_;              // for links to nodes of this process
-  std::vector<std::weak_ptr<LinkConnection>> dialed_;  // connections made by Dial; some may have ended
+  ConditionsFor conditions_for_;                                     // simulated conditions of a link; null: none
+  std::optional<LocalNodeRoutes> routes_;                            // for links to nodes of this process
+  std::vector<std::weak_ptr<LinkConnection>> outgoing_connections_;  // connections made by Dial; some may have ended
 };
 
 }  // namespace respite

@@ -97,7 +97,7 @@ Result<Descriptor, OpenError> ListenTcp(const std::string& host, const TcpOption
 
 void StopListening(int descriptor) { shutdown(descriptor, SHUT_RDWR); }
 
-Result<Descriptor, OpenError> ReserveTcp(const std::string& host, int port) {
+Result<Descriptor, OpenError> ReserveTcpPort(const std::string& host, int port) {
   return OnFirstAddress(host, port, [&](const addrinfo& address) { return BindTo(address, {.port = port}); });
 }
 
@@ -125,18 +125,21 @@ int PortOf(int descriptor) {
                                       : ntohs(reinterpret_cast<sockaddr_in6&>(address).sin6_port);
 }
 
-PeerNames SocketAddressesOf(int descriptor) {
+SocketAddresses SocketAddressesOf(int descriptor) {
   sockaddr_storage local{};
   sockaddr_storage peer{};
   socklen_t length = sizeof local;
   getsockname(descriptor, reinterpret_cast<sockaddr*>(&local), &length);
   if (local.ss_family == AF_UNIX) {
     std::string path = reinterpret_cast<const sockaddr_un&>(local).sun_path;
-    return {.address = path + ":0", .local_address = path + ":0", .unix_socket = true, .is_loopback = true};
+    return {.address = path + ":0", .local_address = path + ":0", .is_unix_socket = true, .is_loopback = true};
   }
   length = sizeof peer;
   getpeername(descriptor, reinterpret_cast<sockaddr*>(&peer), &length);
-  return {.address = TextOf(peer), .local_address = TextOf(local), .unix_socket = false, .is_loopback = IsLoopback(peer)};
+  return {.address = TextOf(peer),
+          .local_address = TextOf(local),
+          .is_unix_socket = false,
+          .is_loopback = IsLoopback(peer)};
 }
 
 void TuneTcp(int descriptor, int keepalive_s) {

@@ -29,19 +29,19 @@ Result<Descriptor, OpenError> ListenTcp(const std::string& host, const TcpOption
 void StopListening(int descriptor);  // also at copies of the socket in children
 // While it is open, no other process gets the port, but ListenTcp in this process does. Port 0: the system chooses a
 // free one.
-Result<Descriptor, OpenError> ReserveTcp(const std::string& host, int port);  // binds a socket that does not listen
+Result<Descriptor, OpenError> ReserveTcpPort(const std::string& host, int port);  // binds a socket that does not listen
 // Replaces a stale socket file. `mode` 0 leaves the permissions to umask.
 Result<Descriptor, OpenError> ListenUnix(const std::string& path, uint32_t mode, int backlog);
 
 int PortOf(int descriptor);  // the local port of a socket
 
-struct PeerNames {            // the two addresses of a connection
-  std::string address;        // of the peer: "127.0.0.1:50000", "[::1]:50000", "/path:0"
-  std::string local_address;  // our own end, in the same form
-  bool unix_socket = false;   // the connection came through a Unix socket
-  bool is_loopback = false;      // the peer is on this machine
+struct SocketAddresses {        // the two addresses of a connection
+  std::string address;          // of the peer: "127.0.0.1:50000", "[::1]:50000", "/path:0"
+  std::string local_address;    // our own end, in the same form
+  bool is_unix_socket = false;  // the connection came through a Unix socket
+  bool is_loopback = false;     // the peer is on this machine
 };
-PeerNames SocketAddressesOf(int descriptor);  // of a connected socket
+SocketAddresses SocketAddressesOf(int descriptor);  // of a connected socket
 
 // The first keepalive probe is sent after `keepalive_s`.
 void TuneTcp(int descriptor, int keepalive_s);  // TCP_NODELAY, and keepalive (0: none)

@@ -22,8 +22,8 @@ struct SocketPoller::Set {
 };
 
 struct SocketPoller::Round {
-  std::array<epoll_event, kEventsPerRound> events;
-  std::array<Watcher*, kEventsPerRound> watchers;  // null: stopped watching
+  std::array<epoll_event, kMaxEventsPerRound> events;
+  std::array<Watcher*, kMaxEventsPerRound> watchers;  // null: stopped watching
   size_t size = 0;
   Round* outer;  // the round that ServeDuringLongTask interrupted
 };
@@ -58,7 +58,7 @@ void SocketPoller::WakeAsio() {
 // one turn lowers the turn's cost for each.
 int SocketPoller::Serve() {
   Share share;
-  for (int rounds = 0; rounds < kRoundsPerTurn && share.served < kServedPerTurn; ++rounds) {
+  for (int rounds = 0; rounds < kMaxRoundsPerTurn && share.served < kMaxServedPerTurn; ++rounds) {
     if (!ServeRound(share)) break;
   }
   return share.served;
@@ -66,22 +66,22 @@ int SocketPoller::Serve() {
 
 bool SocketPoller::ServeRound(Share& share) {
   Round round;
-  const int ready = epoll_wait(set_->descriptor.native_handle(), round.events.data(), kEventsPerRound, 0);
+  const int ready = epoll_wait(set_->descriptor.native_handle(), round.events.data(), kMaxEventsPerRound, 0);
   round.size = static_cast<size_t>(std::max(ready, 0));
   round.outer = std::exchange(round_, &round);
   for (size_t i = 0; i < round.size; ++i) round.watchers[i] = static_cast<Watcher*>(round.events[i].data.ptr);
   const int served_before = share.served;
   for (size_t i = 0; i < round.size; ++i) {
     if (round.watchers[i] == nullptr) continue;
-    const bool takes_long = (round.events[i].events & kHungUp) != 0 || round.watchers[i]->TakesLong();
-    if (takes_long && share.long_ones_us >= kLongOnesUs) continue;
+    const bool takes_long = (round.events[i].events & kHungUp) != 0 || round.watchers[i]->MayTakeLong();
+    if (takes_long && share.long_calls_us >= kMaxLongCallsUs) continue;
     const int64_t started_us = takes_long ? pace_.NowUs() : 0;
     Tell(round, i);
-    if (takes_long) share.long_ones_us += pace_.NowUs() - started_us;
+    if (takes_long) share.long_calls_us += pace_.NowUs() - started_us;
     ++share.served;
   }
   round_ = round.outer;
-  return round.size == kEventsPerRound || share.served > served_before;
+  return round.size == kMaxEventsPerRound || share.served > served_before;
 }
 
 void SocketPoller::Tell(const Round& round, size_t place) {

@@ -37,7 +37,7 @@ class SocketPoller {  // finds all sockets that are ready, with one call of epol
     virtual ~Watcher() = default;
     virtual void OnReadable() = 0;
     virtual void OnWritable() = 0;
-    virtual bool TakesLong() const = 0;  // the next call is likely to, and gets a limited share of a turn
+    virtual bool MayTakeLong() const = 0;  // the next call is likely to, and gets a limited share of a turn
   };
   struct Interest {  // readable and writable events
     bool read = false;
@@ -63,16 +63,16 @@ class SocketPoller {  // finds all sockets that are ready, with one call of epol
  private:
   struct Set;
   struct Round;
-  static constexpr int kEventsPerRound = 128;  // maximum number of events from one epoll_wait
-  static constexpr int kRoundsPerTurn = 8;     // maximum number of epoll_wait calls per turn
-  static constexpr int kServedPerTurn = 128;   // maximum number of sockets served per turn
+  static constexpr int kMaxEventsPerRound = 128;  // maximum number of events from one epoll_wait
+  static constexpr int kMaxRoundsPerTurn = 8;     // maximum number of epoll_wait calls per turn
+  static constexpr int kMaxServedPerTurn = 128;   // maximum number of sockets served per turn
   // Maximum time per turn for hang-ups and long calls. The rest wait, so that thousands of them do not delay other
   // sockets. epoll reports in order of arrival, and reports them again.
-  static constexpr int64_t kLongOnesUs = 250;  // maximum time per turn for long calls
+  static constexpr int64_t kMaxLongCallsUs = 250;  // maximum time per turn for long calls
 
-  struct Share {               // the part of its share that a turn has used
-    int served = 0;            // number of sockets
-    int64_t long_ones_us = 0;  // time spent in long calls
+  struct Share {                // the part of its share that a turn has used
+    int served = 0;             // number of sockets
+    int64_t long_calls_us = 0;  // time spent in long calls
   };
 
   bool ServeRound(Share& share);  // calls the watchers of ready sockets; false: this turn need not poll again

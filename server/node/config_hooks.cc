@@ -33,7 +33,7 @@ namespace {
 
 std::optional<std::string> AdoptMaxMemory(const Services& services) {
   const uint64_t limit = services.env.settings.maxmemory;
-  services.clients.memory.AdoptLimit();
+  services.clients.memory.ApplyConfiguredLimit();
   services.data.eviction.StartInNextTurn();
   size_t used = services.data.memory.UsedBytes();
   used -= std::min(used, services.data.eviction.UncountedBytes());
@@ -58,7 +58,7 @@ std::optional<std::string> ChangeTls(const Settings& settings, Tls& tls, Logger&
 }
 
 std::optional<std::string> CountGoodReplicas(Replication& replication) {
-  replication.replicas().RefreshGood();
+  replication.replicas().RecountGoodReplicas();
   return std::nullopt;
 }
 
@@ -82,11 +82,11 @@ void RegisterObservationHooks(const Services& services) {
   config.OnChange(
       {"commandlog-execution-slower-than", "commandlog-request-larger-than", "commandlog-reply-larger-than"},
       [&services]() -> std::optional<std::string> {
-        services.execution.command_logs.AdoptLimits();
+        services.execution.command_logs.ApplyConfiguredLimits();
         return std::nullopt;
       });
   config.OnChange({"latency-monitor-threshold"}, [&services]() -> std::optional<std::string> {
-    services.execution.command_latency.AdoptThreshold();
+    services.execution.command_latency.ApplyConfiguredThreshold();
     return std::nullopt;
   });
   config.OnChange({"loglevel"}, [&services]() -> std::optional<std::string> {
@@ -121,7 +121,7 @@ void RegisterConfigHooks(const Services& services) {
     return std::nullopt;
   });
   config.OnChange({"maxmemory-clients"}, [&services]() -> std::optional<std::string> {
-    services.clients.memory.AdoptLimit();
+    services.clients.memory.ApplyConfiguredLimit();
     return std::nullopt;
   });
   config.OnChange({"cluster-allow-replica-migration", "cluster-announce-bus-port", "cluster-announce-client-ipv4",

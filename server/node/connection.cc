@@ -62,7 +62,7 @@ void Connection::Want(SocketPoller::Interest wanted) {
   wanted_ = wanted;
   const SocketPoller::Interest needed = stream_.EventsToAwait(wanted);
   if (needed != registered_) Register(needed);
-  if (wanted.read && stream_.HasReceived()) ReceiveInNextTurn();
+  if (wanted.read && stream_.HasBufferedInput()) ReceiveInNextTurn();
 }
 
 void Connection::Register(SocketPoller::Interest interest) {
@@ -114,7 +114,8 @@ bool Connection::IsHandshakeLate() const {
 
 void Connection::Admit() {
   const Services& server = host_->services();
-  if (server.env.settings.protected_mode && !server.clients.users.LoginRequired() && !session_->addresses.is_loopback) {
+  if (server.env.settings.protected_mode && !server.clients.users.IsLoginRequired() &&
+      !session_->addresses.is_loopback) {
     ++server.env.stats.rejected_connections;
     session_->out.Append("-" + std::string(refusals::kProtectedMode) + "\r\n");
     session_->close_after_reply = true;
@@ -125,21 +126,21 @@ void Connection::Admit() {
 }
 
 void Connection::Receive() {
-  if (host_->services().clients.registry.IsBehindWith(*session_)) {
-    if (stream_.HasReceived()) ReceiveInNextTurn();  // otherwise the poller reports the socket again
+  if (host_->services().clients.registry.HasUnsentMessagesFor(*session_)) {
+    if (stream_.HasBufferedInput()) ReceiveInNextTurn();  // otherwise the poller reports the socket again
     return;
   }
   if (host_->services().env.phase.HoldsInputOf(*session_)) return Want({.read = false, .write = wanted_.write});
   const Transfer received = stream_.Receive(session_->in.ReadTarget(host_->loop().Scratch()));
   if (received.state != Transfer::State::kMoved) {
-    if (received.state != Transfer::State::kLater) return EndOfInput(received.state);
+    if (received.state != Transfer::State::kLater) return HandleEndOfInput(received.state);
     return Want(wanted_);  // TLS may have to send before it can receive
   }
   const size_t bytes = received.bytes;
   sends_much_ = bytes >= kMuchInput;
   session_->in.Received(bytes);
   session_->usage.NoteInput(bytes, host_->services().env.clock.MonotonicMs());
-  session_->usage.Buffers(session_->in.BufferedBytes());
+  session_->usage.NoteBufferedInput(session_->in.BufferedBytes());
   ServerStats& stats = host_->services().env.stats;
   stats.net_input_bytes += bytes;
   ++stats.total_reads;
@@ -154,14 +155,15 @@ void Connection::ReceiveInNextTurn() {
   });
 }
 
-void Connection::EndOfInput(Transfer::State state) {
+void Connection::HandleEndOfInput(Transfer::State state) {
   const Services& server = host_->services();
   const bool ended = state == Transfer::State::kEnded;
   if (server.env.log.Shows(LogLevel::kVerbose)) {
     server.env.log.Verbose(ended ? "Client closed connection " + ClientText(*session_, server.env.clock.MonotonicMs())
                                  : "Reading from client: " + stream_.ErrorText());
   }
-  const bool is_held = session_->Sendable() != session_->out.Size();  // perhaps for ever; few peers close one way only
+  const bool is_held =
+      session_->SendableBytes() != session_->out.Size();  // perhaps for ever; few peers close one way only
   if (!ended || is_held || session_->out.IsEmpty()) return CloseGradually();
   Want({.read = false, .write = wanted_.write});
   session_->close_after_reply = true;  // half closed: the peer still waits for the replies of this turn
@@ -172,7 +174,7 @@ void Connection::EndOfInput(Transfer::State state) {
 // turns; other clients see the client until the last of them.
 void Connection::CloseGradually() {
   const Services& server = host_->services();
-  if (session_->IsBlocked() || server.clients.cleanup.LeaveSome(*session_))
+  if (session_->IsBlocked() || server.clients.cleanup.UnsubscribeSome(*session_))
     return server.clients.registry.Close(*session_);
   is_departing_ = true;
   Want({});
@@ -187,7 +189,7 @@ void Connection::RunPump() {
   switch (outcome) {
     case Pump::Outcome::kIdle:
     case Pump::Outcome::kPaused:  // the end of the pause calls Resume; until then a read notices a disconnect
-      if (!host_->services().clients.limits.CheckInput(*session_)) Want({.read = true, .write = wanted_.write});
+      if (!host_->services().clients.limits.EnforceInputLimit(*session_)) Want({.read = true, .write = wanted_.write});
       break;
     case Pump::Outcome::kMore:  // pending requests run before new input is read
       Want({.read = false, .write = wanted_.write});
@@ -202,7 +204,7 @@ void Connection::RunPump() {
 void Connection::ResumeInNextTurn() {
   host_->Post([self = shared_from_this()] {
     if (self->self_ == nullptr) return;
-    if (self->host_->services().clients.registry.IsBehindWith(*self->session_)) return self->ResumeInNextTurn();
+    if (self->host_->services().clients.registry.HasUnsentMessagesFor(*self->session_)) return self->ResumeInNextTurn();
     self->Resume();
   });
 }
@@ -217,7 +219,7 @@ void Connection::Flush(size_t most_bytes) {
   if (host_->services().env.phase.HoldsInputOf(*session_)) return;  // the reply in progress may still be withdrawn
   size_t before = session_->out.Size();
   session_->output_account.NoteOutput(before);
-  const size_t end = before - std::min(session_->Sendable(), most_bytes);
+  const size_t end = before - std::min(session_->SendableBytes(), most_bytes);
   while (session_->out.Size() > end) {
     if (!WriteSome(session_->out.Size() - end)) break;
   }
@@ -225,8 +227,8 @@ void Connection::Flush(size_t most_bytes) {
   if (!session_->HasSentAll()) {
     int64_t now_ms = host_->services().env.clock.MonotonicMs();
     if (session_->out.Size() != before) session_->usage.last_active_ms = now_ms;
-    if (!host_->services().clients.limits.CheckOutput(*session_, now_ms, ClientLimits::Moment::kReply)) {
-      Want({.read = wanted_.read, .write = session_->Sendable() != 0});
+    if (!host_->services().clients.limits.EnforceOutputLimit(*session_, now_ms, ClientLimits::Moment::kReply)) {
+      Want({.read = wanted_.read, .write = session_->SendableBytes() != 0});
     }
   } else if (session_->close_after_reply) {
     host_->services().clients.registry.Close(*session_);
@@ -234,7 +236,7 @@ void Connection::Flush(size_t most_bytes) {
 }
 
 bool Connection::WriteSome(size_t most_bytes) {
-  const Transfer sent = stream_.Send(session_->out, {.wanted = most_bytes, .allowed = session_->Sendable()});
+  const Transfer sent = stream_.Send(session_->out, {.wanted = most_bytes, .allowed = session_->SendableBytes()});
   if (sent.state != Transfer::State::kMoved) {
     if (sent.state == Transfer::State::kLater) return false;
     host_->services().env.log.Verbose("Error writing to client: " + stream_.ErrorText());
@@ -257,25 +259,25 @@ void Connection::Close() {
 }
 
 void Connection::MoveTo(NodeHost& other, MovingClient arrival) {
-  if (FirstHost() == host_) origin_ = std::make_unique<Origin>(Origin{host_, session_->user->name()});
+  if (AcceptingHost() == host_) origin_ = std::make_unique<Origin>(Origin{host_, session_->user->name()});
   Session& session = BecomeClientOf(other);
-  session.authenticated = arrival.is_admitted || !other.services().clients.users.LoginRequired();
-  if (FirstHost() == &other) ComeBack(session, other);
+  session.authenticated = arrival.is_admitted || !other.services().clients.users.IsLoginRequired();
+  if (AcceptingHost() == &other) RestoreUserOnReturn(session, other);
   session.out.Append(arrival.reply);
   session.paused_request = std::move(arrival.request);
   other.services().clients.registry.QueueFlush(session);
 }
 
-void Connection::Rejoin(NodeHost& restarted, Bytes reply) {
+void Connection::MoveToRestarted(NodeHost& restarted, Bytes reply) {
   origin_.reset();
   Session& session = BecomeClientOf(restarted);
-  session.authenticated = !restarted.services().clients.users.LoginRequired();
+  session.authenticated = !restarted.services().clients.users.IsLoginRequired();
   session.out.Append(reply);
   restarted.services().clients.registry.QueueFlush(session);
 }
 
-Connection* Connection::Movable(const Session& session) {
-  const bool is_held = session.Sendable() != session.out.Size();
+Connection* Connection::FindMovable(const Session& session) {
+  const bool is_held = session.SendableBytes() != session.out.Size();
   if (session.kind == SessionKind::kReplica || is_held) return nullptr;
   return dynamic_cast<Connection*>(session.transport);
 }
@@ -299,13 +301,13 @@ Session& Connection::BecomeClientOf(NodeHost& other) {
   return session;
 }
 
-void Connection::ComeBack(Session& session, const NodeHost& origin) const {
+void Connection::RestoreUserOnReturn(Session& session, const NodeHost& origin) const {
   const Users& users = origin.services().clients.users;
   const User* const user = users.Find(origin_->user);
   if (user != nullptr && user->IsOn()) {
     session.user = user;
   } else {
-    session.authenticated = !users.LoginRequired();
+    session.authenticated = !users.IsLoginRequired();
   }
 }
 

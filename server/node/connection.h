@@ -26,22 +26,22 @@ class Connection final : public Transport,  // the socket of one client
   void Resume() override;                  // runs the client's waiting requests in the next turn
   void Close() override;                   // closes the socket
   int FileDescriptor() const override { return stream_.FileDescriptor(); }
-  bool AwaitsRoom() const override { return wanted_.write; }  // output waits until the socket takes more
-  bool IsHandshakeLate() const override;                      // the TLS handshake has taken too long
+  bool IsWaitingToWrite() const override { return wanted_.write; }  // output waits until the socket takes more
+  bool IsHandshakeLate() const override;                            // the TLS handshake has taken too long
 
   // Makes the connection a client of another server on the same loop, with a new session. The other server also handles
   // the requests that arrived after the current one. Requires: no command of this client runs, and the next turn
   // resumes it.
-  struct MovingClient {                           // what a client brings to the server that it moves to
+  struct MovingClient {                      // what a client brings to the server that it moves to
     std::string reply;                       // reply to the request that caused the move
     std::unique_ptr<PausedRequest> request;  // runs first on the other server; may be null
     bool is_admitted;                        // needs no login on the other server
   };
   void MoveTo(NodeHost& other, MovingClient arrival);
-  void Rejoin(NodeHost& restarted, Bytes reply);  // moves the client to the server that has replaced its own
+  void MoveToRestarted(NodeHost& restarted, Bytes reply);  // moves the client to the server that has replaced its own
   // Returns the connection of this client. Returns null if it cannot move to another server, for example because it is
   // a replica, or because TEST FAULT delays some of its output.
-  static Connection* Movable(const Session& session);  // null if the client cannot move to another server
+  static Connection* FindMovable(const Session& session);  // null if the client cannot move to another server
   // Returns the server that the client is connected to.
   const NodeHost& host() const { return *host_; }
   const Session& session() const { return *session_; }
@@ -49,11 +49,11 @@ class Connection final : public Transport,  // the socket of one client
   std::weak_ptr<Connection> Self() const { return self_; }
   bool IsClosing() const { return session_->closing; }
   // Returns the server that accepted the connection. It may have been destroyed.
-  const NodeHost* FirstHost() const { return origin_ == nullptr ? host_ : origin_->host; }  // only to compare
+  const NodeHost* AcceptingHost() const { return origin_ == nullptr ? host_ : origin_->host; }  // only to compare
 
   void OnReadable() override { OnReady({.read = true}); }
   void OnWritable() override { OnReady({.write = true}); }
-  bool TakesLong() const override { return sends_much_; }  // reading from it may take a large part of a turn
+  bool MayTakeLong() const override { return sends_much_; }  // reading from it may take a large part of a turn
 
  private:
   void OnReady(SocketPoller::Interest ready);  // the socket can be read or written
@@ -66,14 +66,14 @@ class Connection final : public Transport,  // the socket of one client
   void Receive();                                  // reads input and runs the requests in it
   void ReceiveInNextTurn();                        // posts Receive, so that other clients are served first
   void ResumeInNextTurn();                         // posts RunPump, so that other clients are served first
-  void EndOfInput(Transfer::State state);          // the peer has disconnected (kEnded), or reading failed (kFailed)
-  void CloseGradually();   // closes the client after the peer has disconnected; may take several turns
-  void RunPump();  // runs the requests that have arrived
+  void HandleEndOfInput(Transfer::State state);    // the peer has disconnected (kEnded), or reading failed (kFailed)
+  void CloseGradually();  // closes the client after the peer has disconnected; may take several turns
+  void RunPump();         // runs the requests that have arrived
   // Gives the connection a session on another server, without a login, and closes its old session.
   Session& BecomeClientOf(NodeHost& other);  // gives it a session on another server, and closes the old one
   // Restores the user that the client had when it left its first server. If that user is gone or off, the client is
   // treated as new.
-  void ComeBack(Session& session, const NodeHost& origin) const;  // the user of its first server
+  void RestoreUserOnReturn(Session& session, const NodeHost& origin) const;  // the user of its first server
   bool WriteSome(size_t most_bytes);  // writes once; false: the socket takes no more for now
 
   // For a connection that has moved: the server that accepted it, and its user when it left

@@ -64,13 +64,13 @@ void Housekeeping::EndTurn() {
   }
   services_.migrations.EndTurn();
   services_.cluster.EndTurn();
-  if (services_.clients.blocked.HasReady()) {  // keys that changed without a command, because they expired
+  if (services_.clients.blocked.HasReadyRequests()) {  // keys that changed without a command, because they expired
     services_.execution.executor.ReadClocks();
-    services_.clients.blocked.ServeReady();
+    services_.clients.blocked.RunReadyRequests();
   }
   if (services_.clients.registry.PausedCount() != 0 && !services_.clients.pause.IsOn()) ResumePaused();
   ResumeUnblocked();
-  if (!services_.lab.awaits.IsEmpty()) EndAwaits();
+  if (!services_.lab.awaits.IsEmpty()) CheckAwaits();
   services_.clients.tracking.Broadcast();
   services_.slot_migrations.EndTurn();
   if (!WriteJournal()) return;
@@ -81,7 +81,7 @@ void Housekeeping::EndTurn() {
   services_.execution.script_cache.CollectGarbage();
   services_.execution.function_libraries.CollectGarbage();
   services_.lab.clock.EndTurn();
-  AskForWake();
+  RequestWake();
 }
 
 void Housekeeping::EndTurnDuringLongTask() {
@@ -89,7 +89,7 @@ void Housekeeping::EndTurnDuringLongTask() {
   if (WriteJournal()) Send();
 }
 
-void Housekeeping::AskForWake() {
+void Housekeeping::RequestWake() {
   const int64_t next_ms = services_.env.timers.NextDueMs();
   if (next_ms >= wake_at_ms_ || !services_.env.host) return;
   wake_at_ms_ = next_ms;
@@ -98,7 +98,7 @@ void Housekeeping::AskForWake() {
 
 // Starts the next turn if work remains that takes many turns. Otherwise it would wait for input.
 void Housekeeping::ContinueInNextTurn() {
-  services_.clients.watched_keys.DropSome(kWatchesPerTurn);
+  services_.clients.watched_keys.FreeDroppedKeys(kWatchesPerTurn);
   // Also covers requests that follow the ones resumed late in this turn.
   const bool continues = services_.clients.registry.HasUnblocked() ||
                          (services_.clients.registry.PausedCount() != 0 && !services_.clients.pause.IsOn());
@@ -109,11 +109,11 @@ bool Housekeeping::WriteJournal() {
   const int64_t started_us = services_.storage.aof.IsOn() ? services_.env.pace.NowUs() : 0;
   services_.storage.aof.Flush();
   if (started_us != 0) services_.env.stats.journal_us += static_cast<uint64_t>(services_.env.pace.NowUs() - started_us);
-  const bool has_acks = services_.replication.replicas().TakeProgress();
-  if (services_.clients.blocked.AwaitsDisk() &&
-      (has_acks || synced_seen_ != services_.storage.aof.writer().Synced() || !services_.storage.aof.IsOn())) {
-    synced_seen_ = services_.storage.aof.writer().Synced();
-    services_.clients.blocked.ServeDisk();
+  const bool has_acks = services_.replication.replicas().TakeAckProgress();
+  if (services_.clients.blocked.HasRequestsWaitingForDisk() &&
+      (has_acks || synced_seen_ != services_.storage.aof.writer().SyncedBytes() || !services_.storage.aof.IsOn())) {
+    synced_seen_ = services_.storage.aof.writer().SyncedBytes();
+    services_.clients.blocked.RunRequestsWaitingForDisk();
   }
   if (!services_.storage.aof.MustStop()) return true;
   if (services_.env.host) services_.env.host->Stop(1);
@@ -123,12 +123,14 @@ bool Housekeeping::WriteJournal() {
 void Housekeeping::Send() {
   do {
     services_.clients.registry.FlushQueued(services_.env.pace);
-  } while (services_.clients.registry.IsBehind() && (!services_.env.host || services_.storage.shutdown.Done()));
-  if (services_.clients.registry.IsBehind()) services_.env.host->Post([] {});  // starts the next turn immediately
+  } while (services_.clients.registry.HasUnsentMessages() &&
+           (!services_.env.host || services_.storage.shutdown.Done()));
+  if (services_.clients.registry.HasUnsentMessages())
+    services_.env.host->Post([] {});  // starts the next turn immediately
 }
 
 void Housekeeping::Wake() {
-  if (services_.env.phase.IsMidTurn())
+  if (services_.env.phase.IsInLongTask())
     return services_.env.host->WakeAt(services_.env.clock.MonotonicMs() + kWakeAgainMs);
   wake_at_ms_ = Timers::kNever;
   services_.env.timers.RunDue(services_.env.clock.MonotonicMs());
@@ -141,7 +143,7 @@ void Housekeeping::PassTime(int64_t elapsed_ms, const std::function<void(int64_t
     if (monotonic_ms > now_ms) advance(monotonic_ms - now_ms);
   };
   services_.data.exact_expiry.Begin(services_.env.clock.WallMs() + elapsed_ms);
-  services_.env.timers.BeginJump();
+  services_.env.timers.BeginClockJump();
   for (int64_t due_ms = services_.env.timers.NextDueMs(); due_ms <= until_ms;
        due_ms = services_.env.timers.NextDueMs()) {
     advance_to(due_ms);
@@ -150,7 +152,7 @@ void Housekeeping::PassTime(int64_t elapsed_ms, const std::function<void(int64_t
   }
   services_.data.exact_expiry.End();
   advance_to(until_ms);
-  services_.env.timers.EndJump(services_.env.clock.MonotonicMs());
+  services_.env.timers.EndClockJump(services_.env.clock.MonotonicMs());
   Tick();
   wake_at_ms_ = Timers::kNever;  // the time given to the host may have passed
   EndTurn();
@@ -162,7 +164,7 @@ void Housekeeping::OnClockChanged(Motion motion) {
 }
 
 void Housekeeping::Tick() {
-  if (services_.env.phase.IsMidTurn() || services_.storage.shutdown.Done()) return;
+  if (services_.env.phase.IsInLongTask() || services_.storage.shutdown.Done()) return;
   const int64_t started_us = services_.env.pace.NowUs();
   services_.clients.timer_frequency.UpdateFrequency();
   if (services_.env.debug.pause_cron) return;
@@ -178,9 +180,9 @@ void Housekeeping::Tick() {
   services_.replication.Tick();
   services_.cluster.Tick();
   services_.slot_migrations.Tick();
-  services_.clients.tracking.KeepWithinLimit();
-  services_.migrations.blocking_links().CloseIdle(services_.env.pace.NowMs());
-  services_.migrations.CloseIdle(services_.env.clock.MonotonicMs());
+  services_.clients.tracking.EnforceTableLimit();
+  services_.migrations.blocking_links().CloseIdleLinks(services_.env.pace.NowMs());
+  services_.migrations.CloseIdleLinks(services_.env.clock.MonotonicMs());
   services_.data.reply_blocks.Trim();
   services_.env.stats.timer_us += static_cast<uint64_t>(services_.env.pace.NowUs() - started_us);
 }
@@ -202,11 +204,11 @@ void Housekeeping::CheckClients() {
   const int64_t now_ms = services_.env.clock.MonotonicMs();
   services_.clients.registry.VisitNext(wanted, [&](Session& session) {
     services_.clients.limits.Check(session, now_ms);
-    if (services_.clients.memory.IsOn()) services_.clients.memory.Update(session);
+    if (services_.clients.memory.IsOn()) services_.clients.memory.Remeasure(session);
   });
 }
 
-void Housekeeping::EndAwaits() {
+void Housekeeping::CheckAwaits() {
   services_.execution.executor.ReadClocks();
   services_.lab.awaits.CheckConditions();
 }

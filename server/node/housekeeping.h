@@ -29,18 +29,18 @@ class Housekeeping final : public TimeKeeper {  // periodic work, and work for a
  private:
   void SampleStats();   // updates rates and peak memory for INFO
   void CheckClients();  // applies timeouts and memory limits to a share of the clients
-  bool WriteJournal();     // writes this turn's propagated commands; false: that failed, and no reply may be sent
+  bool WriteJournal();  // writes this turn's propagated commands; false: that failed, and no reply may be sent
   // Sends all replies, and as many messages as one turn may send.
   void Send();
-  void AskForWake();          // requests a call of Wake when the next timeout is due
+  void RequestWake();         // requests a call of Wake when the next timeout is due
   void ContinueInNextTurn();  // starts another turn if work remains that takes many turns
   void ResumePaused();        // runs the requests that waited for the end of CLIENT PAUSE
   void ResumeUnblocked();     // continues clients whose blocking command has ended
-  void EndAwaits();           // unblocks clients whose TEST AWAIT condition is met
+  void CheckAwaits();         // unblocks clients whose TEST AWAIT condition is met
 
   const Services& services_;
   int64_t wake_at_ms_ = Timers::kNever;  // the time last passed to Host::WakeAt
-  uint64_t synced_seen_ = 0;             // AofWriter::Synced when clients blocked on it were last served
+  uint64_t synced_seen_ = 0;             // AofWriter::SyncedBytes when clients blocked on it were last served
   int64_t last_sample_us_ = 0;           // when SampleStats last ran
 };
 

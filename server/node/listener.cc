@@ -114,7 +114,7 @@ std::optional<std::string> Listener::Reopen(Protocol protocol) {
     sockets = std::move(opened).value();
     if (!sockets.empty()) settings.bound_port = PortOf(sockets[0]->descriptor.native_handle());
   }
-  if (is_shut_ && !std::exchange(sockets, {}).empty()) {
+  if (has_stopped_listening_ && !std::exchange(sockets, {}).empty()) {
     Reserve(protocol == Protocol::kTcp ? settings.bound_port : settings.tls_port);
   }
   for (auto& socket : sockets) Accept(socket);
@@ -162,7 +162,7 @@ std::optional<std::string> Listener::OpenUnix() {
 }
 
 void Listener::Close() {
-  is_shut_ = false;
+  has_stopped_listening_ = false;
   reservations_.clear();
   tcp_.clear();
   tls_.clear();
@@ -172,7 +172,7 @@ void Listener::Close() {
 }
 
 void Listener::StopListening() {
-  if (std::exchange(is_shut_, true)) return;
+  if (std::exchange(has_stopped_listening_, true)) return;
   const Settings& settings = host_.services().env.settings;
   if (!std::exchange(tcp_, {}).empty()) Reserve(settings.bound_port);
   if (!std::exchange(tls_, {}).empty()) Reserve(settings.tls_port);
@@ -183,13 +183,13 @@ void Listener::StopListening() {
 
 void Listener::Reserve(int port) {
   for (const std::string& bound : host_.services().env.settings.bind) {
-    auto reserved = ReserveTcp(bound.starts_with('-') ? bound.substr(1) : bound, port);
+    auto reserved = ReserveTcpPort(bound.starts_with('-') ? bound.substr(1) : bound, port);
     if (reserved.ok()) reservations_.push_back(std::move(reserved.value()));
   }
 }
 
 void Listener::ListenAgain() {
-  if (!std::exchange(is_shut_, false)) return;
+  if (!std::exchange(has_stopped_listening_, false)) return;
   const auto error = Open();
   reservations_.clear();
   if (error) host_.services().env.log.Warning("Listening again after a fault: " + *error);
@@ -246,12 +246,12 @@ void Listener::Welcome(Descriptor accepted, Protocol protocol) {
   host_.Enter();
   const Services& server = host_.services();
   const Settings& settings = server.env.settings;
-  PeerNames names = SocketAddressesOf(accepted.Get());
+  SocketAddresses names = SocketAddressesOf(accepted.Get());
   if (server.env.log.Shows(LogLevel::kVerbose)) {
-    server.env.log.Verbose(names.unix_socket ? "Accepted connection to " + settings.unixsocket
-                                             : "Accepted " + WithoutBrackets(names.address));
+    server.env.log.Verbose(names.is_unix_socket ? "Accepted connection to " + settings.unixsocket
+                                                : "Accepted " + RemoveIpv6Brackets(names.address));
   }
-  if (server.lab.faults.RefusesConnection(names.unix_socket ? settings.unixsocket + ":0" : names.address)) {
+  if (server.lab.faults.RefusesConnection(names.is_unix_socket ? settings.unixsocket + ":0" : names.address)) {
     ++server.env.stats.rejected_connections;
     return;
   }
@@ -260,19 +260,19 @@ void Listener::Welcome(Descriptor accepted, Protocol protocol) {
     if (protocol == Protocol::kTcp) SendError(accepted, refusals::kMaxClients);  // unreadable before a TLS handshake
     return;
   }
-  if (!names.unix_socket) TuneTcp(accepted.Get(), settings.tcp_keepalive);
+  if (!names.is_unix_socket) TuneTcp(accepted.Get(), settings.tcp_keepalive);
   std::unique_ptr<TlsStream> tls;
   if (protocol == Protocol::kTls) {
     tls = server.tls.Accept(accepted.Get(), settings.tls_auth_clients);
     if (tls == nullptr) return server.env.log.Warning("Error accepting a client connection: " + TakeOpenSslError());
   }
   Session& session = server.clients.registry.Create(server.env.clock.MonotonicMs());
-  session.addresses.peer = names.unix_socket ? settings.unixsocket + ":0" : std::move(names.address);
+  session.addresses.peer = names.is_unix_socket ? settings.unixsocket + ":0" : std::move(names.address);
   session.addresses.local = std::move(names.local_address);
-  session.addresses.unix_socket = names.unix_socket;
+  session.addresses.is_unix_socket = names.is_unix_socket;
   session.addresses.is_loopback = names.is_loopback;
   session.addresses.encrypted = tls != nullptr;
-  session.authenticated = !server.clients.users.LoginRequired();
+  session.authenticated = !server.clients.users.IsLoginRequired();
   ByteStream stream(std::move(accepted), std::move(tls));
   if (recorder_ != nullptr) stream.SetTap(recorder_->NewTap());
   std::make_shared<Connection>(host_, session, std::move(stream))->Start();

@@ -61,8 +61,8 @@ class Listener final : public ListeningSockets {  // the sockets on which client
   Sockets tcp_;
   Sockets tls_;
   std::shared_ptr<Socket> unix_;
-  bool is_shut_ = false;                  // by StopListening
-  std::vector<Descriptor> reservations_;  // keep its ports reserved while is_shut_
+  bool has_stopped_listening_ = false;    // by StopListening
+  std::vector<Descriptor> reservations_;  // keep its ports reserved while has_stopped_listening_
 };
 
 }  // namespace respite

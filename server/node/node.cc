@@ -63,7 +63,7 @@ Node::Node(const Parts& outside)
 }
 
 void Node::RegisterHooks() {
-  clients_.registry.OnClose([this](Session& session) {
+  clients_.registry.SetCloseHandler([this](Session& session) {
     execution_.monitors.Remove(session);
     clients_.cleanup.Forget(session);
     clients_.faults.Forget(session);

@@ -60,7 +60,7 @@ NodeHost::~NodeHost() {
 void NodeHost::Start() { ScheduleTick(); }
 
 Pump& NodeHost::pump() {
-  if (!services_.env.phase.IsMidTurn()) return pump_;
+  if (!services_.env.phase.IsInLongTask()) return pump_;
   if (other_pump_ == nullptr) other_pump_ = std::make_unique<Pump>(services_);
   return *other_pump_;
 }
@@ -81,7 +81,7 @@ bool NodeHost::ServeDuringLongTask() {
 // Redis: a tick that was missed during a script runs when the script ends. Otherwise the timer might never run between
 // two scripts.
 void NodeHost::EndTurn(int64_t turn_us) {
-  if (missed_tick_ && !services_.env.phase.IsMidTurn()) {
+  if (missed_tick_ && !services_.env.phase.IsInLongTask()) {
     missed_tick_ = false;
     node_.housekeeping().Tick();
   }
@@ -90,13 +90,13 @@ void NodeHost::EndTurn(int64_t turn_us) {
 }
 
 void NodeHost::EndTurnDuringLongTask() {
-  if (services_.env.phase.IsMidTurn()) return node_.housekeeping().EndTurnDuringLongTask();
+  if (services_.env.phase.IsInLongTask()) return node_.housekeeping().EndTurnDuringLongTask();
   node_.housekeeping().EndTurn();
 }
 
 void NodeHost::WakeAt(int64_t monotonic_ms) {
   const int64_t due_ms = std::min(monotonic_ms, services_.env.clock.MonotonicMs() + kLongestSleepMs);
-  const int64_t pace_us = services_.env.clock.PaceUsWhen(due_ms * 1000);
+  const int64_t pace_us = services_.env.clock.PaceUsAtMonotonicUs(due_ms * 1000);
   if (pace_us == Clock::kNever) {
     timers_->wake.cancel();
     return;
@@ -109,7 +109,7 @@ void NodeHost::WakeAt(int64_t monotonic_ms) {
   });
 }
 
-void NodeHost::TurnAt(int64_t pace_us) {
+void NodeHost::StartTurnAt(int64_t pace_us) {
   timers_->turn.expires_after(std::chrono::microseconds(pace_us - loop_.pace().NowUs()));
   timers_->turn.async_wait([this, weak = std::weak_ptr(timers_)](const asio::error_code& error) {
     if (!error && !weak.expired()) Enter();
@@ -122,7 +122,7 @@ void NodeHost::ScheduleTick() {
     if (error || weak.expired()) return;
     Enter();
     if (tick_) tick_();
-    missed_tick_ = services_.env.phase.IsMidTurn();
+    missed_tick_ = services_.env.phase.IsInLongTask();
     node_.housekeeping().Tick();
     ScheduleTick();
   });

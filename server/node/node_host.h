@@ -40,7 +40,7 @@ class NodeHost final : public Host, public EventLoop::Participant {  // runs one
   void Post(std::function<void()> task) override { loop_.Post(this, std::move(task)); }
   bool ServeDuringLongTask() override;         // serves other clients in the middle of a long script or load
   void WakeAt(int64_t monotonic_ms) override;  // Housekeeping::Wake runs at this time
-  void TurnAt(int64_t pace_us) override;       // the event loop starts a turn at this time
+  void StartTurnAt(int64_t pace_us) override;  // the event loop starts a turn at this time
 
   // HostedServer.
   void EndTurn(int64_t turn_us) override;  // does the work at the end of an event loop turn

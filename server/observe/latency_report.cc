@@ -129,7 +129,7 @@ bool HasHugePages() {
 }
 
 std::string EventLine(size_t number, const std::string& name, const LatencyMonitor::Event& event, int64_t unix_time_s) {
-  LatencySummary summary = Summarize(event, unix_time_s);
+  LatencySummary summary = SummarizeLatency(event, unix_time_s);
   double period = static_cast<double>(summary.period_s) / static_cast<double>(summary.samples);
   return StrCat(number, ". ", name, ": ", summary.samples, " latency spikes (average ", summary.average_ms,
                 "ms, mean deviation ", summary.deviation_ms, "ms, period ", FixedText(period, 2),
@@ -199,7 +199,7 @@ std::string AdviceText(uint32_t advice, const Settings& settings) {
 
 }  // namespace
 
-LatencySummary Summarize(const LatencyMonitor::Event& event, int64_t unix_time_s) {
+LatencySummary SummarizeLatency(const LatencyMonitor::Event& event, int64_t unix_time_s) {
   LatencySummary summary;
   if (event.samples.empty()) return summary;
   auto by_latency = [](const Sample& a, const Sample& b) { return a.latency_ms < b.latency_ms; };
@@ -218,7 +218,7 @@ LatencySummary Summarize(const LatencyMonitor::Event& event, int64_t unix_time_s
 }
 
 std::string LatencyGraph(Bytes name, const LatencyMonitor::Event& event, int64_t unix_time_s) {
-  LatencySummary summary = Summarize(event, unix_time_s);
+  LatencySummary summary = SummarizeLatency(event, unix_time_s);
   std::string graph = StrCat(name, " - high ", summary.high_ms, " ms, low ", summary.low_ms, " ms (all time high ",
                              event.max_ms, " ms)\n", std::string(kColumns, '-'), "\n");
   std::vector<Column> columns = ColumnsOf(event, summary, unix_time_s);

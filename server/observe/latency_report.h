@@ -17,7 +17,7 @@ struct LatencySummary {      // figures of one event, such as "command"
   int64_t deviation_ms = 0;  // mean absolute deviation
   int64_t period_s = 0;      // since the oldest sample, at least 1
 };
-LatencySummary Summarize(const LatencyMonitor::Event& event, int64_t unix_time_s);
+LatencySummary SummarizeLatency(const LatencyMonitor::Event& event, int64_t unix_time_s);
 
 // A curve of 80 samples per line, four rows high, with the age of each sample written downwards below it:
 //

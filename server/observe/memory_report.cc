@@ -33,10 +33,10 @@ bool Wasteful(size_t large, size_t small, double limit) {
 
 }  // namespace
 
-MemoryReport ReportMemory(const Services& services) {
+MemoryReport MeasureMemory(const Services& services) {
   MemoryReport report;
   report.used_bytes = services.data.memory.UsedBytes();
-  report.allocator = ReadAllocator();
+  report.allocator = ReadAllocatorStats();
   report.resident_bytes = ResidentBytes();
   report.peak_bytes = std::max(services.env.stats.peak_memory_bytes, report.used_bytes);
   report.startup_bytes = services.env.stats.startup_memory_bytes;

@@ -40,9 +40,9 @@ struct MemoryReport {
   size_t EngineBytes() const { return script_engine_bytes + function_engine_bytes; }  // of both Lua states
   size_t AllScriptBytes() const { return script_bytes + function_bytes; }             // texts of scripts and libraries
   // Returns the memory added since the start; at least 1.
-  size_t NetBytes() const { return used_bytes > startup_bytes ? used_bytes - startup_bytes : 1; }
-  double DatasetPercent() const { return 100 * Ratio(DatasetBytes(), NetBytes()); }
-  size_t BytesPerKey() const { return keys == 0 ? 0 : NetBytes() / keys; }
+  size_t BytesSinceStartup() const { return used_bytes > startup_bytes ? used_bytes - startup_bytes : 1; }
+  double DatasetPercent() const { return 100 * Ratio(DatasetBytes(), BytesSinceStartup()); }
+  size_t BytesPerKey() const { return keys == 0 ? 0 : BytesSinceStartup() / keys; }
 
   // Returns `part` / `whole`; 0 when `whole` is 0.
   static double Ratio(size_t part, size_t whole) {
@@ -55,7 +55,7 @@ struct MemoryReport {
 };
 
 // Measures the memory. Cost: O(clients + databases), and some µs for the allocator and /proc.
-MemoryReport ReportMemory(const Services& services);
+MemoryReport MeasureMemory(const Services& services);
 
 // The limits are Redis'.
 std::string MemoryDoctor(const MemoryReport& report);  // advice in plain text

@@ -101,7 +101,7 @@ std::string DataPlaceText(const Settings& settings) {
   return text + ".";
 }
 
-std::vector<std::string> UnsupportedSettings(const Config& config) {
+std::vector<std::string> UnsupportedSettingWarnings(const Config& config) {
   if (config.lines().module_settings.empty()) return {};
   return {"WARNING: This version does not support settings of modules."};
 }

@@ -20,6 +20,6 @@ void LogMode(const Config& config, Logger& log);  // mode and port, or the logo
 
 std::string DataPlaceText(const Settings& settings);  // where data is saved, if anywhere
 
-std::vector<std::string> UnsupportedSettings(const Config& config);  // one warning for each
+std::vector<std::string> UnsupportedSettingWarnings(const Config& config);  // one warning for each
 
 }  // namespace respite

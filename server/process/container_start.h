@@ -14,6 +14,6 @@ struct ContainerStart {                // the program to run in a container
 // Prepares the program that the entry point of the image starts. Creates requested certificates, gives the data folder
 // to the user `redis` and becomes that user, as the image `redis` does. Replaces this process if the arguments name
 // another program.
-ContainerStart BeginContainer(const std::vector<std::string>& arguments);
+ContainerStart PrepareContainerProgram(const std::vector<std::string>& arguments);
 
 }  // namespace respite

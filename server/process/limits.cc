@@ -47,7 +47,7 @@ OpenFilesGrant Reduced(uint32_t maxclients, uint32_t nodes, uint64_t wanted, uin
 
 }  // namespace
 
-OpenFilesGrant RaiseOpenFiles(uint32_t maxclients, uint32_t nodes) {
+OpenFilesGrant RaiseOpenFilesLimit(uint32_t maxclients, uint32_t nodes) {
   uint64_t wanted = nodes * (maxclients + ReservedFiles(nodes));
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) {
@@ -73,7 +73,7 @@ OpenFilesGrant RaiseOpenFiles(uint32_t maxclients, uint32_t nodes) {
 void WatchMaxClients(Config& config, Logger& log, uint32_t nodes) {
   config.OnChange({"maxclients"}, [&config, &log, nodes]() -> std::optional<std::string> {
     const uint32_t wanted = config.settings().maxclients;
-    const OpenFilesGrant grant = RaiseOpenFiles(wanted, nodes);
+    const OpenFilesGrant grant = RaiseOpenFilesLimit(wanted, nodes);
     for (const ConfigNote& note : grant.notes) log.Log(note.level, note.text);
     if (grant.maxclients >= wanted) return std::nullopt;
     return StrCat("The operating system is not able to handle the specified number of clients, try with ",

@@ -20,7 +20,7 @@ struct OpenFilesGrant {           // what the limit of open files permits
 
 // Raises RLIMIT_NOFILE for `maxclients` clients of each of `nodes` servers, up to the limit of the system. Never lowers
 // it.
-OpenFilesGrant RaiseOpenFiles(uint32_t maxclients, uint32_t nodes);
+OpenFilesGrant RaiseOpenFilesLimit(uint32_t maxclients, uint32_t nodes);
 // Makes CONFIG SET maxclients raise RLIMIT_NOFILE, or refuse if that is impossible. Requires: `config` and `log` exist
 // as long as directives can change.
 void WatchMaxClients(Config& config, Logger& log, uint32_t nodes);  // for CONFIG SET maxclients

@@ -37,7 +37,7 @@ NodeServer::~NodeServer() { Discard(); }
 
 NodeServer::Step NodeServer::Build(WatchedLoop& loop) {
   loop_ = &loop;
-  node_ = std::make_unique<Node>(NodeParts());
+  node_ = std::make_unique<Node>(MakeNodeParts());
   for (const ConfigLine& line : parts_.config.lines().rename_command) {
     services().env.commands.Rename(line.words[1], line.words[2]);  // CheckRenames has tried it already
   }
@@ -51,7 +51,7 @@ NodeServer::Step NodeServer::Build(WatchedLoop& loop) {
   return Step::kDone;
 }
 
-Node::Parts NodeServer::NodeParts() {
+Node::Parts NodeServer::MakeNodeParts() {
   Node::Parts node = {parts_.config,         parts_.clock, parts_.pace, parts_.log,
                       HashKey::FromKernel(), SystemSeed(), files_,      children_};
   if (!parts_.seed) return node;
@@ -63,13 +63,13 @@ Node::Parts NodeServer::NodeParts() {
 }
 
 void NodeServer::AttachHandlers() {
-  if (settings().crash_log_enabled) JoinCrashReport(services());
-  system_files_.OnThreadStart([this] { BindToProcessors(settings().bio_cpulist); });
-  services().data.lazy_free_thread.OnThreadStart([this] { BindToProcessors(settings().bio_cpulist); });
+  if (settings().crash_log_enabled) AddToCrashReport(services());
+  system_files_.SetThreadPrologue([this] { BindToProcessors(settings().bio_cpulist); });
+  services().data.lazy_free_thread.SetThreadPrologue([this] { BindToProcessors(settings().bio_cpulist); });
   host_->OnTick([this] {
     loop_->watchdog.Feed();
     LogState();
-    LookForClients();
+    MeasureIdleTime();
     if (parts_.recorder != nullptr) parts_.recorder->Flush();
   });
   host_->OnStop([this](int exit_code) { OnStop(exit_code); });
@@ -78,16 +78,16 @@ void NodeServer::AttachHandlers() {
 }
 
 void NodeServer::LogState() {
-  if (!log().Shows(LogLevel::kVerbose) || services().env.phase.IsMidTurn()) return;
+  if (!log().Shows(LogLevel::kVerbose) || services().env.phase.IsInLongTask()) return;
   const int64_t now_ms = parts_.clock.MonotonicMs();
   if (now_ms < next_state_log_ms_) return;
   next_state_log_ms_ = now_ms + kLogStateEveryMs;
   const Keyspace& keyspace = services().data.dataset.keyspace;
   for (int index = 0; index < keyspace.Count(); ++index) {
     const Database& database = keyspace[index];
-    if (database.Size() == 0 && database.TimedSize() == 0) continue;
-    log().Verbose(StrCat("DB ", index, ": ", database.Size(), " keys (", database.TimedSize(), " volatile) in ",
-                         database.Entries().Capacity(), " slots HT."));
+    if (database.Size() == 0 && database.CountKeysWithDeadline() == 0) continue;
+    log().Verbose(StrCat("DB ", index, ": ", database.Size(), " keys (", database.CountKeysWithDeadline(),
+                         " volatile) in ", database.Entries().Capacity(), " slots HT."));
   }
   const size_t replicas = services().replication.replicas().All().size();
   log().Debug(StrCat(services().clients.registry.Count() - replicas, " clients connected (", replicas, " replicas), ",
@@ -111,13 +111,13 @@ bool NodeServer::HasClients() const {
 }
 
 // Measures how long there was no client. A client that came and left between two ticks also counts.
-void NodeServer::LookForClients() {
+void NodeServer::MeasureIdleTime() {
   if (settings().exit_on_idle == 0) return;
   const int64_t now_ms = parts_.pace.NowMs();
   const uint64_t before = std::exchange(connections_, services().env.stats.connections);
   if (HasClients() || connections_ != before) last_client_ms_ = now_ms;
   idle_ms_ = now_ms - last_client_ms_;
-  if (idle_ms_ >= settings().exit_on_idle) parts_.owner.OnIdle();
+  if (idle_ms_ >= settings().exit_on_idle) parts_.owner.HandleIdleServer();
 }
 
 NodeServer::Step NodeServer::Open() {
@@ -153,7 +153,7 @@ NodeServer::Step NodeServer::ReserveBusPort() {
   int port = wanted.value();
   for (const std::string& bound : settings.bind) {
     const bool is_optional = bound.starts_with('-');
-    auto reserved = ReserveTcp(is_optional ? bound.substr(1) : bound, port);
+    auto reserved = ReserveTcpPort(is_optional ? bound.substr(1) : bound, port);
     if (!reserved.ok() && is_optional) continue;
     if (!reserved.ok()) {
       return Fail(StrCat("Failed listening on the cluster bus: ", bound, ":", port, ": ", reserved.error().text));
@@ -195,7 +195,7 @@ std::optional<std::string> NodeServer::OpenCluster() {
 }
 
 void NodeServer::ApplyReplidIfEmpty() {
-  if (!empty_history_.empty()) services().replication.ShareEmptyHistory(empty_history_);
+  if (!replid_if_empty_.empty()) services().replication.ShareEmptyHistory(replid_if_empty_);
 }
 
 // --- Start
@@ -239,8 +239,8 @@ NodeServer::Step NodeServer::LoadData() {
 // Loads from the server that this one replaces, or otherwise from files. Copies the data as an append-only file would
 // restore it, without other contents of files.
 LoadOutcome NodeServer::ReadData() {
-  if (data_of_ == nullptr) return OpenDataSet(services());
-  Node& before = *std::exchange(data_of_, nullptr)->node_;
+  if (data_source_ == nullptr) return LoadDataAtStartup(services());
+  Node& before = *std::exchange(data_source_, nullptr)->node_;
   NamedSnapshots& snapshots = before.services().lab.snapshots;
   snapshots.Save(kCopied);
   const auto reason = snapshots.CopyTo(kCopied, services().data.dataset, services().execution.function_libraries);
@@ -248,7 +248,7 @@ LoadOutcome NodeServer::ReadData() {
   return reason ? LoadOutcome::kFailed : LoadOutcome::kLoaded;
 }
 
-void NodeServer::Inherit(const NodeServer& before) {
+void NodeServer::InheritTestState(const NodeServer& before) {
   Lab& lab = before.services().lab;
   services().lab.clock.Restore(lab.clock.Save());
   services().lab.journal.Continue(lab.journal);
@@ -259,17 +259,17 @@ void NodeServer::Inherit(const NodeServer& before) {
 void NodeServer::ConnectToPeers() {
   if (has_stopped_) return;
   host_->Enter();
-  services().cluster.ReachAll();
-  services().sentinel.ReachAll();
+  services().cluster.ConnectToAll();
+  services().sentinel.ConnectToAll();
 }
 
-bool NodeServer::IsSettled() const {
+bool NodeServer::HasAllConnections() const {
   if (has_stopped_) return true;
   const Role& role = services().replication.role();
   const Cluster* cluster = services().cluster.cluster();
   const Sentinel* sentinel = services().sentinel.sentinel();
-  return (!role.is_replica || role.is_linked) && (cluster == nullptr || cluster->HasReachedAll()) &&
-         (sentinel == nullptr || sentinel->HasHeardAll());
+  return (!role.is_replica || role.is_linked) && (cluster == nullptr || cluster->IsConnectedToAllNodes()) &&
+         (sentinel == nullptr || sentinel->HasHeardFromAllInstances());
 }
 
 void NodeServer::LogReady() {
@@ -281,7 +281,7 @@ void NodeServer::LogReady() {
     log().Notice(StrCat("The server is now ready to accept connections on port ", settings().MainPort()));
   }
   // Otherwise the log already says that nothing is saved.
-  if (!services().storage.snapshots.GivesWay()) log().Notice(DataPlaceText(settings()));
+  if (!services().storage.snapshots.LeavesDumpToOtherServer()) log().Notice(DataPlaceText(settings()));
 }
 
 void NodeServer::HandleRoleChange() {
@@ -294,7 +294,7 @@ void NodeServer::HandleRoleChange() {
 void NodeServer::HandleSignal(int signal) {
   if (has_stopped_) return;
   host_->Enter();
-  services().storage.shutdown.Signalled(signal);
+  services().storage.shutdown.HandleSignal(signal);
 }
 
 void NodeServer::Stop() {
@@ -317,7 +317,7 @@ void NodeServer::Crash(AppendFsync policy, const Session* spared) {
 }
 
 // Skips a port that another process has taken meanwhile.
-std::vector<Descriptor> NodeServer::HoldPorts() const {
+std::vector<Descriptor> NodeServer::ReservePorts() const {
   std::vector<int> ports = {settings().bound_port, settings().tls_port};
   const auto bus = BusPortOf(settings());
   if (settings().cluster_enabled && bus.ok()) ports.push_back(bus.value());
@@ -325,7 +325,7 @@ std::vector<Descriptor> NodeServer::HoldPorts() const {
   for (const std::string& bound : settings().bind) {
     for (const int port : ports) {
       if (port <= 0) continue;
-      auto reserved = ReserveTcp(bound.starts_with('-') ? bound.substr(1) : bound, port);
+      auto reserved = ReserveTcpPort(bound.starts_with('-') ? bound.substr(1) : bound, port);
       if (reserved.ok()) held.push_back(std::move(reserved).value());
     }
   }
@@ -333,7 +333,7 @@ std::vector<Descriptor> NodeServer::HoldPorts() const {
 }
 
 void NodeServer::CloseServerLinks() {
-  LeaveCrashReport(services());
+  RemoveFromCrashReport(services());
   services().slot_migrations.Close();
   services().cluster.Close();
   services().sentinel.Close();
@@ -364,7 +364,7 @@ void NodeServer::Discard() {
 
 std::optional<std::string> NodeServer::Reopen(Listener::Protocol protocol) {
   if (listener_->Reopen(protocol)) return "Unable to listen on this port. Check server logs.";
-  parts_.owner.OnTitle(*this);
+  parts_.owner.HandleTitleChange(*this);
   return std::nullopt;
 }
 
@@ -392,19 +392,20 @@ void NodeServer::WatchSettings() {
 
 void NodeServer::WatchProcessSettings() {
   config().OnChange({"proc-title-template"}, [this]() -> std::optional<std::string> {
-    parts_.owner.OnTitle(*this);
+    parts_.owner.HandleTitleChange(*this);
     return std::nullopt;
   });
-  config().OnChange({"oom-score-adj", "oom-score-adj-values"}, [this] { return parts_.owner.OnOomScore(*this); });
+  config().OnChange({"oom-score-adj", "oom-score-adj-values"},
+                    [this] { return parts_.owner.HandleOomScoreChange(*this); });
   config().OnChange({"watchdog-period"}, [this]() -> std::optional<std::string> {
     StartWatchdog();
     return std::nullopt;
   });
   config().OnChange({"crash-log-enabled"}, [this]() -> std::optional<std::string> {
     if (settings().crash_log_enabled) {
-      JoinCrashReport(services());
+      AddToCrashReport(services());
     } else {
-      LeaveCrashReport(services());
+      RemoveFromCrashReport(services());
     }
     return std::nullopt;
   });

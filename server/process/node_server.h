@@ -47,12 +47,12 @@ class NodeServer {  // one Redis server of this process
     virtual void HandleServerStopped(NodeServer& node) = 0;
     virtual void OnShutdownCancelled() = 0;                        // by SHUTDOWN ABORT, or since saving failed
     virtual void OnShutdownStatus(const std::string& status) = 0;  // what the shutdown waits for
-    virtual void HandleRoleChange(NodeServer& node) = 0;                     // it has become a primary or a replica
-    virtual void OnTitle(const NodeServer& node) = 0;              // the ports or other parts of the process title
+    virtual void HandleRoleChange(NodeServer& node) = 0;           // it has become a primary or a replica
+    virtual void HandleTitleChange(const NodeServer& node) = 0;    // the ports or other parts of the process title
     // Called when oom-score-adj or oom-score-adj-values has changed. Returns an error text if it cannot take effect.
-    virtual std::optional<std::string> OnOomScore(NodeServer& node) = 0;
+    virtual std::optional<std::string> HandleOomScoreChange(NodeServer& node) = 0;
     // Called at each tick while a server has had no client for as long as `exit-on-idle` says.
-    virtual void OnIdle() = 0;
+    virtual void HandleIdleServer() = 0;
   };
 
   struct Parts {     // arguments of the constructor
@@ -102,12 +102,14 @@ class NodeServer {  // one Redis server of this process
   // --- For servers with replicas or a primary in this process
 
   // All servers of a group get the same one, so a replica needs no snapshot from its primary.
-  void SetEmptyHistory(std::string replid) { empty_history_ = std::move(replid); }  // for a server without data
+  void SetReplidIfEmpty(std::string replid) { replid_if_empty_ = std::move(replid); }  // for a server without data
 
   // --- For a replacement of another server. These require that Build was done, and that `before` still exists.
 
-  void Inherit(const NodeServer& before);                           // clock, request journal, findings of lint
-  void SetDataOf(const NodeServer& before) { data_of_ = &before; }  // Load copies its data, instead of reading files
+  void InheritTestState(const NodeServer& before);  // clock, request journal, findings of lint
+  void SetDataSource(const NodeServer& before) {
+    data_source_ = &before;
+  }  // Load copies its data, instead of reading files
 
   // --- All servers
 
@@ -118,7 +120,7 @@ class NodeServer {  // one Redis server of this process
   void ConnectToPeers();
   // Returns whether all connections are open: a replica's link to its primary, and the links between nodes. A Sentinel
   // must have heard from all servers.
-  bool IsSettled() const;
+  bool HasAllConnections() const;
   void LogReady();  // "Ready to accept connections …"
 
   // Stops the server immediately, without saving. Kills a late script, and no further command runs. Does nothing if it
@@ -129,8 +131,8 @@ class NodeServer {  // one Redis server of this process
   void Crash(AppendFsync policy, const Session* spared);  // stops as if it had been killed
   // Reserves the ports of the server until the descriptors are closed, also against use as the local port of a
   // connection. Requires: the server no longer listens.
-  std::vector<Descriptor> HoldPorts() const;
-  void HandleSignal(int signal);                       // SIGTERM or SIGINT
+  std::vector<Descriptor> ReservePorts() const;
+  void HandleSignal(int signal);                    // SIGTERM or SIGINT
   bool HasStopped() const { return has_stopped_; }  // no longer serves, but may still have its data
   int exit_code() const { return exit_code_; }
   bool IsReplica() const { return is_replica_; }
@@ -149,18 +151,18 @@ class NodeServer {  // one Redis server of this process
   NodeHost& host() { return *host_; }
 
  private:
-  Node::Parts NodeParts();  // arguments for the Node's constructor
-  void AttachHandlers();    // for ticks, stops and new threads
-  void LogState();          // sizes of databases and memory, every few seconds, if the log shows such lines
-  void StartWatchdog();     // with the period of `watchdog-period`
-  bool HasClients() const;  // or its worlds have; replicas and its primary do not count
-  void LookForClients();    // updates idle_ms_ at each tick
-  Step Listen();            // opens the ports
+  Node::Parts MakeNodeParts();  // arguments for the Node's constructor
+  void AttachHandlers();        // for ticks, stops and new threads
+  void LogState();              // sizes of databases and memory, every few seconds, if the log shows such lines
+  void StartWatchdog();         // with the period of `watchdog-period`
+  bool HasClients() const;      // or its worlds have; replicas and its primary do not count
+  void MeasureIdleTime();       // updates idle_ms_ at each tick
+  Step Listen();                // opens the ports
   std::optional<std::string> OpenCluster();  // loads cluster_start_ or nodes.conf
-  void ApplyReplidIfEmpty();                  // sets empty_history_ as replication ID
+  void ApplyReplidIfEmpty();                 // sets replid_if_empty_ as replication ID
   Step LoadData();                           // then starts replication and cluster
-  LoadOutcome ReadData();                    // from data_of_, or else from files
-  void CloseServerLinks();                              // ends its communication with other servers; may be called twice
+  LoadOutcome ReadData();                    // from data_source_, or else from files
+  void CloseServerLinks();                   // ends its communication with other servers; may be called twice
   bool IsSentinel() const { return parts_.config.mode() == ServerMode::kSentinel; }
   void HandleRoleChange();  // tells the owner
   void OnStop(int exit_code);
@@ -182,8 +184,8 @@ class NodeServer {  // one Redis server of this process
   std::unique_ptr<Listener> listener_;
   std::vector<Descriptor> reserved_;           // keep the port of the cluster bus free
   std::optional<ClusterStart> cluster_start_;  // nullopt: nodes.conf
-  std::string empty_history_;                  // empty: it creates its own replication ID
-  const NodeServer* data_of_ = nullptr;        // the server that it replaces; null: load files
+  std::string replid_if_empty_;                // empty: it creates its own replication ID
+  const NodeServer* data_source_ = nullptr;    // the server that it replaces; null: load files
   std::atomic<bool> has_stopped_ = false;      // set once, never reset
   std::atomic<int> exit_code_ = 0;
   std::atomic<bool> is_replica_ = false;

@@ -14,10 +14,10 @@ ParentWatch::Finding ParentWatch::Find() {
   descriptor_ = Descriptor(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));  // closed by exec
   if (descriptor_.Get() < 0 && errno == ESRCH) return Finding::kGone;
   // The PID may belong to another process by now, unless this process is still its child.
-  return getppid() != pid_ || IsAdoptive() ? Finding::kGone : Finding::kThere;
+  return getppid() != pid_ || HasAdoptiveParent() ? Finding::kGone : Finding::kThere;
 }
 
-bool ParentWatch::IsAdoptive() const {
+bool ParentWatch::HasAdoptiveParent() const {
   const pid_t session = getsid(0);
   return session != getpid() && session != getsid(pid_);
 }

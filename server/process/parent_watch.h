@@ -30,7 +30,7 @@ class ParentWatch {  // notices the end of the process that started this one
   bool HasEnded() const;  // the parent
 
  private:
-  bool IsAdoptive() const;  // the parent only adopted this process
+  bool HasAdoptiveParent() const;  // the parent only adopted this process
 
   pid_t pid_ = 0;
   Descriptor descriptor_;  // pidfd of the parent; closed: unsupported

@@ -59,17 +59,17 @@ void ServerProcess::PrepareWorlds() {
 
 // Prepares restarts. Servers with their own thread cannot restart, because they are created and destroyed there while
 // the main thread refers to them.
-void ServerProcess::PrepareLives() {
+void ServerProcess::PrepareRestarts() {
   const bool has_threads = plan_ && config_.settings().node_threads;
   if (IsSentinel() || has_threads || config_.settings().test_commands == Permission::kNever) return;
   restarts_ = std::make_unique<NodeRestarts>(*this, hosted_, *main_);
   if (plan_) members_ = std::make_unique<NodeMembers>(*restarts_, hosted_, pace_);
 }
 
-void ServerProcess::OnBack(HostedServer& hosted) {
+void ServerProcess::HandleServerRestarted(HostedServer& hosted) {
   if (&hosted == hosted_.data()) PrepareWorlds();
-  if (members_ != nullptr) members_->OnBack(hosted);
-  if (!config_.settings().announce.empty()) RouteWithin(config_.settings().announce, hosted_);
+  if (members_ != nullptr) members_->HandleServerRestarted(hosted);
+  if (!config_.settings().announce.empty()) RouteToRealAddresses(config_.settings().announce, hosted_);
 }
 
 void ServerProcess::HandleRestartFailure(HostedServer& hosted) {
@@ -78,7 +78,7 @@ void ServerProcess::HandleRestartFailure(HostedServer& hosted) {
   hosted.node->Discard();
   if (living_.fetch_sub(1) != 1) return;
   exit_code_ = 1;
-  RemoveFiles();
+  RemovePidAndPortFiles();
   main_->loop.Stop(exit_code_);
 }
 
@@ -92,7 +92,7 @@ int ServerProcess::Run() {
     log_.Warning(*objection);
     return 1;
   }
-  if (FindParent() == Step::kStopped) return 0;
+  if (CheckParentProcess() == Step::kStopped) return 0;
   WarnAboutSystem(config_.settings(), log_);
   GoToBackground();
   LogStarting(line_, config_, log_);
@@ -101,7 +101,7 @@ int ServerProcess::Run() {
   if (RaiseLimits() == Step::kFailed) return 1;
   if (Prepare() == Step::kFailed) return CleanUpFailedStart();
   PrepareWorlds();
-  PrepareLives();
+  PrepareRestarts();
   if (!IsSentinel()) log_.Notice("Server initialized");
   StartServing();
   const int exit_code = has_failed_ ? 1 : main_->loop.Run();
@@ -110,7 +110,7 @@ int ServerProcess::Run() {
 
 int ServerProcess::ExitProcess(int exit_code) {
   if (recorder_ != nullptr) recorder_->End();
-  if (plan_) plan_->RemoveTemporary();
+  if (plan_) plan_->RemoveTemporaryFolder();
   log_.Warning("Redis is now ready to exit, bye bye...");
 #ifdef NDEBUG
   _exit(exit_code);
@@ -136,7 +136,7 @@ void ServerProcess::GoToBackground() {
 }
 
 ServerProcess::Step ServerProcess::RaiseLimits() {
-  OpenFilesGrant grant = RaiseOpenFiles(config_.settings().maxclients, CountNodes());
+  OpenFilesGrant grant = RaiseOpenFilesLimit(config_.settings().maxclients, CountNodes());
   if (grant.maxclients == 0) return Fail(grant.notes[0].text);
   const bool reduced = grant.maxclients < config_.settings().maxclients;
   config_.Adjust().maxclients = grant.maxclients;
@@ -164,12 +164,12 @@ ServerProcess::Step ServerProcess::Prepare() {
     if (!seed_) seed_ = SystemSeed();  // a replay uses it to make equal table orders and random choices
     recorder_ = std::make_unique<Recorder>(Recorder::Parts{.files = files_, .pace = pace_, .log = log_});
   }
-  if (MakeResidents() == Step::kFailed || Build() == Step::kFailed) return Step::kFailed;
+  if (CreateServers() == Step::kFailed || Build() == Step::kFailed) return Step::kFailed;
   WarnAboutBacklog(config_.settings(), log_);
   if (RefuseModules() == Step::kFailed || CheckLocale() == Step::kFailed) return Step::kFailed;
-  if (OnEach([](NodeServer& node) { return node.Open(); }) == Step::kFailed) return Step::kFailed;
+  if (RunOnEachServer([](NodeServer& node) { return node.Open(); }) == Step::kFailed) return Step::kFailed;
   if (OpenRecording() == Step::kFailed) return Step::kFailed;
-  if (plan_ && FormGroup() == Step::kFailed) return Step::kFailed;
+  if (plan_ && FormClusterOrSentinelGroup() == Step::kFailed) return Step::kFailed;
   return PublishPortsAndPid();
 }
 
@@ -183,7 +183,7 @@ ServerProcess::Step ServerProcess::OpenRecording() {
   return objection ? Fail(*objection) : Step::kDone;
 }
 
-ServerProcess::Step ServerProcess::MakeResidents() {
+ServerProcess::Step ServerProcess::CreateServers() {
   if (!plan_) {
     AddHostedServer({});
     return Step::kDone;
@@ -191,11 +191,11 @@ ServerProcess::Step ServerProcess::MakeResidents() {
   auto objection = plan_->Check();
   if (!objection) objection = plan_->MakeFolders();
   if (objection) return Fail(*objection);
-  MakeSeveral();
+  CreatePlannedServers();
   return Step::kDone;
 }
 
-void ServerProcess::MakeSeveral() {
+void ServerProcess::CreatePlannedServers() {
   for (int i = 0; i < plan_->Count(); ++i) {
     HostedServer hosted;
     hosted.name = plan_->NameOf(i);
@@ -229,7 +229,7 @@ std::unique_ptr<NodeServer> ServerProcess::MakeServer(const HostedServer& hosted
                                                         .recorder = recorder_.get()});
 }
 
-ServerProcess::Step ServerProcess::OnEach(const std::function<Step(NodeServer&)>& work) {
+ServerProcess::Step ServerProcess::RunOnEachServer(const std::function<Step(NodeServer&)>& work) {
   std::atomic<bool> has_failed = false;
   for (HostedServer& hosted : hosted_) {
     const auto run = [&] {  // several threads may run it, so it only ever sets `has_failed`
@@ -250,7 +250,7 @@ ServerProcess::Step ServerProcess::OnEach(const std::function<Step(NodeServer&)>
 
 // Creates each loop and its servers on the thread that runs them, which counts their memory.
 ServerProcess::Step ServerProcess::Build() {
-  return OnEach([this](NodeServer& node) {
+  return RunOnEachServer([this](NodeServer& node) {
     const auto of_node = [&](const HostedServer& hosted) { return hosted.node.get() == &node; };
     HostedServer& hosted = *std::ranges::find_if(hosted_, of_node);
     if (hosted.thread != nullptr) hosted.loop = std::make_unique<WatchedLoop>(pace_);
@@ -271,23 +271,23 @@ ServerProcess::Step ServerProcess::CheckLocale() {
   return Fail("Failed to configure LOCALE for invalid locale name.");
 }
 
-ServerProcess::Step ServerProcess::FormGroup() {
+ServerProcess::Step ServerProcess::FormClusterOrSentinelGroup() {
   GroupStart start(config_, *plan_, hosted_);
   std::optional<std::string> reason;
   if (plan_->HasSentinels()) {
-    reason = start.FormService();
+    reason = start.FormSentinelGroup();
   } else {
-    if (OnEach([](NodeServer& node) { return node.ReserveBusPort(); }) == Step::kFailed) return Step::kFailed;
+    if (RunOnEachServer([](NodeServer& node) { return node.ReserveBusPort(); }) == Step::kFailed) return Step::kFailed;
     reason = start.FormCluster();
   }
-  if (!config_.settings().announce.empty()) RouteWithin(config_.settings().announce, hosted_);
+  if (!config_.settings().announce.empty()) RouteToRealAddresses(config_.settings().announce, hosted_);
   if (!reason) return Step::kDone;
   return reason->empty() ? Step::kFailed : Fail(*reason);
 }
 
 // Writes the files after opening the listeners, so that a second server whose port is taken does not overwrite the
-// files of the first. With several nodes, OnSettled writes the port file later, since a client cannot tell from one
-// node whether all of them serve.
+// files of the first. With several nodes, HandleServersConnected writes the port file later, since a client cannot tell
+// from one node whether all of them serve.
 ServerProcess::Step ServerProcess::PublishPortsAndPid() {
   const Settings& settings = config_.settings();
   for (const HostedServer& hosted : hosted_) {
@@ -306,7 +306,7 @@ ServerProcess::Step ServerProcess::PublishPortsAndPid() {
 ServerProcess::Step ServerProcess::WritePortFile() {
   const std::string& path = config_.settings().port_file;
   if (path.empty()) return Step::kDone;
-  const auto objection = port_file_.WriteAtOnce(path, ports_);
+  const auto objection = port_file_.WriteAtomically(path, ports_);
   return objection ? Fail("Failed to write the port file " + path + ": " + *objection) : Step::kDone;
 }
 
@@ -317,12 +317,12 @@ void ServerProcess::StartServing() {
   for (HostedServer& hosted : hosted_) {
     NodeServer& node = *hosted.node;
     if (hosted.thread == nullptr) {
-      if (!has_failed_) OnLoaded(node, node.Load());
+      if (!has_failed_) HandleServerLoaded(node, node.Load());
       continue;
     }
     hosted.thread->Do([this, &node] {
       const Step outcome = node.Load();
-      Tell([this, &node, outcome] { OnLoaded(node, outcome); });
+      Tell([this, &node, outcome] { HandleServerLoaded(node, outcome); });
       if (outcome != Step::kDone) return;
       node.loop().Run();
       if (living_ != 0) node.Discard();  // otherwise the process ends now
@@ -330,14 +330,14 @@ void ServerProcess::StartServing() {
   }
 }
 
-void ServerProcess::OnLoaded(const NodeServer& node, Step outcome) {
+void ServerProcess::HandleServerLoaded(const NodeServer& node, Step outcome) {
   if (outcome == Step::kFailed) {
     has_failed_ = true;
     main_->loop.Stop(1);
     return;
   }
   if (outcome == Step::kStopped && !node.HasStopped()) main_->loop.Stop(0);
-  if (--awaited_ == 0 && living_ != 0) plan_ ? ConnectServers(ServerMode::kStandalone) : BeReady();
+  if (--awaited_ == 0 && living_ != 0) plan_ ? ConnectServers(ServerMode::kStandalone) : ReportReadiness();
 }
 
 void ServerProcess::ConnectServers(ServerMode mode) {
@@ -347,39 +347,39 @@ void ServerProcess::ConnectServers(ServerMode mode) {
   for (HostedServer& hosted : hosted_) {
     if (!settles(hosted)) continue;
     NodeServer& node = *hosted.node;
-    node.loop().PostFromOutside([this, &node, deadline_ms] {
+    node.loop().PostFromAnyThread([this, &node, deadline_ms] {
       node.ConnectToPeers();
-      AwaitSettled(node, deadline_ms);
+      AwaitConnected(node, deadline_ms);
     });
   }
 }
 
-void ServerProcess::AwaitSettled(NodeServer& node, int64_t deadline_ms) {
-  if (!node.IsSettled() && pace_.NowMs() < deadline_ms) {
-    return node.loop().RunAfter(kLookEveryMs, [this, &node, deadline_ms] { AwaitSettled(node, deadline_ms); });
+void ServerProcess::AwaitConnected(NodeServer& node, int64_t deadline_ms) {
+  if (!node.HasAllConnections() && pace_.NowMs() < deadline_ms) {
+    return node.loop().RunAfter(kLookEveryMs, [this, &node, deadline_ms] { AwaitConnected(node, deadline_ms); });
   }
   Tell([this, mode = node.config().mode()] {
-    if (--awaited_ == 0) OnSettled(mode);
+    if (--awaited_ == 0) HandleServersConnected(mode);
   });
 }
 
 // Settles Sentinels last, since they keep the first information about servers for seconds.
-void ServerProcess::OnSettled(ServerMode mode) {
+void ServerProcess::HandleServersConnected(ServerMode mode) {
   if (mode == ServerMode::kStandalone && plan_->HasSentinels()) return ConnectServers(ServerMode::kSentinel);
-  if (WritePortFile() == Step::kDone) return BeReady();
+  if (WritePortFile() == Step::kDone) return ReportReadiness();
   has_failed_ = true;
   main_->loop.Stop(1);
 }
 
-void ServerProcess::BeReady() {
+void ServerProcess::ReportReadiness() {
   const Settings& settings = config_.settings();
-  for (const std::string& warning : UnsupportedSettings(config_)) log_.Warning(warning);
+  for (const std::string& warning : UnsupportedSettingWarnings(config_)) log_.Warning(warning);
   log_.SetRole(Role());
   for (const HostedServer& hosted : hosted_) {
-    OnThreadOf(hosted, [&node = *hosted.node] { node.LogReady(); });
+    RunOnThreadOf(hosted, [&node = *hosted.node] { node.LogReady(); });
   }
   supervisor_->ReportReady();
-  TellReady();
+  WritePortsToReadyFd();
   for (const ConfigNote& note : std::exchange(notes_after_ready_, {})) log_.Log(note.level, note.text);
   if (settings.maxmemory > 0 && settings.maxmemory < kSuspiciousMaxMemory) {
     log_.Warning(StrCat("WARNING: You specified a maxmemory value that is less than 1MB (current value is ",
@@ -389,22 +389,22 @@ void ServerProcess::BeReady() {
   daemon_.Release();
 }
 
-void ServerProcess::TellReady() {
+void ServerProcess::WritePortsToReadyFd() {
   const ReadyFd::Outcome outcome = ready_fd_.Tell(ports_);
   if (outcome == ReadyFd::Outcome::kDone) return;
   log_.Warning(StrCat("Failed to write the ports to ready-fd ", config_.settings().ready_fd));
   // The reader existed when the server started, so the launcher ended before the server began to watch it.
-  if (outcome == ReadyFd::Outcome::kNobodyReads && config_.settings().exit_with_parent) EndAfterParent();
+  if (outcome == ReadyFd::Outcome::kNobodyReads && config_.settings().exit_with_parent) ShutDownAfterParent();
 }
 
-void ServerProcess::OnThreadOf(const HostedServer& hosted, std::function<void()> task) {
+void ServerProcess::RunOnThreadOf(const HostedServer& hosted, std::function<void()> task) {
   if (hosted.thread == nullptr) return task();
-  hosted.node->loop().PostFromOutside(std::move(task));
+  hosted.node->loop().PostFromAnyThread(std::move(task));
 }
 
 void ServerProcess::Tell(std::function<void()> task) {
   if (!config_.settings().node_threads || !plan_) return task();
-  main_->loop.PostFromOutside(std::move(task));
+  main_->loop.PostFromAnyThread(std::move(task));
 }
 
 // --- The end
@@ -420,12 +420,12 @@ void ServerProcess::End(int signal) {
   is_ending_ = true;
   signal_ = signal;
   for (HostedServer& hosted : hosted_) {
-    if (hosted.Lives() && !hosted.node->IsReplica()) Signal(hosted);
+    if (hosted.Lives() && !hosted.node->IsReplica()) SignalServer(hosted);
   }
-  SignalOthers();
+  SignalRemainingServers();
 }
 
-ServerProcess::Step ServerProcess::FindParent() {
+ServerProcess::Step ServerProcess::CheckParentProcess() {
   if (!config_.settings().exit_with_parent) return Step::kDone;
   switch (parent_.Find()) {
     case ParentWatch::Finding::kThere:
@@ -441,42 +441,42 @@ ServerProcess::Step ServerProcess::FindParent() {
 }
 
 void ServerProcess::WatchParent() {
-  const auto look = [this] { return parent_.HasEnded() ? EndAfterParent() : WatchParent(); };
+  const auto look = [this] { return parent_.HasEnded() ? ShutDownAfterParent() : WatchParent(); };
   if (parent_.DescriptorToWatch() < 0) return main_->loop.RunAfter(kAskParentEveryMs, look);
   main_->loop.CallWhenReadable(parent_.DescriptorToWatch(), look);
 }
 
-void ServerProcess::EndAfterParent() {
+void ServerProcess::ShutDownAfterParent() {
   log_.Notice("exit-with-parent: the process that started this server has ended. Shutting down.");
   has_lost_parent_ = true;
   End(SIGTERM);
 }
 
-void ServerProcess::OnIdle() {
+void ServerProcess::HandleIdleServer() {
   const int64_t limit_ms = config_.settings().exit_on_idle;
   const auto is_needed = [&](const HostedServer& hosted) { return hosted.Lives() && hosted.node->IdleMs() < limit_ms; };
-  if (!is_ending_ && std::ranges::none_of(hosted_, is_needed)) Tell([this] { EndIdle(); });
+  if (!is_ending_ && std::ranges::none_of(hosted_, is_needed)) Tell([this] { ShutDownIdleProcess(); });
 }
 
-void ServerProcess::EndIdle() {
+void ServerProcess::ShutDownIdleProcess() {
   if (is_ending_ || pace_.NowMs() < next_idle_end_ms_) return;
   next_idle_end_ms_ = pace_.NowMs() + kEndAgainMs;
   log_.Notice("exit-on-idle: no client for " + DurationText(config_.settings().exit_on_idle) + ". Shutting down.");
   End(SIGTERM);
 }
 
-void ServerProcess::Signal(HostedServer& hosted) {
+void ServerProcess::SignalServer(HostedServer& hosted) {
   hosted.is_signalled = true;
-  OnThreadOf(hosted, [&node = *hosted.node, signal = signal_] { node.HandleSignal(signal); });
+  RunOnThreadOf(hosted, [&node = *hosted.node, signal = signal_] { node.HandleSignal(signal); });
 }
 
 // Signals replicas after their primaries have stopped. A primary that stops sends the whole stream to its replicas
 // first.
-void ServerProcess::SignalOthers() {
+void ServerProcess::SignalRemainingServers() {
   const auto is_awaited = [](const HostedServer& hosted) { return hosted.is_signalled && hosted.Lives(); };
   if (signal_ == 0 || std::ranges::any_of(hosted_, is_awaited)) return;
   for (HostedServer& hosted : hosted_) {
-    if (hosted.Lives()) Signal(hosted);
+    if (hosted.Lives()) SignalServer(hosted);
   }
 }
 
@@ -501,12 +501,12 @@ void ServerProcess::HandleServerStopped(NodeServer& node) {
   if (std::ranges::any_of(hosted_, is_its)) return;
   if (node.exit_code() != 0) exit_code_ = node.exit_code();
   const bool is_last = living_.fetch_sub(1) == 1;
-  if (is_last) RemoveFiles();
+  if (is_last) RemovePidAndPortFiles();
   if (!is_last && !is_ending_) node.log().Notice("This node has stopped. The process goes on with the others.");
-  if (!is_last && is_ending_) main_->loop.PostFromOutside([this] { SignalOthers(); });
+  if (!is_last && is_ending_) main_->loop.PostFromAnyThread([this] { SignalRemainingServers(); });
   if (&node.loop() != &main_->loop) {
     node.loop().Stop(node.exit_code());
-    if (is_last) main_->loop.PostFromOutside([this] { main_->loop.Stop(exit_code_); });
+    if (is_last) main_->loop.PostFromAnyThread([this] { main_->loop.Stop(exit_code_); });
   } else if (is_last) {
     main_->loop.Stop(exit_code_);
   } else {
@@ -514,7 +514,7 @@ void ServerProcess::HandleServerStopped(NodeServer& node) {
   }
 }
 
-void ServerProcess::RemoveFiles() {
+void ServerProcess::RemovePidAndPortFiles() {
   if (pidfile_.Exists()) log_.Notice("Removing the pid file.");
   pidfile_.Remove();
   port_file_.Remove();
@@ -525,7 +525,7 @@ int ServerProcess::CleanUpFailedStart() {
   for (HostedServer& hosted : hosted_) {
     NodeServer& node = *hosted.node;
     if (hosted.thread != nullptr && hosted.loop != nullptr) {
-      node.loop().PostFromOutside([&node] { node.loop().Stop(1); });
+      node.loop().PostFromAnyThread([&node] { node.loop().Stop(1); });
       hosted.thread->AwaitTasks();
     }
     node.CloseListeners();
@@ -567,13 +567,13 @@ OomScore::Outcome ServerProcess::ApplyOomScore(const Settings& settings) {
   return oom_score_.Apply(settings, Role() == 'S' ? OomScore::Process::kReplica : OomScore::Process::kPrimary);
 }
 
-std::optional<std::string> ServerProcess::OnOomScore(NodeServer& node) {
+std::optional<std::string> ServerProcess::HandleOomScoreChange(NodeServer& node) {
   if (ApplyOomScore(node.settings()) == OomScore::Outcome::kDone) return std::nullopt;
   return "Failed to set current oom_score_adj. Check server logs.";
 }
 
 // Updates the process title, which shows the first server.
-void ServerProcess::OnTitle(const NodeServer& node) {
+void ServerProcess::HandleTitleChange(const NodeServer& node) {
   if (&node == hosted_[0].node.get()) UpdateTitle(node.settings());
 }
 

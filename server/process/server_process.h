@@ -54,16 +54,16 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   void OnShutdownCancelled() override;
   void OnShutdownStatus(const std::string& status) override;
   void HandleRoleChange(NodeServer& node) override;
-  void OnTitle(const NodeServer& node) override;
-  std::optional<std::string> OnOomScore(NodeServer& node) override;
-  void OnIdle() override;  // ends the process, if all servers are idle
+  void HandleTitleChange(const NodeServer& node) override;
+  std::optional<std::string> HandleOomScoreChange(NodeServer& node) override;
+  void HandleIdleServer() override;  // ends the process, if all servers are idle
 
   // NodeRestarts::Owner
   std::unique_ptr<NodeServer> MakeServer(const HostedServer& hosted) override;
-  void OnKilled(HostedServer&) override { --living_; }    // it no longer counts as running
-  void OnReviving(HostedServer&) override { ++living_; }  // it counts as running again
-  void OnBack(HostedServer& hosted) override;             // the server has restarted
-  void HandleRestartFailure(HostedServer& hosted) override;             // the server cannot restart
+  void HandleServerKilled(HostedServer&) override { --living_; }      // it no longer counts as running
+  void HandleServerRestarting(HostedServer&) override { ++living_; }  // it counts as running again
+  void HandleServerRestarted(HostedServer& hosted) override;          // the server has restarted
+  void HandleRestartFailure(HostedServer& hosted) override;           // the server cannot restart
 
  private:
   using Step = NodeServer::Step;
@@ -74,46 +74,46 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   Step Prepare();               // everything before serving
   uint32_t CountNodes() const;  // number of servers of the process
   void PrepareWorlds();         // lets a single server have worlds, if TEST is allowed
-  void PrepareLives();          // lets all servers restart, if TEST is allowed
+  void PrepareRestarts();       // lets all servers restart, if TEST is allowed
   Step OpenRecording();         // the file of the directive `record`
-  Step MakeResidents();         // all servers of the process
-  void MakeSeveral();           // the servers of plan_
+  Step CreateServers();         // all servers of the process
+  void CreatePlannedServers();  // the servers of plan_
   void AddHostedServer(HostedServer hosted);
   // Runs the work for each server on its thread, and waits for it. Returns kFailed if it failed for a server.
-  Step OnEach(const std::function<Step(NodeServer&)>& work);
-  Step Build();          // the Node of each server
-  Step RefuseModules();  // fails if there is a `loadmodule` line
-  Step CheckLocale();    // whether `locale-collate` exists
-  Step FormGroup();      // tells the nodes their roles
-  Step PublishPortsAndPid();       // pidfile, port file and title
-  Step WritePortFile();  // `port-file`: one port per line
-  void StartServing();   // makes all servers load; those with their own thread then serve
-  void OnLoaded(const NodeServer& node, Step outcome);  // after the last: ConnectServers or BeReady
+  Step RunOnEachServer(const std::function<Step(NodeServer&)>& work);
+  Step Build();                       // the Node of each server
+  Step RefuseModules();               // fails if there is a `loadmodule` line
+  Step CheckLocale();                 // whether `locale-collate` exists
+  Step FormClusterOrSentinelGroup();  // tells the nodes their roles
+  Step PublishPortsAndPid();          // pidfile, port file and title
+  Step WritePortFile();               // `port-file`: one port per line
+  void StartServing();                // makes all servers load; those with their own thread then serve
+  void HandleServerLoaded(const NodeServer& node, Step outcome);  // after the last: ConnectServers or ReportReadiness
   // Waits until the servers of this mode are connected to each other. Called after all servers have loaded their data.
   void ConnectServers(ServerMode mode);
-  void OnSettled(ServerMode mode);                           // continues with the Sentinels, or BeReady
-  void AwaitSettled(NodeServer& node, int64_t deadline_ms);  // polls; then OnSettled
-  void BeReady();                                            // logs, and tells launcher and supervisor
-  void TellReady();                                          // writes the ports to the launcher
+  void HandleServersConnected(ServerMode mode);                // continues with the Sentinels, or ReportReadiness
+  void AwaitConnected(NodeServer& node, int64_t deadline_ms);  // polls; then HandleServersConnected
+  void ReportReadiness();                                      // logs, and tells launcher and supervisor
+  void WritePortsToReadyFd();                                  // writes the ports to the launcher
   // Runs `task` on the thread of the server: directly if that is the main thread. Requires: the server's loop runs.
-  static void OnThreadOf(const HostedServer& hosted, std::function<void()> task);
+  static void RunOnThreadOf(const HostedServer& hosted, std::function<void()> task);
   // Runs `task` on the main thread: directly if no server has its own thread.
   void Tell(std::function<void()> task);
   void WatchSignals();  // SIGTERM and SIGINT
   // Stops all servers as if this signal had arrived.
   void End(int signal);
-  Step FindParent();                                          // kStopped: the parent has already ended
+  Step CheckParentProcess();                                  // kStopped: the parent has already ended
   void WatchParent();                                         // for `exit-with-parent`
-  void EndAfterParent();                                      // shuts down, since the parent has ended
-  void EndIdle();                                             // shuts down, for `exit-on-idle`
-  void Signal(HostedServer& hosted);                          // makes this server shut down
-  void SignalOthers();                                        // after the signalled ones have stopped
+  void ShutDownAfterParent();                                 // shuts down, since the parent has ended
+  void ShutDownIdleProcess();                                 // shuts down, for `exit-on-idle`
+  void SignalServer(HostedServer& hosted);                    // makes this server shut down
+  void SignalRemainingServers();                              // after the signalled ones have stopped
   void UpdateTitle(const Settings& shown);                    // of the process, from these settings
   OomScore::Outcome ApplyOomScore(const Settings& settings);  // for the current role
   bool IsSentinel() const { return config_.mode() == ServerMode::kSentinel; }
   char Role() const;
-  void RemoveFiles();        // pidfile and port file
-  int CleanUpFailedStart();             // cleans up after a failed start; returns 1
+  void RemovePidAndPortFiles();    // pidfile and port file
+  int CleanUpFailedStart();        // cleans up after a failed start; returns 1
   int ExitProcess(int exit_code);  // logs the end; exits in release builds
   Step Fail(const std::string& reason);
 
@@ -131,8 +131,8 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   ReadyFd ready_fd_;
   ParentWatch parent_;                         // for `exit-with-parent`
   std::vector<ConfigNote> notes_after_ready_;  // messages to log after readiness
-  AnnouncementFile pidfile_;
-  AnnouncementFile port_file_;
+  PidOrPortFile pidfile_;
+  PidOrPortFile port_file_;
   SystemFiles files_;
   std::optional<uint64_t> seed_;        // of random choices
   std::unique_ptr<Recorder> recorder_;  // null: connections are not recorded
@@ -147,7 +147,7 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   std::atomic<int> exit_code_ = 0;          // of the process
   std::atomic<bool> is_ending_ = false;     // by a signal, or by an event that is handled like one
   bool has_lost_parent_ = false;            // the parent has ended
-  int64_t next_idle_end_ms_ = 0;            // Pace time of the next EndIdle, at the earliest
+  int64_t next_idle_end_ms_ = 0;            // Pace time of the next ShutDownIdleProcess, at the earliest
   int signal_ = 0;                          // of the current shutdown; 0: no shutdown
   int awaited_ = 0;                         // servers that have not loaded or connected yet
   bool has_failed_ = false;                 // a server could not load

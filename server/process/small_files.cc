@@ -27,7 +27,7 @@ WriteObjection WriteFile(const std::string& path, std::string_view content) {
   return std::strerror(written < 0 ? errno : ENOSPC);
 }
 
-WriteObjection ReplaceFileAtOnce(const std::string& path, std::string_view content) {
+WriteObjection ReplaceFileAtomically(const std::string& path, std::string_view content) {
   std::string draft = StrCat(path, ".tmp.", getpid());
   WriteObjection objection = WriteFile(draft, content);
   if (!objection && rename(draft.c_str(), path.c_str()) != 0) objection = std::strerror(errno);
@@ -35,19 +35,19 @@ WriteObjection ReplaceFileAtOnce(const std::string& path, std::string_view conte
   return objection;
 }
 
-WriteObjection AnnouncementFile::WriteInPlace(const std::string& path, std::string_view content) {
+WriteObjection PidOrPortFile::WriteInPlace(const std::string& path, std::string_view content) {
   WriteObjection objection = WriteFile(path, content);
   if (!objection) path_ = AbsolutePath(path);
   return objection;
 }
 
-WriteObjection AnnouncementFile::WriteAtOnce(const std::string& path, std::string_view content) {
-  WriteObjection objection = ReplaceFileAtOnce(path, content);
+WriteObjection PidOrPortFile::WriteAtomically(const std::string& path, std::string_view content) {
+  WriteObjection objection = ReplaceFileAtomically(path, content);
   if (!objection) path_ = AbsolutePath(path);
   return objection;
 }
 
-void AnnouncementFile::Remove() {
+void PidOrPortFile::Remove() {
   if (Exists()) unlink(path_.c_str());
   path_.clear();
 }

@@ -14,18 +14,18 @@ using WriteObjection = std::optional<std::string>;
 WriteObjection WriteFile(const std::string& path, std::string_view content);
 
 // Replaces the file, so that readers see the complete old or new content.
-WriteObjection ReplaceFileAtOnce(const std::string& path, std::string_view content);
+WriteObjection ReplaceFileAtomically(const std::string& path, std::string_view content);
 
 // The pidfile or the port file, which is removed when the process ends. Keeps the absolute path, because the working
 // directory may change.
-class AnnouncementFile {
+class PidOrPortFile {
  public:
-  AnnouncementFile() = default;
-  AnnouncementFile(const AnnouncementFile&) = delete;
-  AnnouncementFile& operator=(const AnnouncementFile&) = delete;
+  PidOrPortFile() = default;
+  PidOrPortFile(const PidOrPortFile&) = delete;
+  PidOrPortFile& operator=(const PidOrPortFile&) = delete;
 
   WriteObjection WriteInPlace(const std::string& path, std::string_view content);  // keeps the inode
-  WriteObjection WriteAtOnce(const std::string& path, std::string_view content);
+  WriteObjection WriteAtomically(const std::string& path, std::string_view content);
   bool Exists() const { return !path_.empty(); }  // it was written, and not removed
   void Remove();
 

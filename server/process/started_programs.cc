@@ -61,7 +61,7 @@ Result<int64_t, int> StartedPrograms::Start(const std::vector<std::string>& word
   return int64_t{process};
 }
 
-std::optional<ProgramEnd> StartedPrograms::TakeEnded() {
+std::optional<ProgramEnd> StartedPrograms::TakeEndedProgram() {
   if (!not_started_.empty()) {
     const ProgramEnd end = not_started_.front();
     not_started_.pop_front();

@@ -13,7 +13,7 @@ namespace respite {
 class StartedPrograms final : public ProgramStarter {  // scripts that a Sentinel runs
  public:
   Result<int64_t, int> Start(const std::vector<std::string>& words) override;  // returns the process ID, or errno
-  std::optional<ProgramEnd> TakeEnded() override;                              // nullopt: none has ended since
+  std::optional<ProgramEnd> TakeEndedProgram() override;                       // nullopt: none has ended since
   void Kill(int64_t process) override;
 
  private:

@@ -28,10 +28,10 @@ DirectLoad::DirectLoad(const Services& services, Into into, std::optional<uint64
       into_(into),
       keyspace_(into == Into::kDataSet ? 0 : services.data.dataset.keyspace.Count(),
                 services.data.dataset.keyspace[0].hash_key(), services.data.dataset.keyspace.index()),
-      libraries_(services.execution.function_libraries.EmptyTwin()),
+      libraries_(services.execution.function_libraries.MakeEmpty()),
       sink_(services, TargetOf(services, into, keyspace_, libraries_),
             {.expired = RdbLoadOptions::Expired::kKeep, .origin = RdbLoadOptions::Origin::kPrimary}),
-      receiver_(LoadReadOptions(services), sink_, total) {
+      receiver_(MakeRdbReadOptions(services), sink_, total) {
   services.storage.loading.Begin(total.value_or(0),
                                  into == Into::kAsync ? ServerPhase::Load::kAsync : ServerPhase::Load::kOverTurns);
 }
@@ -58,12 +58,12 @@ bool DirectLoad::Fail() {
 
 void DirectLoad::Abandon() {
   if (is_loading_) Fail();
-  if (!IsBeside()) return;
+  if (!UsesSecondKeyspace()) return;
   services_.env.log.Notice("MASTER <-> REPLICA sync: Discarding temporary DB in background");
   for (int db = 0; db < keyspace_.Count(); ++db) services_.data.lazy_free.Free(keyspace_.Detach(db), FreeMode::kLater);
 }
 
-void DirectLoad::MoveIn() {
+void DirectLoad::MoveIntoServer() {
   for (int db = 0; db < keyspace_.Count(); ++db) std::swap(services_.data.dataset.keyspace[db], keyspace_[db]);
   std::swap(services_.data.dataset.keyspace.hidden(), keyspace_.hidden());
   services_.execution.function_libraries.PutBack(libraries_.Take());

@@ -34,9 +34,9 @@ class DirectLoad final : public SnapshotTarget {  // loads the primary's snapsho
   const std::string& failure() const override { return failure_; }  // why Write or Finish returned false
   // Ends an incomplete load, because no more data will arrive. Frees the second keyspace.
   void Abandon();
-  void MoveIn();  // moves the second keyspace into the server's, which is empty. Requires: Finish succeeded
+  void MoveIntoServer();  // moves the second keyspace into the server's, which is empty. Requires: Finish succeeded
 
-  bool IsBeside() const { return into_ != Into::kDataSet; }  // not the server's own
+  bool UsesSecondKeyspace() const { return into_ != Into::kDataSet; }  // not the server's own
 
  private:
   bool Fail();  // ends the loading and returns false

@@ -64,7 +64,7 @@ void DivergenceWatch::OnCall(const FinishedCall& call) {
     const bool may_be_own = changes_own_data && IsOfData(call.error);
     Report(call.error, call.command.full_name, may_be_own ? Cause::kPerhapsOwnChange : Cause::kThisServer);
   }
-  if (call.command.Is(kWrite) && parts_.durability->Troubled()) CheckDisk();
+  if (call.command.Is(kWrite) && parts_.durability->FindPersistenceTrouble()) CheckDisk();
 }
 
 void DivergenceWatch::CheckDisk() {

@@ -58,8 +58,8 @@ class Failover {  // FAILOVER, on the primary that hands its role over
   void Continue() {
     if (state_ == State::kAwaitsSync) LookForTarget();
   }
-  void EndIfInProgress();  // ends the failover: the new primary has accepted the role
-  void HandleRefusedRole();   // aborts the failover: the new primary has refused the role
+  void EndIfInProgress();    // ends the failover: the new primary has accepted the role
+  void HandleRefusedRole();  // aborts the failover: the new primary has refused the role
 
   State state() const { return state_; }  // whether a failover runs, and which step
   Bytes StateName() const;                // as in INFO: "no-failover", "waiting-for-sync" …
@@ -68,7 +68,7 @@ class Failover {  // FAILOVER, on the primary that hands its role over
   void Check(const FailoverRequest& request) const;  // throws Refusal if the failover cannot start
   void LookForTarget();  // hands over if the target, or any replica, has the whole stream, or after the timeout
   void HandOver(const PrimaryAddress& target);  // demotes this server to a replica of `target`
-  void EndFailover();                                 // ends the failover and the pause of writes
+  void EndFailover();                           // ends the failover and the pause of writes
 
   const Parts parts_;
   State state_ = State::kNone;

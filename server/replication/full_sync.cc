@@ -47,7 +47,7 @@ void FullSync::ProvideSnapshot(Session& session) {
   replica.state = Replica::State::kAwaitsSnapshot;
   replica.waits_since_ms = parts_.env.pace.NowMs();
   Logger& log = parts_.env.log;
-  if (JoinRunning(session)) return;
+  if (JoinRunningSnapshot(session)) return;
   if (IsStreaming()) return log.Notice("Current BGSAVE has socket target. Waiting for next BGSAVE for SYNC");
   if (parts_.snapshots.IsRunning()) {
     return log.Notice("Can't attach the replica to the current BGSAVE. Waiting for next BGSAVE for SYNC");
@@ -59,7 +59,7 @@ void FullSync::ProvideSnapshot(Session& session) {
   StartForWaitingReplicas();
 }
 
-bool FullSync::JoinRunning(Session& session) {
+bool FullSync::JoinRunningSnapshot(Session& session) {
   const Contents contents = ContentsFor({&session});
   if (!parts_.snapshots.IsRunning() || contents.functions_only || contents.for_70) return false;
   const std::vector<Session*> others = In(Replica::State::kAwaitsEnd);
@@ -136,7 +136,7 @@ void FullSync::StartForWaitingReplicas() {
 void FullSync::SendFullResync(Session& session, Replica::State state) {
   Replica& replica = *session.replica;
   replica.state = state;
-  replica.taken_at_ms = parts_.env.pace.NowMs();
+  replica.sent_at_ms = parts_.env.pace.NowMs();
   if (!replica.speaks_psync) return;
   const History& history = parts_.data.history;
   session.out.Append(StrCat("+FULLRESYNC ", history.id, " ", replica.sent_to, "\r\n"));
@@ -144,19 +144,19 @@ void FullSync::SendFullResync(Session& session, Replica::State state) {
 }
 
 void FullSync::StartOnDisk(const std::vector<Session*>& waiting) {
-  if (parts_.snapshots.StartBackground() != Snapshots::Outcome::kDone) {
+  if (parts_.snapshots.StartBackgroundSave() != Snapshots::Outcome::kDone) {
     parts_.env.log.Warning("BGSAVE for replication failed");
-    return FailAll(waiting);
+    return SendErrorAndClose(waiting);
   }
   has_made_file_ = true;
-  parts_.stream.SelectAnew();
+  parts_.stream.ForgetSelectedDb();
   for (Session* session : waiting) {
     session->replica->sent_to = parts_.data.history.offset;
     SendFullResync(*session, Replica::State::kAwaitsEnd);
   }
 }
 
-void FullSync::FailAll(const std::vector<Session*>& waiting) {
+void FullSync::SendErrorAndClose(const std::vector<Session*>& waiting) {
   for (Session* session : waiting) {
     session->out.Append("-ERR BGSAVE failed, replication can't continue\r\n");
     session->close_after_reply = true;
@@ -168,7 +168,7 @@ void FullSync::StartThroughPipe(const std::vector<Session*>& waiting) {
   auto ends = SnapshotPipe::Open();
   if (!ends) {
     parts_.env.log.Warning("Can't create a pipe for replicas: " + IoErrorText(ends.error()));
-    return FailAll(waiting);
+    return SendErrorAndClose(waiting);
   }
   const std::string mark = RandomHex(kMarkLength);
   const Contents contents = ContentsFor(waiting);
@@ -185,17 +185,17 @@ void FullSync::StartThroughPipe(const std::vector<Session*>& waiting) {
       ends.value().childs.Get());
   if (!pid) {
     parts_.env.log.Warning("Can't save in background: fork: " + IoErrorText(pid.error()));
-    return FailAll(waiting);
+    return SendErrorAndClose(waiting);
   }
   parts_.env.log.Notice(StrCat("Background RDB transfer started by pid ", pid.value()));
-  parts_.stream.SelectAnew();
+  parts_.stream.ForgetSelectedDb();
   for (Session* session : waiting) {
     session->replica->sent_to = parts_.data.history.offset;
     SendFullResync(*session, Replica::State::kReceives);
   }
   pipe_.emplace(
-      std::move(ends.value().ours), mark, *parts_.env.network, [this](Bytes bytes) { HandOn(bytes); },
-      [this](bool is_whole) { PipeEnded(is_whole); });
+      std::move(ends.value().ours), mark, *parts_.env.network, [this](Bytes bytes) { ForwardSnapshotBytes(bytes); },
+      [this](bool is_whole) { HandlePipeEnd(is_whole); });
 }
 
 // Runs in the child.
@@ -205,11 +205,12 @@ bool FullSync::WriteIntoPipe(ChildReporter& reporter, const std::string& mark, C
   const RdbPurpose purpose = contents.functions_only ? RdbPurpose::kFunctions : RdbPurpose::kSnapshot;
   RdbSaveOptions options = parts_.contents.Options();
   if (contents.for_70) options.dialect = RdbDialect::k70;
-  const auto saved = WriteRdb(file, parts_.contents.Source(purpose), options, parts_.contents.ProgressCallback(&reporter));
+  const auto saved =
+      WriteRdb(file, parts_.contents.Source(purpose), options, parts_.contents.ProgressCallback(&reporter));
   return saved && file.Write(mark).error == kNoError;
 }
 
-void FullSync::HandOn(Bytes bytes) {
+void FullSync::ForwardSnapshotBytes(Bytes bytes) {
   const BlobPart part{BlobRef::Copy(bytes), 0, bytes.size()};
   for (Session* session : ReceivingFrom(Source::kPipe)) {
     session->out.AppendPart(part);
@@ -218,7 +219,7 @@ void FullSync::HandOn(Bytes bytes) {
   }
 }
 
-void FullSync::PipeEnded(bool is_whole) {
+void FullSync::HandlePipeEnd(bool is_whole) {
   parts_.env.log.Notice(StrCat("Diskless rdb transfer, done reading from pipe, ", ReceivingFrom(Source::kPipe).size(),
                                " replicas still up."));
   pipe_.reset();
@@ -236,7 +237,7 @@ void FullSync::PipeEnded(bool is_whole) {
   }
 }
 
-void FullSync::SnapshotEnded(Snapshots::Outcome outcome) {
+void FullSync::HandleSnapshotEnd(Snapshots::Outcome outcome) {
   for (Session* session : In(Replica::State::kAwaitsEnd)) {
     if (outcome == Snapshots::Outcome::kDone) {
       OpenFile(*session);
@@ -259,7 +260,7 @@ void FullSync::OpenFile(Session& session) {
   replica.file_bytes = bytes.value();
   replica.file_sent = 0;
   replica.state = Replica::State::kReceives;
-  replica.taken_at_ms = parts_.env.pace.NowMs();
+  replica.sent_at_ms = parts_.env.pace.NowMs();
   session.out.Append(StrCat("$", replica.file_bytes, "\r\n"));
 }
 
@@ -305,7 +306,7 @@ void FullSync::ContinueReading() {
   // This turn sends the pending output, and the posted turn checks the replicas again. A full socket begins a turn when
   // it has room.
   const auto may_send = [&](const Session* session) {
-    return is_full(session) && session->transport != nullptr && !session->transport->AwaitsRoom();
+    return is_full(session) && session->transport != nullptr && !session->transport->IsWaitingToWrite();
   };
   if (std::ranges::any_of(receiving, may_send) && parts_.env.host) parts_.env.host->Post([] {});
 }
@@ -320,7 +321,8 @@ void FullSync::SendFiles() {
   for (Session* session : receiving) SendFile(*session);
   // A replica whose socket has room gets more in the next turn. A full socket begins a turn when it has room.
   const auto has_room = [](const Session* session) {
-    return session->replica->file != nullptr && (session->transport == nullptr || !session->transport->AwaitsRoom());
+    return session->replica->file != nullptr &&
+           (session->transport == nullptr || !session->transport->IsWaitingToWrite());
   };
   if (std::ranges::any_of(receiving, has_room) && parts_.env.host) parts_.env.host->Post([] {});
 }

@@ -56,7 +56,7 @@ class FullSync {  // snapshots for replicas that cannot continue from the backlo
   void EndTurn();  // sends more snapshot data to replicas whose output has drained
   // Called after any background save. Sends the file to the replicas in kAwaitsEnd, or closes them if the save has
   // failed.
-  void SnapshotEnded(Snapshots::Outcome outcome);         // after any BGSAVE: sends its file to waiting replicas
+  void HandleSnapshotEnd(Snapshots::Outcome outcome);     // after any BGSAVE: sends its file to waiting replicas
   bool IsStreaming() const { return pipe_.has_value(); }  // a snapshot is being sent to replicas through a pipe
 
  private:
@@ -64,10 +64,10 @@ class FullSync {  // snapshots for replicas that cannot continue from the backlo
   // Returns the replicas that receive a snapshot from a file or through the pipe. Both can happen at the same time.
   enum class Source : uint8_t { kFile, kPipe };
   std::vector<Session*> ReceivingFrom(Source source) const;  // the replicas that are being sent a snapshot from there
-  bool JoinRunning(Session& session);                        // the one that is being written; false: it cannot
+  bool JoinRunningSnapshot(Session& session);                // the one that is being written; false: it cannot
   bool IsDue(const std::vector<Session*>& waiting) const;    // a snapshot must begin now. Requires: no child runs
   bool GoesThroughPipe(const std::vector<Session*>& waiting) const;  // whether their snapshot is sent without a file
-  void StartForWaitingReplicas();                                                      // begins a snapshot for the waiting replicas
+  void StartForWaitingReplicas();                                    // begins a snapshot for the waiting replicas
   void StartOnDisk(const std::vector<Session*>& waiting);            // begins a BGSAVE whose file is then sent
   void StartThroughPipe(const std::vector<Session*>& waiting);       // begins a child whose output is sent as it comes
   struct Contents {               // what the snapshot for the waiting replicas contains
@@ -76,15 +76,15 @@ class FullSync {  // snapshots for replicas that cannot continue from the backlo
   };
   static Contents ContentsFor(const std::vector<Session*>& waiting);  // the snapshot that these replicas need
   bool WriteIntoPipe(ChildReporter& reporter, const std::string& mark, Contents contents) const;  // runs in the child
-  void SendFullResync(Session& session, Replica::State state);  // sends +FULLRESYNC and sets the state
-  void FailAll(const std::vector<Session*>& waiting);  // sends an error to the replicas and closes them
-  void HandOn(Bytes bytes);                            // sends data from the pipe to the replicas
-  void PipeEnded(bool is_whole);                       // closes the replicas unless the snapshot was complete
-  void ContinueReading();                              // resumes the paused pipe when all replicas have room for more
-  void SendFiles();                                    // sends each replica the next part of its file
-  void CloseAfterSnapshot(Session& session);                       // for a replica that wanted only a snapshot (rdb-only)
-  void SendFile(Session& session);                     // sends the next part of the snapshot file
-  void OpenFile(Session& session);                     // begins to send the finished snapshot file
+  void SendFullResync(Session& session, Replica::State state);   // sends +FULLRESYNC and sets the state
+  void SendErrorAndClose(const std::vector<Session*>& waiting);  // sends an error to the replicas and closes them
+  void ForwardSnapshotBytes(Bytes bytes);                        // sends data from the pipe to the replicas
+  void HandlePipeEnd(bool is_whole);                             // closes the replicas unless the snapshot was complete
+  void ContinueReading();                     // resumes the paused pipe when all replicas have room for more
+  void SendFiles();                           // sends each replica the next part of its file
+  void CloseAfterSnapshot(Session& session);  // for a replica that wanted only a snapshot (rdb-only)
+  void SendFile(Session& session);            // sends the next part of the snapshot file
+  void OpenFile(Session& session);            // begins to send the finished snapshot file
 
   const Parts parts_;
   std::optional<SnapshotPipe> pipe_;  // from the child that writes a snapshot; empty: none

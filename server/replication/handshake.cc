@@ -92,7 +92,7 @@ Handshake::Verdict Handshake::HandleLine(Bytes line) {
   const std::string text(line);
   switch (step_) {
     case Step::kPing:
-      return AnswerToPing(line);
+      return HandlePingReply(line);
     case Step::kAuth:
       if (!is_error) return Verdict::kNext;
       return Fail(LogLevel::kWarning, "Unable to AUTH to MASTER: " + text);
@@ -109,7 +109,7 @@ Handshake::Verdict Handshake::HandleLine(Bytes line) {
       if (is_error) parts_.env.log.Notice("(Non critical) Master does not understand REPLCONF version: " + text);
       return Verdict::kNext;
     case Step::kPsync:
-      return AnswerToPsync(line);
+      return HandlePsyncReply(line);
     case Step::kSync:
       break;
   }
@@ -117,7 +117,7 @@ Handshake::Verdict Handshake::HandleLine(Bytes line) {
 }
 
 // Accepts PONG, and the errors with which a primary that requires a password may answer. AUTH comes next.
-Handshake::Verdict Handshake::AnswerToPing(Bytes line) {
+Handshake::Verdict Handshake::HandlePingReply(Bytes line) {
   const bool is_understood = line.front() == '+' || line.starts_with("-NOAUTH") || line.starts_with("-NOPERM") ||
                              line.starts_with("-ERR operation not permitted");
   if (!is_understood) {
@@ -127,8 +127,8 @@ Handshake::Verdict Handshake::AnswerToPing(Bytes line) {
   return Verdict::kNext;
 }
 
-Handshake::Verdict Handshake::AnswerToPsync(Bytes line) {
-  if (line.starts_with("+FULLRESYNC")) return ReadHistory(line.substr(std::min<size_t>(line.size(), 12)));
+Handshake::Verdict Handshake::HandlePsyncReply(Bytes line) {
+  if (line.starts_with("+FULLRESYNC")) return ParseFullResync(line.substr(std::min<size_t>(line.size(), 12)));
   if (line.starts_with("+CONTINUE")) {
     if (may_continue_ == MayContinue::kNo) {
       return Fail(LogLevel::kWarning,
@@ -155,7 +155,7 @@ Handshake::Verdict Handshake::AnswerToPsync(Bytes line) {
   return Fail(LogLevel::kWarning, "Unexpected reply to PSYNC from master: " + std::string(line));
 }
 
-Handshake::Verdict Handshake::ReadHistory(Bytes line) {
+Handshake::Verdict Handshake::ParseFullResync(Bytes line) {
   const size_t blank = line.find(' ');
   const Bytes id = line.substr(0, blank);
   const int64_t offset = blank == Bytes::npos ? -1 : ParseInteger(line.substr(blank + 1)).value_or(-1);

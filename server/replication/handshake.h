@@ -37,7 +37,7 @@ class Handshake {  // of a replica with its primary: PING, AUTH, REPLCONF, PSYNC
   };
   Verdict HandleLine(Bytes line);  // interprets one line that the primary has sent
 
-  bool HasAsked() const { return step_ >= Step::kPsync; }  // whether PSYNC was sent
+  bool HasSentPsync() const { return step_ >= Step::kPsync; }  // whether PSYNC was sent
   // Returns the history that the primary named. After kContinue an empty ID means that the ID has not changed.
   const std::string& id() const { return id_; }
   int64_t offset() const { return offset_; }               // of the history that the primary named; -1: none
@@ -47,10 +47,10 @@ class Handshake {  // of a replica with its primary: PING, AUTH, REPLCONF, PSYNC
   enum class Step : uint8_t { kPing, kAuth, kPort, kAddress, kCapabilities, kVersion, kPsync, kSync };
 
   bool IsWanted(Step step) const;                  // false if the settings make this request unnecessary
-  Verdict AnswerToPing(Bytes line);                // interprets the reply to PING
+  Verdict HandlePingReply(Bytes line);             // interprets the reply to PING
   Verdict Fail(LogLevel level, std::string text);  // logs the text and returns kFail
-  Verdict AnswerToPsync(Bytes line);               // interprets the reply to PSYNC
-  Verdict ReadHistory(Bytes line);                 // reads ID and offset from "+FULLRESYNC ID OFFSET"
+  Verdict HandlePsyncReply(Bytes line);            // interprets the reply to PSYNC
+  Verdict ParseFullResync(Bytes line);             // reads ID and offset from "+FULLRESYNC ID OFFSET"
   std::string PsyncRequest() const;                // as RESP text
 
   const Parts parts_;

@@ -14,7 +14,7 @@ void LocalKeys::OnCall(const FinishedCall& call) {
   for (const KeyRef& key : keys) {
     const Bytes name = call.words[key.index];
     const Entry* entry = parts_.data.keyspace[call.session.db].Find(name);
-    if (entry == nullptr || (entry->Deadline() == kNoDeadline && !entry->HasTimedFields())) continue;
+    if (entry == nullptr || (entry->Deadline() == kNoDeadline && !entry->HasFieldDeadlines())) continue;
     keys_.emplace(call.session.db, name);
   }
 }
@@ -27,15 +27,15 @@ bool LocalKeys::PurgeIfExpired(const Key& key) {
   if (entry->IsExpired(unit.now_ms())) {
     unit.Purge(db, entry);
     entry = nullptr;
-  } else if (entry->HasTimedFields()) {
+  } else if (entry->HasFieldDeadlines()) {
     entry = unit.PurgeFields(db, entry);
   }
   unit.Close();
-  return entry == nullptr || (entry->Deadline() == kNoDeadline && !entry->HasTimedFields());
+  return entry == nullptr || (entry->Deadline() == kNoDeadline && !entry->HasFieldDeadlines());
 }
 
 void LocalKeys::RemoveExpired() {
-  for (int left = kPerRound; left > 0 && !keys_.empty(); --left) {
+  for (int left = kKeysPerRound; left > 0 && !keys_.empty(); --left) {
     auto at = keys_.lower_bound(next_);
     if (at == keys_.end()) at = keys_.begin();
     const bool is_done = PurgeIfExpired(*at);

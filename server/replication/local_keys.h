@@ -30,7 +30,7 @@ class LocalKeys final : public CallObserver {  // keys with deadlines that clien
 
  private:
   using Key = std::pair<int, std::string>;  // database and name
-  static constexpr int kPerRound = 64;      // keys that RemoveExpired checks in one call
+  static constexpr int kKeysPerRound = 64;  // keys that RemoveExpired checks in one call
 
   bool PurgeIfExpired(const Key& key);  // returns true if the key has no deadline any more
 

@@ -48,8 +48,8 @@ std::string OneLineError(Bytes text) {
 }  // namespace
 
 PrimaryLink::PrimaryLink(const Parts& parts)
-    : parts_(parts), pump_(parts.services), user_(parts.services.clients.users.Unlimited()) {
-  parts.services.storage.loading.OnAdvance([this] { SayStillHere(); });
+    : parts_(parts), pump_(parts.services), user_(parts.services.clients.users.MakeUnlimitedUser()) {
+  parts.services.storage.loading.OnAdvance([this] { SendKeepAliveWhileLoading(); });
 }
 
 PrimaryLink::~PrimaryLink() { link_.reset(); }
@@ -69,7 +69,7 @@ void PrimaryLink::Follow(Handshake::MayContinue continues) {
   Dial();
 }
 
-bool PrimaryLink::IsResting() const {
+bool PrimaryLink::IsWaitingToRetry() const {
   return state_ == State::kFailed || (state_ == State::kConnect && parts_.services.env.pace.NowMs() < retry_at_ms_);
 }
 
@@ -92,7 +92,7 @@ void PrimaryLink::DropLink() {
   handshake_.reset();
   if (resync_) {
     resync_->Abandon();
-    if (resync_->HasLetGo()) may_continue_ = Handshake::MayContinue::kNo;
+    if (resync_->HasDroppedOldData()) may_continue_ = Handshake::MayContinue::kNo;
     resync_.reset();
   }
   line_.clear();
@@ -111,7 +111,7 @@ void PrimaryLink::Dial() {
   link_ = parts_.services.env.network->Dial({.host = primary.host,
                                              .port = primary.port,
                                              .source = settings.bind_source_addr,
-                                             .encrypts = settings.tls_replication},
+                                             .uses_tls = settings.tls_replication},
                                             *this);
   services.env.log.Notice("MASTER <-> REPLICA sync started");
 }
@@ -165,14 +165,14 @@ void PrimaryLink::OnEnded(const std::string& reason) {
 }
 
 bool PrimaryLink::AwaitsTakeover() const {
-  return state_ == State::kHandshake && handshake_->HasAsked() &&
+  return state_ == State::kHandshake && handshake_->HasSentPsync() &&
          parts_.failover.state() == Failover::State::kInProgress;
 }
 
 void PrimaryLink::OnReceived(Bytes bytes) {
   last_io_ms_ = parts_.services.env.pace.NowMs();
   // Only the running script or loader may change the data. Input that arrives meanwhile waits until it has ended.
-  const bool must_wait = parts_.services.env.phase.IsMidTurn() || resume_posted_ || !unprocessed_.empty();
+  const bool must_wait = parts_.services.env.phase.IsInLongTask() || resume_posted_ || !unprocessed_.empty();
   if (must_wait || IsPaused()) {
     unprocessed_.append(bytes);
     link_->SetReading(Link::Reading::kOff);
@@ -246,9 +246,9 @@ void PrimaryLink::BeginTransfer(const std::string& id, int64_t offset) {
 }
 
 // Passes the bytes that have arrived to the Resync, which loads the snapshot at once or stores it first. If it loads at
-// once, each turn passes only one share (Resync::ShareBytes), so that other clients are served between the shares.
+// once, each turn passes only one share (Resync::MaxBytesPerTurn), so that other clients are served between the shares.
 void PrimaryLink::TakeSnapshot(Bytes& bytes) {
-  const Bytes share = bytes.substr(0, resync_->ShareBytes());
+  const Bytes share = bytes.substr(0, resync_->MaxBytesPerTurn());
   Bytes rest = share;
   const Resync::Status status = resync_->Take(rest);
   bytes.remove_prefix(share.size() - rest.size());
@@ -277,7 +277,7 @@ void PrimaryLink::LoadSnapshot() {
   may_continue_ = is_loaded ? Handshake::MayContinue::kYes : Handshake::MayContinue::kNo;
   if (!is_loaded) return HandleFailedSnapshot();
   resync_.reset();
-  mark_ = {services.storage.aof.writer().Appended(), 0};  // offsets of another history are meaningless here
+  mark_ = {services.storage.aof.writer().AppendedBytes(), 0};  // offsets of another history are meaningless here
   on_disk_ = 0;
   if (link_ == nullptr) return Reconnect("Connection with master lost while the snapshot was loaded");
   parts_.stream.Begin();
@@ -311,11 +311,11 @@ void PrimaryLink::DelayRetry() {
                                  " seconds. REPLICAOF with the same host and port starts it now"));
 }
 
-void PrimaryLink::SayStillHere() {
+void PrimaryLink::SendKeepAliveWhileLoading() {
   if (state_ != State::kLoading || link_ == nullptr) return;
   const int64_t now_ms = parts_.services.env.pace.NowMs();
-  if (now_ms - said_ms_ < kSayEveryMs) return;
-  said_ms_ = now_ms;
+  if (now_ms - last_keep_alive_ms_ < kSayEveryMs) return;
+  last_keep_alive_ms_ = now_ms;
   link_->Send("\n");
 }
 
@@ -386,7 +386,7 @@ void PrimaryLink::RunStream() {
 }
 
 // Marks the session to close. The pump then stops there and does not count the request as applied.
-void PrimaryLink::CommandFailed(Bytes command, Bytes error) {
+void PrimaryLink::HandleFailedCommand(Bytes command, Bytes error) {
   if (session_ == nullptr || !failed_command_.empty()) return;
   failed_command_ = command.empty() ? "?" : OneLineError(command);
   // The arguments of an unknown command may be data of users.
@@ -482,10 +482,10 @@ int64_t PrimaryLink::OffsetOnDisk() {
   // While the first base file is being written, the incremental file beside it is not safe yet.
   if (parts_.services.storage.aof.state() != AppendOnlyFile::State::kOn) return on_disk_;
   AofWriter& writer = parts_.services.storage.aof.writer();
-  if (writer.Synced() >= mark_.journaled) {
+  if (writer.SyncedBytes() >= mark_.journaled) {
     on_disk_ = mark_.offset;
-    mark_ = {writer.Appended(), parts_.services.data.dataset.history.offset};
-    if (writer.Synced() >= mark_.journaled) on_disk_ = mark_.offset;
+    mark_ = {writer.AppendedBytes(), parts_.services.data.dataset.history.offset};
+    if (writer.SyncedBytes() >= mark_.journaled) on_disk_ = mark_.offset;
   }
   return on_disk_;
 }

@@ -53,13 +53,14 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   // Connects immediately to the primary that the settings name. `continues`: whether the history here may be the
   // primary's.
   void Follow(Handshake::MayContinue continues);
-  void Leave();                                    // stops following a primary
-  void CommandFailed(Bytes command, Bytes error);  // the link ends after this command, which does not count as applied
-  bool IsResting() const;                          // a command of the primary failed, or the next attempt is delayed
+  void Leave();  // stops following a primary
+  void HandleFailedCommand(Bytes command,
+                           Bytes error);  // the link ends after this command, which does not count as applied
+  bool IsWaitingToRetry() const;          // a command of the primary failed, or the next attempt is delayed
   void Retry();    // connects immediately; after a failed command, a full synchronisation follows
   void Cron();     // connects, sends acknowledgements, drops a connection that takes too long. Called once a second
   void EndTurn();  // does work that had to wait for the end of an event loop turn
-  void AcknowledgeSoon() { owes_ack_ = true; }  // sends REPLCONF ACK at the end of the turn
+  void ScheduleAck() { owes_ack_ = true; }  // sends REPLCONF ACK at the end of the turn
 
   State state() const { return state_; }  // whether it connects, synchronises, or runs the stream
   struct Figures {                        // state of the link, for INFO and ROLE
@@ -72,7 +73,7 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
     int64_t read_offset;                  // bytes of the history that have arrived
     int64_t retry_in_s;                   // seconds until the next attempt; -1: no attempt is delayed
   };
-  Figures GetFigures() const;                                        // state of the link, for INFO and ROLE
+  Figures GetFigures() const;                                    // state of the link, for INFO and ROLE
   const std::string& last_error() const { return last_error_; }  // why the link is down; empty: it is up
   // Returns the command that failed. Meaningful with kFailed.
   const std::string& failed_command() const { return failed_command_; }
@@ -91,7 +92,7 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
  private:
   void Dial();
   void Reconnect(const std::string& reason);  // drops the connection, which is made again later
-  void HandleFailedSnapshot();                      // drops the connection and delays the next attempt
+  void HandleFailedSnapshot();                // drops the connection and delays the next attempt
   void EndAtFailedCommand();                  // ends the link (kFailed) because a command of the primary failed here
   void EndAtProtocolError();                  // reconnects for a full synchronisation
   void DelayRetry();  // delays the next attempt; the delay grows with the number of failed attempts
@@ -104,10 +105,10 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   bool AwaitsTakeover() const;    // the target of FAILOVER was asked to become the primary and has not agreed yet
   void ContinueReplication();     // after +CONTINUE: runs the stream without a snapshot
   void BeginTransfer(const std::string& id, int64_t offset);  // of a snapshot of this history up to `offset`
-  void TakeSnapshot(Bytes& bytes);  // removes the bytes that it uses from the front of `bytes`
-  void LoadSnapshot();              // makes the received snapshot the data of this server, then runs the stream
-  void SayStillHere();              // sends an empty line to the primary during a long load
-  void BecomeLinked(int db);        // creates the session that runs the stream; `db` is selected at its start
+  void TakeSnapshot(Bytes& bytes);   // removes the bytes that it uses from the front of `bytes`
+  void LoadSnapshot();               // makes the received snapshot the data of this server, then runs the stream
+  void SendKeepAliveWhileLoading();  // sends an empty line to the primary during a long load
+  void BecomeLinked(int db);         // creates the session that runs the stream; `db` is selected at its start
   // --- The stream
   void TakeStream(Bytes bytes);  // runs commands of the primary
   void Feed(Bytes bytes);
@@ -130,18 +131,18 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   std::optional<Handshake> handshake_;                                 // set during the handshake
   std::optional<Resync> resync_;                                       // set while a snapshot is received and loaded
   std::string line_;                                                   // an incomplete line of the handshake
-  int64_t last_io_ms_ = 0;       // when the primary last sent something, in Pace time
-  int64_t began_ms_ = 0;         // when the connection attempt began
-  int64_t said_ms_ = 0;          // when SayStillHere last wrote
-  int64_t down_since_ms_ = 0;    // in Pace time
-  int64_t linked_since_ms_ = 0;  // in Pace time
-  bool was_linked_ = false;      // since Follow
-  int failed_snapshots_ = 0;     // since the last link that stayed up for kLongestRetryDelayMs
-  int64_t retry_at_ms_ = 0;      // in Pace time; no attempt before it
-  std::string last_error_;       // why the link is down; empty: it is up
-  std::string failed_command_;   // empty: no command failed
-  bool runs_stream_ = false;     // a command of the stream is running
-  std::string lost_;             // why the link ended meanwhile; empty: it did not
+  int64_t last_io_ms_ = 0;          // when the primary last sent something, in Pace time
+  int64_t began_ms_ = 0;            // when the connection attempt began
+  int64_t last_keep_alive_ms_ = 0;  // when SendKeepAliveWhileLoading last wrote
+  int64_t down_since_ms_ = 0;       // in Pace time
+  int64_t linked_since_ms_ = 0;     // in Pace time
+  bool was_linked_ = false;         // since Follow
+  int failed_snapshots_ = 0;        // since the last link that stayed up for kLongestRetryDelayMs
+  int64_t retry_at_ms_ = 0;         // in Pace time; no attempt before it
+  std::string last_error_;          // why the link is down; empty: it is up
+  std::string failed_command_;      // empty: no command failed
+  bool runs_stream_ = false;        // a command of the stream is running
+  std::string lost_;                // why the link ended meanwhile; empty: it did not
 
   Session* session_ = nullptr;      // set while linked
   std::vector<char> scratch_;       // target of reads, kept to reuse its memory

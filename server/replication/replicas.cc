@@ -31,7 +31,7 @@ bool Replicas::Forget(Session& session) {
   if (std::erase(all_, &session) == 0) return false;
   parts_.env.log.Notice("Connection with replica " + NameOf(session) + " lost.");
   if (all_.empty()) nobody_since_ms_ = parts_.env.pace.NowMs();
-  RefreshGood();
+  RecountGoodReplicas();
   return true;
 }
 
@@ -55,7 +55,7 @@ void Replicas::EndAll() {
 
 std::string Replicas::HostOf(const Session& session) {
   if (!session.replica->announced_ip.empty()) return session.replica->announced_ip;
-  const std::string address = WithoutBrackets(session.addresses.peer);
+  const std::string address = RemoveIpv6Brackets(session.addresses.peer);
   return address.substr(0, address.rfind(':'));
 }
 
@@ -90,7 +90,7 @@ void Replicas::PutOnline(Session& session) {
   replica.state = Replica::State::kOnline;
   replica.acked_at_ms = parts_.env.pace.NowMs();
   replica.waiting_bytes = 0;
-  RefreshGood();
+  RecountGoodReplicas();
   SendStream(session, replica);
 }
 
@@ -103,7 +103,7 @@ void Replicas::SendStream(Session& session, Replica& replica) {
 }
 
 void Replicas::Deliver() {
-  if (!parts_.stream.IsKept()) return;
+  if (!parts_.stream.HasBacklog()) return;
   if (std::exchange(wants_acks_, false)) {
     asked_to_ = parts_.data.history.offset;
     parts_.stream.AppendRequest({"REPLCONF", "GETACK", "*"});
@@ -123,11 +123,11 @@ void Replicas::Deliver() {
       replica.waiting_bytes = static_cast<size_t>(end - replica.sent_to);
       needed_from = std::min(needed_from, replica.sent_to);
     }
-    parts_.limits.CheckOutput(*session, now_ms, ClientLimits::Moment::kReply);
+    parts_.limits.EnforceOutputLimit(*session, now_ms, ClientLimits::Moment::kReply);
     if (i < all_.size() && all_[i] == session) ++i;  // a replica over its output limit was closed and has left all_
   }
   parts_.stream.Trim(parts_.env.settings.repl_backlog_size, needed_from);
-  parts_.stream.NoteHeldBytes(BufferBytes() + OwnBytes());
+  parts_.stream.SetHeldBytes(BufferBytes() + OwnBytes());
 }
 
 void Replicas::Acknowledge(Session& session, int64_t offset, int64_t offset_on_disk) {
@@ -137,7 +137,7 @@ void Replicas::Acknowledge(Session& session, int64_t offset, int64_t offset_on_d
   replica.acked_on_disk = std::max(replica.acked_on_disk, offset_on_disk);
   replica.acked_at_ms = parts_.env.pace.NowMs();
   has_progress_ = true;
-  RefreshGood();
+  RecountGoodReplicas();
   if (replica.state != Replica::State::kAwaitsAck) return;
   replica.output_is_stream = true;
   PutOnline(session);
@@ -145,29 +145,31 @@ void Replicas::Acknowledge(Session& session, int64_t offset, int64_t offset_on_d
 
 // Returns whether the replica is online and has its data. A replica that was put online after a file was sent may still
 // be loading it.
-bool Replicas::IsUsable(const Replica& replica) { return replica.state == Replica::State::kOnline && replica.has_data; }
+bool Replicas::IsOnlineWithData(const Replica& replica) {
+  return replica.state == Replica::State::kOnline && replica.has_data;
+}
 
-int64_t Replicas::CountAcked(int64_t offset) const {
+int64_t Replicas::AckedReplicaCount(int64_t offset) const {
   return std::count_if(all_.begin(), all_.end(), [&](const Session* session) {
-    return IsUsable(*session->replica) && session->replica->acked >= offset;
+    return IsOnlineWithData(*session->replica) && session->replica->acked >= offset;
   });
 }
 
-int64_t Replicas::CountOnDisk(int64_t offset) const {
+int64_t Replicas::SyncedReplicaCount(int64_t offset) const {
   return std::count_if(all_.begin(), all_.end(), [&](const Session* session) {
-    return IsUsable(*session->replica) && session->replica->acked_on_disk >= offset;
+    return IsOnlineWithData(*session->replica) && session->replica->acked_on_disk >= offset;
   });
 }
 
-void Replicas::RefreshGood() {
+void Replicas::RecountGoodReplicas() {
   const int64_t now_ms = parts_.env.pace.NowMs();
   const int64_t lag_max_s = parts_.env.settings.min_replicas_max_lag;
   parts_.role.good_replicas = std::count_if(all_.begin(), all_.end(), [&](const Session* session) {
-    return IsUsable(*session->replica) && (now_ms - session->replica->acked_at_ms) / 1000 <= lag_max_s;
+    return IsOnlineWithData(*session->replica) && (now_ms - session->replica->acked_at_ms) / 1000 <= lag_max_s;
   });
 }
 
-size_t Replicas::BufferBytes() const { return parts_.stream.IsKept() ? parts_.stream.backlog().HeldBytes() : 0; }
+size_t Replicas::BufferBytes() const { return parts_.stream.HasBacklog() ? parts_.stream.backlog().HeldBytes() : 0; }
 
 size_t Replicas::OwnBytes() const {
   size_t bytes = 0;
@@ -175,21 +177,21 @@ size_t Replicas::OwnBytes() const {
   return bytes;
 }
 
-bool Replicas::HaveEverything() const {
+bool Replicas::AreCaughtUp() const {
   return std::ranges::all_of(all_, [&](const Session* session) {
     const Replica& replica = *session->replica;
     return replica.wants_rdb_only || (replica.has_data && replica.acked == parts_.data.history.offset);
   });
 }
 
-void Replicas::AskForAcks(int64_t offset) {
+void Replicas::RequestAcks(int64_t offset) {
   const bool is_new_history = parts_.data.history.offset < asked_to_;
   wants_acks_ = wants_acks_ || is_new_history || offset > asked_to_;
 }
 
-void Replicas::AskForEverything() { AskForAcks(parts_.data.history.offset); }
+void Replicas::RequestAcknowledgements() { RequestAcks(parts_.data.history.offset); }
 
-void Replicas::LogLag() const {
+void Replicas::LogLaggingReplicas() const {
   if (all_.empty()) return;
   int64_t in_sync = 0;
   for (const Session* session : all_) {
@@ -215,15 +217,15 @@ void Replicas::Cron(Pings pings) {
     parts_.stream.AppendRequest({"PING"});
   }
   const std::vector<Session*> all = all_;
-  for (Session* session : all) PingWaiting(*session);
+  for (Session* session : all) PingWaitingReplica(*session);
   for (Session* session : all_) NoteSignsOfLife(*session);
-  CloseSilent();
-  RefreshGood();
+  CloseTimedOutReplicas();
+  RecountGoodReplicas();
 }
 
 // Sends an empty line to a replica that gets no stream, before and while its snapshot is written. It shows that this
 // server is alive.
-void Replicas::PingWaiting(Session& session) {
+void Replicas::PingWaitingReplica(Session& session) {
   const Replica::State state = session.replica->state;
   if (state != Replica::State::kAwaitsSnapshot && state != Replica::State::kAwaitsEnd) return;
   session.out.Append("\n");
@@ -234,17 +236,17 @@ void Replicas::PingWaiting(Session& session) {
 // bytes. A replica that loads one sends empty lines.
 void Replicas::NoteSignsOfLife(Session& session) {
   Replica& replica = *session.replica;
-  if (session.usage.bytes_in != replica.said_bytes) {
-    replica.said_bytes = session.usage.bytes_in;
-    replica.said_at_ms = parts_.env.pace.NowMs();
+  if (session.usage.bytes_in != replica.received_bytes) {
+    replica.received_bytes = session.usage.bytes_in;
+    replica.received_at_ms = parts_.env.pace.NowMs();
   }
-  const bool is_stuck = session.usage.bytes_out == replica.taken_bytes && !session.out.IsEmpty();
+  const bool is_stuck = session.usage.bytes_out == replica.sent_bytes && !session.out.IsEmpty();
   if (replica.state == Replica::State::kReceives && is_stuck) return;
-  replica.taken_bytes = session.usage.bytes_out;
-  replica.taken_at_ms = parts_.env.pace.NowMs();
+  replica.sent_bytes = session.usage.bytes_out;
+  replica.sent_at_ms = parts_.env.pace.NowMs();
 }
 
-void Replicas::CloseSilent() {
+void Replicas::CloseTimedOutReplicas() {
   const int64_t now_ms = parts_.env.pace.NowMs();
   const int64_t timeout_ms = int64_t{parts_.env.settings.repl_timeout} * 1000;
   const std::vector<Session*> all = all_;
@@ -253,7 +255,7 @@ void Replicas::CloseSilent() {
     const bool is_awaited = replica.state == Replica::State::kAwaitsAck;
     const bool must_speak = is_awaited || (replica.state == Replica::State::kOnline && replica.speaks_psync);
     const bool must_take = replica.state == Replica::State::kReceives;
-    const int64_t since_ms = must_take ? replica.taken_at_ms : std::max(replica.acked_at_ms, replica.said_at_ms);
+    const int64_t since_ms = must_take ? replica.sent_at_ms : std::max(replica.acked_at_ms, replica.received_at_ms);
     if (!(must_speak || must_take) || now_ms - since_ms <= timeout_ms) continue;
     parts_.env.log.Warning(std::string("Disconnecting timedout replica (") + (must_take ? "full" : "streaming") +
                            " sync): " + NameOf(*session));
@@ -261,7 +263,7 @@ void Replicas::CloseSilent() {
   }
 }
 
-void Replicas::AwaitReturn() { nobody_since_ms_ = parts_.env.pace.NowMs(); }
+void Replicas::StartBacklogTtl() { nobody_since_ms_ = parts_.env.pace.NowMs(); }
 
 bool Replicas::IsBacklogStale() const {
   const int64_t ttl_s = parts_.env.settings.repl_backlog_ttl;

@@ -19,7 +19,7 @@ struct Dataset;
 class ReplicationStream;
 struct Role;
 
-class Replicas final : public Followers {  // the replicas of this server, their offsets, and the stream to them
+class Replicas final : public ReplicasToWaitFor {  // the replicas of this server, their offsets, and the stream to them
  public:
   struct Parts {  // references to what the class uses
     const Env& env;
@@ -37,8 +37,8 @@ class Replicas final : public Followers {  // the replicas of this server, their
   bool Forget(Session& session);  // removes a session that closes. Returns true if it was a replica
   const std::vector<Session*>& All() const { return all_; }
   bool IsEmpty() const { return all_.empty(); }  // no replica is connected
-  void CloseAll();                             // disconnects all replicas at once
-  void EndAll();                               // disconnects each replica after it has received the stream so far
+  void CloseAll();                               // disconnects all replicas at once
+  void EndAll();                                 // disconnects each replica after it has received the stream so far
   static std::string NameOf(const Session& session);  // for the log and INFO: "127.0.0.1:6380"
   static std::string HostOf(const Session& session);  // announced address of the replica, or that of its socket
   static Bytes StateNameOf(const Replica& replica);   // as in INFO: "online", "wait_bgsave" …
@@ -53,38 +53,38 @@ class Replicas final : public Followers {  // the replicas of this server, their
   // --- Acknowledgements
 
   void Acknowledge(Session& session, int64_t offset, int64_t offset_on_disk);  // records REPLCONF ACK of a replica
-  void AskForAcks(int64_t offset);  // sends REPLCONF GETACK at the end of the turn, once for each offset
-  bool TakeProgress() { return std::exchange(has_progress_, false); }  // true: a replica has sent ACK since
-  static bool IsUsable(const Replica& replica);                        // the replica is online and has loaded its data
-  int64_t CountAcked(int64_t offset) const;   // replicas that have acknowledged this offset, for WAIT
-  int64_t CountOnDisk(int64_t offset) const;  // replicas that have synced this offset to disk, for WAITAOF
-  void RefreshGood();  // counts the online replicas that have acknowledged within min-replicas-max-lag
+  void RequestAcks(int64_t offset);  // sends REPLCONF GETACK at the end of the turn, once for each offset
+  bool TakeAckProgress() { return std::exchange(has_progress_, false); }  // true: a replica has sent ACK since
+  static bool IsOnlineWithData(const Replica& replica);  // the replica is online and has loaded its data
+  int64_t AckedReplicaCount(int64_t offset) const;       // replicas that have acknowledged this offset, for WAIT
+  int64_t SyncedReplicaCount(int64_t offset) const;      // replicas that have synced this offset to disk, for WAITAOF
+  void RecountGoodReplicas();  // counts the online replicas that have acknowledged within min-replicas-max-lag
 
   size_t BufferBytes() const;  // memory of the backlog, which reaches back to the slowest replica
 
   // Followers, for a shutdown
-  bool HaveEverything() const override;  // all replicas have acknowledged the whole stream
-  void AskForEverything() override;      // requests acknowledgements of the whole stream
-  void LogLag() const override;          // logs which replicas have not acknowledged the whole stream
+  bool AreCaughtUp() const override;         // all replicas have acknowledged the whole stream
+  void RequestAcknowledgements() override;   // requests acknowledgements of the whole stream
+  void LogLaggingReplicas() const override;  // logs which replicas have not acknowledged the whole stream
 
   // Pings replicas, and closes silent ones. Called once a second.
   enum class Pings : uint8_t { kAllowed, kPaused };  // kPaused: the stream must not grow (FAILOVER)
   void Cron(Pings pings);
-  void AwaitReturn();           // gives the replicas of before repl-backlog-ttl seconds to reconnect
+  void StartBacklogTtl();       // gives the replicas of before repl-backlog-ttl seconds to reconnect
   bool IsBacklogStale() const;  // no replica has been connected for repl-backlog-ttl seconds
 
  private:
   void SendStream(Session& session, Replica& replica);  // queues the part of the backlog not sent to it yet
-  void PingWaiting(Session& session);                   // sends an empty line to a replica that waits for its snapshot
+  void PingWaitingReplica(Session& session);            // sends an empty line to a replica that waits for its snapshot
   void NoteSignsOfLife(Session& session);               // records when the replica last sent something or read output
-  void CloseSilent();       // disconnects replicas that have not shown a sign of life for repl-timeout seconds
-  size_t OwnBytes() const;  // memory of the replicas' output, without the Blobs of the backlog
+  void CloseTimedOutReplicas();  // disconnects replicas that have not shown a sign of life for repl-timeout seconds
+  size_t OwnBytes() const;       // memory of the replicas' output, without the Blobs of the backlog
 
   const Parts parts_;
   std::vector<Session*> all_;
   bool wants_acks_ = false;      // REPLCONF GETACK is due at the end of the turn
   int64_t asked_to_ = -1;        // the end of the history when replicas were last asked
-  bool has_progress_ = false;    // a replica has acknowledged since TakeProgress
+  bool has_progress_ = false;    // a replica has acknowledged since TakeAckProgress
   int64_t pinged_at_ms_ = 0;     // when PING was last appended to the stream
   int64_t nobody_since_ms_ = 0;  // since when no replica has been connected
 };

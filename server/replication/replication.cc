@@ -70,7 +70,7 @@ Replication::Replication(const Services& services)
                   .stream = stream_}),
       primary_link_({.services = services, .replicas = replicas_, .stream = stream_, .failover = failover_}),
       divergence_watch_({services.env, services.execution.durability,
-                         [this](Bytes command, Bytes error) { primary_link_.CommandFailed(command, error); }}),
+                         [this](Bytes command, Bytes error) { primary_link_.HandleFailedCommand(command, error); }}),
       local_keys_({services.env.clock, services.data.dataset}),
       failover_({.env = services.env,
                  .history = services.data.dataset.history,
@@ -79,7 +79,7 @@ Replication::Replication(const Services& services)
                  .replicas = replicas_,
                  .changer = *this}) {
   services.storage.shutdown.SetReplicasToWaitFor(&replicas_);
-  services.storage.snapshots.OnEnd([this](Snapshots::Outcome outcome) { full_sync_.SnapshotEnded(outcome); });
+  services.storage.snapshots.OnEnd([this](Snapshots::Outcome outcome) { full_sync_.HandleSnapshotEnd(outcome); });
 }
 
 const Role& Replication::role() const { return services_.clients.role; }
@@ -103,7 +103,7 @@ void Replication::Follow(const std::string& host, int port, History::Owner owner
   settings.replicaof = PrimaryAddress{host, port};
   SetRole({.is_replica = true});
   const bool was_known = services_.data.dataset.history.IsKnown();
-  JudgeOwnData(owner);
+  ClassifyOwnData(owner);
   if (was_primary) {
     services_.env.log.Notice(
         "Before turning into a replica, using my own master parameters to synthesize a cached master: I may be able to "
@@ -117,7 +117,7 @@ void Replication::Follow(const std::string& host, int port, History::Owner owner
 
 // Judges how the data here relates to the new primary. Without keys, this server has no data of the new primary. With
 // keys, it may have the data of an unrelated server, or a state from which the new primary has diverged.
-void Replication::JudgeOwnData(History::Owner owner) {
+void Replication::ClassifyOwnData(History::Owner owner) {
   History& history = services_.data.dataset.history;
   if (!history.IsWhole()) return;
   if (!history.is_shared && services_.data.dataset.keyspace.IsEmpty()) {
@@ -159,9 +159,9 @@ void Replication::Promote() {
   history.data = History::Data::kWhole;
   if (services_.env.settings.appendonly && !services_.storage.aof.IsOn()) services_.storage.aof.TurnBackOn();
   replicas_.CloseAll();
-  replicas_.AwaitReturn();
+  replicas_.StartBacklogTtl();
   stream_.SetSource(ReplicationStream::Source::kOwn);
-  stream_.SelectAnew();
+  stream_.ForgetSelectedDb();
 }
 
 void Replication::HandOver(const PrimaryAddress& target) { Follow(target.host, target.port, History::Owner::kSame); }
@@ -179,7 +179,7 @@ void Replication::Start() {
   if (!settings.appendonly) ContinueFromFile();
   if (!settings.replicaof) return;
   SetRole({.is_replica = true});
-  JudgeOwnData(History::Owner::kSame);
+  ClassifyOwnData(History::Owner::kSame);
   stream_.SetSource(ReplicationStream::Source::kPrimary);
   const bool has_history = services_.data.dataset.history.is_shared;
   primary_link_.Follow(has_history ? Handshake::MayContinue::kYes : Handshake::MayContinue::kNo);
@@ -197,7 +197,7 @@ void Replication::ShareEmptyHistory(const std::string& id) {
   History& history = services_.data.dataset.history;
   history.Adopt(id, 0);
   history.is_shared = true;
-  replicas_.AwaitReturn();
+  replicas_.StartBacklogTtl();
   stream_.Begin();
 }
 
@@ -216,16 +216,16 @@ void Replication::ContinueFromFile() {
   }
   history.stream_db = std::clamp(file.stream_db, 0, services_.data.dataset.keyspace.Count() - 1);
   history.is_shared = true;
-  replicas_.AwaitReturn();
+  replicas_.StartBacklogTtl();
   stream_.Begin();
-  if (!services_.env.settings.replicaof) DeleteLeftOut();
+  if (!services_.env.settings.replicaof) PropagateDeletionsOfExpiredKeys();
 }
 
 // Propagates the deletion of keys that had expired when the file was loaded. A replica that continues from that file
 // still has them.
-void Replication::DeleteLeftOut() {
+void Replication::PropagateDeletionsOfExpiredKeys() {
   const Bytes verb = services_.env.settings.lazyfree_lazy_expire ? "UNLINK" : "DEL";
-  for (const auto& [db, key] : services_.storage.loading.TakeLeftOut()) {
+  for (const auto& [db, key] : services_.storage.loading.TakeSkippedExpiredKeys()) {
     Unit unit(services_.data.dataset, 0, ExpiryRule::kBelieve);
     unit.RecordForReplicas(db, std::array<Bytes, 2>{verb, key});
     unit.Close();
@@ -257,7 +257,7 @@ void Replication::Sync(Session& session, const SyncRequest& request) {
   ++stats.sync_full;
   replicas_.Attach(session);
   History& history = services_.data.dataset.history;
-  if (!stream_.IsKept()) {
+  if (!stream_.HasBacklog()) {
     // Without a backlog the offset did not count all writes. A former replica may know this ID and offset with other
     // data, so a new ID is needed.
     if (!history.is_shared) history.Adopt(services_.data.dataset.ids.Hex(History::kIdLength), history.offset);
@@ -278,13 +278,13 @@ bool Replication::TryContinue(Session& session, const SyncRequest& request) {
     return false;
   }
   const bool is_sane = request.from > 0 && request.from <= History::kLongest;
-  if (!is_sane || !history.Covers(request.id, request.from)) {
+  if (!is_sane || !history.CanContinue(request.id, request.from)) {
     log.Notice("Partial resynchronization not accepted: Replication ID mismatch (Replica asked for '" + request.id +
                "', my replication IDs are '" + history.id + "' and '" + history.former_id + "')");
     return false;
   }
   const int64_t seen = request.from - 1;  // the last byte that the replica has
-  if (!stream_.IsKept() || !stream_.backlog().Has(seen)) {
+  if (!stream_.HasBacklog() || !stream_.backlog().Has(seen)) {
     log.Notice(StrCat("Unable to partial resync with replica ", name,
                       " for lack of backlog (Replica request was: ", request.from, ")."));
     return false;
@@ -316,7 +316,7 @@ void Replication::Cron() {
     replicas_.Cron(is_held_back ? Replicas::Pings::kPaused : Replicas::Pings::kAllowed);
     full_sync_.Cron();
   }
-  if (!stream_.IsKept() || services_.clients.role.is_replica || !replicas_.IsBacklogStale()) return;
+  if (!stream_.HasBacklog() || services_.clients.role.is_replica || !replicas_.IsBacklogStale()) return;
   // Changes the replication ID, since the offset no longer counts writes. A replica that reconnects later then does a
   // full resynchronisation.
   BeginNewHistory();
@@ -327,7 +327,7 @@ void Replication::Cron() {
 void Replication::EndTurn() {
   primary_link_.EndTurn();
   failover_.Continue();
-  if (!stream_.IsKept()) return;
+  if (!stream_.HasBacklog()) return;
   full_sync_.EndTurn();
   replicas_.Deliver();
 }

@@ -80,10 +80,10 @@ class Replication final : public RoleChanger {  // the part of a server that has
 
  private:
   void Cron();
-  void ContinueFromFile();                  // continues the history that the loaded RDB file names
-  void DeleteLeftOut();                     // propagates the deletion of keys that had expired when the file was loaded
-  void SetRole(const Role& role);           // primary or replica
-  void JudgeOwnData(History::Owner owner);  // how the data relates to the primary that this server will follow
+  void ContinueFromFile();                 // continues the history that the loaded RDB file names
+  void PropagateDeletionsOfExpiredKeys();  // propagates the deletion of keys that had expired when the file was loaded
+  void SetRole(const Role& role);          // primary or replica
+  void ClassifyOwnData(History::Owner owner);  // how the data relates to the primary that this server will follow
   bool TryContinue(Session& session, const SyncRequest& request);  // sends +CONTINUE if it has what is needed
 
   const Services& services_;

@@ -22,17 +22,17 @@ void ReplicationStream::End() {
 
 void ReplicationStream::Restart() {
   backlog_.Restart(data_.history.offset);
-  SelectAnew();
+  ForgetSelectedDb();
 }
 
-void ReplicationStream::Append(const UnitEffects& effects) {
+void ReplicationStream::Append(const PropagatedGroup& effects) {
   if (source_ == Source::kPrimary) return;
   struct {
     ReplicationStream& stream;
     void Piece(Bytes text) { stream.pieces_.push_back(text); }
     void Select(std::string text) { stream.pieces_.push_back(stream.selects_.emplace_back(std::move(text))); }
   } take{*this};
-  FrameEffects(effects, JournalEntry::kReplicas, selected_db_, take);
+  FramePropagatedGroup(effects, JournalEntry::kReplicas, selected_db_, take);
   if (!pieces_.empty()) {
     data_.history.stream_db = selected_db_;
     AppendText({}, pieces_);

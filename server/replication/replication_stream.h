@@ -31,7 +31,7 @@ class ReplicationStream final : public Journal {  // the commands that replicas 
   void Begin();  // keeps a backlog from now on. Does nothing if it is already kept
   // Drops the backlog.
   void End();
-  bool IsKept() const { return is_kept_; }  // a backlog exists
+  bool HasBacklog() const { return is_kept_; }  // a backlog exists
   const Backlog& backlog() const { return backlog_; }
   void Trim(int64_t bytes, int64_t needed_from) {
     backlog_limit_ = bytes;
@@ -40,19 +40,19 @@ class ReplicationStream final : public Journal {  // the commands that replicas 
 
   void SetSource(Source source) { source_ = source; }  // whose commands it contains
   Source source() const { return source_; }            // whose commands it contains
-  void SelectAnew() { selected_db_ = -1; }  // puts SELECT before the next command, for a replica that joins now
+  void ForgetSelectedDb() { selected_db_ = -1; }  // puts SELECT before the next command, for a replica that joins now
   // Empties the backlog after the history was replaced. It continues at the end of the new history.
   void Restart();
 
   // Journal. Ignores effects while the source is the primary's stream, since that stream contains them.
-  void Append(const UnitEffects& effects) override;  // adds propagated commands of this server
-  size_t BufferedBytes() const override {            // bytes beyond the backlog's size that are kept for slow replicas
+  void Append(const PropagatedGroup& effects) override;  // adds propagated commands of this server
+  size_t BufferedBytes() const override {  // bytes beyond the backlog's size that are kept for slow replicas
     const auto wanted = static_cast<size_t>(backlog_limit_);
     return held_bytes_ > wanted ? held_bytes_ - wanted : 0;
   }
-  void NoteHeldBytes(size_t bytes) { held_bytes_ = bytes; }  // of the backlog and of replicas' output
+  void SetHeldBytes(size_t bytes) { held_bytes_ = bytes; }  // of the backlog and of replicas' output
   // Appends a request that is not a propagated command: PING, REPLCONF GETACK. Requires: Source::kOwn. Does nothing
-  // unless IsKept().
+  // unless HasBacklog().
   void AppendRequest(std::span<const Bytes> words);
   void AppendRequest(std::initializer_list<Bytes> words) {  // a command of this server itself, such as PING
     AppendRequest(std::span<const Bytes>(words.begin(), words.size()));

@@ -59,7 +59,7 @@ Resync::Status Resync::Take(Bytes& bytes) {
   return progress.status == SnapshotReceiver::Status::kWhole ? Status::kWhole : Status::kFailed;
 }
 
-size_t Resync::ShareBytes() const {
+size_t Resync::MaxBytesPerTurn() const {
   return direct_ ? static_cast<size_t>(parts_.services.env.settings.loading_process_events_interval_bytes) : SIZE_MAX;
 }
 
@@ -75,16 +75,16 @@ bool Resync::Fail(const std::string& text) {
 }
 
 bool Resync::Write(Bytes bytes) {
-  if (target_ == nullptr && !TakeHead(bytes)) return false;
+  if (target_ == nullptr && !TakeHeader(bytes)) return false;
   return bytes.empty() || target_->Write(bytes);
 }
 
-bool Resync::TakeHead(Bytes& bytes) {
-  const Bytes wanted = bytes.substr(0, kRdbHeadBytes - head_.size());
+bool Resync::TakeHeader(Bytes& bytes) {
+  const Bytes wanted = bytes.substr(0, kRdbHeaderBytes - head_.size());
   head_.append(wanted);
   bytes.remove_prefix(wanted.size());
-  if (head_.size() < kRdbHeadBytes) return true;
-  const RdbHead head = ReadRdbHead(head_, LoadReadOptions(parts_.services).versions);
+  if (head_.size() < kRdbHeaderBytes) return true;
+  const RdbHeader head = ParseRdbHeader(head_, MakeRdbReadOptions(parts_.services).versions);
   if (head.fault == RdbFailure::Kind::kSignature) {
     return Fail("The snapshot of the master begins with " + Quoted(head_) +
                 ", which is no RDB that this server reads. Nothing is loaded; the old data stays");
@@ -153,7 +153,7 @@ void Resync::BeginDirectLoad() {
 // The append-only file keeps the old data, so a process that ends early loads it when it restarts.
 void Resync::DropOldHistory() {
   const Services& services = parts_.services;
-  has_let_go_ = true;
+  has_dropped_old_data_ = true;
   services.storage.aof.TurnOff();
   services.storage.snapshots.Unschedule();
   parts_.replicas.CloseAll();
@@ -184,13 +184,13 @@ void Resync::FlushOldData() {
 
 // Notifies watching and blocked clients about new keys. The flush has already notified them about the removed keys.
 // OnSwap(db, db) covers the new keys.
-void Resync::TellOfNewData() {
+void Resync::NotifyOfNewData() {
   Dataset& data = parts_.services.data.dataset;
   if (data.listener == nullptr) return;
   for (int db = 0; db < data.keyspace.Count(); ++db) data.listener->OnSwap(db, db);
 }
 
-void Resync::TurnJournalOn() {
+void Resync::TurnAofBackOn() {
   if (parts_.services.env.settings.appendonly) parts_.services.storage.aof.TurnBackOn();
 }
 
@@ -198,20 +198,20 @@ bool Resync::Install() {
   const Services& services = parts_.services;
   const bool was_direct = direct_.has_value();
   if (!was_direct) KillChild();
-  if (!has_let_go_) DropOldHistory();
+  if (!has_dropped_old_data_) DropOldHistory();
   if (!was_direct && !LoadFile()) {
     if (services.env.phase.HasStopped()) return false;
     FlushOldData();
     return false;
   }
-  if (was_direct && direct_->IsBeside()) {
+  if (was_direct && direct_->UsesSecondKeyspace()) {
     services.env.log.Notice("MASTER <-> REPLICA sync: Swapping active DB with loaded DB");
     FlushOldData();
-    direct_->MoveIn();
+    direct_->MoveIntoServer();
     services.env.log.Notice("MASTER <-> REPLICA sync: Discarding old DB in background");
   }
-  TellOfNewData();
-  TurnJournalOn();
+  NotifyOfNewData();
+  TurnAofBackOn();
   services.data.dataset.history.Adopt(id_, offset_);
   services.data.dataset.history.data = History::Data::kWhole;
   services.env.log.Notice("MASTER <-> REPLICA sync: Finished with success");
@@ -225,7 +225,7 @@ bool Resync::LoadFile() {
   services.env.log.Notice("MASTER <-> REPLICA sync: Flushing old data");
   FlushOldData();
   services.env.log.Notice("MASTER <-> REPLICA sync: Loading DB in memory");
-  const RdbLoadEnd end = LoadRdbFile(
+  const RdbLoadResult end = LoadRdbFile(
       services, file_->path(), {.expired = RdbLoadOptions::Expired::kKeep, .origin = RdbLoadOptions::Origin::kPrimary});
   if (end.outcome != LoadOutcome::kLoaded) {
     failure_ = "the snapshot cannot be loaded: " + end.failure;
@@ -239,7 +239,7 @@ bool Resync::LoadFile() {
 void Resync::Abandon() {
   if (!direct_) return;
   direct_->Abandon();
-  if (!direct_->IsBeside()) FlushOldData();
+  if (!direct_->UsesSecondKeyspace()) FlushOldData();
 }
 
 }  // namespace respite

@@ -33,11 +33,11 @@ class Resync final : private SnapshotTarget {  // one full synchronisation of th
   enum class Status : uint8_t { kMore, kWhole, kFailed };
   // Removes the bytes that it uses from the front of `bytes`.
   Status Take(Bytes& bytes);
-  size_t ShareBytes() const;  // maximum number of bytes to pass to Take in one turn
-  bool Install();             // makes the snapshot the data of the server. Requires: Take returned kWhole
-  void Abandon();             // ends an incomplete synchronisation; keeps the old data, unless it was dropped already
+  size_t MaxBytesPerTurn() const;  // maximum number of bytes to pass to Take in one turn
+  bool Install();                  // makes the snapshot the data of the server. Requires: Take returned kWhole
+  void Abandon();  // ends an incomplete synchronisation; keeps the old data, unless it was dropped already
 
-  bool HasLetGo() const { return has_let_go_; }  // and its history
+  bool HasDroppedOldData() const { return has_dropped_old_data_; }  // and its history
   // Returns why the synchronisation failed, for INFO. Empty if the link broke.
   const std::string& failure() const override;                    // why it failed; empty if the link broke
   const SnapshotReceiver& receiver() const { return receiver_; }  // knows how much has arrived
@@ -46,29 +46,29 @@ class Resync final : private SnapshotTarget {  // one full synchronisation of th
   bool Write(Bytes bytes) override;  // checks the header of the snapshot, then passes all bytes on
   bool Finish() override;            // completes the file or the direct load; false if that failed
   // Completes the header from the front of `bytes`. Returns false if no server of this version can read the snapshot.
-  bool TakeHead(Bytes& bytes);         // checks the header of the snapshot; false: this version cannot read it
+  bool TakeHeader(Bytes& bytes);       // checks the header of the snapshot; false: this version cannot read it
   bool Fail(const std::string& text);  // logs the error and returns false
   bool Begin();                        // chooses the destination of the snapshot; false if that failed
   bool LoadsDirectly() const;          // whether repl-diskless-load lets it load the snapshot without a file
   bool BeginFile();                    // creates the file that receives the snapshot; false if that failed
   void BeginDirectLoad();              // loads the snapshot while it arrives
-  void DropOldHistory();                        // drops the history, the replicas and the append-only file of this server
+  void DropOldHistory();               // drops the history, the replicas and the append-only file of this server
   void KillChild();                    // stops a background save or rewrite, which would write the old data
   void FlushOldData();                 // deletes all keys
   bool LoadFile();                     // loads the received file; false if that failed
-  void TellOfNewData();                // notifies watching and blocked clients of the new keys
-  void TurnJournalOn();                // starts the append-only file again, if `appendonly` is on
+  void NotifyOfNewData();              // notifies watching and blocked clients of the new keys
+  void TurnAofBackOn();                // starts the append-only file again, if `appendonly` is on
 
   const Parts parts_;
-  const std::string id_;              // of the history that the snapshot contains
-  const int64_t offset_;              // history offset of the snapshot
-  SnapshotReceiver receiver_;         // extracts the snapshot from its framing
-  std::optional<SnapshotFile> file_;  // receives the snapshot, unless it is loaded directly
-  std::optional<DirectLoad> direct_;  // loads the snapshot while it arrives; empty: it goes to a file
-  std::string head_;                  // header of the snapshot, while it is not complete
-  SnapshotTarget* target_ = nullptr;  // file_ or direct_; null before the header has arrived
-  std::string failure_;               // an error text; empty: none
-  bool has_let_go_ = false;           // the old data and its history have been dropped
+  const std::string id_;               // of the history that the snapshot contains
+  const int64_t offset_;               // history offset of the snapshot
+  SnapshotReceiver receiver_;          // extracts the snapshot from its framing
+  std::optional<SnapshotFile> file_;   // receives the snapshot, unless it is loaded directly
+  std::optional<DirectLoad> direct_;   // loads the snapshot while it arrives; empty: it goes to a file
+  std::string head_;                   // header of the snapshot, while it is not complete
+  SnapshotTarget* target_ = nullptr;   // file_ or direct_; null before the header has arrived
+  std::string failure_;                // an error text; empty: none
+  bool has_dropped_old_data_ = false;  // the old data and its history have been dropped
 };
 
 }  // namespace respite

@@ -11,7 +11,7 @@ SnapshotReceiver::Progress SnapshotReceiver::Take(Bytes bytes) {
   Status status = Status::kMore;
   while (!bytes.empty() && status == Status::kMore) {
     if (stage_ == Stage::kHead) {
-      status = TakeHead(bytes);
+      status = TakeHeader(bytes);
     } else if (stage_ == Stage::kCounted) {
       status = TakeCounted(bytes);
     } else {
@@ -27,11 +27,11 @@ SnapshotReceiver::Status SnapshotReceiver::Into(SnapshotTarget& target) {
 }
 
 // Skips empty lines before the head, which only say that the primary is alive.
-SnapshotReceiver::Status SnapshotReceiver::TakeHead(Bytes& bytes) {
+SnapshotReceiver::Status SnapshotReceiver::TakeHeader(Bytes& bytes) {
   const size_t end = bytes.find('\n');
   head_.append(bytes.substr(0, end));
   bytes.remove_prefix(end == Bytes::npos ? bytes.size() : end + 1);
-  if (head_.size() > kHeadMax) return Fail("Bad protocol from MASTER, the first byte is not '$'");
+  if (head_.size() > kMaxHeaderBytes) return Fail("Bad protocol from MASTER, the first byte is not '$'");
   if (end == Bytes::npos) return Status::kMore;
   if (head_.ends_with('\r')) head_.pop_back();
   const Status status = head_.empty() ? Status::kMore : ParseHeader();

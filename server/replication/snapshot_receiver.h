@@ -47,11 +47,11 @@ class SnapshotReceiver {  // extracts the snapshot from the framing that the pri
 
  private:
   enum class Stage : uint8_t { kHead, kCounted, kMarked, kDone };
-  static constexpr size_t kMarkLength = 40;  // of the text that ends a snapshot of unknown size
-  static constexpr size_t kHeadMax = 256;    // bytes of the line before the snapshot
+  static constexpr size_t kMarkLength = 40;       // of the text that ends a snapshot of unknown size
+  static constexpr size_t kMaxHeaderBytes = 256;  // bytes of the line before the snapshot
 
-  Status TakeHead(Bytes& bytes);         // the line before the snapshot. Removes what it uses from `bytes`
-  Status ParseHeader();                     // interprets the line before the snapshot: `$<bytes>` or `$EOF:<mark>`
+  Status TakeHeader(Bytes& bytes);       // the line before the snapshot. Removes what it uses from `bytes`
+  Status ParseHeader();                  // interprets the line before the snapshot: `$<bytes>` or `$EOF:<mark>`
   Status TakeCounted(Bytes& bytes);      // for a snapshot of known size
   Status TakeMarked(Bytes& bytes);       // for a snapshot that ends with the mark
   bool Write(Bytes bytes);               // passes snapshot bytes to the target

@@ -16,7 +16,7 @@ class Host {  // the event loop, or a fixture in tests
   // Calls Housekeeping::Wake. Replaces an earlier call.
   virtual void WakeAt(int64_t monotonic_ms) = 0;  // runs the timers then, or earlier
   // Starts a Turn when the Pace reaches this time, independently of the Clock. Replaces an earlier call.
-  virtual void TurnAt(int64_t pace_us) = 0;  // of the Pace
+  virtual void StartTurnAt(int64_t pace_us) = 0;  // of the Pace
 };
 
 }  // namespace respite

@@ -22,11 +22,11 @@ class ServerPhase {  // whether the server runs a slow script, loads or has stop
   };
 
   // A script or function that has run longer than busy-reply-threshold, so that other clients are served.
-  enum class LateScript : uint8_t { kNone, kScript, kFunction };
+  enum class BusyScriptKind : uint8_t { kNone, kScript, kFunction };
 
   // `holder` (may be null) is the client that sent the command; the server reads no input from it until the end.
-  void BeginLateScript(LateScript kind, const Session* holder) { script_ = {kind, holder}; }
-  void EndLateScript() { script_ = {}; }
+  void BeginBusyScript(BusyScriptKind kind, const Session* holder) { script_ = {kind, holder}; }
+  void EndBusyScript() { script_ = {}; }
   void BeginLoading(Load how, const Session* holder) {
     load_ = how;
     loader_ = holder;
@@ -34,17 +34,17 @@ class ServerPhase {  // whether the server runs a slow script, loads or has stop
   void EndLoading() { BeginLoading(Load::kNone, nullptr); }
   void Stop() { has_stopped_ = true; }  // no command may run any more
 
-  bool IsMidTurn() const { return HasLateScript() || load_ == Load::kInTurn; }  // clients are served meanwhile
-  LateScript late_script() const { return script_.kind; }                       // kNone: no slow script runs
-  bool HasLateScript() const { return script_.kind != LateScript::kNone; }      // a slow script runs
-  Load load() const { return load_; }                                           // how data is being loaded
+  bool IsInLongTask() const { return HasBusyScript() || load_ == Load::kInTurn; }  // clients are served meanwhile
+  BusyScriptKind busy_script() const { return script_.kind; }                      // kNone: no slow script runs
+  bool HasBusyScript() const { return script_.kind != BusyScriptKind::kNone; }     // a slow script runs
+  Load load() const { return load_; }                                              // how data is being loaded
   bool IsLoading() const { return load_ == Load::kInTurn || load_ == Load::kOverTurns; }  // clients get LOADING errors
   bool HasStopped() const { return has_stopped_; }                                        // no command may run any more
   bool HoldsInputOf(const Session& session) const { return script_.holder == &session || loader_ == &session; }
 
  private:
   struct Script {  // a slow script
-    LateScript kind = LateScript::kNone;
+    BusyScriptKind kind = BusyScriptKind::kNone;
     const Session* holder = nullptr;  // the client that runs it; may be null
   };
 

@@ -41,7 +41,7 @@ void ServerStats::CountError(Bytes text) {
   Bytes kind = end == Bytes::npos ? Bytes("ERR") : text.substr(0, end);
   auto found = errors.find(kind);
   if (found == errors.end()) {
-    if (errors.size() >= kErrorKindsMax) return;
+    if (errors.size() >= kMaxErrorKinds) return;
     found = errors.emplace(std::string(kind), 0).first;
   }
   ++found->second;
@@ -52,7 +52,7 @@ void ServerStats::CountTurn(int64_t duration_us) {
   ++turns;
   turn_us += duration;
   longest_turn_us = std::max(longest_turn_us, duration);
-  most_commands_in_turn = std::max(most_commands_in_turn, commands - std::min(commands, commands_before_turn));
+  max_commands_in_turn = std::max(max_commands_in_turn, commands - std::min(commands, commands_before_turn));
   commands_before_turn = commands;
 }
 

@@ -46,7 +46,7 @@ class RecentPeak {
 
 struct ServerStats {  // counters for INFO
   // Redis 7.2 has no limit, so a script that invents error codes fills its memory.
-  static constexpr size_t kErrorKindsMax = 128;  // that are counted separately
+  static constexpr size_t kMaxErrorKinds = 128;  // that are counted separately
 
   uint64_t commands = 0;              // processed so far
   uint64_t connections = 0;           // accepted so far
@@ -67,15 +67,15 @@ struct ServerStats {  // counters for INFO
   int64_t eviction_exceeded_since_us = 0;    // monotonic; 0: memory is within maxmemory
   std::array<uint64_t, 4> acl_denials{};     // by AclLogEntry::Reason
   uint64_t payload_sanitizations = 0;        // packed values that RESTORE checked
-  uint64_t reply_room_shrinks = 0;           // of the buffers that Redis would have
-  uint64_t reply_room_grows = 0;             // of the buffers that Redis would have
+  uint64_t reply_buffer_shrinks = 0;         // of the buffers that Redis would have
+  uint64_t reply_buffer_expands = 0;         // of the buffers that Redis would have
   uint64_t turns = 0;                        // of the event loop
   uint64_t turn_us = 0;                      // total time of Turns
   uint64_t longest_turn_us = 0;              // since the start, or CONFIG RESETSTAT
   uint64_t command_us = 0;                   // total time of commands
   uint64_t timer_us = 0;                     // total time of the server's timer
   uint64_t journal_us = 0;                   // writing and syncing the append-only file at the end of Turns
-  uint64_t most_commands_in_turn = 0;        // since the start, or CONFIG RESETSTAT
+  uint64_t max_commands_in_turn = 0;         // since the start, or CONFIG RESETSTAT
   uint64_t forks = 0;
   uint64_t last_fork_us = 0;                            // duration
   uint64_t commands_before_turn = 0;                    // `commands` when the last Turn ended

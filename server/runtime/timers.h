@@ -20,10 +20,10 @@ class Timers {  // work that is due at a time of the Clock
     virtual void RunDue(int64_t now_ms) = 0;  // only as much as fits into one Turn
     // Clients cannot observe intermediate states in between. So NextDueMs need only report work that affects the order
     // of events.
-    virtual void BeginJump() {}                  // TEST CLOCK is about to advance
-    virtual void EndJump(int64_t /*now_ms*/) {}  // TEST CLOCK has advanced
+    virtual void BeginClockJump() {}                  // TEST CLOCK is about to advance
+    virtual void EndClockJump(int64_t /*now_ms*/) {}  // TEST CLOCK has advanced
     // For users. Requires: NextDueMs() != kNever.
-    virtual std::string WhatIsDue() const = 0;  // "CLIENT PAUSE ends"
+    virtual std::string NextDueText() const = 0;  // "CLIENT PAUSE ends"
   };
 
   // The source must outlive the last call.
@@ -39,11 +39,11 @@ class Timers {  // work that is due at a time of the Clock
   }
   // Around an advance by TEST CLOCK. Work that becomes due in between still runs, in order: the clock stops at each due
   // time (Housekeeping::PassTime).
-  void BeginJump() {  // tells all sources
-    for (Source* source : sources_) source->BeginJump();
+  void BeginClockJump() {  // tells all sources
+    for (Source* source : sources_) source->BeginClockJump();
   }
-  void EndJump(int64_t now_ms) {  // tells all sources
-    for (Source* source : sources_) source->EndJump(now_ms);
+  void EndClockJump(int64_t now_ms) {  // tells all sources
+    for (Source* source : sources_) source->EndClockJump(now_ms);
   }
   void RunDue(int64_t now_ms) {  // once for each source that is due
     for (Source* source : sources_)

@@ -14,7 +14,7 @@ constexpr int64_t kRoleInfoPeriods = 2;
 
 // --- Alone.
 
-void DownWatch::CheckAlone(Instance& instance) {
+void DownWatch::CheckSubjectivelyDown(Instance& instance) {
   CloseHangingLinks(instance);
   const bool is_unfit = instance.kind == InstanceKind::kPrimary && IsUnfit(instance.primary);
   const bool is_down = IsSilent(instance) || is_unfit;
@@ -35,13 +35,13 @@ void DownWatch::CloseHangingLinks(Instance& instance) {
   const int64_t now_ms = core_.NowMs();
   const int64_t least_ms = core_.periods().min_link_reconnect;
   const int64_t half_ms = instance.primary.down_after_ms / 2;
-  if (link.HasCommands() && now_ms - link.commands_since_ms > least_ms && link.ping_waits_since_ms != 0 &&
+  if (link.HasCommandConnection() && now_ms - link.commands_since_ms > least_ms && link.ping_waits_since_ms != 0 &&
       now_ms - link.ping_waits_since_ms > half_ms && now_ms - link.last_pong_ms > half_ms) {
-    link.CloseCommands();
+    link.CloseCommandConnection();
   }
-  if (link.HasHello() && now_ms - link.hello_since_ms > least_ms &&
+  if (link.HasHelloConnection() && now_ms - link.hello_since_ms > least_ms &&
       now_ms - link.hello_heard_ms > core_.periods().publish * kHelloPeriods) {
-    link.CloseHello();
+    link.CloseHelloConnection();
   }
 }
 
@@ -68,7 +68,7 @@ bool DownWatch::IsUnfit(const Primary& primary) const {
 
 // --- Together.
 
-void DownWatch::CheckTogether(Primary& primary) {
+void DownWatch::CheckObjectivelyDown(Primary& primary) {
   int votes = primary.is_down ? 1 : 0;
   for (const auto& [id, sentinel] : primary.sentinels) {
     if (primary.is_down && sentinel->says_primary_is_down) ++votes;
@@ -81,7 +81,7 @@ void DownWatch::CheckTogether(Primary& primary) {
   primary.agreed_down_since_ms = core_.NowMs();
 }
 
-void DownWatch::AskOthers(Primary& primary, Pace pace) {
+void DownWatch::AskOtherSentinels(Primary& primary, Pace pace) {
   for (const auto& [id, sentinel] : primary.sentinels) {
     const int64_t elapsed_ms = core_.NowMs() - sentinel->last_opinion_ms;
     if (elapsed_ms > core_.periods().ask * kOpinionPeriods) {

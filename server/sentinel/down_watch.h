@@ -13,17 +13,17 @@ class DownWatch {  // decides which instances are down
  public:
   DownWatch(const SentinelCore& core, SentinelEvents& events) : core_(core), events_(events) {}
 
-  // Called by the timer. CheckAlone decides whether this Sentinel considers the server down (sdown). CheckTogether
-  // decides whether enough Sentinels agree (odown).
-  void CheckAlone(Instance& instance);   // for this Sentinel alone
-  void CheckTogether(Primary& primary);  // with the opinions of the other Sentinels
+  // Called by the timer. CheckSubjectivelyDown decides whether this Sentinel considers the server down (sdown).
+  // CheckObjectivelyDown decides whether enough Sentinels agree (odown).
+  void CheckSubjectivelyDown(Instance& instance);  // for this Sentinel alone
+  void CheckObjectivelyDown(Primary& primary);     // with the opinions of the other Sentinels
 
   // Asks the other Sentinels about a primary that is down here. During a failover this also requests their votes.
   // kNow: even if they were asked a moment ago.
   enum class Pace : uint8_t { kWhenDue, kNow };
-  void AskOthers(Primary& primary, Pace pace);
+  void AskOtherSentinels(Primary& primary, Pace pace);
   // Sets the handler that runs after each answer.
-  void OnOpinion(std::function<void(Primary&)> handler) { on_opinion_ = std::move(handler); }
+  void SetOpinionHandler(std::function<void(Primary&)> handler) { on_opinion_ = std::move(handler); }
 
  private:
   void CloseHangingLinks(Instance& instance);     // open connections without answers

@@ -57,20 +57,20 @@ bool HelloProtocol::IsValid(const Hello& hello) const {
   const bool has_addresses =
       core_.ResolveAddress(hello.ip, hello.port, SentinelCore::Accept::kReported).ok() &&
       core_.ResolveAddress(hello.primary_host, hello.primary_port, SentinelCore::Accept::kReported).ok();
-  return IsId(hello.id) && has_addresses && hello.primary_port != 0 && hello.current_epoch <= kMostSentinelEpoch &&
-         hello.config_epoch <= kMostSentinelEpoch;
+  return IsId(hello.id) && has_addresses && hello.primary_port != 0 && hello.current_epoch <= kMaxSentinelEpoch &&
+         hello.config_epoch <= kMaxSentinelEpoch;
 }
 
 PeerSentinel* HelloProtocol::FindOrAddSender(Primary& primary, const Hello& hello) {
   const auto known = primary.sentinels.find(hello.id);
   if (known != primary.sentinels.end() && known->second->address.IsAt(hello.ip, hello.port)) return known->second.get();
   const bool has_moved = ForgetFormerSentinel(primary, hello);
-  if (!has_moved && !list_.MakeRoomForSentinel(primary)) return nullptr;
+  if (!has_moved && !list_.RemoveDownSentinelIfFull(primary)) return nullptr;
   const auto added = list_.AddSentinel(primary, hello.id, hello.ip, hello.port, SentinelCore::Accept::kReported);
   if (!added.ok()) return nullptr;
   PeerSentinel& sentinel = *added.value();
   if (has_moved) {
-    list_.MoveSentinel(sentinel);
+    list_.UpdateSentinelAddress(sentinel);
   } else {
     events_.Tell(LogLevel::kNotice, "+sentinel", sentinel);
   }
@@ -96,7 +96,7 @@ void HelloProtocol::ApplyEpoch(Primary& primary, uint64_t epoch) {
   if (epoch <= core_.state.current_epoch) return;
   core_.state.current_epoch = epoch;
   core_.SaveSoon();
-  events_.SayOf(LogLevel::kWarning, "+new-epoch", primary, std::to_string(epoch));
+  events_.ReportPrimaryEvent(LogLevel::kWarning, "+new-epoch", primary, std::to_string(epoch));
 }
 
 void HelloProtocol::ApplyConfig(Primary& primary, const PeerSentinel& sender, const Hello& hello) {
@@ -105,12 +105,12 @@ void HelloProtocol::ApplyConfig(Primary& primary, const PeerSentinel& sender, co
   core_.SaveSoon();
   if (hello.primary_port == primary.address.port && core_.IsHostOf(primary.address, hello.primary_host)) return;
   events_.Tell(LogLevel::kWarning, "+config-update-from", sender);
-  events_.SayOf(LogLevel::kWarning, "+switch-master", primary,
-                StrCat(primary.name, " ", core_.state.AnnouncedWords(primary.address), " ", hello.primary_host, " ",
-                       hello.primary_port));
+  events_.ReportPrimaryEvent(LogLevel::kWarning, "+switch-master", primary,
+                             StrCat(primary.name, " ", core_.state.HostAndPortToAnnounce(primary.address), " ",
+                                    hello.primary_host, " ", hello.primary_port));
   const SentinelAddress former = primary.address;
   list_.ChangeAddress(primary, hello.primary_host, hello.primary_port);
-  events_.TellClientsOf(primary, SentinelEvents::Part::kObserver, former, primary.address);
+  events_.RunReconfigurationScript(primary, SentinelEvents::Part::kObserver, former, primary.address);
 }
 
 std::string HelloProtocol::OwnIp(const Instance& instance) const {
@@ -134,7 +134,7 @@ void HelloProtocol::Send(Instance& instance) {
                                 });
 }
 
-void HelloProtocol::Hurry(Primary& primary) const {
+void HelloProtocol::PublishHellosSoon(Primary& primary) const {
   const int64_t due_ms = core_.NowMs() - core_.periods().publish - 1;
   primary.last_publish_ms = due_ms;
   for (const auto& [name, replica] : primary.replicas) replica->last_publish_ms = due_ms;

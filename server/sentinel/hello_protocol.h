@@ -26,7 +26,7 @@ class HelloProtocol {  // lets Sentinels of a primary find each other, and agree
   void ReceiveMessage(Instance& instance, const ReplyTree& reply);
   void Receive(Bytes message);  // a hello message; ignores other text
   void Send(Instance& instance);
-  void Hurry(Primary& primary) const;  // with the next tick, at all instances of the primary
+  void PublishHellosSoon(Primary& primary) const;  // with the next tick, at all instances of the primary
 
  private:
   struct Hello {  // the fields of a message
@@ -40,10 +40,10 @@ class HelloProtocol {  // lets Sentinels of a primary find each other, and agree
   };
 
   // Returns whether the message can be believed. The names in it are written to the configuration file.
-  bool IsValid(const Hello& hello) const;                        // its addresses, ids and epochs are possible
+  bool IsValid(const Hello& hello) const;                               // its addresses, ids and epochs are possible
   PeerSentinel* FindOrAddSender(Primary& primary, const Hello& hello);  // null: it cannot be added
-  bool ForgetFormerSentinel(Primary& primary, const Hello& hello);           // that had the id or address; true: it has moved
-  void ApplyEpoch(Primary& primary, uint64_t epoch);             // if it is larger than the current one
+  bool ForgetFormerSentinel(Primary& primary, const Hello& hello);  // that had the id or address; true: it has moved
+  void ApplyEpoch(Primary& primary, uint64_t epoch);                // if it is larger than the current one
   void ApplyConfig(Primary& primary, const PeerSentinel& sender, const Hello& hello);  // address
   std::string OwnIp(const Instance& instance) const;  // that this Sentinel announces to it
 

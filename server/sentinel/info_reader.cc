@@ -56,7 +56,7 @@ void InfoReader::Read(ServerInstance& server, std::string info) {
       if (field.value == "slave") role = ReportedRole::kReplica;
     }
     ReadField(server, field);
-    if (role == ReportedRole::kReplica) ReadOfReplica(server, field);
+    if (role == ReportedRole::kReplica) ReadReplicaField(server, field);
   }
   server.info = std::move(info);
   NoteRole(server, role);
@@ -70,7 +70,7 @@ void InfoReader::ReadField(ServerInstance& server, const Field& field) {
   } else if (field.name == "master_link_down_since_seconds") {
     server.primary_link_down_ms = NumberOf(field.value) * 1000;
   } else if (server.kind == InstanceKind::kPrimary && NamesReplica(field.name)) {
-    ReadReplica(server.primary, field.value);
+    ReadReplicaLine(server.primary, field.value);
   }
 }
 
@@ -86,10 +86,10 @@ void InfoReader::ReadRunId(ServerInstance& server, Bytes id) {
   server.run_id = id;
 }
 
-void InfoReader::ReadReplica(Primary& primary, Bytes line) {
+void InfoReader::ReadReplicaLine(Primary& primary, Bytes line) {
   const std::string host(PartOf(line, "ip="));
   const Bytes port_text = PartOf(line, "port=");
-  if (host.empty() || port_text.empty() || ++replicas_read_ > kMostReplicas) return;
+  if (host.empty() || port_text.empty() || ++replicas_read_ > kMaxReplicas) return;
   const int port = static_cast<int>(NumberOf(port_text));
   if (InstanceList::FindReplicaAt(primary, host, port) != nullptr) return;
   const auto added = list_.AddReportedReplica(primary, host, port);
@@ -98,7 +98,7 @@ void InfoReader::ReadReplica(Primary& primary, Bytes line) {
   core_.SaveSoon();
 }
 
-void InfoReader::ReadOfReplica(ServerInstance& server, const Field& field) {
+void InfoReader::ReadReplicaField(ServerInstance& server, const Field& field) {
   const int64_t now_ms = core_.NowMs();
   if (field.name == "master_host" && field.value.size() <= kLongestHost &&
       !EqualsIgnoreCase(field.value, server.reported_host)) {
@@ -110,10 +110,10 @@ void InfoReader::ReadOfReplica(ServerInstance& server, const Field& field) {
   } else if (field.name == "master_link_status") {
     server.primary_link_is_up = EqualsIgnoreCase(field.value, "up");
   }
-  if (server.kind == InstanceKind::kReplica) ReadOfWatched(static_cast<WatchedReplica&>(server), field);
+  if (server.kind == InstanceKind::kReplica) ReadWatchedReplicaField(static_cast<WatchedReplica&>(server), field);
 }
 
-void InfoReader::ReadOfWatched(WatchedReplica& replica, const Field& field) {
+void InfoReader::ReadWatchedReplicaField(WatchedReplica& replica, const Field& field) {
   if (field.name == "slave_priority") {
     replica.priority = static_cast<int>(NumberOf(field.value));
   } else if (field.name == "slave_repl_offset") {
@@ -136,10 +136,10 @@ void InfoReader::NoteRole(ServerInstance& server, ReportedRole role) {
 // --- Replicas with a wrong role or primary.
 
 void InfoReader::CorrectReplica(WatchedReplica& replica) {
-  if (replica.reported_role == ReportedRole::kPrimary) return JudgePrimaryRole(replica);
+  if (replica.reported_role == ReportedRole::kPrimary) return HandlePrimaryRole(replica);
   if (replica.reported_role != ReportedRole::kReplica) return;
-  JudgeItsPrimary(replica);
-  FollowReconfiguration(replica);
+  CorrectItsPrimary(replica);
+  AdvanceReconfiguration(replica);
 }
 
 bool InfoReader::LooksSane(const Primary& primary) const {
@@ -152,31 +152,31 @@ bool InfoReader::WasUpFor(const WatchedReplica& replica, int64_t ms) const {
 }
 
 // Continues the failover if the replica was promoted. Otherwise it is a former primary that has returned.
-void InfoReader::JudgePrimaryRole(WatchedReplica& replica) {
+void InfoReader::HandlePrimaryRole(WatchedReplica& replica) {
   Primary& primary = replica.primary;
   if (replica.is_promoted && primary.is_failing_over && primary.failover_state == FailoverState::kWaitPromotion) {
-    return failover_.OnPromoted(replica);
+    return failover_.HandlePromotion(replica);
   }
   const int64_t wait_ms = core_.periods().publish * kRolePublishPeriods;
   if (replica.is_promoted || !LooksSane(primary) || !WasUpFor(replica, wait_ms) ||
       core_.NowMs() - replica.role_since_ms <= wait_ms) {
     return;
   }
-  orders_.Follow(replica, primary.address);
+  replicaof_sender_.Follow(replica, primary.address);
   events_.Tell(LogLevel::kNotice, "+convert-to-slave", replica);
 }
 
-void InfoReader::JudgeItsPrimary(WatchedReplica& replica) {
+void InfoReader::CorrectItsPrimary(WatchedReplica& replica) {
   Primary& primary = replica.primary;
   if (replica.reported_port == primary.address.port && core_.IsHostOf(primary.address, replica.reported_host)) return;
   const int64_t wait_ms = primary.failover_timeout_ms;
   if (!LooksSane(primary) || !WasUpFor(replica, wait_ms) || core_.NowMs() - replica.reported_since_ms <= wait_ms)
     return;
-  orders_.Follow(replica, primary.address);
+  replicaof_sender_.Follow(replica, primary.address);
   events_.Tell(LogLevel::kNotice, "+fix-slave-config", replica);
 }
 
-void InfoReader::FollowReconfiguration(WatchedReplica& replica) {
+void InfoReader::AdvanceReconfiguration(WatchedReplica& replica) {
   const WatchedReplica* const promoted = replica.primary.promoted;
   if (replica.reconfiguration == Reconfiguration::kSent && promoted != nullptr &&
       replica.reported_port == promoted->address.port && core_.IsHostOf(promoted->address, replica.reported_host)) {

@@ -19,11 +19,11 @@ class InfoReader {  // reads INFO of servers, and corrects replicas
  public:
   InfoReader(const SentinelCore& core, SentinelEvents& events, InstanceList& list, ReplicaofSender& orders,
              PrimaryFailover& failover)
-      : core_(core), events_(events), list_(list), orders_(orders), failover_(failover) {}
+      : core_(core), events_(events), list_(list), replicaof_sender_(orders), failover_(failover) {}
 
   void Receive(ServerInstance& server, const ReplyTree& reply);  // a reply to INFO
   // Sets the handler that runs after each INFO reply.
-  void OnInfo(std::function<void(Primary&)> handler) { on_info_ = std::move(handler); }
+  void SetInfoHandler(std::function<void(Primary&)> handler) { on_info_ = std::move(handler); }
 
  private:
   struct Field {  // a line of INFO
@@ -33,24 +33,24 @@ class InfoReader {  // reads INFO of servers, and corrects replicas
 
   void Read(ServerInstance& server, std::string info);
   void ReadField(ServerInstance& server, const Field& field);
-  void ReadRunId(ServerInstance& server, Bytes id);  // another id than before means a reboot
-  void ReadReplica(Primary& primary, Bytes line);    // adds the replica if it is new
+  void ReadRunId(ServerInstance& server, Bytes id);    // another id than before means a reboot
+  void ReadReplicaLine(Primary& primary, Bytes line);  // adds the replica if it is new
   // Reads the fields that only replicas report.
-  void ReadOfReplica(ServerInstance& server, const Field& field);          // those that only replicas report
-  static void ReadOfWatched(WatchedReplica& replica, const Field& field);  // like slave_priority
-  void NoteRole(ServerInstance& server, ReportedRole role);                // reports a change as an event
+  void ReadReplicaField(ServerInstance& server, const Field& field);                 // those that only replicas report
+  static void ReadWatchedReplicaField(WatchedReplica& replica, const Field& field);  // like slave_priority
+  void NoteRole(ServerInstance& server, ReportedRole role);                          // reports a change as an event
 
-  void CorrectReplica(WatchedReplica& replica);             // if it has a wrong role or follows a wrong primary
-  void JudgePrimaryRole(WatchedReplica& replica);  // it was promoted, or gets REPLICAOF again
-  void JudgeItsPrimary(WatchedReplica& replica);   // sends REPLICAOF if it is wrong for longer than failover-timeout
-  void FollowReconfiguration(WatchedReplica& replica);  // it follows the new primary, or is in sync
-  bool LooksSane(const Primary& primary) const;         // it is up, and has recently reported to be a primary
+  void CorrectReplica(WatchedReplica& replica);     // if it has a wrong role or follows a wrong primary
+  void HandlePrimaryRole(WatchedReplica& replica);  // it was promoted, or gets REPLICAOF again
+  void CorrectItsPrimary(WatchedReplica& replica);  // sends REPLICAOF if it is wrong for longer than failover-timeout
+  void AdvanceReconfiguration(WatchedReplica& replica);  // it follows the new primary, or is in sync
+  bool LooksSane(const Primary& primary) const;          // it is up, and has recently reported to be a primary
   bool WasUpFor(const WatchedReplica& replica, int64_t ms) const;  // not down in that time
 
   const SentinelCore core_;
   SentinelEvents& events_;
   InstanceList& list_;
-  ReplicaofSender& orders_;
+  ReplicaofSender& replicaof_sender_;
   PrimaryFailover& failover_;
   std::function<void(Primary&)> on_info_;  // runs after each reply
   size_t replicas_read_ = 0;               // replicas listed in this INFO

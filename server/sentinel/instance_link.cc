@@ -93,15 +93,15 @@ void InstanceConnection::OnEnded(const std::string&) {
 InstanceLink::~InstanceLink() { Close(); }
 
 void InstanceLink::Close() {
-  CloseCommands();
-  CloseHello();
+  CloseCommandConnection();
+  CloseHelloConnection();
 }
 
-void InstanceLink::CloseCommands() {
+void InstanceLink::CloseCommandConnection() {
   if (const auto connection = std::exchange(commands, nullptr)) connection->Close();
 }
 
-void InstanceLink::CloseHello() {
+void InstanceLink::CloseHelloConnection() {
   if (const auto connection = std::exchange(hello, nullptr)) connection->Close();
 }
 
@@ -113,7 +113,7 @@ void InstanceLink::Forget(const Instance& owner) {
 void InstanceLink::Restart(int64_t now_ms) {
   Close();
   ping_waits_since_ms = last_available_ms = last_pong_ms = now_ms;
-  last_ping_ms = last_dial_ms = 0;
+  last_ping_ms = last_connect_ms = 0;
 }
 
 }  // namespace respite

@@ -35,7 +35,7 @@ class InstanceConnection final : public Link::User, public std::enable_shared_fr
   void Forget(const Instance& owner);  // drops the reply handlers of this owner
   void Close();                        // replies do not arrive any more
 
-  bool HasEnded() const { return has_ended_; }        // the connection is closed
+  bool HasEnded() const { return has_ended_; }             // the connection is closed
   size_t PendingCount() const { return pending_.size(); }  // requests without a reply
   // Each returns the address of one end without the port; empty if there is no connection.
   std::string LocalIp() const;
@@ -71,14 +71,18 @@ struct InstanceLink {  // the connections to one instance
   InstanceLink(const InstanceLink&) = delete;
   InstanceLink& operator=(const InstanceLink&) = delete;
 
-  bool HasCommands() const { return commands != nullptr && !commands->HasEnded(); }
-  bool HasHello() const { return hello != nullptr && !hello->HasEnded(); }
+  bool HasCommandConnection() const { return commands != nullptr && !commands->HasEnded(); }
+  bool HasHelloConnection() const { return hello != nullptr && !hello->HasEnded(); }
   // Returns whether a connection is missing. One that is being made is not missing.
-  bool IsDisconnected() const { return !HasCommands() || (connections == Wires::kCommandsAndHello && !HasHello()); }
-  size_t PendingCount() const { return (HasCommands() ? commands->PendingCount() : 0) + (HasHello() ? hello->PendingCount() : 0); }
+  bool IsDisconnected() const {
+    return !HasCommandConnection() || (connections == Wires::kCommandsAndHello && !HasHelloConnection());
+  }
+  size_t PendingCount() const {
+    return (HasCommandConnection() ? commands->PendingCount() : 0) + (HasHelloConnection() ? hello->PendingCount() : 0);
+  }
   void Close();
-  void CloseCommands();
-  void CloseHello();
+  void CloseCommandConnection();
+  void CloseHelloConnection();
   void Forget(const Instance& owner);  // drops the reply handlers of this owner
   void Restart(int64_t now_ms);        // returns to the state of a new link
 
@@ -92,7 +96,7 @@ struct InstanceLink {  // the connections to one instance
   int64_t last_ping_ms = 0;                      // when the last PING was sent
   int64_t last_available_ms;                     // last good answer to a PING
   int64_t last_pong_ms;                          // last answer of any kind to a PING
-  int64_t last_dial_ms = 0;                      // last attempt to connect; 0: never
+  int64_t last_connect_ms = 0;                   // last attempt to connect; 0: never
 };
 
 }  // namespace respite

@@ -22,8 +22,8 @@ auto* FindAt(const Instances& instances, const std::string& host, int port) {
 InstanceList::Added<Primary> InstanceList::AddPrimary(const std::string& name, const std::string& host, int port,
                                                       int quorum) {
   auto address = core_.ResolveAddress(host, port, SentinelCore::Accept::kUnresolved);
-  if (!address.ok()) return Failure(InstanceTrouble(address.error()));
-  if (core_.state.Find(name) != nullptr) return Failure(InstanceTrouble::kDuplicate);
+  if (!address.ok()) return Failure(InstanceError(address.error()));
+  if (core_.state.Find(name) != nullptr) return Failure(InstanceError::kDuplicate);
   auto primary = std::make_unique<Primary>(name, std::move(address).value(), quorum, core_.NowMs());
   primary->down_after_ms = core_.periods().default_down_after;
   primary->failover_timeout_ms = core_.periods().default_failover_timeout;
@@ -32,13 +32,13 @@ InstanceList::Added<Primary> InstanceList::AddPrimary(const std::string& name, c
 
 InstanceList::Added<WatchedReplica> InstanceList::AddReplica(Primary& primary, const std::string& host, int port) {
   auto address = core_.ResolveAddress(host, port, SentinelCore::Accept::kUnresolved);
-  if (!address.ok()) return Failure(InstanceTrouble(address.error()));
+  if (!address.ok()) return Failure(InstanceError(address.error()));
   return AddReplicaAt(primary, std::move(address).value());
 }
 
 InstanceList::Added<WatchedReplica> InstanceList::AddReplicaAt(Primary& primary, SentinelAddress address) {
   const std::string name = HostAndPort(core_.state.HostToAnnounce(address), address.port);
-  if (primary.replicas.contains(name)) return Failure(InstanceTrouble::kDuplicate);
+  if (primary.replicas.contains(name)) return Failure(InstanceError::kDuplicate);
   auto replica = std::make_unique<WatchedReplica>(name, std::move(address), primary, core_.NowMs());
   return primary.replicas.emplace(name, std::move(replica)).first->second.get();
 }
@@ -46,11 +46,11 @@ InstanceList::Added<WatchedReplica> InstanceList::AddReplicaAt(Primary& primary,
 InstanceList::Added<WatchedReplica> InstanceList::AddReportedReplica(Primary& primary, const std::string& host,
                                                                      int port) {
   auto address = core_.ResolveAddress(host, port, SentinelCore::Accept::kReported);
-  if (!address.ok()) return Failure(InstanceTrouble(address.error()));
+  if (!address.ok()) return Failure(InstanceError(address.error()));
   // During a failover no replica is removed, because each takes part in it.
-  const bool has_room = primary.replicas.size() < kMostReplicas ||
-                        (!primary.is_failing_over && RemoveLongestDownIfFull(primary.replicas, kMostReplicas));
-  if (!has_room) return Failure(InstanceTrouble::kTooMany);
+  const bool has_room = primary.replicas.size() < kMaxReplicas ||
+                        (!primary.is_failing_over && RemoveLongestDownIfFull(primary.replicas, kMaxReplicas));
+  if (!has_room) return Failure(InstanceError::kTooMany);
   return AddReplicaAt(primary, std::move(address).value());
 }
 
@@ -58,8 +58,8 @@ InstanceList::Added<PeerSentinel> InstanceList::AddSentinel(Primary& primary, co
                                                             const std::string& host, int port,
                                                             SentinelCore::Accept accept) {
   auto address = core_.ResolveAddress(host, port, accept);
-  if (!address.ok()) return Failure(InstanceTrouble(address.error()));
-  if (primary.sentinels.contains(id)) return Failure(InstanceTrouble::kDuplicate);
+  if (!address.ok()) return Failure(InstanceError(address.error()));
+  if (primary.sentinels.contains(id)) return Failure(InstanceError::kDuplicate);
   auto sentinel = std::make_unique<PeerSentinel>(id, std::move(address).value(), primary, core_.NowMs());
   PeerSentinel* const added = primary.sentinels.emplace(id, std::move(sentinel)).first->second.get();
   ShareLink(*added);
@@ -81,7 +81,9 @@ bool InstanceList::RemoveLongestDownIfFull(Instances& instances, size_t max_coun
   return true;
 }
 
-bool InstanceList::MakeRoomForSentinel(Primary& primary) { return RemoveLongestDownIfFull(primary.sentinels, kMostPeers); }
+bool InstanceList::RemoveDownSentinelIfFull(Primary& primary) {
+  return RemoveLongestDownIfFull(primary.sentinels, kMaxPeerSentinels);
+}
 
 // Shares the connection to a Sentinel that another primary knows already.
 void InstanceList::ShareLink(PeerSentinel& sentinel) {
@@ -107,7 +109,7 @@ PeerSentinel* InstanceList::FindSentinelAt(const Primary& primary, const std::st
   return FindAt(primary.sentinels, host, port);
 }
 
-void InstanceList::MoveSentinel(const PeerSentinel& moved) {
+void InstanceList::UpdateSentinelAddress(const PeerSentinel& moved) {
   int others = 0;
   for (const auto& [name, primary] : core_.state.primaries) {
     const auto found = primary->sentinels.find(moved.name);

@@ -13,16 +13,16 @@ class InstanceList {  // adds, finds and removes watched instances
   InstanceList(const SentinelCore& core, SentinelEvents& events) : core_(core), events_(events) {}
 
   template <class Type>
-  using Added = Result<Type*, InstanceTrouble>;
+  using Added = Result<Type*, InstanceError>;
   Added<Primary> AddPrimary(const std::string& name, const std::string& host, int port, int quorum);
   Added<WatchedReplica> AddReplica(Primary& primary, const std::string& host, int port);
-  // Adds a replica that another server has reported. At kMostReplicas it replaces the one that has been down longest;
+  // Adds a replica that another server has reported. At kMaxReplicas it replaces the one that has been down longest;
   // if none is down, it adds nothing.
   Added<WatchedReplica> AddReportedReplica(Primary& primary, const std::string& host, int port);
   Added<PeerSentinel> AddSentinel(Primary& primary, const std::string& id, const std::string& host, int port,
                                   SentinelCore::Accept accept);
 
-  bool MakeRoomForSentinel(Primary& primary);  // the one that is down longest; false: full, and none is down
+  bool RemoveDownSentinelIfFull(Primary& primary);  // the one that is down longest; false: full, and none is down
 
   // Each returns null if there is no such instance. Cost: O(n); FindReplicaAt takes O(log n) if the replica has this
   // name.
@@ -30,7 +30,7 @@ class InstanceList {  // adds, finds and removes watched instances
   static WatchedReplica* FindReplicaAt(const Primary& primary, const std::string& host, int port);
   static PeerSentinel* FindSentinelAt(const Primary& primary, const std::string& host, int port);
 
-  void MoveSentinel(const PeerSentinel& moved);  // at all primaries that know it
+  void UpdateSentinelAddress(const PeerSentinel& moved);  // at all primaries that know it
   // Removes a Sentinel from all primaries, because its address belongs to another one now.
   void ForgetSentinel(const std::string& id);
 

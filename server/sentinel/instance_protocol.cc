@@ -30,10 +30,10 @@ void InstanceProtocol::Reconnect(Instance& instance) {
   const int64_t now_ms = core_.NowMs();
   if (!link.IsDisconnected() || instance.address.port == 0) return;
   const int64_t period_ms = std::min(core_.periods().ping, instance.primary.down_after_ms / 2);
-  if (link.last_dial_ms != 0 && now_ms - link.last_dial_ms < period_ms) return;
-  link.last_dial_ms = now_ms;
-  if (!link.HasCommands()) DialCommands(instance);
-  if (instance.IsServer() && !link.HasHello()) DialHello(instance);
+  if (link.last_connect_ms != 0 && now_ms - link.last_connect_ms < period_ms) return;
+  link.last_connect_ms = now_ms;
+  if (!link.HasCommandConnection()) OpenCommandConnection(instance);
+  if (instance.IsServer() && !link.HasHelloConnection()) OpenHelloConnection(instance);
 }
 
 // Dials by name if names are resolved, because a name may have another address by now.
@@ -43,12 +43,12 @@ Link::Target InstanceProtocol::TargetOf(const Instance& instance) const {
   return {.host = by_name ? address.host : address.ip,
           .port = address.port,
           .source = core_.host.SourceAddress(),
-          .encrypts = core_.host.EncryptsLinks()};
+          .uses_tls = core_.host.EncryptsLinks()};
 }
 
-void InstanceProtocol::DialCommands(Instance& instance) {
+void InstanceProtocol::OpenCommandConnection(Instance& instance) {
   InstanceLink& link = *instance.link;
-  link.CloseCommands();
+  link.CloseCommandConnection();
   link.commands = std::make_shared<InstanceConnection>();
   link.commands->Dial(core_.network, TargetOf(instance));
   link.commands_since_ms = core_.NowMs();
@@ -57,9 +57,9 @@ void InstanceProtocol::DialCommands(Instance& instance) {
   SendPing(instance);
 }
 
-void InstanceProtocol::DialHello(Instance& instance) {
+void InstanceProtocol::OpenHelloConnection(Instance& instance) {
   InstanceLink& link = *instance.link;
-  link.CloseHello();
+  link.CloseHelloConnection();
   link.hello = std::make_shared<InstanceConnection>();
   link.hello->Dial(core_.network, TargetOf(instance));
   link.hello_since_ms = core_.NowMs();
@@ -74,7 +74,7 @@ void InstanceProtocol::DialHello(Instance& instance) {
 // use another password.
 void InstanceProtocol::ReceiveSubscribed(Instance& instance, const ReplyTree& reply) {
   instance.link->hello_heard_ms = core_.NowMs();
-  if (reply.IsError()) instance.link->CloseHello();
+  if (reply.IsError()) instance.link->CloseHelloConnection();
 }
 
 void InstanceProtocol::Authenticate(const Instance& instance, InstanceConnection& connection) const {
@@ -104,7 +104,7 @@ void InstanceProtocol::SendDue(Instance& instance) {
   if (link.IsDisconnected()) return;
   if (link.PendingCount() >= kMostPending * static_cast<size_t>(instance.link.use_count())) return;
   const int64_t now_ms = core_.NowMs();
-  if (instance.IsServer()) AskInfoIfDue(static_cast<ServerInstance&>(instance));
+  if (instance.IsServer()) SendInfoIfDue(static_cast<ServerInstance&>(instance));
   const int64_t ping_ms = std::min(instance.primary.down_after_ms, core_.periods().ping);
   if (now_ms - link.last_pong_ms > ping_ms && now_ms - link.last_ping_ms > ping_ms / 2) SendPing(instance);
   if (now_ms - instance.last_publish_ms > core_.periods().publish) hellos_.Send(instance);
@@ -118,7 +118,7 @@ int64_t InstanceProtocol::InfoPeriodMs(const ServerInstance& server) const {
   return is_urgent ? std::min(kHurriedInfoMs, core_.periods().info) : core_.periods().info;
 }
 
-void InstanceProtocol::AskInfoIfDue(ServerInstance& server) {
+void InstanceProtocol::SendInfoIfDue(ServerInstance& server) {
   const int64_t now_ms = core_.NowMs();
   const int64_t period_ms = InfoPeriodMs(server);
   if (now_ms - server.info_ms <= period_ms && !server.info_is_urgent) return;

@@ -16,8 +16,8 @@ class InstanceProtocol {  // keeps links open, and sends PING, INFO and hello me
 
  private:
   void Reconnect(Instance& instance);                                                 // if a connection is missing
-  void DialCommands(Instance& instance);                                              // for PING, INFO and PUBLISH
-  void DialHello(Instance& instance);                                                 // subscribes to hello messages
+  void OpenCommandConnection(Instance& instance);                                     // for PING, INFO and PUBLISH
+  void OpenHelloConnection(Instance& instance);                                       // subscribes to hello messages
   void ReceiveSubscribed(Instance& instance, const ReplyTree& reply);                 // the reply to SUBSCRIBE
   Link::Target TargetOf(const Instance& instance) const;                              // where to connect
   void Authenticate(const Instance& instance, InstanceConnection& connection) const;  // sends AUTH
@@ -25,7 +25,7 @@ class InstanceProtocol {  // keeps links open, and sends PING, INFO and hello me
   void SendDue(Instance& instance);                              // INFO, PING and hello message
   void SendPing(Instance& instance);                             // ReceivePong handles the reply
   void ReceivePong(Instance& instance, const ReplyTree& reply);  // any reply to PING
-  void AskInfoIfDue(ServerInstance& server);                     // InfoReader handles the reply
+  void SendInfoIfDue(ServerInstance& server);                    // InfoReader handles the reply
   int64_t InfoPeriodMs(const ServerInstance& server) const;      // shorter when something is wrong
 
   const SentinelCore core_;

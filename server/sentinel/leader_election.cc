@@ -35,16 +35,16 @@ LeaderElection::Vote LeaderElection::VoteFor(Primary& primary, uint64_t epoch, c
   }
   // A vote that is not on disk is not sent, because this Sentinel could vote again after a crash.
   if (is_new || votes || !is_saved_) is_saved_ = core_.Save();
-  if (is_new) events_.SayOf(LogLevel::kWarning, "+new-epoch", primary, std::to_string(epoch));
+  if (is_new) events_.ReportPrimaryEvent(LogLevel::kWarning, "+new-epoch", primary, std::to_string(epoch));
   if (votes) {
-    events_.SayOf(LogLevel::kWarning, "+vote-for-leader", primary, StrCat(candidate, " ", epoch));
+    events_.ReportPrimaryEvent(LogLevel::kWarning, "+vote-for-leader", primary, StrCat(candidate, " ", epoch));
     // Gives the other Sentinel time to finish before this one tries.
     if (!EqualsIgnoreCase(candidate, state.id)) primary.failover_start_ms = core_.NowMs() + core_.RandomDelayMs();
   }
   return is_saved_ ? Vote{primary.leader, primary.leader_epoch} : Vote{.leader = {}, .epoch = 0};
 }
 
-std::string LeaderElection::LeaderOf(Primary& primary, uint64_t epoch) {
+std::string LeaderElection::VoteAndFindLeader(Primary& primary, uint64_t epoch) {
   Votes votes;
   for (const auto& [id, sentinel] : primary.sentinels) {
     if (!sentinel->voted_for.empty() && sentinel->voted_in_epoch == epoch) {

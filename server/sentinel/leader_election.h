@@ -23,7 +23,7 @@ class LeaderElection {  // decides which Sentinel carries out a failover
   Vote VoteFor(Primary& primary, uint64_t epoch, const std::string& candidate);
   // Returns the Sentinel with the votes of a majority of all Sentinels, and of at least the quorum; empty if there is
   // none. This Sentinel votes first, if it has not voted.
-  std::string LeaderOf(Primary& primary, uint64_t epoch);
+  std::string VoteAndFindLeader(Primary& primary, uint64_t epoch);
 
  private:
   const SentinelCore core_;

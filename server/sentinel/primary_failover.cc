@@ -38,13 +38,13 @@ std::string TimeText(int64_t wall_ms) {
 void PrimaryFailover::StartIfNeeded(Primary& primary) {
   if (!primary.is_agreed_down || primary.is_failing_over) return;
   if (core_.NowMs() - primary.failover_start_ms < primary.failover_timeout_ms * kBetweenFailovers) {
-    return LogDelay(primary);
+    return LogFailoverDelay(primary);
   }
   Start(primary);
-  parts_.downs.AskOthers(primary, DownWatch::Pace::kNow);
+  parts_.downs.AskOtherSentinels(primary, DownWatch::Pace::kNow);
 }
 
-void PrimaryFailover::LogDelay(Primary& primary) const {
+void PrimaryFailover::LogFailoverDelay(Primary& primary) const {
   if (primary.failover_delay_logged == primary.failover_start_ms) return;
   primary.failover_delay_logged = primary.failover_start_ms;
   const int64_t due_ms = primary.failover_start_ms + primary.failover_timeout_ms * kBetweenFailovers;
@@ -56,13 +56,14 @@ void PrimaryFailover::Start(Primary& primary) {
   primary.is_failing_over = true;
   primary.failover_epoch = ++core_.state.current_epoch;
   Enter(primary, FailoverState::kWaitStart);
-  parts_.events.SayOf(LogLevel::kWarning, "+new-epoch", primary, std::to_string(core_.state.current_epoch));
+  parts_.events.ReportPrimaryEvent(LogLevel::kWarning, "+new-epoch", primary,
+                                   std::to_string(core_.state.current_epoch));
   parts_.events.Tell(LogLevel::kWarning, "+try-failover", primary);
   primary.failover_start_ms = core_.NowMs() + core_.RandomDelayMs();
   for (const auto& [name, replica] : primary.replicas) replica->info_is_urgent = true;
 }
 
-void PrimaryFailover::Force(Primary& primary) {
+void PrimaryFailover::ForceFailover(Primary& primary) {
   core_.log.Notice("Executing user requested FAILOVER of '" + primary.name + "'");
   Start(primary);
   primary.is_failover_forced = true;
@@ -83,7 +84,7 @@ void PrimaryFailover::Continue(Primary& primary) {
     case FailoverState::kSendReplicaofNoOne:
       return SendReplicaofNoOne(primary);
     case FailoverState::kWaitPromotion:
-      return AbortIfLate(primary);
+      return AbortIfTimedOut(primary);
     case FailoverState::kReconfigureReplicas:
       return ReconfigureReplicas(primary);
     case FailoverState::kNone:
@@ -95,7 +96,7 @@ void PrimaryFailover::Continue(Primary& primary) {
 // --- Election and selection.
 
 void PrimaryFailover::WaitForElection(Primary& primary) {
-  const std::string leader = parts_.election.LeaderOf(primary, primary.failover_epoch);
+  const std::string leader = parts_.election.VoteAndFindLeader(primary, primary.failover_epoch);
   const bool is_leader = EqualsIgnoreCase(leader, core_.state.id);
   if (!is_leader && !primary.is_failover_forced) {
     const int64_t limit_ms = std::min(core_.periods().election_timeout, primary.failover_timeout_ms);
@@ -109,7 +110,7 @@ void PrimaryFailover::WaitForElection(Primary& primary) {
   parts_.events.Tell(LogLevel::kWarning, "+failover-state-select-slave", primary);
 }
 
-bool PrimaryFailover::IsFit(const Primary& primary, const WatchedReplica& replica) const {
+bool PrimaryFailover::CanBePromoted(const Primary& primary, const WatchedReplica& replica) const {
   const int64_t now_ms = core_.NowMs();
   const SentinelPeriods& periods = core_.periods();
   if (replica.is_down || replica.link->IsDisconnected() || replica.priority == 0) return false;
@@ -123,13 +124,13 @@ bool PrimaryFailover::IsFit(const Primary& primary, const WatchedReplica& replic
 WatchedReplica* PrimaryFailover::FindBestReplica(const Primary& primary) const {
   WatchedReplica* best = nullptr;
   for (const auto& [name, replica] : primary.replicas) {
-    if (!IsFit(primary, *replica)) continue;
+    if (!CanBePromoted(primary, *replica)) continue;
     if (best == nullptr || IsBetter(*replica, *best)) best = replica.get();
   }
   return best;
 }
 
-bool PrimaryFailover::KnowsReplicas(const Primary& primary) const {
+bool PrimaryFailover::HasFreshReplicaInfo(const Primary& primary) const {
   return std::ranges::none_of(primary.replicas, [](const auto& entry) {
     const WatchedReplica& replica = *entry.second;
     return replica.info_is_urgent && !replica.is_down && !replica.link->IsDisconnected();
@@ -137,7 +138,7 @@ bool PrimaryFailover::KnowsReplicas(const Primary& primary) const {
 }
 
 void PrimaryFailover::ChooseReplicaToPromote(Primary& primary) {
-  if (!KnowsReplicas(primary) && ElapsedMs(primary) < kInfoPatienceMs) return;
+  if (!HasFreshReplicaInfo(primary) && TimeInStateMs(primary) < kInfoPatienceMs) return;
   WatchedReplica* const replica = FindBestReplica(primary);
   if (replica == nullptr) {
     parts_.events.Tell(LogLevel::kWarning, "-failover-abort-no-good-slave", primary);
@@ -153,14 +154,14 @@ void PrimaryFailover::ChooseReplicaToPromote(Primary& primary) {
 // --- Promotion.
 
 void PrimaryFailover::SendReplicaofNoOne(Primary& primary) {
-  if (primary.promoted->link->IsDisconnected()) return AbortIfLate(primary);
+  if (primary.promoted->link->IsDisconnected()) return AbortIfTimedOut(primary);
   parts_.orders.FollowNoOne(*primary.promoted);
   parts_.events.Tell(LogLevel::kNotice, "+failover-state-wait-promotion", *primary.promoted);
   Enter(primary, FailoverState::kWaitPromotion);
 }
 
-void PrimaryFailover::AbortIfLate(Primary& primary) {
-  if (ElapsedMs(primary) <= primary.failover_timeout_ms) return;
+void PrimaryFailover::AbortIfTimedOut(Primary& primary) {
+  if (TimeInStateMs(primary) <= primary.failover_timeout_ms) return;
   parts_.events.Tell(LogLevel::kWarning, "-failover-abort-slave-timeout", primary);
   Abort(primary);
 }
@@ -175,7 +176,7 @@ void PrimaryFailover::Abort(Primary& primary) const {
 
 // Announces the new primary. Its address has the epoch of the failover, so it wins. The address is on disk before
 // others are told.
-void PrimaryFailover::OnPromoted(WatchedReplica& replica) {
+void PrimaryFailover::HandlePromotion(WatchedReplica& replica) {
   Primary& primary = replica.primary;
   primary.config_epoch = primary.failover_epoch;
   Enter(primary, FailoverState::kReconfigureReplicas);
@@ -183,8 +184,8 @@ void PrimaryFailover::OnPromoted(WatchedReplica& replica) {
   parts_.events.Tell(LogLevel::kWarning, "+promoted-slave", replica);
   if (core_.state.simulated.after_promotion) core_.host.Crash();
   parts_.events.Tell(LogLevel::kWarning, "+failover-state-reconf-slaves", primary);
-  parts_.events.TellClientsOf(primary, SentinelEvents::Part::kLeader, primary.address, replica.address);
-  parts_.hellos.Hurry(primary);
+  parts_.events.RunReconfigurationScript(primary, SentinelEvents::Part::kLeader, primary.address, replica.address);
+  parts_.hellos.PublishHellosSoon(primary);
 }
 
 // --- The other replicas.
@@ -201,7 +202,7 @@ void PrimaryFailover::ReconfigureReplicas(Primary& primary) {
     Reconfigure(*replica);
     if (before == Reconfiguration::kNone && replica->reconfiguration == Reconfiguration::kSent) ++under_way;
   }
-  EndIfDone(primary);
+  EndFailoverIfDone(primary);
 }
 
 // Makes a replica follow the new primary. A replica that does not report back is skipped; InfoReader corrects it after
@@ -220,21 +221,21 @@ void PrimaryFailover::Reconfigure(WatchedReplica& replica) {
   parts_.events.Tell(LogLevel::kNotice, "+slave-reconf-sent", replica);
 }
 
-void PrimaryFailover::EndIfDone(Primary& primary) {
+void PrimaryFailover::EndFailoverIfDone(Primary& primary) {
   if (primary.promoted == nullptr || primary.promoted->is_down) return;
   const auto is_left = [](const auto& entry) {
     const WatchedReplica& replica = *entry.second;
     return !replica.is_promoted && !replica.is_down && replica.reconfiguration != Reconfiguration::kDone;
   };
-  const bool is_late = ElapsedMs(primary) > primary.failover_timeout_ms;
+  const bool is_late = TimeInStateMs(primary) > primary.failover_timeout_ms;
   if (is_late) parts_.events.Tell(LogLevel::kWarning, "+failover-end-for-timeout", primary);
   if (!is_late && std::ranges::any_of(primary.replicas, is_left)) return;
   parts_.events.Tell(LogLevel::kWarning, "+failover-end", primary);
   Enter(primary, FailoverState::kUpdateConfig);
-  if (is_late) ReconfigureRest(primary);
+  if (is_late) ReconfigureRemainingReplicas(primary);
 }
 
-void PrimaryFailover::ReconfigureRest(Primary& primary) {
+void PrimaryFailover::ReconfigureRemainingReplicas(Primary& primary) {
   for (const auto& [name, replica] : primary.replicas) {
     const bool is_left =
         replica->reconfiguration == Reconfiguration::kNone || replica->reconfiguration == Reconfiguration::kInProgress;
@@ -247,9 +248,9 @@ void PrimaryFailover::ReconfigureRest(Primary& primary) {
 
 void PrimaryFailover::SwitchToPromoted(Primary& primary) {
   const SentinelAddress to = primary.promoted == nullptr ? primary.address : primary.promoted->address;
-  parts_.events.SayOf(
-      LogLevel::kWarning, "+switch-master", primary,
-      primary.name + " " + core_.state.AnnouncedWords(primary.address) + " " + core_.state.AnnouncedWords(to));
+  parts_.events.ReportPrimaryEvent(LogLevel::kWarning, "+switch-master", primary,
+                                   primary.name + " " + core_.state.HostAndPortToAnnounce(primary.address) + " " +
+                                       core_.state.HostAndPortToAnnounce(to));
   parts_.list.ChangeAddress(primary, to.host, to.port);
 }
 

@@ -32,28 +32,28 @@ class PrimaryFailover {  // replaces a primary by one of its replicas
   void StartIfNeeded(Primary& primary);  // if it is down, and the last failover was long enough ago
   void Continue(Primary& primary);       // takes the next step, if a failover is under way
   // Starts a failover for an operator, without votes. Requires: none is under way, and there is a replica to promote.
-  void Force(Primary& primary);
+  void ForceFailover(Primary& primary);
   // Continues the failover with the other replicas. Called when the promoted replica reports to be a primary.
-  void OnPromoted(WatchedReplica& replica);
+  void HandlePromotion(WatchedReplica& replica);
   WatchedReplica* FindBestReplica(const Primary& primary) const;  // the one to promote; null: none is suitable
-  void SwitchToPromoted(Primary& primary);               // last step: it becomes the address of the primary
+  void SwitchToPromoted(Primary& primary);                        // last step: it becomes the address of the primary
 
  private:
-  void Start(Primary& primary);           // requests votes with a new epoch
-  void LogDelay(Primary& primary) const;  // once: when the next failover may start
+  void Start(Primary& primary);                   // requests votes with a new epoch
+  void LogFailoverDelay(Primary& primary) const;  // once: when the next failover may start
   void Enter(Primary& primary, FailoverState state) const;
-  void WaitForElection(Primary& primary);            // goes on if this Sentinel is the leader
-  bool KnowsReplicas(const Primary& primary) const;  // all reachable ones have sent INFO since it began
-  void ChooseReplicaToPromote(Primary& primary);                    // aborts if none is suitable
-  void SendReplicaofNoOne(Primary& primary);         // to the chosen replica
-  void AbortIfLate(Primary& primary);                // failover-timeout has passed in this state
-  void Abort(Primary& primary) const;                // the primary keeps its role
-  void ReconfigureReplicas(Primary& primary);        // as many at once as parallel-syncs allows
-  void Reconfigure(WatchedReplica& replica);         // sends REPLICAOF with the new primary
-  void EndIfDone(Primary& primary);                  // or after failover-timeout
-  void ReconfigureRest(Primary& primary);            // all at once, after the timeout
-  int64_t ElapsedMs(const Primary& primary) const { return core_.NowMs() - primary.failover_state_ms; }
-  bool IsFit(const Primary& primary, const WatchedReplica& replica) const;
+  void WaitForElection(Primary& primary);                  // goes on if this Sentinel is the leader
+  bool HasFreshReplicaInfo(const Primary& primary) const;  // all reachable ones have sent INFO since it began
+  void ChooseReplicaToPromote(Primary& primary);           // aborts if none is suitable
+  void SendReplicaofNoOne(Primary& primary);               // to the chosen replica
+  void AbortIfTimedOut(Primary& primary);                  // failover-timeout has passed in this state
+  void Abort(Primary& primary) const;                      // the primary keeps its role
+  void ReconfigureReplicas(Primary& primary);              // as many at once as parallel-syncs allows
+  void Reconfigure(WatchedReplica& replica);               // sends REPLICAOF with the new primary
+  void EndFailoverIfDone(Primary& primary);                // or after failover-timeout
+  void ReconfigureRemainingReplicas(Primary& primary);     // all at once, after the timeout
+  int64_t TimeInStateMs(const Primary& primary) const { return core_.NowMs() - primary.failover_state_ms; }
+  bool CanBePromoted(const Primary& primary, const WatchedReplica& replica) const;
 
   const Parts parts_;  // from the constructor
   const SentinelCore core_;

@@ -11,7 +11,7 @@ void ReplicaofSender::FollowNoOne(ServerInstance& server) const { SendReplicaof(
 // Sends one transaction: it also saves the new role in the server's file, and disconnects its clients, so that none of
 // them relies on the former role.
 void ReplicaofSender::SendReplicaof(ServerInstance& server, const std::string& host, const std::string& port) {
-  if (!server.link->HasCommands()) return;
+  if (!server.link->HasCommandConnection()) return;
   const auto send = [&server](std::initializer_list<Bytes> words) { server.link->commands->Send(server, words, {}); };
   const Bytes client = CommandOf(server, "CLIENT");
   send({CommandOf(server, "MULTI")});

@@ -28,8 +28,8 @@ void ScriptQueue::Add(std::vector<std::string> words) {
 void ScriptQueue::Continue() {
   if (jobs_.empty()) return;
   StartDue();
-  CollectEnded();
-  KillLate();
+  CollectEndedPrograms();
+  KillOverduePrograms();
 }
 
 void ScriptQueue::StartDue() {
@@ -54,7 +54,7 @@ void ScriptQueue::Start(Job& job) {
   core_.Say(LogLevel::kDebug, "+script-child", std::to_string(job.process));
 }
 
-void ScriptQueue::CollectEnded() {
+void ScriptQueue::CollectEndedPrograms() {
   while (const auto end = core_.host.TakeEndedProgram()) End(*end);
 }
 
@@ -78,7 +78,7 @@ void ScriptQueue::End(const ProgramEnd& end) {
   jobs_.erase(job);
 }
 
-void ScriptQueue::KillLate() {
+void ScriptQueue::KillOverduePrograms() {
   for (const Job& job : jobs_) {
     if (!job.is_running || core_.NowMs() - job.at_ms <= core_.periods().script_max_runtime) continue;
     core_.Say(LogLevel::kWarning, "-script-timeout", StrCat(job.words[0], " ", job.process));

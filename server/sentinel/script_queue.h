@@ -29,11 +29,11 @@ class ScriptQueue {  // runs programs of the operator
   int running() const { return running_; }  // number of running programs
 
  private:
-  void StartDue();       // some at a time
-  void Start(Job& job);  // runs the program
-  void CollectEnded();   // removes them, or plans another try
+  void StartDue();              // some at a time
+  void Start(Job& job);         // runs the program
+  void CollectEndedPrograms();  // removes them, or plans another try
   void End(const ProgramEnd& end);
-  void KillLate();  // those that run for longer than script_max_runtime
+  void KillOverduePrograms();  // those that run for longer than script_max_runtime
 
   const SentinelCore core_;
   std::list<Job> jobs_;

@@ -21,22 +21,22 @@ Sentinel::Sentinel(const Parts& parts)
       scripts_(core_),
       events_(core_, scripts_),
       list_(core_, events_),
-      orders_(core_),
+      replicaof_sender_(core_),
       hellos_(core_, events_, list_),
       downs_(core_, events_),
       election_(core_, events_),
-      failover_({core_, events_, list_, orders_, hellos_, downs_, election_}),
-      reader_(core_, events_, list_, orders_, failover_),
+      failover_({core_, events_, list_, replicaof_sender_, hellos_, downs_, election_}),
+      reader_(core_, events_, list_, replicaof_sender_, failover_),
       protocol_(core_, hellos_, reader_),
       ticked_at_ms_(parts.pace.NowMs()) {
   const auto advance = [this](Primary& primary) {
     if (!state_.is_in_tilt) AdvanceFailover(primary);
   };
-  downs_.OnOpinion(advance);
-  reader_.OnInfo(advance);
+  downs_.SetOpinionHandler(advance);
+  reader_.SetInfoHandler(advance);
 }
 
-std::optional<LineObjection> Sentinel::Read(const std::vector<ConfigLine>& lines) {
+std::optional<InvalidLine> Sentinel::Read(const std::vector<ConfigLine>& lines) {
   return SentinelLinesReader(core_, list_).Read(lines);
 }
 
@@ -61,7 +61,7 @@ void Sentinel::Tick() {
   state_.look_ups_left = SentinelState::kLookUpsPerTick;
   std::vector<Primary*> switching;
   for (const auto& [name, primary] : state_.primaries) {
-    HandlePrimary(*primary);
+    TickPrimary(*primary);
     if (primary->failover_state == FailoverState::kUpdateConfig) switching.push_back(primary.get());
   }
   for (Primary* primary : switching) failover_.SwitchToPromoted(*primary);
@@ -71,7 +71,7 @@ void Sentinel::Tick() {
   core_.Save();
 }
 
-bool Sentinel::HasHeardAll() const {
+bool Sentinel::HasHeardFromAllInstances() const {
   const auto answers = [](const Instance& instance) {
     return !instance.link->IsDisconnected() && instance.link->ping_waits_since_ms == 0;
   };
@@ -104,14 +104,14 @@ void Sentinel::LeaveTilt() {
 void Sentinel::TickInstance(Instance& instance) {
   protocol_.Continue(instance);
   if (state_.is_in_tilt && core_.NowMs() - state_.tilt_since_ms >= state_.periods.tilt) LeaveTilt();
-  if (!state_.is_in_tilt) downs_.CheckAlone(instance);
+  if (!state_.is_in_tilt) downs_.CheckSubjectivelyDown(instance);
 }
 
-void Sentinel::HandlePrimary(Primary& primary) {
+void Sentinel::TickPrimary(Primary& primary) {
   TickInstance(primary);
   if (!state_.is_in_tilt) {
     AdvanceFailover(primary);
-    downs_.AskOthers(primary, DownWatch::Pace::kWhenDue);
+    downs_.AskOtherSentinels(primary, DownWatch::Pace::kWhenDue);
   }
   for (const auto& [name, replica] : primary.replicas) TickInstance(*replica);
   for (const auto& [id, sentinel] : primary.sentinels) TickInstance(*sentinel);
@@ -119,7 +119,7 @@ void Sentinel::HandlePrimary(Primary& primary) {
 
 // Steps that need not wait follow each other immediately.
 void Sentinel::AdvanceFailover(Primary& primary) {
-  downs_.CheckTogether(primary);
+  downs_.CheckObjectivelyDown(primary);
   failover_.StartIfNeeded(primary);
   FailoverState before;
   do {

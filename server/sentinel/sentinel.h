@@ -44,7 +44,7 @@ class Sentinel {  // watches primaries together with other Sentinels
   Sentinel& operator=(const Sentinel&) = delete;
 
   // Reads the `sentinel` lines of the configuration file. Returns the first that is wrong.
-  std::optional<LineObjection> Read(const std::vector<ConfigLine>& lines);
+  std::optional<InvalidLine> Read(const std::vector<ConfigLine>& lines);
   // Starts the Sentinel. Chooses an id if sentinel.conf has none.
   void Start();
   // Called ten to twenty times a second.
@@ -52,7 +52,7 @@ class Sentinel {  // watches primaries together with other Sentinels
   // Returns a random time until the next tick, so that the Sentinels do not all act at the same moment.
   int64_t RandomTickMs();
 
-  bool HasHeardAll() const;  // INFO of all known servers, answers of all known instances
+  bool HasHeardFromAllInstances() const;  // INFO of all known servers, answers of all known instances
 
   const SentinelCore& core() const { return core_; }
   SentinelState& state() { return state_; }
@@ -66,9 +66,9 @@ class Sentinel {  // watches primaries together with other Sentinels
  private:
   void CheckTilt();  // enters tilt mode if the last tick was too long ago
   void LeaveTilt();
-  void TickInstance(Instance& instance);       // sends what is due, and checks whether it is down
-  void HandlePrimary(Primary& primary);  // and its replicas and Sentinels
-  void AdvanceFailover(Primary& primary);        // as far as it need not wait
+  void TickInstance(Instance& instance);   // sends what is due, and checks whether it is down
+  void TickPrimary(Primary& primary);      // and its replicas and Sentinels
+  void AdvanceFailover(Primary& primary);  // as far as it need not wait
 
   SentinelState state_;
   Random random_;
@@ -76,7 +76,7 @@ class Sentinel {  // watches primaries together with other Sentinels
   ScriptQueue scripts_;
   SentinelEvents events_;
   InstanceList list_;
-  ReplicaofSender orders_;
+  ReplicaofSender replicaof_sender_;
   HelloProtocol hellos_;
   DownWatch downs_;  // decides which instances are down
   LeaderElection election_;

@@ -33,10 +33,10 @@ std::optional<std::string> IpOf(const SentinelCore& core, const std::string& nam
 
 }  // namespace
 
-std::string TextOf(InstanceTrouble trouble, InstanceKind kind) {
-  if (trouble == InstanceTrouble::kPort) return "Invalid port number.";
-  if (trouble == InstanceTrouble::kName) return "Can't resolve instance hostname.";
-  if (trouble == InstanceTrouble::kTooMany) return "Too many instances.";
+std::string TextOf(InstanceError trouble, InstanceKind kind) {
+  if (trouble == InstanceError::kPort) return "Invalid port number.";
+  if (trouble == InstanceError::kName) return "Can't resolve instance hostname.";
+  if (trouble == InstanceError::kTooMany) return "Too many instances.";
   if (kind == InstanceKind::kPrimary) return "Duplicate master name.";
   if (kind == InstanceKind::kReplica) return "Duplicate hostname and port for replica.";
   return "Duplicate runid for sentinel.";
@@ -44,19 +44,19 @@ std::string TextOf(InstanceTrouble trouble, InstanceKind kind) {
 
 int64_t SentinelCore::RandomDelayMs() const { return static_cast<int64_t>(random.Below(kMaxDesyncMs)); }
 
-Result<SentinelAddress, InstanceTrouble> SentinelCore::ResolveAddress(const std::string& name, int port,
-                                                                 Accept accept) const {
-  if (port < 0 || port > kHighestPort) return Failure(InstanceTrouble::kPort);
-  if (!IsSoundName(name)) return Failure(InstanceTrouble::kName);
+Result<SentinelAddress, InstanceError> SentinelCore::ResolveAddress(const std::string& name, int port,
+                                                                    Accept accept) const {
+  if (port < 0 || port > kHighestPort) return Failure(InstanceError::kPort);
+  if (!IsSoundName(name)) return Failure(InstanceError::kName);
   const bool is_costly = accept == Accept::kReported && !IsAddress(name);
   if (is_costly && --state.look_ups_left < 0) {
     if (state.options.resolves_hostnames) return SentinelAddress{name, {}, port};
-    return Failure(InstanceTrouble::kName);
+    return Failure(InstanceError::kName);
   }
   const auto ip = IpOf(*this, name);
   if (ip) return SentinelAddress{name, *ip, port};
   log.Warning("Failed to resolve hostname '" + name + "'");
-  if (!state.options.resolves_hostnames || accept == Accept::kResolved) return Failure(InstanceTrouble::kName);
+  if (!state.options.resolves_hostnames || accept == Accept::kResolved) return Failure(InstanceError::kName);
   return SentinelAddress{name, {}, port};
 }
 

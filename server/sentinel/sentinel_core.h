@@ -16,12 +16,12 @@
 namespace respite {
 
 // Largest accepted epoch; no Sentinel reaches it by counting. A larger one would leave no room for elections.
-inline constexpr uint64_t kMostSentinelEpoch = uint64_t{1} << 62;
+inline constexpr uint64_t kMaxSentinelEpoch = uint64_t{1} << 62;
 
 // Why an instance cannot be added.
-enum class InstanceTrouble : uint8_t { kPort, kName, kDuplicate, kTooMany };
+enum class InstanceError : uint8_t { kPort, kName, kDuplicate, kTooMany };
 
-std::string TextOf(InstanceTrouble trouble, InstanceKind kind);  // for example "Duplicate master name."
+std::string TextOf(InstanceError trouble, InstanceKind kind);  // for example "Duplicate master name."
 
 struct SentinelCore {
   const Pace& pace;
@@ -39,7 +39,7 @@ struct SentinelCore {
   // kUnresolved: also accepts a name that does not resolve now, if names are resolved at all. kReported: also accepts
   // a name without a look-up, if others have reported too many names in this tick.
   enum class Accept : uint8_t { kResolved, kUnresolved, kReported };
-  Result<SentinelAddress, InstanceTrouble> ResolveAddress(const std::string& name, int port, Accept accept) const;
+  Result<SentinelAddress, InstanceError> ResolveAddress(const std::string& name, int port, Accept accept) const;
   // Returns whether the name or address belongs to `address`.
   bool IsHostOf(const SentinelAddress& address, const std::string& name) const;
 

@@ -19,25 +19,26 @@ const char* TypeName(InstanceKind kind) {
 }  // namespace
 
 std::string SentinelEvents::Describe(const Instance& instance) const {
-  std::string text =
-      std::string(TypeName(instance.kind)) + " " + instance.name + " " + core_.state.AnnouncedWords(instance.address);
+  std::string text = std::string(TypeName(instance.kind)) + " " + instance.name + " " +
+                     core_.state.HostAndPortToAnnounce(instance.address);
   if (instance.kind == InstanceKind::kPrimary) return text;
-  return text + " @ " + instance.primary.name + " " + core_.state.AnnouncedWords(instance.primary.address);
+  return text + " @ " + instance.primary.name + " " + core_.state.HostAndPortToAnnounce(instance.primary.address);
 }
 
 void SentinelEvents::Tell(LogLevel level, const char* event, const Instance& instance, const std::string& more) {
-  SayOf(level, event, instance.primary, Describe(instance) + more);
+  ReportPrimaryEvent(level, event, instance.primary, Describe(instance) + more);
 }
 
-void SentinelEvents::SayOf(LogLevel level, const char* event, const Primary& primary, const std::string& text) {
+void SentinelEvents::ReportPrimaryEvent(LogLevel level, const char* event, const Primary& primary,
+                                        const std::string& text) {
   core_.Say(level, event, text);
   if (level == LogLevel::kWarning && !primary.notification_script.empty()) {
     scripts_.Add({primary.notification_script, event, text});
   }
 }
 
-void SentinelEvents::TellClientsOf(const Primary& primary, Part part, const SentinelAddress& from,
-                                   const SentinelAddress& to) {
+void SentinelEvents::RunReconfigurationScript(const Primary& primary, Part part, const SentinelAddress& from,
+                                              const SentinelAddress& to) {
   if (primary.reconfiguration_script.empty()) return;
   scripts_.Add({primary.reconfiguration_script, primary.name, part == Part::kLeader ? "leader" : "observer", "start",
                 core_.state.HostToAnnounce(from), std::to_string(from.port), core_.state.HostToAnnounce(to),

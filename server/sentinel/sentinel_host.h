@@ -56,7 +56,7 @@ class ProgramStarter {
   // Starts a program. Returns the process id; fails with errno.
   virtual Result<int64_t, int> Start(const std::vector<std::string>& path_and_arguments) = 0;
   // Returns a program that has ended since the last call.
-  virtual std::optional<ProgramEnd> TakeEnded() = 0;
+  virtual std::optional<ProgramEnd> TakeEndedProgram() = 0;
   virtual void Kill(int64_t process_id) = 0;
 };
 

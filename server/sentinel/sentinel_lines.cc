@@ -32,7 +32,7 @@ class LineWriter {
     lines_.push_back({std::string(subject), {"sentinel " + std::string(subject) + " " + rest, LinePresence::kAlways}});
   }
   void AddText(Bytes subject, const std::string& value) {
-    if (!value.empty()) Add(subject, WordText(value));
+    if (!value.empty()) Add(subject, QuotedIfNeeded(value));
   }
   // A default value is written only in place of an existing line.
   void AddSwitch(Bytes subject, Bytes value, Bytes as_default) {
@@ -43,10 +43,10 @@ class LineWriter {
   void AddSettings(const Primary& primary);
   void AddKnown(const Primary& primary);
   void AddOf(Bytes subject, const Primary& primary, const std::string& rest) {
-    Add(subject, WordText(primary.name) + " " + rest);
+    Add(subject, QuotedIfNeeded(primary.name) + " " + rest);
   }
   void AddTextOf(Bytes subject, const Primary& primary, const std::string& value) {
-    if (!value.empty()) AddOf(subject, primary, WordText(value));
+    if (!value.empty()) AddOf(subject, primary, QuotedIfNeeded(value));
   }
   void AddNumberOf(Bytes subject, const Primary& primary, int64_t value, int64_t as_default) {
     if (value != as_default) AddOf(subject, primary, std::to_string(value));
@@ -57,13 +57,13 @@ class LineWriter {
 };
 
 void LineWriter::AddPrimary(const Primary& primary) {
-  AddOf("monitor", primary, StrCat(state_.AnnouncedWords(CurrentAddress(primary)), " ", primary.quorum));
+  AddOf("monitor", primary, StrCat(state_.HostAndPortToAnnounce(CurrentAddress(primary)), " ", primary.quorum));
   AddSettings(primary);
   AddOf("config-epoch", primary, std::to_string(primary.config_epoch));
   AddOf("leader-epoch", primary, std::to_string(primary.leader_epoch));
   AddKnown(primary);
   for (const auto& [from, to] : primary.renamed_commands) {
-    AddOf("rename-command", primary, WordText(from) + " " + WordText(to));
+    AddOf("rename-command", primary, QuotedIfNeeded(from) + " " + QuotedIfNeeded(to));
   }
 }
 
@@ -84,10 +84,10 @@ void LineWriter::AddKnown(const Primary& primary) {
   const SentinelAddress& current = CurrentAddress(primary);
   for (const auto& [name, replica] : primary.replicas) {
     const SentinelAddress& address = replica->address.Is(current) ? primary.address : replica->address;
-    AddOf("known-replica", primary, state_.AnnouncedWords(address));
+    AddOf("known-replica", primary, state_.HostAndPortToAnnounce(address));
   }
   for (const auto& [id, sentinel] : primary.sentinels) {
-    AddOf("known-sentinel", primary, state_.AnnouncedWords(sentinel->address) + " " + id);
+    AddOf("known-sentinel", primary, state_.HostAndPortToAnnounce(sentinel->address) + " " + id);
   }
 }
 

@@ -61,12 +61,12 @@ SentinelLinesReader::Rank SentinelLinesReader::RankOf(const std::string& subject
 }
 
 // Reads the lines in three passes: `monitor` needs to know whether names are resolved, other lines their primary.
-std::optional<LineObjection> SentinelLinesReader::Read(const std::vector<ConfigLine>& lines) {
+std::optional<InvalidLine> SentinelLinesReader::Read(const std::vector<ConfigLine>& lines) {
   for (const Rank rank : {Rank::kGlobal, Rank::kMonitor, Rank::kPrimary}) {
     for (const ConfigLine& line : lines) {
       const Words words(line.words.begin() + 1, line.words.end());
       if (RankOf(ToLower(words[0])) != rank) continue;
-      if (auto objection = ReadLine(words)) return LineObjection{&line, *objection};
+      if (auto objection = ReadLine(words)) return InvalidLine{&line, *objection};
     }
   }
   return std::nullopt;
@@ -74,13 +74,13 @@ std::optional<LineObjection> SentinelLinesReader::Read(const std::vector<ConfigL
 
 SentinelLinesReader::Objection SentinelLinesReader::ReadLine(const Words& words) {
   const std::string subject = ToLower(words[0]);
-  if (subject == "monitor" && words.size() == 5) return ReadMonitor(words);
-  auto outcome = words.size() == 2 ? ReadGlobal(subject, words) : ReadOfPrimary(subject, words);
+  if (subject == "monitor" && words.size() == 5) return ReadMonitorLine(words);
+  auto outcome = words.size() == 2 ? ReadGlobalLine(subject, words) : ReadPrimaryLine(subject, words);
   return outcome ? *outcome : "Unrecognized sentinel configuration statement.";
 }
 
-std::optional<SentinelLinesReader::Objection> SentinelLinesReader::ReadGlobal(const std::string& subject,
-                                                                              const Words& words) {
+std::optional<SentinelLinesReader::Objection> SentinelLinesReader::ReadGlobalLine(const std::string& subject,
+                                                                                  const Words& words) {
   SentinelOptions& options = core_.state.options;
   const std::string& value = words[1];
   if (subject == "announce-ip") {
@@ -111,7 +111,7 @@ std::optional<SentinelLinesReader::Objection> SentinelLinesReader::ReadGlobal(co
   return Objection();
 }
 
-SentinelLinesReader::Objection SentinelLinesReader::ReadMonitor(const Words& words) {
+SentinelLinesReader::Objection SentinelLinesReader::ReadMonitorLine(const Words& words) {
   const int64_t quorum = NumberOf(words[4]);
   if (quorum <= 0) return "Quorum must be 1 or greater.";
   const auto added =
@@ -120,13 +120,13 @@ SentinelLinesReader::Objection SentinelLinesReader::ReadMonitor(const Words& wor
   return std::nullopt;
 }
 
-std::optional<SentinelLinesReader::Objection> SentinelLinesReader::ReadOfPrimary(const std::string& subject,
-                                                                                 const Words& words) {
+std::optional<SentinelLinesReader::Objection> SentinelLinesReader::ReadPrimaryLine(const std::string& subject,
+                                                                                   const Words& words) {
   if (subject == "known-sentinel" && words.size() == 4) return Objection();  // without an id, from very old versions
   if (words.size() < 3 || std::ranges::find(kPrimarySubjects, subject) == kPrimarySubjects.end()) return std::nullopt;
   Primary* const primary = core_.state.Find(words[1]);
   if (primary == nullptr) return Objection("No such master with specified name.");
-  if (words.size() > 3) return ReadKnown(subject, *primary, words);
+  if (words.size() > 3) return ReadLongPrimaryLine(subject, *primary, words);
   auto outcome = ReadNumber(subject, *primary, words[2]);
   return outcome ? outcome : ReadText(subject, *primary, words[2]);
 }
@@ -173,8 +173,9 @@ std::optional<SentinelLinesReader::Objection> SentinelLinesReader::ReadText(cons
   return Objection();
 }
 
-std::optional<SentinelLinesReader::Objection> SentinelLinesReader::ReadKnown(const std::string& subject,
-                                                                             Primary& primary, const Words& words) {
+std::optional<SentinelLinesReader::Objection> SentinelLinesReader::ReadLongPrimaryLine(const std::string& subject,
+                                                                                       Primary& primary,
+                                                                                       const Words& words) {
   const int port = static_cast<int>(NumberOf(words[3]));
   if ((subject == "known-replica" || subject == "known-slave") && words.size() == 4) {
     const auto added = list_.AddReplica(primary, words[2], port);

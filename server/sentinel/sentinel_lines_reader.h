@@ -12,7 +12,7 @@
 
 namespace respite {
 
-struct LineObjection {  // and why it is invalid
+struct InvalidLine {  // and why it is invalid
   const ConfigLine* line;
   std::string reason;  // for the error message
 };
@@ -22,7 +22,7 @@ class SentinelLinesReader {  // reads the directives `sentinel …`
   SentinelLinesReader(const SentinelCore& core, InstanceList& list) : core_(core), list_(list) {}
 
   // Reads all lines, in any order. Returns the first invalid line with the reason, or nullopt if all are valid.
-  std::optional<LineObjection> Read(const std::vector<ConfigLine>& lines);
+  std::optional<InvalidLine> Read(const std::vector<ConfigLine>& lines);
 
  private:
   using Words = std::vector<std::string>;
@@ -32,12 +32,12 @@ class SentinelLinesReader {  // reads the directives `sentinel …`
   static Rank RankOf(const std::string& subject);  // in which pass such lines are read
   Objection ReadLine(const Words& words);          // the words after `sentinel`
   // Each reads lines of one kind; `words` begins with the subject. The outer optional is empty if no such line exists.
-  std::optional<Objection> ReadGlobal(const std::string& subject, const Words& words);
-  Objection ReadMonitor(const Words& words);  // adds a primary
-  std::optional<Objection> ReadOfPrimary(const std::string& subject, const Words& words);
+  std::optional<Objection> ReadGlobalLine(const std::string& subject, const Words& words);
+  Objection ReadMonitorLine(const Words& words);  // adds a primary
+  std::optional<Objection> ReadPrimaryLine(const std::string& subject, const Words& words);
   std::optional<Objection> ReadNumber(const std::string& subject, Primary& primary, const std::string& value);
   std::optional<Objection> ReadText(const std::string& subject, Primary& primary, const std::string& value);
-  std::optional<Objection> ReadKnown(const std::string& subject, Primary& primary, const Words& words);
+  std::optional<Objection> ReadLongPrimaryLine(const std::string& subject, Primary& primary, const Words& words);
 
   const SentinelCore core_;
   InstanceList& list_;

@@ -91,7 +91,7 @@ void SentinelMode::Start(ProgramStarter& programs) {
   next_tick_ms_ = services.env.clock.MonotonicMs() + sentinel_->RandomTickMs();
 }
 
-void SentinelMode::ReachAll() {
+void SentinelMode::ConnectToAll() {
   if (sentinel_ != nullptr) sentinel_->Tick();
 }
 

@@ -25,15 +25,15 @@ class SentinelMode final : public Timers::Source {  // makes this server a Senti
 
   // Starts to watch. Requires: started as a Sentinel, CheckSentinelFile found no error, and the server listens.
   void Start(ProgramStarter& programs);
-  void ReachAll();  // with a tick, immediately. Does nothing before Start
-  void Close();     // closes the links; called before the event loop is destroyed
+  void ConnectToAll();  // with a tick, immediately. Does nothing before Start
+  void Close();         // closes the links; called before the event loop is destroyed
 
   Sentinel* sentinel() const { return sentinel_.get(); }  // null if this server is not a Sentinel
 
   // Timers::Source
   int64_t NextDueMs() const override { return next_tick_ms_; }
   void RunDue(int64_t now_ms) override;
-  std::string WhatIsDue() const override { return "the Sentinel looks at its instances"; }
+  std::string NextDueText() const override { return "the Sentinel looks at its instances"; }
 
  private:
   const Services& services_;

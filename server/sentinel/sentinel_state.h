@@ -46,8 +46,8 @@ struct SimulatedFailures {       // crashes that SENTINEL SIMULATE-FAILURE has r
 inline constexpr size_t kSentinelIdLength = 40;  // hexadecimal digits
 
 // Maximum numbers per primary that this Sentinel learns from others. The configuration file may name more.
-inline constexpr size_t kMostReplicas = 1000;
-inline constexpr size_t kMostPeers = 128;  // other Sentinels
+inline constexpr size_t kMaxReplicas = 1000;
+inline constexpr size_t kMaxPeerSentinels = 128;  // other Sentinels
 
 struct SentinelState {                       // everything that a Sentinel knows
   static constexpr int kLookUpsPerTick = 4;  // of names that others have reported
@@ -73,7 +73,7 @@ struct SentinelState {                       // everything that a Sentinel knows
   const std::string& HostToAnnounce(const SentinelAddress& address) const {  // to clients and Sentinels
     return options.announces_hostnames || address.ip.empty() ? address.host : address.ip;
   }
-  std::string AnnouncedWords(const SentinelAddress& address) const {  // "127.0.0.1 6379"
+  std::string HostAndPortToAnnounce(const SentinelAddress& address) const {  // "127.0.0.1 6379"
     return StrCat(HostToAnnounce(address), " ", address.port);
   }
 };

@@ -69,7 +69,7 @@ Result<int64_t, int> ServerSentinelHost::StartProgram(const std::vector<std::str
   return programs_.Start(path_and_arguments);
 }
 
-std::optional<ProgramEnd> ServerSentinelHost::TakeEndedProgram() { return programs_.TakeEnded(); }
+std::optional<ProgramEnd> ServerSentinelHost::TakeEndedProgram() { return programs_.TakeEndedProgram(); }
 
 void ServerSentinelHost::KillProgram(int64_t process_id) { programs_.Kill(process_id); }
 

@@ -39,7 +39,7 @@ Step AofDirectory::Read(OldFile old_file) {
   auto manifest = ReadManifest();
   if (!manifest) return Step::kFailed;
   manifest_ = std::move(*manifest);
-  if (old_file == OldFile::kTake && ShouldTakeOldFile()) return TakeOldFile();
+  if (old_file == OldFile::kTake && ShouldTakeOldFile()) return UseOldFileAsBase();
   return Step::kDone;
 }
 
@@ -81,7 +81,8 @@ bool AofDirectory::IsPartName(Bytes name) const {
 
 // Redis: starts without keys and overwrites the files.
 Step AofDirectory::CheckManifestIsThere() {
-  if (!manifest_.IsEmpty() || files_.KindOf(settings_.appenddirname) != FileSystem::Kind::kDirectory) return Step::kDone;
+  if (!manifest_.IsEmpty() || files_.KindOf(settings_.appenddirname) != FileSystem::Kind::kDirectory)
+    return Step::kDone;
   if (files_.KindOf(PathOf(AofManifest::Name(settings_.appendfilename))) != FileSystem::Kind::kAbsent)
     return Step::kDone;
   const auto names = files_.List(settings_.appenddirname);
@@ -107,12 +108,12 @@ bool AofDirectory::ShouldTakeOldFile() const {
          files_.KindOf(PathOf(name)) == FileSystem::Kind::kAbsent;
 }
 
-Step AofDirectory::TakeOldFile() {
+Step AofDirectory::UseOldFileAsBase() {
   const std::string& name = settings_.appendfilename;
   if (Make() == Step::kFailed) return Step::kFailed;
   if (!manifest_.base()) {
     AofManifest next = manifest_;
-    next.TakeOldFile(name);
+    next.UseOldFileAsBase(name);
     if (Commit(std::move(next)) == Step::kFailed) return Step::kFailed;
   }
   IoError error = files_.Rename(name, PathOf(name));
@@ -166,7 +167,7 @@ AofManifest::Taken AofDirectory::Taken() const {
   return [this](const std::string& name) { return files_.KindOf(PathOf(name)) != FileSystem::Kind::kAbsent; };
 }
 
-Step AofDirectory::SyncNames() {
+Step AofDirectory::SyncDirectory() {
   const IoError error = files_.SyncDirectory(settings_.appenddirname);
   if (error == kNoError) return Step::kDone;
   return Refuse("Fail to fsync AOF directory " + settings_.appenddirname + ": " + IoErrorText(error));
@@ -178,7 +179,7 @@ void AofDirectory::NoteUncommitted(std::vector<std::string> names) {
 
 void AofDirectory::RemoveUncommitted() {
   for (const std::string& name : std::exchange(uncommitted_, {})) {
-    if (!manifest_.HasPartNamed(name)) RemoveLater(name);
+    if (!manifest_.HasPartNamed(name)) RemoveInBackground(name);
   }
 }
 
@@ -187,16 +188,16 @@ void AofDirectory::RemoveHistory() {
   if (settings_.aof_disable_auto_gc || manifest_.history().empty()) return;
   for (const AofManifest::Part& part : manifest_.history()) {
     log_.Notice("Removing the history file " + part.name + " in the background");
-    RemoveLater(part.name);
+    RemoveInBackground(part.name);
     if (Taken()(part.name)) return;  // stays in the manifest; retried after the next rewrite
   }
-  if (SyncNames() == Step::kFailed) return;
+  if (SyncDirectory() == Step::kFailed) return;
   AofManifest next = manifest_;
   next.DropHistory();
   Commit(std::move(next));
 }
 
-void AofDirectory::RemoveLater(const std::string& name) {
+void AofDirectory::RemoveInBackground(const std::string& name) {
   Tidy();
   auto file = files_.Open(PathOf(name), FileSystem::Mode::kRead);
   if (!file) return;

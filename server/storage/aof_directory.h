@@ -42,9 +42,9 @@ class AofDirectory {  // appenddirname with its manifest, the list of the append
   const AofManifest& manifest() const { return manifest_; }
   // Returns the names of existing files, which a new part must not take.
   AofManifest::Taken Taken() const;  // names of existing files, which a new file must not take
-  Step SyncNames();                  // fsync of the directory, after creations and renames
+  Step SyncDirectory();              // fsync of the directory, after creations and renames
   // Writes the manifest to the disk. After kFailed the disk may have the old or the new manifest, so keep the files of
-  // both until another Commit succeeds. Requires: the files of `next` exist, and SyncNames was called.
+  // both until another Commit succeeds. Requires: the files of `next` exist, and SyncDirectory was called.
   Step Commit(AofManifest next);  // writes the manifest to the disk
   // Remembers files of a manifest that could not be committed. The next successful Commit removes them.
   void NoteUncommitted(std::vector<std::string> names);  // the next successful Commit removes these files
@@ -52,8 +52,8 @@ class AofDirectory {  // appenddirname with its manifest, the list of the append
   // the manifest.
   void RemoveHistory();  // removes files that a rewrite has replaced
   // Removes a file of the directory if it exists: its name now, its content in the background.
-  void RemoveLater(const std::string& name);  // its name now, its content in the background
-  void RemoveTemporaries();                   // removes temporary files left by a crash; requires the lock
+  void RemoveInBackground(const std::string& name);  // its name now, its content in the background
+  void RemoveTemporaries();                          // removes temporary files left by a crash; requires the lock
   // Returns the temporary name of a new base.
   std::string TemporaryBaseName() const { return "temp-" + settings_.appendfilename + ".base"; }
   // Frees the records of finished removals.
@@ -63,7 +63,7 @@ class AofDirectory {  // appenddirname with its manifest, the list of the append
     return settings_.appenddirname + "/" + std::string(name);
   }
   // Returns the size of base and incrementals in bytes. Fails, and logs the name, if a size cannot be read.
-  Result<uint64_t, IoError> TotalBytes() const;                      // size of base and incrementals
+  Result<uint64_t, IoError> TotalBytes() const;                       // size of base and incrementals
   Result<uint64_t, IoError> FileSize(const std::string& name) const;  // size of this file
 
  private:
@@ -73,7 +73,7 @@ class AofDirectory {  // appenddirname with its manifest, the list of the append
   bool ShouldTakeOldFile() const;                   // a single file of Redis before version 7 exists
   bool IsPartName(Bytes name) const;                // of a base or incremental
   void RemoveUncommitted();                         // removes the files of NoteUncommitted
-  Step TakeOldFile();                               // moves the file of Redis before version 7 here
+  Step UseOldFileAsBase();                          // moves the file of Redis before version 7 here
   Step Refuse(const std::string& text) const {      // logs the reason; returns kFailed
     log_.Warning(text);
     return Step::kFailed;

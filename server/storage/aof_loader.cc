@@ -28,12 +28,14 @@
 
 namespace respite {
 
-bool AofLoader::IsFailedOrStopped(Outcome outcome) { return outcome == Outcome::kFailed || outcome == Outcome::kStopped; }
+bool AofLoader::IsFailedOrStopped(Outcome outcome) {
+  return outcome == Outcome::kFailed || outcome == Outcome::kStopped;
+}
 
 AofLoader::AofLoader(const Services& services)
     : services_(services),
       prefetcher_({services.data.dataset.keyspace, services.execution.executor}),
-      user_(services.clients.users.Unlimited()),
+      user_(services.clients.users.MakeUnlimitedUser()),
       session_(services.clients.registry.CreateDetached()) {
   session_->user = &user_;
 }
@@ -93,16 +95,16 @@ AofLoader::Outcome AofLoader::LoadFile(const Part& part, bool is_base) {
   if (is_base && part.bytes == 0 && part.name.ends_with(".rdb")) {
     return Fail("Fatal error: the AOF base file " + part.name + " is empty, which no server has written");
   }
-  const auto head = ReadFileHead(part.file);
+  const auto head = DetectFileFormat(part.file);
   if (!head) {
     return Fail("Unrecoverable error reading the append only file " + part.name + ": " + IoErrorText(head.error()));
   }
-  if (head.value().kind == FileHead::Kind::kOther) {
+  if (head.value().kind == FileFormat::Kind::kOther) {
     return Fail("Fatal error: the append only file " + part.name + " is " + head.value().what +
                 ". The file was not changed. Do not truncate it: it may be the only copy of the data.");
   }
-  if (head.value().kind == FileHead::Kind::kRdb) {
-    const RdbLoadEnd end = LoadPreamble(part, is_base);
+  if (head.value().kind == FileFormat::Kind::kRdb) {
+    const RdbLoadResult end = LoadPreamble(part, is_base);
     if (end.outcome == LoadOutcome::kStopped) return Outcome::kStopped;
     if (end.outcome != LoadOutcome::kLoaded) return Outcome::kFailed;
     offset = end.offset;
@@ -111,12 +113,12 @@ AofLoader::Outcome AofLoader::LoadFile(const Part& part, bool is_base) {
   return LoadRecords(part, offset);
 }
 
-RdbLoadEnd AofLoader::LoadPreamble(const Part& part, bool is_base) {
+RdbLoadResult AofLoader::LoadPreamble(const Part& part, bool is_base) {
   services_.env.log.Notice(is_base ? "Reading RDB base file on AOF loading..."
                                    : "Reading RDB preamble from AOF file...");
   // Keeps expired keys, because the records that follow were written while they existed.
-  const RdbLoadEnd end = LoadRdb(services_, part.file, part.name, 0,
-                                 {.expired = RdbLoadOptions::Expired::kKeep, .loaded_before = bytes_before_});
+  const RdbLoadResult end = LoadRdb(services_, part.file, part.name, 0,
+                                    {.expired = RdbLoadOptions::Expired::kKeep, .loaded_before = bytes_before_});
   if (end.outcome == LoadOutcome::kFailed) {
     Fail("Error reading the RDB " + std::string(is_base ? "base file " : "preamble of the AOF file ") + part.name +
          ", AOF loading aborted");
@@ -169,10 +171,10 @@ bool AofLoader::Run(const Part& part, const RequestBatch& batch) {
 
 const Command* AofLoader::FindOriginalCommand(std::span<const Bytes> arguments, const Command* found) const {
   const CommandTable& table = services_.env.commands;
-  const Command* renamed = table.HasRenamed() ? table.Renamed(arguments[0]) : nullptr;
-  if (renamed == nullptr && found == nullptr) return table.FindHidden(arguments);
+  const Command* renamed = table.HasRenamedCommands() ? table.FindRenamed(arguments[0]) : nullptr;
+  if (renamed == nullptr && found == nullptr) return table.FindForReplay(arguments);
   if (renamed == nullptr || renamed->subcommands.empty() || arguments.size() < 2) return renamed ? renamed : found;
-  return table.FindSub(*renamed, arguments[1]);
+  return table.FindSubcommand(*renamed, arguments[1]);
 }
 
 bool AofLoader::RunOne(const Part& part, const Record& record) {
@@ -275,7 +277,8 @@ AofLoader::Outcome AofLoader::TruncateIfIncomplete(const Part& part, uint64_t of
     case LaterRecord::Kind::kReadError:
       return Fail("Unrecoverable error reading the append only file " + part.name + ": " + IoErrorText(later.error));
     default:
-      return Fail("Fatal error: " + WhyNotCut(services_.storage.aof.directory().PathOf(part.name), cut, later));
+      return Fail("Fatal error: " +
+                  TruncationRefusalText(services_.storage.aof.directory().PathOf(part.name), cut, later));
   }
 }
 
@@ -297,7 +300,7 @@ AofLoader::Outcome AofLoader::Cut(const Part& part, uint64_t offset) {
   // Redis: truncates the file first, and then refuses to start.
   if (part.place != Place::kLast) return Fail("Fatal error: the truncated file is not the last file");
   services_.env.log.Warning("!!! Truncating the AOF " + part.name + " at offset " + number + " !!!");
-  const IoError error = services_.storage.aof.CutLast(part.name, offset);
+  const IoError error = services_.storage.aof.TruncateLastIncremental(part.name, offset);
   if (error != kNoError) return Fail("Error truncating the AOF file " + part.name + ": " + IoErrorText(error));
   services_.env.log.Warning("AOF " + part.name + " loaded anyway because aof-load-truncated is enabled");
   return Outcome::kCut;

@@ -56,13 +56,14 @@ class AofLoader {  // loads the append-only file: the base, then the incremental
     uint64_t offset;
   };
 
-  static bool IsFailedOrStopped(Outcome outcome);                                       // loading ends: kFailed or kStopped
+  static bool IsFailedOrStopped(Outcome outcome);                            // loading ends: kFailed or kStopped
   Outcome LoadPart(const std::string& name, const char* kind, Place place);  // `kind`: "base" or "incr"
   Outcome LoadFile(const Part& part, bool is_base);                          // the content of an open file
-  RdbLoadEnd LoadPreamble(const Part& part, bool is_base);                   // the RDB at its beginning
+  RdbLoadResult LoadPreamble(const Part& part, bool is_base);                // the RDB at its beginning
   Outcome LoadRecords(const Part& part, uint64_t offset);                    // the commands from `offset` on
-  Outcome HandleEndOfRecords(const Part& part, const AofReader& reader, AofReader::Status status);  // after the last record
-  Outcome TruncateIfIncomplete(const Part& part, uint64_t offset);                      // the last record, at `offset`
+  Outcome HandleEndOfRecords(const Part& part, const AofReader& reader,
+                             AofReader::Status status);             // after the last record
+  Outcome TruncateIfIncomplete(const Part& part, uint64_t offset);  // the last record, at `offset`
   Outcome Cut(const Part& part, uint64_t offset);
   // Returns false for a record that no server can have written, and when the loading is stopped.
   bool Run(const Part& part, const RequestBatch& batch);
@@ -70,7 +71,8 @@ class AofLoader {  // loads the append-only file: the base, then the incremental
   // Reports progress after a slow record, such as a script, since only a few records may be between two reports.
   void ReportIfSlow(const Record& record);
   // Finds the command by its name before rename-command. `found` is the command by its present name.
-  const Command* FindOriginalCommand(std::span<const Bytes> arguments, const Command* found) const;  // before rename-command
+  const Command* FindOriginalCommand(std::span<const Bytes> arguments,
+                                     const Command* found) const;  // before rename-command
   // Returns false when the data can no longer be restored, and when the loading is stopped.
   bool RunOne(const Part& part, const Record& record);              // runs a command, or queues it after MULTI
   bool RunGroup(const Part& part);                                  // runs the commands between MULTI and EXEC

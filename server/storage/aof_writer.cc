@@ -68,7 +68,7 @@ IoError AofWriter::SimulateCrash(AppendFsync policy) {
   return error;
 }
 
-void AofWriter::Append(const UnitEffects& commands) {
+void AofWriter::Append(const PropagatedGroup& commands) {
   struct {
     AofWriter& writer;
     bool has_begun = false;
@@ -82,7 +82,7 @@ void AofWriter::Append(const UnitEffects& commands) {
     }
   } take{*this};
   const size_t size_before = buffer_.size();
-  FrameEffects(commands, JournalEntry::kFile, selected_db_, take);
+  FramePropagatedGroup(commands, JournalEntry::kFile, selected_db_, take);
   appended_ += buffer_.size() - size_before;
 }
 
@@ -95,17 +95,17 @@ void AofWriter::AppendTimestamp() {
 
 void AofWriter::Flush(Urgency urgency, Child child) {
   if (!IsOpen() || must_stop_) return;
-  if (buffer_.empty() && !WantsSync()) return;
+  if (buffer_.empty() && !NeedsSync()) return;
   CollectSyncResult();
   const int64_t now_ms = parts_.pace.NowMs();
   if (!buffer_.empty()) {
-    if (urgency == Urgency::kRelaxed && Postpone(now_ms)) return;
+    if (urgency == Urgency::kRelaxed && TryPostponeWrite(now_ms)) return;
     Write(child);
   }
   if (!must_stop_ && write_error_ == kNoError) Sync(child, now_ms);
 }
 
-bool AofWriter::Postpone(int64_t now_ms) {
+bool AofWriter::TryPostponeWrite(int64_t now_ms) {
   const bool would_wait = parts_.settings.appendfsync == AppendFsync::kEverySecond && sync_.Pending();
   if (!would_wait) {
     postponed_since_ms_ = -1;
@@ -171,7 +171,7 @@ void AofWriter::HandleFailure(const IoProgress& progress) {
 }
 
 void AofWriter::Sync(Child child, int64_t now_ms) {
-  if (!WantsSync()) return;
+  if (!NeedsSync()) return;
   if (child == Child::kRuns && parts_.settings.no_appendfsync_on_rewrite) return;
   switch (parts_.settings.appendfsync) {
     case AppendFsync::kAlways: {
@@ -211,7 +211,7 @@ void AofWriter::StopServing(const std::string& reason) {
   parts_.log.Warning(reason);
 }
 
-uint64_t AofWriter::Synced() {
+uint64_t AofWriter::SyncedBytes() {
   CollectSyncResult();
   return synced_;
 }

@@ -59,7 +59,7 @@ class AofWriter {  // writes and syncs propagated commands to the append-only fi
   // and the server allows TEST.
   IoError SimulateCrash(AppendFsync policy);  // loses what a machine crash would lose (TEST)
 
-  void Append(const UnitEffects& commands);  // adds them to the buffer
+  void Append(const PropagatedGroup& commands);  // adds them to the buffer
   // Writes the buffer to the file, and syncs it as appendfsync says. Must be called at the end of each turn. Cost: a
   // comparison when there is nothing to do.
   void Flush(Urgency urgency, Child child);  // writes the buffer and syncs as appendfsync says
@@ -75,11 +75,11 @@ class AofWriter {  // writes and syncs propagated commands to the append-only fi
     if (sync_error != kNoError) return sync_error;
     return std::nullopt;
   }
-  bool WriteFailed() const { return write_error_ != kNoError; }  // the last write failed
+  bool HasWriteFailed() const { return write_error_ != kNoError; }  // the last write failed
 
   uint64_t FileBytes() const { return bytes_; }                      // size of the file
-  size_t BufferedBytes() const { return buffer_.size(); }              // bytes not yet written
-  bool HasUnwritten() const { return !buffer_.empty(); }             // the buffer contains data
+  size_t BufferedBytes() const { return buffer_.size(); }            // bytes not yet written
+  bool HasUnwrittenData() const { return !buffer_.empty(); }         // the buffer contains data
   uint64_t PendingSyncs() const { return sync_.Pending() ? 1 : 0; }  // aof_pending_bio_fsync: 0 or 1
   uint64_t DelayedWrites() const {  // writes that waited too long for a sync (aof_delayed_fsync)
     return delayed_writes_;
@@ -87,8 +87,8 @@ class AofWriter {  // writes and syncs propagated commands to the append-only fi
   void ResetDelayedWrites() { delayed_writes_ = 0; }  // CONFIG RESETSTAT
 
   // Appended returns the total bytes appended. Synced returns how many of them are on the disk (WAITAOF).
-  uint64_t Appended() const { return appended_; }  // total bytes passed to Append
-  uint64_t Synced();                               // how many of the appended bytes are on the disk (WAITAOF)
+  uint64_t AppendedBytes() const { return appended_; }  // total bytes passed to Append
+  uint64_t SyncedBytes();                               // how many of the appended bytes are on the disk (WAITAOF)
 
  private:
   class SyncTask final : public FileTask {  // an fsync on another thread
@@ -96,23 +96,23 @@ class AofWriter {  // writes and syncs propagated commands to the append-only fi
     void Run() override { error = file->Sync(); }
 
     std::shared_ptr<File> file;
-    uint64_t covered_bytes = 0;                    // of all appended bytes, those that are on the disk after this sync
+    uint64_t covered_bytes = 0;             // of all appended bytes, those that are on the disk after this sync
     std::atomic<IoError> error = kNoError;  // of the last sync
   };
 
   // The last sync of a replaced file.
   struct Closing;
 
-  bool WantsSync() const {  // some data is not on the disk, or the last sync failed
+  bool NeedsSync() const {  // some data is not on the disk, or the last sync failed
     return written_ != synced_ || sync_.error != kNoError;
   }
   void AppendTimestamp();                          // the annotation "#TS:<seconds>"
-  bool Postpone(int64_t now_ms);                   // returns true if the write must wait for a running sync
+  bool TryPostponeWrite(int64_t now_ms);           // returns true if the write must wait for a running sync
   void Write(Child child);                         // writes the buffer
   void HandleFailure(const IoProgress& progress);  // of a write: truncates what was written
   void Sync(Child child, int64_t now_ms);
   void StopServing(const std::string& reason);              // sets must_stop_ and logs the reason
-  void CollectSyncResult();                                           // applies the result of a finished sync
+  void CollectSyncResult();                                 // applies the result of a finished sync
   void AwaitSync();                                         // waits for the sync on the other thread
   void NoteLatency(const char* event, int64_t started_us);  // for the latency monitor
 

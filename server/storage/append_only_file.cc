@@ -88,7 +88,7 @@ Step AppendOnlyFile::CreateFirstBase() {
   if (!WriteBase(directory_.PathOf(temporary), nullptr)) return Step::kFailed;
   parts_.env.log.Notice("Creating AOF base file " + name + " on server start");
   if (RenameInto(temporary, name, "base") == Step::kFailed) return Step::kFailed;
-  return directory_.SyncNames() == Step::kDone ? directory_.Commit(std::move(next)) : Step::kFailed;
+  return directory_.SyncDirectory() == Step::kDone ? directory_.Commit(std::move(next)) : Step::kFailed;
 }
 
 // Commits the manifest before the first byte is written, since propagated commands must not be in a file outside the
@@ -103,14 +103,14 @@ Step AppendOnlyFile::CreateIncremental(const char* moment) {
     return Step::kFailed;
   }
   file.value().reset();
-  if (directory_.SyncNames() == Step::kDone && directory_.Commit(std::move(next)) == Step::kDone) {
+  if (directory_.SyncDirectory() == Step::kDone && directory_.Commit(std::move(next)) == Step::kDone) {
     return OpenIncremental(name, FileSystem::Mode::kAppend);
   }
   directory_.NoteUncommitted({name});
   return Step::kFailed;
 }
 
-IoError AppendOnlyFile::CutLast(const std::string& name, uint64_t bytes) {
+IoError AppendOnlyFile::TruncateLastIncremental(const std::string& name, uint64_t bytes) {
   auto file = parts_.files.Open(directory_.PathOf(name), FileSystem::Mode::kAppend);
   if (!file) return file.error();
   const IoError error = file.value()->Truncate(bytes);
@@ -135,7 +135,7 @@ Step AppendOnlyFile::OpenIncremental(const std::string& name, FileSystem::Mode m
 void AppendOnlyFile::Flush() {
   if (!writer_.IsOpen()) return;
   const int64_t delay_us = parts_.env.debug.aof_write_delay_us;
-  if (delay_us > 0 && writer_.HasUnwritten()) std::this_thread::sleep_for(std::chrono::microseconds(delay_us));
+  if (delay_us > 0 && writer_.HasUnwrittenData()) std::this_thread::sleep_for(std::chrono::microseconds(delay_us));
   const auto child = parts_.child_processes.Busy() ? AofWriter::Child::kRuns : AofWriter::Child::kNone;
   writer_.Flush(AofWriter::Urgency::kRelaxed, child);
 }
@@ -143,7 +143,7 @@ void AppendOnlyFile::Flush() {
 IoError AppendOnlyFile::FlushAndSync() {
   if (!writer_.IsOpen()) return kNoError;
   writer_.Flush(AofWriter::Urgency::kNow, AofWriter::Child::kNone);
-  if (writer_.WriteFailed()) return *writer_.WriteOrSyncError();
+  if (writer_.HasWriteFailed()) return *writer_.WriteOrSyncError();
   if (writer_.MustStop()) return EIO;  // a successful sync after a failed one proves nothing
   return writer_.SyncNow();
 }
@@ -188,10 +188,10 @@ Step AppendOnlyFile::TurnOn() {
   return Step::kFailed;
 }
 
-void AppendOnlyFile::TurnBackOn() { comes_back_ = TurnOn() == Step::kFailed; }
+void AppendOnlyFile::TurnBackOn() { must_turn_back_on_ = TurnOn() == Step::kFailed; }
 
 void AppendOnlyFile::TurnOff() {
-  comes_back_ = false;
+  must_turn_back_on_ = false;
   scheduled_ = false;
   if (!IsOn()) return;
   const State before = std::exchange(state_, State::kOff);
@@ -214,7 +214,7 @@ void AppendOnlyFile::DropTemporaryIncremental() {
   directory_.Unlock();
   const std::string name = AofManifest::TemporaryIncrementalName(parts_.env.settings.appendfilename);
   parts_.env.log.Notice("Removing the temp incr aof file " + name + " in the background");
-  directory_.RemoveLater(name);
+  directory_.RemoveInBackground(name);
 }
 
 bool AppendOnlyFile::IsRewriting() const { return parts_.child_processes.Does(ChildWork::kRewrite); }
@@ -234,11 +234,11 @@ AppendOnlyFile::RewriteStart AppendOnlyFile::StartRewrite() {
     NoteFailure();
     return RewriteStart::kFailed;
   }
-  parts_since_fork_ = state_ == State::kOn ? 1 : 0;
+  incrementals_after_base_ = state_ == State::kOn ? 1 : 0;
   const std::string path = directory_.PathOf(directory_.TemporaryBaseName());
   auto pid = parts_.child_processes.Start(
       ChildWork::kRewrite, [this, path](ChildReporter& reporter) { return WriteBase(path, &reporter); },
-      [this](const ChildEnd& end) { RewriteEnded(end); });
+      [this](const ChildEnd& end) { HandleRewriteEnd(end); });
   if (!pid) {
     parts_.env.log.Warning("Can't rewrite append only file in background: fork: " + IoErrorText(pid.error()));
     NoteFailure();
@@ -265,7 +265,7 @@ Step AppendOnlyFile::StartIncremental() {
       break;
   }
   writer_.Flush(AofWriter::Urgency::kNow, AofWriter::Child::kNone);
-  if (writer_.HasUnwritten()) return Step::kFailed;  // the buffer belongs to the old file, which cannot be written
+  if (writer_.HasUnwrittenData()) return Step::kFailed;  // the buffer belongs to the old file, which cannot be written
   return CreateIncremental("on background rewrite");
 }
 
@@ -287,7 +287,7 @@ bool AppendOnlyFile::WriteBase(const std::string& path, ChildReporter* reporter)
     if (settings.aof_timestamp_enabled) options.timestamp_s = parts_.env.clock.WallMs() / 1000;
     const std::string prologue = HideRequests(parts_.data.keyspace.hidden());
     options.prologue = prologue;
-    const RdbSource source = parts_.contents.Source(RdbPurpose::kAofBase);
+    const RdbContent source = parts_.contents.Source(RdbPurpose::kAofBase);
     const auto saved = WriteAofBase(*file.value(), source.keyspace, source.libraries, options, told);
     if (!saved) error = saved.error();
   }
@@ -298,7 +298,7 @@ bool AppendOnlyFile::WriteBase(const std::string& path, ChildReporter* reporter)
   return false;
 }
 
-void AppendOnlyFile::RewriteEnded(const ChildEnd& end) {
+void AppendOnlyFile::HandleRewriteEnd(const ChildEnd& end) {
   HandleOutcome(end);
   if (state_ == State::kOff) directory_.Unlock();
 }
@@ -309,7 +309,7 @@ void AppendOnlyFile::HandleOutcome(const ChildEnd& end) {
   Logger& log = parts_.env.log;
   if (end.outcome == ChildOutcome::kSucceeded) {
     log.Notice("Background AOF rewrite terminated with success");
-    if (TakeNewBase() == Step::kDone) {
+    if (InstallNewBase() == Step::kDone) {
       log.Notice("Background AOF rewrite finished successfully");
       last_rewrite_succeeded_ = true;
       consecutive_failures_ = 0;
@@ -325,7 +325,7 @@ void AppendOnlyFile::HandleOutcome(const ChildEnd& end) {
     }
     NoteFailure();
   }
-  directory_.RemoveLater(directory_.TemporaryBaseName());
+  directory_.RemoveInBackground(directory_.TemporaryBaseName());
   if (state_ == State::kAwaitsBase) {
     DropTemporaryIncremental();
     scheduled_ = true;
@@ -337,7 +337,7 @@ void AppendOnlyFile::NoteFailure() {
   ++consecutive_failures_;
 }
 
-Step AppendOnlyFile::TakeNewBase() {
+Step AppendOnlyFile::InstallNewBase() {
   const std::string& file_name = parts_.env.settings.appendfilename;
   AofManifest next = directory_.manifest();
   const bool as_rdb = parts_.env.settings.aof_use_rdb_preamble;
@@ -351,9 +351,9 @@ Step AppendOnlyFile::TakeNewBase() {
     const std::string temporary = AofManifest::TemporaryIncrementalName(file_name);
     if (step == Step::kDone) step = RenameInto(temporary, made.back(), "incr");
   } else {
-    next.RetireIncrementals(parts_since_fork_);  // also if it was turned off meanwhile
+    next.RetireIncrementals(incrementals_after_base_);  // also if it was turned off meanwhile
   }
-  if (step == Step::kDone) step = directory_.SyncNames();
+  if (step == Step::kDone) step = directory_.SyncDirectory();
   if (step == Step::kDone) step = directory_.Commit(std::move(next));
   if (step == Step::kFailed) {
     directory_.NoteUncommitted(std::move(made));
@@ -385,12 +385,12 @@ Step AppendOnlyFile::RenameInto(const std::string& from, const std::string& to, 
 void AppendOnlyFile::Cron() {
   directory_.Tidy();
   if (parts_.child_processes.Busy()) return;
-  if (comes_back_ && !IsBackingOff()) return TurnBackOn();
+  if (must_turn_back_on_ && !CheckBackoff()) return TurnBackOn();
   if (scheduled_) {
-    if (!IsBackingOff()) StartRewrite();
+    if (!CheckBackoff()) StartRewrite();
     return;
   }
-  if (state_ != State::kOn || !HasGrown() || IsBackingOff()) return;
+  if (state_ != State::kOn || !HasGrown() || CheckBackoff()) return;
   const uint64_t growth = base_bytes_ == 0 ? 0 : TotalBytes() * 100 / base_bytes_ - 100;
   parts_.env.log.Notice(StrCat("Starting automatic rewriting of AOF on ", growth, "% growth"));
   StartRewrite();
@@ -405,7 +405,7 @@ bool AppendOnlyFile::HasGrown() const {
   return total * 100 / base >= 100 + static_cast<uint64_t>(settings.auto_aof_rewrite_percentage);
 }
 
-bool AppendOnlyFile::IsBackingOff() {
+bool AppendOnlyFile::CheckBackoff() {
   if (consecutive_failures_ < kFailuresBeforeBackoff) {
     backoff_ = {};
     return false;

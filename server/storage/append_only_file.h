@@ -52,12 +52,13 @@ class AppendOnlyFile final : public Journal {  // appendonly yes: decides when t
   Step Begin(uint64_t base_bytes);  // opens the loaded file for appending
   AofDirectory& directory() { return directory_; }
   const AofDirectory& directory() const { return directory_; }
-  IoError CutLast(const std::string& name, uint64_t bytes);  // truncates the last incremental to `bytes`
+  IoError TruncateLastIncremental(const std::string& name,
+                                  uint64_t bytes);  // truncates the last incremental to `bytes`
 
   // --- Propagated commands
 
-  void Append(const UnitEffects& commands) override { writer_.Append(commands); }  // adds them to the buffer
-  size_t BufferedBytes() const override { return writer_.BufferedBytes(); }          // bytes not yet written
+  void Append(const PropagatedGroup& commands) override { writer_.Append(commands); }  // adds them to the buffer
+  size_t BufferedBytes() const override { return writer_.BufferedBytes(); }            // bytes not yet written
   // Writes this turn's propagated commands to the file. Must be called at the end of each turn, before replies are
   // sent. Then MustStop says whether they may be sent.
   void Flush();            // writes this turn's propagated commands to the file, before replies are sent
@@ -90,7 +91,7 @@ class AppendOnlyFile final : public Journal {  // appendonly yes: decides when t
   const AofWriter& writer() const { return writer_; }
   uint64_t TotalBytes() const { return closed_bytes_ + writer_.FileBytes(); }  // size of all files (aof_current_size)
   uint64_t BaseBytes() const { return base_bytes_; }              // size after the last rewrite (aof_base_size)
-  bool IsRewriting() const;                                          // a child rewrites the file now
+  bool IsRewriting() const;                                       // a child rewrites the file now
   bool IsScheduled() const { return scheduled_; }                 // a rewrite starts after the current child
   int64_t LastRewriteSeconds() const { return last_rewrite_s_; }  // duration; -1: none yet
   int64_t CurrentRewriteSeconds() const;                          // so far; -1: no rewrite runs
@@ -120,13 +121,13 @@ class AppendOnlyFile final : public Journal {  // appendonly yes: decides when t
   RewriteStart StartRewrite();                                           // now, in a child
   // Writes a base file. `reporter` may be null.
   bool WriteBase(const std::string& path, ChildReporter* reporter);  // returns false on failure
-  void RewriteEnded(const ChildEnd& end);                            // called when the child has ended
-  void HandleOutcome(const ChildEnd& end);                                // uses or drops the child's new base
+  void HandleRewriteEnd(const ChildEnd& end);                        // called when the child has ended
+  void HandleOutcome(const ChildEnd& end);                           // uses or drops the child's new base
   void DropTemporaryIncremental();                                   // removes it after the first rewrite failed
-  Step TakeNewBase();                                                // makes the child's file the base in the manifest
+  Step InstallNewBase();                                             // makes the child's file the base in the manifest
   Step RenameInto(const std::string& from, const std::string& to, const char* what);
   void NoteFailure();     // counts a failed rewrite
-  bool IsBackingOff();    // true while failed rewrites delay the next one; updates backoff_
+  bool CheckBackoff();    // true while failed rewrites delay the next one; updates backoff_
   bool HasGrown() const;  // by auto-aof-rewrite-percentage since the last rewrite
 
   const Parts parts_;       // the objects that this one uses
@@ -134,18 +135,18 @@ class AppendOnlyFile final : public Journal {  // appendonly yes: decides when t
   AofWriter writer_;        // writes to the incremental in use
   State state_ = State::kOff;
   bool scheduled_ = false;          // a rewrite starts after the current child
-  bool comes_back_ = false;         // TurnBackOn has failed, and Cron must retry it
+  bool must_turn_back_on_ = false;  // TurnBackOn has failed, and Cron must retry it
   uint64_t closed_bytes_ = 0;       // size of all files except the current incremental
   uint64_t base_bytes_ = 0;         // size of all files after the last rewrite, or of the loaded base
   int64_t rewrite_started_ms_ = 0;  // in Pace time
   int64_t last_rewrite_s_ = -1;     // duration; -1: none yet
   bool last_rewrite_succeeded_ = true;
-  uint32_t parts_since_fork_ = 0;      // number of incrementals that the base of the last rewrite does not contain
-  uint64_t rewrites_ = 0;              // successful ones
-  uint64_t consecutive_failures_ = 0;  // failed rewrites since the last success
-  uint64_t failed_replays_ = 0;        // commands that failed when the file was last loaded
-  uint64_t last_cow_bytes_ = 0;        // copy-on-write memory of the last rewrite
-  Backoff backoff_;                    // delay after failed rewrites
+  uint32_t incrementals_after_base_ = 0;  // number of incrementals that the base of the last rewrite does not contain
+  uint64_t rewrites_ = 0;                 // successful ones
+  uint64_t consecutive_failures_ = 0;     // failed rewrites since the last success
+  uint64_t failed_replays_ = 0;           // commands that failed when the file was last loaded
+  uint64_t last_cow_bytes_ = 0;           // copy-on-write memory of the last rewrite
+  Backoff backoff_;                       // delay after failed rewrites
 };
 
 }  // namespace respite

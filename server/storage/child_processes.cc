@@ -55,7 +55,7 @@ void ChildProcesses::Kill() {
   Poll();
 }
 
-ChildProcesses::Figures ChildProcesses::Survey() const {
+ChildProcesses::Figures ChildProcesses::CurrentFigures() const {
   if (!work_) return {};
   Figures figures{forker_.Progress(), keys_total_};
   if (figures.progress.cow_at_us != 0) {

@@ -37,7 +37,7 @@ class ChildProcesses {  // manages the one child (RDB save, AOF rewrite …) tha
     uint64_t keys_total = 0;  // that the child must save
     int64_t cow_age_s = 0;    // since cow_bytes was measured
   };
-  Figures Survey() const;  // of the current child
+  Figures CurrentFigures() const;  // of the current child
 
  private:
   const Parts parts_;  // the objects that this one uses

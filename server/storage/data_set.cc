@@ -35,7 +35,7 @@ LoadOutcome OpenAppendOnlyFile(const Services& services) {
 
 }  // namespace
 
-LoadOutcome OpenDataSet(const Services& services) {
+LoadOutcome LoadDataAtStartup(const Services& services) {
   if (services.storage.aof.Prepare() == Step::kFailed) return LoadOutcome::kFailed;
   if (services.env.settings.appendonly) return OpenAppendOnlyFile(services);
   if (services.env.settings.starts_empty) return LoadOutcome::kAbsent;

@@ -9,6 +9,6 @@ struct Services;
 
 // After kLoaded the server has its data, and its append-only file is open if appendonly is on. After kAbsent there are
 // no keys. The reason for kFailed is logged. Requires: an empty keyspace.
-LoadOutcome OpenDataSet(const Services& services);  // loads the AOF or RDB file at startup
+LoadOutcome LoadDataAtStartup(const Services& services);  // loads the AOF or RDB file at startup
 
 }  // namespace respite

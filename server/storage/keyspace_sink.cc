@@ -38,18 +38,18 @@ KeyspaceSink::KeyspaceSink(const Services& services, LoadTarget target, const Rd
       target_(target),
       options_(options),
       now_ms_(services.env.clock.WallMs()),
-      load_time_before_ms_(target.libraries.LoadedForMs()) {}
+      load_time_before_ms_(target.libraries.TotalLoadTimeMs()) {}
 
 bool KeyspaceSink::IsExpired(const Entry& entry) const {
   return options_.expired == RdbLoadOptions::Expired::kDrop && entry.IsExpired(now_ms_);
 }
 
-void KeyspaceSink::OnEmptyKey(int /*db*/, Bytes key) {
+void KeyspaceSink::OnEmptyCollection(int /*db*/, Bytes key) {
   if (empty_keys_++ < kEmptyKeysLogged)
     services_.env.log.Notice("rdbLoadObject skipping empty key: " + std::string(key));
 }
 
-void KeyspaceSink::OnUnverified() {
+void KeyspaceSink::OnMissingChecksum() {
   services_.env.log.Notice("RDB file was saved with checksum disabled: no check performed.");
 }
 
@@ -70,7 +70,7 @@ void KeyspaceSink::OnAux(Bytes name, Bytes value, uint64_t /*offset*/) {
   } else if (EqualsIgnoreCase(name, "used-mem")) {
     const auto bytes = static_cast<uint64_t>(std::max<int64_t>(Number(value), 0));
     log.Notice("RDB memory usage when created " + FixedText(static_cast<double>(bytes) / (1 << 20), 2) + " Mb");
-    services_.storage.loading.SetMemoryThen(bytes);
+    services_.storage.loading.SetRdbUsedMemory(bytes);
   } else if (EqualsIgnoreCase(name, "aof-preamble")) {
     if (Number(value) != 0) log.Notice("RDB has an AOF tail");
   } else if (EqualsIgnoreCase(name, "aof-base")) {
@@ -98,7 +98,7 @@ Result<Done> KeyspaceSink::OnEntries(int db, std::span<RdbEntry> entries) {
   for (RdbEntry& loaded : entries) {
     if (IsExpired(*loaded.entry)) {
       services_.storage.loading.CountKeys(0, 1);
-      services_.storage.loading.NoteLeftOut(db, loaded.entry->Key());
+      services_.storage.loading.NoteSkippedExpiredKey(db, loaded.entry->Key());
       loaded.entry.reset();
     } else {
       SetUsage(loaded);
@@ -124,9 +124,9 @@ void KeyspaceSink::Insert(Database& data, EntryPtr entry) const {
 
 void KeyspaceSink::SetUsage(RdbEntry& loaded) const {
   if (services_.data.dataset.usage.IsLfu()) {
-    if (loaded.frequency) loaded.entry->SetAccess(KeyUsage::OfFrequency(*loaded.frequency, now_ms_));
+    if (loaded.frequency) loaded.entry->SetAccess(KeyUsage::BitsForFrequency(*loaded.frequency, now_ms_));
   } else if (loaded.idle_s) {
-    loaded.entry->SetAccess(KeyUsage::OfIdle(static_cast<int64_t>(*loaded.idle_s), now_ms_));
+    loaded.entry->SetAccess(KeyUsage::BitsForIdleTime(static_cast<int64_t>(*loaded.idle_s), now_ms_));
   }
 }
 
@@ -134,7 +134,7 @@ Result<Done> KeyspaceSink::OnLibrary(Bytes code) {
   const auto existing = options_.duplicates == RdbLoadOptions::Duplicates::kReplace
                             ? FunctionLibraries::OnExisting::kReplace
                             : FunctionLibraries::OnExisting::kRefuse;
-  const int64_t loaded_for_ms = target_.libraries.LoadedForMs() - load_time_before_ms_;
+  const int64_t loaded_for_ms = target_.libraries.TotalLoadTimeMs() - load_time_before_ms_;
   if (options_.origin == RdbLoadOptions::Origin::kPrimary && loaded_for_ms > kAllLibrariesMs) {
     services_.env.log.Warning("Failed loading library: the libraries before it took too long together");
     return Failure("the function libraries take too long");
@@ -176,7 +176,7 @@ void KeyspaceSink::LogLoaded() const {
   services_.env.log.Notice(line + ".");
 }
 
-RdbReadOptions LoadReadOptions(const Services& services) {
+RdbReadOptions MakeRdbReadOptions(const Services& services) {
   const Settings& settings = services.env.settings;
   RdbReadOptions options{.limits = services.data.dataset.limits};
   options.hash_key = services.data.dataset.keyspace[0].hash_key();

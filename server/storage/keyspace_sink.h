@@ -38,21 +38,21 @@ class KeyspaceSink final : public RdbSink {  // puts keys and functions of an RD
  public:
   KeyspaceSink(const Services& services, LoadTarget target, const RdbLoadOptions& options);
 
-  bool Stopped() const { return stopped_; }  // the server must stop
-  void LogLoaded() const;                    // the results of the loading
+  bool MustServerStop() const { return stopped_; }  // the server must stop
+  void LogLoaded() const;                           // the results of the loading
   // Logs why the loading has failed. `place` is a text such as "the file dump.rdb".
   void LogFailure(const RdbFailure& failure, const std::string& place) const;  // `place`: "the file dump.rdb"
 
-  void OnAux(Bytes name, Bytes value, uint64_t offset) override;   // an auxiliary field such as redis-ver
-  void OnResize(int db, uint64_t keys, uint64_t timed) override {  // `timed`: keys with a deadline
+  void OnAux(Bytes name, Bytes value, uint64_t offset) override;           // an auxiliary field such as redis-ver
+  void OnResizeDatabase(int db, uint64_t keys, uint64_t timed) override {  // `timed`: keys with a deadline
     target_.keyspace[db].Reserve(keys, timed);
   }
   Result<Done> OnEntries(int db, std::span<RdbEntry> entries) override;
   Result<Done> OnLibrary(Bytes code) override;
 
-  void OnEmptyKey(int db, Bytes key) override;        // counts and skips it
-  void OnUnverified() override;                       // the RDB has no checksum
-  Result<Done> OnProgress(uint64_t offset) override;  // fails if the server must stop
+  void OnEmptyCollection(int db, Bytes key) override;  // counts and skips it
+  void OnMissingChecksum() override;                   // the RDB has no checksum
+  Result<Done> OnProgress(uint64_t offset) override;   // fails if the server must stop
 
  private:
   bool IsExpired(const Entry& entry) const;           // false if expired keys are kept
@@ -61,13 +61,13 @@ class KeyspaceSink final : public RdbSink {  // puts keys and functions of an RD
 
   const Services& services_;
   const LoadTarget target_;
-  const RdbLoadOptions options_;  // how to load
-  const int64_t now_ms_;          // UNIX time at the beginning
-  const int64_t load_time_before_ms_;   // total loading time of libraries before this RDB
-  bool stopped_ = false;          // the server must stop
-  uint64_t empty_keys_ = 0;       // skipped
+  const RdbLoadOptions options_;       // how to load
+  const int64_t now_ms_;               // UNIX time at the beginning
+  const int64_t load_time_before_ms_;  // total loading time of libraries before this RDB
+  bool stopped_ = false;               // the server must stop
+  uint64_t empty_keys_ = 0;            // skipped
 };
 
-RdbReadOptions LoadReadOptions(const Services& services);  // as the settings say
+RdbReadOptions MakeRdbReadOptions(const Services& services);  // as the settings say
 
 }  // namespace respite

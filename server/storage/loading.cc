@@ -29,8 +29,8 @@ void Loading::Begin(uint64_t total_bytes, ServerPhase::Load how, const Session* 
   next_log_ms_ = start_ms_ + kLogProgressEveryMs;
   total_bytes_ = total_bytes;
   file_history_ = {};
-  left_out_.clear();
-  loaded_bytes_ = memory_then_bytes_ = keys_loaded_ = keys_expired_ = 0;
+  skipped_expired_keys_.clear();
+  loaded_bytes_ = rdb_used_mem_bytes_ = keys_loaded_ = keys_expired_ = 0;
 }
 
 void Loading::End() { parts_.env.phase.EndLoading(); }
@@ -61,7 +61,7 @@ void Loading::LogProgress() {
   const double elapsed_s = static_cast<double>(now_ms - start_ms_) / 1000;
   std::string line = "Loading: ";
   if (total_bytes_ != 0) {
-    const Figures figures = Survey();
+    const Figures figures = CurrentFigures();
     StrAppend(line, FixedText(figures.loaded_percent, 1), " %, ", MegabytesText(loaded_bytes_), " of ",
               MegabytesText(total_bytes_), " MB, about ", figures.eta_s, " s left");
   } else {
@@ -78,8 +78,8 @@ void Loading::SlowDown() {
   if (parts_.env.settings.key_load_delay != 0) DebugDelay(parts_.env.settings.key_load_delay, delays_);
 }
 
-Loading::Figures Loading::Survey() const {
-  Figures figures{start_s_, total_bytes_, memory_then_bytes_, loaded_bytes_, 0, 1};
+Loading::Figures Loading::CurrentFigures() const {
+  Figures figures{start_s_, total_bytes_, rdb_used_mem_bytes_, loaded_bytes_, 0, 1};
   const int64_t elapsed_s = (parts_.env.pace.NowMs() - start_ms_) / 1000;
   const uint64_t left = total_bytes_ - std::min(total_bytes_, loaded_bytes_);
   if (total_bytes_ != 0) {

@@ -34,8 +34,8 @@ class Loading {  // the state of a server that loads its data
   // this client until End.
   void Begin(uint64_t total_bytes, ServerPhase::Load how = ServerPhase::Load::kInTurn, const Session* holder = nullptr);
   void End();
-  bool IsActive() const;   // the server loads data now
-  bool IsAsync() const;  // clients are served the old data meanwhile
+  bool IsActive() const;  // the server loads data now
+  bool IsAsync() const;   // clients are served the old data meanwhile
 
   enum class Order : uint8_t { kContinue, kStop };
   // Reports the bytes loaded so far. Must be called every loading-process-events-interval-bytes. If the whole load
@@ -46,8 +46,8 @@ class Loading {  // the state of a server that loads its data
   void SlowDown();  // delays as key-load-delay says, after each key or command
 
   // Sets the memory usage stored in the file (INFO loading_rdb_used_mem).
-  void SetMemoryThen(uint64_t bytes) {  // used memory when the file was written (INFO loading_rdb_used_mem)
-    memory_then_bytes_ = bytes;
+  void SetRdbUsedMemory(uint64_t bytes) {  // used memory when the file was written (INFO loading_rdb_used_mem)
+    rdb_used_mem_bytes_ = bytes;
   }
   struct FileHistory {      // the replication history that the file names (repl-id, repl-offset), if any
     std::string id;         // empty: none
@@ -58,27 +58,28 @@ class Loading {  // the state of a server that loads its data
     }
   };
   FileHistory& file_history() { return file_history_; }
-  void NoteLeftOut(int db, Bytes key) {  // an expired key was not loaded, but replicas of the file's history have it
-    if (file_history_.IsWhole()) left_out_.emplace_back(db, key);
+  void NoteSkippedExpiredKey(int db,
+                             Bytes key) {  // an expired key was not loaded, but replicas of the file's history have it
+    if (file_history_.IsWhole()) skipped_expired_keys_.emplace_back(db, key);
   }
-  std::vector<std::pair<int, std::string>> TakeLeftOut() {  // expired keys not loaded
-    return std::exchange(left_out_, {});
+  std::vector<std::pair<int, std::string>> TakeSkippedExpiredKeys() {  // expired keys not loaded
+    return std::exchange(skipped_expired_keys_, {});
   }
   void CountKeys(uint64_t loaded, uint64_t expired) {  // adds to the statistics
     keys_loaded_ += loaded;
     keys_expired_ += expired;
   }
 
-  struct Figures {               // of the loading, for INFO
-    int64_t start_s;             // UNIX time
-    uint64_t total_bytes;        // of the files
-    uint64_t memory_then_bytes;  // used memory when the file was written
-    uint64_t loaded_bytes;       // so far
-    double loaded_percent;       // of total_bytes
+  struct Figures {                // of the loading, for INFO
+    int64_t start_s;              // UNIX time
+    uint64_t total_bytes;         // of the files
+    uint64_t rdb_used_mem_bytes;  // used memory when the file was written
+    uint64_t loaded_bytes;        // so far
+    double loaded_percent;        // of total_bytes
     int64_t eta_s;
   };
   // Returns the progress of the loading, for INFO. Requires: IsActive().
-  Figures Survey() const;  // requires that a loading runs
+  Figures CurrentFigures() const;  // requires that a loading runs
   // Counts of the current loading, or otherwise of the last one.
   uint64_t KeysLoaded() const { return keys_loaded_; }    // by the current or last loading
   uint64_t KeysExpired() const { return keys_expired_; }  // not loaded because they had expired
@@ -86,19 +87,19 @@ class Loading {  // the state of a server that loads its data
  private:
   void LogProgress();  // every few seconds
 
-  const Parts parts_;                                  // the objects that this one uses
-  int64_t start_s_ = 0;                                // UNIX time
-  int64_t start_ms_ = 0;                               // in Pace time
-  int64_t next_log_ms_ = 0;                            // in Pace time
-  uint64_t total_bytes_ = 0;                           // of the files
-  uint64_t loaded_bytes_ = 0;                          // so far
-  uint64_t memory_then_bytes_ = 0;                     // used memory when the file was written
-  uint64_t keys_loaded_ = 0;                           // by the current or last loading
-  uint64_t keys_expired_ = 0;                          // not loaded because they had expired
-  unsigned delays_ = 0;                                // number of calls of DebugDelay
-  FileHistory file_history_;                           // the replication history that the file names
-  std::function<void()> advances_ = [] {};             // called by each Advance
-  std::vector<std::pair<int, std::string>> left_out_;  // expired keys not loaded
+  const Parts parts_;                                              // the objects that this one uses
+  int64_t start_s_ = 0;                                            // UNIX time
+  int64_t start_ms_ = 0;                                           // in Pace time
+  int64_t next_log_ms_ = 0;                                        // in Pace time
+  uint64_t total_bytes_ = 0;                                       // of the files
+  uint64_t loaded_bytes_ = 0;                                      // so far
+  uint64_t rdb_used_mem_bytes_ = 0;                                // used memory when the file was written
+  uint64_t keys_loaded_ = 0;                                       // by the current or last loading
+  uint64_t keys_expired_ = 0;                                      // not loaded because they had expired
+  unsigned delays_ = 0;                                            // number of calls of DebugDelay
+  FileHistory file_history_;                                       // the replication history that the file names
+  std::function<void()> advances_ = [] {};                         // called by each Advance
+  std::vector<std::pair<int, std::string>> skipped_expired_keys_;  // expired keys not loaded
 };
 
 }  // namespace respite

@@ -26,9 +26,9 @@ RdbUsage UsageFor(const Settings& settings, const KeyUsage& access) {
 
 }  // namespace
 
-RdbSource RdbContents::Source(RdbPurpose purpose) const {
-  RdbSource source{parts_.keyspace, {}, {}};
-  if (purpose == RdbPurpose::kFunctions) source.keys = RdbSource::Keys::kNone;
+RdbContent RdbContents::Source(RdbPurpose purpose) const {
+  RdbContent source{parts_.keyspace, {}, {}};
+  if (purpose == RdbPurpose::kFunctions) source.keys = RdbContent::Keys::kNone;
   for (const auto& [name, library] : parts_.function_libraries.All()) source.libraries.push_back(library->code);
   source.aux = {{"redis-ver", std::string(kRedisVersion)},
                 {"redis-bits", "64"},

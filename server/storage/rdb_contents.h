@@ -31,8 +31,8 @@ class RdbContents {  // what an RDB file contains, and its format, as the direct
   };
   explicit RdbContents(const Parts& parts) : parts_(parts) {}
 
-  RdbSource Source(RdbPurpose purpose) const;  // the keys, functions and metadata to save
-  RdbSaveOptions Options() const;              // format and fsync, as the directives say
+  RdbContent Source(RdbPurpose purpose) const;  // the keys, functions and metadata to save
+  RdbSaveOptions Options() const;               // format and fsync, as the directives say
   // Returns false while a replica lacks its primary's data. The existing file is then better than the current data,
   // which may be empty or only what clients of a writable replica wrote. So only an operator's command saves.
   bool IsWorthSaving() const;  // false while a replica lacks its primary's data

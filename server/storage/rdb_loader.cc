@@ -15,15 +15,15 @@
 
 namespace respite {
 
-RdbLoadEnd LoadRdb(const Services& services, File& file, const std::string& name, uint64_t offset,
-                   const RdbLoadOptions& options) {
+RdbLoadResult LoadRdb(const Services& services, File& file, const std::string& name, uint64_t offset,
+                      const RdbLoadOptions& options) {
   KeyspaceSink sink(services, {services.data.dataset.keyspace, services.execution.function_libraries}, options);
-  const auto end = ReadRdb(file, offset, LoadReadOptions(services), sink);
-  if (sink.Stopped()) return {LoadOutcome::kStopped, offset};
+  const auto end = ReadRdb(file, offset, MakeRdbReadOptions(services), sink);
+  if (sink.MustServerStop()) return {LoadOutcome::kStopped, offset};
   if (!end) {
     sink.LogFailure(end.error(), "the file " + name);
-    const auto head = offset == 0 ? ReadFileHead(file) : FileHead{.kind = FileHead::Kind::kRdb};
-    if (head && head.value().kind != FileHead::Kind::kRdb) {
+    const auto head = offset == 0 ? DetectFileFormat(file) : FileFormat{.kind = FileFormat::Kind::kRdb};
+    if (head && head.value().kind != FileFormat::Kind::kRdb) {
       services.env.log.Warning("The file " + name + " is " + head.value().what + ".");
     }
     return {LoadOutcome::kFailed, offset, end.error().text};
@@ -32,8 +32,8 @@ RdbLoadEnd LoadRdb(const Services& services, File& file, const std::string& name
   return {LoadOutcome::kLoaded, end.value()};
 }
 
-RdbLoadEnd LoadRdbFile(const Services& services, const std::string& path, const RdbLoadOptions& options,
-                       const Session* holder) {
+RdbLoadResult LoadRdbFile(const Services& services, const std::string& path, const RdbLoadOptions& options,
+                          const Session* holder) {
   auto file = services.env.files.Open(path, FileSystem::Mode::kRead);
   if (!file) {
     if (file.error() == ENOENT) return {LoadOutcome::kAbsent, 0};
@@ -43,7 +43,7 @@ RdbLoadEnd LoadRdbFile(const Services& services, const std::string& path, const 
   }
   const auto size = file.value()->Size();
   services.storage.loading.Begin(size ? size.value() : 0, ServerPhase::Load::kInTurn, holder);
-  RdbLoadEnd end = LoadRdb(services, *file.value(), path, 0, options);
+  RdbLoadResult end = LoadRdb(services, *file.value(), path, 0, options);
   services.storage.loading.End();
   return end;
 }

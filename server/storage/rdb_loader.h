@@ -19,7 +19,7 @@ enum class LoadOutcome : uint8_t {
   kStopped,  // the server must stop
 };
 
-struct RdbLoadEnd {  // the result of loading an RDB
+struct RdbLoadResult {  // the result of loading an RDB
   LoadOutcome outcome;
   uint64_t offset;           // of the first byte after the RDB
   std::string failure = {};  // the reason for kFailed
@@ -27,12 +27,12 @@ struct RdbLoadEnd {  // the result of loading an RDB
 
 // Loads the RDB in `file` from `offset` on. `name` is for the log. Requires: loading().IsActive(). After a failure the
 // keys loaded before it remain.
-RdbLoadEnd LoadRdb(const Services& services, File& file, const std::string& name, uint64_t offset,
-                   const RdbLoadOptions& options);
+RdbLoadResult LoadRdb(const Services& services, File& file, const std::string& name, uint64_t offset,
+                      const RdbLoadOptions& options);
 
 // Loads the RDB file at `path`. Logs why it cannot be opened.
-RdbLoadEnd LoadRdbFile(const Services& services, const std::string& path, const RdbLoadOptions& options,
-                       const Session* holder = nullptr);
+RdbLoadResult LoadRdbFile(const Services& services, const std::string& path, const RdbLoadOptions& options,
+                          const Session* holder = nullptr);
 
 // Loads the dump file of the server. `holder` is passed to Loading::Begin.
 LoadOutcome LoadDump(const Services& services, const RdbLoadOptions& options, const Session* holder = nullptr);

@@ -22,7 +22,7 @@ namespace respite {
 Shutdown::Outcome Shutdown::Begin(uint32_t flags) {
   parts_.env.log.Notice("User requested shutdown...");
   TellStatus("");
-  if (MustWait(flags)) {
+  if (MustWaitForReplicas(flags)) {
     if (!delayed_) DelayForReplicas(flags);
     return Outcome::kWaiting;
   }
@@ -30,17 +30,16 @@ Shutdown::Outcome Shutdown::Begin(uint32_t flags) {
   return End(flags);
 }
 
-bool Shutdown::MustWait(uint32_t flags) const {
-  const bool is_urgent = (flags & kShutdownNow) != 0 || parts_.loading.IsActive() || parts_.env.phase.HasLateScript();
-  return !is_urgent && parts_.env.settings.shutdown_timeout != 0 && followers_ != nullptr &&
-         !followers_->HaveEverything();
+bool Shutdown::MustWaitForReplicas(uint32_t flags) const {
+  const bool is_urgent = (flags & kShutdownNow) != 0 || parts_.loading.IsActive() || parts_.env.phase.HasBusyScript();
+  return !is_urgent && parts_.env.settings.shutdown_timeout != 0 && followers_ != nullptr && !followers_->AreCaughtUp();
 }
 
 void Shutdown::DelayForReplicas(uint32_t flags) {
   parts_.env.log.Notice("Waiting for replicas before shutting down.");
   delayed_ = {flags, parts_.env.pace.NowMs() + int64_t{parts_.env.settings.shutdown_timeout} * 1000};
   parts_.pause.PauseWrites(Pause::kShutdown);
-  followers_->AskForEverything();
+  followers_->RequestAcknowledgements();
 }
 
 std::optional<int64_t> Shutdown::MillisecondsLeft() const {
@@ -49,17 +48,17 @@ std::optional<int64_t> Shutdown::MillisecondsLeft() const {
 }
 
 void Shutdown::FinishShutdownIfReady() {
-  if (!followers_->HaveEverything() && parts_.env.pace.NowMs() < delayed_->deadline_ms) return;
-  if (signal_ != 0 && WaitsForFirstRewrite(delayed_->flags)) return;
+  if (!followers_->AreCaughtUp() && parts_.env.pace.NowMs() < delayed_->deadline_ms) return;
+  if (signal_ != 0 && StartFirstRewriteIfNeeded(delayed_->flags)) return;
   const uint32_t flags = std::exchange(delayed_, std::nullopt)->flags;
   parts_.pause.ResumeWrites(Pause::kShutdown);
   if (End(flags) == Outcome::kStopping) return;
-  AnswerWaiting();
+  AnswerWaitingClients();
   HandleCancellation();
 }
 
 Shutdown::Outcome Shutdown::End(uint32_t flags) {
-  if (followers_ != nullptr) followers_->LogLag();
+  if (followers_ != nullptr) followers_->LogLaggingReplicas();
   // An incompletely loaded keyspace must not replace the complete file.
   if (parts_.loading.IsActive()) flags = (flags & ~kShutdownSave) | kShutdownNoSave;
   const Outcome outcome = SaveBeforeExit(flags);
@@ -72,7 +71,7 @@ Shutdown::Outcome Shutdown::End(uint32_t flags) {
   return outcome;
 }
 
-void Shutdown::AnswerWaiting() {
+void Shutdown::AnswerWaitingClients() {
   for (const uint64_t id : std::exchange(waiting_, {})) {
     Session* session = parts_.clients.Find(id);
     if (session != nullptr && session->blocked_client != nullptr)
@@ -80,7 +79,7 @@ void Shutdown::AnswerWaiting() {
   }
 }
 
-void Shutdown::Signalled(int signal) {
+void Shutdown::HandleSignal(int signal) {
   signal_ = signal;
   Continue();
 }
@@ -91,37 +90,37 @@ void Shutdown::Continue() {
   if (signal_ == 0) return;
   const Settings& settings = parts_.env.settings;
   const uint32_t flags = signal_ == SIGINT ? settings.shutdown_on_sigint : settings.shutdown_on_sigterm;
-  const bool waits =
-      parts_.env.debug.pause_cron || (parts_.env.phase.HasLateScript() && MustSave(flags)) || WaitsForFirstRewrite(flags);
+  const bool waits = parts_.env.debug.pause_cron || (parts_.env.phase.HasBusyScript() && MustSave(flags)) ||
+                     StartFirstRewriteIfNeeded(flags);
   if (!waits && Begin(flags) == Outcome::kFailed) HandleCancellation();
 }
 
 // Starts the first rewrite if it does not run yet, and kills a snapshot child. Returns whether the shutdown must wait
 // for it. Without its base the append-only file has no data, and a service manager sends SIGTERM only once. If the
 // rewrite fails, Begin refuses, as it does when it cannot save.
-bool Shutdown::WaitsForFirstRewrite(uint32_t flags) {
+bool Shutdown::StartFirstRewriteIfNeeded(uint32_t flags) {
   AppendOnlyFile& aof = parts_.aof;
   const bool is_needed = aof.state() == AppendOnlyFile::State::kAwaitsBase && (flags & kShutdownForce) == 0;
   if (!is_needed) {
-    base_wait_.reset();
+    failures_before_wait_.reset();
     return false;
   }
-  if (!base_wait_) {
+  if (!failures_before_wait_) {
     parts_.env.log.Warning("Writing initial AOF, will exit when it is done.");
     TellStatus("Writing initial AOF");
     if (parts_.child_processes.Does(ChildWork::kSnapshot)) parts_.child_processes.Kill();
     if (aof.Rewrite() == AppendOnlyFile::RewriteStart::kFailed) return false;
-    base_wait_ = aof.ConsecutiveFailures();
+    failures_before_wait_ = aof.ConsecutiveFailures();
   }
-  const bool has_failed = aof.ConsecutiveFailures() != *base_wait_;
-  if (has_failed) base_wait_.reset();
+  const bool has_failed = aof.ConsecutiveFailures() != *failures_before_wait_;
+  if (has_failed) failures_before_wait_.reset();
   return !has_failed;
 }
 
 bool Shutdown::Abort() {
   if (signal_ == 0 && !delayed_) return false;
   if (std::exchange(delayed_, std::nullopt)) parts_.pause.ResumeWrites(Pause::kShutdown);
-  AnswerWaiting();
+  AnswerWaitingClients();
   HandleCancellation();
   parts_.env.log.Notice("Shutdown manually aborted.");
   return true;
@@ -129,12 +128,12 @@ bool Shutdown::Abort() {
 
 void Shutdown::HandleCancellation() {
   signal_ = 0;
-  base_wait_.reset();
+  failures_before_wait_.reset();
   if (on_cancelled_) on_cancelled_();
 }
 
 bool Shutdown::MustSave(uint32_t flags) const {
-  if (never_saves_) return false;
+  if (must_never_save_) return false;
   if ((flags & kShutdownSave) != 0) return true;
   return !parts_.env.settings.save.empty() && (flags & kShutdownNoSave) == 0;
 }
@@ -145,11 +144,11 @@ Shutdown::Outcome Shutdown::SaveBeforeExit(uint32_t flags) {
     parts_.env.log.Warning("There is a child saving an .rdb. Killing it!");
     child_processes.Kill();
   }
-  if (FinishJournal(flags) == Outcome::kFailed) return Outcome::kFailed;
+  if (SyncAppendOnlyFile(flags) == Outcome::kFailed) return Outcome::kFailed;
   if (!MustSave(flags)) return Outcome::kStopping;
   // The flags of a signal are a standing setting (shutdown-on-sigterm), not an operator's order for this data.
   const bool is_requested = (flags & kShutdownSave) != 0 && signal_ == 0;
-  if (parts_.snapshots.GivesWay() && !is_requested) {
+  if (parts_.snapshots.LeavesDumpToOtherServer() && !is_requested) {
     parts_.env.log.Warning("Nothing is saved: " + parts_.env.settings.dbfilename + " is left to another server.");
     return Outcome::kStopping;
   }
@@ -162,11 +161,11 @@ Shutdown::Outcome Shutdown::SaveBeforeExit(uint32_t flags) {
   TellStatus("Saving the final RDB snapshot");
   if (parts_.snapshots.Save() == Snapshots::Outcome::kDone) return Outcome::kStopping;
   // Save may be the first call that detects the other server.
-  if (parts_.snapshots.GivesWay() && !is_requested) return Outcome::kStopping;
+  if (parts_.snapshots.LeavesDumpToOtherServer() && !is_requested) return Outcome::kStopping;
   return Refuse(flags, "Error trying to save the DB");
 }
 
-Shutdown::Outcome Shutdown::FinishJournal(uint32_t flags) {
+Shutdown::Outcome Shutdown::SyncAppendOnlyFile(uint32_t flags) {
   AppendOnlyFile& aof = parts_.aof;
   if (aof.state() == AppendOnlyFile::State::kAwaitsBase) {
     if (Refuse(flags, "Writing initial AOF") == Outcome::kFailed) return Outcome::kFailed;

@@ -74,7 +74,7 @@ Snapshots::Outcome Snapshots::Save() {
   return Outcome::kDone;
 }
 
-Snapshots::Outcome Snapshots::StartBackground() {
+Snapshots::Outcome Snapshots::StartBackgroundSave() {
   ++saves_;
   last_try_ms_ = started_ms_ = parts_.env.pace.NowMs();
   changes_before_ = parts_.keyspace_stats.dirty;
@@ -149,7 +149,7 @@ bool Snapshots::Lock(const std::string& path) {
     if (is_dump && lock_) owned_dump_ = DumpPath();
     return true;
   }
-  if (is_dump && owned_dump_ != DumpPath()) left_dump_ = DumpPath();
+  if (is_dump && owned_dump_ != DumpPath()) dump_left_to_other_ = DumpPath();
   parts_.env.log.Warning("The RDB file " + path + " in " + parts_.env.settings.folder->Path() +
                          " belongs to another server that runs. It is not overwritten.");
   return false;
@@ -159,9 +159,9 @@ std::string Snapshots::DumpPath() const {
   return parts_.env.settings.folder->Path() + '/' + parts_.env.settings.dbfilename;
 }
 
-bool Snapshots::GivesWay() const {
-  return !left_dump_.empty() && std::ranges::equal(parts_.env.settings.save, kDefaultSavePoints) &&
-         left_dump_ == DumpPath();
+bool Snapshots::LeavesDumpToOtherServer() const {
+  return !dump_left_to_other_.empty() && std::ranges::equal(parts_.env.settings.save, kDefaultSavePoints) &&
+         dump_left_to_other_ == DumpPath();
 }
 
 void Snapshots::NoteSaved(uint64_t changes, const std::string& path) {
@@ -172,7 +172,7 @@ void Snapshots::NoteSaved(uint64_t changes, const std::string& path) {
   last_outcome_ = Outcome::kDone;
   if (path != parts_.env.settings.dbfilename) return;
   owned_dump_ = DumpPath();
-  left_dump_.clear();
+  dump_left_to_other_.clear();
   Lock(path);  // saving created a new file
 }
 
@@ -246,23 +246,23 @@ void Snapshots::SaveFlushed() {
   if (!IsRunning()) Save();
 }
 
-bool Snapshots::StopsWrites() const {
+bool Snapshots::MustRefuseWrites() const {
   const Settings& settings = parts_.env.settings;
   return last_outcome_ == Outcome::kFailed && settings.stop_writes_on_bgsave_error && !settings.save.empty() &&
-         !GivesWay();
+         !LeavesDumpToOtherServer();
 }
 
 bool Snapshots::IsWorthSaving() const { return parts_.contents.IsWorthSaving(); }
 
-bool Snapshots::MayTryAgain() const {
+bool Snapshots::MayRetrySave() const {
   if (last_outcome_ == Outcome::kDone || !last_try_ms_) return true;
   return parts_.env.pace.NowMs() - *last_try_ms_ > kTryAgainAfterMs;
 }
 
 void Snapshots::Cron() {
-  if (parts_.child_processes.Busy() || parts_.loading.IsActive() || !MayTryAgain()) return;
+  if (parts_.child_processes.Busy() || parts_.loading.IsActive() || !MayRetrySave()) return;
   if (!scheduled_) return SaveIfDue();
-  if (StartBackground() == Outcome::kDone) scheduled_ = false;
+  if (StartBackgroundSave() == Outcome::kDone) scheduled_ = false;
 }
 
 void Snapshots::SaveIfDue() {
@@ -271,27 +271,27 @@ void Snapshots::SaveIfDue() {
   for (const SavePoint& point : parts_.env.settings.save) {
     // Redis: compares whole seconds and saves a second later. Respite saves as soon as the time has passed.
     if (changes < static_cast<uint64_t>(point.changes) || elapsed_ms <= point.seconds * 1000) continue;
-    if (GivesWay() || !parts_.contents.IsWorthSaving()) return;
+    if (LeavesDumpToOtherServer() || !parts_.contents.IsWorthSaving()) return;
     parts_.env.log.Notice(StrCat(point.changes, " changes in ", point.seconds, " seconds. Saving..."));
-    StartBackground();
+    StartBackgroundSave();
     return;
   }
 }
 
 std::optional<std::string> Snapshots::LockDumpAtStartup() {
   const Settings& settings = parts_.env.settings;
-  if (!settings.save.empty() && !Lock(settings.dbfilename) && !GivesWay()) {
+  if (!settings.save.empty() && !Lock(settings.dbfilename) && !LeavesDumpToOtherServer()) {
     return "Another server already saves to " + settings.dbfilename + " in " + parts_.env.settings.folder->Path() +
            ": give this one another dir or dbfilename, or no save points.";
   }
-  if (GivesWay()) {
+  if (LeavesDumpToOtherServer()) {
     parts_.env.log.Warning("Nothing is saved: give this server another dir or dbfilename");
   }
-  RemoveLeftovers();
+  RemoveTemporaryFiles();
   return std::nullopt;
 }
 
-void Snapshots::RemoveLeftovers() {
+void Snapshots::RemoveTemporaryFiles() {
   FileSystem& files = parts_.files;
   const auto names = files.List(".");
   if (!names) return;
@@ -303,7 +303,7 @@ void Snapshots::RemoveLeftovers() {
   }
 }
 
-Snapshots::Figures Snapshots::Survey() const {
+Snapshots::Figures Snapshots::CurrentFigures() const {
   const int64_t running_s = (parts_.env.pace.NowMs() - started_ms_) / 1000;
   return {last_save_wall_s_, last_outcome_, last_duration_s_, IsRunning() ? running_s : -1, saves_, last_cow_bytes_};
 }

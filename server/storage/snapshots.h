@@ -39,7 +39,7 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
   bool IsWorthSaving() const;  // false while a replica lacks its primary's data
   // Writes a snapshot while all clients wait. Errors are logged. Requires: no snapshot is running. Cost: O(data set).
   Outcome Save();
-  Outcome StartBackground();           // starts a child that writes a snapshot; requires that no child runs
+  Outcome StartBackgroundSave();       // starts a child that writes a snapshot; requires that no child runs
   std::string BackgroundPath() const;  // file of the last background save, even if dbfilename has changed since
   // Makes a finished snapshot of the primary the dump file. Returns false on failure, which is logged.
   bool InstallAsDump(const std::string& path);  // makes a primary's finished snapshot the dump file
@@ -51,7 +51,7 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
   void Schedule() { scheduled_ = true; }  // a background save starts as soon as no other child runs
   // Drops a scheduled BGSAVE, because the data for which it was requested is lost.
   void Unschedule() { scheduled_ = false; }  // ends Schedule
-  bool IsRunning() const;                      // a child writes a snapshot now
+  bool IsRunning() const;                    // a child writes a snapshot now
   // Stops a running background save, or otherwise cancels a scheduled one. Returns which of the two it did.
   enum class Cancelled : uint8_t { kNone, kRunning, kScheduled };
   Cancelled Cancel();  // BGSAVE CANCEL
@@ -61,22 +61,22 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
   void Cron();
   // FLUSHALL: stops a running snapshot, which is obsolete. With save points the empty data set is saved at the end of
   // the turn, when the transaction with the flush has ended.
-  void HandleFlushAll();   // FLUSHALL: stops a running snapshot, and saves the empty data later
-  void EndTurn() {  // saves the empty data after FLUSHALL
+  void HandleFlushAll();  // FLUSHALL: stops a running snapshot, and saves the empty data later
+  void EndTurn() {        // saves the empty data after FLUSHALL
     if (save_due_) SaveFlushed();
   }
 
-  bool StopsWrites() const;  // writes are refused (MISCONF), because the last snapshot failed
+  bool MustRefuseWrites() const;  // writes are refused (MISCONF), because the last snapshot failed
 
   // Locks the RDB file if there are save points, and removes temporary files of processes that no longer exist. Called
   // at startup, before loading. Returns an error text if the server must not start. With the default save points a
-  // failed lock is no error: the server starts, but does not save (see GivesWay).
+  // failed lock is no error: the server starts, but does not save (see LeavesDumpToOtherServer).
   std::optional<std::string> LockDumpAtStartup();  // returns an error text if the server must not start
   // Returns whether this server leaves the dump to another server. It does so if it has Redis' default save points, has
   // never loaded or written this dump, and has found it locked. It then saves only on request, for example by SAVE; a
   // successful save ends this state. In Redis the last server overwrites the dump. As in Redis, servers that share a
   // folder and have no save directive must accept writes, start and stop.
-  bool GivesWay() const;  // does not save, because another server has locked the dump
+  bool LeavesDumpToOtherServer() const;  // does not save, because another server has locked the dump
 
   void ResetStats() { saves_ = 0; }  // CONFIG RESETSTAT
 
@@ -88,31 +88,31 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
     uint64_t saves;              // since the start or CONFIG RESETSTAT
     uint64_t last_cow_bytes;     // copy-on-write memory of the last background save
   };
-  Figures Survey() const;  // the present values
+  Figures CurrentFigures() const;  // the present values
 
  private:
   bool Write(const std::string& path, ChildReporter* reporter);                // a temporary file, renamed to `path`
   bool WriteTemporary(const std::string& temporary, ChildReporter* reporter);  // returns false on failure
   // Returns whether this server may write the dump `path`.
   bool Lock(const std::string& path);
-  std::string DumpPath() const;                           // full path of `dbfilename`
+  std::string DumpPath() const;                               // full path of `dbfilename`
   void NoteSaved(uint64_t changes, const std::string& path);  // a save has succeeded
-  void HandleChildEnd(const ChildEnd& end);                        // called when the child of a background save has ended
-  void NoteOutcome(const ChildEnd& end);                  // logs and stores the child's outcome
+  void HandleChildEnd(const ChildEnd& end);                   // called when the child of a background save has ended
+  void NoteOutcome(const ChildEnd& end);                      // logs and stores the child's outcome
   void RemoveSyncFile(const std::string& path);
-  void SaveFlushed();        // after FLUSHALL
-  bool MayTryAgain() const;  // the last save succeeded, or some seconds have passed
-  void SaveIfDue();          // if a save point requires it
-  void RemoveLeftovers();    // temporary files of processes that no longer exist
+  void SaveFlushed();           // after FLUSHALL
+  bool MayRetrySave() const;    // the last save succeeded, or some seconds have passed
+  void SaveIfDue();             // if a save point requires it
+  void RemoveTemporaryFiles();  // temporary files of processes that no longer exist
 
   const Parts parts_;  // the objects that this one uses
   std::unique_ptr<File> lock_;
-  std::string owned_dump_;         // full path of the dump that this server has locked or written; may be empty
-  std::string left_dump_;          // full path of the dump that this server leaves to another server; may be empty
-  std::string background_folder_;  // directory when the last background save began
-  std::string background_name_;    // file of the last background save
-  bool scheduled_ = false;         // a BGSAVE waits for the end of another child
-  bool save_due_ = false;          // the empty data must be saved after FLUSHALL
+  std::string owned_dump_;          // full path of the dump that this server has locked or written; may be empty
+  std::string dump_left_to_other_;  // full path of the dump that this server leaves to another server; may be empty
+  std::string background_folder_;   // directory when the last background save began
+  std::string background_name_;     // file of the last background save
+  bool scheduled_ = false;          // a BGSAVE waits for the end of another child
+  bool save_due_ = false;           // the empty data must be saved after FLUSHALL
   Outcome last_outcome_ = Outcome::kDone;                // of the last save
   uint64_t changes_before_ = 0;                          // changes that the current snapshot includes
   int64_t last_save_wall_s_;                             // UNIX time

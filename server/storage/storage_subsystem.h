@@ -24,13 +24,16 @@ class StorageHealth final : public Durability {  // says why writes must be refu
   };
   explicit StorageHealth(const Parts& parts) : parts_(parts) {}
 
-  std::optional<Trouble> Troubled() const override {  // why writes must be refused; nullopt: they need not
-    if (parts_.snapshots.StopsWrites()) return Trouble{Trouble::Place::kSnapshot, kNoError};
+  std::optional<Trouble> FindPersistenceTrouble()
+      const override {  // why writes must be refused; nullopt: they need not
+    if (parts_.snapshots.MustRefuseWrites()) return Trouble{Trouble::Place::kSnapshot, kNoError};
     const auto error = parts_.aof.writer().WriteOrSyncError();
     if (!error) return std::nullopt;
     return Trouble{Trouble::Place::kJournal, *error};
   }
-  uint64_t JournaledBytes() const override { return parts_.aof.writer().Appended(); }  // appended to the file so far
+  uint64_t AppendedAofBytes() const override {
+    return parts_.aof.writer().AppendedBytes();
+  }  // appended to the file so far
 
  private:
   const Parts parts_;  // the objects that this one uses

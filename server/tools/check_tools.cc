@@ -16,7 +16,7 @@ namespace {
 class Terminal final : public CheckConsole {
  public:
   void Say(const std::string& text) override { std::puts(text.c_str()); }
-  bool Confirms(const std::string& question) override {
+  bool AskYesOrNo(const std::string& question) override {
     std::fputs(question.c_str(), stdout);
     std::fflush(stdout);
     const int answer = std::getchar();

@@ -202,7 +202,7 @@ class HelpWriter {
     const CommandSpec& spec = command.Spec();
     out_ += "\n  " + In("1", TypedName(command)) + " " + In("90", SyntaxText(command)) + "\n";
     Row("summary", spec.summary);
-    Row("since", command.dialect->ShownMark(spec.since));
+    Row("since", command.dialect->ShownVersion(spec.since));
     if (shows_group) Row("group", CommandGroupName(spec.group));
   }
   std::string Take() { return std::move(out_) + "\n"; }

@@ -165,17 +165,17 @@ void ApplyOptions(ClientOptions& options) {
   options.is_insecure = options.Has("--insecure");
 }
 
-ClientEnd Error(std::string text) { return {1, stderr, std::move(text)}; }
+ClientExit Error(std::string text) { return {1, stderr, std::move(text)}; }
 
 // Takes the options from the front of `words`. Returns why the program ends, if it does.
-std::optional<ClientEnd> TakeOptions(ClientOptions& options, const std::string& program,
-                                     std::span<const std::string>& words) {
+std::optional<ClientExit> TakeOptions(ClientOptions& options, const std::string& program,
+                                      std::span<const std::string>& words) {
   for (; !words.empty() && words[0].starts_with('-'); words = words.subspan(1)) {
     const std::string& word = words[0];
     if (word == "--help" || (word == "-h" && words.size() == 1))
-      return ClientEnd{0, stdout, "Usage: " + program + kClientUsage};
+      return ClientExit{0, stdout, "Usage: " + program + kClientUsage};
     if (word == "-v" || word == "--version")
-      return ClientEnd{0, stdout, "redis-cli " + std::string(kRedisVersion) + "\n"};
+      return ClientExit{0, stdout, "redis-cli " + std::string(kRedisVersion) + "\n"};
     const auto* const option = std::ranges::find(kOptions, word, &ClientOption::name);
     const bool takes_value = option != kOptions.end() && option->kind == kTakesValue;
     if (option == kOptions.end() || (takes_value && words.size() == 1))
@@ -190,13 +190,13 @@ std::optional<ClientEnd> TakeOptions(ClientOptions& options, const std::string& 
 
 }  // namespace
 
-Result<ClientOptions, ClientEnd> ReadClientOptions(std::span<const std::string> arguments) {
+Result<ClientOptions, ClientExit> ReadClientOptions(std::span<const std::string> arguments) {
   ClientOptions options;
   std::span<const std::string> words = arguments.subspan(1);
   if (auto end = TakeOptions(options, arguments[0], words)) return Failure(*std::move(end));
   options.command.assign(words.begin(), words.end());
   if (options.Has("--quoted-input") && !Unquote(options.command))
-    return Failure(ClientEnd{1, stdout, "Invalid quoted string\n"});
+    return Failure(ClientExit{1, stdout, "Invalid quoted string\n"});
   ApplyOptions(options);
   return options;
 }

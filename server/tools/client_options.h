@@ -32,11 +32,11 @@ struct ClientOptions {
 };
 
 // Why the program ends without a connection: it prints its help or version, or an error.
-struct ClientEnd {
+struct ClientExit {
   int code;
   std::FILE* output;  // stdout or stderr
   std::string text;
 };
-Result<ClientOptions, ClientEnd> ReadClientOptions(std::span<const std::string> arguments);
+Result<ClientOptions, ClientExit> ReadClientOptions(std::span<const std::string> arguments);
 
 }  // namespace respite

@@ -23,7 +23,7 @@ namespace {
 
 constexpr size_t kClientChunk = 65536;
 
-Descriptor DialSocket(const std::string& path) {
+Descriptor ConnectToSocket(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof(address.sun_path)) return Descriptor();
@@ -34,7 +34,7 @@ Descriptor DialSocket(const std::string& path) {
 }
 
 // Tries all addresses of the host. Returns a closed descriptor, with errno set, if none answers.
-Descriptor DialHost(const std::string& host, const std::string& port) {
+Descriptor ConnectToHost(const std::string& host, const std::string& port) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
@@ -138,7 +138,7 @@ Result<ClientStream, std::string> ClientSession::ConnectStream() const {
   const std::string port = options_.Value("-p", "6379");
   const std::string path = options_.Value("-s", "");
   const std::string failed = "Could not connect to Redis at " + (path.empty() ? host + ":" + port : path) + ": ";
-  Descriptor socket = path.empty() ? DialHost(host, port) : DialSocket(path);
+  Descriptor socket = path.empty() ? ConnectToHost(host, port) : ConnectToSocket(path);
   if (socket.Get() < 0) return Failure(failed + std::strerror(errno));
   ClientStream stream(std::move(socket));
   const ClientTls tls{options_.Value("--cacert", ""), options_.Value("--cert", ""), options_.Value("--key", ""),
@@ -167,13 +167,13 @@ bool ClientSession::Connect() {
 bool ClientSession::SendHandshake() {
   const std::string password = options_.Value("-a", "");
   const std::string user = options_.Value("--user", "");
-  if (!user.empty() && !IntroduceWith({"AUTH", user, password}, "AUTH")) return false;
-  if (user.empty() && !password.empty() && !IntroduceWith({"AUTH", password}, "AUTH")) return false;
-  if (options_.speaks_resp3 && !IntroduceWith({"HELLO", "3"}, "HELLO 3")) return false;
-  return database_ == "0" || IntroduceWith({"SELECT", database_}, "SELECT " + database_);
+  if (!user.empty() && !SendHandshakeCommand({"AUTH", user, password}, "AUTH")) return false;
+  if (user.empty() && !password.empty() && !SendHandshakeCommand({"AUTH", password}, "AUTH")) return false;
+  if (options_.speaks_resp3 && !SendHandshakeCommand({"HELLO", "3"}, "HELLO 3")) return false;
+  return database_ == "0" || SendHandshakeCommand({"SELECT", database_}, "SELECT " + database_);
 }
 
-bool ClientSession::IntroduceWith(const std::vector<std::string>& request, const std::string& title) {
+bool ClientSession::SendHandshakeCommand(const std::vector<std::string>& request, const std::string& title) {
   if (!connection_->Send(request)) return false;
   const auto reply = connection_->Receive();
   if (!reply) return false;
@@ -232,7 +232,7 @@ int ClientSession::PrintUntilInterrupted(const std::vector<std::string>& words) 
 }
 
 // Remembers the login after AUTH with these arguments was accepted: [user] password.
-void ClientSession::LearnLogin(std::span<const std::string> words) {
+void ClientSession::RememberLogin(std::span<const std::string> words) {
   if (words.empty()) return;
   options_.values["-a"] = words.back();
   options_.values.erase("--user");
@@ -256,11 +256,11 @@ void ClientSession::RememberState(const std::vector<std::string>& words, const R
       database_ = words[1];
     }
   }
-  if (IsCommand(words, "AUTH")) LearnLogin(std::span(words).subspan(1));
+  if (IsCommand(words, "AUTH")) RememberLogin(std::span(words).subspan(1));
   if (IsCommand(words, "HELLO") && words.size() > 1) {
     options_.speaks_resp3 = words[1] == "3";
     for (size_t i = 2; i + 2 < words.size(); ++i)
-      if (EqualsIgnoreCase(words[i], "AUTH")) LearnLogin(std::span(words).subspan(i + 1, 2));
+      if (EqualsIgnoreCase(words[i], "AUTH")) RememberLogin(std::span(words).subspan(i + 1, 2));
   }
   if (IsCommand(words, "RESET")) {
     is_in_transaction_ = options_.speaks_resp3 = false;
@@ -279,7 +279,7 @@ int ClientSession::Run(const std::vector<std::string>& words) {
     }
   }
   if (!connection_ && !Connect()) return 1;
-  const InterruptibleSocket interruptible(connection_->SocketNumber());
+  const InterruptibleSocket interruptible(connection_->FileDescriptor());
   if (!connection_->Send(words)) return Lost(words);
   const bool listens = IsSubscription(words) || IsCommand(words, "MONITOR");
   if (listens && !is_in_transaction_) return PrintUntilInterrupted(words);

@@ -24,8 +24,8 @@ class ClientConnection {  // a connection, and the replies on it
   std::optional<ReplyTree> Receive();
   // Returns whether the server has closed the connection while no reply was awaited.
   bool HasEnded() const { return stream_.HasEnded(); }
-  int SocketNumber() const { return stream_.SocketNumber(); }  // file descriptor
-  std::string Error() const;                                   // why Receive returned nullopt
+  int FileDescriptor() const { return stream_.FileDescriptor(); }  // file descriptor
+  std::string Error() const;                                       // why Receive returned nullopt
 
  private:
   ClientStream stream_;
@@ -48,15 +48,17 @@ class ClientSession {
  private:
   Result<ClientStream, std::string> ConnectStream() const;
   bool SendHandshake();  // sends AUTH, HELLO and SELECT
-  bool IntroduceWith(const std::vector<std::string>& request, const std::string& title);  // prints an error reply
-  std::string Address() const;                                                            // HOST:PORT of the options
-  std::optional<ReplyTree> ReceiveReply();  // prints pushed messages before it
+  bool SendHandshakeCommand(const std::vector<std::string>& request,
+                            const std::string& title);  // prints an error reply
+  std::string Address() const;                          // HOST:PORT of the options
+  std::optional<ReplyTree> ReceiveReply();              // prints pushed messages before it
   int Lost(const std::vector<std::string>& words);
   void Print(const ReplyTree& reply, const std::vector<std::string>& words) const;  // `words`: the command
-  int PrintUntilInterrupted(const std::vector<std::string>& words);                                // prints messages until Ctrl-C
-  void RememberState(const std::vector<std::string>& words, const ReplyTree& reply);  // login, protocol, database, transaction
-  void LearnLogin(std::span<const std::string> words);                        // of AUTH or HELLO
-  void DropConnection();                                                              // closes it, and ends the transaction
+  int PrintUntilInterrupted(const std::vector<std::string>& words);                 // prints messages until Ctrl-C
+  void RememberState(const std::vector<std::string>& words,
+                     const ReplyTree& reply);              // login, protocol, database, transaction
+  void RememberLogin(std::span<const std::string> words);  // of AUTH or HELLO
+  void DropConnection();                                   // closes it, and ends the transaction
 
   ClientOptions& options_;
   const bool reads_lines_;                      // commands come from standard input or the prompt

@@ -151,7 +151,7 @@ int Converse(ClientOptions& options) {
 int RunClient(std::span<const std::string> arguments) {
   auto options = ReadClientOptions(arguments);
   if (!options.ok()) {
-    const ClientEnd& end = options.error();
+    const ClientExit& end = options.error();
     std::fputs(end.text.c_str(), end.output);
     return std::fflush(end.output) == 0 ? end.code : 1;
   }

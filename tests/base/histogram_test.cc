@@ -18,7 +18,7 @@ TEST(LatencyHistogram, StartsEmpty) {
   const LatencyHistogram histogram;
   EXPECT_EQ(histogram.Count(), 0U);
   EXPECT_EQ(histogram.ValueAtPercentile(50), 0U);
-  EXPECT_THAT(histogram.PowerOfTwoMicros(), IsEmpty());
+  EXPECT_THAT(histogram.CumulativeBucketsUs(), IsEmpty());
 }
 
 TEST(LatencyHistogram, ClampsToOneNanosecondAndOneSecond) {
@@ -59,7 +59,7 @@ TEST(LatencyHistogram, ReportsDoublingMicroseconds) {
   LatencyHistogram histogram;
   for (uint64_t us = 1; us <= 500'000; us *= 2) histogram.Record(us * 1000);
   EXPECT_THAT(
-      histogram.PowerOfTwoMicros(),
+      histogram.CumulativeBucketsUs(),
       ElementsAre(Pair(1, 1), Pair(2, 2), Pair(4, 3), Pair(8, 4), Pair(16, 5), Pair(33, 6), Pair(66, 7), Pair(132, 8),
                   Pair(264, 9), Pair(528, 10), Pair(1056, 11), Pair(2113, 12), Pair(4227, 13), Pair(8454, 14),
                   Pair(16908, 15), Pair(33816, 16), Pair(67633, 17), Pair(135266, 18), Pair(270532, 19)));
@@ -70,7 +70,7 @@ TEST(LatencyHistogram, OmitsStepsWithoutCalls) {
   histogram.Record(500);
   histogram.Record(700);
   histogram.Record(1'000'000'000);
-  EXPECT_THAT(histogram.PowerOfTwoMicros(), ElementsAre(Pair(1, 2), Pair(1'073'741, 3)));
+  EXPECT_THAT(histogram.CumulativeBucketsUs(), ElementsAre(Pair(1, 2), Pair(1'073'741, 3)));
 }
 
 TEST(LatencyHistogram, AgreesWithSortedValues) {
@@ -90,7 +90,7 @@ TEST(LatencyHistogram, AgreesWithSortedValues) {
     ASSERT_GE(found, exact);
     ASSERT_LE(found - exact, exact / 100);
   }
-  EXPECT_EQ(histogram.PowerOfTwoMicros().back().second, 10'000U);
+  EXPECT_EQ(histogram.CumulativeBucketsUs().back().second, 10'000U);
 }
 
 TEST(LatencyHistogram, ForgetsOnReset) {
@@ -98,7 +98,7 @@ TEST(LatencyHistogram, ForgetsOnReset) {
   histogram.Record(1000);
   histogram.Reset();
   EXPECT_EQ(histogram.Count(), 0U);
-  EXPECT_THAT(histogram.PowerOfTwoMicros(), IsEmpty());
+  EXPECT_THAT(histogram.CumulativeBucketsUs(), IsEmpty());
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ class TestPace final : public Pace {
     ++readings;
     return now_us;
   }
-  bool FollowsTicks() const override { return follows_ticks; }
+  bool IsTickCounterReliable() const override { return follows_ticks; }
 
   void PassUs(int64_t elapsed_us, uint64_t ticks_per_us = kTicksPerUs) {
     now_us += elapsed_us;

@@ -13,8 +13,8 @@ TEST(WorkerTest, HandlesItemsInOrderBeforeItEnds) {
   std::vector<int> handled;
   {
     Worker<std::unique_ptr<int>> worker([&](const std::unique_ptr<int>& item) { handled.push_back(*item); });
-    worker.OnThreadStart([&] { handled.push_back(-1); });
-    ASSERT_TRUE(worker.HasThread());
+    worker.SetThreadPrologue([&] { handled.push_back(-1); });
+    ASSERT_TRUE(worker.EnsureThread());
     for (int i = 0; i < 1000; ++i) worker.Add(std::make_unique<int>(i));
   }
   ASSERT_EQ(handled.size(), 1001u);
@@ -26,7 +26,7 @@ TEST(WorkerTest, WorksOnOneOtherThread) {
   {
     Worker<int> worker([&](int) { threads.push_back(std::this_thread::get_id()); });
     for (int i = 0; i < 10; ++i) {
-      ASSERT_TRUE(worker.HasThread());
+      ASSERT_TRUE(worker.EnsureThread());
       worker.Add(i);
     }
   }
@@ -39,7 +39,7 @@ TEST(WorkerTest, WithoutWorkThereIsNoThread) {
   bool began = false;
   {
     Worker<int> worker([](int) {});
-    worker.OnThreadStart([&] { began = true; });
+    worker.SetThreadPrologue([&] { began = true; });
   }
   EXPECT_FALSE(began);
 }

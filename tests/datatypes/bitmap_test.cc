@@ -208,7 +208,7 @@ TEST(BitFieldTest, ReadsBackWhatWasWrittenAndTouchesNothingElse) {
           inside ? (static_cast<uint64_t>(value) >> (field.LastBit() - at) & 1) != 0 : ModelBit(before, at);
       ASSERT_EQ(ModelBit(text, at), expected) << round;
     }
-    ASSERT_EQ(ReadField(text, field), FitField(field, value, FieldOverflow::kWrap)) << round;
+    ASSERT_EQ(ReadField(text, field), ApplyOverflow(field, value, FieldOverflow::kWrap)) << round;
     // Bits after the end are clear.
     const size_t kept = random.Below(21);
     std::string padded = text.substr(0, kept);
@@ -232,11 +232,11 @@ TEST(BitFieldTest, OverflowWrapsSaturatesOrFails) {
   EXPECT_EQ(AddToField(Field('i', 64, 0), INT64_MAX, 1, FieldOverflow::kWrap), INT64_MIN);
   EXPECT_EQ(AddToField(Field('i', 64, 0), INT64_MIN, -1, FieldOverflow::kSaturate), INT64_MIN);
   EXPECT_EQ(AddToField(Field('u', 63, 0), INT64_MAX, INT64_MAX, FieldOverflow::kWrap), INT64_MAX - 1);
-  EXPECT_EQ(FitField(u8, 256, FieldOverflow::kWrap), 0);
-  EXPECT_EQ(FitField(u8, -1, FieldOverflow::kSaturate), 255);
-  EXPECT_EQ(FitField(u8, -1, FieldOverflow::kFail), std::nullopt);
-  EXPECT_EQ(FitField(i8, -129, FieldOverflow::kSaturate), -128);
-  EXPECT_EQ(FitField(i8, INT64_MIN, FieldOverflow::kSaturate), 127);
+  EXPECT_EQ(ApplyOverflow(u8, 256, FieldOverflow::kWrap), 0);
+  EXPECT_EQ(ApplyOverflow(u8, -1, FieldOverflow::kSaturate), 255);
+  EXPECT_EQ(ApplyOverflow(u8, -1, FieldOverflow::kFail), std::nullopt);
+  EXPECT_EQ(ApplyOverflow(i8, -129, FieldOverflow::kSaturate), -128);
+  EXPECT_EQ(ApplyOverflow(i8, INT64_MIN, FieldOverflow::kSaturate), 127);
 }
 
 }  // namespace

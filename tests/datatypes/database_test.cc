@@ -47,10 +47,12 @@ class DatabaseModel {
       ASSERT_NE(entry, nullptr) << key;
       ASSERT_EQ(DatabaseText(*entry), value.text) << key;
       ASSERT_EQ(entry->Deadline(), value.deadline_ms) << key;
-      ASSERT_EQ(data_.EntriesWithDeadline().Find(key, data_.Hash(key)), value.deadline_ms == kNoDeadline ? nullptr : entry) << key;
+      ASSERT_EQ(data_.EntriesWithDeadline().Find(key, data_.Hash(key)),
+                value.deadline_ms == kNoDeadline ? nullptr : entry)
+          << key;
       if (value.deadline_ms != kNoDeadline) ++timed;
     }
-    ASSERT_EQ(data_.TimedSize(), timed);
+    ASSERT_EQ(data_.CountKeysWithDeadline(), timed);
     ASSERT_TRUE(data_.Entries().CheckInvariants());
     ASSERT_TRUE(data_.EntriesWithDeadline().CheckInvariants());
   }
@@ -112,17 +114,17 @@ TEST(DatabaseTest, RandomOperationsAgreeWithAMap) {
   ASSERT_NO_FATAL_FAILURE(model.Check());
   model.data().Clear();
   EXPECT_EQ(model.data().Size(), 0u);
-  EXPECT_EQ(model.data().TimedSize(), 0u);
+  EXPECT_EQ(model.data().CountKeysWithDeadline(), 0u);
 }
 
 TEST(DatabaseTest, PicksAndScansTimedKeys) {
   Database data(HashKey{5});
   Random random(5);
   for (int i = 0; i < 1000; ++i) data.Add(StrCat("k", i), StringContent::Integer(i), i % 2 == 0 ? i : kNoDeadline, 0);
-  for (int i = 0; i < 200; ++i) EXPECT_NE(data.PickRandomTimed(random)->Deadline(), kNoDeadline);
+  for (int i = 0; i < 200; ++i) EXPECT_NE(data.PickRandomWithDeadline(random)->Deadline(), kNoDeadline);
   std::set<std::string> seen;
   uint64_t cursor = 0;
-  do cursor = data.ScanTimed(cursor, [&](const Entry* entry) { seen.insert(std::string(entry->Key())); });
+  do cursor = data.ScanEntriesWithDeadline(cursor, [&](const Entry* entry) { seen.insert(std::string(entry->Key())); });
   while (cursor != 0);
   EXPECT_EQ(seen.size(), 500u);
 }
@@ -144,7 +146,7 @@ TEST(KeyspaceTest, SwapsAndDetaches) {
   EXPECT_EQ(DatabaseText(*keyspace[1].Find("a")), "zero");
   Database content = keyspace.Detach(0);
   EXPECT_EQ(keyspace[0].Size(), 0u);
-  EXPECT_EQ(content.TimedSize(), 1u);
+  EXPECT_EQ(content.CountKeysWithDeadline(), 1u);
   keyspace[0].Add("b", StringContent::Text("new"), kNoDeadline, 0);
   EXPECT_EQ(DatabaseText(*keyspace[0].Find("b")), "new");
 }

@@ -140,7 +140,7 @@ TEST(EntryTest, SizesThatDoNotFitIntoTheFirstWordMakeItWide) {
           entry.reset(Entry::AddDeadlineSlot(entry.release()));
           entry->SetDeadline(99);
         }
-        entry->MarkTimedFields();
+        entry->MarkFieldDeadlines();
         auto expect = [&](const Entry& seen, Bytes seen_key, Bytes packed) {
           EXPECT_EQ(seen.Key(), seen_key);
           EXPECT_TRUE(seen.Packed() == packed);  // EXPECT_EQ would print megabytes
@@ -148,7 +148,7 @@ TEST(EntryTest, SizesThatDoNotFitIntoTheFirstWordMakeItWide) {
           EXPECT_EQ(seen.Access(), 77u);
           EXPECT_EQ(seen.Type(), ValueType::kHash);
           EXPECT_EQ(seen.Form(), ValueForm::kListpack);
-          EXPECT_TRUE(seen.HasTimedFields());
+          EXPECT_TRUE(seen.HasFieldDeadlines());
         };
         const std::string large(size, 'v');
         entry.reset(Entry::Resize(entry.release(), 2));
@@ -197,7 +197,7 @@ TEST(EntryTest, HoldsOneObjectAtATime) {
     copy->TryAssign(StringContent::Integer(5));
     EXPECT_EQ(copy->Type(), ValueType::kString);
     EXPECT_EQ(living, 0);
-    copy.reset(Entry::CreateObject("k", ValueType::kList, std::make_unique<Counted>(living), 0));
+    copy.reset(Entry::CreateWithObject("k", ValueType::kList, std::make_unique<Counted>(living), 0));
     EXPECT_EQ(living, 1);
   }
   EXPECT_EQ(living, 0);
@@ -207,14 +207,14 @@ TEST(EntryTest, BlobIsSharedNotCopied) {
   BlobRef blob = BlobRef::Copy(std::string(10'000, 'x'));
   {
     EntryPtr entry = Make("k", StringContent::FromBlob(blob));
-    EXPECT_FALSE(blob.Unique());
+    EXPECT_FALSE(blob.IsUnique());
     EXPECT_EQ(entry->BlobText().data(), blob.View().data());
     EXPECT_EQ(entry->Blob().View().data(), blob.View().data());
     // A blob replaces itself.
     EXPECT_TRUE(entry->TryAssign(StringContent::FromBlob(entry->Blob())));
     EXPECT_EQ(entry->BlobText().data(), blob.View().data());
   }
-  EXPECT_TRUE(blob.Unique());
+  EXPECT_TRUE(blob.IsUnique());
 }
 
 TEST(EntryTest, TakesAPartOfItsOwnValue) {

@@ -84,7 +84,7 @@ TEST(GeohashTest, SpansCoverWhatIsInside) {
       const GeoPoint offset = RandomPoint(random, 10);
       const GeoPoint near = {shape.center.longitude + offset.longitude / 18, shape.center.latitude + offset.latitude};
       const uint64_t score = GeoScore(near);
-      if (!shape.DistanceInside(PointOfScore(static_cast<double>(score)))) continue;
+      if (!shape.DistanceIfInside(PointOfScore(static_cast<double>(score)))) continue;
       ++inside;
       ASSERT_TRUE(Covered(spans, score)) << near.longitude << " " << near.latitude << " around "
                                          << shape.center.longitude << " " << shape.center.latitude << " within "
@@ -101,10 +101,10 @@ TEST(GeohashTest, AnyScoreIsAPlace) {
 
 TEST(GeohashTest, BoxIsNarrowerThanItsCircle) {
   GeoShape box{.kind = GeoShape::Kind::kBox, .center = {15, 37}, .width = 400, .height = 200, .meters_per_unit = 1000};
-  EXPECT_TRUE(box.DistanceInside({13, 37}));
-  EXPECT_FALSE(box.DistanceInside({12.5, 37}));
-  EXPECT_TRUE(box.DistanceInside({15, 37.8}));
-  EXPECT_FALSE(box.DistanceInside({15, 38}));
+  EXPECT_TRUE(box.DistanceIfInside({13, 37}));
+  EXPECT_FALSE(box.DistanceIfInside({12.5, 37}));
+  EXPECT_TRUE(box.DistanceIfInside({15, 37.8}));
+  EXPECT_FALSE(box.DistanceIfInside({15, 38}));
 }
 
 }  // namespace

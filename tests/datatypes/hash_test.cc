@@ -58,9 +58,9 @@ class HashModel {
     }
     ASSERT_EQ(hash.NextDeadline(), next_ms);
     ASSERT_EQ(hash.Size(), alive.size());
-    ASSERT_EQ(hash.AllExpired(), !fields_.empty() && alive.empty());
-    ASSERT_EQ(data_.TimedFields().Size(), next_ms == kNoDeadline ? 0u : 1u);
-    ASSERT_TRUE(data_.TimedFields().CheckInvariants());
+    ASSERT_EQ(hash.AreAllFieldsExpired(), !fields_.empty() && alive.empty());
+    ASSERT_EQ(data_.HashesWithFieldDeadlines().Size(), next_ms == kNoDeadline ? 0u : 1u);
+    ASSERT_TRUE(data_.HashesWithFieldDeadlines().CheckInvariants());
     CheckContent(hash, alive);
     if (alive.empty()) return;
     ASSERT_TRUE(alive.contains(std::string(hash.At(hash.PickRandom(random_)).field.View())));
@@ -102,7 +102,7 @@ class HashModel {
   Hash OpenOrCreate() {
     if (data_.Find(key_) == nullptr) {
       data_.Add(EntryPtr(
-          Entry::CreatePacked(key_, Hash::kType, Hash::kFirstForm, Hash::FirstPacked(), random_.Below(100), 0)));
+          Entry::CreatePacked(key_, Hash::kType, Hash::kInitialForm, Hash::InitialPacked(), random_.Below(100), 0)));
     }
     return Open();
   }
@@ -206,7 +206,8 @@ class HashTest : public testing::Test {
   Hash Make(Bytes key = "key") {
     Entry* entry = data_.Find(key);
     if (entry == nullptr) {
-      entry = data_.Add(EntryPtr(Entry::CreatePacked(key, Hash::kType, Hash::kFirstForm, Hash::FirstPacked(), 0, 0)));
+      entry =
+          data_.Add(EntryPtr(Entry::CreatePacked(key, Hash::kType, Hash::kInitialForm, Hash::InitialPacked(), 0, 0)));
     }
     return Hash({ValueSlot(data_, entry), limits_, kStartMs});
   }
@@ -240,7 +241,7 @@ TEST_F(HashTest, BecomesATableWithALongText) {
   Make("field").Set("abcdef", "v");
   EXPECT_EQ(FormOf("field"), ValueForm::kObject);
   const Bytes words[] = {"f", "v", "f", "123456"};
-  Make("prepared").PrepareFor(words);
+  Make("prepared").PrepareToAdd(words);
   EXPECT_EQ(FormOf("prepared"), ValueForm::kObject);
 }
 
@@ -248,9 +249,9 @@ TEST_F(HashTest, ManyWordsAtOnceConvertEvenWhenTheyRepeat) {
   limits_.hash_max_listpack_entries = 2;
   const Bytes words[] = {"f", "1", "f", "2", "f", "3"};
   Hash hash = Make();
-  hash.PrepareFor(std::span(words).first(4));
+  hash.PrepareToAdd(std::span(words).first(4));
   EXPECT_EQ(FormOf(), ValueForm::kListpack);
-  hash.PrepareFor(words);
+  hash.PrepareToAdd(words);
   EXPECT_EQ(FormOf(), ValueForm::kObject);
 }
 

@@ -55,7 +55,7 @@ TEST(MurmurTest, KnownHashes) {
 TEST(HllTest, MarksFollowFromTheHash) {
   Random random(1);
   for (int round = 0; round < 10'000; ++round) {
-    const HllMark mark = HllMarkOf(Element(random.Next()));
+    const HllObservation mark = HllObserve(Element(random.Next()));
     ASSERT_LT(mark.index, HllRegisters::kCount);
     ASSERT_GE(mark.rank, 1);
     ASSERT_LE(mark.rank, 51);
@@ -126,7 +126,7 @@ TEST(HllTest, BecomesDenseExactlyWhenItWouldOutgrowTheLimit) {
     size_t longest = text.size();
     while (Of(text).Encoding() == HllEncoding::kSparse) {
       longest = std::max(longest, text.size());
-      HllAdd(text, HllMarkOf(Element(random.Next())), limit);
+      HllAdd(text, HllObserve(Element(random.Next())), limit);
     }
     EXPECT_LE(longest, std::max(limit, Hll::Empty().size()));
     EXPECT_GE(longest + 3, limit);
@@ -145,7 +145,7 @@ TEST(HllTest, KeepsTheHighestRankOfEachRegister) {
     std::string text(Hll::Empty());
     std::vector<uint8_t> model(HllRegisters::kCount);
     for (int step = 0; step < 3000; ++step) {
-      const HllMark mark{static_cast<uint32_t>(random.Below(width)), static_cast<uint8_t>(1 + random.Below(6))};
+      const HllObservation mark{static_cast<uint32_t>(random.Below(width)), static_cast<uint8_t>(1 + random.Below(6))};
       const auto kind = Of(text).Add(mark, limit).kind;
       ASSERT_EQ(kind == HllChange::Kind::kNone, mark.rank <= model[mark.index]);
       HllAdd(text, mark, limit);
@@ -169,7 +169,7 @@ TEST(HllTest, EstimatesWithinSixStandardErrors) {
   std::string text(Hll::Empty());
   uint64_t checkpoint = 100;
   for (uint64_t number = 1; number <= 1'000'000; ++number) {
-    HllAdd(text, HllMarkOf(Element(number)), kSparseMax);
+    HllAdd(text, HllObserve(Element(number)), kSparseMax);
     if (number != checkpoint) continue;
     const auto exact = static_cast<double>(number);
     EXPECT_NEAR(static_cast<double>(*Of(text).Count()), exact, exact * 6 * 1.04 / 128);
@@ -216,11 +216,12 @@ TEST(HllTest, SurvivesAnyBytes) {
       EXPECT_TRUE(hll.Dense().has_value());
     }
     for (int step = 0; step < 20; ++step) {
-      const HllMark mark{static_cast<uint32_t>(random.Below(16'384)), static_cast<uint8_t>(1 + random.Below(33))};
+      const HllObservation mark{static_cast<uint32_t>(random.Below(16'384)),
+                                static_cast<uint8_t>(1 + random.Below(33))};
       const HllChange change = Of(text).Add(mark, 60);
       if (change.kind != HllChange::Kind::kSplice) continue;
       ASSERT_LE(change.offset + change.removed, text.size());
-      text.replace(change.offset, change.removed, change.Inserted());
+      text.replace(change.offset, change.removed, change.InsertedBytes());
     }
   }
 }

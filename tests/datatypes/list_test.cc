@@ -30,7 +30,7 @@ class Place {
     Entry* entry = database_.Find("key");
     if (entry != nullptr) return entry;
     return database_.Add(
-        EntryPtr(Entry::CreatePacked("key", ValueType::kList, ValueForm::kListpack, List::FirstPacked(), 0, 0)));
+        EntryPtr(Entry::CreatePacked("key", ValueType::kList, ValueForm::kListpack, List::InitialPacked(), 0, 0)));
   }
 
   Database database_;

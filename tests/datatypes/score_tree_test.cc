@@ -119,7 +119,7 @@ class TreeModel {
     ASSERT_EQ(tree.RankOf(bound), static_cast<size_t>(std::distance(records.begin(), behind)));
     const auto cursor = tree.FirstAfter(bound);
     ASSERT_EQ(cursor.AtEnd() ? nullptr : (*cursor).member, behind == records.end() ? nullptr : *behind);
-    const auto in_front = tree.InFrontOf(bound);
+    const auto in_front = tree.LastBefore(bound);
     ASSERT_EQ(in_front.AtEnd() ? nullptr : (*in_front).member,
               behind == records.begin() ? nullptr : *std::prev(behind));
   }
@@ -150,7 +150,7 @@ TEST(ScoreTreeTest, EmptyTree) {
   EXPECT_TRUE(tree.Last().AtEnd());
   EXPECT_TRUE(tree.At(0).AtEnd());
   EXPECT_TRUE(tree.FirstAfter(ScoreTree::ScoreBound{0, Side::kBefore}).AtEnd());
-  EXPECT_TRUE(tree.InFrontOf(ScoreTree::LexBound{"", Side::kAfter}).AtEnd());
+  EXPECT_TRUE(tree.LastBefore(ScoreTree::LexBound{"", Side::kAfter}).AtEnd());
   EXPECT_EQ(tree.RankOf(ScoreTree::ScoreBound{0, Side::kAfter}), 0u);
   EXPECT_EQ(tree.UsedBytes(), 0u);
 }
@@ -294,7 +294,7 @@ TEST(ScoreTreeTest, LexBoundsAmongEqualScores) {
     if (!cursor.AtEnd()) {
       EXPECT_GT((*cursor).member->Member(), Bytes(member));
     }
-    const auto in_front = model.tree.InFrontOf(before);
+    const auto in_front = model.tree.LastBefore(before);
     ASSERT_EQ(in_front.AtEnd(), below == 0);
     if (!in_front.AtEnd()) {
       EXPECT_LT(PairOf(*in_front), Pair(0, member));

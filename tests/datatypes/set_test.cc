@@ -20,8 +20,8 @@ class SetTest : public testing::Test {
   Set Make(EncodingLimits limits = {}) {
     limits_ = limits;
     if (Entry* old = database_.Find("k")) database_.Take(old);
-    Entry* entry = database_.Add(
-        EntryPtr(Entry::CreatePacked("k", Set::kType, Set::kFirstForm, Set::FirstPacked(), /*room=*/0, /*access=*/0)));
+    Entry* entry = database_.Add(EntryPtr(
+        Entry::CreatePacked("k", Set::kType, Set::kInitialForm, Set::InitialPacked(), /*room=*/0, /*access=*/0)));
     return Set({.slot = ValueSlot(database_, entry), .limits = limits_, .now_ms = 0});
   }
   Set MakeOf(const std::vector<std::string>& members, EncodingLimits limits = {}) {
@@ -127,14 +127,14 @@ TEST_F(SetTest, TheNumberOfMembersToComeDecides) {
 
 TEST_F(SetTest, IntegersMayComeBackToAnIntset) {
   Set set = Make();
-  set.BeginAs(ValueForm::kListpack);
+  set.InitializeForm(ValueForm::kListpack);
   for (int i = 200; i-- > 0;) set.Add(std::to_string(i));
   EXPECT_EQ(FormOf(set), ValueForm::kObject);
-  set.TryBecomeIntset();
+  set.TryConvertToIntset();
   EXPECT_EQ(FormOf(set), ValueForm::kIntset);
   EXPECT_EQ(MembersOf(set), Numbers(200));
   set = MakeOf(Numbers(600));
-  set.TryBecomeIntset();
+  set.TryConvertToIntset();
   EXPECT_EQ(FormOf(set), ValueForm::kObject);
 }
 

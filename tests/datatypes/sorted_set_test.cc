@@ -26,8 +26,8 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 class SortedSetModel {
  public:
   explicit SortedSetModel(uint64_t seed) : random(seed), data_(HashKey{seed}) {
-    data_.Add(
-        EntryPtr(Entry::CreatePacked("k", SortedSet::kType, SortedSet::kFirstForm, SortedSet::FirstPacked(), 0, 0)));
+    data_.Add(EntryPtr(
+        Entry::CreatePacked("k", SortedSet::kType, SortedSet::kInitialForm, SortedSet::InitialPacked(), 0, 0)));
   }
 
   SortedSet Set() { return SortedSet({ValueSlot(data_, data_.Find("k")), limits, 0}); }
@@ -270,9 +270,9 @@ TEST(SortedSetTest, TablesAreClonedAndMeasured) {
 
 TEST(ScoredResultTest, CombinesSortsAndChoosesTheEncoding) {
   using Aggregate = ScoredResult::Aggregate;
-  EXPECT_EQ(ScoredResult::Aggregated(kInfinity, -kInfinity, Aggregate::kSum), 0);
-  EXPECT_EQ(ScoredResult::Aggregated(1, 2, Aggregate::kMin), 1);
-  EXPECT_EQ(ScoredResult::Aggregated(1, 2, Aggregate::kMax), 2);
+  EXPECT_EQ(ScoredResult::AggregateScores(kInfinity, -kInfinity, Aggregate::kSum), 0);
+  EXPECT_EQ(ScoredResult::AggregateScores(1, 2, Aggregate::kMin), 1);
+  EXPECT_EQ(ScoredResult::AggregateScores(1, 2, Aggregate::kMax), 2);
   for (size_t size : {0u, 10u, 128u, 129u, 5'000u}) {
     ScoredResult result(HashKey{7});
     for (size_t i = 0; i < 2 * size; ++i) {

@@ -36,8 +36,8 @@ TEST(StreamId, ParsesWhatClientsWrite) {
   EXPECT_EQ(parse("5-7")->id, (StreamId{5, 7}));
   EXPECT_EQ(parse("5-7")->sequence, Sequence::kGiven);
   EXPECT_EQ(parse("5")->sequence, Sequence::kMissing);
-  EXPECT_EQ(parse("5")->WithMissing(9), (StreamId{5, 9}));
-  EXPECT_EQ(parse("5-7")->WithMissing(9), (StreamId{5, 7}));
+  EXPECT_EQ(parse("5")->WithDefaultSequence(9), (StreamId{5, 9}));
+  EXPECT_EQ(parse("5-7")->WithDefaultSequence(9), (StreamId{5, 7}));
   EXPECT_EQ(parse("5-*")->sequence, Sequence::kAutomatic);
   EXPECT_EQ(parse("18446744073709551615-18446744073709551615")->id, StreamId::Max());
   EXPECT_EQ(parse("007-+5")->id, (StreamId{7, 5}));

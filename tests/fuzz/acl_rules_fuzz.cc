@@ -28,9 +28,9 @@ class Twins {
  public:
   Twins(const CommandTable& table, AclPubsubDefault pubsub, Bytes text)
       : table_(table), user_("ann", table, pubsub), again_("ann", table, pubsub) {
-    for (const std::string& rule : MergeSelectors(Split(text, '\n')).rules) user_.Apply(rule, pubsub);
+    for (const std::string& rule : MergeSelectorArguments(Split(text, '\n')).rules) user_.Apply(rule, pubsub);
     const std::string description = user_.RulesText();
-    const MergedRules rules = MergeSelectors(Split(description, ' '));
+    const MergedRules rules = MergeSelectorArguments(Split(description, ' '));
     if (rules.unmatched) std::abort();
     again_.Apply("reset", pubsub);
     for (const std::string& rule : rules.rules) {

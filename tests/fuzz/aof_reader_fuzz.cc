@@ -31,7 +31,7 @@ Reading ReadAll(MemoryFile& file, size_t chunk) {
   RequestBatch batch;
   Reading reading{};
   while ((reading.status = reader.Next(batch)) == Status::kRecords) {
-    Expect(!batch.requests.empty() && batch.requests.size() <= AofReader::kMostRecords);
+    Expect(!batch.requests.empty() && batch.requests.size() <= AofReader::kMaxRecordsPerCall);
     for (const RequestBatch::Request& request : batch.requests) {
       const auto words = batch.Words(request);
       Expect(!words.empty());

@@ -33,7 +33,7 @@ class FuzzedServer : public Host {
     log_.SetLevel(LogLevel::kNothing);
     server_.services().env.debug.skip_payload_checksum = true;
     server_.runtime().host.Attach(this);
-    clock_.PassWithEachLook(1);
+    clock_.AdvanceWithEachReading(1);
   }
 
   Node& server() { return server_; }
@@ -103,7 +103,7 @@ class FuzzedServer : public Host {
   void Stop(int /*exit_code*/) override {}
   void Post(std::function<void()> task) override { posted_.push_back(std::move(task)); }
   void WakeAt(int64_t /*monotonic_ms*/) override {}
-  void TurnAt(int64_t /*pace_us*/) override {}
+  void StartTurnAt(int64_t /*pace_us*/) override {}
   // Lets loading continue, and ends a long script.
   bool ServeDuringLongTask() override { return server_.services().env.phase.IsLoading(); }
 

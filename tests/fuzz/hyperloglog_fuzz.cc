@@ -11,7 +11,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   constexpr size_t kMarkBytes = 3;
   if (size < kMarkBytes) return 0;
   const size_t chosen = size_t{data[0]} << 8 | size_t{data[1]};
-  const HllMark mark{static_cast<uint32_t>(chosen % HllRegisters::kCount), static_cast<uint8_t>(data[2] % 51 + 1)};
+  const HllObservation mark{static_cast<uint32_t>(chosen % HllRegisters::kCount),
+                            static_cast<uint8_t>(data[2] % 51 + 1)};
   std::string text(Hll::Empty().substr(0, Hll::kHeaderSize));
   text.append(reinterpret_cast<const char*>(data) + kMarkBytes, size - kMarkBytes);
 

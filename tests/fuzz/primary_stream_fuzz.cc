@@ -29,7 +29,8 @@ class OnePrimary final : public Network {
     reading_ = Link::Reading::kOn;
     return std::make_unique<OneLink>(*this);
   }
-  Result<std::unique_ptr<Listening>, std::string> Listen(const ListenAt& /*place*/, Acceptor& /*acceptor*/) override {
+  Result<std::unique_ptr<Listening>, std::string> Listen(const ListenOptions& /*place*/,
+                                                         Acceptor& /*acceptor*/) override {
     std::abort();
   }
   std::unique_ptr<Watch> WatchPipe(int /*descriptor*/, std::function<void()> /*handler*/) override { std::abort(); }

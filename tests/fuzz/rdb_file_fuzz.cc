@@ -49,7 +49,7 @@ class Sink final : public RdbSink {
   explicit Sink(const EncodingLimits& limits) : limits_(limits) {}
 
   void OnAux(Bytes, Bytes, uint64_t) override {}
-  void OnResize(int, uint64_t, uint64_t) override {}
+  void OnResizeDatabase(int, uint64_t, uint64_t) override {}
   Result<Done> OnEntries(int db, std::span<RdbEntry> entries) override {
     for (RdbEntry& one : entries) {
       Require(IsSound(*one.entry, limits_));
@@ -58,7 +58,7 @@ class Sink final : public RdbSink {
     }
     return Done{};
   }
-  void OnEmptyKey(int, Bytes) override {}
+  void OnEmptyCollection(int, Bytes) override {}
   Result<Done> OnLibrary(Bytes) override { return Done{}; }
   Result<Done> OnModuleAux(Bytes) override { return Done{}; }
   Result<Done> OnProgress(uint64_t) override { return Done{}; }

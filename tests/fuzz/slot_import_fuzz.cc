@@ -79,7 +79,8 @@ class ImportTarget final : public FuzzedClient {
     const ClusterView& view = server().services().cluster.cluster()->view();
     for (int slot = 0; slot < kSlotCount; ++slot) {
       const ClusterNode* const owner = view.Owner(slot);
-      if (server().services().data.dataset.keyspace.CountIn(slot) != 0 && owner != nullptr && !owner->IsMyself())
+      if (server().services().data.dataset.keyspace.CountKeysInSlot(slot) != 0 && owner != nullptr &&
+          !owner->IsMyself())
         std::abort();
     }
   }

@@ -21,7 +21,7 @@ inline constexpr EncodingLimits kTightLimits{.hash_max_listpack_entries = 2,
 
 // Cost: O(n).
 inline bool IsSound(const Entry& entry, const EncodingLimits& limits) {
-  const CollectionPlace place{ValueSlot(&entry), limits, 0};
+  const CollectionContext place{ValueSlot(&entry), limits, 0};
   switch (entry.Type()) {
     case ValueType::kSet:
       return Set(place).CheckInvariants();

@@ -204,11 +204,12 @@ TEST(AofDamage, AFileThatCannotBeReadIsNotJudged) {
 }
 
 TEST(AofDamage, SaysHowToContinue) {
-  const std::string text = WhyNotCut("d/f.aof", 23, {.kind = LaterKind::kFound, .offset = 5041, .command = "SET"});
+  const std::string text =
+      TruncationRefusalText("d/f.aof", 23, {.kind = LaterKind::kFound, .offset = 5041, .command = "SET"});
   EXPECT_THAT(text,
               HasSubstr("damaged or incomplete after offset 23, but a complete record (SET) begins at offset 5041"));
   EXPECT_THAT(text, HasSubstr("truncate -s 23 d/f.aof"));
-  EXPECT_THAT(WhyNotCut("f", 23, {.kind = LaterKind::kUnclear}),
+  EXPECT_THAT(TruncationRefusalText("f", 23, {.kind = LaterKind::kUnclear}),
               HasSubstr("it is not clear whether complete records follow"));
 }
 

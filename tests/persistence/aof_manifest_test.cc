@@ -80,11 +80,11 @@ TEST(AofManifest, CommentsOnlyAreAnEmptyManifest) {
 TEST(AofManifest, QuotesNamesThatNeedIt) {
   for (const std::string name : {"a b", "a\"b", "a'b", "a\nb", "a\x01\xff", "", " "}) {
     AofManifest manifest;
-    manifest.TakeOldFile(name);
+    manifest.UseOldFileAsBase(name);
     EXPECT_EQ(Parsed(manifest.Text()), manifest) << manifest.Text();
   }
   AofManifest manifest;
-  manifest.TakeOldFile("an old\tfile");
+  manifest.UseOldFileAsBase("an old\tfile");
   EXPECT_EQ(manifest.Text(), "file \"an old\\tfile\" seq 1 type b\n");
 }
 
@@ -179,7 +179,7 @@ TEST(AofManifest, NoNumberIsBelowOne) {
 
 TEST(AofManifest, AnOldFileBecomesTheBase) {
   AofManifest manifest;
-  manifest.TakeOldFile("appendonly.aof");
+  manifest.UseOldFileAsBase("appendonly.aof");
   manifest.AddIncremental("appendonly.aof");
   EXPECT_EQ(manifest.Text(), "file appendonly.aof seq 1 type b\nfile appendonly.aof.1.incr.aof seq 1 type i\n");
   EXPECT_EQ(manifest.AddBase("appendonly.aof", AofBaseFormat::kRdb), "appendonly.aof.2.base.rdb");

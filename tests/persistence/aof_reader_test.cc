@@ -35,7 +35,7 @@ Reading ReadAll(File& file, size_t chunk = AofReader::kChunk, uint64_t offset = 
   Reading reading{};
   while ((reading.status = reader.Next(batch)) == Status::kRecords) {
     EXPECT_FALSE(batch.requests.empty());
-    EXPECT_LE(batch.requests.size(), AofReader::kMostRecords);
+    EXPECT_LE(batch.requests.size(), AofReader::kMaxRecordsPerCall);
     for (const RequestBatch::Request& request : batch.requests) {
       const auto words = batch.Words(request);
       reading.records.emplace_back(words.begin(), words.end());
@@ -206,7 +206,7 @@ TEST(AofReader, FlippedBitsShow) {
 }
 
 TEST(AofReader, LargeArgumentsAreReadIntoTheirPlace) {
-  constexpr size_t kLarge = RequestParser::kBigArgument;
+  constexpr size_t kLarge = RequestParser::kMinBigArgumentBytes;
   const std::string large(3 * AofReader::kChunk, 'L');
   const std::string limit(kLarge, 'l');
   std::vector<Words> records{{"SET", "a", large}, {"MSET", "b", large, "c", "small", "d", limit, "e", large}};

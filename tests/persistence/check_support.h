@@ -10,7 +10,7 @@ namespace respite {
 class ScriptedConsole final : public CheckConsole {
  public:
   void Say(const std::string& text) override { said += text + "\n"; }
-  bool Confirms(const std::string& question) override {
+  bool AskYesOrNo(const std::string& question) override {
     said += question + "\n";
     ++questions;
     return says_yes;

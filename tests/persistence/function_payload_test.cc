@@ -16,7 +16,7 @@ using namespace std::string_literals;
 // The payload's part before version and checksum.
 std::string PayloadLibraries(const std::vector<Bytes>& codes, RdbCompression compression) {
   const std::string payload = FunctionPayload(codes, compression);
-  return std::string(CheckedPayload(payload, PayloadCheck::kChecksum).value());
+  return std::string(VerifyPayload(payload, PayloadCheck::kChecksum).value());
 }
 
 TEST(FunctionPayload, IsReadUpToALimitOfAllCodesTogether) {

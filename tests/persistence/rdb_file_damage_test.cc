@@ -87,7 +87,7 @@ Keyspace NoisyKeyspace() {
 
 class RdbDisk : public testing::Test {
  protected:
-  Result<RdbSaved, IoError> Save(const RdbSaveOptions& options = {}) {
+  Result<RdbSaveResult, IoError> Save(const RdbSaveOptions& options = {}) {
     auto file = files_.Open("dump.rdb", FileSystem::Mode::kCreate);
     return WriteRdb(*file.value(), SourceOf(keyspace_), options, nullptr);
   }

@@ -35,8 +35,8 @@ template <class Type>
 void AddCollection(Database& database, Bytes key, const std::function<void(Type&)>& fill) {
   static const EncodingLimits limits;
   Entry* entry =
-      database.Add(EntryPtr(Entry::CreatePacked(key, Type::kType, Type::kFirstForm, Type::FirstPacked(), 0, 0)));
-  Type value(CollectionPlace{ValueSlot(database, entry), limits, 0});
+      database.Add(EntryPtr(Entry::CreatePacked(key, Type::kType, Type::kInitialForm, Type::InitialPacked(), 0, 0)));
+  Type value(CollectionContext{ValueSlot(database, entry), limits, 0});
   fill(value);
 }
 
@@ -88,7 +88,7 @@ inline void AddStream(Database& database, Bytes key, uint64_t entries) {
   StreamGroup& group = *log->CreateGroup("group", {100, 1}, 1);
   StreamConsumer& consumer = group.CreateConsumer("consumer", 111);
   if (entries > 0) group.Assign({100, 1}, {&consumer, 5000, 3});
-  database.Add(EntryPtr(Entry::CreateObject(key, ValueType::kStream, std::move(log), 0)));
+  database.Add(EntryPtr(Entry::CreateWithObject(key, ValueType::kStream, std::move(log), 0)));
 }
 
 // Adds every type in its packed form, in a few hundred bytes.
@@ -116,7 +116,7 @@ inline std::string DigestText(const Keyspace& keyspace) { return DigestOf(keyspa
 // ---------------------------------------------------------------------------------------------------------------------
 // Files
 
-inline RdbSource SourceOf(const Keyspace& keyspace) {
+inline RdbContent SourceOf(const Keyspace& keyspace) {
   return {keyspace, {"#!lua name=one\nreturn 1", "#!lua name=two"}, {{"redis-ver", "7.2.6"}, {"redis-bits", "64"}}};
 }
 
@@ -133,7 +133,7 @@ inline std::string WrittenRdb(const Keyspace& keyspace, const RdbSaveOptions& op
 class KeyspaceSink final : public RdbSink {
  public:
   void OnAux(Bytes name, Bytes value, uint64_t) override { aux[std::string(name)] = value; }
-  void OnResize(int db, uint64_t keys, uint64_t timed) override {
+  void OnResizeDatabase(int db, uint64_t keys, uint64_t timed) override {
     sizes[db] = {keys, timed};
     keyspace[db].Reserve(keys, timed);
   }
@@ -148,7 +148,7 @@ class KeyspaceSink final : public RdbSink {
     }
     return Done{};
   }
-  void OnEmptyKey(int, Bytes key) override { empty_keys.emplace_back(key); }
+  void OnEmptyCollection(int, Bytes key) override { empty_keys.emplace_back(key); }
   Result<Done> OnLibrary(Bytes code) override {
     libraries.emplace_back(code);
     return Done{};
@@ -157,7 +157,7 @@ class KeyspaceSink final : public RdbSink {
     modules.emplace_back(module);
     return skips_modules ? Result<Done>(Done{}) : RdbSink::OnModuleAux(module);
   }
-  void OnUnverified() override { ++unverified; }
+  void OnMissingChecksum() override { ++unverified; }
   Result<Done> OnProgress(uint64_t offset) override {
     progress.push_back(offset);
     if (progress.size() == progress_that_fails) return Failure("enough");

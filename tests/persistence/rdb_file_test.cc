@@ -28,8 +28,8 @@ void ExpectSame(const Keyspace& actual, const Keyspace& expected) {
   EXPECT_EQ(DigestText(actual), DigestText(expected));
   for (int db = 0; db < expected.Count(); ++db) {
     EXPECT_EQ(actual[db].Size(), expected[db].Size());
-    EXPECT_EQ(actual[db].TimedSize(), expected[db].TimedSize());
-    EXPECT_EQ(actual[db].TimedFields().Size(), expected[db].TimedFields().Size());
+    EXPECT_EQ(actual[db].CountKeysWithDeadline(), expected[db].CountKeysWithDeadline());
+    EXPECT_EQ(actual[db].HashesWithFieldDeadlines().Size(), expected[db].HashesWithFieldDeadlines().Size());
     expected[db].ForEach([&](const Entry* entry) {
       const Entry* read = actual[db].Find(entry->Key());
       ASSERT_NE(read, nullptr) << entry->Key();
@@ -192,16 +192,16 @@ TEST(RdbFile, TheHeadIsWrittenBeforeTheFirstKey) {
 
 TEST(RdbFile, TheHeadIsJudgedByItself) {
   constexpr auto kKnown = RdbReadOptions::Versions::kKnown;
-  EXPECT_EQ(ReadRdbHead("REDIS0001", kKnown).fault, std::nullopt);
-  EXPECT_EQ(ReadRdbHead("REDIS0012", kKnown).fault, std::nullopt);
-  EXPECT_EQ(ReadRdbHead("REDIS0012", kKnown).version, 12);
+  EXPECT_EQ(ParseRdbHeader("REDIS0001", kKnown).fault, std::nullopt);
+  EXPECT_EQ(ParseRdbHeader("REDIS0012", kKnown).fault, std::nullopt);
+  EXPECT_EQ(ParseRdbHeader("REDIS0012", kKnown).version, 12);
   for (const char* head : {"REDIS0013", "REDIS0000", "REDIS00x1", "REDIS9999", "REDIS-001"}) {
-    EXPECT_EQ(ReadRdbHead(head, kKnown).fault, RdbFailure::Kind::kVersion) << head;
+    EXPECT_EQ(ParseRdbHeader(head, kKnown).fault, RdbFailure::Kind::kVersion) << head;
   }
   for (const char* head : {"VALKEY080", "redis0011", "REDI S011"}) {
-    EXPECT_EQ(ReadRdbHead(head, kKnown).fault, RdbFailure::Kind::kSignature) << head;
+    EXPECT_EQ(ParseRdbHeader(head, kKnown).fault, RdbFailure::Kind::kSignature) << head;
   }
-  EXPECT_EQ(ReadRdbHead("REDIS0013", RdbReadOptions::Versions::kAll).fault, std::nullopt);
+  EXPECT_EQ(ParseRdbHeader("REDIS0013", RdbReadOptions::Versions::kAll).fault, std::nullopt);
 }
 
 TEST(RdbFile, ReportsProgressInTheMiddleOfAValue) {
@@ -262,7 +262,7 @@ TEST(RdbFile, IsReadInEveryVersion) {
     EXPECT_EQ(end.value(), content.size());
     EXPECT_EQ(sink.keyspace[2].Size(), 6u);
     EXPECT_EQ(sink.keyspace[2].Find("s")->Deadline(), int64_t{0x70000010} * 1000);
-    EXPECT_EQ(sink.keyspace[2].TimedSize(), 1u);
+    EXPECT_EQ(sink.keyspace[2].CountKeysWithDeadline(), 1u);
     EXPECT_EQ(Hash::WithExpiredFields(*sink.keyspace[2].Find("zipmap")).Size(), 2u);
   }
 }

@@ -148,14 +148,14 @@ TEST(RdbReceiver, BelievesNoneWhoAnnouncesMoreThanAnyoneHas) {
     }
     struct Sink final : RdbSink {
       void OnAux(Bytes, Bytes, uint64_t) override {}
-      void OnResize(int, uint64_t some_keys, uint64_t some_timed) override {
+      void OnResizeDatabase(int, uint64_t some_keys, uint64_t some_timed) override {
         keys += some_keys;
         timed += some_timed;
       }
       Result<Done> OnEntries(int, std::span<RdbEntry>) override { return Done{}; }
       Result<Done> OnLibrary(Bytes) override { return Done{}; }
-      void OnEmptyKey(int, Bytes) override {}
-      void OnUnverified() override {}
+      void OnEmptyCollection(int, Bytes) override {}
+      void OnMissingChecksum() override {}
       Result<Done> OnProgress(uint64_t) override { return Done{}; }
       uint64_t keys = 0;
       uint64_t timed = 0;

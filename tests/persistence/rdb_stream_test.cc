@@ -21,7 +21,7 @@ using testing::HasSubstr;
 const StreamLog& LogOf(const Entry& entry) { return static_cast<const StreamLog&>(*entry.HeldObject()); }
 
 std::string Written(std::unique_ptr<StreamLog> log) {
-  const EntryPtr entry(Entry::CreateObject("k", ValueType::kStream, std::move(log), 0));
+  const EntryPtr entry(Entry::CreateWithObject("k", ValueType::kStream, std::move(log), 0));
   RdbOutput out(RdbCompression::kOff);
   WriteRdbValue(out, *entry);
   return out.TakeBuffer();

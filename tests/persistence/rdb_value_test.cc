@@ -44,8 +44,8 @@ class Made {
  private:
   Type Begin() {
     Entry* entry =
-        database_.Add(EntryPtr(Entry::CreatePacked("k", Type::kType, Type::kFirstForm, Type::FirstPacked(), 0, 0)));
-    return Type(CollectionPlace{ValueSlot(database_, entry), limits_, 0});
+        database_.Add(EntryPtr(Entry::CreatePacked("k", Type::kType, Type::kInitialForm, Type::InitialPacked(), 0, 0)));
+    return Type(CollectionContext{ValueSlot(database_, entry), limits_, 0});
   }
 
   EncodingLimits limits_;
@@ -361,7 +361,7 @@ TEST(RdbHash, TakesDeadlinesAlong) {
     CheckBothWays(hash.entry());
     auto copy = Read(WrittenValue(hash.entry()));
     ASSERT_TRUE(copy);
-    EXPECT_TRUE(copy.value()->HasTimedFields());
+    EXPECT_TRUE(copy.value()->HasFieldDeadlines());
     const Hash read = Hash::WithExpiredFields(*copy.value());
     EXPECT_TRUE(read.CheckInvariants());
     EXPECT_EQ(read.DeadlineOf("field 2"), 1'799'999'999'998);
@@ -498,25 +498,25 @@ TEST(DumpPayload, EndsInVersionAndChecksum) {
   const std::string payload = DumpPayload(*entry, RdbCompression::kOn);
   EXPECT_EQ(payload.size(), 5u + 10u);
   EXPECT_EQ(payload.substr(5, 2), "\x0b\0"s);
-  EXPECT_EQ(CheckedPayload(payload, PayloadCheck::kChecksum), payload.substr(0, 5));
+  EXPECT_EQ(VerifyPayload(payload, PayloadCheck::kChecksum), payload.substr(0, 5));
   for (size_t bit = 0; bit < payload.size() * 8; ++bit) {
     std::string bad = payload;
     bad[bit / 8] = static_cast<char>(bad[bit / 8] ^ (1 << bit % 8));
-    EXPECT_FALSE(CheckedPayload(bad, PayloadCheck::kChecksum)) << bit;
+    EXPECT_FALSE(VerifyPayload(bad, PayloadCheck::kChecksum)) << bit;
   }
   for (size_t cut = 0; cut < payload.size(); ++cut)
-    EXPECT_FALSE(CheckedPayload(payload.substr(0, cut), PayloadCheck::kChecksum)) << cut;
+    EXPECT_FALSE(VerifyPayload(payload.substr(0, cut), PayloadCheck::kChecksum)) << cut;
 }
 
 TEST(DumpPayload, OfANewerVersionIsRefusedWhateverItsChecksum) {
   EXPECT_TRUE(
-      CheckedPayload("\0\x01"
-                     "a\x0c\0........"s,
-                     PayloadCheck::kSkipChecksum));
+      VerifyPayload("\0\x01"
+                    "a\x0c\0........"s,
+                    PayloadCheck::kSkipChecksum));
   EXPECT_FALSE(
-      CheckedPayload("\0\x01"
-                     "a\x0d\0........"s,
-                     PayloadCheck::kSkipChecksum));
+      VerifyPayload("\0\x01"
+                    "a\x0d\0........"s,
+                    PayloadCheck::kSkipChecksum));
 }
 
 TEST(DumpPayload, EqualsThatOfRedis) {

@@ -111,10 +111,10 @@ TEST(BinaryReply, GivesNullsBehindTheEnd) {
 TEST(BinaryReply, SendsSharedTextWithoutACopy) {
   EXPECT_EQ(Parts(RespVersion::kResp2,
                   [](Reply& r) {
-                    r.Bulk(BlobRef::Copy(std::string(ReplyBuffer::kShareFrom, 'x')));
+                    r.Bulk(BlobRef::Copy(std::string(ReplyBuffer::kMinSharedBytes, 'x')));
                     r.Integer(1);
                   }),
-            "$16384=" + std::string(ReplyBuffer::kShareFrom, 'x') + " :1");
+            "$16384=" + std::string(ReplyBuffer::kMinSharedBytes, 'x') + " :1");
 }
 
 }  // namespace

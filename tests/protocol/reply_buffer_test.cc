@@ -74,7 +74,7 @@ class Model {
     text_ += bytes;
   }
   void AppendShared() {
-    std::string bytes = Noise(1 + random_.Below(2 * ReplyBuffer::kShareFrom));
+    std::string bytes = Noise(1 + random_.Below(2 * ReplyBuffer::kMinSharedBytes));
     out_.AppendShared(BlobRef::Copy(bytes));
     text_ += bytes;
   }
@@ -118,7 +118,7 @@ TEST(ReplyBufferTest, EmptyHoldsNothing) {
   BlockPool pool;
   ReplyBuffer out(pool);
   EXPECT_EQ(out.HeldBytes(), 0u);
-  EXPECT_EQ(out.Segments(), 0u);
+  EXPECT_EQ(out.SegmentCount(), 0u);
   out.Append("x");
   out.Consume(1);
   EXPECT_TRUE(out.IsEmpty());
@@ -134,7 +134,7 @@ TEST(ReplyBufferTest, RollBackDropsSharedBlobs) {
   out.Append("b");
   out.RollBack(1);
   EXPECT_EQ(out.Text(), "a");
-  EXPECT_TRUE(blob.Unique());
+  EXPECT_TRUE(blob.IsUnique());
   out.Append("c");
   EXPECT_EQ(out.Text(), "ac");
 }

@@ -97,14 +97,14 @@ TEST(ReplyTest, AcceptsANullView) {
 TEST(ReplyTest, LongBlobIsSentWithoutACopy) {
   BlockPool pool;
   ReplyBuffer out(pool);
-  BlobRef blob = BlobRef::Copy(std::string(ReplyBuffer::kShareFrom, 'x'));
+  BlobRef blob = BlobRef::Copy(std::string(ReplyBuffer::kMinSharedBytes, 'x'));
   Reply(out, RespVersion::kResp2).Bulk(blob);
-  EXPECT_FALSE(blob.Unique());
+  EXPECT_FALSE(blob.IsUnique());
   bool seen = false;
   out.VisitFront(10, [&](Bytes piece) { seen = seen || piece.data() == blob.View().data(); });
   EXPECT_TRUE(seen);
   out.Clear();
-  EXPECT_TRUE(blob.Unique());
+  EXPECT_TRUE(blob.IsUnique());
 }
 
 // ReplyTreeParser reads what Reply writes.

@@ -134,7 +134,7 @@ TEST_P(RequestGolden, ByteByByte) {
 }
 
 TEST(RequestParserTest, BigArgumentCutAnywhere) {
-  Words request = {"SET", "k", Pattern(RequestParser::kBigArgument), "EX", "10"};
+  Words request = {"SET", "k", Pattern(RequestParser::kMinBigArgumentBytes), "EX", "10"};
   std::string input = Encode({"PING"}) + Encode(request) + Encode({"GET", "k"});
   std::vector<Words> expected = {{"PING"}, request, {"GET", "k"}};
   for (size_t i = 0; i <= input.size(); ++i) {
@@ -144,7 +144,7 @@ TEST(RequestParserTest, BigArgumentCutAnywhere) {
 }
 
 TEST(RequestParserTest, SizesAroundTheBorderOfBigArguments) {
-  for (size_t size = RequestParser::kBigArgument - 3; size <= RequestParser::kBigArgument + 3; ++size) {
+  for (size_t size = RequestParser::kMinBigArgumentBytes - 3; size <= RequestParser::kMinBigArgumentBytes + 3; ++size) {
     Words request = {"SET", Pattern(size), Pattern(size + 1)};
     EXPECT_EQ(Parse({Encode(request)}).requests, std::vector<Words>{request}) << size;
   }
@@ -333,7 +333,7 @@ TEST(RequestParserTest, UnreadRequestsComeAgain) {
 }
 
 TEST(RequestParserTest, UnreadDropsAnIncompleteBigArgument) {
-  Words big = {"SET", "k", Pattern(RequestParser::kBigArgument + 5)};
+  Words big = {"SET", "k", Pattern(RequestParser::kMinBigArgumentBytes + 5)};
   std::string input = "GET a\r\nGET b\r\n" + Encode(big);
   size_t cut = input.size() - 1000;
   Direct direct(Bytes(input).substr(0, cut));
@@ -355,7 +355,7 @@ TEST(RequestParserTest, UnreadDropsAnIncompleteBigArgument) {
 
 // A paused client may continue to send: nothing is parsed, and all bytes must be stored.
 TEST(RequestParserTest, BytesAfterAFullBigArgumentAreStored) {
-  Words big = {"SET", "k", Pattern(RequestParser::kBigArgument + 5)};
+  Words big = {"SET", "k", Pattern(RequestParser::kMinBigArgumentBytes + 5)};
   std::string input = Encode(big) + "GET b\r\n";
   Direct direct(Bytes(input).substr(0, 1000));
   direct.parser.SaveRest();

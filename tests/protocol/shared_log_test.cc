@@ -39,7 +39,7 @@ TEST(SharedLog, RestartsWhenNobodyRefersToIt) {
 TEST(SharedLog, LongMessagesHaveTheirOwnBlob) {
   SharedLog log;
   BlobPart small = Written(log, "small");
-  const std::string text(SharedLog::kLongestInLog + 1, 'x');
+  const std::string text(SharedLog::kMaxLoggedMessageBytes + 1, 'x');
   BlobPart large = Written(log, text);
   EXPECT_FALSE(small.blob.Is(large.blob));
   EXPECT_EQ(large.View(), text);
@@ -62,7 +62,7 @@ TEST(ReplyBufferParts, MessagesInARowAreOnePieceWithoutABlock) {
   SharedLog log;
   ReplyBuffer buffer(pool);
   for (int i = 0; i < 100; ++i) buffer.AppendPart(Written(log, "message"));
-  EXPECT_EQ(buffer.Segments(), 1u);
+  EXPECT_EQ(buffer.SegmentCount(), 1u);
   EXPECT_EQ(buffer.HeldBytes(), 700u);
 }
 
@@ -76,7 +76,7 @@ TEST(ReplyBufferParts, ScatteredMessagesAreCopiedIntoABlock) {
     buffer.AppendPart(Written(log, "message"));
     expected += "message";
   }
-  EXPECT_LE(buffer.Segments(), 5u);
+  EXPECT_LE(buffer.SegmentCount(), 5u);
   EXPECT_EQ(buffer.Text(), expected);
 }
 

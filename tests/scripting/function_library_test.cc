@@ -22,7 +22,7 @@ class Host final : public ScriptHost {
   void SetReplication(uint8_t) noexcept override {}
   std::optional<bool> MayRun(std::span<const Bytes>) noexcept override { return true; }
   void Log(LogLevel, Bytes text) noexcept override { logged.emplace_back(text); }
-  bool ShallStop() noexcept override { return false; }
+  bool PollStopRequest() noexcept override { return false; }
   void CountError(Bytes) noexcept override {}
   int64_t MonotonicMs() const noexcept override { return now_ms += step_ms; }
 

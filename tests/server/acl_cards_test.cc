@@ -202,7 +202,7 @@ TEST_F(AclCards, ChannelsAreCheckedWhereverTheyStand) {
   ForEachCommand([&](const Command& command) {
     std::vector<std::string> words = AclNameOf(command);
     while (words.size() < 3) words.emplace_back("c*");
-    const ChannelWords channels = ChannelWordsOf(command, words.size());
+    const ChannelRange channels = FindChannelArguments(command, words.size());
     if (channels.first == 0) return;
     ++with_channels;
     EXPECT_TRUE(Check(some, command, words).IsAllowed());

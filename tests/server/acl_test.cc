@@ -38,10 +38,10 @@ TEST_P(Acl, TheNumberOfRulesIsLimited) {
     return Run(words);
   };
   for (const std::string sign : {"~", "&", ">", "+select|"}) {
-    EXPECT_THAT(set(sign, 0, kMostAclEntries), Ok()) << sign;
-    EXPECT_THAT(set(sign, 0, kMostAclEntries), Ok()) << sign;
-    EXPECT_THAT(set(sign, kMostAclEntries, 1), Error("ERR Error in ACL SETUSER modifier '" + sign + "5000" +
-                                                     "': Too many rules of this kind, at most 5000 are possible"))
+    EXPECT_THAT(set(sign, 0, kMaxAclEntries), Ok()) << sign;
+    EXPECT_THAT(set(sign, 0, kMaxAclEntries), Ok()) << sign;
+    EXPECT_THAT(set(sign, kMaxAclEntries, 1), Error("ERR Error in ACL SETUSER modifier '" + sign + "5000" +
+                                                    "': Too many rules of this kind, at most 5000 are possible"))
         << sign;
   }
   EXPECT_THAT(set("~", 0, 10'001), Error("ERR Too many rules, at most 10000 are possible in one request"));
@@ -148,7 +148,7 @@ TEST_P(Acl, HostileUsersReadBack) {
   std::string text;
   for (const std::string& line : lines) text += line + "\n";
   TestServer from_file;
-  EXPECT_EQ(from_file->services().clients.permissions.LoadLines(text, "users.acl", nullptr), std::nullopt);
+  EXPECT_EQ(from_file->services().clients.permissions.LoadAclLines(text, "users.acl", nullptr), std::nullopt);
   EXPECT_EQ(from_file->services().clients.users.AclFileLines(), lines);
 }
 

@@ -231,7 +231,7 @@ TEST_F(AofReplayTest, AnEndlessScriptOfAFileCanBeKilled) {
   ASSERT_EQ(life->outcome(), LoadOutcome::kLoaded);
   TestServer& server = life->server();
   TestClient other(server);
-  server.clock().PassWithEachLook(1000);
+  server.clock().AdvanceWithEachReading(1000);
   for (const bool has_written : {false, true}) {
     const std::string script = std::string(has_written ? "redis.call('SET', 'b', 1) " : "") + "while true do end";
     PutRecords({{"SELECT", "0"}, {"SET", "a", "2"}, {"EVAL", script, "0"}});
@@ -256,7 +256,7 @@ TEST_F(AofReplayTest, ClientsAreServedBetweenSlowScripts) {
   ASSERT_EQ(life->outcome(), LoadOutcome::kLoaded);
   TestServer& server = life->server();
   TestClient other(server);
-  server.clock().PassWithEachLook(100'000);
+  server.clock().AdvanceWithEachReading(100'000);
   const std::vector<std::string> slow = {"EVAL", "return 1", "0"};
   PutRecords({{"SELECT", "0"}, {"SET", "a", "2"}, slow, slow, {"MULTI"}, slow, slow, {"EXEC"}, {"SET", "b", "3"}});
   std::string heard;
@@ -272,7 +272,7 @@ TEST_F(AofReplayTest, ClientsAreServedBetweenSlowScripts) {
 TEST_F(AofReplayTest, AnEndlessLibraryOfAFileFails) {
   PutRecords({{"SELECT", "0"}, {"SET", "a", "1"}});
   auto life = Start();
-  life->server().clock().PassWithEachLook(1000);
+  life->server().clock().AdvanceWithEachReading(1000);
   PutRecords({{"SELECT", "0"}, {"FUNCTION", "LOAD", "#!lua name=x\nwhile true do end"}});
   EXPECT_THAT(life->Run("DEBUG LOADAOF"), ErrorStartsWith("ERR "));
   EXPECT_THAT(life->Log(), HasSubstr("FUNCTION LOAD timeout"));

@@ -61,7 +61,7 @@ TEST_F(Cards, EachIsInTheTablesOfItsServers) {
       for (const CommandCard& card : family) {
         if (card.spec->where != where && card.spec->where != Where::kEverywhere) continue;
         const std::string_view name = card.spec->syntax.substr(0, card.spec->syntax.find(' '));
-        const Command* const command = table.FindFull(name);
+        const Command* const command = table.FindByFullName(name);
         ASSERT_NE(command, nullptr) << name << ": its container is missing";
         EXPECT_EQ(command->card, &card) << name << " has two cards";
         ++count;
@@ -99,7 +99,8 @@ TEST_F(Cards, UnknownSubcommandsAreRefusedByName) {
 TEST_F(Cards, ContainersHaveHelp) {
   for (const Command* command : AllCommands(server_)) {
     // Redis: these have subcommands, but no HELP.
-    if (!command->IsContainer() || server_->services().env.commands.FindSub(*command, "help") == nullptr) continue;
+    if (!command->IsContainer() || server_->services().env.commands.FindSubcommand(*command, "help") == nullptr)
+      continue;
     SCOPED_TRACE(command->full_name);
     if (command->name == "cluster") continue;  // Redis: refuses even HELP without a cluster
     std::string name = ToUpper(command->name);

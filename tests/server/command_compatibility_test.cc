@@ -129,7 +129,7 @@ class Page {
     }
   }
   void AddRow(const std::string& full_name, Counted& counted) {
-    const Command* const command = table_.FindFull(full_name);
+    const Command* const command = table_.FindByFullName(full_name);
     const std::string status = StatusOf(command);
     counted.Add(status);
     body_ << "| " << Shown(full_name) << " | " << status << VersionsOf(command) << " |\n";

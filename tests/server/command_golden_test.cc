@@ -54,7 +54,7 @@ std::set<std::string> WithoutLaterArguments(std::set<std::string> facts) {
 // Whether a container's fact is about a subcommand of a later version.
 bool IsAboutLaterSubcommand(const std::string& fact, const CommandTable& table) {
   const size_t at = fact.find(" subcommand=");
-  const Command* const named = at == std::string::npos ? nullptr : table.FindFull(fact.substr(at + 12));
+  const Command* const named = at == std::string::npos ? nullptr : table.FindByFullName(fact.substr(at + 12));
   return named != nullptr && IsLater(*named);
 }
 
@@ -62,7 +62,7 @@ bool IsAboutLaterSubcommand(const std::string& fact, const CommandTable& table) 
 // facts.
 bool IsAboutMissingSubcommand(const std::string& fact, const CommandTable& table) {
   const size_t at = fact.find(" subcommand=");
-  return at != std::string::npos && !table.FindFull(fact.substr(at + 12));
+  return at != std::string::npos && !table.FindByFullName(fact.substr(at + 12));
 }
 
 class CommandGolden : public testing::Test {
@@ -86,7 +86,7 @@ const std::set<std::string> kStillToCome = {};
 TEST_F(CommandGolden, NoCommandIsMissing) {
   std::set<std::string> missing;
   for (const auto& [command, facts] : FactsByCommand())
-    if (!table_.FindFull(command)) missing.insert(command);
+    if (!table_.FindByFullName(command)) missing.insert(command);
   EXPECT_EQ(missing, kStillToCome);
 }
 
@@ -117,7 +117,7 @@ TEST(SentinelCommandGolden, ASentinelHasTheCommandsOfRedisSentinel) {
   table.ForEach([&](const Command& command) {
     EXPECT_TRUE(IsLater(command) || golden.contains(command.full_name)) << command.full_name;
   });
-  for (const auto& [name, facts] : golden) EXPECT_NE(table.FindFull(name), nullptr) << name;
+  for (const auto& [name, facts] : golden) EXPECT_NE(table.FindByFullName(name), nullptr) << name;
   CompareFacts(table, golden);
 }
 

@@ -112,7 +112,7 @@ TEST(ConfigTableTest, DefaultsAreWithinTheirRanges) {
     for (const Directive& directive : subject) {
       if (directive.name == "dir" || directive.name == "replicaof") continue;  // these have no value that can be set
       Settings settings;
-      const Names words = WordsOfValue(directive, ValueText(directive, defaults));
+      const Names words = SplitValue(directive, ValueText(directive, defaults));
       EXPECT_EQ(Assign(directive, settings, words, ConfigOrigin::kConfigSet), Objection{}) << directive.name;
       EXPECT_EQ(ValueText(directive, settings), ValueText(directive, defaults)) << directive.name;
     }

@@ -22,7 +22,7 @@ class ExpiryRuleTest : public testing::Test {
   // Whether an execution unit reads an expired key under this rule.
   bool IsRead(ExpiryRule rule) {
     Unit unit(server_->services().data.dataset, server_.clock().WallMs(), rule);
-    const bool found = DbView(unit, 0, true).Inspect("gone") != nullptr;
+    const bool found = DbView(unit, 0, true).LookUpNoTouch("gone") != nullptr;
     unit.Close();
     return found;
   }

@@ -18,7 +18,7 @@ class LazyFree : public CommandTest {
   // The number of objects given to the background thread since the start.
   uint64_t HandedOver() {
     return server().server().services().data.lazy_free_thread.PendingObjects() +
-           server().server().services().data.lazy_free_thread.Freed();
+           server().server().services().data.lazy_free_thread.FreedObjects();
   }
   // Creates a collection of each type at its own key, too large to be packed.
   void FillLargeCollections() {
@@ -121,7 +121,7 @@ TEST_P(LazyFree, GiantsAreFreedInTheBackgroundWithoutBeingCounted) {
 TEST_P(LazyFree, PendingGiantsCountAsFree) {
   std::promise<void> may_work;
   const std::shared_future<void> is_free = may_work.get_future().share();
-  server().server().services().data.lazy_free_thread.OnThreadStart([is_free] { is_free.wait(); });
+  server().server().services().data.lazy_free_thread.SetThreadPrologue([is_free] { is_free.wait(); });
   const std::string text(100, 't');
   const auto fill_set = [&] {
     for (int i = 0; i < 600; ++i) {

@@ -221,9 +221,9 @@ TEST_F(SnapshotTest, RemovingWhatAKilledChildLeftIsWatched) {
   server.forker().Hold();
   client.Run("BGSAVE");
   server.forker().Crash(SIGKILL);
-  server.clock().PassWithEachLook(1000);
+  server.clock().AdvanceWithEachReading(1000);
   server.Cron();
-  server.clock().PassWithEachLook(0);
+  server.clock().AdvanceWithEachReading(0);
   EXPECT_EQ(client.Run("LATENCY HISTORY rdb-unlink-temp-file").Size(), 1u);
 }
 

@@ -77,7 +77,7 @@ class ClusterWorld::Member::Port final : public Network {
     auto pipe = world.Dial(member_.index_, target.port - kBusDistance - kFirstPort, user);
     return std::make_unique<SimLink>(world, std::move(pipe), 0);
   }
-  Result<std::unique_ptr<Listening>, std::string> Listen(const ListenAt&, Acceptor& taker) override {
+  Result<std::unique_ptr<Listening>, std::string> Listen(const ListenOptions&, Acceptor& taker) override {
     acceptor = &taker;
     return std::make_unique<Listening>();
   }

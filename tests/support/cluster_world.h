@@ -83,9 +83,9 @@ class ClusterWorld {
     bool HasWholeData() const override { return has_whole_data; }
     void Follow(const std::string& ip, int port, History::Owner owner) override;
     void Promote() override;
-    bool HasKeysIn(int slot) const override { return slots_with_keys.contains(slot); }
+    bool HasKeysInSlot(int slot) const override { return slots_with_keys.contains(slot); }
     bool HasKeys() const override { return !slots_with_keys.empty(); }
-    void DeleteKeysIn(int slot, const ClusterView&) override { slots_with_keys.erase(slot); }
+    void DeleteKeysInSlot(int slot, const ClusterView&) override { slots_with_keys.erase(slot); }
     void DeleteAllKeys() override { slots_with_keys.clear(); }
     void PauseWrites() override { holds_writes = true; }
     void ResumeWrites() override { holds_writes = false; }

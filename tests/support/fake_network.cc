@@ -53,7 +53,7 @@ class FakeNetwork::FakeTransport final : public Transport {
     session_->transport = this;
     session_->addresses.peer = AddressOf(wire.source_port);
     session_->addresses.local = AddressOf(wire.listener);
-    session_->authenticated = !server->services().clients.users.LoginRequired();
+    session_->authenticated = !server->services().clients.users.IsLoginRequired();
     ++server->services().env.stats.connections;
   }
 
@@ -89,7 +89,7 @@ class FakeNetwork::FakeTransport final : public Transport {
       session_->usage.bytes_out += bytes;
     }
     if (!session_->out.IsEmpty()) {
-      server_->services().clients.limits.CheckOutput(*session_, NowMs(), ClientLimits::Moment::kReply);
+      server_->services().clients.limits.EnforceOutputLimit(*session_, NowMs(), ClientLimits::Moment::kReply);
     } else if (session_->close_after_reply) {
       server_->services().clients.registry.Close(*session_);
     }
@@ -108,7 +108,7 @@ class FakeNetwork::FakeTransport final : public Transport {
     server_.Post([&server = *server_, gone] { server.services().clients.registry.Remove(*gone); });
   }
   int FileDescriptor() const override { return -1; }
-  bool AwaitsRoom() const override { return session_ != nullptr && wire_.to_dialer.bytes >= network_.window_; }
+  bool IsWaitingToWrite() const override { return session_ != nullptr && wire_.to_dialer.bytes >= network_.window_; }
 
  private:
   int64_t NowMs() const { return server_.clock().MonotonicMs(); }
@@ -218,7 +218,7 @@ class FakeNetwork::Port final : public Network {
     network_.wires_.push_back(wire);
     return std::make_unique<FakeLink>(network_, wire);
   }
-  Result<std::unique_ptr<Listening>, std::string> Listen(const ListenAt& place, Acceptor& acceptor) override {
+  Result<std::unique_ptr<Listening>, std::string> Listen(const ListenOptions& place, Acceptor& acceptor) override {
     network_.doors_[place.port] = {number_, &acceptor};
     return std::unique_ptr<Listening>(std::make_unique<FakeListening>(network_, place.port));
   }
@@ -407,7 +407,7 @@ bool FakeNetwork::MoveToDialer(LinkConnection& wire) {
   }
   wire.user->OnReceived(piece);
   dialer->EndTurn();
-  if (wire.transport != nullptr && wire.transport->AwaitsRoom() == false) {
+  if (wire.transport != nullptr && wire.transport->IsWaitingToWrite() == false) {
     wire.transport->MakeRoom();
     wire.transport->server().EndTurn();
   }

@@ -15,13 +15,13 @@ constexpr int64_t kReplicaDayMs = 86'400'000;
 
 }  // namespace
 
-void StreamRecorder::Append(const UnitEffects& effects) {
+void StreamRecorder::Append(const PropagatedGroup& effects) {
   struct {
     std::string& text;
     void Piece(Bytes piece) { text += piece; }
     void Select(const std::string& piece) { text += piece; }
   } take{text_};
-  FrameEffects(effects, JournalEntry::kReplicas, selected_db_, take);
+  FramePropagatedGroup(effects, JournalEntry::kReplicas, selected_db_, take);
 }
 
 void ExpectReplicaMatches(TestServer& server, const StreamRecorder& stream) {

@@ -73,7 +73,7 @@ class SentinelWorld::Member::Net final : public Network {
     SentinelWorld& world = member_.world_;
     return std::make_unique<SimLink>(world, world.Dial(member_.port(), target, user));
   }
-  Result<std::unique_ptr<Listening>, std::string> Listen(const ListenAt&, Acceptor&) override {
+  Result<std::unique_ptr<Listening>, std::string> Listen(const ListenOptions&, Acceptor&) override {
     return Failure("nobody listens here");
   }
   std::unique_ptr<Watch> WatchPipe(int, std::function<void()>) override { return nullptr; }

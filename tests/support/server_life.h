@@ -28,7 +28,7 @@ class ServerLife {
                                     .files = &files,
                                     .log_file = log_.path()}),
         client_(server_) {
-    outcome_ = OpenDataSet(server_->services());
+    outcome_ = LoadDataAtStartup(server_->services());
   }
 
   LoadOutcome outcome() const { return outcome_; }

@@ -49,7 +49,7 @@ TestClient::TestClient(TestServer& server, RespVersion resp)
   session_->resp = resp;
   session_->addresses.peer = StrCat("127.0.0.1:", 50000 + session_->id);
   session_->addresses.local = "127.0.0.1:6379";
-  session_->authenticated = !server->services().clients.users.LoginRequired();
+  session_->authenticated = !server->services().clients.users.IsLoginRequired();
   ++server->services().env.stats.connections;
 }
 
@@ -134,7 +134,7 @@ void TestClient::RunPump() {
   if (session_ == nullptr || session_->closing) return;
   switch (server_.pump().Run(*session_)) {
     case Pump::Outcome::kIdle:
-      server_->services().clients.limits.CheckInput(*session_);
+      server_->services().clients.limits.EnforceInputLimit(*session_);
       break;
     case Pump::Outcome::kMore:
       server_.Post([this] { Resume(); });
@@ -154,7 +154,7 @@ void TestClient::SetReading(Reading reading) {
 
 void TestClient::Flush(size_t /*most_bytes*/) {
   if (reading_ == Reading::kYes) {
-    const std::string text = session_->out.Text().substr(0, session_->Sendable());
+    const std::string text = session_->out.Text().substr(0, session_->SendableBytes());
     session_->NoteSent(text.size());
     session_->usage.bytes_out += text.size();
     server_->services().env.stats.net_output_bytes += text.size();
@@ -163,8 +163,8 @@ void TestClient::Flush(size_t /*most_bytes*/) {
     last_resp_ = session_->resp;
     if (session_->close_after_reply && session_->HasSentAll()) server_->services().clients.registry.Close(*session_);
   } else {
-    server_->services().clients.limits.CheckOutput(*session_, server_.clock().MonotonicMs(),
-                                                   ClientLimits::Moment::kReply);
+    server_->services().clients.limits.EnforceOutputLimit(*session_, server_.clock().MonotonicMs(),
+                                                          ClientLimits::Moment::kReply);
   }
 }
 

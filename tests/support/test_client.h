@@ -66,7 +66,9 @@ class TestClient final : public Transport {
   void Resume() override;
   void Close() override;
   int FileDescriptor() const override { return -1; }
-  bool AwaitsRoom() const override { return reading_ == Reading::kNo && session_ != nullptr && !session_->out.IsEmpty(); }
+  bool IsWaitingToWrite() const override {
+    return reading_ == Reading::kNo && session_ != nullptr && !session_->out.IsEmpty();
+  }
 
  private:
   void RunPump();

@@ -31,7 +31,7 @@ std::unique_ptr<Config> ConfigOf(const std::vector<std::string>& directives) {
 
 // Describes the fields with deadlines, in order; a digest covers only whether there are some.
 std::string FieldDeadlinesText(const Entry& entry) {
-  if (!entry.HasTimedFields()) return "";
+  if (!entry.HasFieldDeadlines()) return "";
   std::map<std::string, int64_t> deadlines;
   const Hash hash = Hash::WithExpiredFields(entry);
   hash.ForEach([&](Bytes field, Bytes) {
@@ -64,7 +64,7 @@ std::vector<std::string> LibrariesOf(Node& server) {
 
 }  // namespace
 
-void RecordingJournal::Append(const UnitEffects& effects) {
+void RecordingJournal::Append(const PropagatedGroup& effects) {
   ++units_;
   for (size_t i = 0; i < effects.Count(); ++i) {
     const JournalEntry effect = effects[i];
@@ -135,7 +135,7 @@ bool TestServer::ServeDuringLongTask() {
 void TestServer::WakeAt(int64_t monotonic_ms) {
   wake_at_ms_ = monotonic_ms;
   if (!server_->services().lab.clock.HasMovableClock()) return;
-  const int64_t pace_us = server_->services().env.clock.PaceUsWhen(monotonic_ms * 1000);
+  const int64_t pace_us = server_->services().env.clock.PaceUsAtMonotonicUs(monotonic_ms * 1000);
   if (pace_us == Clock::kNever) return wake_at_ms_.reset();
   wake_at_ms_ = pace_us / 1000 + 1;
 }
@@ -168,7 +168,7 @@ void TestServer::RunCronFor(int64_t elapsed_ms) {
 }
 
 void TestServer::EndTurn() {
-  if (server_->services().env.phase.IsMidTurn())
+  if (server_->services().env.phase.IsInLongTask())
     return server_->housekeeping().EndTurnDuringLongTask();  // serves other clients in the middle of a turn
   server_->housekeeping().EndTurn();
   while (!tasks_.empty()) {
@@ -217,7 +217,7 @@ void ExpectDumpsMatch(TestServer& server) {
     const Database& data = server->services().data.dataset.keyspace[db];
     data.ForEach([&](const Entry* entry) {
       const std::string payload = DumpPayload(*entry, RdbCompression::kOn);
-      RdbInput input(*CheckedPayload(payload, PayloadCheck::kChecksum));
+      RdbInput input(*VerifyPayload(payload, PayloadCheck::kChecksum));
       const uint8_t type = input.Byte();
       auto copy = ReadRdbValue(input, type, {entry->Key(), 0, server->services().data.dataset.limits, data.hash_key()});
       ASSERT_TRUE(copy) << Quoted(entry->Key()) << " as RDB: " << copy.error().why;

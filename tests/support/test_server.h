@@ -45,7 +45,7 @@ class RecordingJournal final : public Journal {
     std::vector<std::string> words;
   };
 
-  void Append(const UnitEffects& effects) override;
+  void Append(const PropagatedGroup& effects) override;
   const std::vector<Record>& Records() const { return records_; }
   // The number of execution units that changed data.
   size_t Units() const { return units_; }
@@ -106,7 +106,7 @@ class TestServer final : public Host {
   void Stop(int exit_code) override { exit_code_ = exit_code; }
   void Post(std::function<void()> task) override { tasks_.push_back(std::move(task)); }
   void WakeAt(int64_t monotonic_ms) override;
-  void TurnAt(int64_t /*pace_us*/) override {}  // AdvanceMs ends a turn anyway
+  void StartTurnAt(int64_t /*pace_us*/) override {}  // AdvanceMs ends a turn anyway
   bool ServeDuringLongTask() override;
 
  private:

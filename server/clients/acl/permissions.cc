@@ -32,7 +32,7 @@ AclLogEntry::Reason ReasonOf(AclDenial denial) {
 bool ListensBeyond(const Session& session, const User& user) {
   if (session.subscriptions == nullptr) return false;
   for (const PubSubKind kind : {PubSubKind::kChannel, PubSubKind::kPattern, PubSubKind::kShardChannel}) {
-    for (const PubSubChannel* topic : session.subscriptions->OfKind(kind)) {
+    for (const PubSubChannel* topic : session.subscriptions->ChannelsOfKind(kind)) {
       const ChannelUse use = kind == PubSubKind::kPattern ? ChannelUse::kPattern : ChannelUse::kName;
       if (!user.AllowsChannel(topic->name, use)) return true;
     }
@@ -79,7 +79,7 @@ std::string DenialText(const User& user, AclRequest& request, AclVerdict verdict
          "' " + kind;
 }
 
-std::string LateDenialText(AclDenial denial) {
+std::string DenialTextAtExec(AclDenial denial) {
   const char* reason = denial == AclDenial::kCommand ? "no permission to execute the command or subcommand"
                        : denial == AclDenial::kKey   ? "no permission to touch the specified keys"
                                                      : "no permission to access one of the channels used as arguments";
@@ -121,7 +121,7 @@ AclVerdict Permissions::Check(const Session& session, AclRequest& request, AclLo
   return verdict;
 }
 
-void Permissions::NoteFailedLogin(const Session& session, Bytes command, Bytes user) {
+void Permissions::LogFailedLogin(const Session& session, Bytes command, Bytes user) {
   const auto context = session.InTransaction() ? AclLogEntry::Context::kMulti : AclLogEntry::Context::kTopLevel;
   Note({.reason = AclLogEntry::Reason::kAuth,
         .context = context,
@@ -139,7 +139,7 @@ void Permissions::CloseSessionsOf(const User& user, const Session* running) {
   });
 }
 
-void Permissions::CloseListenersBeyond(const User& before, const User& after, const Session* running) {
+void Permissions::CloseForbiddenSubscribers(const User& before, const User& after, const Session* running) {
   parts_.clients.ForEach([&](Session& session) {
     if (session.user == &before && ListensBeyond(session, after)) CloseNowOrAfterReply(session, running);
   });
@@ -149,14 +149,14 @@ std::optional<std::string> Permissions::LoadAclFile(const Session* running) {
   const std::string& path = parts_.env.settings.aclfile;
   const auto text = ReadFile(parts_.env.files, path, UINT64_MAX);
   if (!text) return "Error loading ACLs, opening file '" + path + "': " + IoErrorText(text.error());
-  return LoadLines(text.value(), path, running);
+  return LoadAclLines(text.value(), path, running);
 }
 
-std::optional<std::string> Permissions::LoadLines(Bytes text, const std::string& path, const Session* running) {
+std::optional<std::string> Permissions::LoadAclLines(Bytes text, const std::string& path, const Session* running) {
   const Users::Replacement replacement = {
       .keeps_users = DialectOf(parts_.env.settings.emulate).traits.acl_load_keeps_clients,
       .removed = [&](const User& user) { CloseSessionsOf(user, running); },
-      .changed = [&](const User& before, const User& after) { CloseListenersBeyond(before, after, running); }};
+      .changed = [&](const User& before, const User& after) { CloseForbiddenSubscribers(before, after, running); }};
   const auto loaded = parts_.users.Load(text, path, replacement);
   if (loaded) return std::nullopt;
   return loaded.error() + "WARNING: ACL errors detected, no change to the previously active ACL rules was performed";
@@ -165,10 +165,10 @@ std::optional<std::string> Permissions::LoadLines(Bytes text, const std::string&
 std::optional<std::string> Permissions::LoadConfiguredUsers() {
   for (const ConfigLine& line : parts_.env.config.lines().user) {
     const std::string& name = line.words[1];
-    if (!IsUserName(name)) return "Error loading the user '" + name + "': a name has no blanks";
+    if (!IsValidUserName(name)) return "Error loading the user '" + name + "': a name has no blanks";
     std::vector<Bytes> words(line.words.begin() + 2, line.words.end());
     if (name == "default") words.insert(words.begin(), "reset");  // otherwise the line could only add permissions
-    const MergedRules merged = MergeSelectors(words);
+    const MergedRules merged = MergeSelectorArguments(words);
     if (merged.unmatched) return "Error loading ACL rule '" + *merged.unmatched + "' for the user named '" + name + "'";
     const auto set = parts_.users.Set(name, merged.rules, [](const User&, const User&) {});
     if (!set) {

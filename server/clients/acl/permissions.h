@@ -23,7 +23,7 @@ enum class DenialDetail : uint8_t { kBrief, kNamed, kInScript };
 // Returns the text of a refusal without an error code. Redis before 7.2 has other texts, which do not name the user.
 std::string DenialText(const User& user, AclRequest& request, AclVerdict verdict, DenialDetail detail,
                        const DialectTraits& traits);
-std::string LateDenialText(AclDenial denial);  // the error for a queued command that the user may no longer run
+std::string DenialTextAtExec(AclDenial denial);  // the error for a queued command that the user may no longer run
 
 class Permissions {  // checks what users may do, and logs refusals
  public:
@@ -43,12 +43,12 @@ class Permissions {  // checks what users may do, and logs refusals
   }
 
   // Logs a failed login of this command ("AUTH", "HELLO").
-  void NoteFailedLogin(const Session& session, Bytes command, Bytes user);
+  void LogFailedLogin(const Session& session, Bytes command, Bytes user);
 
   // Closes the sessions of a user. They belong to the default user from then on.
   void CloseSessionsOf(const User& user, const Session* running);  // `running` closes after its reply
   // Closes sessions with subscriptions that the user's new permissions forbid.
-  void CloseListenersBeyond(const User& before, const User& after, const Session* running);
+  void CloseForbiddenSubscribers(const User& before, const User& after, const Session* running);
 
   std::optional<std::string> LoadConfiguredUsers();  // at start; returns an error if the server must not start
   std::optional<std::string> LoadAclFile(const Session* running);  // returns an error; nothing changes then
@@ -56,7 +56,7 @@ class Permissions {  // checks what users may do, and logs refusals
   // all users except the default user. With acl_load_keeps_clients (Redis 7.4, Valkey 8.0), users that `text` also
   // has keep their sessions, except sessions with subscriptions that their new permissions forbid. On failure it
   // returns an error and changes nothing.
-  std::optional<std::string> LoadLines(Bytes text, const std::string& path, const Session* running);
+  std::optional<std::string> LoadAclLines(Bytes text, const std::string& path, const Session* running);
 
  private:
   void Note(AclLogEntry entry, const Session& client);

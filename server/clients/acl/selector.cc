@@ -30,11 +30,11 @@ std::string Joined(const std::vector<std::string>& parts) {
 }  // namespace
 
 const KeyList& AclRequest::Keys() {
-  if (!keys_) keys_ = NamedKeys(command_.Spec(), words_);
+  if (!keys_) keys_ = KeysForAclCheck(command_.Spec(), words_);
   return *keys_;
 }
 
-ChannelWords ChannelWordsOf(const Command& command, size_t argument_count) {
+ChannelRange FindChannelArguments(const Command& command, size_t argument_count) {
   switch (command.Spec().channels) {
     case ChannelArguments::kNone:
       return {};
@@ -101,7 +101,7 @@ const char* Selector::ApplyCommand(Bytes rule) {
     table_->ForEach([&](const Command& command) {
       if ((command.categories & category) != 0) GrantCommand(command, grant);
     });
-  } else if (const Command* command = table_->FindOriginal(name)) {
+  } else if (const Command* command = table_->FindByOriginalName(name)) {
     GrantCommand(*command, grant);
   } else {
     return grant == Grant::kGive ? ApplyFirstArgument(name) : kUnknown;
@@ -114,7 +114,7 @@ const char* Selector::ApplyCommand(Bytes rule) {
 const char* Selector::ApplyFirstArgument(Bytes name) {
   const size_t bar = name.rfind('|');
   if (bar == Bytes::npos) return kUnknown;
-  const Command* command = table_->FindOriginal(name.substr(0, bar));
+  const Command* command = table_->FindByOriginalName(name.substr(0, bar));
   if (command == nullptr) return kUnknown;
   if (command->parent != nullptr) return kFirstOfSubcommand;
   const Bytes argument = name.substr(bar + 1);
@@ -122,7 +122,7 @@ const char* Selector::ApplyFirstArgument(Bytes name) {
   if (command->IsContainer()) return kUnknown;
   std::vector<std::string>& arguments = first_arguments_[command->id];
   const bool is_known = std::ranges::any_of(arguments, [&](Bytes known) { return EqualsIgnoreCase(known, argument); });
-  if (!is_known && arguments.size() >= kMostAclEntries) return kTooManyAclEntries;
+  if (!is_known && arguments.size() >= kMaxAclEntries) return kTooManyAclEntries;
   if (!is_known) arguments.emplace_back(argument);
   Remember('+', name);
   return nullptr;
@@ -170,7 +170,7 @@ const char* Selector::ApplyKeyPattern(uint8_t access, Bytes glob) {
     key_patterns_.clear();
   } else if (known != key_patterns_.end()) {
     known->access = access;
-  } else if (key_patterns_.size() >= kMostAclEntries) {
+  } else if (key_patterns_.size() >= kMaxAclEntries) {
     return kTooManyAclEntries;
   } else {
     key_patterns_.push_back({access, std::string(glob)});
@@ -182,7 +182,7 @@ const char* Selector::ApplyChannelPattern(Bytes glob) {
   if (all_channels_) return kBehindAllChannels;
   if (HasBlanks(glob)) return kAclSyntaxError;
   if (std::ranges::find(channel_patterns_, glob) != channel_patterns_.end()) return nullptr;
-  if (channel_patterns_.size() >= kMostAclEntries) return kTooManyAclEntries;
+  if (channel_patterns_.size() >= kMaxAclEntries) return kTooManyAclEntries;
   channel_patterns_.emplace_back(glob);
   return nullptr;
 }
@@ -200,7 +200,7 @@ AclVerdict Selector::Check(AclRequest& request) const {
     }
   }
   if (!all_channels_) {
-    const ChannelWords channels = ChannelWordsOf(request.command(), request.words().size());
+    const ChannelRange channels = FindChannelArguments(request.command(), request.words().size());
     for (size_t at = channels.first; at != 0 && at <= channels.last; ++at) {
       if (!AllowsChannel(request.words()[at], channels.use)) return {AclDenial::kChannel, at};
     }
@@ -227,7 +227,7 @@ bool Selector::AllowsKeyPattern(uint8_t needed, Bytes key) const {
   });
 }
 
-bool Selector::AllowsReadingAll(const Command& command, std::span<const Bytes> arguments) const {
+bool Selector::AllowsReadingAllKeys(const Command& command, std::span<const Bytes> arguments) const {
   if (!AllowsCommand(command, arguments)) return false;
   return all_keys_ || std::ranges::any_of(key_patterns_, [](const KeyPattern& pattern) {
            return (pattern.access & kMayRead) != 0 && pattern.glob == "*";

@@ -50,7 +50,7 @@ class AclRequest {  // a request whose permissions are checked; finds its keys o
 
 // Limit for each kind of entry: key patterns, channel patterns and first arguments of a command in a selector, and
 // passwords and selectors of a user. A new entry is compared with all others, and a request with all patterns.
-inline constexpr size_t kMostAclEntries = 5000;
+inline constexpr size_t kMaxAclEntries = 5000;
 inline constexpr char kTooManyAclEntries[] = "Too many rules of this kind, at most 5000 are possible";
 
 // The error for an invalid rule; the texts for ACL files are shorter.
@@ -69,7 +69,7 @@ class Selector {  // one set of permissions of an ACL user: commands, keys and c
   AclVerdict Check(AclRequest& request) const;
   bool IsUnlimited() const { return all_commands_ && all_keys_ && all_channels_; }
   // Returns whether the command may run and read every key. SORT needs this for keys that it finds by pattern.
-  bool AllowsReadingAll(const Command& command, std::span<const Bytes> arguments) const;
+  bool AllowsReadingAllKeys(const Command& command, std::span<const Bytes> arguments) const;
   bool AllowsChannel(Bytes name, ChannelUse use) const;
 
   std::string Commands() const;            // for ACL GETUSER: "+@all -get"
@@ -112,11 +112,11 @@ class Selector {  // one set of permissions of an ACL user: commands, keys and c
   std::vector<std::string> channel_patterns_;  // globs of allowed channels
 };
 
-struct ChannelWords {  // which arguments of a request are channels
+struct ChannelRange {  // which arguments of a request are channels
   size_t first = 0;    // index in argv; 0: the request has no channels
   size_t last = 0;     // index in argv
   ChannelUse use = ChannelUse::kName;
 };
-ChannelWords ChannelWordsOf(const Command& command, size_t argument_count);
+ChannelRange FindChannelArguments(const Command& command, size_t argument_count);
 
 }  // namespace respite

@@ -54,7 +54,7 @@ void User::Reset(AclPubsubDefault pubsub) {
 const char* User::Apply(Bytes rule, AclPubsubDefault pubsub) {
   const auto outcome = ApplyToUser(rule, pubsub);
   const char* trouble = outcome ? *outcome : selectors_.front().Apply(rule);
-  NoteLimits();
+  UpdateIsUnlimited();
   return trouble;
 }
 
@@ -94,14 +94,14 @@ const char* User::ApplyPassword(Bytes rule) {
 
 const char* User::AddPassword(const Digest& digest) {
   const bool is_new = std::ranges::find(passwords_, digest) == passwords_.end();
-  if (is_new && passwords_.size() >= kMostAclEntries) return kTooManyAclEntries;
+  if (is_new && passwords_.size() >= kMaxAclEntries) return kTooManyAclEntries;
   if (is_new) passwords_.push_back(digest);
   no_password_ = false;
   return nullptr;
 }
 
 const char* User::AddSelector(Bytes rules) {
-  if (selectors_.size() > kMostAclEntries) return kTooManyAclEntries;
+  if (selectors_.size() > kMaxAclEntries) return kTooManyAclEntries;
   Selector selector(*table_);
   // Redis: with unbalanced quotes, a selector has no rules, and allows nothing.
   for (const std::string& rule : SplitQuoted(rules).value_or(std::vector<std::string>())) {
@@ -134,9 +134,9 @@ AclVerdict User::Check(AclRequest& request) const {
   return closest;
 }
 
-bool User::AllowsReadingAll(const Command& command, std::span<const Bytes> arguments) const {
-  return std::ranges::any_of(selectors_,
-                             [&](const Selector& selector) { return selector.AllowsReadingAll(command, arguments); });
+bool User::AllowsReadingAllKeys(const Command& command, std::span<const Bytes> arguments) const {
+  return std::ranges::any_of(
+      selectors_, [&](const Selector& selector) { return selector.AllowsReadingAllKeys(command, arguments); });
 }
 
 bool User::AllowsChannel(Bytes name, ChannelUse use) const {
@@ -170,7 +170,7 @@ std::string User::RulesText() const {
   return text;
 }
 
-MergedRules MergeSelectors(std::span<const Bytes> arguments) {
+MergedRules MergeSelectorArguments(std::span<const Bytes> arguments) {
   MergedRules merged;
   std::optional<std::string> open;
   Bytes opened_by;

@@ -32,7 +32,7 @@ class User {  // an ACL user: passwords and permissions
   // Takes constant time.
   bool HasPassword(Bytes password) const;  // false while the user is off
   AclVerdict Check(AclRequest& request) const;
-  bool AllowsReadingAll(const Command& command, std::span<const Bytes> arguments) const;
+  bool AllowsReadingAllKeys(const Command& command, std::span<const Bytes> arguments) const;
   bool AllowsChannel(Bytes name, ChannelUse use) const;
 
   std::vector<std::string> Flags() const;                             // for ACL GETUSER: "on", "nopass" …
@@ -51,7 +51,7 @@ class User {  // an ACL user: passwords and permissions
   const char* AddSelector(Bytes rules);           // "(~a +get)"; returns null, or the error
   const char* AddPassword(const Digest& digest);  // returns null, or the error
   void Reset(AclPubsubDefault pubsub);            // to a user that is off, without passwords or permissions
-  void NoteLimits() { is_unlimited_ = selectors_.front().IsUnlimited(); }  // after a change of the rules
+  void UpdateIsUnlimited() { is_unlimited_ = selectors_.front().IsUnlimited(); }  // after a change of the rules
 
   std::string name_;
   const CommandTable* table_;  // of all commands
@@ -68,6 +68,6 @@ struct MergedRules {                     // rules of ACL SETUSER; a selector is 
   std::vector<std::string> rules;        // "+get", "(~key +set)"
   std::optional<std::string> unmatched;  // the argument whose parenthesis is never closed
 };
-MergedRules MergeSelectors(std::span<const Bytes> arguments);
+MergedRules MergeSelectorArguments(std::span<const Bytes> arguments);
 
 }  // namespace respite

@@ -17,14 +17,16 @@ std::string WrittenInConfig(const std::string& word) {
 
 }  // namespace
 
-bool IsUserName(Bytes name) { return name.find('\0') == Bytes::npos && name.find_first_of(kBlanks) == Bytes::npos; }
+bool IsValidUserName(Bytes name) {
+  return name.find('\0') == Bytes::npos && name.find_first_of(kBlanks) == Bytes::npos;
+}
 
 Users::Users(const CommandTable& table, const Settings& settings) : table_(table), settings_(settings) {
-  users_.emplace("default", std::make_unique<User>(FreshDefault()));
+  users_.emplace("default", std::make_unique<User>(MakeDefaultUser()));
   SetDefaultPassword(settings.requirepass);
 }
 
-User Users::FreshDefault() const {
+User Users::MakeDefaultUser() const {
   User user("default", table_, AclPubsubDefault::kAllChannels);
   for (Bytes rule : {"on", "nopass", "~*", "&*", "+@all"}) user.Apply(rule, AclPubsubDefault::kAllChannels);
   return user;
@@ -84,9 +86,9 @@ std::string Users::ParseAclLine(std::span<const Bytes> words, const LinePlace& p
   if (words.size() < 2 || words[0] != "user") return at + " should start with user keyword followed by the username. ";
   const Bytes name = words[1];
   // Redis: the text begins with a quote.
-  if (!IsUserName(name)) return "'" + at + ": username '" + std::string(name) + "' contains invalid characters. ";
+  if (!IsValidUserName(name)) return "'" + at + ": username '" + std::string(name) + "' contains invalid characters. ";
   if (into.contains(name)) return "WARNING: Duplicate user '" + std::string(name) + "' found on line " + number + ". ";
-  const MergedRules merged = MergeSelectors(words.subspan(2));
+  const MergedRules merged = MergeSelectorArguments(words.subspan(2));
   if (merged.unmatched) return at + ": Unmatched parenthesis in selector definition. ";
   auto user = std::make_unique<User>(MakeUser(name));
   for (const std::string& rule : merged.rules) {
@@ -111,7 +113,7 @@ Result<Done, std::string> Users::Load(Bytes text, const std::string& path, const
     trouble += ParseAclLine(words, {path, number + 1}, next);
   }
   if (!trouble.empty()) return Failure(trouble);
-  if (!next.contains("default")) next.emplace("default", std::make_unique<User>(FreshDefault()));
+  if (!next.contains("default")) next.emplace("default", std::make_unique<User>(MakeDefaultUser()));
   for (auto& [name, user] : users_) {
     const auto found = next.find(name);
     if (name != "default" && (found == next.end() || !replacement.keeps_users)) {

@@ -31,8 +31,8 @@ class Users {  // all ACL users by name
     for (const auto& [name, user] : users_) visit(*user);
   }
 
-  User Unlimited() const { return FreshDefault(); }  // may do everything; is not in the list
-  bool LoginRequired() const { return !Default().NeedsNoPassword() || !Default().IsOn(); }  // for new clients
+  User MakeUnlimitedUser() const { return MakeDefaultUser(); }  // may do everything; is not in the list
+  bool IsLoginRequired() const { return !Default().NeedsNoPassword() || !Default().IsOn(); }  // for new clients
   const User* FindIfPasswordMatches(Bytes name, Bytes password) const;  // null: wrong name or password, or it is off
 
   // Creates or changes a user. Applies all rules, or none if one is invalid; the error names it. For an existing user,
@@ -71,7 +71,7 @@ class Users {  // all ACL users by name
   };
 
   User MakeUser(Bytes name) const;  // it is off and has no permissions
-  User FreshDefault() const;     // may do everything, without a password
+  User MakeDefaultUser() const;     // may do everything, without a password
   std::string ParseAclLine(std::span<const Bytes> words, const LinePlace& place, Map& into) const;
 
   const CommandTable& table_;  // of all commands
@@ -79,6 +79,6 @@ class Users {  // all ACL users by name
   Map users_;  // by name
 };
 
-bool IsUserName(Bytes name);  // without blanks and NULs
+bool IsValidUserName(Bytes name);  // without blanks and NULs
 
 }  // namespace respite

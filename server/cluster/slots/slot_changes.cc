@@ -14,10 +14,10 @@ namespace {
 
 // Journals have the names that commands had before rename-command.
 const Command* Find(const CommandTable& commands, std::span<const Bytes> words) {
-  const Command* const renamed = commands.HasRenamed() ? commands.Renamed(words[0]) : nullptr;
+  const Command* const renamed = commands.HasRenamedCommands() ? commands.FindRenamed(words[0]) : nullptr;
   const Command* const command = renamed != nullptr ? renamed : commands.Find(words[0]);
   if (command == nullptr || command->subcommands.empty() || words.size() < 2) return command;
-  return commands.FindSub(*command, words[1]);
+  return commands.FindSubcommand(*command, words[1]);
 }
 
 // Removes "*<number>\r\n" or "$<number>\r\n" from the front. Requires: text that this server wrote.
@@ -45,19 +45,19 @@ std::span<const Bytes> SlotChanges::RequestSplitter::Of(Bytes request) {
 bool SlotChanges::ChangesEverything(const CommandTable& commands, std::span<const Bytes> arguments) {
   const Command* const command = Find(commands, arguments);
   if (command == nullptr || !command->Is(kWrite) || command->Spec().group == CommandGroup::kScripting) return false;
-  return NamedKeys(command->Spec(), arguments).IsEmpty();
+  return KeysForAclCheck(command->Spec(), arguments).IsEmpty();
 }
 
 bool SlotChanges::ExamineRequest(std::span<const Bytes> arguments) {
   const Command* const command = Find(commands_, arguments);
   if (command == nullptr) return false;
-  const KeyList keys = NamedKeys(command->Spec(), arguments);
+  const KeyList keys = KeysForAclCheck(command->Spec(), arguments);
   if (keys.IsEmpty() && ChangesEverything(commands_, arguments)) has_changed_everything_ = true;
   return std::any_of(keys.begin(), keys.end(),
                      [&](const KeyRef& key) { return slots_.Has(KeySlot(arguments[key.index])); });
 }
 
-void SlotChanges::Append(const UnitEffects& effects) {
+void SlotChanges::Append(const PropagatedGroup& effects) {
   struct Output {
     std::string& text;
     void Piece(Bytes piece) { text.append(piece); }
@@ -69,7 +69,7 @@ void SlotChanges::Append(const UnitEffects& effects) {
     if (ExamineRequest(words)) wanted_.Add(entry.db, words);
   }
   if (wanted_.Count() != 0) {
-    FrameEffects(UnitEffects(wanted_, 0), JournalEntry::kReplicas, selected_db_, Output{text_});
+    FramePropagatedGroup(PropagatedGroup(wanted_, 0), JournalEntry::kReplicas, selected_db_, Output{text_});
   }
   wanted_.Truncate(0);
 }

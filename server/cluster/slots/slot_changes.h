@@ -19,7 +19,7 @@ class SlotChanges final : public Journal {  // collects changes to keys of some 
   // The slots and the table must outlive this object.
   SlotChanges(const SlotSet& slots, const CommandTable& commands) : slots_(slots), commands_(commands) {}
 
-  void Append(const UnitEffects& effects) override;               // collects changes to keys of the slots
+  void Append(const PropagatedGroup& effects) override;           // collects changes to keys of the slots
   size_t BufferedBytes() const override { return text_.size(); }  // not taken yet
   bool IsEmpty() const { return text_.empty(); }
   std::string Take() { return std::exchange(text_, {}); }
@@ -44,7 +44,7 @@ class SlotChanges final : public Journal {  // collects changes to keys of some 
   std::string text_;
   int selected_db_ = -1;  // the database in which text_ ends, even if it was taken; -1: none yet
   bool has_changed_everything_ = false;
-  RequestSplitter words_;     // reused for each request
+  RequestSplitter words_;      // reused for each request
   PropagatedCommands wanted_;  // kept to reuse its memory
 };
 

@@ -110,12 +110,12 @@ size_t SlotExport::BufferedBytes() const {
 
 void SlotExport::Start() {
   const ClusterNode* const target = cluster().view().Find(job_->target);
-  if (!StillOwns()) return;
+  if (!CheckOwnership()) return;
   if (target == nullptr || !target->IsPrimary() || !target->HasAddress()) return Fail("the target is no primary");
   Enter(State::kConnecting);
   const Settings& settings = services_.env.settings;
   const int port = settings.tls_replication ? target->address.tls_port : target->address.tcp_port;
-  link_ = services_.env.network->Dial({.host = target->address.ip, .port = port, .encrypts = settings.tls_replication},
+  link_ = services_.env.network->Dial({.host = target->address.ip, .port = port, .uses_tls = settings.tls_replication},
                                       *this);
 }
 
@@ -192,16 +192,16 @@ void SlotExport::HandlePositiveAnswer(Request request, Bytes line) {
       return;
     case Request::kPaused:
       seen_version_ = UINT64_MAX;
-      if (!StillOwns()) return;
+      if (!CheckOwnership()) return;
       Enter(State::kGranted);
       return Ask(Request::kTakeOver, {"CLUSTER", "SYNCSLOTS", "TAKEOVER"});
     case Request::kTakeOver:
-      return TakeIn(line);
+      return HandleTakeoverReply(line);
   }
 }
 
 // Reads the final reply of the target, "OK <epoch>". From now on clients are redirected to the target.
-void SlotExport::TakeIn(Bytes line) {
+void SlotExport::HandleTakeoverReply(Bytes line) {
   const auto epoch = ParseUnsigned(line.substr(std::min(line.size(), line.find(' ') + 1)));
   if (!epoch) return Fail("the target does not say how it has taken the slots");
   cluster().ReceiveTakeover(job_->target, *epoch, job_->slots);
@@ -212,8 +212,8 @@ void SlotExport::TakeIn(Bytes line) {
 // --- Each turn.
 
 void SlotExport::Continue() {
-  if (IsOver() || job_->state == State::kQueued || services_.env.phase.IsMidTurn()) return;
-  if (!StillOwns()) return;
+  if (IsOver() || job_->state == State::kQueued || services_.env.phase.IsInLongTask()) return;
+  if (!CheckOwnership()) return;
   if (changes_ && changes_->HasChangedEverything()) return Fail("all keys were changed at once");
   switch (job_->state) {
     case State::kWaitingToSnapshot:
@@ -225,7 +225,7 @@ void SlotExport::Continue() {
       return SendChanges();
     case State::kWaitingToPause:
       SendChanges();
-      return CatchUp();
+      return PauseWritesIfCaughtUp();
     case State::kPaused:
     case State::kGranted:
       if (!changes_->IsEmpty()) Fail("keys were changed while writes were held back");
@@ -247,7 +247,7 @@ SlotExport::Owner SlotExport::FindOwner() const {
   return is_mine ? Owner::kThisNode : is_targets ? Owner::kTarget : Owner::kOthers;
 }
 
-bool SlotExport::StillOwns() {
+bool SlotExport::CheckOwnership() {
   const uint64_t version = cluster().view().version();
   if (std::exchange(seen_version_, version) == version) return true;
   const Owner owner = FindOwner();
@@ -271,7 +271,7 @@ void SlotExport::SendChanges() {
 // Pauses writes as soon as few changes are left. An answered ACK shows that the target has applied everything before
 // it. So writes are paused only for the time to send and apply the changes of one round. Each round accepts twice as
 // many bytes, in case the load is high.
-void SlotExport::CatchUp() {
+void SlotExport::PauseWritesIfCaughtUp() {
   if (!asked_.empty()) return;
   constexpr size_t kLittle = 64 * 1024;
   constexpr int kRoundsAtMost = 20;
@@ -297,7 +297,7 @@ void SlotExport::PauseWrites() {
   Ask(Request::kPaused, {"CLUSTER", "SYNCSLOTS", "PAUSED"});
 }
 
-void SlotExport::CheckTime() {
+void SlotExport::CheckTimeouts() {
   if (IsOver() || job_->state == State::kQueued) return;
   const Settings& settings = services_.env.settings;
   const int64_t now_ms = services_.env.pace.NowMs();
@@ -337,8 +337,8 @@ void SlotExport::Fork() {
   services_.data.dataset.journals.Attach(*changes_);
   asked_.push_back(Request::kSnapshotEof);
   pipe_.emplace(
-      std::move(ends.value().ours), eof, *services_.env.network, [this](Bytes bytes) { HandOn(bytes); },
-      [this](bool is_whole) { PipeEnded(is_whole); });
+      std::move(ends.value().ours), eof, *services_.env.network, [this](Bytes bytes) { ForwardSnapshotBytes(bytes); },
+      [this](bool is_whole) { HandlePipeEnd(is_whole); });
 }
 
 // Runs in the child.
@@ -364,12 +364,12 @@ bool SlotExport::WriteSnapshot(ChildReporter& reporter, Bytes eof) const {
   return !out.HasFailed();
 }
 
-void SlotExport::HandOn(Bytes bytes) {
+void SlotExport::ForwardSnapshotBytes(Bytes bytes) {
   link_->Send(bytes);
   if (link_->UnsentBytes() > SnapshotPipe::kWindowBytes) pipe_->Pause();
 }
 
-void SlotExport::PipeEnded(bool is_whole) {
+void SlotExport::HandlePipeEnd(bool is_whole) {
   pipe_.reset();
   if (!is_whole) return Fail("the snapshot could not be written");
   Enter(State::kStreaming);

@@ -45,9 +45,9 @@ class SlotExport final : public Link::User {  // sends slots to their new owner
   void Start();  // connects to the target
   // Takes the next step of the migration. Called at the end of a turn, when the changes of the turn are in the
   // journals.
-  void Continue();   // takes the next step, at the end of a turn
-  void CheckTime();  // called ten times a second
-  void Cancel();     // for an operator
+  void Continue();       // takes the next step, at the end of a turn
+  void CheckTimeouts();  // called ten times a second
+  void Cancel();         // for an operator
   void Fail(const std::string& message) { End(SlotJob::State::kFailed, message); }
   const SlotJob& job() const { return *job_; }
   bool IsOver() const { return job_->IsOver(); }
@@ -65,24 +65,24 @@ class SlotExport final : public Link::User {  // sends slots to their new owner
   void Enter(SlotJob::State state);
   void End(SlotJob::State state, const std::string& message);
   void Ask(Request request, std::initializer_list<Bytes> words);
-  void SendEstablish();                     // CLUSTER SYNCSLOTS ESTABLISH
-  void HandleAnswer(Bytes line);                  // one line is one reply of the target
+  void SendEstablish();                                    // CLUSTER SYNCSLOTS ESTABLISH
+  void HandleAnswer(Bytes line);                           // one line is one reply of the target
   void HandlePositiveAnswer(Request request, Bytes line);  // the line without its '+'
 
   void Fork();
   bool WriteSnapshot(ChildReporter& reporter, Bytes eof) const;  // writes the commands of the keys, then `eof`
-  void HandOn(Bytes bytes);                                      // from the child to the target
-  void PipeEnded(bool is_whole);                                 // not whole: the child has failed
+  void ForwardSnapshotBytes(Bytes bytes);                        // from the child to the target
+  void HandlePipeEnd(bool is_whole);                             // not whole: the child has failed
 
-  void SendChanges();  // those since the fork that were not sent yet
-  void CatchUp();      // else requests another ACK
-  void AskForAck();    // sends CLUSTER SYNCSLOTS ACK
-  void PauseWrites();  // of clients, and tells the target
+  void SendChanges();            // those since the fork that were not sent yet
+  void PauseWritesIfCaughtUp();  // else requests another ACK
+  void AskForAck();              // sends CLUSTER SYNCSLOTS ACK
+  void PauseWrites();            // of clients, and tells the target
   // Owner of the slots in this node's view.
   enum class Owner : uint8_t { kThisNode, kTarget, kOthers };
-  Owner FindOwner() const;  // of the exported slots
-  bool StillOwns();         // false: lost the slots or the target, so the export has ended
-  void TakeIn(Bytes line);  // "OK <epoch>"
+  Owner FindOwner() const;               // of the exported slots
+  bool CheckOwnership();                 // false: lost the slots or the target, so the export has ended
+  void HandleTakeoverReply(Bytes line);  // "OK <epoch>"
 
   const Services& services_;
   const std::shared_ptr<SlotJob> job_;
@@ -92,7 +92,7 @@ class SlotExport final : public Link::User {  // sends slots to their new owner
   std::optional<SnapshotPipe> pipe_;
   std::optional<SlotChanges> changes_;  // since the fork
   bool holds_writes_ = false;           // writes of clients are paused
-  uint64_t seen_version_ = UINT64_MAX;  // version of the view at the last StillOwns
+  uint64_t seen_version_ = UINT64_MAX;  // version of the view at the last CheckOwnership
   size_t sent_since_ack_ = 0;           // bytes of changes since the last ACK was requested
   int rounds_ = 0;                      // rounds of catching up
   int64_t progress_ms_ = 0;             // Pace time of the last answer, or of the last bytes sent

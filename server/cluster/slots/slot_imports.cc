@@ -64,15 +64,15 @@ void SlotImports::CheckOffer(const Session& session, const Offer& offer) const {
   const ClusterView& view = cluster().view();
   const Keyspace& keyspace = parts_.services.data.dataset.keyspace;
   if (!view.me().IsPrimary()) throw Refusal{kOnlyPrimaries};
-  if (session.cluster_marks.imports != nullptr) throw Refusal{kOneAtATime};
+  if (session.cluster_options.imports != nullptr) throw Refusal{kOneAtATime};
   const ClusterNode* const source = view.Find(offer.source);
   if (source == nullptr) throw UnknownSource(offer.source);
-  if (view.HasMoves()) throw Refusal{kManual};
+  if (view.HasMovingSlots()) throw Refusal{kManual};
   if (keyspace.hidden().All().contains(offer.name)) throw Refusal{kNameTaken};
   offer.slots.ForEach([&](int slot) {
     if (view.Owner(slot) != source || source == &view.me()) throw NotOfSource(slot);
     if (keyspace.hidden().Has(slot)) throw AlreadyImported(slot);
-    if (keyspace.CountIn(slot) != 0) throw HasKeys(slot);
+    if (keyspace.CountKeysInSlot(slot) != 0) throw HasKeys(slot);
   });
 }
 
@@ -96,7 +96,7 @@ void SlotImports::Establish(Session& session, const Offer& offer) {
                                                 &session});
   import.heard_ms = services.env.pace.NowMs();
   services.data.dataset.keyspace.hidden().Hide(offer.name, offer.slots);
-  session.cluster_marks.imports = &import.job->slots;
+  session.cluster_options.imports = &import.job->slots;
   services.env.log.Notice(StrCat("Slot migration ", offer.name, ": importing ", offer.slots.Count(),
                                  " slots from node ", offer.source.String()));
 }
@@ -107,25 +107,25 @@ SlotImports::Import& SlotImports::Of(const Session& session) {
   return *found;
 }
 
-SlotImports::Import& SlotImports::SoundOne(const Session& session) {
+SlotImports::Import& SlotImports::GetHealthyImport(const Session& session) {
   Import& import = Of(session);
   import.job->acked_s = NowS();
   if (!import.trouble.empty()) throw Broken(import.trouble);
   return import;
 }
 
-void SlotImports::EndSnapshot(Session& session) { SoundOne(session).job->Enter(State::kFollowing, NowS()); }
+void SlotImports::EndSnapshot(Session& session) { GetHealthyImport(session).job->Enter(State::kFollowing, NowS()); }
 
-void SlotImports::Acknowledge(Session& session) { SoundOne(session); }
+void SlotImports::Acknowledge(Session& session) { GetHealthyImport(session); }
 
 void SlotImports::EndChanges(Session& session) {
-  Import& import = SoundOne(session);
+  Import& import = GetHealthyImport(session);
   if (import.job->state != State::kFollowing) throw Refusal{kIncomplete};
   import.complete_ms = parts_.services.env.pace.NowMs();
 }
 
 uint64_t SlotImports::TakeOver(Session& session) {
-  Import& incoming = SoundOne(session);
+  Import& incoming = GetHealthyImport(session);
   const ClusterView& view = cluster().view();
   const ClusterNode* const source = view.Find(incoming.job->source);
   if (!view.me().IsPrimary()) throw Refusal{kOnlyPrimaries};
@@ -152,21 +152,21 @@ void SlotImports::Reveal(Bytes name) { parts_.services.data.dataset.keyspace.hid
 
 // Notes that a command of the source has failed. The source did not know of it in time, so the slots here differ from
 // those of the source.
-void SlotImports::NoteTrouble(Session& session, Bytes error) {
-  if (session.cluster_marks.imports == nullptr) return;
+void SlotImports::RecordImportError(Session& session, Bytes error) {
+  if (session.cluster_options.imports == nullptr) return;
   Import& import = Of(session);
   if (import.trouble.empty()) import.trouble = error.empty() ? "a command failed" : std::string(error);
 }
 
 void SlotImports::OnCall(const FinishedCall& call) {
-  if (call.session.cluster_marks.imports == nullptr) return;
+  if (call.session.cluster_options.imports == nullptr) return;
   Of(call.session).heard_ms = parts_.services.env.pace.NowMs();
-  if (call.ending == FinishedCall::Ending::kFailed) NoteTrouble(call.session, call.error);
+  if (call.ending == FinishedCall::Ending::kFailed) RecordImportError(call.session, call.error);
 }
 
-void SlotImports::OnRefusal(const RefusedCall& call) { NoteTrouble(call.session, call.error); }
+void SlotImports::OnRefusal(const RefusedCall& call) { RecordImportError(call.session, call.error); }
 
-void SlotImports::Append(const UnitEffects& effects) {
+void SlotImports::Append(const PropagatedGroup& effects) {
   for (size_t i = 0; i < effects.Count(); ++i) {
     if (!SlotChanges::ChangesEverything(parts_.services.env.commands, words_.Of(effects[i].request))) continue;
     for (Import& import : imports_) import.trouble = "all keys were changed at once";
@@ -180,7 +180,7 @@ void SlotImports::Forget(Session& session) {
   End(import, State::kFailed, import.trouble.empty() ? "the source has gone" : import.trouble);
 }
 
-void SlotImports::CheckTime() {
+void SlotImports::CheckTimeouts() {
   const int64_t now_ms = parts_.services.env.pace.NowMs();
   const int64_t limit_ms = int64_t{parts_.services.env.settings.repl_timeout} * 1000;
   for (Import& import : imports_) {
@@ -193,7 +193,7 @@ void SlotImports::CheckTime() {
 void SlotImports::End(Import& import, State state, const std::string& message) {
   const Services& services = parts_.services;
   const std::shared_ptr<SlotJob> job = import.job;
-  import.session->cluster_marks.imports = nullptr;
+  import.session->cluster_options.imports = nullptr;
   imports_.remove_if([&](const Import& one) { return &one == &import; });
   if (imports_.empty()) {
     parts_.services.execution.observers.Detach(*this);
@@ -212,11 +212,11 @@ void SlotImports::End(Import& import, State state, const std::string& message) {
 // --- Each turn.
 
 void SlotImports::EndTurn() {
-  if (!imports_.empty()) EndTroubled();
-  if (!parts_.services.data.dataset.keyspace.hidden().IsEmpty()) CleanUp();
+  if (!imports_.empty()) EndFailedImports();
+  if (!parts_.services.data.dataset.keyspace.hidden().IsEmpty()) CleanUpHiddenSlots();
 }
 
-void SlotImports::EndTroubled() {
+void SlotImports::EndFailedImports() {
   std::vector<Session*> broken;
   for (Import& import : imports_) {
     if (parts_.services.clients.role.is_replica && import.trouble.empty())
@@ -230,30 +230,31 @@ void SlotImports::EndTroubled() {
   }
 }
 
-bool SlotImports::IsBrought(Bytes name) const {
+bool SlotImports::HasRunningImport(Bytes name) const {
   return std::ranges::any_of(imports_, [name](const Import& import) { return import.job->name == name; });
 }
 
-void SlotImports::CleanUp() {
+void SlotImports::CleanUpHiddenSlots() {
   const Services& services = parts_.services;
   if (parts_.services.clients.role.is_replica) return orphans_.clear();
-  if (services.env.phase.IsMidTurn() || services.env.phase.load() != ServerPhase::Load::kNone) return;
+  if (services.env.phase.IsInLongTask() || services.env.phase.load() != ServerPhase::Load::kNone) return;
   const HiddenSlots& hidden = services.data.dataset.keyspace.hidden();
-  const auto orphan = std::ranges::find_if(
-      hidden.All(), [this](const auto& one) { return !IsBrought(one.first) && IsTold(one.first); });
+  const auto orphan = std::ranges::find_if(hidden.All(), [this](const auto& one) {
+    return !HasRunningImport(one.first) && ContinueWaitForOwners(one.first);
+  });
   if (orphan == hidden.All().end()) return;
   const ClusterView& view = cluster().view();
   const std::string name = orphan->first;
-  if (!failed_.contains(name)) ClaimUnowned(orphan->second);
+  if (!failed_.contains(name)) ClaimUnownedSlots(orphan->second);
   SlotSet foreign;
   orphan->second.ForEach([&](int slot) {
     if (view.Owner(slot) != &view.me()) foreign.Add(slot);
   });
-  if (DeleteSome(foreign)) RevealAndPropagate(name);
+  if (DeleteSomeKeys(foreign)) RevealAndPropagate(name);
   if (services.env.host) services.env.host->Post([] {});  // the next turn continues
 }
 
-bool SlotImports::IsTold(const std::string& name) {
+bool SlotImports::ContinueWaitForOwners(const std::string& name) {
   if (failed_.contains(name)) return true;
   const int64_t now_ms = parts_.services.env.pace.NowMs();
   const int64_t since_ms = orphans_.try_emplace(name, now_ms).first->second;
@@ -262,7 +263,7 @@ bool SlotImports::IsTold(const std::string& name) {
 
 // Claims hidden slots without an owner. The source gave them up because it was told of the takeover. If it lost them
 // by other means, the keys here are better than nothing.
-void SlotImports::ClaimUnowned(const SlotSet& slots) {
+void SlotImports::ClaimUnownedSlots(const SlotSet& slots) {
   const ClusterView& view = cluster().view();
   SlotSet unowned;
   slots.ForEach([&](int slot) {
@@ -275,7 +276,7 @@ void SlotImports::ClaimUnowned(const SlotSet& slots) {
 }
 
 // Deletes up to kKeysPerTurn keys. Returns true if there are no more.
-bool SlotImports::DeleteSome(const SlotSet& slots) {
+bool SlotImports::DeleteSomeKeys(const SlotSet& slots) {
   Dataset& data = parts_.services.data.dataset;
   Unit unit(data, parts_.services.env.clock.WallMs(), ExpiryRule::kBelieve);
   size_t left = kKeysPerTurn;
@@ -296,7 +297,7 @@ void SlotImports::RevealAndPropagate(const std::string& name) {
   failed_.erase(name);
   orphans_.erase(name);
   Unit unit(parts_.services.data.dataset, parts_.services.env.clock.WallMs(), ExpiryRule::kBelieve);
-  Effect effect(unit.IsRecording());
+  Propagation effect(unit.IsRecording());
   effect.Replace(RevealRequest(name));
   unit.Record(0, effect, {});
   unit.Close();

@@ -37,7 +37,7 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
  public:
   struct Parts {  // what the constructor takes
     const Services& services;
-    JobLog& log;
+    SlotJobLog& log;
   };
   explicit SlotImports(const Parts& parts) : parts_(parts) {}
   ~SlotImports() override;
@@ -68,13 +68,13 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   void Reveal(Bytes name);  // the slots of this name are not hidden any more
 
   void EndTurn();                 // ends imports with errors, and cleans up hidden slots that no import uses any more
-  void CheckTime();               // finds sources that are silent for longer than repl-timeout
+  void CheckTimeouts();           // finds sources that are silent for longer than repl-timeout
   void Forget(Session& session);  // the session closes: its import fails, if it has one
 
   // CallObserver, Journal
-  void OnCall(const FinishedCall& call) override;    // a failed command fails its import
-  void OnRefusal(const RefusedCall& call) override;  // a refused command fails its import
-  void Append(const UnitEffects& effects) override;  // FLUSHALL fails all imports
+  void OnCall(const FinishedCall& call) override;        // a failed command fails its import
+  void OnRefusal(const RefusedCall& call) override;      // a refused command fails its import
+  void Append(const PropagatedGroup& effects) override;  // FLUSHALL fails all imports
 
  private:
   struct Import {  // under way in one session
@@ -89,24 +89,24 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   int64_t NowS() const;
   void CheckOffer(const Session& session, const Offer& offer) const;  // throws if it is impossible
   Import& Of(const Session& session);
-  Import& SoundOne(const Session& session);         // throws if it has none, or a failed one
-  void NoteTrouble(Session& session, Bytes error);  // its import will end
+  Import& GetHealthyImport(const Session& session);       // throws if it has none, or a failed one
+  void RecordImportError(Session& session, Bytes error);  // its import will end
   void End(Import& import, SlotJob::State state, const std::string& message);
-  void EndTroubled();  // and closes their sessions
-  void CleanUp();      // deletes some keys of those that no session sends any more
+  void EndFailedImports();    // and closes their sessions
+  void CleanUpHiddenSlots();  // deletes some keys of those that no session sends any more
   // Returns whether other nodes have had time to tell who owns these slots. True for imports that failed in this
   // process.
-  bool IsTold(const std::string& name);     // true: other nodes could tell by now who owns the slots
-  void ClaimUnowned(const SlotSet& slots);  // the source gave them up
-  bool DeleteSome(const SlotSet& slots);    // true: no keys are left
+  bool ContinueWaitForOwners(const std::string& name);  // true: other nodes could tell by now who owns the slots
+  void ClaimUnownedSlots(const SlotSet& slots);         // the source gave them up
+  bool DeleteSomeKeys(const SlotSet& slots);            // true: no keys are left
   void RevealAndPropagate(const std::string& name);     // here, and in files and replicas
-  bool IsBrought(Bytes name) const;         // a source sends these slots now
+  bool HasRunningImport(Bytes name) const;              // a source sends these slots now
 
   const Parts parts_;  // from the constructor
   std::list<Import> imports_;
   std::set<std::string, std::less<>> failed_;            // names of hidden sets to delete
   std::map<std::string, int64_t, std::less<>> orphans_;  // other hidden sets without a session, and since when
-  SlotChanges::RequestSplitter words_;                             // reused for each request
+  SlotChanges::RequestSplitter words_;                   // reused for each request
 };
 
 }  // namespace respite

@@ -1,5 +1,5 @@
-// SlotJob: a migration of slots between two nodes, as CLUSTER GETSLOTMIGRATIONS shows it. JobLog: the migrations that
-// it lists.
+// SlotJob: a migration of slots between two nodes, as CLUSTER GETSLOTMIGRATIONS shows it. SlotJobLog: the migrations
+// that it lists.
 #pragma once
 
 #include <algorithm>
@@ -92,7 +92,7 @@ inline Bytes StateName(SlotJob::State state) {  // as CLUSTER GETSLOTMIGRATIONS 
   return {};
 }
 
-class JobLog {  // slot migrations in which this node took part, for CLUSTER GETSLOTMIGRATIONS
+class SlotJobLog {  // slot migrations in which this node took part, for CLUSTER GETSLOTMIGRATIONS
  public:
   using Jobs = std::list<std::shared_ptr<SlotJob>>;
 
@@ -109,7 +109,7 @@ class JobLog {  // slot migrations in which this node took part, for CLUSTER GET
   Jobs jobs_;
 };
 
-inline void JobLog::Trim(size_t most) {
+inline void SlotJobLog::Trim(size_t most) {
   size_t over = 0;
   jobs_.remove_if([&](const std::shared_ptr<SlotJob>& job) { return job->IsOver() && ++over > most; });
 }

@@ -39,7 +39,7 @@ void SlotMigrations::Export(const SlotSet& slots, const NodeId& target) {
                                              .acked_s = now_s}));
 }
 
-std::optional<int> SlotMigrations::FindExported(const SlotSet& slots) const {
+std::optional<int> SlotMigrations::FindExportedSlot(const SlotSet& slots) const {
   std::optional<int> found;
   for (const SlotExport& one : exports_) {
     if (one.job().IsOver()) continue;
@@ -87,8 +87,8 @@ void SlotMigrations::Tick() {
   const int64_t now_ms = services_.env.pace.NowMs();
   if (now_ms - ticked_at_ms_ < kTickMs) return;
   ticked_at_ms_ = now_ms;
-  imports_.CheckTime();
-  if (!exports_.empty()) exports_.front().CheckTime();
+  imports_.CheckTimeouts();
+  if (!exports_.empty()) exports_.front().CheckTimeouts();
   log_.Trim(static_cast<size_t>(services_.env.settings.cluster_slot_migration_log_max_len));
 }
 

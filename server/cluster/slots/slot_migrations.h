@@ -23,8 +23,8 @@ class SlotMigrations {  // exports and imports of whole slots
   void Close();  // closes the links; called before the cluster and the event loop are destroyed
 
   // Sends slots of this node, after the exports that are queued already. Requires: a cluster.
-  void Export(const SlotSet& slots, const NodeId& target);      // queues it (CLUSTER MIGRATESLOTS)
-  std::optional<int> FindExported(const SlotSet& slots) const;  // being exported, or queued for that
+  void Export(const SlotSet& slots, const NodeId& target);          // queues it (CLUSTER MIGRATESLOTS)
+  std::optional<int> FindExportedSlot(const SlotSet& slots) const;  // being exported, or queued for that
   bool IsExporting() const { return !exports_.empty(); }
   bool IsImporting() const { return !imports_.IsEmpty(); }
   bool CancelExports();  // false: there are none
@@ -43,7 +43,7 @@ class SlotMigrations {  // exports and imports of whole slots
  private:
   const Services& services_;
   Random random_;
-  JobLog log_;
+  SlotJobLog log_;
   SlotImports imports_;
   std::list<SlotExport> exports_;  // exported one after the other
   int64_t ticked_at_ms_ = 0;       // Pace time of the last Tick

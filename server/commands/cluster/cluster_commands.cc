@@ -22,7 +22,7 @@ struct Asking {
                                        .categories = kAclConnection};
   static void Run(Call& call) {
     RequireCluster(call);
-    call.session.cluster_marks.asking = ClientClusterState::Asking::kNext;
+    call.session.cluster_options.asking = ClientClusterState::Asking::kNext;
     call.reply.Ok();
   }
 };
@@ -41,7 +41,7 @@ constexpr auto kClusterCommands = Family<Asking, ClusterContainer>();
 
 std::span<const CommandCard> ClusterCommands() { return kClusterCommands; }
 
-int SlotNumber(Bytes word) {
+int ParseSlotNumber(Bytes word) {
   const auto slot = ParseInteger(word);
   if (!slot || *slot < 0 || *slot >= kSlotCount) throw Refusal{kBadSlot};
   return static_cast<int>(*slot);

@@ -24,13 +24,13 @@ inline Cluster& RequireCluster(Call& call) {  // throws a Refusal if cluster sup
 // The error of most subcommands: "ERR Unknown node 07c3…".
 inline constexpr char kUnknownNode[] = "Unknown node";  // followed by the ID
 
-inline ClusterNode& NodeNamed(Cluster& cluster, Bytes id_text, const char* refusal = kUnknownNode) {
+inline ClusterNode& GetNodeById(Cluster& cluster, Bytes id_text, const char* refusal = kUnknownNode) {
   const auto id = NodeId::Parse(id_text);
   ClusterNode* const node = id ? cluster.view().Find(*id) : nullptr;
   if (node == nullptr) throw Refusal{"ERR " + std::string(refusal) + " " + std::string(refusals::ShownPart(id_text))};
   return *node;
 }
 
-int SlotNumber(Bytes word);  // parses a slot number. Throws "ERR Invalid or out of range slot"
+int ParseSlotNumber(Bytes word);  // parses a slot number. Throws "ERR Invalid or out of range slot"
 
 }  // namespace respite

@@ -19,7 +19,7 @@ void CloseLinkOnDrop(Call& call) {
 
 void KillClusterLink(Call& call) {
   Cluster& cluster = RequireCluster(call);
-  ClusterNode& node = NodeNamed(cluster, call.args[4]);
+  ClusterNode& node = GetNodeById(cluster, call.args[4]);
   const Bytes direction = call.args[3];
   const bool is_all = EqualsIgnoreCase(direction, "all");
   const bool is_to = EqualsIgnoreCase(direction, "to");
@@ -29,7 +29,7 @@ void KillClusterLink(Call& call) {
   if (!is_all && !is_to && !is_from)
     throw Refusal{"ERR Unknown direction " + std::string(refusals::ShownPart(direction))};
   if (is_all || is_to) cluster.bus().Drop(node);
-  if (is_all || is_from) cluster.bus().DropInbound(node);
+  if (is_all || is_from) cluster.bus().DropInboundLink(node);
   call.reply.Ok();
 }
 

@@ -51,7 +51,7 @@ struct ReadOnly {
   static void Run(Call& call) {
     const bool needs_cluster = call.services.env.dialect.traits.readonly_needs_cluster;
     if (needs_cluster && !call.session.identity.follows_redirects) RequireCluster(call);
-    call.session.cluster_marks.reads_from_replica = true;
+    call.session.cluster_options.reads_from_replica = true;
     call.reply.Ok();
   }
 };
@@ -67,7 +67,7 @@ struct ReadWrite {
   static void Run(Call& call) {
     const bool needs_cluster = call.services.env.dialect.traits.readwrite_needs_cluster;
     if (needs_cluster && !call.session.identity.follows_redirects) RequireCluster(call);
-    call.session.cluster_marks.reads_from_replica = false;
+    call.session.cluster_options.reads_from_replica = false;
     call.reply.Ok();
   }
 };
@@ -117,7 +117,7 @@ struct ClusterForget {
     const Bytes word = call.args.Next();
     const auto id = NodeId::Parse(word);
     if (id && cluster.view().Find(*id) == nullptr && cluster.HasForgotten(*id)) return call.reply.Ok();
-    ClusterNode& node = NodeNamed(cluster, word);
+    ClusterNode& node = GetNodeById(cluster, word);
     if (node.IsMyself()) throw Refusal{kForgetMyself};
     if (cluster.view().me().primary == &node) throw Refusal{kForgetPrimary};
     cluster.Forget(node);
@@ -134,7 +134,7 @@ struct ClusterReplicate {
                                        .flags = kAdmin | kStale | kNoAsyncLoading};
   static void Run(Call& call) {
     Cluster& cluster = RequireCluster(call);
-    ClusterNode& node = NodeNamed(cluster, call.args.Next());
+    ClusterNode& node = GetNodeById(cluster, call.args.Next());
     const ClusterNode& me = cluster.view().me();
     if (node.IsMyself()) throw Refusal{kReplicateMyself};
     if (node.IsReplica()) throw Refusal{kReplicateReplica};

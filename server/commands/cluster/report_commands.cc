@@ -190,7 +190,7 @@ void WriteLink(Call& call, const BusLink& link) {
 
 void ListReplicas(Call& call) {
   Cluster& cluster = RequireCluster(call);
-  const ClusterNode& node = NodeNamed(cluster, call.args.Next());
+  const ClusterNode& node = GetNodeById(cluster, call.args.Next());
   if (node.IsReplica()) throw Refusal{kNotAPrimary};
   call.reply.Array(node.replicas.size());
   for (const ClusterNode* replica : node.replicas) {
@@ -277,7 +277,7 @@ struct ClusterCountFailureReports {
                                        .tips = "nondeterministic_output"};
   static void Run(Call& call) {
     Cluster& cluster = RequireCluster(call);
-    call.reply.Integer(cluster.CountFailureReports(NodeNamed(cluster, call.args.Next())));
+    call.reply.Integer(cluster.CountFailureReports(GetNodeById(cluster, call.args.Next())));
   }
 };
 

@@ -126,7 +126,7 @@ struct ClusterScan {
   static void Run(Call& call) {
     RequireCluster(call);
     const Bytes word = call.args.Next();
-    const ScanOptions options = ParseScanOptions(call.args, ScanOf::kCluster);
+    const ScanOptions options = ParseScanOptions(call.args, ScanKind::kCluster);
     constexpr int kAnySlot = -1;
     const int only = options.pattern ? PatternSlot(*options.pattern).value_or(kAnySlot) : kAnySlot;
     const bool is_start = word == kNoPlace;
@@ -137,7 +137,7 @@ struct ClusterScan {
     if (only != kAnySlot && only != cursor.slot) return ReplyPage(call, only > cursor.slot ? CursorText(only) : "0");
     Walk walk(call, options, cursor);
     const std::string next = walk.Run(only != kAnySlot || options.slot);
-    ReplyPage(call, next, PassingKeys(call, options, walk.Found()));
+    ReplyPage(call, next, FilterKeys(call, options, walk.Found()));
   }
 };
 

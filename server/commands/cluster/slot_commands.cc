@@ -35,7 +35,7 @@ void CollectSlot(const Cluster& cluster, SlotSet& slots, int slot, WantedSlots w
 
 SlotSet TakeSlots(Call& call, const Cluster& cluster, WantedSlots wanted) {
   std::vector<int> numbers;
-  while (!call.args.AtEnd()) numbers.push_back(SlotNumber(call.args.Next()));
+  while (!call.args.AtEnd()) numbers.push_back(ParseSlotNumber(call.args.Next()));
   SlotSet slots;
   for (const int slot : numbers) CollectSlot(cluster, slots, slot, wanted);
   return slots;
@@ -45,8 +45,8 @@ SlotSet TakeRanges(Call& call, const Cluster& cluster, WantedSlots wanted) {
   if (call.args.Left() % 2 != 0) throw refusals::WrongArity(call.command.full_name);
   std::vector<SlotRange> ranges;
   while (!call.args.AtEnd()) {
-    const int first = SlotNumber(call.args.Next());
-    const int last = SlotNumber(call.args.Next());
+    const int first = ParseSlotNumber(call.args.Next());
+    const int last = ParseSlotNumber(call.args.Next());
     if (first > last) {
       throw Refusal{StrCat("ERR start slot number ", first, " is greater than end slot number ", last)};
     }
@@ -60,7 +60,7 @@ SlotSet TakeRanges(Call& call, const Cluster& cluster, WantedSlots wanted) {
 }
 
 ClusterNode& TargetPrimary(Cluster& cluster, Bytes word, const char* refusal) {
-  ClusterNode& node = NodeNamed(cluster, word, refusal);
+  ClusterNode& node = GetNodeById(cluster, word, refusal);
   if (node.IsReplica()) throw Refusal{refusals::kTargetNotAPrimary};
   return node;
 }
@@ -82,7 +82,7 @@ void ImportSlot(Cluster& cluster, int slot, Bytes source) {
 void GiveSlotTo(Call& call, Cluster& cluster, int slot, Bytes word) {
   ClusterNode& owner = TargetPrimary(cluster, word, kUnknownNode);
   const bool leaves = cluster.view().Owner(slot) == &cluster.view().me() && !owner.IsMyself();
-  if (leaves && call.services.data.dataset.keyspace.CountIn(slot) != 0) {
+  if (leaves && call.services.data.dataset.keyspace.CountKeysInSlot(slot) != 0) {
     throw Refusal{
         StrCat("ERR Can't assign hashslot ", slot, " to a different node while I still hold keys for this hash slot.")};
   }
@@ -217,12 +217,12 @@ struct ClusterSetSlot {
       .in_streams = InStreams::kYes};  // Valkey 8 sends it to its replicas
   static void Run(Call& call) {
     // Valkey 8 also propagates CLUSTER SETSLOT to replicas. Here replicas learn the owner from the cluster bus.
-    if (call.unit.RepeatsRecord()) return call.reply.Ok();
+    if (call.unit.IsReplaying()) return call.reply.Ok();
     Cluster& cluster = RequireCluster(call);
     if (cluster.view().me().IsReplica()) throw Refusal{kSetSlotNeedsPrimary};
     if (call.services.slot_migrations.IsImporting()) throw Refusal{kImportRuns};
     if (call.services.slot_migrations.IsExporting()) throw Refusal{kExportRuns};
-    const int slot = SlotNumber(call.args.Next());
+    const int slot = ParseSlotNumber(call.args.Next());
     if (call.services.data.dataset.keyspace.hidden().Has(slot)) throw Refusal{kImportRuns};
     if (call.args.TakeToken("STABLE") && call.args.AtEnd()) {
       cluster.view().SetImporting(slot, nullptr);
@@ -237,7 +237,7 @@ struct ClusterSetSlot {
       throw Refusal{kBadAction};
     }
     cluster.view().WantSave();
-    cluster.view().WantCheck();
+    cluster.view().WantHealthCheck();
     call.reply.Ok();
   }
 };

@@ -39,7 +39,7 @@ std::string SlotRangeText(const SlotRange& range) { return StrCat(range.first, "
 SlotRange NextRange(Args& args) {
   const Bytes first_word = args.Next();
   if (args.AtEnd()) throw Refusal{kNoEnd};
-  const SlotRange range{SlotNumber(first_word), SlotNumber(args.Next())};
+  const SlotRange range{ParseSlotNumber(first_word), ParseSlotNumber(args.Next())};
   if (range.first <= range.last) return range;
   throw Refusal{StrCat("ERR Start slot number ", range.first, " is greater than end slot number ", range.last)};
 }
@@ -104,7 +104,7 @@ Order NextOrder(Call& call, const ClusterView& view) {
   if (&owner != &view.me()) throw Refusal{kNotServedHere};
   if (target.IsMyself()) throw Refusal{kTargetIsSelf};
   if (target.IsReplica()) throw Refusal{refusals::kTargetNotAPrimary};
-  if (const auto slot = call.services.slot_migrations.FindExported(slots)) throw AlreadyMigrated(*slot);
+  if (const auto slot = call.services.slot_migrations.FindExportedSlot(slots)) throw AlreadyMigrated(*slot);
   return {slots, target.id};
 }
 
@@ -142,7 +142,7 @@ void AnswerSource(Call& call, Bytes text) {
 // changes of a migration. They cannot start one.
 void Establish(Call& call) {
   RequireCluster(call);
-  if (call.unit.RepeatsRecord() && call.session.cluster_marks.imports == nullptr) throw Refusal{kOnlySources};
+  if (call.unit.IsReplaying() && call.session.cluster_options.imports == nullptr) throw Refusal{kOnlySources};
   SlotImports::Offer offer;
   offer.source = NextSource(call.args);
   offer.name = NextName(call.args);
@@ -155,7 +155,7 @@ void Establish(Call& call) {
 }
 
 void RequireRecord(const Call& call) {
-  if (!call.unit.RepeatsRecord() || call.session.cluster_marks.imports != nullptr) throw Refusal{kOnlyStreams};
+  if (!call.unit.IsReplaying() || call.session.cluster_options.imports != nullptr) throw Refusal{kOnlyStreams};
 }
 
 void Hide(Call& call) {

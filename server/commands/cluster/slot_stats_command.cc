@@ -38,7 +38,7 @@ uint64_t MetricValue(const Call& call, int slot, Metric metric) {
   const SlotStats& stats = *call.services.cluster.slot_stats();
   switch (metric) {
     case Metric::kKeyCount:
-      return call.services.data.dataset.keyspace.CountIn(slot);
+      return call.services.data.dataset.keyspace.CountKeysInSlot(slot);
     case Metric::kCpu:
       return stats.Of(slot).cpu_us;
     case Metric::kBytesIn:
@@ -75,8 +75,8 @@ void WriteSlotStats(Call& call, std::span<const int> slots) {
 }
 
 void WriteRangeStats(Call& call, Cluster& cluster) {
-  const int first = SlotNumber(call.args.Next());
-  const int last = SlotNumber(call.args.Next());
+  const int first = ParseSlotNumber(call.args.Next());
+  const int last = ParseSlotNumber(call.args.Next());
   if (first > last) {
     throw Refusal{StrCat("ERR Start slot number ", first, " is greater than end slot number ", last)};
   }

@@ -394,13 +394,13 @@ struct AclSetUser {
   static void Run(Call& call) {
     for (size_t word = 2; word < call.args.Count(); ++word) call.Redact(word);
     const Bytes name = call.args.Next();
-    if (!IsUserName(name)) throw Refusal{refusals::kBadUserName};
+    if (!IsValidUserName(name)) throw Refusal{refusals::kBadUserName};
     if (call.args.Left() > kMostRules) throw Refusal{refusals::kTooManyRules};
-    const MergedRules merged = MergeSelectors(call.args.Words().subspan(3));
+    const MergedRules merged = MergeSelectorArguments(call.args.Words().subspan(3));
     if (merged.unmatched) throw refusals::UnmatchedSelector(*merged.unmatched);
     if (!call.services.env.dialect.traits.users_have_selectors) RefuseSelectors(merged.rules);
     const auto set = call.services.clients.users.Set(name, merged.rules, [&](const User& before, const User& after) {
-      call.services.clients.permissions.CloseListenersBeyond(before, after, &call.session);
+      call.services.clients.permissions.CloseForbiddenSubscribers(before, after, &call.session);
     });
     if (!set) throw refusals::BadAclRule(set.error().rule, set.error().reason);
     call.reply.Ok();

@@ -358,7 +358,7 @@ struct ClientSetInfo {
     auto [attribute, value] = call.args.Take<Bytes, Bytes>();
     bool is_name = EqualsIgnoreCase(attribute, "lib-name");
     if (!is_name && !EqualsIgnoreCase(attribute, "lib-ver")) throw refusals::UnrecognizedOption(attribute);
-    if (!IsClientAttribute(value)) throw refusals::ClientAttribute(attribute);
+    if (!IsValidClientAttribute(value)) throw refusals::ClientAttribute(attribute);
     (is_name ? call.session.identity.lib_name : call.session.identity.lib_version) = value;
     call.reply.Ok();
   }

@@ -153,7 +153,7 @@ ClientPredicate TakeCapabilities(OptionSource& source) {
 }
 
 ClientPredicate TakeDb(OptionSource& source) {
-  return [db = DbIndex(source.call, source.args().Next())](const Session& session) { return session.db == db; };
+  return [db = ParseDbIndex(source.call, source.args().Next())](const Session& session) { return session.db == db; };
 }
 
 // Returns the address without the port.

@@ -54,7 +54,7 @@ namespace {
 void Authenticate(Call& call, Bytes name, Bytes password) {
   const User* user = call.services.clients.users.FindIfPasswordMatches(name, password);
   if (user == nullptr) {
-    call.services.clients.permissions.NoteFailedLogin(call.session, call.args.Words()[0], name);
+    call.services.clients.permissions.LogFailedLogin(call.session, call.args.Words()[0], name);
     throw Refusal{refusals::kWrongPass};
   }
   call.session.authenticated = true;
@@ -161,7 +161,7 @@ struct Hello {
     Reply reply(call.session.out, session.resp, session.reply_form);  // in the new protocol version
     const std::string& zone = call.services.env.settings.availability_zone;
     reply.Map(6u + has_role + !zone.empty());
-    const DialectTraits traits = NamedTraits(call.services.env.settings);
+    const DialectTraits traits = TraitsWithProductNames(call.services.env.settings);
     reply.Bulk("server");
     reply.Bulk(traits.hello_name);
     reply.Bulk("version");
@@ -257,17 +257,17 @@ struct Reset {
     Session& session = call.session;
     if (session.kind == SessionKind::kReplica) throw Refusal{refusals::kResetOfReplica};
     call.services.execution.monitors.Remove(session);
-    LeaveAllTopics(session);
+    DropAllSubscriptions(session);
     EndTransaction(call.services.clients.watched_keys, session);
     call.services.clients.tracking.Disable(session);
     session.db = 0;
     session.resp = RespVersion::kResp2;
     session.user = &call.services.clients.users.Default();
-    session.authenticated = !call.services.clients.users.LoginRequired();
+    session.authenticated = !call.services.clients.users.IsLoginRequired();
     session.identity.name.clear();
     session.no_evict = session.no_touch = session.import_source = false;
     call.services.slot_migrations.Forget(session);
-    session.cluster_marks = {};
+    session.cluster_options = {};
     session.replies.Reset();  // keeps the library's name, since the library is the same
     call.reply.Simple("RESET");
   }

@@ -87,7 +87,7 @@ void UnsubscribeFromAll(Call& call, PubSubKind kind) {
     return Confirm(call, word, kind, nullptr);
   }
   for (const PubSubChannel* topic :
-       call.session.subscriptions->OfKind(kind, call.MayContinueLater() ? kPerTurn : SIZE_MAX)) {
+       call.session.subscriptions->ChannelsOfKind(kind, call.MayContinueLater() ? kPerTurn : SIZE_MAX)) {
     const std::string name = topic->name;  // the topic is deleted with its last subscriber
     const Bytes shown = name;
     call.services.clients.pubsub.Unsubscribe(call.session, kind, name);

@@ -61,7 +61,8 @@ struct Exec {
     if (!call.session.InTransaction()) throw Refusal{refusals::kExecWithoutMulti};
     const Transaction& transaction = *call.session.transaction;
     const bool broken = transaction.HasRefusedCommand();
-    const bool stale = transaction.Stale() || call.services.clients.watched_keys.SawExpiry(call.session, call.now_ms);
+    const bool stale = transaction.HasWatchedKeyChanged() ||
+                       call.services.clients.watched_keys.HasExpiredWatchedKey(call.session, call.now_ms);
     call.services.clients.watched_keys.Forget(
         call.session);  // the queued commands need not check the watches of this session
     if (!broken && !stale) {
@@ -76,16 +77,16 @@ struct Exec {
  private:
   // Handles a command that is no longer allowed, because the ACL rules have changed since it was queued.
   static void Deny(Call& call, const Command& command, std::span<const Bytes> words, AclDenial denial) {
-    const std::string text = LateDenialText(denial);
-    call.services.execution.executor.RefuseWithin(call.session, &command, words, text);
+    const std::string text = DenialTextAtExec(denial);
+    call.services.execution.executor.ReportNestedRefusal(call.session, &command, words, text);
     const size_t reply_start = call.session.out.Size();
     call.reply.Error(text);
-    call.services.execution.executor.SettleReply(call.session, reply_start);
+    call.services.execution.executor.KeepOutputSoFar(call.session, reply_start);
   }
   static void RunAll(Call& call, const Transaction& transaction) {
     const size_t reply_start = call.session.out.Size();
     call.reply.Array(transaction.Size());
-    call.services.execution.executor.SettleReply(call.session, reply_start);
+    call.services.execution.executor.KeepOutputSoFar(call.session, reply_start);
     call.effect.Replace();
     // EXEC repeats only the permission check; the other gates were passed when the command was queued.
     static_assert(Applies(Gate::kPermissions, RequestPath::kQueued));
@@ -94,8 +95,8 @@ struct Exec {
       AclRequest request(command, words);
       const auto verdict = call.services.clients.permissions.Check(call.session, request, AclLogEntry::Context::kMulti);
       if (!verdict.IsAllowed()) return Deny(call, command, words, verdict.denial);
-      if (call.services.execution.executor.AnswersWithFault(call.session, command, words)) return;
-      call.services.execution.executor.ExecuteWithin(call.unit, call.session, command, words);
+      if (call.services.execution.executor.ApplyFaultInTransaction(call.session, command, words)) return;
+      call.services.execution.executor.ExecuteNested(call.unit, call.session, command, words);
     });
   }
 };
@@ -126,7 +127,7 @@ struct Watch {
                                        .transaction = TransactionRole::kImmediate};
   static void Run(Call& call) {
     if (call.session.InTransaction()) throw Refusal{refusals::kWatchInMulti};
-    const bool lost_already = call.session.transaction != nullptr && call.session.transaction->Stale();
+    const bool lost_already = call.session.transaction != nullptr && call.session.transaction->HasWatchedKeyChanged();
     for (Bytes key : call.args.Rest()) {
       if (!lost_already) call.services.clients.watched_keys.Watch(call.session, key, call.now_ms);
     }
@@ -143,7 +144,7 @@ struct Unwatch {
                                        .flags = kNoScript | kLoading | kStale | kFast | kAllowBusy};
   static void Run(Call& call) {
     call.services.clients.watched_keys.Forget(call.session);
-    if (call.session.transaction != nullptr) call.session.transaction->MakeFresh();
+    if (call.session.transaction != nullptr) call.session.transaction->ForgetWatchedKeyChange();
     call.reply.Ok();
   }
 };

@@ -37,7 +37,7 @@ namespace {
 
 // Checks an offset against the length of the longest possible string.
 uint64_t CheckedOffset(const Call& call, int64_t offset) {
-  if (offset < 0 || static_cast<uint64_t>(offset) / 8 >= call.LongestText()) throw Refusal{refusals::kBitOffset};
+  if (offset < 0 || static_cast<uint64_t>(offset) / 8 >= call.MaxStringBytes()) throw Refusal{refusals::kBitOffset};
   return static_cast<uint64_t>(offset);
 }
 
@@ -71,7 +71,7 @@ struct SetBit {
     const Bit old = BitAt({text.data(), text.size()}, offset);
     if (offset / 8 >= old_size || old != BitOf(value)) {
       PutBit(text.data(), offset, BitOf(value));
-      bitmap.Touched("setbit");
+      bitmap.ReportChange("setbit");
     }
     call.reply.Integer(old == Bit::kSet ? 1 : 0);
   }
@@ -253,7 +253,7 @@ struct BitOp {
     CheckSources(operation, call.args[1], call.args.Left());
     // Finds all keys first, because finding an expired key frees it, and no entry may move while a view refers to it.
     std::vector<const Entry*> entries;
-    for (Bytes key : call.args.Rest()) entries.push_back(call.db.FindStringToRead(key));
+    for (Bytes key : call.args.Rest()) entries.push_back(call.db.FindStringAndCountLookup(key));
     KeyEdit edit = call.db.Open(target);
     const Sources sources(entries);
     const size_t size = sources.LongestSize();
@@ -261,7 +261,7 @@ struct BitOp {
       Delete(call, edit);
     } else {
       Store(edit, operation, sources);
-      edit.Touched("set");
+      edit.ReportChange("set");
     }
     call.reply.Integer(static_cast<int64_t>(size));
   }
@@ -290,7 +290,7 @@ struct BitOp {
   static void Delete(Call& call, KeyEdit& target) {
     if (!target) return;
     target.Take();
-    target.Touched("del");
+    target.ReportChange("del");
     call.effect.Replace("DEL", target.Key());
   }
   // Returns the bytes of the old value if the result can overwrite them.
@@ -409,7 +409,7 @@ FieldOutcome Execute(const FieldOperation& operation, std::span<char> text, Repl
   }
   const bool adds = operation.kind == FieldOperation::Kind::kIncrBy;
   const auto new_value = adds ? AddToField(field, old_value, operation.value, operation.overflow)
-                              : FitField(field, operation.value, operation.overflow);
+                              : ApplyOverflow(field, operation.value, operation.overflow);
   if (!new_value) {
     reply.Null();
     return FieldOutcome::kNotWritten;
@@ -436,7 +436,7 @@ void WriteBitFields(Call& call, Bytes key, const std::vector<FieldOperation>& op
     if (outcome == FieldOutcome::kChanged || (grew && outcome == FieldOutcome::kSame)) ++changes;
   }
   if (changes == 0 && !grew) return;
-  bitmap.Touched("setbit", std::max<uint64_t>(changes, 1));
+  bitmap.ReportChange("setbit", std::max<uint64_t>(changes, 1));
 }
 
 struct BitFieldCommand {
@@ -451,7 +451,7 @@ struct BitFieldCommand {
       .group = CommandGroup::kBitmap,
       .flags = kWrite | kDenyOom,
       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate | kKeyVariableFlags)},
-      .find_keys = BitFieldKeys};
+      .find_keys = KeysOfBitField};
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
     const std::vector<FieldOperation> operations = TakeFieldOperations(call);

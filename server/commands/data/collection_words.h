@@ -41,7 +41,7 @@ class DrawLimit {  // limits replies with random elements that may repeat, as SR
 
  private:
   static constexpr size_t kMaxReplyBytes = 512 * 1024 * 1024;  // of the reply
-  static constexpr size_t kBetweenChecks = 64 * 1024;      // bytes of the reply between two checks of the output limit
+  static constexpr size_t kBetweenChecks = 64 * 1024;  // bytes of the reply between two checks of the output limit
 
   Call& call_;
   size_t start_;    // size of the client's output before the reply
@@ -55,7 +55,7 @@ inline void DrawLimit::Check() {
   // A script's session has no output limit, and must stay open for the next script. Output that is not sent has no
   // limit either.
   const bool is_limited = !call_.session.IsScript() && !call_.session.replies.IsSilent();
-  const bool is_closed = is_limited && call_.services.clients.limits.CheckOutput(call_.session, call_.now_ms);
+  const bool is_closed = is_limited && call_.services.clients.limits.EnforceOutputLimit(call_.session, call_.now_ms);
   if (is_closed || held - start_ > kMaxReplyBytes) throw Refusal{refusals::kReplyTooLong};
 }
 
@@ -93,7 +93,8 @@ template <class Visit>
 void ForEachMemberWord(const Set& set, std::span<const Bytes> words, Visit&& visit) {
   constexpr size_t kBlock = 16;
   for (size_t at = 0; at < words.size(); ++at) {
-    if (at % kBlock == 0 && words.size() > 1) set.PrefetchMembers(words.subspan(at, std::min(kBlock, words.size() - at)));
+    if (at % kBlock == 0 && words.size() > 1)
+      set.PrefetchMembers(words.subspan(at, std::min(kBlock, words.size() - at)));
     if (!visit(words[at])) return;
   }
 }

@@ -28,7 +28,7 @@ void AddToCounter(Call& call, Bytes key, int64_t delta) {
   if (__builtin_add_overflow(IntegerOf(number.entry()), delta, &sum)) throw Refusal{refusals::kOverflow};
   const bool is_integer = number && number->Form() == ValueForm::kInt;
   is_integer ? number.SetInteger(sum) : number.Assign(StringContent::Integer(sum));
-  number.Touched("incrby");
+  number.ReportChange("incrby");
   call.reply.Integer(sum);
 }
 
@@ -107,7 +107,7 @@ struct IncrByFloat {
     if (!std::isfinite(sum)) throw Refusal{refusals::kNanOrInfinity};
     const std::string text = LongDoubleText(sum);
     number.Assign(StringContent::Text(text));
-    number.Touched("incrbyfloat");
+    number.ReportChange("incrbyfloat");
     call.effect.Replace("SET", key, text, "KEEPTTL");
     call.reply.Bulk(text);
   }

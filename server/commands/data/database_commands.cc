@@ -37,7 +37,7 @@ struct DbSize {
                                        .categories = kAclKeyspace,
                                        .tips = "request_policy:all_shards response_policy:agg_sum"};
   static void Run(Call& call) {
-    call.reply.Integer(static_cast<int64_t>(call.services.data.dataset.keyspace.VisibleSize(call.db.Index())));
+    call.reply.Integer(static_cast<int64_t>(call.services.data.dataset.keyspace.VisibleKeyCount(call.db.Index())));
   }
 };
 
@@ -94,10 +94,10 @@ struct SwapDb {
   static void Run(Call& call) {
     if (call.services.env.settings.cluster_enabled) throw refusals::NotInCluster("SWAPDB");
     auto [first, second] = call.args.Take<Bytes, Bytes>();
-    const int one = DbNumber(first, refusals::kInvalidFirstDb, refusals::kInvalidFirstDb);
-    const int other = DbNumber(second, refusals::kInvalidSecondDb, refusals::kInvalidSecondDb);
-    CheckDb(call, one);
-    CheckDb(call, other);
+    const int one = ParseDbNumber(first, refusals::kInvalidFirstDb, refusals::kInvalidFirstDb);
+    const int other = ParseDbNumber(second, refusals::kInvalidSecondDb, refusals::kInvalidSecondDb);
+    RequireDb(call, one);
+    RequireDb(call, other);
     call.db.SwapDatabases(one, other);
     call.reply.Ok();
   }

@@ -94,13 +94,13 @@ RestoreOptions ParseRestoreOptions(Args& args) {
 uint32_t AccessOf(Call& call, const RestoreOptions& options) {
   const KeyUsage& access = call.services.data.dataset.usage;
   if (access.IsLfu() && options.frequency)
-    return KeyUsage::OfFrequency(static_cast<uint32_t>(*options.frequency), call.now_ms);
-  if (!access.IsLfu() && options.idle_seconds) return KeyUsage::OfIdle(*options.idle_seconds, call.now_ms);
+    return KeyUsage::BitsForFrequency(static_cast<uint32_t>(*options.frequency), call.now_ms);
+  if (!access.IsLfu() && options.idle_seconds) return KeyUsage::BitsForIdleTime(*options.idle_seconds, call.now_ms);
   return access.BitsForNewKey(call.now_ms);
 }
 
 EntryPtr ReadPayload(Call& call, Bytes key, Bytes payload, uint32_t access) {
-  const auto value = CheckedPayload(payload, ChecksOf(call.services));
+  const auto value = VerifyPayload(payload, PayloadChecksOf(call.services));
   if (!value) throw Refusal{refusals::kPayloadChecksum};
   RdbInput input(*value);
   const uint8_t type = input.Byte();
@@ -126,7 +126,7 @@ int64_t RestoredDeadline(int64_t ttl_ms, Deadline deadline, int64_t now_ms) {
 void RestoreExpired(Call& call, KeyEdit& replaced) {
   if (!replaced) return;
   FreeReplaced(call, replaced.Take());
-  replaced.Touched("del");
+  replaced.ReportChange("del");
   call.effect.Replace(call.services.env.settings.lazyfree_lazy_server_del ? Bytes("UNLINK") : Bytes("DEL"),
                       replaced.Key());
 }
@@ -150,7 +150,7 @@ void RunRestore(Call& call) {
   EntryPtr entry = ReadPayload(call, key, payload, AccessOf(call, options));
 
   const int64_t deadline_ms = RestoredDeadline(ttl_ms, options.deadline, call.now_ms);
-  KeyEdit edit = call.db.OpenUnjudged(key);  // Redis: an expired key is replaced like any other
+  KeyEdit edit = call.db.OpenEvenIfExpired(key);  // Redis: an expired key is replaced like any other
   if (ttl_ms != 0 && call.HasPassed(deadline_ms)) {
     RestoreExpired(call, edit);
     return call.reply.Ok();
@@ -159,7 +159,7 @@ void RunRestore(Call& call) {
   if (replaced) FreeReplaced(call, edit.Take());
   edit.Add(std::move(entry));
   edit.SetDeadline(deadline_ms);
-  edit.Touched("restore");
+  edit.ReportChange("restore");
   // A replica may still have a key that has expired here, so the propagated command always has REPLACE if a key was
   // replaced.
   const bool says_all = options.replaces || !replaced;

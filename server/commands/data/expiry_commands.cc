@@ -81,7 +81,7 @@ void SetExpiry(Call& call, TimeUnit unit, TimeBase base) {
     // value could be kNoDeadline.
     const int64_t kept_ms = std::max<int64_t>(deadline_ms, 0);
     edit.SetDeadline(kept_ms);
-    edit.Touched("expire");
+    edit.ReportChange("expire");
     call.effect.Replace("PEXPIREAT", key, kept_ms);
   }
   call.reply.Integer(1);
@@ -95,7 +95,7 @@ int64_t RoundedSeconds(int64_t ms) {
 // TTL and its variants.
 void ReplyExpiry(Call& call, TimeUnit unit, TimeBase base) {
   constexpr int64_t kNoKey = -2;
-  const Entry* entry = call.db.Inspect(call.args.Next());
+  const Entry* entry = call.db.LookUpNoTouch(call.args.Next());
   if (entry == nullptr) return call.reply.Integer(kNoKey);
   if (entry->Deadline() == kNoDeadline) return call.reply.Integer(kNoDeadlineReply);
   // Under import-mode, the import source sees expired keys.
@@ -212,7 +212,7 @@ struct Persist {
     KeyEdit edit = call.db.Open(key);
     if (!edit || edit->Deadline() == kNoDeadline) return call.reply.Integer(0);
     edit.SetDeadline(kNoDeadline);
-    edit.Touched("persist");
+    edit.ReportChange("persist");
     call.reply.Integer(1);
   }
 };

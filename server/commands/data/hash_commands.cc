@@ -28,11 +28,11 @@ namespace {
 
 // Sets alternating fields and values; returns the number of new fields.
 int64_t SetPairs(Edit<Hash>& hash, std::span<const Bytes> words) {
-  hash->PrepareFor(words);
+  hash->PrepareToAdd(words);
   int64_t added = 0;
   for (size_t i = 0; i < words.size(); i += 2)
     added += hash->Set(words[i], words[i + 1]) == Hash::Outcome::kAdded ? 1 : 0;
-  hash.Touched("hset", words.size() / 2);
+  hash.ReportChange("hset", words.size() / 2);
   return added;
 }
 
@@ -105,7 +105,7 @@ struct HIncrBy {
     if (const auto old = hash->Get(field)) sum = Args::Integer(old->View(), refusals::kHashNotInteger);
     if (__builtin_add_overflow(sum, delta, &sum)) throw Refusal{refusals::kOverflow};
     hash->Set(field, IntegerText(sum), Hash::OldDeadline::kKeep);
-    hash.Touched("hincrby");
+    hash.ReportChange("hincrby");
     call.reply.Integer(sum);
   }
 };
@@ -135,7 +135,7 @@ struct HIncrByFloat {
     if (!std::isfinite(sum)) throw Refusal{refusals::kNanOrInfinity};
     const std::string text = LongDoubleText(sum);
     hash->Set(field, text, Hash::OldDeadline::kKeep);
-    hash.Touched("hincrbyfloat");
+    hash.ReportChange("hincrbyfloat");
     if (hash->DeadlineOf(field) == kNoDeadline) {
       call.effect.Replace("HSET", key, field, text);
     } else {
@@ -160,7 +160,7 @@ struct HDel {
     for (Bytes field : call.args.Rest()) removed += hash->Remove(field) ? 1 : 0;
     call.reply.Integer(removed);
     if (removed == 0) return;
-    hash.Touched("hdel", static_cast<uint64_t>(removed));
+    hash.ReportChange("hdel", static_cast<uint64_t>(removed));
   }
 };
 
@@ -311,7 +311,7 @@ void ReplyRepeating(Call& call, const Hash& hash, uint64_t count, With with) {
   Random& random = call.random;
   DrawLimit limit(call, count);
   ReplyPairCount(call, count, with);
-  const bool listed = hash.Table() == nullptr ? count >= kWorthListing : hash.HasExpired();
+  const bool listed = hash.Table() == nullptr ? count >= kWorthListing : hash.HasExpiredFields();
   const std::vector<Hash::Place> places = listed ? hash.Places() : std::vector<Hash::Place>();
   for (; count > 0; --count, limit.Check()) {
     ReplyPair(call, hash.At(listed ? places[random.Below(places.size())] : hash.PickRandom(random)), with);
@@ -324,7 +324,7 @@ void ReplyDistinct(Call& call, const Hash& hash, uint64_t count, size_t size, Wi
   constexpr uint64_t kFew = 3;  // fewer than 1/kFew of the fields
   Random& random = call.random;
   ReplyPairCount(call, count, with);
-  if (hash.Table() != nullptr && count * kFew < size && !hash.HasExpired()) {
+  if (hash.Table() != nullptr && count * kFew < size && !hash.HasExpiredFields()) {
     std::unordered_set<const HashField*> drawn;
     while (drawn.size() < count) {
       const Hash::Place place = hash.PickRandom(random);
@@ -402,7 +402,7 @@ struct HScan {
     uint64_t cursor = ParseCursor(call, call.args.Next());
     const Hash hash = call.db.Read<Hash>(key);
     if (!hash.Exists()) return ReplyHead(call, 0, 0);  // Redis: does not check the options
-    const ScanOptions options = ParseScanOptions(call.args, ScanOf::kFields);
+    const ScanOptions options = ParseScanOptions(call.args, ScanKind::kFields);
     hash.Table() != nullptr ? ReplyStep(call, hash, cursor, options) : ReplyPacked(call, hash, options);
   }
 

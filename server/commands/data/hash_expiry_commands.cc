@@ -84,12 +84,12 @@ class FieldChanges {
   // up to FIELDS that sets them.
   void Tell(Edit<Hash>& hash, const KeyEvent& event, std::vector<std::string> command) {
     if (!set_.empty()) {
-      hash.Touched(event);
+      hash.ReportChange(event);
       command.insert(command.end(), {"FIELDS", std::to_string(set_.size())});
       Record(std::move(command), set_);
     }
     if (!deleted_.empty()) {
-      hash.Touched("hdel");
+      hash.ReportChange("hdel");
       Record({"HDEL", std::string(key_)}, deleted_);
     }
   }
@@ -487,13 +487,13 @@ struct HSetEx {
     const bool keeps = options.expiry == FieldExpiry::kKeep;
     const bool timed = options.expiry == FieldExpiry::kAt;
     Edit<Hash> hash = OpenForFields(call, key, pairs);
-    hash->PrepareFor(pairs);
+    hash->PrepareToAdd(pairs);
     for (size_t i = 0; i < pairs.size(); i += 2) {
       hash->Set(pairs[i], pairs[i + 1], keeps ? Hash::OldDeadline::kKeep : Hash::OldDeadline::kDrop);
       if (timed) hash->SetDeadline(pairs[i], options.deadline_ms);
     }
-    hash.Touched("hset");
-    if (timed) hash.AlsoTouched("hexpire");
+    hash.ReportChange("hset");
+    if (timed) hash.ReportChangeUncounted("hexpire");
     if (call.effect.IsRecording()) call.effect.Replace(EffectOf(key, pairs, options));
   }
   static std::vector<std::string> EffectOf(Bytes key, std::span<const Bytes> pairs, const FieldOptions& options) {

@@ -66,7 +66,7 @@ void Splice(KeyEdit& edit, const HllChange& change) {
 }
 
 // Requires: the change is not kNone.
-void Apply(KeyEdit& edit, const HllChange& change, HllMark mark) {
+void Apply(KeyEdit& edit, const HllChange& change, HllObservation mark) {
   switch (change.kind) {
     case HllChange::Kind::kSplice:
       return Splice(edit, change);
@@ -102,7 +102,7 @@ struct PfAdd {
       ++changes;
     }
     for (Bytes element : call.args.Rest()) {
-      const HllMark mark = HllMarkOf(element);
+      const HllObservation mark = HllObserve(element);
       const Hll hll = HllOf(*edit);
       const HllChange change = hll.Add(mark, SparseMaxBytes(call));
       if (change.kind == HllChange::Kind::kNone) continue;
@@ -119,8 +119,8 @@ struct PfAdd {
 
  private:
   static void Finish(KeyEdit& edit, uint64_t changes) {
-    HllMarkCountStale(GrowToText(edit));
-    edit.Touched("pfadd", changes);
+    HllInvalidateCachedCount(GrowToText(edit));
+    edit.ReportChange("pfadd", changes);
   }
 };
 
@@ -153,7 +153,7 @@ struct PfCount {
     // Redis: storing the count in the value is a change, which is propagated to replicas.
     KeyEdit edit = call.db.OpenString(key);
     HllStoreCount(GrowToText(edit), *count);
-    edit.TouchedSilently();
+    edit.ReportChangeWithoutEvent();
     return *count;
   }
   static uint64_t CountUnion(Call& call) {
@@ -180,7 +180,7 @@ struct PfMerge {
     HllRegisters registers;
     bool dense = false;
     for (Bytes key : call.args.Rest()) {
-      const Entry* entry = call.db.FindStringToRead(key);
+      const Entry* entry = call.db.FindStringAndCountLookup(key);
       if (entry == nullptr) continue;
       const Hll hll = HllOf(*entry);
       dense |= hll.Encoding() == HllEncoding::kDense;
@@ -191,7 +191,7 @@ struct PfMerge {
     const std::string merged =
         Merged(edit.entry(), dense ? HllEncoding::kDense : HllEncoding::kSparse, registers, SparseMaxBytes(call));
     edit.Assign(StringContent::Raw(merged));
-    edit.Touched("pfadd");
+    edit.ReportChange("pfadd");
     call.reply.Ok();
   }
 
@@ -210,7 +210,7 @@ struct PfMerge {
       for (uint32_t index = 0; index < HllRegisters::kCount; ++index)
         if (registers[index] != 0) HllAdd(text, {index, registers[index]}, sparse_max_bytes);
     }
-    HllMarkCountStale(text);
+    HllInvalidateCachedCount(text);
     return text;
   }
 };
@@ -251,7 +251,7 @@ struct PfDebug {
   static void EnsureDense(KeyEdit& edit) {
     if (HllOf(*edit).Encoding() == HllEncoding::kDense) return;
     MakeDense(edit);
-    edit.TouchedSilently();
+    edit.ReportChangeWithoutEvent();
   }
   static void ReplyRegisters(Call& call, const Entry& entry) {
     const Hll hll = HllOf(entry);
@@ -303,7 +303,7 @@ struct PfSelfTest {
     uint64_t checkpoint = 1;
     for (uint64_t added = 1; added <= kElements; ++added) {
       const uint64_t element = added ^ seed;
-      const HllMark mark = HllMarkOf({reinterpret_cast<const char*>(&element), sizeof element});
+      const HllObservation mark = HllObserve({reinterpret_cast<const char*>(&element), sizeof element});
       HllAdd(dense, mark, sparse_max_bytes);
       HllAdd(any, mark, sparse_max_bytes);
       if (added != checkpoint) continue;

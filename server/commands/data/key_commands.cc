@@ -42,7 +42,7 @@ void DeleteKeys(Call& call, FreeMode mode) {
     KeyEdit edit = call.db.Open(key);
     if (!edit) return;
     call.services.data.lazy_free.Free(edit.Take(), mode);
-    edit.Touched("del");
+    edit.ReportChange("del");
     ++deleted;
   });
   call.reply.Integer(deleted);
@@ -84,7 +84,7 @@ struct Exists {
                                        .tips = "request_policy:multi_shard response_policy:agg_sum"};
   static void Run(Call& call) {
     int64_t found = 0;
-    ForEachKey(call, [&](Bytes key) { found += call.db.Inspect(key) != nullptr ? 1 : 0; });
+    ForEachKey(call, [&](Bytes key) { found += call.db.LookUpNoTouch(key) != nullptr ? 1 : 0; });
     call.reply.Integer(found);
   }
 };
@@ -114,7 +114,7 @@ struct Type {
                                        .flags = kReadOnly | kFast,
                                        .keys = {Key(1, kKeyRO)}};
   static void Run(Call& call) {
-    const Entry* entry = call.db.Inspect(call.args.Next());
+    const Entry* entry = call.db.LookUpNoTouch(call.args.Next());
     call.reply.Simple(entry == nullptr ? "none" : TypeName(entry->Type()));
   }
 };
@@ -135,8 +135,8 @@ bool RenameKey(Call& call, IfTaken if_taken) {
 
   if (to) FreeReplaced(call, to.Take());
   to.Add(EntryPtr(Entry::Rename(from.Take().release(), new_key)));
-  from.Touched("rename_from");
-  to.AlsoTouched("rename_to");
+  from.ReportChange("rename_from");
+  to.ReportChangeUncounted("rename_to");
   return true;
 }
 
@@ -177,7 +177,7 @@ struct Move {
   static void Run(Call& call) {
     if (IsConfinedToOneDb(call)) throw refusals::NotInCluster("MOVE");
     auto [key, number] = call.args.Take<Bytes, Bytes>();
-    const int index = DbIndex(call, number);
+    const int index = ParseDbIndex(call, number);
     if (index == call.db.Index()) throw Refusal{refusals::kSameObject};
     DbView target = call.db.OtherDatabase(index);
     KeyEdit from = call.db.Open(key);
@@ -185,8 +185,8 @@ struct Move {
     KeyEdit to = target.Open(key);
     if (to) return call.reply.Integer(0);
     to.Add(from.Take());
-    from.Touched("move_from");
-    to.AlsoTouched("move_to");
+    from.ReportChange("move_from");
+    to.ReportChangeUncounted("move_to");
     call.reply.Integer(1);
   }
 };
@@ -197,9 +197,9 @@ struct CopyOptions {
 };
 
 int CopyTarget(const Call& call, Bytes word) {
-  const int number = DbNumber(word, refusals::kNotInteger, refusals::kNotInt);
+  const int number = ParseDbNumber(word, refusals::kNotInteger, refusals::kNotInt);
   if (IsConfinedToOneDb(call) && number != 0) throw refusals::NotInCluster("Copying to another database");
-  CheckDb(call, number);
+  RequireDb(call, number);
   return number;
 }
 
@@ -245,7 +245,7 @@ struct Copy {
     if (copy && !options.replaces) return call.reply.Integer(0);
     if (copy) FreeReplaced(call, copy.Take());
     copy.Add(EntryPtr(Entry::Clone(*entry, new_key, entry->Deadline(), entry->Access())));
-    copy.Touched("copy_to");
+    copy.ReportChange("copy_to");
     call.reply.Integer(1);
   }
 };
@@ -271,7 +271,7 @@ struct Keys {
     call.db.Data().ForEach([&](const Entry* entry) {
       if (!filter.Matches(entry->Key()) || IsHiddenEntry(call, *entry)) return;
       // Redis: KEYS does not delete expired keys.
-      if (!entry->IsExpired(call.unit.judged_ms()) && call.db.IsAlive(*entry)) keys.push_back(entry->Key());
+      if (!entry->IsExpired(call.unit.expiry_now_ms()) && call.db.IsAlive(*entry)) keys.push_back(entry->Key());
     });
     call.reply.BulkArray(keys);
   }
@@ -329,11 +329,12 @@ struct Scan {
   static void Run(Call& call) {
     const uint64_t cursor = ParseCursor(call, call.args.Next());
     const bool knows_types = call.services.env.dialect.traits.scan_refuses_unknown_types;
-    const ScanOptions options = ParseScanOptions(call.args, knows_types ? ScanOf::kKeysOfKnownTypes : ScanOf::kKeys);
+    const ScanOptions options =
+        ParseScanOptions(call.args, knows_types ? ScanKind::kKeysOfKnownTypes : ScanKind::kKeys);
     std::vector<const Entry*> met;
     const uint64_t next =
         WalkTable(call.db.Data(), cursor, options.count, [&](const Entry* entry) { met.push_back(entry); });
-    met = PassingKeys(call, options, std::move(met));
+    met = FilterKeys(call, options, std::move(met));
     call.reply.Array(2);
     call.reply.Bulk(IntegerText::FromUnsigned(next));
     call.reply.Array(met.size());

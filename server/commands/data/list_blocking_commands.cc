@@ -14,7 +14,7 @@ namespace {
 // BLPOP and BRPOP: the last argument is the timeout, the others are keys.
 void PopElementOrWait(Call& call, ListEnd end) {
   const std::span<const Bytes> keys = call.args.NextMany(call.args.Left() - 1);
-  const int64_t timeout_ms = TimeoutSeconds(call, call.args.Next());
+  const int64_t timeout_ms = ParseSecondsAsMs(call, call.args.Next());
   for (const Bytes key : keys) {
     Edit<List> list = call.db.Open<List>(key);
     if (!list) continue;
@@ -62,7 +62,7 @@ struct BLMPop {
   static void Run(Call& call) {
     const Bytes timeout = call.args.Next();
     const LMPopOptions options = ParseLMPopOptions(call.args);
-    const int64_t timeout_ms = TimeoutSeconds(call, timeout);  // Redis: checked after the other arguments
+    const int64_t timeout_ms = ParseSecondsAsMs(call, timeout);  // Redis: checked after the other arguments
     if (PopFromFirst(call, options)) return;
     call.Wait({.keys = options.keys, .type = ValueType::kList, .timeout_ms = timeout_ms});
   }
@@ -102,7 +102,7 @@ struct BLMove {
     route.from = TakeEnd(call.args);
     route.to = TakeEnd(call.args);
     const auto words = call.args.Words();
-    const int64_t timeout_ms = TimeoutSeconds(call, call.args.Next());
+    const int64_t timeout_ms = ParseSecondsAsMs(call, call.args.Next());
     if (MoveOrWait(call, route, timeout_ms))
       call.effect.Replace("LMOVE", route.source, route.target, words[3], words[4]);
   }
@@ -121,7 +121,7 @@ struct BRPopLPush {
       .replaced_by = "`BLMOVE` with the `RIGHT` and `LEFT` arguments"};
   static void Run(Call& call) {
     const Route route{.source = call.args.Next(), .target = call.args.Next()};
-    const int64_t timeout_ms = TimeoutSeconds(call, call.args.Next());
+    const int64_t timeout_ms = ParseSecondsAsMs(call, call.args.Next());
     if (MoveOrWait(call, route, timeout_ms)) call.effect.Replace("RPOPLPUSH", route.source, route.target);
   }
 };

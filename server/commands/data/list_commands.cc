@@ -40,7 +40,7 @@ size_t IndexOf(int64_t index, size_t size) {
 
 void PushAll(Call& call, Edit<List>& list, ListEnd end) {
   list->Push(end, call.args.Rest());
-  list.Touched(PushEvent(end), call.args.Left());
+  list.ReportChange(PushEvent(end), call.args.Left());
   call.reply.Integer(static_cast<int64_t>(list->Size()));
 }
 
@@ -335,7 +335,7 @@ struct LSet {
     if (!list) throw Refusal{refusals::kNoSuchKey};
     auto [index, element] = call.args.Take<int64_t, Bytes>();
     if (!list->Replace(IndexOf(index, list->Size()), element)) throw Refusal{refusals::kIndexOutOfRange};
-    list.Touched("lset");
+    list.ReportChange("lset");
     call.reply.Ok();
   }
 };
@@ -355,7 +355,7 @@ struct LInsert {
     Edit<List> list = call.db.Open<List>(key);
     if (!list) return call.reply.Integer(0);
     if (!list->Insert(pivot, before ? ListSide::kBefore : ListSide::kAfter, element)) return call.reply.Integer(-1);
-    list.Touched("linsert");
+    list.ReportChange("linsert");
     call.reply.Integer(static_cast<int64_t>(list->Size()));
   }
 };
@@ -377,7 +377,7 @@ struct LRem {
     const auto magnitude = count < 0 ? 0 - static_cast<uint64_t>(count) : static_cast<uint64_t>(count);
     const size_t most = count == 0 ? list->Size() : magnitude;
     const size_t removed = list->EraseEqual(element, most, count < 0 ? ListEnd::kTail : ListEnd::kHead);
-    if (removed > 0) list.Touched("lrem", removed);
+    if (removed > 0) list.ReportChange("lrem", removed);
     call.reply.Integer(static_cast<int64_t>(removed));
   }
 };
@@ -398,7 +398,7 @@ struct LTrim {
     const IndexRange::Part kept = IndexRange{start, stop}.ClampTo(size);
     list->EraseRange(0, kept.count == 0 ? size : kept.first);
     list->EraseRange(kept.count, list->Size() - kept.count);
-    list.Touched("ltrim", size - kept.count);
+    list.ReportChange("ltrim", size - kept.count);
     call.reply.Ok();
   }
 };

@@ -11,8 +11,8 @@ size_t IndexAt(ListEnd end, const List& list) { return end == ListEnd::kHead ? 0
 void TurnList(Call& call, Edit<List>& list, ListEnd from, ListEnd to) {
   call.reply.Bulk(ListCursor(*list, IndexAt(from, *list)).Element());
   list->Rotate(from, to);
-  list.Touched(PushEvent(to));
-  list.AlsoTouched(PopEvent(from));
+  list.ReportChange(PushEvent(to));
+  list.ReportChangeUncounted(PopEvent(from));
 }
 
 }  // namespace
@@ -26,7 +26,7 @@ ListEnd TakeEnd(Args& args) {
 void PopOne(Call& call, Edit<List>& list, ListEnd end) {
   call.reply.Bulk(ListCursor(*list, IndexAt(end, *list)).Element());
   list->Pop(end);
-  list.Touched(PopEvent(end));
+  list.ReportChange(PopEvent(end));
 }
 
 void PopMany(Call& call, Edit<List>& list, ListEnd end, size_t count) {
@@ -37,7 +37,7 @@ void PopMany(Call& call, Edit<List>& list, ListEnd end, size_t count) {
     end == ListEnd::kHead ? cursor.Next() : cursor.Previous();
   }
   list->EraseRange(end == ListEnd::kHead ? 0 : list->Size() - count, count);
-  list.Touched(PopEvent(end), count);
+  list.ReportChange(PopEvent(end), count);
 }
 
 LMPopOptions ParseLMPopOptions(Args& args) {
@@ -70,10 +70,10 @@ void MoveElement(Call& call, Edit<List>& source, ListEnd from, Bytes target_key,
   constexpr size_t kMostRoom = 4096;
   Edit<List> target = call.db.OpenOrCreate<List>(target_key, std::min(element.size(), kMostRoom) + 2);
   target->Push(to, {&element, 1});
-  target.Touched(PushEvent(to));
+  target.ReportChange(PushEvent(to));
   call.reply.Bulk(element);
   source->Pop(from);
-  source.AlsoTouched(PopEvent(from));
+  source.ReportChangeUncounted(PopEvent(from));
 }
 
 }  // namespace respite

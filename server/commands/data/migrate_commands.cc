@@ -119,37 +119,37 @@ MigrateProtocol TalkAbout(Call& call, const MigrateOptions& options, const std::
 
 // === Blocking the whole server
 
-MigrateTrouble TryTalk(MigrateProtocol& talk, MigrateLink& link, int64_t timeout_ms) {
-  if (!link.Send(talk.Begin(link.selected_db), timeout_ms)) return MigrateTrouble::kWriting;
-  if (!link.Send(talk.Restores(), timeout_ms)) return MigrateTrouble::kWriting;
+FailedMigrateStep TryTalk(MigrateProtocol& talk, MigrateLink& link, int64_t timeout_ms) {
+  if (!link.Send(talk.Begin(link.selected_db), timeout_ms)) return FailedMigrateStep::kWriting;
+  if (!link.Send(talk.Restores(), timeout_ms)) return FailedMigrateStep::kWriting;
   link.selected_db = MigrateProtocol::kUnknownDb;
   while (!talk.IsOver()) {
     const auto line = link.ReadLine(timeout_ms);
-    if (!line) return MigrateTrouble::kReading;
+    if (!line) return FailedMigrateStep::kReading;
     talk.TakeAnswer(*line);
   }
   link.selected_db = talk.SelectedDb();
-  return MigrateTrouble::kNone;
+  return FailedMigrateStep::kNone;
 }
 
 // Redis: a server that does not answer is reported as a write error of the first request.
-MigrateTrouble TroubleOf(ConnectTrouble trouble) {
-  return trouble == ConnectTrouble::kNoAnswer ? MigrateTrouble::kWriting : MigrateTrouble::kConnecting;
+FailedMigrateStep TroubleOf(ConnectError trouble) {
+  return trouble == ConnectError::kNoAnswer ? FailedMigrateStep::kWriting : FailedMigrateStep::kConnecting;
 }
 
 // Tries a second connection if the first one breaks before any key was acknowledged, because a cached connection may
 // have been closed by the target.
-MigrateTrouble TalkBlocking(Call& call, const MigrateOptions& options, MigrateProtocol& talk) {
+FailedMigrateStep TalkBlocking(Call& call, const MigrateOptions& options, MigrateProtocol& talk) {
   MigrateLinks& links = call.services.migrations.blocking_links();
   const Tls* tls = call.services.env.settings.tls_cluster ? &call.services.tls : nullptr;
   for (int attempt = 0;; ++attempt) {
     auto link = links.Get(options.host, options.port, tls, options.timeout_ms, call.services.env.clock.MonotonicMs());
     if (!link) return TroubleOf(link.error());
-    const MigrateTrouble trouble = TryTalk(talk, *link.value(), options.timeout_ms);
-    if (trouble == MigrateTrouble::kNone) return trouble;
-    const bool timed_out = link.value()->TimedOut();
+    const FailedMigrateStep trouble = TryTalk(talk, *link.value(), options.timeout_ms);
+    if (trouble == FailedMigrateStep::kNone) return trouble;
+    const bool timed_out = link.value()->HasTimedOut();
     links.Drop(options.host, options.port);
-    if (attempt > 0 || timed_out || talk.Acknowledged() > 0) return trouble;
+    if (attempt > 0 || timed_out || talk.AnsweredKeyCount() > 0) return trouble;
   }
 }
 
@@ -164,11 +164,11 @@ MigrateOutcome MoveBlocking(Call& call, const MigrateOptions& options, MigratePr
 
 // ---------------------------------------------------------------------------------------------------------------------
 
-const char* RefusalFor(MigrateTrouble trouble) {
+const char* RefusalFor(FailedMigrateStep trouble) {
   switch (trouble) {
-    case MigrateTrouble::kConnecting:
+    case FailedMigrateStep::kConnecting:
       return refusals::kMigrateConnect;
-    case MigrateTrouble::kWriting:
+    case FailedMigrateStep::kWriting:
       return refusals::kMigrateWrite;
     default:
       return refusals::kMigrateRead;
@@ -183,9 +183,9 @@ void ReplyFailure(Call& call, const Refusal& failure) {
 }
 
 void Conclude(Call& call, const MigrateOutcome& outcome) {
-  DeleteArrived(call.services, call.db, call.effect, outcome.arrived);
+  DeleteArrivedKeys(call.services, call.db, call.effect, outcome.arrived);
   if (!outcome.error.empty()) return ReplyFailure(call, refusals::MigrateTarget(outcome.error));
-  if (outcome.trouble != MigrateTrouble::kNone) return ReplyFailure(call, {RefusalFor(outcome.trouble)});
+  if (outcome.trouble != FailedMigrateStep::kNone) return ReplyFailure(call, {RefusalFor(outcome.trouble)});
   if (outcome.keeps_changed) return ReplyFailure(call, {refusals::kMigrateChanged});
   call.reply.Ok();
 }
@@ -194,7 +194,7 @@ void MoveWhileOthersAreServed(Call& call, const MigrateOptions& options, Migrate
   call.services.migrations.Start(call.session, call.command,
                                  {.host = std::string(options.host),
                                   .port = std::string(options.port),
-                                  .encrypts = call.services.env.settings.tls_cluster,
+                                  .uses_tls = call.services.env.settings.tls_cluster,
                                   .timeout_ms = options.timeout_ms,
                                   .copies = options.copies,
                                   .talk = std::move(talk)});
@@ -219,7 +219,7 @@ struct Migrate {
       .in_streams = InStreams::kNo,  // it contacts another server
       .serves_moving_slots = true,
       .harmless_words = 6,
-      .find_keys = MigrateKeys};
+      .find_keys = KeysOfMigrate};
 
   static void Run(Call& call) {
     if (const auto outcome = call.services.migrations.TakeOutcome(call.session)) return Conclude(call, *outcome);

@@ -18,7 +18,7 @@ inline RdbCompression CompressionOf(const Settings& settings) {  // of DUMP payl
   return settings.rdbcompression ? RdbCompression::kOn : RdbCompression::kOff;
 }
 
-inline PayloadCheck ChecksOf(const Services& services) {  // which checks RESTORE makes
+inline PayloadCheck PayloadChecksOf(const Services& services) {  // which checks RESTORE makes
   return services.env.debug.skip_payload_checksum ? PayloadCheck::kSkipChecksum : PayloadCheck::kChecksum;
 }
 

@@ -43,21 +43,21 @@ uint64_t ParseCursor(Bytes word) {
 
 namespace {
 
-bool ScansKeys(ScanOf scan_of) {
-  return scan_of == ScanOf::kKeys || scan_of == ScanOf::kKeysOfKnownTypes || scan_of == ScanOf::kCluster;
+bool ScansKeys(ScanKind scan_of) {
+  return scan_of == ScanKind::kKeys || scan_of == ScanKind::kKeysOfKnownTypes || scan_of == ScanKind::kCluster;
 }
 
 // Takes the argument of TYPE. SCAN of Redis 7.2 accepts the name of an unknown type, and finds no keys.
-void TakeScanType(Args& args, ScanOptions& options, ScanOf scan_of) {
+void TakeScanType(Args& args, ScanOptions& options, ScanKind scan_of) {
   const Bytes name = args.Next();
   options.by_type = true;
-  options.type = TypeNamed(name);
-  if (scan_of != ScanOf::kKeys && !options.type) throw refusals::UnknownType(name);
+  options.type = FindTypeByName(name);
+  if (scan_of != ScanKind::kKeys && !options.type) throw refusals::UnknownType(name);
 }
 
 void TakeSlot(Args& args, ScanOptions& options) {
   if (options.slot) throw Refusal{refusals::kSlotTwice};
-  options.slot = SlotNumber(args.Next());
+  options.slot = ParseSlotNumber(args.Next());
 }
 
 bool Passes(Call& call, const ScanOptions& options, const Entry& entry) {
@@ -69,12 +69,12 @@ bool Passes(Call& call, const ScanOptions& options, const Entry& entry) {
 
 }  // namespace
 
-std::vector<const Entry*> PassingKeys(Call& call, const ScanOptions& options, std::vector<const Entry*> met) {
+std::vector<const Entry*> FilterKeys(Call& call, const ScanOptions& options, std::vector<const Entry*> met) {
   std::erase_if(met, [&](const Entry* entry) { return !Passes(call, options, *entry); });
   return met;
 }
 
-ScanOptions ParseScanOptions(Args& args, ScanOf scan_of) {
+ScanOptions ParseScanOptions(Args& args, ScanKind scan_of) {
   ScanOptions options;
   while (!args.AtEnd()) {
     if (args.TakeTokenWith("COUNT", 1)) {
@@ -85,11 +85,11 @@ ScanOptions ParseScanOptions(Args& args, ScanOf scan_of) {
       options.filter = TextFilter(*options.pattern);
     } else if (ScansKeys(scan_of) && args.TakeTokenWith("TYPE", 1)) {
       TakeScanType(args, options, scan_of);
-    } else if (scan_of == ScanOf::kCluster && args.TakeTokenWith("SLOT", 1)) {
+    } else if (scan_of == ScanKind::kCluster && args.TakeTokenWith("SLOT", 1)) {
       TakeSlot(args, options);
-    } else if (scan_of == ScanOf::kFields && args.TakeToken("NOVALUES")) {
+    } else if (scan_of == ScanKind::kFields && args.TakeToken("NOVALUES")) {
       options.without_values = true;
-    } else if (scan_of == ScanOf::kScoredMembers && args.TakeToken("NOSCORES")) {
+    } else if (scan_of == ScanKind::kScoredMembers && args.TakeToken("NOSCORES")) {
       options.without_values = true;
     } else {
       throw Refusal{refusals::kSyntax};

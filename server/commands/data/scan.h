@@ -44,12 +44,12 @@ struct ScanOptions {   // the options of SCAN, HSCAN, SSCAN, ZSCAN and CLUSTERSC
 };
 
 // The scanned elements, which decide the accepted options. kKeysOfKnownTypes: an unknown type is an error.
-enum class ScanOf : uint8_t { kKeys, kKeysOfKnownTypes, kFields, kMembers, kScoredMembers, kCluster };
+enum class ScanKind : uint8_t { kKeys, kKeysOfKnownTypes, kFields, kMembers, kScoredMembers, kCluster };
 
-ScanOptions ParseScanOptions(Args& args, ScanOf scan_of);
+ScanOptions ParseScanOptions(Args& args, ScanKind scan_of);
 
 // Returns the scanned keys that pass the options.
-std::vector<const Entry*> PassingKeys(Call& call, const ScanOptions& options, std::vector<const Entry*> met);
+std::vector<const Entry*> FilterKeys(Call& call, const ScanOptions& options, std::vector<const Entry*> met);
 
 // Continues a scan at `cursor` and calls visit(slot) for each slot, until `count` slots were visited (even if visit
 // skips them) or ten times as many places. `table` has the Scan of HashIndex. Returns the next cursor.

@@ -33,7 +33,7 @@ void ReplySet(Call& call, const Set& set) {
 }
 
 SetResult NewResult(Call& call, Bytes key) {
-  return SetResult(key, call.db.Data().hash_key(), call.db.Limits(), call.db.FreshAccess());
+  return SetResult(key, call.db.Data().hash_key(), call.db.Limits(), call.db.NewKeyUsage());
 }
 
 void StoreResult(Call& call, Bytes destination, SetResult& result, const KeyEvent& event) {
@@ -104,14 +104,14 @@ struct SInterCard {
 void IntersectInto(Set& result, std::span<const Set> sets) {
   const Set* smallest = SmallestOf(sets);
   if (smallest == nullptr) return;
-  result.BeginAs(smallest->slot().Form() == ValueForm::kIntset ? ValueForm::kIntset : ValueForm::kListpack);
+  result.InitializeForm(smallest->slot().Form() == ValueForm::kIntset ? ValueForm::kIntset : ValueForm::kListpack);
   bool only_integers = true;
   Intersect(sets, [&](const PackedElement& member) {
     only_integers = only_integers && (member.is_integer || ParseInteger(member.text));
     result.Add(member);
     return true;
   });
-  if (only_integers) result.TryBecomeIntset();
+  if (only_integers) result.TryConvertToIntset();
 }
 
 struct SInterStore {

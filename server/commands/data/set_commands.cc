@@ -44,7 +44,7 @@ struct SAdd {
       added += set->Add(member) ? 1 : 0;
       return true;
     });
-    if (added > 0) set.Touched("sadd", static_cast<uint64_t>(added));
+    if (added > 0) set.ReportChange("sadd", static_cast<uint64_t>(added));
     call.reply.Integer(added);
   }
 };
@@ -65,7 +65,7 @@ struct SRem {
       removed += set->Remove(member) ? 1 : 0;
       return !set->IsEmpty();
     });
-    if (removed > 0) set.Touched("srem", static_cast<uint64_t>(removed));
+    if (removed > 0) set.ReportChange("srem", static_cast<uint64_t>(removed));
     call.reply.Integer(removed);
   }
 };
@@ -86,11 +86,11 @@ struct SMove {
     if (from == to) return call.reply.Integer(source->Contains(member) ? 1 : 0);
     call.db.Open<Set>(to);  // throws for another type
     if (!source->Remove(member)) return call.reply.Integer(0);
-    source.Touched("srem");
+    source.ReportChange("srem");
     source.Close();
     Edit<Set> target = call.db.OpenOrCreate<Set>(to, RoomForMembers({&member, 1}));
     if (target->IsEmpty()) target->PrepareToAdd(member, 1);
-    if (target->Add(member)) target.Touched("sadd");
+    if (target->Add(member)) target.ReportChange("sadd");
     call.reply.Integer(1);
   }
 };
@@ -172,7 +172,7 @@ struct SScan {
     const uint64_t cursor = ParseCursor(call, call.args.Next());
     const Set set = call.db.Read<Set>(key);
     if (!set.Exists()) return ReplyPage(call, 0, {});
-    const ScanOptions options = ParseScanOptions(call.args, ScanOf::kMembers);
+    const ScanOptions options = ParseScanOptions(call.args, ScanKind::kMembers);
     std::vector<PackedElement> met;
     auto meet = [&](const PackedElement& member) {
       if (options.Matches(PackedText(member).View())) met.push_back(member);
@@ -204,7 +204,7 @@ void PopOneMember(Call& call, Bytes key) {
     ReplyMember(call.reply, member);
     call.effect.Replace("SREM", key, PackedText(member).View());
   });
-  set.Touched("spop");
+  set.ReportChange("spop");
 }
 
 void PopAll(Call& call, Edit<Set>& set) {
@@ -212,8 +212,8 @@ void PopAll(Call& call, Edit<Set>& set) {
   const size_t size = set->Size();
   ReplyMembers(call, *set);
   FreeReplaced(call, set.Take());
-  set.Touched("spop", size);
-  set.AlsoTouched("del");
+  set.ReportChange("spop", size);
+  set.ReportChangeUncounted("del");
   call.effect.Replace(lazily ? Bytes("UNLINK") : Bytes("DEL"), set.Key());
 }
 
@@ -250,7 +250,7 @@ void PopManyMembers(Call& call, Bytes key, size_t count) {
     words.Add(member);
   });
   words.Flush();
-  set.Touched("spop", count);
+  set.ReportChange("spop", count);
 }
 
 struct SPop {

@@ -12,7 +12,7 @@ class SetOptionsParser {
  public:
   // If `unit` repeats a record of a replication stream or file, the value of IFEQ is not compared.
   explicit SetOptionsParser(Args& args, const Unit* unit = nullptr)
-      : args_(args), repeats_(unit && unit->RepeatsRecord()) {}
+      : args_(args), repeats_(unit && unit->IsReplaying()) {}
 
   SetOptions ParseSet() {
     while (!args_.AtEnd()) {

@@ -109,12 +109,12 @@ void CheckSlots(const Call& call, const SortOptions& options) {
 // Refuses BY and GET without permission. They read keys that key specs cannot describe, so they need permission to read
 // all keys.
 void CheckPatterns(const Call& call, const SortOptions& options) {
-  if (call.unit.RepeatsRecord()) return;
+  if (call.unit.IsReplaying()) return;
   const bool by_keys = options.by && options.by->HasStar();
   if (!by_keys && options.get.empty()) return;
   if (call.services.env.settings.cluster_enabled) CheckSlots(call, options);
   if (call.session.user->IsUnlimited()) return;
-  if (call.session.user->AllowsReadingAll(call.command, call.args.Words())) return;
+  if (call.session.user->AllowsReadingAllKeys(call.command, call.args.Words())) return;
   throw Refusal{by_keys ? refusals::kSortByDenied : refusals::kSortGetDenied};
 }
 
@@ -272,8 +272,8 @@ void ReplyResults(Call& call, SortOptions& options, std::span<const Bytes> eleme
 
 EntryPtr BuildList(Call& call, Bytes key, const std::vector<Bytes>& elements) {
   Database room(call.db.Data().hash_key());
-  Entry* entry = room.Add(
-      EntryPtr(Entry::CreatePacked(key, List::kType, List::kFirstForm, List::FirstPacked(), 0, call.db.FreshAccess())));
+  Entry* entry = room.Add(EntryPtr(
+      Entry::CreatePacked(key, List::kType, List::kInitialForm, List::InitialPacked(), 0, call.db.NewKeyUsage())));
   List list({.slot = ValueSlot(room, entry), .limits = call.db.Limits(), .now_ms = call.now_ms});
   // Pushes each element separately, so that the encoding depends on the packed size, not on the sum of lengths.
   for (const Bytes element : elements) list.Push(ListEnd::kTail, {&element, 1});
@@ -328,7 +328,7 @@ struct Sort {
       .flags = kWrite | kDenyOom,
       .keys = {Key(1, kKeyRO | kKeyAccess), UnknownKeys(kKeyRO | kKeyAccess), UnknownKeys(kKeyOW | kKeyUpdate)},
       .categories = kAclSet | kAclSortedSet | kAclList | kAclDangerous,
-      .find_keys = SortKeys};
+      .find_keys = KeysOfSort};
   static void Run(Call& call) { SortKey(call, MayStore::kYes); }
 };
 
@@ -344,7 +344,7 @@ struct SortRo {
       .flags = kReadOnly,
       .keys = {Key(1, kKeyRO | kKeyAccess), UnknownKeys(kKeyRO | kKeyAccess)},
       .categories = kAclSet | kAclSortedSet | kAclList | kAclDangerous,
-      .find_keys = SortRoKeys};
+      .find_keys = KeysOfSortRo};
   static void Run(Call& call) { SortKey(call, MayStore::kNo); }
 };
 

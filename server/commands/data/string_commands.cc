@@ -39,7 +39,8 @@ void ReplyOld(Call& call, const Entry* entry) {
 
 void CheckTextSize(const Call& call, size_t size, size_t more) {
   size_t total = 0;
-  if (__builtin_add_overflow(size, more, &total) || total > call.LongestText()) throw Refusal{refusals::kStringTooLong};
+  if (__builtin_add_overflow(size, more, &total) || total > call.MaxStringBytes())
+    throw Refusal{refusals::kStringTooLong};
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -65,7 +66,7 @@ enum class Stored : uint8_t { kYes, kNo };
 Stored Store(Call& call, Bytes key, Bytes value, const SetOptions& options) {
   const int64_t deadline_ms = DeadlineOf(call, options);
   const bool compares = options.condition == SetCondition::kIfEqual;
-  KeyEdit text = options.returns_old ? call.db.OpenStringToRead(key)
+  KeyEdit text = options.returns_old ? call.db.OpenStringAndCountLookup(key)
                  : compares          ? call.db.OpenString(key)
                                      : call.db.Open(key);
   if (options.returns_old) ReplyOld(call, text.entry());
@@ -80,9 +81,9 @@ Stored Store(Call& call, Bytes key, Bytes value, const SetOptions& options) {
 
   const bool keeps_deadline = options.expiry == ExpiryOption::kKeep;
   keeps_deadline ? text.Assign(call.Value(value)) : text.Put(call.Value(value), deadline_ms);
-  text.Touched("set");
+  text.ReportChange("set");
   if (options.HasTime()) {
-    text.AlsoTouched("expire");
+    text.ReportChangeUncounted("expire");
     // Redis: a command with an absolute deadline in milliseconds is propagated unchanged.
     const bool is_final = options.expiry == ExpiryOption::kUnixMilliseconds && !compares;
     if (!is_final) call.effect.Replace("SET", key, value, "PXAT", deadline_ms);
@@ -104,7 +105,7 @@ struct SetCommand {
       .group = CommandGroup::kString,
       .flags = kWrite | kDenyOom,
       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate | kKeyVariableFlags)},
-      .find_keys = SetKeys};
+      .find_keys = KeysOfSet};
   static void Run(Call& call) {
     auto [key, value] = call.args.Take<Bytes, Bytes>();
     const SetOptions options = ParseSetOptions(call);
@@ -191,11 +192,11 @@ struct GetDel {
                                        .keys = {Key(1, kKeyRW | kKeyAccess | kKeyDelete)}};
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
-    KeyEdit text = call.db.OpenStringToRead(key);
+    KeyEdit text = call.db.OpenStringAndCountLookup(key);
     ReplyOld(call, text.entry());
     if (!text) return;
     text.Take();
-    text.Touched("del");
+    text.ReportChange("del");
     call.effect.Replace("DEL", key);
   }
 };
@@ -213,7 +214,7 @@ struct DelIfEq {
     KeyEdit text = call.db.OpenString(key);
     if (!HasText(text, expected)) return call.reply.Integer(0);
     text.Take();
-    text.Touched("del");
+    text.ReportChange("del");
     call.effect.Replace("DEL", key);
     call.reply.Integer(1);
   }
@@ -233,18 +234,18 @@ struct GetEx {
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
     const SetOptions options = ParseGetExOptions(call.args);
-    KeyEdit text = call.db.OpenStringToRead(key);
+    KeyEdit text = call.db.OpenStringAndCountLookup(key);
     if (!text) return call.reply.Null();
     const int64_t deadline_ms = DeadlineOf(call, options);
     call.ReplyText(*text);
     if (options.IsAbsolute() && call.HasPassed(deadline_ms)) return DeleteAsExpired(call, text);
     if (options.HasTime()) {
       text.SetDeadline(deadline_ms);
-      text.Touched("expire");
+      text.ReportChange("expire");
       call.effect.Replace("PEXPIREAT", key, deadline_ms);
     } else if (options.expiry == ExpiryOption::kPersist && text->Deadline() != kNoDeadline) {
       text.SetDeadline(kNoDeadline);
-      text.Touched("persist");
+      text.ReportChange("persist");
       call.effect.Replace("PERSIST", key);
     }
   }
@@ -276,7 +277,7 @@ void StorePairs(Call& call) {
   ForEachKeyGroup(call, 2, [&](std::span<const Bytes> pair) {
     KeyEdit text = call.db.Open(pair[0]);
     text.Put(call.Value(pair[1]));
-    text.Touched("set");
+    text.ReportChange("set");
   });
 }
 
@@ -398,7 +399,7 @@ struct Append {
     } else {
       text.Put(call.Value(suffix));
     }
-    text.Touched("append");
+    text.ReportChange("append");
     call.reply.Integer(static_cast<int64_t>(old_size + suffix.size()));
   }
 };
@@ -421,7 +422,7 @@ struct SetRange {
     CheckTextSize(call, at, part.size());
     if (!text) text.Put(StringContent::Raw(""));
     Overwrite(text, at, part);
-    text.Touched("setrange");
+    text.ReportChange("setrange");
     call.reply.Integer(static_cast<int64_t>(std::max(old_size, at + part.size())));
   }
 };

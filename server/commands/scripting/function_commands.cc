@@ -50,7 +50,7 @@ using OnExisting = FunctionLibraries::OnExisting;
 using RestorePolicy = FunctionLibraries::RestorePolicy;
 
 FunctionLibraries::Origin OriginOf(const Call& call) {
-  return call.unit.RepeatsRecord() ? FunctionLibraries::Origin::kAccepted : FunctionLibraries::Origin::kClient;
+  return call.unit.IsReplaying() ? FunctionLibraries::Origin::kAccepted : FunctionLibraries::Origin::kClient;
 }
 
 // Returns how long the codes of one FUNCTION RESTORE may be together. No larger ones would load within the time limit.
@@ -70,7 +70,8 @@ uint32_t FlagsOfFunction(const Services& services, const Session&, std::span<con
 
 void RunFunction(Call& call, Access access) {
   const Services& services = call.services;
-  services.execution.monitors.ShowBegun(call.session, call.args.Words());  // before the commands of the function
+  services.execution.monitors.ShowRunningScript(call.session,
+                                                call.args.Words());  // before the commands of the function
   const ScriptFunction* function = services.execution.function_libraries.FindFunction(call.args.Next());
   if (function == nullptr) throw Refusal{refusals::kNoFunction};
   const ScriptArguments arguments = ScriptArguments::Take(call.args, refusals::kBadKeyCount);
@@ -325,7 +326,7 @@ struct FunctionRestore {
     if (call.args.Left() > 2) throw refusals::SubcommandSyntax(call.services.env.dialect, "function", call.args[1]);
     const Bytes payload = call.args.Next();
     const RestorePolicy policy = TakePolicy(call.args);
-    const std::optional<Bytes> libraries = CheckedPayload(payload, ChecksOf(call.services));
+    const std::optional<Bytes> libraries = VerifyPayload(payload, PayloadChecksOf(call.services));
     if (!libraries) throw Refusal{refusals::kPayloadChecksum};
     const auto codes = ReadFunctionPayload(*libraries, MostRestoredBytes(OriginOf(call)));
     if (!codes) throw Refusal{PayloadErrorText(codes.error())};
@@ -343,7 +344,7 @@ void WriteRunning(Reply& reply, const ScriptRunner& scripts) {
   reply.Bulk("name");
   reply.Bulk(scripts.RunningName());
   reply.Bulk("command");
-  reply.BulkArray(scripts.RunningWords());
+  reply.BulkArray(scripts.RunningArguments());
   reply.Bulk("duration_ms");
   reply.Integer(scripts.RunningMs());
 }

@@ -35,7 +35,7 @@ using Access = ScriptRunner::Access;
 // Returns the flags that the script declares. Parses its first line if the script is not cached yet.
 uint32_t FlagsOfText(const Services& services, const Session&, std::span<const Bytes> words, uint32_t flags) {
   if (words.size() < 2) return flags;
-  if (const Script* known = services.execution.script_cache.FindText(words[1]))
+  if (const Script* known = services.execution.script_cache.FindByText(words[1]))
     return FlagsForScript(flags, known->flags);
   if (!services.env.dialect.traits.scripts_have_headers) return FlagsForScript(flags, kScriptUndeclared);
   const Result<ScriptHeader> header = ReadScriptHeader(words[1]);
@@ -43,20 +43,20 @@ uint32_t FlagsOfText(const Services& services, const Session&, std::span<const B
 }
 
 uint32_t FlagsOfSha(const Services& services, const Session&, std::span<const Bytes> words, uint32_t flags) {
-  const Script* known = words.size() < 2 ? nullptr : services.execution.script_cache.FindSha(words[1]);
+  const Script* known = words.size() < 2 ? nullptr : services.execution.script_cache.FindBySha(words[1]);
   return known == nullptr ? flags : FlagsForScript(flags, known->flags);
 }
 
 const Script& Compiled(Call& call, Bytes body) {
   ScriptCache& cache = call.services.execution.script_cache;
-  if (const Script* known = cache.FindText(body)) return *known;
+  if (const Script* known = cache.FindByText(body)) return *known;
   const auto script = call.services.execution.scripts.RunCompiler(call, [&] { return cache.Add(body); });
   if (!script) throw Refusal{"ERR " + script.error()};
   return *script.value();
 }
 
 const Script& Known(Call& call, Bytes sha) {
-  const Script* script = call.services.execution.script_cache.FindSha(sha);
+  const Script* script = call.services.execution.script_cache.FindBySha(sha);
   if (script == nullptr) throw Refusal{std::string(call.services.env.dialect.traits.no_script)};
   return *script;
 }
@@ -65,7 +65,7 @@ using FindScript = const Script& (*)(Call& call, Bytes name);
 
 void RunScript(Call& call, FindScript find, Access access) {
   const Services& services = call.services;
-  services.execution.monitors.ShowBegun(call.session, call.args.Words());  // before the commands of the script
+  services.execution.monitors.ShowRunningScript(call.session, call.args.Words());  // before the commands of the script
   const Bytes name = call.args.Next();
   const ScriptArguments arguments = ScriptArguments::Take(call.args);
   const Script& script = find(call, name);
@@ -153,7 +153,7 @@ struct ScriptExists {
   static void Run(Call& call) {
     call.reply.Array(call.args.Left());
     for (Bytes sha : call.args.Rest()) {
-      call.reply.Integer(call.services.execution.script_cache.FindSha(sha) == nullptr ? 0 : 1);
+      call.reply.Integer(call.services.execution.script_cache.FindBySha(sha) == nullptr ? 0 : 1);
     }
   }
 };
@@ -225,7 +225,7 @@ struct ScriptShow {
                                        .group = CommandGroup::kScripting,
                                        .flags = kNoScript};
   static void Run(Call& call) {
-    const Script* const script = call.services.execution.script_cache.FindSha(call.args.Next());
+    const Script* const script = call.services.execution.script_cache.FindBySha(call.args.Next());
     if (script == nullptr) throw Refusal{refusals::kNoSuchScript};
     call.reply.Bulk(script->body);
   }

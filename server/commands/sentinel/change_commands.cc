@@ -39,7 +39,7 @@ struct SentinelFailover {
     if (primary.is_failing_over) throw Refusal{"INPROG Failover already in progress"};
     PrimaryFailover& failover = SentinelOf(call).failover();
     if (failover.FindBestReplica(primary) == nullptr) throw Refusal{"NOGOODSLAVE No suitable replica to promote"};
-    failover.Force(primary);
+    failover.ForceFailover(primary);
     call.reply.Ok();
   }
 };
@@ -163,7 +163,7 @@ class PrimarySetter {
 
   // Sets the options one after the other. An invalid option stops this; the options before it stay set.
   void SetAll() {
-    call_.args.ExpectFewNames();
+    call_.args.ExpectFewArguments();
     try {
       while (!call_.args.AtEnd()) SetOne();
     } catch (const Refusal&) {
@@ -361,7 +361,7 @@ constexpr std::array kSentinelOptions = {
                    [](Bytes value) { return ParseLogLevel(value).has_value(); }, SetLevel}};
 
 void GetSentinelOptions(Call& call) {
-  call.args.ExpectFewNames();
+  call.args.ExpectFewArguments();
   std::vector<const SentinelOption*> found;
   for (const Bytes word : call.args.Rest()) {
     const Glob pattern(word, CaseMode::kIgnore);

@@ -111,11 +111,11 @@ void InstanceReport::AddTimes() {
   const Primary& primary = instance_.primary;
   const int64_t now_ms = core_.NowMs();
   Add("last-ping-sent", link.ping_waits_since_ms == 0 ? 0 : now_ms - link.ping_waits_since_ms);
-  AddAge("last-ok-ping-reply", link.last_available_ms);
-  AddAge("last-ping-reply", link.last_pong_ms);
-  if (instance_.is_down) AddAge("s-down-time", instance_.down_since_ms);
+  AddMsSince("last-ok-ping-reply", link.last_available_ms);
+  AddMsSince("last-ping-reply", link.last_pong_ms);
+  if (instance_.is_down) AddMsSince("s-down-time", instance_.down_since_ms);
   if (instance_.kind == InstanceKind::kPrimary && primary.is_agreed_down) {
-    AddAge("o-down-time", primary.agreed_down_since_ms);
+    AddMsSince("o-down-time", primary.agreed_down_since_ms);
   }
   Add("down-after-milliseconds", primary.down_after_ms);
 }
@@ -123,7 +123,7 @@ void InstanceReport::AddTimes() {
 void InstanceReport::AddServer(const ServerInstance& server) {
   Add("info-refresh", server.info_ms == kLongAgo ? 0 : core_.NowMs() - server.info_ms);
   Add("role-reported", std::string(server.reported_role == ReportedRole::kPrimary ? "master" : "slave"));
-  AddAge("role-reported-time", server.role_since_ms);
+  AddMsSince("role-reported-time", server.role_since_ms);
 }
 
 void InstanceReport::AddPrimary(const Primary& primary) {
@@ -148,7 +148,7 @@ void InstanceReport::AddReplica(const WatchedReplica& replica) {
 }
 
 void InstanceReport::AddSentinel(const PeerSentinel& sentinel) {
-  AddAge("last-hello-message", sentinel.last_hello_ms);
+  AddMsSince("last-hello-message", sentinel.last_hello_ms);
   Add("voted-leader", sentinel.voted_for.empty() ? std::string("?") : sentinel.voted_for);
   Add("voted-leader-epoch", std::to_string(sentinel.voted_in_epoch));
 }

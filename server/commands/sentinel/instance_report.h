@@ -31,7 +31,7 @@ class InstanceReport {  // the reply of SENTINEL MASTER, REPLICAS and SENTINELS 
 
   void Add(Bytes name, std::string value) { fields_.emplace_back(name, std::move(value)); }
   void Add(Bytes name, int64_t value) { Add(name, std::to_string(value)); }
-  void AddAge(Bytes name, int64_t at_ms) { Add(name, core_.NowMs() - at_ms); }  // milliseconds since `at_ms`
+  void AddMsSince(Bytes name, int64_t at_ms) { Add(name, core_.NowMs() - at_ms); }  // milliseconds since `at_ms`
 
   const SentinelCore& core_;
   const Instance& instance_;  // the primary, replica or Sentinel that is reported

@@ -209,7 +209,7 @@ struct SentinelIsMasterDownByAddr {
     const bool is_down = primary != nullptr && primary->is_down && !sentinel.state().is_in_tilt;
     LeaderElection::Vote vote = {.leader = {}, .epoch = 0};
     const bool is_sound =
-        candidate.size() <= kSentinelIdLength && epoch >= 0 && static_cast<uint64_t>(epoch) <= kMostSentinelEpoch;
+        candidate.size() <= kSentinelIdLength && epoch >= 0 && static_cast<uint64_t>(epoch) <= kMaxSentinelEpoch;
     if (primary != nullptr && candidate != "*" && is_sound) {
       vote = sentinel.election().VoteFor(*primary, static_cast<uint64_t>(epoch), std::string(candidate));
     }

@@ -56,7 +56,7 @@ struct CommandDocs {
                                        .categories = kAclConnection,
                                        .tips = "nondeterministic_output_order"};
   static void Run(Call& call) {
-    call.args.ExpectFewNames();
+    call.args.ExpectFewArguments();
     const std::vector<const Command*> commands = Asked(call);
     call.reply.Map(commands.size());
     for (const Command* command : commands) {
@@ -72,7 +72,7 @@ struct CommandDocs {
     if (call.args.AtEnd()) return {table.Commands().begin(), table.Commands().end()};
     std::vector<const Command*> asked;
     for (Bytes name : call.args.Rest())
-      if (const Command* command = table.FindFull(name)) asked.push_back(command);
+      if (const Command* command = table.FindByFullName(name)) asked.push_back(command);
     return asked;
   }
 };
@@ -89,10 +89,10 @@ struct CommandInfo {
                                        .tips = "nondeterministic_output_order"};
   static void Run(Call& call) {
     if (call.args.AtEnd()) return ReplyInfoOfAll(call);
-    call.args.ExpectFewNames();
+    call.args.ExpectFewArguments();
     call.reply.Array(call.args.Left());
     for (Bytes name : call.args.Rest()) {
-      const Command* command = call.services.env.commands.FindFull(name);
+      const Command* command = call.services.env.commands.FindByFullName(name);
       command ? WriteCommandInfo(call.reply, *command) : call.reply.Null();
     }
   }
@@ -167,7 +167,7 @@ enum class KeyDetail : uint8_t { kNames, kNamesAndFlags };
 const CommandSpec& SpecOfRequest(const Call& call, std::span<const Bytes> request) {
   const CommandTable& table = call.services.env.commands;
   const Command* command = table.Find(request[0]);
-  if (command && command->IsContainer() && request.size() > 1) command = table.FindSub(*command, request[1]);
+  if (command && command->IsContainer() && request.size() > 1) command = table.FindSubcommand(*command, request[1]);
   if (!command) throw Refusal{refusals::kGetKeysCommand};
   if (!MayHaveKeys(command->Spec())) throw Refusal{refusals::kGetKeysNoKeys};
   if (!command->FitsArity(request.size())) throw Refusal{refusals::kGetKeysArity};

@@ -36,7 +36,7 @@ struct ConfigGet {
                                        .flags = kAdmin | kNoScript | kLoading | kStale,
                                        .former_arity = {"7.0.0", 3}};
   static void Run(Call& call) {
-    call.args.ExpectFewNames();
+    call.args.ExpectFewArguments();
     const std::vector<std::string> patterns(call.args.Rest().begin(), call.args.Rest().end());
     const Config::NamesAndValues found = call.services.env.config.Get(patterns);
     call.reply.Map(found.size());
@@ -77,7 +77,7 @@ struct ConfigResetStat {
     services.storage.aof.ResetStats();
     services.env.commands.ResetStats();
     if (SlotStats* const stats = services.cluster.slot_stats()) stats->Reset();
-    services.data.lazy_free_thread.ResetFreed();
+    services.data.lazy_free_thread.ResetFreedObjects();
     // Keeps the number of unsaved changes.
     services.data.dataset.stats = {.dirty = services.data.dataset.stats.dirty};
     call.reply.Ok();

@@ -195,7 +195,8 @@ void ChangeReplId(Call& call) {
 // --- Data
 
 void RefuseWhileLoading(Call& call) {
-  if (call.services.storage.loading.IsActive()) throw refusals::LoadingDataset(NamedTraits(call.services.env.settings));
+  if (call.services.storage.loading.IsActive())
+    throw refusals::LoadingDataset(TraitsWithProductNames(call.services.env.settings));
 }
 
 // Redis: DEBUG finds keys that have expired but were not removed yet.
@@ -212,7 +213,7 @@ void ShowObject(Call& call) {
 
 // Redis: HELP lists these three subcommands, which show Redis' own structures. No value of this server has them.
 void RefuseExisting(Call& call, const char* refusal) {
-  if (call.db.Inspect(call.args.Next()) == nullptr) throw Refusal{refusals::kNoSuchKey};
+  if (call.db.LookUpNoTouch(call.args.Next()) == nullptr) throw Refusal{refusals::kNoSuchKey};
   throw Refusal{refusal};
 }
 void RefuseListpack(Call& call) { RefuseExisting(call, refusals::kNotListpack); }
@@ -300,7 +301,7 @@ struct ReloadOptions {
 void Reload(Call& call) {
   ReloadOptions options = ReloadOptions::Take(call.args);
   const Services& services = call.services;
-  services.execution.scripts.RefuseInScript();
+  services.execution.scripts.ThrowIfScriptRuns();
   RefuseWhileLoading(call);
   if (options.saves && !services.storage.snapshots.IsWorthSaving()) throw Refusal{refusals::kReloadWithoutData};
   if (options.saves && services.storage.snapshots.IsRunning()) services.storage.child_processes.Kill();
@@ -326,7 +327,7 @@ void Reload(Call& call) {
 
 void LoadAof(Call& call) {
   const Services& services = call.services;
-  services.execution.scripts.RefuseInScript();
+  services.execution.scripts.ThrowIfScriptRuns();
   RefuseWhileLoading(call);
   if (services.storage.aof.FlushAndSync() != kNoError) throw Refusal{refusals::kLoadAofFailed};
   AofDirectory& directory = services.storage.aof.directory();

@@ -25,7 +25,7 @@ struct MemoryDoctorCommand {
       .complexity = "O(1)",
       .group = CommandGroup::kServer,
       .tips = "nondeterministic_output request_policy:all_shards response_policy:special"};
-  static void Run(Call& call) { call.reply.Verbatim(MemoryDoctor(ReportMemory(call.services)), "txt"); }
+  static void Run(Call& call) { call.reply.Verbatim(MemoryDoctor(MeasureMemory(call.services)), "txt"); }
 };
 
 struct MemoryHelp {
@@ -110,7 +110,7 @@ struct MemoryStats {
       .group = CommandGroup::kServer,
       .tips = "nondeterministic_output request_policy:all_shards response_policy:special"};
   static void Run(Call& call) {
-    const MemoryReport report = ReportMemory(call.services);
+    const MemoryReport report = MeasureMemory(call.services);
     StatsWriter parts(call.services.env.dialect);
     WriteParts(parts, report);
     StatsWriter totals(call.services.env.dialect);
@@ -158,7 +158,7 @@ struct MemoryStats {
     writer.Count("keys.count", report.keys);
     writer.Count("keys.bytes-per-key", report.BytesPerKey());
     writer.Count("dataset.bytes", report.DatasetBytes());
-    writer.Ratio("dataset.percentage", 100 * MemoryReport::Ratio(report.DatasetBytes(), report.NetBytes()));
+    writer.Ratio("dataset.percentage", 100 * MemoryReport::Ratio(report.DatasetBytes(), report.BytesSinceStartup()));
     writer.Ratio("peak.percentage", 100 * MemoryReport::Ratio(report.used_bytes, report.peak_bytes));
   }
   static void WriteAllocator(StatsWriter& writer, const MemoryReport& report) {

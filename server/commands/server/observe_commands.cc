@@ -253,7 +253,7 @@ struct LatencyHistogramCommand {
                                        .flags = kLatencyFlags,
                                        .tips = kLatencyTips};
   static void Run(Call& call) {
-    call.args.ExpectFewNames();
+    call.args.ExpectFewArguments();
     std::vector<const Command*> measured = call.args.AtEnd() ? AllMeasured(call) : NamedMeasured(call);
     call.reply.Map(measured.size());
     for (const Command* command : measured) Write(call, *command);
@@ -273,7 +273,7 @@ struct LatencyHistogramCommand {
   static std::vector<const Command*> NamedMeasured(Call& call) {
     std::vector<const Command*> measured;
     for (Bytes name : call.args.Rest()) {
-      const Command* command = call.services.env.commands.FindFull(name);
+      const Command* command = call.services.env.commands.FindByFullName(name);
       if (command == nullptr) continue;
       AddMeasured(call, *command, measured);
       for (const Command& sub : command->subcommands) AddMeasured(call, sub, measured);
@@ -282,7 +282,7 @@ struct LatencyHistogramCommand {
   }
   static void Write(Call& call, const Command& command) {
     const LatencyHistogram& histogram = *call.services.env.commands.StatsOf(command).latency;
-    auto steps = histogram.PowerOfTwoMicros();
+    auto steps = histogram.CumulativeBucketsUs();
     call.reply.Bulk(command.full_name);
     call.reply.Map(2);
     call.reply.Bulk("calls");

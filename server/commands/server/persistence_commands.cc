@@ -65,7 +65,7 @@ struct BgSave {
       services.storage.snapshots.Schedule();
       return call.reply.Simple("Background saving scheduled");
     }
-    if (services.storage.snapshots.StartBackground() == Snapshots::Outcome::kFailed)
+    if (services.storage.snapshots.StartBackgroundSave() == Snapshots::Outcome::kFailed)
       throw Refusal{refusals::kUnspecified};
     call.reply.Simple("Background saving started");
   }
@@ -94,7 +94,7 @@ struct LastSave {
       .flags = kLoading | kStale | kFast,
       .categories = kAclAdmin | kAclDangerous,
       .tips = "nondeterministic_output"};
-  static void Run(Call& call) { call.reply.Integer(call.services.storage.snapshots.Survey().last_save_s); }
+  static void Run(Call& call) { call.reply.Integer(call.services.storage.snapshots.CurrentFigures().last_save_s); }
 };
 
 struct BgRewriteAof {

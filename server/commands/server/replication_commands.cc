@@ -75,7 +75,7 @@ void ChangeRole(Call& call) {
   const int port = TakePort(call.args);
   const auto& now = call.services.env.settings.replicaof;
   if (replication.role().is_replica && now && EqualsIgnoreCase(now->host, host) && now->port == port) {
-    if (replication.primary_link().IsResting()) {
+    if (replication.primary_link().IsWaitingToRetry()) {
       log.Notice(StrCat("REPLICAOF ", host, ":", port, " tries again (user request from '", who, "')"));
       replication.primary_link().Retry();
       return call.reply.Ok();
@@ -304,7 +304,7 @@ struct ReplConf {
       return false;
     } else if (EqualsIgnoreCase(option, "getack")) {
       call.args.Next();
-      if (session.kind == SessionKind::kPrimary) call.services.replication.primary_link().AcknowledgeSoon();
+      if (session.kind == SessionKind::kPrimary) call.services.replication.primary_link().ScheduleAck();
       return false;
     } else {
       throw refusals::ReplconfOption(option);

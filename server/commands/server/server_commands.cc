@@ -211,7 +211,7 @@ struct ShutdownCommand {
       case Shutdown::Outcome::kFailed:
         throw Refusal{refusals::kShutdownFailed};
       case Shutdown::Outcome::kWaiting:
-        services.storage.shutdown.AddWaiting(call.session);
+        services.storage.shutdown.AddWaitingClient(call.session);
         return call.Wait({.answer = ReplyFailed});
       case Shutdown::Outcome::kStopping:
         call.session.close_after_reply = true;  // later requests get no reply

@@ -100,7 +100,7 @@ struct GeoAdd {
     constexpr size_t kScoreBytes = 9;
     size_t bytes = 0;
     for (const NewPlace& place : places) bytes += kScoreBytes + place.member.size();
-    return PackedRoom(places.size(), bytes, limits);
+    return ListpackCapacityFor(places.size(), bytes, limits);
   }
 };
 
@@ -205,7 +205,7 @@ class FoundPlaces {
     places.ForEach(places.RankSpanOf(range), Direction::kUp, [&](Bytes name, double score) {
       if (found_.size() >= enough) return;
       const GeoPoint point = PointOfScore(score);
-      const auto distance_m = query.shape.DistanceInside(point);
+      const auto distance_m = query.shape.DistanceIfInside(point);
       if (!distance_m) return;
       found_.push_back({*distance_m, score, point, names_.size(), name.size()});
       names_ += name;

@@ -168,7 +168,7 @@ std::optional<double> ScoreInAll(const AlgebraOptions& options, Bytes member, do
   for (size_t i = 1; i < sources.size(); ++i) {
     const auto other = sources[i].Is(sources[0]) ? std::optional(first_score) : sources[i].Score(member);
     if (!other) return std::nullopt;
-    score = ScoredResult::Aggregated(score, sources[i].Weighted(*other), options.aggregate);
+    score = ScoredResult::AggregateScores(score, sources[i].Weighted(*other), options.aggregate);
   }
   return score;
 }

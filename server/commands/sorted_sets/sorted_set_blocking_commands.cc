@@ -11,7 +11,7 @@ namespace {
 // BZPOPMIN and BZPOPMAX: the last argument is the timeout, the others are keys.
 void PopScoredOrWait(Call& call, ScoreEnd end) {
   const std::span<const Bytes> keys = call.args.NextMany(call.args.Left() - 1);
-  const int64_t timeout_ms = TimeoutSeconds(call, call.args.Next());
+  const int64_t timeout_ms = ParseSecondsAsMs(call, call.args.Next());
   for (const Bytes key : keys) {
     Edit<SortedSet> set = call.db.Open<SortedSet>(key);
     if (!set) continue;
@@ -64,7 +64,7 @@ struct BZMPop {
   static void Run(Call& call) {
     const Bytes timeout = call.args.Next();
     const ZMPopOptions options = ParseZMPopOptions(call.args);
-    const int64_t timeout_ms = TimeoutSeconds(call, timeout);  // Redis: checked after the other arguments
+    const int64_t timeout_ms = ParseSecondsAsMs(call, timeout);  // Redis: checked after the other arguments
     if (PopFromFirst(call, options)) return;
     call.Wait({.keys = options.keys, .type = ValueType::kSortedSet, .timeout_ms = timeout_ms});
   }

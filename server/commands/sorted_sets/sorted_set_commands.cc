@@ -37,7 +37,7 @@ struct ZAddOptions {
   size_t Room(const EncodingLimits& limits) const {
     size_t bytes = 0;
     for (const Bytes word : pairs) bytes += word.size();
-    return PackedRoom(Count(), bytes, limits);
+    return ListpackCapacityFor(Count(), bytes, limits);
   }
 };
 
@@ -218,7 +218,7 @@ struct ZRem {
     Edit<SortedSet> set = call.db.Open<SortedSet>(call.args.Next());
     int64_t removed = 0;
     while (set && !call.args.AtEnd()) removed += set->Remove(call.args.Next()) ? 1 : 0;
-    if (removed > 0) set.Touched("zrem", static_cast<uint64_t>(removed));
+    if (removed > 0) set.ReportChange("zrem", static_cast<uint64_t>(removed));
     call.reply.Integer(removed);
   }
 };
@@ -377,7 +377,7 @@ struct ZScan {
     const Bytes key = call.args.Next();
     uint64_t cursor = ParseCursor(call, call.args.Next());
     const SortedSet set = call.db.Read<SortedSet>(key);
-    const ScanOptions options = set.Exists() ? ParseScanOptions(call.args, ScanOf::kScoredMembers) : ScanOptions{};
+    const ScanOptions options = set.Exists() ? ParseScanOptions(call.args, ScanKind::kScoredMembers) : ScanOptions{};
     const ScoreTable* table = set.Table();
     std::vector<std::pair<std::string, std::string>> met;
     const auto visit = [&](Bytes member, double score) {

@@ -20,7 +20,7 @@ void PopMembers(Edit<SortedSet>& set, ScoreEnd end, size_t count, Write&& write)
   const RankSpan span{end == ScoreEnd::kMin ? 0 : set->Size() - count, count};
   set->ForEach(span, end == ScoreEnd::kMin ? Direction::kUp : Direction::kDown, write);
   set->Remove(span);
-  set.Touched(end == ScoreEnd::kMin ? KeyEvent("zpopmin") : KeyEvent("zpopmax"), count);
+  set.ReportChange(end == ScoreEnd::kMin ? KeyEvent("zpopmin") : KeyEvent("zpopmax"), count);
 }
 
 struct ZMPopOptions {  // the arguments of ZMPOP, and of BZMPOP after its timeout

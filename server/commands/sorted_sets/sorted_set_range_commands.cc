@@ -114,7 +114,7 @@ RankSpan Selected(const SortedSet& set, const RangeOptions& options, const Diale
     case RangeBy::kRank:
       break;
   }
-  const RankSpan span = RanksAmong(options.ranks, set.Size());
+  const RankSpan span = ClampRanks(options.ranks, set.Size());
   return options.direction == Direction::kUp ? span : Mirrored(span, set.Size());
 }
 
@@ -299,7 +299,7 @@ void RemoveRange(Call& call, Bytes key, const KeyEvent& event, SpanOf&& span_of)
   const RankSpan span = set ? span_of(*set) : RankSpan{};
   if (span.count > 0) {
     set->Remove(span);
-    set.Touched(event, span.count);
+    set.ReportChange(event, span.count);
   }
   call.reply.Integer(static_cast<int64_t>(span.count));
 }
@@ -316,7 +316,7 @@ struct ZRemRangeByRank {
   static void Run(Call& call) {
     auto [key, start, stop] = call.args.Take<Bytes, int64_t, int64_t>();
     const IndexRange range{start, stop};
-    RemoveRange(call, key, "zremrangebyrank", [&](const SortedSet& set) { return RanksAmong(range, set.Size()); });
+    RemoveRange(call, key, "zremrangebyrank", [&](const SortedSet& set) { return ClampRanks(range, set.Size()); });
   }
 };
 

@@ -22,7 +22,7 @@ inline constexpr char kScoreNotANumber[] = "ERR resulting score is not a number 
 ScoreRange ParseScoreRange(Bytes min, Bytes max, const DialectTraits& traits);
 LexRange ParseLexRange(Bytes min, Bytes max);  // ends: `[member`, `(member` (exclusive), `-` (first), `+` (last)
 
-inline RankSpan RanksAmong(const IndexRange& range, size_t size) {  // the part of the range within `size` members
+inline RankSpan ClampRanks(const IndexRange& range, size_t size) {  // the part of the range within `size` members
   const auto [first, count] = range.ClampTo(size);
   return {first, count};
 }
@@ -54,7 +54,7 @@ class MemberWriter {  // writes members with or without scores to a reply
 inline Scores TakeWithScores(Args& args) { return args.TakeToken("WITHSCORES") ? Scores::kYes : Scores::kNo; }
 
 // Returns the initial space for a new set of `count` members; 0 if it will not be packed.
-inline size_t PackedRoom(size_t count, size_t bytes, const EncodingLimits& limits) {
+inline size_t ListpackCapacityFor(size_t count, size_t bytes, const EncodingLimits& limits) {
   constexpr size_t kPerMember = 4;
   return count > limits.zset_max_listpack_entries ? 0 : kPerMember * count + bytes;
 }
@@ -83,7 +83,7 @@ AddCounts AddPairs(Edit<SortedSet>& set, const AddRule& rule, size_t count, Pair
   }
   const bool increments = rule.arithmetic == AddRule::Arithmetic::kAdd;
   const auto changes = static_cast<uint64_t>(counts.All());
-  if (changes > 0) set.Touched(increments ? KeyEvent("zincr") : KeyEvent("zadd"), changes);
+  if (changes > 0) set.ReportChange(increments ? KeyEvent("zincr") : KeyEvent("zadd"), changes);
   return counts;
 }
 

@@ -125,13 +125,13 @@ struct XClaim {
 
   static void Run(Call& call) {
     auto [key, name, consumer_name] = call.args.Take<Bytes, Bytes, Bytes>();
-    Edit<Stream> stream = call.db.OpenToRead<Stream>(key);
+    Edit<Stream> stream = call.db.OpenAndCountLookup<Stream>(key);
     const GroupEdit edit{key, name, stream, GroupToClaimFrom(stream, key, name)};
     const XClaimOptions options = TakeXClaimOptions(call);
 
     const bool moves_on = options.last_id > edit.group.last_id;
     if (moves_on) edit.group.last_id = options.last_id;
-    StreamConsumer& consumer = SeeConsumer(call, edit, consumer_name);
+    StreamConsumer& consumer = FindOrCreateConsumer(call, edit, consumer_name);
     std::vector<StreamId> claimed;
     bool told = false;
     for (const StreamId& id : options.ids) {
@@ -163,7 +163,7 @@ struct XClaim {
     if (options.deliveries >= 0) {
       entry.deliveries = static_cast<uint64_t>(options.deliveries);
     } else if (options.reply != ClaimReply::kJustIds) {
-      entry = entry.DeliveredAgain();
+      entry = entry.WithOneMoreDelivery();
     }
     edit.group.Assign(id, entry);
     consumer.active_ms = call.now_ms;
@@ -186,7 +186,7 @@ XAutoClaimOptions TakeXAutoClaimOptions(Args& args) {
   constexpr int64_t kMostCount = std::numeric_limits<int64_t>::max() / 16;
   XAutoClaimOptions options;
   options.min_idle_ms = std::max<int64_t>(args.NextInteger(refusals::kStreamAutoClaimMinIdle), 0);
-  options.start = RangeStart(args.Next());
+  options.start = ParseRangeStart(args.Next());
   while (!args.AtEnd()) {
     if (args.TakeTokenWith("COUNT", 1)) {
       const int64_t count = args.NextInteger(refusals::kStreamAutoClaimCount);
@@ -216,9 +216,9 @@ struct XAutoClaim {
   static void Run(Call& call) {
     auto [key, name, consumer_name] = call.args.Take<Bytes, Bytes, Bytes>();
     const XAutoClaimOptions options = TakeXAutoClaimOptions(call.args);
-    Edit<Stream> stream = call.db.OpenToRead<Stream>(key);
+    Edit<Stream> stream = call.db.OpenAndCountLookup<Stream>(key);
     const GroupEdit edit{key, name, stream, GroupToClaimFrom(stream, key, name)};
-    const Result result = ClaimAll(call, edit, SeeConsumer(call, edit, consumer_name), options);
+    const Result result = ClaimAll(call, edit, FindOrCreateConsumer(call, edit, consumer_name), options);
     const bool lists_released = call.services.env.dialect.traits.autoclaim_lists_deleted;
     call.reply.Array(lists_released ? 3 : 2);
     call.reply.Bulk(StreamIdText(result.next));
@@ -253,7 +253,7 @@ struct XAutoClaim {
         --count;
       } else if (entry.IdleMs(call.now_ms) >= options.min_idle_ms) {
         entry = {&consumer, call.now_ms, entry.deliveries};
-        if (options.reply != ClaimReply::kJustIds) entry = entry.DeliveredAgain();
+        if (options.reply != ClaimReply::kJustIds) entry = entry.WithOneMoreDelivery();
         edit.group.Assign(id, entry);
         consumer.active_ms = call.now_ms;
         RecordPending(call, edit, id, entry);

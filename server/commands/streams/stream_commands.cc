@@ -77,7 +77,7 @@ class TrimOptions {
     const bool approximate = trim_.precision == Precision::kWholeBlocks;
     if (limit_.value_or(0) != 0 && !IsGiven()) throw Refusal{refusals::kStreamLimitWithoutTrim};
     if (need == Need::kRequired && !IsGiven()) throw Refusal{refusals::kStreamNoTrim};
-    if (call.unit.RepeatsRecord()) return trim_;
+    if (call.unit.IsReplaying()) return trim_;
     if (limit_ && !approximate) throw Refusal{refusals::kStreamLimitOfExact};
     if (approximate)
       trim_.limit = limit_ ? static_cast<uint64_t>(*limit_) : DefaultLimit(call.db.Limits().stream_node_max_entries);
@@ -144,7 +144,7 @@ struct XTrim {
     const uint64_t removed = stream ? stream->Log().Trim(trim) : 0;
     call.reply.Integer(static_cast<int64_t>(removed));
     if (removed == 0) return;
-    stream.Touched("xtrim", removed);
+    stream.ReportChange("xtrim", removed);
     if (!call.effect.IsRecording()) return;
     const TrimWords words(trim, stream->Log());
     call.effect.Replace("XTRIM", key, words.strategy, TrimWords::kOperator, words.threshold);
@@ -249,8 +249,8 @@ struct XAdd {
     const std::span<const Bytes> words = call.args.Rest();
     log.Add(id, words, stream->Limits());
     call.reply.Bulk(StreamIdText(id));
-    stream.Touched("xadd");
-    if (log.Trim(options.trim) > 0) stream.AlsoTouched("xtrim");
+    stream.ReportChange("xadd");
+    if (log.Trim(options.trim) > 0) stream.ReportChangeUncounted("xtrim");
     if (call.effect.IsRecording()) RecordAdd(call, key, options.trim, log, id, words);
   }
 };
@@ -277,8 +277,8 @@ void WriteEntryRange(Call& call, StreamLog::Order order) {
   const Bytes first = call.args.Next();
   const Bytes second = call.args.Next();
   const bool forward = order == StreamLog::Order::kForward;
-  const StreamId from = RangeStart(forward ? first : second);
-  const StreamId to = RangeEnd(forward ? second : first);
+  const StreamId from = ParseRangeStart(forward ? first : second);
+  const StreamId to = ParseRangeEnd(forward ? second : first);
   std::optional<int64_t> count;
   while (!call.args.AtEnd()) {
     if (!call.args.TakeTokenWith("COUNT", 1)) throw Refusal{refusals::kSyntax};
@@ -330,7 +330,7 @@ struct XDel {
     for (const Bytes word : call.args.Rest()) ids.push_back(TakeStreamId(word));
     uint64_t deleted = 0;
     for (const StreamId& id : ids) deleted += stream->Log().Delete(id) ? 1 : 0;
-    if (deleted > 0) stream.Touched("xdel", deleted);
+    if (deleted > 0) stream.ReportChange("xdel", deleted);
     call.reply.Integer(static_cast<int64_t>(deleted));
   }
 };
@@ -353,7 +353,7 @@ XSetIdOptions TakeXSetIdOptions(Args& args, const Unit& unit) {
     } else if (args.TakeTokenWith("MAXDELETEDID", 1)) {
       options.max_deleted_id = TakeStreamId(args.Next());
       const bool is_below = options.last_id < options.max_deleted_id;
-      if (is_below && !unit.RepeatsRecord()) throw Refusal{refusals::kStreamSetIdBelowGiven};
+      if (is_below && !unit.IsReplaying()) throw Refusal{refusals::kStreamSetIdBelowGiven};
     } else {
       throw Refusal{refusals::kSyntax};
     }
@@ -363,7 +363,7 @@ XSetIdOptions TakeXSetIdOptions(Args& args, const Unit& unit) {
 
 void CheckXSetId(const XSetIdOptions& options, const StreamLog& log, const Unit& unit) {
   const bool is_below = options.last_id < log.MaxDeletedId();
-  if (is_below && !unit.RepeatsRecord()) throw Refusal{refusals::kStreamSetIdBelowDeleted};
+  if (is_below && !unit.IsReplaying()) throw Refusal{refusals::kStreamSetIdBelowDeleted};
   if (log.Length() == 0) return;
   if (options.last_id < log.LastLiveId()) throw Refusal{refusals::kStreamSetIdBelowTop};
   if (options.entries_added && log.Length() > static_cast<uint64_t>(*options.entries_added)) {

@@ -96,7 +96,7 @@ struct XGroupCreate {
     const bool is_new = !found.Exists();
     Edit<Stream> stream = call.db.OpenOrCreate<Stream>(key);
     stream->Log().CreateGroup(name, id, options.entries_read);
-    is_new ? stream.Touched("xgroup-create") : GroupChanged(stream, "xgroup-create");
+    is_new ? stream.ReportChange("xgroup-create") : GroupChanged(stream, "xgroup-create");
     call.reply.Ok();
   }
 
@@ -128,9 +128,9 @@ struct XGroupSetId {
       throw refusals::SubcommandSyntax(call.services.env.dialect, "XGROUP", call.args[1]);
     // Redis: `-` and `+` are valid IDs here.
     const StreamId last_id = id_word == "$"                     ? stream->Log().LastId()
-                             : id_word == "-" || id_word == "+" ? RangeStart(id_word)
+                             : id_word == "-" || id_word == "+" ? ParseRangeStart(id_word)
                                                                 : TakeStreamId(id_word);
-    stream->Log().SetGroup(group, last_id, options.entries_read);
+    stream->Log().SetGroupLastId(group, last_id, options.entries_read);
     GroupChanged(stream, "xgroup-setid");
     call.reply.Ok();
   }
@@ -235,7 +235,7 @@ struct XAck {
 
   static void Run(Call& call) {
     auto [key, name] = call.args.Take<Bytes, Bytes>();
-    Edit<Stream> stream = call.db.OpenToRead<Stream>(key);
+    Edit<Stream> stream = call.db.OpenAndCountLookup<Stream>(key);
     StreamGroup* group = stream ? stream->Log().FindGroup(name) : nullptr;
     if (group == nullptr) return call.reply.Integer(0);
     for (const Bytes word : call.args.Rest()) TakeStreamId(word);  // checks all IDs before the first release
@@ -265,8 +265,8 @@ PendingFilter TakePendingFilter(Args& args) {
   const Bytes start = args.Next();
   const Bytes end = args.Next();
   filter.count = static_cast<uint64_t>(std::max<int64_t>(args.NextInteger(), 0));
-  filter.from = RangeStart(start);
-  filter.to = RangeEnd(end);
+  filter.from = ParseRangeStart(start);
+  filter.to = ParseRangeEnd(end);
   if (!args.AtEnd()) filter.consumer = args.Next();
   return filter;
 }

@@ -94,7 +94,7 @@ struct XInfoGroups {
       WriteId(call.reply, "last-delivered-id", group.last_id);
       if (!counts) continue;
       WriteKnown(call.reply, "entries-read", ReadCount(group));
-      WriteKnown(call.reply, "lag", log.LagOf(group, CountingOf(call.services.env.dialect.traits)));
+      WriteKnown(call.reply, "lag", log.LagOf(group, ReadCountingOf(call.services.env.dialect.traits)));
     }
   }
 };
@@ -155,7 +155,7 @@ void WriteGroup(Reply& reply, const StreamLog& log, Bytes name, const StreamGrou
   WriteId(reply, "last-delivered-id", group.last_id);
   if (counts) {
     WriteKnown(reply, "entries-read", ReadCount(group));
-    WriteKnown(reply, "lag", log.LagOf(group, CountingOf(detail.traits)));
+    WriteKnown(reply, "lag", log.LagOf(group, ReadCountingOf(detail.traits)));
   }
   WriteCount(reply, "pel-count", group.pending().Size());
   WriteGroupPending(reply, group, detail.count);

@@ -221,7 +221,7 @@ struct Delivery {
 // Delivers new entries to the consumer. Requires: there are new entries.
 Delivery DeliverNew(Call& call, const GroupEdit& edit, StreamConsumer& consumer, const StreamReadOptions& options) {
   const StreamLog& log = edit.Log();
-  const ReadCounting counting = CountingOf(call.services.env.dialect.traits);
+  const ReadCounting counting = ReadCountingOf(call.services.env.dialect.traits);
   StreamLog::Walk walk(log, *edit.group.last_id.Next(), StreamId::Max());
   Delivery delivery{edit.key, walk, 0, {}};
   for (; walk.IsValid(); walk.Next()) {
@@ -312,9 +312,9 @@ struct XReadGroup {
  private:
   static std::optional<Delivery> Deliver(Call& call, const StreamReadOptions& options, Bytes key,
                                          const GroupPosition& position) {
-    Edit<Stream> stream = call.db.OpenToRead<Stream>(key);
+    Edit<Stream> stream = call.db.OpenAndCountLookup<Stream>(key);
     const GroupEdit edit{key, options.group, stream, *stream->Log().FindGroup(options.group)};
-    StreamConsumer& consumer = SeeConsumer(call, edit, options.consumer);
+    StreamConsumer& consumer = FindOrCreateConsumer(call, edit, options.consumer);
     if (position.is_new && edit.Log().LastLiveId() <= edit.group.last_id) return std::nullopt;
     stream.CountChanges(1);
     if (position.is_new) return DeliverNew(call, edit, consumer, options);

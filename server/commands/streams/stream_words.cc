@@ -20,7 +20,7 @@ using Sequence = ParsedStreamId::Sequence;
 StreamId IdWithMissing(Bytes word, uint64_t missing_seq) {
   const auto parsed = ParseStreamId(word);
   if (!parsed || parsed->sequence == Sequence::kAutomatic) throw Refusal{refusals::kStreamId};
-  return parsed->WithMissing(missing_seq);
+  return parsed->WithDefaultSequence(missing_seq);
 }
 
 StreamId RangeBound(Bytes word, uint64_t missing_seq) {
@@ -42,14 +42,14 @@ bool IsExclusive(Bytes word) { return word.size() > 1 && word[0] == '('; }
 
 StreamId TakeStreamId(Bytes word) { return IdWithMissing(word, 0); }
 
-StreamId RangeStart(Bytes word) {
+StreamId ParseRangeStart(Bytes word) {
   if (!IsExclusive(word)) return RangeBound(word, 0);
   const auto next = IdWithMissing(word.substr(1), 0).Next();
   if (!next) throw Refusal{refusals::kStreamRangeStart};
   return *next;
 }
 
-StreamId RangeEnd(Bytes word) {
+StreamId ParseRangeEnd(Bytes word) {
   if (!IsExclusive(word)) return RangeBound(word, UINT64_MAX);
   const auto previous = IdWithMissing(word.substr(1), UINT64_MAX).Previous();
   if (!previous) throw Refusal{refusals::kStreamRangeEnd};
@@ -83,12 +83,12 @@ bool WriteEntryOf(Reply& reply, const StreamLog& log, const StreamId& id) {
   return true;
 }
 
-ReadCounting CountingOf(const DialectTraits& traits) {
+ReadCounting ReadCountingOf(const DialectTraits& traits) {
   if (traits.lag_minds_all_deletions) return ReadCounting::kValkey81;
   return traits.lag_counts_what_is_left ? ReadCounting::kRedis72 : ReadCounting::kRedis70;
 }
 
-StreamConsumer& SeeConsumer(Call& call, const GroupEdit& edit, Bytes name) {
+StreamConsumer& FindOrCreateConsumer(Call& call, const GroupEdit& edit, Bytes name) {
   StreamConsumer* consumer = edit.group.FindConsumer(name);
   if (consumer == nullptr) {
     consumer = &edit.group.CreateConsumer(name, call.now_ms);

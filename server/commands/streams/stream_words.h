@@ -28,8 +28,8 @@ inline Refusal NoSuchGroup(Bytes group, Bytes key) {
 
 StreamId TakeStreamId(Bytes word);  // parses an ID; a missing sequence number counts as 0. Throws a Refusal
 
-StreamId RangeStart(Bytes word);  // parses `-`, `+`, an ID, or `(` and an ID (exclusive)
-StreamId RangeEnd(Bytes word);    // parses the same as the end of a range
+StreamId ParseRangeStart(Bytes word);  // parses `-`, `+`, an ID, or `(` and an ID (exclusive)
+StreamId ParseRangeEnd(Bytes word);    // parses the same as the end of a range
 
 void WriteEntry(Reply& reply, const StreamLog::Walk& entry);  // as [id, [field, value, …]]
 // Writes an array of the entries of a range, at most `most` (0: all).
@@ -46,9 +46,9 @@ struct GroupEdit {  // a consumer group that a command changes
   StreamLog& Log() const { return stream->Log(); }
 };
 
-ReadCounting CountingOf(const DialectTraits& traits);  // how the emulated version counts the entries read by groups
+ReadCounting ReadCountingOf(const DialectTraits& traits);  // how the emulated version counts the entries read by groups
 
-StreamConsumer& SeeConsumer(Call& call, const GroupEdit& edit, Bytes name);  // also marks it as seen
+StreamConsumer& FindOrCreateConsumer(Call& call, const GroupEdit& edit, Bytes name);  // also marks it as seen
 // Propagate the state of a pending entry, and the group's last delivered ID.
 void RecordPending(Call& call, const GroupEdit& edit, const StreamId& id, const PendingEntry& entry);  // propagates it
 void RecordGroupPosition(Call& call, const GroupEdit& edit);  // propagates the group's last delivered ID

@@ -31,7 +31,7 @@ namespace respite {
 
 namespace {
 
-using Sight = Awaits::Sight;
+using ConditionState = Awaits::ConditionState;
 
 constexpr char kWhat[] = "BLOCKED, SUBSCRIBERS, CLIENTS, COMMAND, KEY, REPLICAS and QUIET";
 constexpr int64_t kUsualTimeoutMs = 5000;
@@ -45,7 +45,7 @@ struct AwaitGoal {
 
 // Parses a duration of real time, which is limited to a day.
 int64_t RealMs(Bytes word) {
-  const int64_t duration_ms = DurationMs(word);
+  const int64_t duration_ms = ParseDurationArgumentMs(word);
   if (duration_ms <= kMaxAwaitMs) return duration_ms;
   throw Refusal{"ERR " + Shown(word) + " is too long. Write 24h at most, since this is real time"};
 }
@@ -65,7 +65,7 @@ AwaitedNumber TakeAwaitedNumber(Args& args, Bytes word) {
 AwaitGoal Counted(AwaitedNumber number, const std::string& what, std::function<uint64_t()> count) {
   return {.wanted = number.Text() + " " + what, .look = [number, count = std::move(count)] {
             const uint64_t seen = count();
-            return Sight{.is_met = number.IsMet(seen), .seen = std::to_string(seen)};
+            return ConditionState{.is_met = number.IsMet(seen), .seen = std::to_string(seen)};
           }};
 }
 
@@ -148,7 +148,7 @@ AwaitGoal TakeCommand(Call& call) {
     throw Refusal{"ERR commands are counted in the journal. TEST JOURNAL START begins it"};
   }
   const RequestJournal& journal = call.services.lab.journal;
-  if (number.wanted == 0) RequireWhole(journal, filter);
+  if (number.wanted == 0) RequireCompleteJournal(journal, filter);
   const auto counter = std::make_shared<EntryCounter>(journal, std::move(filter));
   return Counted(number, "of [" + ConditionText(before.first(taken)) + "]", [counter] { return counter->Count(); });
 }
@@ -176,20 +176,20 @@ AwaitGoal TakeKey(Call& call) {
   const auto make = [&](const std::string& wanted, std::function<bool(const std::string&)> fits) {
     return AwaitGoal{.wanted = key + " " + wanted, .look = [&services = call.services, name, fits = std::move(fits)] {
                        const std::string type = TypeOf(services, name);
-                       return Sight{.is_met = fits(type),
-                                    .seen = type.empty() ? "no such key" : "a " + type,
-                                    .look_again_us = ExpiryUs(services, name)};
+                       return ConditionState{.is_met = fits(type),
+                                             .seen = type.empty() ? "no such key" : "a " + type,
+                                             .check_again_us = ExpiryUs(services, name)};
                      }};
   };
   if (EqualsIgnoreCase(state, "exists")) return make("to exist", [](const std::string& type) { return !type.empty(); });
   if (EqualsIgnoreCase(state, "absent")) {
     return make("to be absent", [](const std::string& type) { return type.empty(); });
   }
-  if (!EqualsIgnoreCase(state, "type")) RefuseWord(state, "state of a key", "EXISTS, ABSENT or TYPE");
+  if (!EqualsIgnoreCase(state, "type")) RefuseArgument(state, "state of a key", "EXISTS, ABSENT or TYPE");
   const std::string wanted(ValueOf(call.args, "TYPE"));
   constexpr std::array<Bytes, 6> kTypes = {"string", "list", "set", "zset", "hash", "stream"};
   if (std::ranges::find(kTypes, Bytes(wanted)) == kTypes.end()) {
-    RefuseWord(wanted, "type", "string, list, set, zset, hash or stream");
+    RefuseArgument(wanted, "type", "string, list, set, zset, hash or stream");
   }
   return make("to be a " + wanted, [wanted](const std::string& type) { return type == wanted; });
 }
@@ -208,9 +208,9 @@ AwaitGoal TakeQuiet(Call& call) {
             const int64_t now_us = services.env.pace.NowUs();
             if (activity->requests != requests->Count()) *activity = {requests->Count(), now_us};
             const int64_t quiet_for_us = now_us - activity->since_us;
-            return Sight{.is_met = quiet_for_us >= quiet_us,
-                         .seen = DurationText(quiet_for_us / 1000),
-                         .look_again_us = activity->since_us + quiet_us};
+            return ConditionState{.is_met = quiet_for_us >= quiet_us,
+                                  .seen = DurationText(quiet_for_us / 1000),
+                                  .check_again_us = activity->since_us + quiet_us};
           }};
 }
 
@@ -230,7 +230,7 @@ AwaitGoal TakeAwaited(Call& call) {
   throw Refusal{"ERR " + Shown(word) + " cannot be awaited. There are " + kWhat};
 }
 
-void FailAwait(Call& call, const AwaitGoal& awaited, const Sight& sight, int64_t timeout_ms) {
+void FailAwait(Call& call, const AwaitGoal& awaited, const ConditionState& sight, int64_t timeout_ms) {
   std::string text = "AWAIT wanted " + awaited.wanted + ", saw " + sight.seen;
   if (timeout_ms != 0) text += " after " + DurationText(timeout_ms);
   std::ranges::replace_if(
@@ -255,8 +255,8 @@ struct TestAwait {
       throw Refusal{"ERR " + Shown(call.args.Rest()[0]) + " is not understood here. TIMEOUT may stand at the end"};
     }
     Awaits& awaits = call.services.lab.awaits;
-    std::optional<Sight> end = call.is_resumed ? awaits.Take(call.session) : std::nullopt;
-    const Sight sight = end ? *std::move(end) : awaited.look();
+    std::optional<ConditionState> end = call.is_resumed ? awaits.Take(call.session) : std::nullopt;
+    const ConditionState sight = end ? *std::move(end) : awaited.look();
     if (sight.is_met) return call.reply.Ok();
     if (call.is_resumed || timeout_ms == 0 || !call.MayContinueLater())
       return FailAwait(call, awaited, sight, timeout_ms);

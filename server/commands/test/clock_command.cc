@@ -16,13 +16,13 @@ constexpr char kBusyClient[] = "ERR TEST CLOCK cannot move the clock here, since
 
 // Checks that a jump is possible. A jump takes a turn of its own, in which everything due on the way happens.
 void RequireJump(const Call& call, const ClockControl& control, int64_t elapsed_ms) {
-  if (!control.MayPass(elapsed_ms)) throw Refusal{kClockTooFar};
+  if (!control.MayJump(elapsed_ms)) throw Refusal{kClockTooFar};
   if (!call.MayContinueLater()) throw Refusal{kBusyClient};
 }
 
 // Handles the second run of the command, after the jump.
 void Arrive(Call& call, ClockControl& control) {
-  const auto arrival = control.TakeArrival(call.session.id);
+  const auto arrival = control.TakeJumpResult(call.session.id);
   if (!arrival) return call.ContinueInNextTurn();
   if (arrival->is_too_far) return call.reply.Error(kClockTooFar);
   if (!EqualsIgnoreCase(call.args.Next(), "next")) return call.reply.Ok();
@@ -32,11 +32,11 @@ void Arrive(Call& call, ClockControl& control) {
 void GoTo(Call& call, ClockControl& control, int64_t wall_ms) {
   const int64_t now_ms = control.clock().WallMs();
   if (wall_ms <= now_ms) {
-    control.SetBack(wall_ms);
+    control.SetWallTimeBack(wall_ms);
     return call.reply.Ok();
   }
   RequireJump(call, control, wall_ms - now_ms);
-  control.DepartTo(call.session.id, wall_ms);
+  control.PostJumpTo(call.session.id, wall_ms);
   call.ContinueInNextTurn();
 }
 
@@ -56,7 +56,7 @@ void Advance(Call& call, ClockControl& control, int64_t elapsed_ms) {
 
 void Next(Call& call, ClockControl& control) {
   if (!call.MayContinueLater()) throw Refusal{kBusyClient};
-  control.DepartToNext(call.session.id);
+  control.PostJumpToNextEvent(call.session.id);
   call.ContinueInNextTurn();
 }
 
@@ -91,7 +91,7 @@ struct TestClock {
   static void Run(Call& call) {
     ClockControl& control = call.services.lab.clock;
     if (control.IsJumpPosted(call.session.id)) return Arrive(call, control);
-    if (!call.args.AtEnd()) return MakeMove(call, control, ClockMoveIn(call));
+    if (!call.args.AtEnd()) return MakeMove(call, control, ParseClockMove(call));
     call.reply.Map(kClockFields);
     ReplyClock(call.reply, control);
   }

@@ -26,7 +26,7 @@ Bytes ModeName(MovableClock::Mode mode) {
 
 double RateIn(Bytes word) {
   const auto rate = ParseDouble(word);
-  if (rate && *rate >= MovableClock::kSlowest && *rate <= MovableClock::kFastest) return *rate;
+  if (rate && *rate >= MovableClock::kMinRate && *rate <= MovableClock::kMaxRate) return *rate;
   throw Refusal{"ERR '" + std::string(refusals::ShownPart(word)) + "' is no rate between 0.1 and 100000"};
 }
 
@@ -52,17 +52,17 @@ MoveKind TakeMoveKind(Call& call) {
 
 }  // namespace
 
-ClockMove ClockMoveIn(Call& call) {
+ClockMove ParseClockMove(Call& call) {
   Args& args = call.args;
   ClockMove move{.kind = TakeMoveKind(call)};
   if (move.kind == MoveKind::kRate) {
     move.rate = RateIn(args.Next());
   } else if (move.kind == MoveKind::kAuto) {
-    move.is_auto = OnOrOff(args.Next());
+    move.is_auto = ParseOnOff(args.Next());
   } else if (move.kind == MoveKind::kAdvance) {
-    move.ms = DurationMs(args.Next());
+    move.ms = ParseDurationArgumentMs(args.Next());
   } else if (move.kind == MoveKind::kSet || (move.kind == MoveKind::kFreeze && !args.AtEnd())) {
-    move.ms = TimeMs(args.Next());
+    move.ms = ParseTimeArgumentMs(args.Next());
   }
   args.ExpectEnd();
   return move;

@@ -10,7 +10,7 @@ inline constexpr char kClockTooFar[] = "ERR the clock cannot go beyond the end o
 
 // Parses all remaining arguments: `FREEZE [time]`, `ADVANCE duration`, `SET time`, `NEXT`, `RATE factor`,
 // `AUTO ON|OFF`, `REAL`.
-ClockMove ClockMoveIn(Call& call);  // parses all remaining arguments of TEST CLOCK
+ClockMove ParseClockMove(Call& call);  // parses all remaining arguments of TEST CLOCK
 
 inline constexpr int kClockFields = 6;  // number of fields in the reply of TEST CLOCK; `next` is the last
 void ReplyClock(Reply& reply, const ClockControl& control);                // writes the fields of TEST CLOCK

@@ -140,7 +140,7 @@ void HealPartition(Call& call) {
 void DelayNode(Call& call) {
   NodeGroup& group = RequireGroup(call);
   const size_t member = MemberNamed(group, call.args.Next());
-  const int64_t delay_ms = DelayMs(call.args.Next());
+  const int64_t delay_ms = ParseDelayArgumentMs(call.args.Next());
   call.args.ExpectEnd();
   if (!group.List()[member].is_alive) throw Refusal{kDead};
   group.Lag(member, delay_ms);
@@ -166,7 +166,7 @@ void ShowClocks(Call& call) {
 // TEST CLUSTER CLOCK. A resumed command gets its arguments again, so they are parsed in each run.
 void ControlClocks(Call& call) {
   if (call.args.AtEnd()) return ShowClocks(call);
-  const ClockMove move = ClockMoveIn(call);
+  const ClockMove move = ParseClockMove(call);
   if (move.kind == ClockMove::Kind::kAuto) throw Refusal{kNoAuto};
   RunTask(call, {.kind = TaskKind::kClock, .clock = move});
 }

@@ -52,7 +52,7 @@ constexpr std::array kOfClients = {
 uint32_t Category(Bytes word) {
   const uint32_t category = AclCategoryByName(word.starts_with('@') ? word.substr(1) : word);
   if (category != 0) return category;
-  RefuseWord(word, "category of commands", "@write or another that ACL CAT shows");
+  RefuseArgument(word, "category of commands", "@write or another that ACL CAT shows");
 }
 
 // Refuses a pattern that matches no command, because it must be a typing error.
@@ -62,7 +62,7 @@ TextPattern CommandFilter(Bytes pattern, const CommandTable& commands) {
   bool has_any = false;
   commands.ForEach([&](const Command& command) { has_any = has_any || filter.MayMatch(command); });
   if (has_any) return *filter.command;
-  RefuseWord(pattern, "command of this server", "a name or a glob, a subcommand as CLIENT|LIST");
+  RefuseArgument(pattern, "command of this server", "a name or a glob, a subcommand as CLIENT|LIST");
 }
 
 struct RequestCondition {
@@ -148,7 +148,7 @@ ClientFilter TakeClientFilter(Args& args) {
   return filter;
 }
 
-void RequireWhole(const RequestJournal& journal, const JournalFilter& filter) {
+void RequireCompleteJournal(const RequestJournal& journal, const JournalFilter& filter) {
   if (journal.DroppedCount() == 0 || filter.since.value_or(0) >= journal.FirstSeq()) return;
   throw Refusal{StrCat("ERR the journal has lost its first ", journal.DroppedCount(),
                        " entries. Keep more with TEST JOURNAL START LAST n, or ask SINCE ", journal.FirstSeq())};

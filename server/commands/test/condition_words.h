@@ -18,7 +18,7 @@ bool TakeCondition(Args& args, const CommandTable& commands, RequestFilter& filt
 // Takes a condition of the journal, which may also be OUTCOME or SINCE.
 bool TakeCondition(Args& args, const CommandTable& commands, JournalFilter& filter);  // false: there is no condition
 
-void RequireWhole(const RequestJournal& journal, const JournalFilter& filter);  // throws if entries are lost
+void RequireCompleteJournal(const RequestJournal& journal, const JournalFilter& filter);  // throws if entries are lost
 
 // Takes all remaining arguments as conditions for clients: CLIENT, ID, USER, ADDR, DB, LIB.
 ClientFilter TakeClientFilter(Args& args);  // takes CLIENT, ID, USER, ADDR, DB, LIB

@@ -32,12 +32,12 @@ std::optional<AppendFsync> PolicyIn(Call& call) {
   throw Refusal{"ERR '" + std::string(refusals::ShownPart(word)) + "' is no policy. Write ALWAYS, EVERYSEC or NO"};
 }
 
-Restarts::Remains RemainsAfter(const Call& call, std::optional<AppendFsync> policy) {
+Restarts::DataAfterCrash RemainsAfter(const Call& call, std::optional<AppendFsync> policy) {
   const bool has_file = call.services.storage.aof.IsOn();
   if (has_file) return {.policy = policy.value_or(call.services.env.settings.appendfsync)};
   if (!policy) return {};
   if (*policy != AppendFsync::kAlways) throw Refusal{kNoFile};
-  return {.from = Restarts::Remains::From::kAll};
+  return {.from = Restarts::DataAfterCrash::From::kAll};
 }
 
 struct TestCrash {
@@ -46,7 +46,7 @@ struct TestCrash {
                "Ends this server as if it was killed, and restarts it with the data on the disk.");
   static void Run(Call& call) {
     Restarts* const restarts = call.services.lab.restarts;
-    const Restarts::Remains remains = RemainsAfter(call, PolicyIn(call));
+    const Restarts::DataAfterCrash remains = RemainsAfter(call, PolicyIn(call));
     if (restarts == nullptr) throw Refusal{kCannotRestart};
     if (call.is_resumed) return call.reply.Error(kCannotStay);
     if (!call.MayContinueLater() || !restarts->Crash(call.session, remains)) throw Refusal{kCannotStay};

@@ -28,7 +28,7 @@ Refusal NoSuchFault(Bytes name) {
 
 void AddFault(Call& call) {
   const Services& services = call.services;
-  FaultOrder order = TakeFaultOrder(call.args, services.env.commands);
+  FaultDefinition order = TakeFaultDefinition(call.args, services.env.commands);
   if (services.env.settings.maxmemory != 0 && services.data.eviction.LacksMemory())
     throw Refusal{refusals::kOutOfMemory};
   if (FaultRulesOf(call).Has(order.name)) {

@@ -49,7 +49,7 @@ std::array<KnownError, 10> KnownErrors() {
            {"oom", refusals::kOutOfMemory},
            {"readonly", refusals::kReadOnlyReplica},
            {"masterdown", refusals::kPrimaryDown},
-           {"busy", refusals::Busy(ServerPhase::LateScript::kScript, redis).text},
+           {"busy", refusals::Busy(ServerPhase::BusyScriptKind::kScript, redis).text},
            {"noreplicas", refusals::kNoReplicas},
            {"misconf", refusals::SnapshotFailed(redis).text},
            {"noscript", refusals::kNoScript},
@@ -64,11 +64,11 @@ std::string TakeRedirect(Args& args, Bytes word) {
   const size_t colon = node.rfind(':');
   const auto port = colon == Bytes::npos ? std::nullopt : ParseInteger(node.substr(colon + 1));
   const bool is_line = node.find_first_of("\r\n ") == Bytes::npos;
-  if (!port || *port < 1 || *port > 65'535 || !is_line) RefuseWord(node, "address of a node", "host:port");
+  if (!port || *port < 1 || *port > 65'535 || !is_line) RefuseArgument(node, "address of a node", "host:port");
   return StrCat(ToUpper(word), " ", slot, " ", node);
 }
 
-FaultOrder::Action TakeError(Args& args, Bytes action) {
+FaultDefinition::Action TakeError(Args& args, Bytes action) {
   const Bytes text = ValueOf(args, action);
   const auto error = [](std::string line) {
     return RequestFault{.kind = RequestFault::Kind::kError, .text = std::move(line)};
@@ -82,64 +82,65 @@ FaultOrder::Action TakeError(Args& args, Bytes action) {
   return error(std::string(text));
 }
 
-FaultOrder::Action TakeDiskFault(Args& args, Bytes action) {
+FaultDefinition::Action TakeDiskFault(Args& args, Bytes action) {
   const Bytes word = ValueOf(args, action);
   if (EqualsIgnoreCase(word, "full")) return DiskFault{.kind = DiskFault::Kind::kFull};
   if (EqualsIgnoreCase(word, "error")) return DiskFault{.kind = DiskFault::Kind::kError};
-  if (!EqualsIgnoreCase(word, "slow")) RefuseWord(word, "fault of a disk", "FULL, ERROR, or SLOW with a duration");
+  if (!EqualsIgnoreCase(word, "slow")) RefuseArgument(word, "fault of a disk", "FULL, ERROR, or SLOW with a duration");
   const Bytes duration = ValueOf(args, word);
-  const int64_t slow_ms = DurationMs(duration);
-  if (slow_ms <= DiskFault::kSlowestMs) return DiskFault{.kind = DiskFault::Kind::kSlow, .slow_ms = slow_ms};
+  const int64_t slow_ms = ParseDurationArgumentMs(duration);
+  if (slow_ms <= DiskFault::kMaxSlowMs) return DiskFault{.kind = DiskFault::Kind::kSlow, .slow_ms = slow_ms};
   throw Refusal{"ERR " + Shown(duration) + " is too long. Write 1m at most, since the server waits for its disk"};
 }
 
-FaultOrder::Action TakeRefusal(Args& args, Bytes) {
+FaultDefinition::Action TakeRefusal(Args& args, Bytes) {
   return args.TakeToken("LISTEN") ? RefusedConnections::kNotAccepted : RefusedConnections::kClosed;
 }
 
 template <RequestFault::Kind kKind>
-FaultOrder::Action Plain(Args&, Bytes) {
+FaultDefinition::Action Plain(Args&, Bytes) {
   return RequestFault{.kind = kKind};
 }
 
 template <RequestFault::Kind kKind>
-FaultOrder::Action WithDuration(Args& args, Bytes action) {
-  return RequestFault{.kind = kKind, .amount = DelayMs(ValueOf(args, action))};
+FaultDefinition::Action WithDuration(Args& args, Bytes action) {
+  return RequestFault{.kind = kKind, .amount = ParseDelayArgumentMs(ValueOf(args, action))};
 }
 
 using FaultKind = RequestFault::Kind;
 struct KnownAction {
   Bytes name;
-  FaultOrder::Action (*take)(Args& args, Bytes action);
+  FaultDefinition::Action (*take)(Args& args, Bytes action);
 };
 constexpr std::array kKnownActions = {
     KnownAction{"error", TakeError},
     KnownAction{"reply",
-                [](Args& args, Bytes action) -> FaultOrder::Action {
+                [](Args& args, Bytes action) -> FaultDefinition::Action {
                   return RequestFault{.kind = FaultKind::kReply, .text = std::string(ValueOf(args, action))};
                 }},
     KnownAction{"delay", WithDuration<FaultKind::kDelay>},
     KnownAction{"delay-reply", WithDuration<FaultKind::kDelayReply>},
     KnownAction{"close", Plain<FaultKind::kClose>},
     KnownAction{"close-after", Plain<FaultKind::kCut>},  // sends no byte of the reply
-    KnownAction{
-        "cut",
-        [](Args& args, Bytes action) -> FaultOrder::Action {
-          const Bytes bytes = ValueOf(args, action);
-          return RequestFault{.kind = FaultKind::kCut, .amount = ParseNumberInRange(bytes, "number of bytes", {0, kMostBytes})};
-        }},
+    KnownAction{"cut",
+                [](Args& args, Bytes action) -> FaultDefinition::Action {
+                  const Bytes bytes = ValueOf(args, action);
+                  return RequestFault{.kind = FaultKind::kCut,
+                                      .amount = ParseNumberInRange(bytes, "number of bytes", {0, kMostBytes})};
+                }},
     KnownAction{"trickle",
-                [](Args& args, Bytes action) -> FaultOrder::Action {
+                [](Args& args, Bytes action) -> FaultDefinition::Action {
                   const Bytes rate = ValueOf(args, action);
-                  return RequestFault{.kind = FaultKind::kTrickle,
-                                      .amount = ParseNumberInRange(rate, "number of bytes a second", {1, kMostPerSecond})};
+                  return RequestFault{
+                      .kind = FaultKind::kTrickle,
+                      .amount = ParseNumberInRange(rate, "number of bytes a second", {1, kMostPerSecond})};
                 }},
     KnownAction{"silence", Plain<FaultKind::kSilence>},
     KnownAction{"refuse", TakeRefusal},
     KnownAction{"disk", TakeDiskFault},
 };
 
-FaultOrder::Action TakeAction(Args& args) {
+FaultDefinition::Action TakeAction(Args& args) {
   if (!args.TakeToken("DO")) throw Refusal{std::string("ERR DO is missing. There are ") + kActionNames};
   const Bytes word = ValueOf(args, "DO");
   for (const KnownAction& known : kKnownActions) {
@@ -152,34 +153,37 @@ FaultOrder::Action TakeAction(Args& args) {
 
 uint64_t Chance(Bytes word) {
   const auto percent = ParseDouble(word);
-  if (!percent || !(*percent >= 0 && *percent <= 100)) RefuseWord(word, "share", "a number from 0 to 100");
+  if (!percent || !(*percent >= 0 && *percent <= 100)) RefuseArgument(word, "share", "a number from 0 to 100");
   const double share = std::ldexp(*percent / 100, 64);
   return share >= std::ldexp(1.0, 64) ? HitSchedule::kAlways : static_cast<uint64_t>(share);
 }
 
-void TakeOptions(Args& args, FaultOrder& order) {
+void TakeOptions(Args& args, FaultDefinition& order) {
   std::optional<uint64_t> times, after, chance;
   while (!args.AtEnd()) {
     const Bytes word = args.Next();
     const auto is = [word](Bytes name) { return EqualsIgnoreCase(word, name); };
     if (is("times")) {
-      SetOnce(times, word, static_cast<uint64_t>(ParseNumberInRange(ValueOf(args, word), "number of times", {1, INT64_MAX})));
+      SetOnce(times, word,
+              static_cast<uint64_t>(ParseNumberInRange(ValueOf(args, word), "number of times", {1, INT64_MAX})));
     } else if (is("after")) {
-      SetOnce(after, word, static_cast<uint64_t>(ParseNumberInRange(ValueOf(args, word), "number of times", {0, INT64_MAX})));
+      SetOnce(after, word,
+              static_cast<uint64_t>(ParseNumberInRange(ValueOf(args, word), "number of times", {0, INT64_MAX})));
     } else if (is("percent")) {
       SetOnce(chance, word, Chance(ValueOf(args, word)));
     } else if (is("for")) {
-      SetOnce(order.for_ms, word, DelayMs(ValueOf(args, word)));
+      SetOnce(order.for_ms, word, ParseDelayArgumentMs(ValueOf(args, word)));
     } else {
       throw Refusal{"ERR " + Shown(word) + " is not understood. Behind a fault stand TIMES, AFTER, PERCENT and FOR"};
     }
   }
-  order.turns = {
-      .times = times.value_or(HitSchedule::kAlways), .after = after.value_or(0), .chance = chance.value_or(HitSchedule::kAlways)};
+  order.turns = {.times = times.value_or(HitSchedule::kAlways),
+                 .after = after.value_or(0),
+                 .chance = chance.value_or(HitSchedule::kAlways)};
 }
 
 // Connections can be selected only by address, and the disk has no clients.
-void CheckFilter(const FaultOrder& order, Bytes conditions) {
+void CheckFilter(const FaultDefinition& order, Bytes conditions) {
   const auto* const refused = std::get_if<RefusedConnections>(&order.action);
   if (refused == nullptr && std::get_if<DiskFault>(&order.action) == nullptr) return;
   if (conditions.empty()) return;
@@ -191,14 +195,14 @@ void CheckFilter(const FaultOrder& order, Bytes conditions) {
 
 }  // namespace
 
-int64_t DelayMs(Bytes word) {
-  const int64_t duration_ms = DurationMs(word);
+int64_t ParseDelayArgumentMs(Bytes word) {
+  const int64_t duration_ms = ParseDurationArgumentMs(word);
   if (duration_ms <= kMaxDelayMs) return duration_ms;
   throw Refusal{"ERR " + Shown(word) + " is too long. Write 36500d at most"};
 }
 
-FaultOrder TakeFaultOrder(Args& args, const CommandTable& commands) {
-  FaultOrder order;
+FaultDefinition TakeFaultDefinition(Args& args, const CommandTable& commands) {
+  FaultDefinition order;
   order.name = args.Next();
   order.words.assign(args.Rest().begin(), args.Rest().end());
   const size_t before = args.Left();

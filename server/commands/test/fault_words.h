@@ -6,12 +6,12 @@
 
 namespace respite {
 
-int64_t DelayMs(Bytes word);  // parses the delay of a reply, and returns milliseconds. Throws a Refusal
+int64_t ParseDelayArgumentMs(Bytes word);  // parses the delay of a reply, and returns milliseconds. Throws a Refusal
 
 class CommandTable;
 
 // Takes `name [WHEN …] DO … [TIMES n] [AFTER n] [PERCENT p] [FOR duration]`. Throws a Refusal that explains the correct
 // form.
-FaultOrder TakeFaultOrder(Args& args, const CommandTable& commands);  // takes the arguments of TEST FAULT ADD
+FaultDefinition TakeFaultDefinition(Args& args, const CommandTable& commands);  // takes the arguments of TEST FAULT ADD
 
 }  // namespace respite

@@ -41,13 +41,13 @@ std::optional<std::string> RunWithin(Call& call, Session& session, const std::ve
   if (command == nullptr) return "unknown command " + Quoted(words[0]);
   const TransactionRole role = command->Spec().transaction;
   if (role == TransactionRole::kBegins || role == TransactionRole::kExecutes) return std::nullopt;
-  if (!BelongsIntoStreams(*command)) return command->full_name + " makes no data, so it has no place in a fixture";
+  if (!IsAllowedInStreams(*command)) return command->full_name + " makes no data, so it has no place in a fixture";
   try {
     call.services.execution.gates.Pass(RequestPath::kFixture, {session, command, words, command->flags});
   } catch (const Refusal& refusal) {
     return refusal.text;
   }
-  executor.ExecuteWithin(call.unit, session, *command, words);
+  executor.ExecuteNested(call.unit, session, *command, words);
   const std::string reply = session.out.Text();
   session.out.Clear();
   if (!reply.starts_with('-')) return std::nullopt;
@@ -55,7 +55,7 @@ std::optional<std::string> RunWithin(Call& call, Session& session, const std::ve
 }
 
 std::optional<std::string> RunAll(Call& call, const Fixture& fixture) {
-  const User user = call.services.clients.users.Unlimited();
+  const User user = call.services.clients.users.MakeUnlimitedUser();
   const std::unique_ptr<Session> session = call.services.clients.registry.CreateDetached();
   session->user = &user;
   for (const Fixture::Request& request : fixture.requests) {
@@ -113,7 +113,7 @@ struct TestShuffle {
   static void Run(Call& call) {
     Shuffle& shuffle = call.services.lab.shuffle;
     if (call.args.AtEnd()) return call.reply.Simple(shuffle.IsOn() ? "on" : "off");
-    const bool is_on = OnOrOff(call.args.Next());
+    const bool is_on = ParseOnOff(call.args.Next());
     call.args.ExpectEnd();
     is_on ? shuffle.TurnOn() : shuffle.TurnOff();
     call.reply.Ok();

@@ -50,10 +50,11 @@ void ExpectNoMore(const Args& args, const std::string& expected) {
 // --- TEST JOURNAL
 
 void StartJournal(Call& call) {
-  size_t last = RequestJournal::kUsualLast;
+  size_t last = RequestJournal::kDefaultCapacity;
   if (call.args.TakeToken("LAST")) {
     const Bytes word = ValueOf(call.args, "LAST");
-    last = static_cast<size_t>(ParseNumberInRange(word, "number of entries", {1, int64_t{RequestJournal::kMostLast}}));
+    last =
+        static_cast<size_t>(ParseNumberInRange(word, "number of entries", {1, int64_t{RequestJournal::kMaxCapacity}}));
   }
   call.args.ExpectEnd();
   const Services& services = call.services;
@@ -70,7 +71,7 @@ const char* WithinOf(const RequestEntry& entry) {
 
 void ShowKeys(Call& call, const RequestEntry& entry, std::span<const Bytes> words) {
   if (entry.command == nullptr) return call.reply.Array(0);
-  const KeyList keys = NamedKeys(entry.command->Spec(), words);
+  const KeyList keys = KeysForAclCheck(entry.command->Spec(), words);
   call.reply.Array(keys.Size());
   for (const KeyRef& key : keys) call.reply.Bulk(words[key.index]);
 }
@@ -107,10 +108,11 @@ void ShowEntry(Call& call, const RequestEntry& entry) {
 
 void GetEntries(Call& call) {
   const JournalFilter filter = TakeJournalFilter(call);
-  size_t most = RequestJournal::kMostLast;
+  size_t most = RequestJournal::kMaxCapacity;
   if (call.args.TakeToken("COUNT")) {
     const Bytes word = ValueOf(call.args, "COUNT");
-    most = static_cast<size_t>(ParseNumberInRange(word, "number of entries", {0, int64_t{RequestJournal::kMostLast}}));
+    most =
+        static_cast<size_t>(ParseNumberInRange(word, "number of entries", {0, int64_t{RequestJournal::kMaxCapacity}}));
   }
   ExpectNoMore(call.args, ", and COUNT behind them");
   std::vector<const RequestEntry*> found;
@@ -205,7 +207,7 @@ void ExpectCount(Call& call) {
   // A count above the limit is certain, even if entries were dropped.
   const bool is_surely_too_much = found.size() > bounds->most;
   const bool is_surely_enough = bounds->most == UINT64_MAX && found.size() >= bounds->least;
-  if (!is_surely_too_much && !is_surely_enough) RequireWhole(journal, filter);
+  if (!is_surely_too_much && !is_surely_enough) RequireCompleteJournal(journal, filter);
   if (found.size() >= bounds->least && found.size() <= bounds->most) return call.reply.Ok();
   const std::string wanted = StrCat("wanted ", bounds->text, " of [", what, "], saw ", found.size());
   if (!found.empty()) return FailExpectation(call, wanted + ":" + Listed(found));
@@ -227,7 +229,7 @@ void ExpectSequence(Call& call) {
   } while (call.args.TakeToken("THEN"));
   ExpectNoMore(call.args, "; THEN begins the next step");
   const RequestJournal& journal = BegunJournal(call);
-  RequireWhole(journal, steps.front().filter);
+  RequireCompleteJournal(journal, steps.front().filter);
   std::vector<const RequestEntry*> found;
   uint64_t seq = journal.FirstSeq();
   for (const Step& step : steps) {
@@ -260,7 +262,7 @@ void ExpectRoundTrips(Call& call) {
     trips += entry.trips;
     if (entry.trips != 0) found.push_back(&entry);
   });
-  if (trips <= most) RequireWhole(journal, filter);
+  if (trips <= most) RequireCompleteJournal(journal, filter);
   if (trips <= most) return call.reply.Ok();
   const std::string clients = conditions.empty() ? "" : " of [" + ConditionText(conditions) + "]";
   FailExpectation(call, StrCat("wanted at most ", most, " round trips", clients, ", saw ", trips,
@@ -286,8 +288,8 @@ struct TestExpect {
   }
 };
 
-constexpr size_t kUsualLast = 10'000;
-constexpr size_t kMostLast = 100'000;
+constexpr size_t kDefaultCapacity = 10'000;
+constexpr size_t kMaxCapacity = 100'000;
 
 struct TestReport {
   static constexpr CommandSpec spec =
@@ -295,13 +297,14 @@ struct TestReport {
                "Shows the journal as a sequence chart: clients as columns, locks as bars, time downwards.");
   static void Run(Call& call) {
     const bool is_html = call.args.TakeToken("HTML");
-    if (!is_html && !call.args.TakeToken("TEXT")) RefuseWord(call.args.Next(), "form of a report", "HTML or TEXT");
+    if (!is_html && !call.args.TakeToken("TEXT")) RefuseArgument(call.args.Next(), "form of a report", "HTML or TEXT");
     JournalFilter filter;
     while (TakeCondition(call.args, call.services.env.commands, filter)) {
     }
-    size_t last = kUsualLast;
+    size_t last = kDefaultCapacity;
     if (call.args.TakeToken("LAST")) {
-      last = static_cast<size_t>(ParseNumberInRange(ValueOf(call.args, "LAST"), "number of entries", {1, int64_t{kMostLast}}));
+      last = static_cast<size_t>(
+          ParseNumberInRange(ValueOf(call.args, "LAST"), "number of entries", {1, int64_t{kMaxCapacity}}));
     }
     if (!call.args.AtEnd()) {
       throw Refusal{"ERR " + Shown(call.args.Rest()[0]) + " is not understood here. There are " + kConditions +

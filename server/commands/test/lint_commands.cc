@@ -22,8 +22,8 @@ std::string RuleNames() {
 Lint& TheLint(Call& call) { return call.services.lab.lint; }
 
 LintRule RuleNamed(Bytes name) {
-  const auto rule = LintRuleByName(name);
-  if (!rule) RefuseWord(name, "rule", "one of " + RuleNames());
+  const auto rule = FindLintRule(name);
+  if (!rule) RefuseArgument(name, "rule", "one of " + RuleNames());
   return *rule;
 }
 
@@ -40,7 +40,7 @@ LintRule TakeRule(Bytes word, LintLimits& limits) {
   }
   if (info.value.empty()) throw Refusal{"ERR " + name + " has no value"};
   const Bytes value = word.substr(sign + 1);
-  if (!SetLintLimit(rule, value, limits)) RefuseWord(value, std::string(info.value), std::string(info.example));
+  if (!SetLintLimit(rule, value, limits)) RefuseArgument(value, std::string(info.value), std::string(info.example));
   return rule;
 }
 
@@ -62,7 +62,7 @@ void TurnRulesOn(Call& call) {
   LintLimits limits = TheLint(call).limits();
   std::vector<LintRule> rules = TakeRules(call, limits);
   if (rules.empty()) {
-    for (size_t i = 0; i < kLintRules; ++i) {
+    for (size_t i = 0; i < kLintRuleCount; ++i) {
       if (!AllLintRules()[i].NeedsValue()) rules.push_back(static_cast<LintRule>(i));
     }
   }
@@ -124,8 +124,8 @@ void ReportFindings(Call& call) {
 void ShowRules(Call& call) {
   call.args.ExpectEnd();
   constexpr std::array<Bytes, 3> kModes = {"off", "on", "strict"};
-  call.reply.Array(kLintRules);
-  for (size_t i = 0; i < kLintRules; ++i) {
+  call.reply.Array(kLintRuleCount);
+  for (size_t i = 0; i < kLintRuleCount; ++i) {
     const LintRuleInfo& info = AllLintRules()[i];
     const auto rule = static_cast<LintRule>(i);
     ReplyFields(call.reply, 5)

@@ -9,20 +9,20 @@
 
 namespace respite {
 
-int64_t DurationMs(Bytes word) {
+int64_t ParseDurationArgumentMs(Bytes word) {
   if (const auto duration_ms = ParseDurationMs(word)) return *duration_ms;
   throw Refusal{"ERR '" + std::string(refusals::ShownPart(word)) +
                 "' is no duration. Write 250, 250ms, 30s, 5m, 2h or 7d"};
 }
 
-int64_t TimeMs(Bytes word) {
+int64_t ParseTimeArgumentMs(Bytes word) {
   const auto time_ms = ParseInteger(word);
-  if (time_ms && *time_ms >= 0 && *time_ms <= ClockControl::kLatestWallMs) return *time_ms;
+  if (time_ms && *time_ms >= 0 && *time_ms <= ClockControl::kMaxWallMs) return *time_ms;
   throw Refusal{StrCat("ERR '", refusals::ShownPart(word), "' is no time. Write Unix milliseconds, at most ",
-                       ClockControl::kLatestWallMs)};
+                       ClockControl::kMaxWallMs)};
 }
 
-bool OnOrOff(Bytes word) {
+bool ParseOnOff(Bytes word) {
   if (EqualsIgnoreCase(word, "on")) return true;
   if (EqualsIgnoreCase(word, "off")) return false;
   throw Refusal{"ERR '" + std::string(refusals::ShownPart(word)) + "' is neither ON nor OFF"};
@@ -36,7 +36,7 @@ bool ParseYesNo(Bytes word) {
 
 std::string Shown(Bytes word) { return "'" + std::string(refusals::ShownPart(word)) + "'"; }
 
-[[noreturn]] void RefuseWord(Bytes word, const std::string& what, const std::string& instead) {
+[[noreturn]] void RefuseArgument(Bytes word, const std::string& what, const std::string& instead) {
   throw Refusal{"ERR " + Shown(word) + " is no " + what + ". Write " + instead};
 }
 
@@ -48,7 +48,7 @@ Bytes ValueOf(Args& args, Bytes word) {
 int64_t ParseNumberInRange(Bytes word, const std::string& what, Range range) {
   const auto number = ParseInteger(word);
   if (number && *number >= range.min && *number <= range.max) return *number;
-  RefuseWord(word, what, StrCat("a number from ", range.min, " to ", range.max));
+  RefuseArgument(word, what, StrCat("a number from ", range.min, " to ", range.max));
 }
 
 void RunTestAction(Call& call, std::span<const TestAction> actions) {

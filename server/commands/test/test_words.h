@@ -27,13 +27,13 @@ constexpr CommandSpec TestSpec(std::string_view syntax, std::string_view summary
           .protection = Protection::kTestCommands};
 }
 
-int64_t DurationMs(Bytes word);  // parses `250`, `250ms`, `30s`, `5m`, `2h` or `7d`, or throws a Refusal
-int64_t TimeMs(Bytes word);      // parses a time in Unix milliseconds. Throws a Refusal that says so
-bool OnOrOff(Bytes word);        // parses ON or OFF. Throws a Refusal
-bool ParseYesNo(Bytes word);        // parses YES or NO. Throws a Refusal
+int64_t ParseDurationArgumentMs(Bytes word);  // parses `250`, `250ms`, `30s`, `5m`, `2h` or `7d`, or throws a Refusal
+int64_t ParseTimeArgumentMs(Bytes word);      // parses a time in Unix milliseconds. Throws a Refusal that says so
+bool ParseOnOff(Bytes word);                  // parses ON or OFF. Throws a Refusal
+bool ParseYesNo(Bytes word);                  // parses YES or NO. Throws a Refusal
 
 std::string Shown(Bytes word);  // the argument, quoted and shortened for an error text
-[[noreturn]] void RefuseWord(Bytes word, const std::string& what, const std::string& instead);  // throws a Refusal
+[[noreturn]] void RefuseArgument(Bytes word, const std::string& what, const std::string& instead);  // throws a Refusal
 
 Bytes ValueOf(Args& args, Bytes word);  // takes the value after an argument `word` such as COMMAND or TIMES
 

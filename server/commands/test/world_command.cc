@@ -68,7 +68,7 @@ int PortNumber(Bytes word) {
 }
 
 Emulated VersionNamed(Bytes word) {
-  const auto version = EmulatedByName(word);
+  const auto version = ParseEmulatedVersion(word);
   if (version) return *version;
   throw Refusal{"ERR '" + std::string(refusals::ShownPart(word)) + "' is no version that can be emulated. There are " +
                 EmulatedNames()};
@@ -176,10 +176,10 @@ bool LogInToWorld(Call& call, Bytes user, Bytes password, std::vector<std::strin
   if (services.lab.worlds == nullptr || !user.starts_with(kUserPrefix)) return false;
   const Permission permission = services.env.settings.test_commands;
   if (permission == Permission::kLocalConnections && !call.session.addresses.IsLocal()) return false;
-  const bool is_open =
-      !services.clients.users.LoginRequired() || services.clients.users.FindIfPasswordMatches("default", password) != nullptr;
+  const bool is_open = !services.clients.users.IsLoginRequired() ||
+                       services.clients.users.FindIfPasswordMatches("default", password) != nullptr;
   if (!is_open) {
-    services.clients.permissions.NoteFailedLogin(call.session, call.args.Words()[0], user);
+    services.clients.permissions.LogFailedLogin(call.session, call.args.Words()[0], user);
     throw Refusal{kWrongWorldPassword};
   }
   MakeAndEnterWorld(call, user.substr(kUserPrefix.size()), std::move(request));

@@ -17,7 +17,7 @@ struct DiskFaults::Slot {
   std::atomic<DiskFault::Kind> kind = DiskFault::Kind::kFull;
   std::atomic<int64_t> slow_ms = 0;
   std::atomic<uint64_t> times = 0, after = 0, chance = 0, seed = 0;
-  TurnCounts counts;
+  HitCounts counts;
 
   HitSchedule turns() const { return {.times = times, .after = after, .chance = chance, .seed = seed}; }
 };
@@ -70,7 +70,7 @@ void DiskFaults::Seed(uint64_t serial, uint64_t seed) {
   if (Slot* slot = Find(serial)) slot->seed = seed;
 }
 
-const TurnCounts* DiskFaults::CountsOf(uint64_t serial) const {
+const HitCounts* DiskFaults::CountsOf(uint64_t serial) const {
   const Slot* const slot = Find(serial);
   return slot == nullptr ? nullptr : &slot->counts;
 }
@@ -87,7 +87,7 @@ DiskFaults::Slot* DiskFaults::NextAfter(uint64_t serial, Operation operation) co
 }
 
 // Writes to a full disk fail, but syncs of data that was written succeed.
-DiskFaults::Meeting DiskFaults::Meet(Operation operation) {
+DiskFaults::DiskEffect DiskFaults::Meet(Operation operation) {
   if (table_.load() == nullptr) return {};
   Slot* slot = NextAfter(0, operation);
   while (slot != nullptr && !slot->counts.Take(slot->turns())) {
@@ -136,7 +136,7 @@ Result<std::unique_ptr<File>, IoError> FaultyDisk::Open(const std::string& path,
 }
 
 IoError FaultyDisk::Meet(DiskFaults::Operation operation) {
-  const DiskFaults::Meeting meeting = faults_.Meet(operation);
+  const DiskFaults::DiskEffect meeting = faults_.Meet(operation);
   if (meeting.slow_ms > 0) sleep_(meeting.slow_ms);
   return meeting.error;
 }

@@ -16,7 +16,7 @@ namespace respite {
 
 struct DiskFault {  // what TEST FAULT does to a write or sync
   enum class Kind : uint8_t { kFull, kSlow, kError };
-  static constexpr int64_t kSlowestMs = 60'000;  // the server blocks for this time
+  static constexpr int64_t kMaxSlowMs = 60'000;  // the server blocks for this time
 
   Kind kind;
   int64_t slow_ms = 0;  // for kSlow: the delay
@@ -35,15 +35,15 @@ class DiskFaults {  // the rules of TEST FAULT for the disk
   bool Add(uint64_t serial, const DiskFault& fault, const HitSchedule& turns);
   void Remove(uint64_t serial);
   void Seed(uint64_t serial, uint64_t seed);
-  const TurnCounts* CountsOf(uint64_t serial) const;  // null if there is no such rule
+  const HitCounts* CountsOf(uint64_t serial) const;  // null if there is no such rule
 
   // Returns the delay and the error (or kNoError) for an operation. Thread-safe.
   enum class Operation : uint8_t { kWrite, kSync };
-  struct Meeting {             // what happens to one write or sync
+  struct DiskEffect {          // what happens to one write or sync
     IoError error = kNoError;  // the error that it gets
     int64_t slow_ms = 0;       // how long it is delayed
   };
-  Meeting Meet(Operation operation);
+  DiskEffect Meet(Operation operation);
 
  private:
   struct Slot;

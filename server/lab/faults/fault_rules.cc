@@ -29,13 +29,13 @@ bool IsExempt(const Command& command) {
 }  // namespace
 
 struct FaultRules::Rule {
-  Rule(FaultOrder what, uint64_t number) : order(std::move(what)), serial(number) {}
+  Rule(FaultDefinition what, uint64_t number) : order(std::move(what)), serial(number) {}
 
-  FaultOrder order;
+  FaultDefinition order;
   uint64_t serial;
   int64_t ends_ms = Timers::kNever;
   bool is_over = false;
-  TurnCounts counts = {};      // for requests and connections
+  HitCounts counts = {};       // for requests and connections
   uint64_t final_matches = 0;  // of a disk rule that was stopped
   uint64_t final_hits = 0;
 
@@ -51,7 +51,7 @@ FaultRules::~FaultRules() { parts_.port.Detach(*this); }
 
 // --- The rules.
 
-void FaultRules::Add(FaultOrder order) {
+void FaultRules::Add(FaultDefinition order) {
   const uint64_t serial = last_serial_ + 1;
   order.turns.seed = SeedFor(order.name);
   const bool shuts = std::get_if<RefusedConnections>(&order.action) != nullptr &&
@@ -69,7 +69,7 @@ void FaultRules::Add(FaultOrder order) {
     rule.ends_ms = parts_.env.clock.MonotonicMs() + *rule.order.for_ms;
     ends_.emplace(std::pair(rule.ends_ms, serial), &rule);
   }
-  AfterChange();
+  RecomputeFromRules();
 }
 
 bool FaultRules::Delete(Bytes name) {
@@ -79,7 +79,7 @@ bool FaultRules::Delete(Bytes name) {
   const uint64_t owner = found->second->serial;
   rules_.erase(found->second);
   names_.erase(found);
-  AfterChange();
+  RecomputeFromRules();
   parts_.client_faults.Release(owner);
   return true;
 }
@@ -88,7 +88,7 @@ void FaultRules::Clear() {
   for (Rule& rule : rules_) Stop(rule);
   names_.clear();
   rules_.clear();
-  AfterChange();
+  RecomputeFromRules();
   parts_.client_faults.ReleaseAll();
 }
 
@@ -96,7 +96,7 @@ void FaultRules::Stop(Rule& rule) {
   if (std::exchange(rule.is_over, true)) return;
   ends_.erase({rule.ends_ms, rule.serial});
   if (rule.As<DiskFault>() == nullptr) return;
-  if (const TurnCounts* counts = parts_.disk.CountsOf(rule.serial)) {
+  if (const HitCounts* counts = parts_.disk.CountsOf(rule.serial)) {
     rule.final_matches = counts->Matches();
     rule.final_hits = counts->Hits();
   }
@@ -104,7 +104,7 @@ void FaultRules::Stop(Rule& rule) {
 }
 
 // Recomputes everything that is derived from the rules.
-void FaultRules::AfterChange() {
+void FaultRules::RecomputeFromRules() {
   ++version_;
   of_connections_.clear();
   bool has_requests = false;
@@ -141,8 +141,8 @@ std::vector<FaultRules::Summary> FaultRules::List() const {
   std::vector<Summary> list;
   const int64_t now_ms = parts_.env.clock.MonotonicMs();
   for (const Rule& rule : rules_) {
-    const TurnCounts* const shared = parts_.disk.CountsOf(rule.serial);
-    const TurnCounts& counts = shared != nullptr ? *shared : rule.counts;
+    const HitCounts* const shared = parts_.disk.CountsOf(rule.serial);
+    const HitCounts& counts = shared != nullptr ? *shared : rule.counts;
     const uint64_t hits = std::max(counts.Hits(), rule.final_hits);
     const bool is_spent = hits >= rule.order.turns.times;
     list.push_back({.order = rule.order,
@@ -161,7 +161,7 @@ std::optional<uint64_t> FaultRules::Hits(Bytes name) const {
   const auto found = names_.find(name);
   if (found == names_.end()) return std::nullopt;
   const Rule& rule = *found->second;
-  const TurnCounts* const shared = parts_.disk.CountsOf(rule.serial);
+  const HitCounts* const shared = parts_.disk.CountsOf(rule.serial);
   return std::max(shared != nullptr ? shared->Hits() : rule.counts.Hits(), rule.final_hits);
 }
 
@@ -217,9 +217,9 @@ bool FaultRules::RefusesConnection(Bytes address) {
 
 void FaultRules::RunDue(int64_t now_ms) {
   while (NextDueMs() <= now_ms) Stop(*ends_.begin()->second);
-  AfterChange();
+  RecomputeFromRules();
 }
 
-std::string FaultRules::WhatIsDue() const { return "fault " + Quoted(ends_.begin()->second->order.name) + " ends"; }
+std::string FaultRules::NextDueText() const { return "fault " + Quoted(ends_.begin()->second->order.name) + " ends"; }
 
 }  // namespace respite

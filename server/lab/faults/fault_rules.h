@@ -30,14 +30,14 @@ class RequestJournal;
 
 enum class RefusedConnections : uint8_t { kClosed, kNotAccepted };  // what happens to new connections
 
-struct FaultOrder {  // the arguments of TEST FAULT ADD
+struct FaultDefinition {  // the arguments of TEST FAULT ADD
   using Action = std::variant<RequestFault, RefusedConnections, DiskFault>;
 
   std::string name;
   std::vector<std::string> words;  // arguments after the name, for LIST
   RequestFilter filter;            // the requests on which it acts
   Action action;                   // what it does
-  HitSchedule turns;                     // how often it acts; without its seed
+  HitSchedule turns;               // how often it acts; without its seed
   std::optional<int64_t> for_ms;   // the rule ends after this time
 };
 
@@ -48,7 +48,7 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
   struct Parts {  // references to what the class uses
     const Env& env;
     ClientFaults& client_faults;
-    RequestFaultsPort& port;  // through which rules receive requests
+    RequestFaultSources& port;  // through which rules receive requests
     DiskFaults& disk;
     RequestJournal& journal;
     uint64_t seed;  // of the choices of PERCENT
@@ -62,7 +62,7 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
   bool Has(Bytes name) const { return names_.contains(name); }
   // Adds a rule. Throws a Refusal if this server cannot have such a rule. Requires: the name is free and Count() <
   // kMaxRules.
-  void Add(FaultOrder order);
+  void Add(FaultDefinition order);
   // Removes the rule and releases the requests that it delays. Returns false if there is no such rule.
   bool Delete(Bytes name);  // false: there is no such rule
   void Clear();             // removes all rules
@@ -71,7 +71,7 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
 
   struct Summary {  // one rule of TEST FAULT LIST
     enum class State : uint8_t { kActive, kSpent, kOver };
-    const FaultOrder& order;
+    const FaultDefinition& order;
     uint64_t matches;                // requests that it matched
     uint64_t hits;                   // of these, requests on which it acted
     State state;                     // kSpent: TIMES is used up; kOver: FOR has passed
@@ -88,8 +88,8 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
 
   // Timers::Source: ends the rules with a FOR duration that has passed.
   int64_t NextDueMs() const override { return ends_.empty() ? Timers::kNever : ends_.begin()->first.first; }
-  void RunDue(int64_t now_ms) override;    // ends the rules whose FOR duration has passed
-  std::string WhatIsDue() const override;  // readable text about the next rule that ends
+  void RunDue(int64_t now_ms) override;      // ends the rules whose FOR duration has passed
+  std::string NextDueText() const override;  // readable text about the next rule that ends
 
  private:
   struct Rule;
@@ -108,7 +108,7 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
   static Candidate CandidateOf(Rule& rule);
   // Deactivates the rule, which stays in the list.
   void Stop(Rule& rule);
-  void AfterChange();                  // computes again all that depends on the rules
+  void RecomputeFromRules();           // computes again all that depends on the rules
   uint64_t SeedFor(Bytes name) const;  // of the choices of one rule
   bool ShutsSockets() const;           // an active rule makes the server refuse connections
 

@@ -17,12 +17,12 @@ struct HitSchedule {  // how often a fault acts on the requests that it matches 
   uint64_t seed = 0;          // for that choice, which depends only on it and on the number of the match
 };
 
-class TurnCounts {  // how often a fault rule has matched and acted; threads and processes may share it
+class HitCounts {  // how often a fault rule has matched and acted; threads and processes may share it
  public:
-  uint64_t Matches() const { return matches_.load(std::memory_order_relaxed); }  // requests that the rule matched
-  uint64_t Hits() const { return hits_.load(std::memory_order_relaxed); }        // matches on which it acted
-  bool IsSpent(const HitSchedule& turns) const { return Hits() >= turns.times; }       // it never acts again
-  void Reset();                                                                  // sets both counters to 0
+  uint64_t Matches() const { return matches_.load(std::memory_order_relaxed); }   // requests that the rule matched
+  uint64_t Hits() const { return hits_.load(std::memory_order_relaxed); }         // matches on which it acted
+  bool IsSpent(const HitSchedule& turns) const { return Hits() >= turns.times; }  // it never acts again
+  void Reset();                                                                   // sets both counters to 0
   // Counts a match. Returns whether the fault acts on it.
   bool Take(const HitSchedule& turns);
 
@@ -31,12 +31,12 @@ class TurnCounts {  // how often a fault rule has matched and acted; threads and
   std::atomic<uint64_t> hits_ = 0;     // matches on which it acted
 };
 
-inline void TurnCounts::Reset() {
+inline void HitCounts::Reset() {
   matches_.store(0, std::memory_order_relaxed);
   hits_.store(0, std::memory_order_relaxed);
 }
 
-inline bool TurnCounts::Take(const HitSchedule& turns) {
+inline bool HitCounts::Take(const HitSchedule& turns) {
   if (IsSpent(turns)) return false;
   const uint64_t number = matches_.fetch_add(1, std::memory_order_relaxed);
   if (number < turns.after) return false;

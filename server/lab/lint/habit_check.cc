@@ -27,24 +27,26 @@ bool IsAtMost(const VersionMark& mark, const Version& most) { return mark.IsIn({
 
 bool CreatesKeys(const KeyRef& key) { return (key.flags & (kKeyInsert | kKeyUpdate | kKeyOW | kKeyRW)) != 0; }
 
-std::string ExplainNoTtl(const KeyName& key) { return ShownWord(key.key) + " has no deadline"; }
+std::string ExplainNoTtl(const KeyName& key) { return QuotedForRemark(key.key) + " has no deadline"; }
 
 // Returns whether the argument was added or deprecated in some version.
-bool HasMarks(const SyntaxArgument& argument) { return !argument.since.IsEmpty() || !argument.deprecated_since.IsEmpty(); }
+bool HasMarks(const SyntaxArgument& argument) {
+  return !argument.since.IsEmpty() || !argument.deprecated_since.IsEmpty();
+}
 
 }  // namespace
 
 void HabitCheck::CheckBeforeCall(const LintRequest& request, LintRemarks& remarks) {
   if (request.place == Place::kSent) written_.clear();
   if (request.place == Place::kQueued) return;
-  JudgeDeadline(request, remarks);
-  JudgeVersions(request, remarks);
-  JudgeWatch(request, remarks);
+  CheckNoTtl(request, remarks);
+  CheckVersions(request, remarks);
+  CheckWatchWithoutExec(request, remarks);
 }
 
 // --- no-ttl
 
-void HabitCheck::JudgeDeadline(const LintRequest& request, LintRemarks& remarks) {
+void HabitCheck::CheckNoTtl(const LintRequest& request, LintRemarks& remarks) {
   if (!request.command.Is(kWrite)) return;
   const bool sets_deadline =
       request.IsOneOf(kCommandsWithDeadline) ||
@@ -70,22 +72,22 @@ void HabitCheck::JudgeDeadline(const LintRequest& request, LintRemarks& remarks)
 
 // --- deprecated, newer
 
-void HabitCheck::JudgeVersions(const LintRequest& request, LintRemarks& remarks) const {
+void HabitCheck::CheckVersions(const LintRequest& request, LintRemarks& remarks) const {
   const CommandSpec& spec = request.command.Spec();
   const std::string name = ToUpper(request.command.full_name);
-  JudgeMarks(name, spec.since, spec.deprecated_since, spec.replaced_by, remarks);
+  CheckVersionMarks(name, spec.since, spec.deprecated_since, spec.replaced_by, remarks);
   const CommandSyntax syntax = ParseSyntax(spec.syntax);
   if (std::ranges::none_of(syntax.Arguments(), HasMarks)) return;
   for (const UsedArgument& used : UsedArguments(syntax, request.words)) {
     const SyntaxArgument& option = *used.argument;
     const std::string shown = option.HasToken() ? std::string(option.token) : ToUpper(option.name);
     const VersionMark since = used.marked == nullptr ? VersionMark() : used.marked->since;
-    JudgeMarks(name + " " + shown, since, option.deprecated_since, "", remarks);
+    CheckVersionMarks(name + " " + shown, since, option.deprecated_since, "", remarks);
   }
 }
 
-void HabitCheck::JudgeMarks(const std::string& what, const VersionMark& since, const VersionMark& deprecated_since,
-                            Bytes replaced_by, LintRemarks& remarks) const {
+void HabitCheck::CheckVersionMarks(const std::string& what, const VersionMark& since,
+                                   const VersionMark& deprecated_since, Bytes replaced_by, LintRemarks& remarks) const {
   const Version& newest = parts_.limits.newest;
   if (!IsAtMost(since, newest)) {
     remarks.push_back({.rule = LintRule::kNewer,
@@ -100,13 +102,13 @@ void HabitCheck::JudgeMarks(const std::string& what, const VersionMark& since, c
 
 // --- watch-without-exec
 
-void HabitCheck::JudgeWatch(const LintRequest& request, LintRemarks& remarks) {
+void HabitCheck::CheckWatchWithoutExec(const LintRequest& request, LintRemarks& remarks) {
   if (request.place != Place::kSent) return;
   const auto found = watching_.find(request.client.id);
   if (found == watching_.end()) return;
   if (request.number - found->second.number != kLongWatch) return;
   remarks.push_back({.rule = LintRule::kWatchWithoutExec,
-                     .why = StrCat(ShownWord(found->second.key), " is watched since ", kLongWatch,
+                     .why = StrCat(QuotedForRemark(found->second.key), " is watched since ", kLongWatch,
                                    " requests, without EXEC, DISCARD or UNWATCH"),
                      .key = found->second.key});
 }
@@ -139,7 +141,7 @@ void HabitCheck::ReportGoneClients(LintRemarks& remarks) {
     const Watching& watching = row.second;
     if (parts_.clients.Find(watching.client->id) != nullptr) return false;
     remarks.push_back({.rule = LintRule::kWatchWithoutExec,
-                       .why = Shown(watching.client) + " has left while it watched " + ShownWord(watching.key) +
+                       .why = Shown(watching.client) + " has left while it watched " + QuotedForRemark(watching.key) +
                               ", without EXEC, DISCARD or UNWATCH",
                        .key = watching.key,
                        .client = watching.client});

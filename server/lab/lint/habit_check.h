@@ -12,10 +12,10 @@ class HabitCheck final : public LintCheck {  // the rules no-ttl, deprecated, ne
  public:
   explicit HabitCheck(const Parts& parts) : parts_(parts) {}
 
-  void CheckBeforeCall(const LintRequest& request, LintRemarks& remarks) override;  // before the request runs
-  void CheckAfterSuccess(const LintRequest& request, LintRemarks& remarks) override;   // after it has succeeded
-  void NoteFailedRequest(const Session& client) override;   // a request of this client has failed or was refused
-  void ReportGoneClients(LintRemarks& remarks) override;  // adds remarks about clients that have disconnected
+  void CheckBeforeCall(const LintRequest& request, LintRemarks& remarks) override;    // before the request runs
+  void CheckAfterSuccess(const LintRequest& request, LintRemarks& remarks) override;  // after it has succeeded
+  void NoteFailedRequest(const Session& client) override;  // a request of this client has failed or was refused
+  void ReportGoneClients(LintRemarks& remarks) override;   // adds remarks about clients that have disconnected
 
  private:
   struct Watching {  // a client that uses WATCH
@@ -24,12 +24,12 @@ class HabitCheck final : public LintCheck {  // the rules no-ttl, deprecated, ne
     uint64_t number;  // number of the WATCH request
   };
 
-  void JudgeDeadline(const LintRequest& request, LintRemarks& remarks);        // the rule no-ttl
-  void JudgeVersions(const LintRequest& request, LintRemarks& remarks) const;  // the rules deprecated and newer
-  void JudgeMarks(const std::string& what, const VersionMark& since, const VersionMark& deprecated_since,
-                  Bytes replaced_by, LintRemarks& remarks) const;
-  void JudgeWatch(const LintRequest& request, LintRemarks& remarks);  // the rule watch-without-exec
-  void NoteWatch(const LintRequest& request);                         // remembers or forgets the WATCH of a client
+  void CheckNoTtl(const LintRequest& request, LintRemarks& remarks);           // the rule no-ttl
+  void CheckVersions(const LintRequest& request, LintRemarks& remarks) const;  // the rules deprecated and newer
+  void CheckVersionMarks(const std::string& what, const VersionMark& since, const VersionMark& deprecated_since,
+                         Bytes replaced_by, LintRemarks& remarks) const;
+  void CheckWatchWithoutExec(const LintRequest& request, LintRemarks& remarks);  // the rule watch-without-exec
+  void NoteWatch(const LintRequest& request);  // remembers or forgets the WATCH of a client
 
   const Parts parts_;
   KeySet written_;                                   // keys that the running transaction or script has written

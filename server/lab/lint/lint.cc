@@ -49,8 +49,8 @@ const std::vector<CheckKind>& CheckKinds() {
 
 // Returns the keys of the request except long ones, because a check may store keys for a long time.
 KeyList JudgedKeys(const CommandSpec& spec, std::span<const Bytes> words) {
-  KeyList all = NamedKeys(spec, words);
-  const auto is_long = [&](const KeyRef& key) { return words[key.index].size() > LintRequest::kLongestKey; };
+  KeyList all = KeysForAclCheck(spec, words);
+  const auto is_long = [&](const KeyRef& key) { return words[key.index].size() > LintRequest::kMaxKeyBytes; };
   if (std::ranges::none_of(all, is_long)) return all;
   KeyList judged;
   for (const KeyRef& key : all) {
@@ -115,7 +115,7 @@ void Lint::Leave() {
 }
 
 void Lint::Stop() {
-  Note(nullptr, Leftovers());
+  Note(nullptr, RemarksOnGoneClients());
   modes_.fill(LintMode::kOff);
   ChooseChecks();
 }
@@ -154,7 +154,7 @@ Lint::Sender& Lint::SenderOf(const Session& client) {
     std::erase_if(senders_, [this](const auto& row) { return parts_.clients.Find(row.first) == nullptr; });
   }
   Sender& sender = senders_[client.id];
-  if (sender.owner == nullptr || !sender.owner->IsStill(client)) sender.owner = RequestOwner::Of(client);
+  if (sender.owner == nullptr || !sender.owner->IsUnchangedIn(client)) sender.owner = RequestOwner::Of(client);
   return sender;
 }
 
@@ -171,8 +171,8 @@ LintRequest Lint::RequestOf(const Request& request) {
 }
 
 const RequestFault* Lint::Meet(const Request& request) {
-  is_own_talk_ = IsOwnTalk(request.client, &request.command);
-  if (is_own_talk_) return nullptr;
+  is_test_or_server_traffic_ = IsTestOrServerTraffic(request.client, &request.command);
+  if (is_test_or_server_traffic_) return nullptr;
   if (request.place == Place::kSent || request.place == Place::kQueued) ++SenderOf(request.client).requests;
   const LintRequest judged = RequestOf(request);
   LintRemarks remarks;
@@ -188,9 +188,9 @@ void Lint::OnCall(const FinishedCall& call) {
   const bool is_in_script = call.session.IsScript();
   if (is_in_script && parts_.current_execution.session == nullptr) return;
   const Session& client = is_in_script ? *parts_.current_execution.session : call.session;
-  if (IsOwnTalk(client, &call.command)) return;
+  if (IsTestOrServerTraffic(client, &call.command)) return;
   if (call.ending == FinishedCall::Ending::kFailed) {
-    if (call.depth == 0) TellOfFailure(client);
+    if (call.depth == 0) NotifyChecksOfFailure(client);
     return;
   }
   const Place place = is_in_script ? Place::kInScript : call.depth != 0 ? Place::kInTransaction : Place::kSent;
@@ -207,10 +207,10 @@ void Lint::OnCall(const FinishedCall& call) {
 }
 
 void Lint::OnRefusal(const RefusedCall& call) {
-  if (call.depth == 0 && !IsOwnTalk(call.session, call.command)) TellOfFailure(call.session);
+  if (call.depth == 0 && !IsTestOrServerTraffic(call.session, call.command)) NotifyChecksOfFailure(call.session);
 }
 
-void Lint::TellOfFailure(const Session& client) {
+void Lint::NotifyChecksOfFailure(const Session& client) {
   for (const auto& [kind, check] : checks_) check->NoteFailedRequest(client);
 }
 
@@ -218,7 +218,7 @@ void Lint::OnKeyEvent(int db, Bytes key, const KeyEvent& event) {
   const KeyView view(db, key);
   const bool is_by_itself = event.Kind() == kNotifyExpired || event.Kind() == kNotifyEvicted;
   for (const auto& [kind, check] : checks_) {
-    if (is_own_talk_ && !is_by_itself) {
+    if (is_test_or_server_traffic_ && !is_by_itself) {
       check->Forget(view);
     } else {
       check->OnKeyEvent(view, event);
@@ -285,11 +285,11 @@ void Lint::Add(const LintRequest* request, const LintRemark& remark) {
 }
 
 std::vector<const LintFinding*> Lint::Report() {
-  Note(nullptr, Leftovers());
+  Note(nullptr, RemarksOnGoneClients());
   return in_order_;
 }
 
-LintRemarks Lint::Leftovers() {
+LintRemarks Lint::RemarksOnGoneClients() {
   LintRemarks remarks;
   for (const auto& [kind, check] : checks_) check->ReportGoneClients(remarks);
   return remarks;

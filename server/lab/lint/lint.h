@@ -53,7 +53,7 @@ class Lint final : public RequestFaults, public CallObserver, private KeyEventLi
     const PubSub& pubsub;
     CallObservers& observers;
     LateBound<KeyEventListener>& key_events;
-    RequestFaultsPort& port;
+    RequestFaultSources& port;
   };
   explicit Lint(const Parts& parts);
   ~Lint() override;
@@ -89,19 +89,19 @@ class Lint final : public RequestFaults, public CallObserver, private KeyEventLi
     uint64_t requests = 0;  // that it has sent
   };
 
-  void TellOfFailure(const Session& client);  // tells the checks that a request of this client has failed
-  void ChooseChecks();                        // creates the checks that the active rules need, and destroys the others
-  void Listen();                              // begins to receive requests and key events
-  void Leave();                               // receives no requests and key events any more
-  LintRemarks Leftovers();                    // remarks about clients that have disconnected
-  Sender& SenderOf(const Session& client);    // record of this client, created if absent
+  void NotifyChecksOfFailure(const Session& client);  // tells the checks that a request of this client has failed
+  void ChooseChecks();                      // creates the checks that the active rules need, and destroys the others
+  void Listen();                            // begins to receive requests and key events
+  void Leave();                             // receives no requests and key events any more
+  LintRemarks RemarksOnGoneClients();       // remarks about clients that have disconnected
+  Sender& SenderOf(const Session& client);  // record of this client, created if absent
   LintRequest RequestOf(const Request& request);  // with what the checks need to know
   // Records the remarks of active rules as findings. Returns the first remark of a strict rule, if there is one.
   std::optional<LintRemark> Note(const LintRequest* request, LintRemarks remarks);
   void Add(const LintRequest* request, const LintRemark& remark);
 
   const Parts parts_;
-  std::array<LintMode, kLintRules> modes_{};
+  std::array<LintMode, kLintRuleCount> modes_{};
   LintLimits limits_;                                         // the values of the rules that take one
   bool has_begun_ = false;                                    // a rule was on at some time
   std::map<size_t, std::unique_ptr<LintCheck>> checks_;       // checks with an active rule, in their order
@@ -109,7 +109,7 @@ class Lint final : public RequestFaults, public CallObserver, private KeyEventLi
   std::map<std::string, LintFinding> findings_;               // by the properties that identify a finding
   std::vector<const LintFinding*> in_order_;                  // in the order of their discovery
   uint64_t lost_ = 0;                                         // findings that were dropped above kMost
-  bool is_own_talk_ = false;                                  // whether the last request is of TEST or of a server
+  bool is_test_or_server_traffic_ = false;                    // whether the last request is of TEST or of a server
   RequestFault refusal_{.kind = RequestFault::Kind::kError};  // the error that a request gets from a strict rule
 };
 

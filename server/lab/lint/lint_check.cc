@@ -20,16 +20,18 @@ bool LintRequest::HasOption(size_t from, Bytes option) const {
 }
 
 std::string Shown(const LintClient& client) {
-  return "client " + (client->name.empty() ? StrCat("id=", client->id) : ShownWord(client->name));
+  return "client " + (client->name.empty() ? StrCat("id=", client->id) : QuotedForRemark(client->name));
 }
 
-std::string ShownWord(Bytes word) {
+std::string QuotedForRemark(Bytes word) {
   constexpr size_t kMost = 64;
-  if (word.size() <= kMost) return WordText(word);
-  return WordText(std::string(word.substr(0, kMost)) + "...");
+  if (word.size() <= kMost) return QuotedIfNeeded(word);
+  return QuotedIfNeeded(std::string(word.substr(0, kMost)) + "...");
 }
 
-bool HasWatchedKeys(const Session& client) { return client.transaction != nullptr && client.transaction->watches != nullptr; }
+bool HasWatchedKeys(const Session& client) {
+  return client.transaction != nullptr && client.transaction->watches != nullptr;
+}
 
 const Entry* FindUnexpired(const LintCheck::Parts& parts, const KeyView& key) {
   const Entry* const entry = parts.data.keyspace[key.db].Find(key.key);

@@ -55,14 +55,14 @@ using KeyMap = std::map<KeyName, Value, KeyOrder>;
 
 struct LintRequest {  // a request as the checks see it
   using Place = RequestFaults::Place;
-  static constexpr size_t kLongestKey = 1024;  // bytes; longer keys are ignored
+  static constexpr size_t kMaxKeyBytes = 1024;  // bytes; longer keys are ignored
 
   const Session& client;
   LintClient owner;  // the client as findings name it
   int db;
   const Command& command;
   std::span<const Bytes> words;  // arguments, including the command name
-  KeyList keys;                  // without keys longer than kLongestKey
+  KeyList keys;                  // without keys longer than kMaxKeyBytes
   Place place;                   // sent, queued, or run by EXEC or a script
   uint64_t number;               // counts the requests of this client
   size_t reply_bytes = 0;        // bytes of the reply, after a kSent request
@@ -99,22 +99,22 @@ class LintCheck {  // detects violations of a few related rules
   static constexpr size_t kMaxGoneClients = 1000;
 
   virtual ~LintCheck() = default;
-  virtual void CheckBeforeCall(const LintRequest& /*request*/, LintRemarks& /*remarks*/) {}  // before it runs
-  virtual void CheckAfterSuccess(const LintRequest& /*request*/, LintRemarks& /*remarks*/) {}   // after it has succeeded
+  virtual void CheckBeforeCall(const LintRequest& /*request*/, LintRemarks& /*remarks*/) {}    // before it runs
+  virtual void CheckAfterSuccess(const LintRequest& /*request*/, LintRemarks& /*remarks*/) {}  // after it has succeeded
   virtual void NoteFailedRequest(const Session& /*client*/) {}  // a request of this client has failed or was refused
   // Called when the running request changes a key. Also called when a key expires, which can be at any time.
   virtual void OnKeyEvent(const KeyView& /*key*/, const KeyEvent& /*event*/) {}  // a key was changed or has expired
   virtual void Forget(const KeyView& /*key*/) {}                                 // TEST itself has replaced the key
-  virtual void ForgetAll(int /*db*/) {}               // TEST itself has replaced all keys of this database
+  virtual void ForgetAll(int /*db*/) {}                        // TEST itself has replaced all keys of this database
   virtual void ReportGoneClients(LintRemarks& /*remarks*/) {}  // adds the remarks about clients that have disconnected
 };
 
 std::string Shown(const LintClient& client);  // "client worker-1", or "client id=7" if it has no name
 
-std::string ShownWord(Bytes word);  // a key or another argument for a sentence, shortened if it is long
+std::string QuotedForRemark(Bytes word);  // a key or another argument for a sentence, shortened if it is long
 
 const Entry* FindUnexpired(const LintCheck::Parts& parts, const KeyView& key);  // null if absent or expired. Cost: O(1)
-bool HasWatchedKeys(const Session& client);                                      // the client watches a key (WATCH)
+bool HasWatchedKeys(const Session& client);                                     // the client watches a key (WATCH)
 
 // Clears a full table, so that the memory of a check does not grow with the load.
 template <class Table>

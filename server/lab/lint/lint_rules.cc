@@ -11,7 +11,7 @@ namespace respite {
 namespace {
 
 // In the order of LintRule.
-constexpr std::array<LintRuleInfo, kLintRules> kRules = {{
+constexpr std::array<LintRuleInfo, kLintRuleCount> kRules = {{
     {.name = "cross-slot",
      .finds = "a command, transaction or script whose keys are in different slots of a cluster",
      .instead = "give keys that are used together one hash tag, as in {user:1}:cart and {user:1}:orders"},
@@ -89,8 +89,8 @@ bool SetVersion(Bytes value, Version& place) {
   if (!version) return false;
   place = *version;
   const auto dots = std::ranges::count(value, '.');
-  if (dots < 2) place.patch = kAnyPart;
-  if (dots < 1) place.minor = kAnyPart;
+  if (dots < 2) place.patch = kAnyVersionPart;
+  if (dots < 1) place.minor = kAnyVersionPart;
   return true;
 }
 
@@ -98,16 +98,16 @@ bool SetVersion(Bytes value, Version& place) {
 
 std::string VersionLimitText(const Version& version) {
   std::string text = std::to_string(version.major);
-  if (version.minor == kAnyPart && version.patch == kAnyPart) return text;
+  if (version.minor == kAnyVersionPart && version.patch == kAnyVersionPart) return text;
   StrAppend(text, '.', version.minor);
-  return version.patch == kAnyPart ? text : StrCat(text, '.', version.patch);
+  return version.patch == kAnyVersionPart ? text : StrCat(text, '.', version.patch);
 }
 
 const LintRuleInfo& GetLintRuleInfo(LintRule rule) { return kRules[static_cast<size_t>(rule)]; }
 
-std::span<const LintRuleInfo, kLintRules> AllLintRules() { return kRules; }
+std::span<const LintRuleInfo, kLintRuleCount> AllLintRules() { return kRules; }
 
-std::optional<LintRule> LintRuleByName(Bytes name) {
+std::optional<LintRule> FindLintRule(Bytes name) {
   const auto found = std::ranges::find_if(kRules, [&](const auto& info) { return EqualsIgnoreCase(name, info.name); });
   if (found == kRules.end()) return std::nullopt;
   return static_cast<LintRule>(found - kRules.begin());

@@ -30,7 +30,7 @@ enum class LintRule : uint8_t {
   kWatchWithoutExec,
   kSelectInCluster,
 };
-inline constexpr size_t kLintRules = 16;  // number of rules
+inline constexpr size_t kLintRuleCount = 16;  // number of rules
 
 struct LintRuleInfo {  // texts about a rule
   Bytes name;          // for example "cross-slot"
@@ -45,21 +45,21 @@ struct LintRuleInfo {  // texts about a rule
 };
 
 const LintRuleInfo& GetLintRuleInfo(LintRule rule);  // texts about the rule
-std::span<const LintRuleInfo, kLintRules> AllLintRules();
+std::span<const LintRuleInfo, kLintRuleCount> AllLintRules();
 // Finds a rule by its name, in any case. Returns nullopt if there is none.
-std::optional<LintRule> LintRuleByName(Bytes name);
+std::optional<LintRule> FindLintRule(Bytes name);
 
-inline constexpr int kAnyPart = 999;  // stands for omitted parts of a version in a limit: 7.2 includes 7.2.9
+inline constexpr int kAnyVersionPart = 999;  // stands for omitted parts of a version in a limit: 7.2 includes 7.2.9
 // Returns the version limit of a rule as text, without omitted parts, for example "7.2".
 std::string VersionLimitText(const Version& version);
 
-struct LintLimits {                          // the values of the rules that take one
-  uint64_t calls_in_sequence = 20;           // chatty: requests that could have been sent together
-  uint64_t value_bytes = uint64_t{1} << 20;  // big-value: maximum size of an argument
-  uint64_t percent_of_accesses = 50;         // hot-key: maximum share of one key
-  std::string timed_keys = "*";              // no-ttl: pattern of keys that must have a deadline
-  Version deprecated_in = {7, 2, kAnyPart};  // deprecated: the version whose deprecations count
-  Version newest = {7, 2, kAnyPart};         // newer: the latest version whose commands may be used
+struct LintLimits {                                 // the values of the rules that take one
+  uint64_t calls_in_sequence = 20;                  // chatty: requests that could have been sent together
+  uint64_t value_bytes = uint64_t{1} << 20;         // big-value: maximum size of an argument
+  uint64_t percent_of_accesses = 50;                // hot-key: maximum share of one key
+  std::string timed_keys = "*";                     // no-ttl: pattern of keys that must have a deadline
+  Version deprecated_in = {7, 2, kAnyVersionPart};  // deprecated: the version whose deprecations count
+  Version newest = {7, 2, kAnyVersionPart};         // newer: the latest version whose commands may be used
 };
 
 // Returns false if the value is not valid for the rule. Requires: the rule takes a value.

@@ -54,7 +54,7 @@ void AddKey(KeySet& keys, const KeyView& key) {
 }
 
 std::string ExplainLockWithoutTtl(const KeyName& key) {
-  return ShownWord(key.key) +
+  return QuotedForRemark(key.key) +
          " is set without a deadline. If its client ends before it deletes the key, nobody else gets it";
 }
 
@@ -77,9 +77,9 @@ bool LockCheck::Holder::Knows(const KeyView& key) const {
 void LockCheck::CheckBeforeCall(const LintRequest& request, LintRemarks& remarks) {
   if (request.place == Place::kQueued) return;
   NoteScript(request);
-  JudgeTaking(request, remarks);
-  JudgeDeletion(request, remarks);
-  JudgeWork(request, remarks);
+  CheckLockWithoutTtl(request, remarks);
+  CheckForeignUnlock(request, remarks);
+  CheckExpiredLockWork(request, remarks);
 }
 
 // Notes which keys the running script has read. A script that reads a value before it deletes the key has compared it,
@@ -90,7 +90,7 @@ void LockCheck::NoteScript(const LintRequest& request) {
   for (const KeyRef& key : request.keys) AddKey(read_by_script_, request.View(key));
 }
 
-void LockCheck::JudgeTaking(const LintRequest& request, LintRemarks& remarks) {
+void LockCheck::CheckLockWithoutTtl(const LintRequest& request, LintRemarks& remarks) {
   taking_.reset();
   const auto taking = TakingOf(request);
   if (!taking) return;
@@ -115,7 +115,7 @@ bool LockCheck::HasCompared(const LintRequest& request, const KeyView& key) cons
   return watched != watches_.end() && has(watched->second);
 }
 
-void LockCheck::JudgeDeletion(const LintRequest& request, LintRemarks& remarks) {
+void LockCheck::CheckForeignUnlock(const LintRequest& request, LintRemarks& remarks) {
   if (locks_.empty() || !Deletes(request)) return;
   for (const KeyRef& ref : request.keys) {
     const KeyView key = request.View(ref);
@@ -126,14 +126,14 @@ void LockCheck::JudgeDeletion(const LintRequest& request, LintRemarks& remarks) 
     const bool was_holder = std::ranges::any_of(
         found->second.former, [&](const Holder& former) { return former.client->id == request.client.id; });
     remarks.push_back({.rule = LintRule::kForeignUnlock,
-                       .why = ShownWord(key.key) + " is the lock of " + Shown(holder) +
+                       .why = QuotedForRemark(key.key) + " is the lock of " + Shown(holder) +
                               ", and is deleted by another client" + (was_holder ? ", whose own time was over" : "") +
                               ", without a comparison at that moment",
                        .key = std::string(key.key)});
   }
 }
 
-void LockCheck::JudgeWork(const LintRequest& request, LintRemarks& remarks) {
+void LockCheck::CheckExpiredLockWork(const LintRequest& request, LintRemarks& remarks) {
   const auto mine = locks_of_.find(request.client.id);
   if (mine == locks_of_.end()) return;
   std::vector<Lock*> locks;
@@ -158,7 +158,7 @@ void LockCheck::NoteWork(const LintRequest& request, const KeyView& key, Work wo
   if (!is_shared) return AddKey(me->written, key);
   const std::string now = lock.holder ? Shown(lock.holder->client) + " has it now" : "another client has had it since";
   remarks.push_back({.rule = LintRule::kExpiredLockWork,
-                     .why = ShownWord(key.key) + " is written under a lock that is over: " + now,
+                     .why = QuotedForRemark(key.key) + " is written under a lock that is over: " + now,
                      .key = std::string(key.key)});
 }
 
@@ -168,7 +168,7 @@ void LockCheck::NoteUse(const KeyView& key, Work work, Lock& lock, LintRemarks& 
     if (!former.written.contains(key)) continue;
     remarks.push_back({.rule = LintRule::kExpiredLockWork,
                        .why = "its lock was over, and " + Shown(lock.holder->client) + " had it, when it wrote " +
-                              ShownWord(key.key) + ", which that client uses now",
+                              QuotedForRemark(key.key) + ", which that client uses now",
                        .key = std::string(key.key),
                        .client = former.client});
   }
@@ -207,7 +207,7 @@ void LockCheck::Take(const LintRequest& request, const KeyName& key) {
   lock.holder = Holder{.client = request.owner};
   ClearIfFull(locks_of_, kMaxClients);
   KeySet& mine = locks_of_[id];
-  DropDone(mine, id);
+  DropFinishedLocks(mine, id);
   AddKey(mine, key);
 }
 
@@ -228,7 +228,7 @@ void LockCheck::MakeRoom() {
   locks_of_.clear();
 }
 
-void LockCheck::DropDone(KeySet& locks, uint64_t client) {
+void LockCheck::DropFinishedLocks(KeySet& locks, uint64_t client) {
   if (locks.size() < kMaxHolderKeys) return;
   std::erase_if(locks, [&](const KeyName& key) {
     const auto found = locks_.find(key);

@@ -19,8 +19,8 @@ class LockCheck final : public LintCheck {  // the rules lock-without-ttl, forei
  public:
   explicit LockCheck(const Parts& parts) : parts_(parts) {}
 
-  void CheckBeforeCall(const LintRequest& request, LintRemarks& remarks) override;  // before the request runs
-  void CheckAfterSuccess(const LintRequest& request, LintRemarks& remarks) override;   // after it has succeeded
+  void CheckBeforeCall(const LintRequest& request, LintRemarks& remarks) override;    // before the request runs
+  void CheckAfterSuccess(const LintRequest& request, LintRemarks& remarks) override;  // after it has succeeded
   void NoteFailedRequest(const Session& client) override { NoteEndOfWatch(client); }
   void OnKeyEvent(const KeyView& key, const KeyEvent& event) override;  // ends the lock if its key is gone
   void Forget(const KeyView& key) override;                             // discards the knowledge about this key
@@ -45,17 +45,17 @@ class LockCheck final : public LintCheck {  // the rules lock-without-ttl, forei
     bool only_adds;  // the command only adds to the value, as INCR and SADD do
   };
 
-  void NoteScript(const LintRequest& request);                           // notes which keys the running script has read
-  void JudgeTaking(const LintRequest& request, LintRemarks& remarks);    // the rule lock-without-ttl
-  void JudgeDeletion(const LintRequest& request, LintRemarks& remarks);  // the rule foreign-unlock
-  void JudgeWork(const LintRequest& request, LintRemarks& remarks);      // the rule expired-lock-work
+  void NoteScript(const LintRequest& request);  // notes which keys the running script has read
+  void CheckLockWithoutTtl(const LintRequest& request, LintRemarks& remarks);   // the rule lock-without-ttl
+  void CheckForeignUnlock(const LintRequest& request, LintRemarks& remarks);    // the rule foreign-unlock
+  void CheckExpiredLockWork(const LintRequest& request, LintRemarks& remarks);  // the rule expired-lock-work
   void NoteWork(const LintRequest& request, const KeyView& key, Work work, Lock& lock, LintRemarks& remarks);
   void NoteUse(const KeyView& key, Work work, Lock& lock, LintRemarks& remarks);  // by the client that holds the lock
   bool HasCompared(const LintRequest& request,
                    const KeyView& key) const;  // the client has checked that it is the holder
   void Take(const LintRequest& request, const KeyName& key);
-  void MakeRoom();                                          // removes finished locks if there are very many
-  void DropDone(KeySet& locks, uint64_t client);            // removes the finished locks of a client if it has many
+  void MakeRoom();                                              // removes finished locks if there are very many
+  void DropFinishedLocks(KeySet& locks, uint64_t client);       // removes the finished locks of a client if it has many
   bool IsFinished(const KeyName& key, const Lock& lock) const;  // it has expired, and no other client has taken it
   // Ends a lock whose key was deleted or overwritten.
   void End(Locks::iterator lock);

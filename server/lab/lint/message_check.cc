@@ -51,19 +51,19 @@ std::optional<Claim> ClaimOf(const LintRequest& request) {
 
 void MessageCheck::CheckBeforeCall(const LintRequest& request, LintRemarks& remarks) {
   if (request.place == Place::kQueued) return;
-  if (request.Is("publish") || request.Is("spublish")) return JudgePublish(request, remarks);
+  if (request.Is("publish") || request.Is("spublish")) return CheckPublish(request, remarks);
   const bool pops = std::ranges::any_of(kPops, [&](Bytes name) { return request.Is(name); });
   // A script and a transaction can store the element that they pop.
   if (!pops || request.place != Place::kSent || request.keys.IsEmpty()) return;
   const std::string key(request.words[request.keys[0].index]);
   remarks.push_back({.rule = LintRule::kLostMessage,
-                     .why = "what is popped from " + ShownWord(key) +
+                     .why = "what is popped from " + QuotedForRemark(key) +
                             " is nowhere else: if the client ends before it is done, it is lost",
                      .key = key});
 }
 
 // Remarks on a message without a subscriber. Does nothing in a cluster, because other nodes may have subscribers.
-void MessageCheck::JudgePublish(const LintRequest& request, LintRemarks& remarks) const {
+void MessageCheck::CheckPublish(const LintRequest& request, LintRemarks& remarks) const {
   if (parts_.env.settings.cluster_enabled) return;
   const Bytes channel = request.words[1];
   const bool is_sharded = request.Is("spublish");
@@ -72,13 +72,13 @@ void MessageCheck::JudgePublish(const LintRequest& request, LintRemarks& remarks
   const auto patterns = is_sharded ? std::vector<Bytes>() : parts_.pubsub.NamesMatching(PubSubKind::kPattern, nullptr);
   if (std::ranges::any_of(patterns, [&](Bytes pattern) { return Glob(pattern).Matches(channel); })) return;
   remarks.push_back({.rule = LintRule::kLostMessage,
-                     .why = "nobody has subscribed to " + ShownWord(channel) + ": the message is lost",
+                     .why = "nobody has subscribed to " + QuotedForRemark(channel) + ": the message is lost",
                      .key = std::string(channel)});
 }
 
 void MessageCheck::CheckAfterSuccess(const LintRequest& request, LintRemarks& /*remarks*/) {
   const auto claim = ClaimOf(request);
-  if (!claim || std::max(claim->group.size(), claim->consumer.size()) > LintRequest::kLongestKey) return;
+  if (!claim || std::max(claim->group.size(), claim->consumer.size()) > LintRequest::kMaxKeyBytes) return;
   ClearIfFull(readers_, kMostConsumers);
   for (const KeyRef& key : request.keys) {
     readers_[{request.Key(key), std::string(claim->group), std::string(claim->consumer)}] = request.owner;
@@ -103,9 +103,9 @@ void MessageCheck::ReportGoneClients(LintRemarks& remarks) {
     if (pending != 0) {
       remarks.push_back(
           {.rule = LintRule::kLostMessage,
-           .why = StrCat(Shown(client), " has left ", pending, " entries of ", ShownWord(consumer.stream.key),
-                         " behind that consumer ", ShownWord(consumer.name), " of group ", ShownWord(consumer.group),
-                         " has not acknowledged"),
+           .why = StrCat(Shown(client), " has left ", pending, " entries of ", QuotedForRemark(consumer.stream.key),
+                         " behind that consumer ", QuotedForRemark(consumer.name), " of group ",
+                         QuotedForRemark(consumer.group), " has not acknowledged"),
            .key = consumer.stream.key,
            .client = client});
     }

@@ -12,8 +12,8 @@ class MessageCheck final : public LintCheck {  // the rule lost-message
  public:
   explicit MessageCheck(const Parts& parts) : parts_(parts) {}
 
-  void CheckBeforeCall(const LintRequest& request, LintRemarks& remarks) override;  // before the request runs
-  void CheckAfterSuccess(const LintRequest& request, LintRemarks& remarks) override;   // after it has succeeded
+  void CheckBeforeCall(const LintRequest& request, LintRemarks& remarks) override;    // before the request runs
+  void CheckAfterSuccess(const LintRequest& request, LintRemarks& remarks) override;  // after it has succeeded
   void ReportGoneClients(LintRemarks& remarks) override;  // adds remarks about clients that have disconnected
 
  private:
@@ -24,7 +24,7 @@ class MessageCheck final : public LintCheck {  // the rule lost-message
     auto operator<=>(const Consumer&) const = default;  // NOLINT(modernize-use-nullptr): generated
   };
 
-  void JudgePublish(const LintRequest& request, LintRemarks& remarks) const;  // PUBLISH without subscribers
+  void CheckPublish(const LintRequest& request, LintRemarks& remarks) const;  // PUBLISH without subscribers
   uint64_t PendingOf(const Consumer& consumer) const;                         // entries that it has not acknowledged
 
   const Parts parts_;

@@ -31,17 +31,17 @@ constexpr std::array<Bytes, 3> kAll = {"keys", "flushall", "flushdb"};
 }  // namespace
 
 void ShapeCheck::CheckBeforeCall(const LintRequest& request, LintRemarks& remarks) {
-  if (request.place == Place::kSent || request.place == Place::kQueued) JudgeSequence(request, remarks);
+  if (request.place == Place::kSent || request.place == Place::kQueued) CheckChatty(request, remarks);
   if (request.place == Place::kQueued) return;
-  JudgeCost(request, remarks);
-  JudgeValues(request, remarks);
-  JudgeHeat(request, remarks);
+  CheckSlowShape(request, remarks);
+  CheckBigValue(request, remarks);
+  CheckHotKey(request, remarks);
 }
 
 size_t ShapeCheck::ElementsAt(const LintRequest& request, const KeyRef& key) const {
   const Entry* const entry = FindUnexpired(parts_, request.Key(key));
   if (entry == nullptr) return 0;
-  const CollectionPlace place{ValueSlot(entry), parts_.data.limits, parts_.env.clock.WallMs()};
+  const CollectionContext place{ValueSlot(entry), parts_.data.limits, parts_.env.clock.WallMs()};
   switch (entry->Type()) {
     case ValueType::kList:
       return List(place).Size();
@@ -56,7 +56,7 @@ size_t ShapeCheck::ElementsAt(const LintRequest& request, const KeyRef& key) con
   }
 }
 
-void ShapeCheck::JudgeCost(const LintRequest& request, LintRemarks& remarks) const {
+void ShapeCheck::CheckSlowShape(const LintRequest& request, LintRemarks& remarks) const {
   if (request.IsOneOf(kAll) && !request.HasOption(1, "ASYNC")) {
     remarks.push_back(
         {.rule = LintRule::kSlowShape,
@@ -70,7 +70,7 @@ void ShapeCheck::JudgeCost(const LintRequest& request, LintRemarks& remarks) con
     const size_t elements = ElementsAt(request, key);
     if (elements <= kManyElements) continue;
     remarks.push_back({.rule = LintRule::kSlowShape,
-                       .why = StrCat(ShownWord(request.words[key.index]), " has ", elements,
+                       .why = StrCat(QuotedForRemark(request.words[key.index]), " has ", elements,
                                      " elements, and nobody else is served while ", ToUpper(request.command.full_name),
                                      " goes through them"),
                        .key = std::string(request.words[key.index])});
@@ -78,7 +78,7 @@ void ShapeCheck::JudgeCost(const LintRequest& request, LintRemarks& remarks) con
   }
 }
 
-void ShapeCheck::JudgeValues(const LintRequest& request, LintRemarks& remarks) const {
+void ShapeCheck::CheckBigValue(const LintRequest& request, LintRemarks& remarks) const {
   const uint64_t most = parts_.limits.value_bytes;
   const auto big = std::ranges::find_if(request.words, [most](Bytes word) { return word.size() > most; });
   if (big == request.words.end()) return;
@@ -90,7 +90,7 @@ void ShapeCheck::JudgeValues(const LintRequest& request, LintRemarks& remarks) c
 
 // Remarks on sequences of requests of one shape. A client that waits for each reply could have sent the requests of one
 // shape together.
-void ShapeCheck::JudgeSequence(const LintRequest& request, LintRemarks& remarks) {
+void ShapeCheck::CheckChatty(const LintRequest& request, LintRemarks& remarks) {
   const bool is_other_talk = request.keys.IsEmpty() || request.command.Is(kBlocking);
   ClearIfFull(sequences_, kMaxClients);
   Sequence& sequence = sequences_[request.client.id];
@@ -107,7 +107,7 @@ void ShapeCheck::JudgeSequence(const LintRequest& request, LintRemarks& remarks)
                      .key = std::string(request.words[request.keys[0].index])});
 }
 
-void ShapeCheck::JudgeHeat(const LintRequest& request, LintRemarks& remarks) {
+void ShapeCheck::CheckHotKey(const LintRequest& request, LintRemarks& remarks) {
   for (const KeyRef& ref : request.keys) {
     KeyName key = request.Key(ref);
     ++accesses_[std::move(key)];
@@ -116,7 +116,7 @@ void ShapeCheck::JudgeHeat(const LintRequest& request, LintRemarks& remarks) {
     if (hottest->second * 100 > parts_.limits.percent_of_accesses * window_) {
       remarks.push_back({.rule = LintRule::kHotKey,
                          .why = StrCat(hottest->second, " of the last ", window_, " accesses were to ",
-                                       ShownWord(hottest->first.key)),
+                                       QuotedForRemark(hottest->first.key)),
                          .key = hottest->first.key});
     }
     accesses_.clear();

@@ -11,8 +11,8 @@ class ShapeCheck final : public LintCheck {  // the rules slow-shape, big-value,
  public:
   explicit ShapeCheck(const Parts& parts) : parts_(parts) {}
 
-  void CheckBeforeCall(const LintRequest& request, LintRemarks& remarks) override;  // before the request runs
-  void CheckAfterSuccess(const LintRequest& request, LintRemarks& remarks) override;   // after it has succeeded
+  void CheckBeforeCall(const LintRequest& request, LintRemarks& remarks) override;    // before the request runs
+  void CheckAfterSuccess(const LintRequest& request, LintRemarks& remarks) override;  // after it has succeeded
 
  private:
   // The client waited for each reply before the next request.
@@ -23,11 +23,11 @@ class ShapeCheck final : public LintCheck {  // the rules slow-shape, big-value,
     uint64_t length = 0;  // number of requests
   };
 
-  void JudgeCost(const LintRequest& request, LintRemarks& remarks) const;    // the rule slow-shape
-  void JudgeValues(const LintRequest& request, LintRemarks& remarks) const;  // the rule big-value
-  void JudgeSequence(const LintRequest& request, LintRemarks& remarks);      // the rule chatty
-  void JudgeHeat(const LintRequest& request, LintRemarks& remarks);          // the rule hot-key
-  size_t ElementsAt(const LintRequest& request, const KeyRef& key) const;    // number of elements of the value
+  void CheckSlowShape(const LintRequest& request, LintRemarks& remarks) const;  // the rule slow-shape
+  void CheckBigValue(const LintRequest& request, LintRemarks& remarks) const;   // the rule big-value
+  void CheckChatty(const LintRequest& request, LintRemarks& remarks);           // the rule chatty
+  void CheckHotKey(const LintRequest& request, LintRemarks& remarks);           // the rule hot-key
+  size_t ElementsAt(const LintRequest& request, const KeyRef& key) const;       // number of elements of the value
 
   const Parts parts_;
   std::unordered_map<uint64_t, Sequence> sequences_;  // by client ID

@@ -19,21 +19,21 @@ void SlotCheck::CheckBeforeCall(const LintRequest& request, LintRemarks& remarks
     declared_.clear();
     for (const KeyRef& key : request.keys) declared_.emplace(request.words[key.index]);
   }
-  if (request.place == Place::kInScript) JudgeDeclared(request, remarks);
+  if (request.place == Place::kInScript) CheckUndeclaredKeys(request, remarks);
   for (const KeyRef& key : request.keys) CheckCrossSlot(request.words[key.index], remarks);
   const bool executes = request.command.Spec().transaction == TransactionRole::kExecutes;
-  if (executes && request.place == Place::kSent) JudgeTransaction(request, remarks);
+  if (executes && request.place == Place::kSent) CheckTransactionSlots(request, remarks);
   if (request.Is("select") && request.words[1] != "0") {
-    remarks.push_back(
-        {.rule = LintRule::kSelectInCluster, .why = "SELECT " + ShownWord(request.words[1]) + " fails in a cluster"});
+    remarks.push_back({.rule = LintRule::kSelectInCluster,
+                       .why = "SELECT " + QuotedForRemark(request.words[1]) + " fails in a cluster"});
   }
 }
 
 // Checks the queued commands before EXEC runs the first of them.
-void SlotCheck::JudgeTransaction(const LintRequest& request, LintRemarks& remarks) {
+void SlotCheck::CheckTransactionSlots(const LintRequest& request, LintRemarks& remarks) {
   if (!request.client.InTransaction()) return;
   request.client.transaction->ForEach([&](const Command& command, std::span<const Bytes> words) {
-    for (const KeyRef& key : NamedKeys(command.Spec(), words)) CheckCrossSlot(words[key.index], remarks);
+    for (const KeyRef& key : KeysForAclCheck(command.Spec(), words)) CheckCrossSlot(words[key.index], remarks);
   });
 }
 
@@ -43,17 +43,17 @@ void SlotCheck::CheckCrossSlot(Bytes key, LintRemarks& remarks) {
   slots_.is_told = true;
   remarks.push_back(
       {.rule = LintRule::kCrossSlot,
-       .why = StrCat(ShownWord(*slots_.first), " is in slot ", KeySlot(*slots_.first), ", ", ShownWord(key),
+       .why = StrCat(QuotedForRemark(*slots_.first), " is in slot ", KeySlot(*slots_.first), ", ", QuotedForRemark(key),
                      " in slot ", KeySlot(key), ": a cluster refuses to use both at once"),
        .key = std::string(key)});
 }
 
-void SlotCheck::JudgeDeclared(const LintRequest& request, LintRemarks& remarks) {
+void SlotCheck::CheckUndeclaredKeys(const LintRequest& request, LintRemarks& remarks) {
   for (const KeyRef& key : request.keys) {
     const Bytes name = request.words[key.index];
     if (declared_.contains(name)) continue;
     remarks.push_back({.rule = LintRule::kUndeclaredKey,
-                       .why = "a script uses " + ShownWord(name) +
+                       .why = "a script uses " + QuotedForRemark(name) +
                               ", which is not in its KEYS: a cluster cannot tell which node has to run it",
                        .key = std::string(name)});
   }

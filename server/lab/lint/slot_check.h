@@ -19,9 +19,9 @@ class SlotCheck final : public LintCheck {  // the rules cross-slot, undeclared-
     bool is_told = false;              // a remark was made for this request
   };
 
-  void JudgeTransaction(const LintRequest& request, LintRemarks& remarks);  // cross-slot, for queued commands
-  void CheckCrossSlot(Bytes key, LintRemarks& remarks);                              // the rule cross-slot, for one more key
-  void JudgeDeclared(const LintRequest& request, LintRemarks& remarks);     // the rule undeclared-key
+  void CheckTransactionSlots(const LintRequest& request, LintRemarks& remarks);  // cross-slot, for queued commands
+  void CheckCrossSlot(Bytes key, LintRemarks& remarks);                        // the rule cross-slot, for one more key
+  void CheckUndeclaredKeys(const LintRequest& request, LintRemarks& remarks);  // the rule undeclared-key
 
   Slots slots_;                                  // of the running request
   std::set<std::string, std::less<>> declared_;  // keys that the running script has declared

@@ -89,15 +89,16 @@ void UpdateCheck::CheckBeforeCall(const LintRequest& request, LintRemarks& remar
   for (const KeyRef& key : request.keys) CheckLostUpdate(request, request.View(key), written, remarks);
 }
 
-void UpdateCheck::CheckLostUpdate(const LintRequest& request, const KeyView& key, const Extent& written, LintRemarks& remarks) {
+void UpdateCheck::CheckLostUpdate(const LintRequest& request, const KeyView& key, const Extent& written,
+                                  LintRemarks& remarks) {
   for (const Read& read : reads_[request.client.id]) {
     const bool is_old = request.number - read.number > kMostBetween;
     if (is_old || read.writer == nullptr || read.key.db != key.db || read.key.key != key.key) continue;
     if (!written.Meets(read.overwritten) || LosesNothing(request, key, read)) continue;
-    remarks.push_back(
-        {.rule = LintRule::kLostUpdate,
-         .why = Shown(read.writer) + " has written " + ShownWord(key.key) + " since it was read; what it wrote is lost",
-         .key = std::string(key.key)});
+    remarks.push_back({.rule = LintRule::kLostUpdate,
+                       .why = Shown(read.writer) + " has written " + QuotedForRemark(key.key) +
+                              " since it was read; what it wrote is lost",
+                       .key = std::string(key.key)});
     return;
   }
 }
@@ -148,8 +149,10 @@ void UpdateCheck::NoteRead(const LintRequest& request, const KeyView& key, const
     return read.key.db == key.db && read.key.key == key.key && read.extent.Meets(extent);
   });
   if (reads.size() >= kMostReads) DropOldest(id, reads);
-  reads.push_back(
-      {.key = KeyName(key), .extent = extent, .number = request.number, .was_absent = FindUnexpired(parts_, key) == nullptr});
+  reads.push_back({.key = KeyName(key),
+                   .extent = extent,
+                   .number = request.number,
+                   .was_absent = FindUnexpired(parts_, key) == nullptr});
   readers_[reads.back().key].insert(id);
 }
 

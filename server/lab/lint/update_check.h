@@ -19,22 +19,22 @@ class UpdateCheck final : public LintCheck {  // the rule lost-update
  public:
   explicit UpdateCheck(const Parts& parts) : parts_(parts) {}
 
-  void CheckBeforeCall(const LintRequest& request, LintRemarks& remarks) override;  // before the request runs
-  void CheckAfterSuccess(const LintRequest& request, LintRemarks& remarks) override;   // after it has succeeded
-  void OnKeyEvent(const KeyView& key, const KeyEvent& event) override;     // notes a changed key
-  void Forget(const KeyView& key) override;                                // discards the knowledge about this key
-  void ForgetAll(int db) override;                                         // discards the knowledge about this database
+  void CheckBeforeCall(const LintRequest& request, LintRemarks& remarks) override;    // before the request runs
+  void CheckAfterSuccess(const LintRequest& request, LintRemarks& remarks) override;  // after it has succeeded
+  void OnKeyEvent(const KeyView& key, const KeyEvent& event) override;                // notes a changed key
+  void Forget(const KeyView& key) override;  // discards the knowledge about this key
+  void ForgetAll(int db) override;           // discards the knowledge about this database
 
  private:
-  struct Extent {                               // part of a value: fields of a hash, or the whole value
-    static constexpr size_t kMostFields = 128;  // in a remembered Extent
+  struct Extent {                              // part of a value: fields of a hash, or the whole value
+    static constexpr size_t kMaxFields = 128;  // in a remembered Extent
 
     bool is_all = false;                // the whole value
     std::vector<uint64_t> fields = {};  // sorted hash codes of the fields; empty if is_all
 
-    bool Meets(const Extent& other) const;                       // they overlap
-    bool IsLong() const { return fields.size() > kMostFields; }  // it is too long to be remembered
-    Extent SharedWith(const Extent& other) const;                // the intersection. Requires: Meets(other)
+    bool Meets(const Extent& other) const;                      // they overlap
+    bool IsLong() const { return fields.size() > kMaxFields; }  // it is too long to be remembered
+    Extent SharedWith(const Extent& other) const;               // the intersection. Requires: Meets(other)
     void Add(const Extent& other);
   };
   struct Read {

@@ -28,9 +28,9 @@ class AskedReplies {  // the requests of one connection that await a reply
   void Confirm(const ReplyTree& message);  // a message, which may confirm the first request that awaits confirmations
   bool IsMessage(const ReplyTree& reply) const;  // a message or a confirmation of a subscription, not a reply
 
-  uint64_t count() const { return count_; }          // requests so far
-  bool IsForeign() const { return is_foreign_; }     // another protocol follows: PSYNC or MONITOR
-  bool HasOwnTime() const { return has_own_time_; }  // the client has moved a clock with TEST, or entered a world
+  uint64_t count() const { return count_; }            // requests so far
+  bool IsIncomparable() const { return is_foreign_; }  // another protocol follows: PSYNC or MONITOR
+  bool HasOwnTime() const { return has_own_time_; }    // the client has moved a clock with TEST, or entered a world
 
  private:
   enum class Answers : uint8_t { kOn, kOff, kSkipNext };  // CLIENT REPLY

@@ -113,7 +113,7 @@ Result<std::optional<RecordedEvent>, std::string> RecordingReader::ReadEvent() {
 
 }  // namespace
 
-std::string RecordingHead(const RecordingStart& start) {
+std::string RecordingHeader(const RecordingStart& start) {
   std::string head(kMark);
   head.append(" ").append(kVersion).append(" ").append(std::to_string(start.began_us));
   if (start.seed) head.append(" ").append(std::to_string(*start.seed));
@@ -121,7 +121,7 @@ std::string RecordingHead(const RecordingStart& start) {
   return head + "\n";
 }
 
-void AppendEventHead(std::string& out, int64_t at_us, uint64_t connection, RecordedEvent::Kind kind, size_t bytes) {
+void AppendEventHeader(std::string& out, int64_t at_us, uint64_t connection, RecordedEvent::Kind kind, size_t bytes) {
   out += std::to_string(at_us);
   out += ' ';
   out += std::to_string(connection);

@@ -48,9 +48,9 @@ struct Recording {  // the bytes that all connections of a server received and s
   std::vector<RecordedEvent> events;  // oldest first
 };
 
-std::string RecordingHead(const RecordingStart& start);  // the first line of the file
+std::string RecordingHeader(const RecordingStart& start);  // the first line of the file
 // Appends the line before the bytes of an event, or the whole line of an event without bytes.
-void AppendEventHead(std::string& out, int64_t at_us, uint64_t connection, RecordedEvent::Kind kind, size_t bytes);
+void AppendEventHeader(std::string& out, int64_t at_us, uint64_t connection, RecordedEvent::Kind kind, size_t bytes);
 // Ends the bytes of an event.
 inline constexpr char kEventEnd = '\n';
 

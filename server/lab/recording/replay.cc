@@ -29,7 +29,7 @@ std::string Shortened(std::string text) {
 
 std::string Shown(const std::optional<ReplyTree>& reply) { return reply ? Shortened(reply->Readable()) : "no reply"; }
 
-std::string Shown(const std::vector<std::string>& words) { return Shortened(LineText(words)); }
+std::string Shown(const std::vector<std::string>& words) { return Shortened(JoinQuoted(words)); }
 
 }  // namespace
 
@@ -41,7 +41,7 @@ Replay::Replay(Parts parts, Recording recording, Options options)
       judge_(parts_.commands, options_.ignored),
       began_ms_(parts_.pace.NowMs()),
       waiting_since_ms_(began_ms_) {
-  if (time_ == Time::kServersClock) ReachClock();
+  if (time_ == Time::kServersClock) ConnectClock();
 }
 
 // Returns true if a client of the recording moves the clock. It would find another time if the replay also moved the
@@ -76,24 +76,24 @@ std::optional<int64_t> Replay::Continue() {
 
 // --- Waiting.
 
-bool Replay::IsOwed() const {
-  return std::ranges::any_of(peers_, [](const auto& one) { return one.second->IsOwed(); });
+bool Replay::HasPendingReplies() const {
+  return std::ranges::any_of(peers_, [](const auto& one) { return one.second->HasPendingReplies(); });
 }
 
 bool Replay::IsReady(const RecordedEvent& event) {
   if (event.kind == Kind::kOut) return true;
-  if (FindUnreachable()) return false;
-  if (IsOwed()) {
+  if (FailIfUnreachable()) return false;
+  if (HasPendingReplies()) {
     const int64_t recorded_ms = (event.at_us - performed_at_us_) / kUsPerMs;
     if (clock_ != nullptr && WaitedMs() >= kMayWaitForClockMs && !MoveClock(event.at_us)) return false;
     if (WaitedMs() < kPatienceMs + (clock_ == nullptr ? recorded_ms : 0)) return false;
     GiveUpWaiting();
     return false;
   }
-  return IsTime(event);
+  return ReachTimeOf(event);
 }
 
-bool Replay::FindUnreachable() {
+bool Replay::FailIfUnreachable() {
   for (const auto& [number, peer] : peers_) {
     if (peer->IsRefused()) outcome_.failure = "the server cannot be reached: " + peer->end_reason();
   }
@@ -103,7 +103,7 @@ bool Replay::FindUnreachable() {
 // Stops waiting for connections that do not reply.
 void Replay::GiveUpWaiting() {
   for (auto& [number, peer] : peers_) {
-    if (!peer->IsOwed()) continue;
+    if (!peer->HasPendingReplies()) continue;
     parts_.say(StrCat("connection ", number, ": the server owes replies, and is not waited for any longer"));
     ++outcome_.different;
     peer->HangUp();
@@ -111,7 +111,7 @@ void Replay::GiveUpWaiting() {
   waiting_since_ms_ = parts_.pace.NowMs();
 }
 
-bool Replay::IsTime(const RecordedEvent& event) {
+bool Replay::ReachTimeOf(const RecordedEvent& event) {
   switch (time_) {
     case Time::kNone:
       return true;
@@ -127,30 +127,30 @@ bool Replay::IsTime(const RecordedEvent& event) {
 bool Replay::MoveClock(int64_t at_us) {
   if (clock_->IsRefused()) outcome_.failure = "the server cannot be reached: " + clock_->end_reason();
   if (WaitedMs() > kClockPatienceMs) outcome_.failure = "the server's clock does not move";
-  if (clock_->HasEnded() && outcome_.failure.empty()) ReachClock();  // for example after CLIENT KILL in the recording
+  if (clock_->HasEnded() && outcome_.failure.empty()) ConnectClock();  // for example after CLIENT KILL in the recording
   while (const auto pair = clock_->Next(ReplayPeer::Moment::kEnd)) {
     const bool is_busy = pair->replayed && pair->replayed->text.starts_with("BUSY ");  // because a client runs a script
     if (pair->replayed && pair->replayed->IsError() && !is_busy) {
       outcome_.failure = "the server's clock cannot be moved: " + pair->replayed->Readable() + ". Try --speed 1";
     }
-    --clock_owes_;
+    --pending_clock_replies_;
     clock_ms_ = clock_to_ms_;
   }
-  if (!clock_->IsOpen() || clock_owes_ != 0 || !outcome_.failure.empty()) return false;
+  if (!clock_->IsOpen() || pending_clock_replies_ != 0 || !outcome_.failure.empty()) return false;
   const int64_t to_ms = (recording_.start.began_us + at_us) / kUsPerMs;
   if (to_ms <= clock_ms_) return true;
   std::string request;
   AppendRequest(request, {"TEST", "CLOCK", clock_ms_ == 0 ? "FREEZE" : "SET", std::to_string(to_ms)});
   clock_->Send(request);
-  ++clock_owes_;
+  ++pending_clock_replies_;
   clock_to_ms_ = to_ms;
   return false;
 }
 
-void Replay::ReachClock() {
+void Replay::ConnectClock() {
   clock_ = std::make_unique<ReplayPeer>(0, parts_.on_move);
   clock_->Dial(parts_.network, options_.target);
-  clock_owes_ = 0;
+  pending_clock_replies_ = 0;
 }
 
 // --- Events.
@@ -183,7 +183,7 @@ void Replay::Perform(const RecordedEvent& event) {
       break;
     case Kind::kClose:
       peer->ExpectEnd();
-      if (peer->HasEnded()) Retire(event.connection);
+      if (peer->HasEnded()) CompareAndRemove(event.connection);
       break;
   }
 }
@@ -196,15 +196,15 @@ void Replay::ReportEarlyEnd(const ReplayPeer& peer) {
 }
 
 void Replay::Finish() {
-  while (!peers_.empty()) Retire(peers_.begin()->first);
+  while (!peers_.empty()) CompareAndRemove(peers_.begin()->first);
 }
 
-void Replay::Retire(uint64_t connection) {
+void Replay::CompareAndRemove(uint64_t connection) {
   const auto found = peers_.find(connection);
   ReplayPeer& peer = *found->second;
   Compare(peer, ReplayPeer::Moment::kEnd);
   outcome_.requests += peer.requests();
-  if (peer.IsForeign()) ++outcome_.foreign;
+  if (peer.IsIncomparable()) ++outcome_.foreign;
   peers_.erase(found);
 }
 
@@ -216,7 +216,7 @@ void Replay::CompareAll() {
     Compare(*peer, ReplayPeer::Moment::kUnderWay);
     if (peer->IsOver()) ended.push_back(number);
   }
-  for (const uint64_t connection : ended) Retire(connection);
+  for (const uint64_t connection : ended) CompareAndRemove(connection);
 }
 
 void Replay::Compare(ReplayPeer& peer, ReplayPeer::Moment moment) {
@@ -240,12 +240,12 @@ void Replay::Judge(const ReplayPeer& peer, const ReplayPeer::Pair& pair) {
       break;
     case Verdict::kDiffers:
       ++outcome_.different;
-      TellDifference(peer, pair);
+      ReportDifference(peer, pair);
       break;
   }
 }
 
-void Replay::TellDifference(const ReplayPeer& peer, const ReplayPeer::Pair& pair) {
+void Replay::ReportDifference(const ReplayPeer& peer, const ReplayPeer::Pair& pair) {
   const std::string what = pair.request ? Shown(pair.request->words) : "a message";
   parts_.say(StrCat("connection ", peer.number(), ": ", what, "\n  recorded: ", Shown(pair.recorded),
                     "\n  replayed: ", Shown(pair.replayed)));

@@ -63,20 +63,20 @@ class Replay {  // sends the requests of a recording to another server, and comp
 
   bool HasOwnTime() const;                   // clients of the recording move clocks themselves
   bool IsReady(const RecordedEvent& event);  // all replies recorded before the event have arrived and its time has come
-  bool IsOwed() const;                       // replies that were recorded have not arrived yet
-  bool FindUnreachable();  // ends the replay if the server cannot be reached. Returns whether it has failed
-  void GiveUpWaiting();    // closes the connections that do not reply
-  bool IsTime(const RecordedEvent& event);  // may move the server's clock. False until the time has come
+  bool HasPendingReplies() const;            // replies that were recorded have not arrived yet
+  bool FailIfUnreachable();  // ends the replay if the server cannot be reached. Returns whether it has failed
+  void GiveUpWaiting();      // closes the connections that do not reply
+  bool ReachTimeOf(const RecordedEvent& event);  // may move the server's clock. False until the time has come
   bool MoveClock(int64_t at_us);  // moves the server's clock to this recorded time. Returns false until it is there
-  void ReachClock();              // connects clock_
-  void Perform(const RecordedEvent& event);  // connects, sends, expects a reply or closes
-  void ReportEarlyEnd(const ReplayPeer& peer);      // reports a connection that the server ended too early
-  void Finish();                             // counts and removes all connections
-  void Retire(uint64_t connection);          // compares the last replies, counts and removes the connection
-  void CompareAll();                         // compares the replies that have arrived
+  void ConnectClock();            // connects clock_
+  void Perform(const RecordedEvent& event);     // connects, sends, expects a reply or closes
+  void ReportEarlyEnd(const ReplayPeer& peer);  // reports a connection that the server ended too early
+  void Finish();                                // counts and removes all connections
+  void CompareAndRemove(uint64_t connection);   // compares the last replies, counts and removes the connection
+  void CompareAll();                            // compares the replies that have arrived
   void Compare(ReplayPeer& peer, ReplayPeer::Moment moment);         // compares its replies that have arrived
   void Judge(const ReplayPeer& peer, const ReplayPeer::Pair& pair);  // counts and reports the difference of two replies
-  void TellDifference(const ReplayPeer& peer, const ReplayPeer::Pair& pair);    // shows both replies to the user
+  void ReportDifference(const ReplayPeer& peer, const ReplayPeer::Pair& pair);  // shows both replies to the user
   int64_t WaitedMs() const { return parts_.pace.NowMs() - waiting_since_ms_; }  // since the last event
 
   const Parts parts_;
@@ -88,7 +88,7 @@ class Replay {  // sends the requests of a recording to another server, and comp
   size_t next_ = 0;                                        // index of the next event
   std::map<uint64_t, std::unique_ptr<ReplayPeer>> peers_;  // by number of the connection
   std::unique_ptr<ReplayPeer> clock_;                      // connection for TEST CLOCK; null if unused
-  int clock_owes_ = 0;                                     // replies that clock_ still awaits
+  int pending_clock_replies_ = 0;                          // replies that clock_ still awaits
   int64_t clock_ms_ = 0;                                   // Unix time of the server; 0 before its first reply
   int64_t clock_to_ms_ = 0;                                // Unix time of the latest TEST CLOCK request
   int64_t waiting_since_ms_;                               // Pace time of the last event

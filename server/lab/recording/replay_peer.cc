@@ -12,7 +12,7 @@ std::optional<ReplyTree> ReplayPeer::Answers::Next() {
 
 // Finds the requests of the recorded replies immediately, because the order of messages and replies is lost later.
 void ReplayPeer::Expect(Bytes bytes) {
-  if (asked_.IsForeign()) return;
+  if (asked_.IsIncomparable()) return;
   recorded_.Feed(bytes);
   while (auto reply = recorded_.Next()) {
     if (asked_.IsMessage(*reply)) {
@@ -30,10 +30,10 @@ void ReplayPeer::HangUp() {
   has_ended_ = true;
 }
 
-bool ReplayPeer::IsOwed() const {
+bool ReplayPeer::HasPendingReplies() const {
   if (has_ended_) return false;
   if (!IsOpen() || expects_end_) return true;
-  return !IsForeign() && replayed_.count < recorded_.count;
+  return !IsIncomparable() && replayed_.count < recorded_.count;
 }
 
 std::optional<ReplyTree> ReplayPeer::TakeFirst(std::deque<ReplyTree>& queue) {
@@ -67,7 +67,7 @@ void ReplayPeer::OnConnected() {
 }
 
 void ReplayPeer::OnReceived(Bytes bytes) {
-  if (!asked_.IsForeign()) replayed_.Feed(bytes);
+  if (!asked_.IsIncomparable()) replayed_.Feed(bytes);
   while (auto reply = replayed_.Next()) {
     (asked_.IsMessage(*reply) ? replayed_.messages : replayed_.replies).push_back(std::move(*reply));
   }

@@ -38,9 +38,9 @@ class ReplayPeer final : public Link::User {  // repeats one connection of a rec
   bool IsRefused() const { return has_ended_ && !was_open_ && !end_reason_.empty(); }  // it could not be opened
   bool IsOver() const { return expects_end_ && has_ended_; }     // has ended here and in the recording
   const std::string& end_reason() const { return end_reason_; }  // why it ended; empty if this side closed it
-  bool IsOwed() const;  // not open yet, or some replies of the recording have not arrived
+  bool HasPendingReplies() const;  // not open yet, or some replies of the recording have not arrived
   // Returns true if the parsers cannot continue, so that the replies are no longer compared.
-  bool IsForeign() const { return asked_.IsForeign() || recorded_.HasFailed() || replayed_.HasFailed(); }
+  bool IsIncomparable() const { return asked_.IsIncomparable() || recorded_.HasFailed() || replayed_.HasFailed(); }
 
   uint64_t number() const { return number_; }           // of the connection in the recording
   uint64_t requests() const { return asked_.count(); }  // that it has sent

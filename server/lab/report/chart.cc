@@ -177,7 +177,7 @@ size_t ChartMaker::EndOf(const HeldLock& lock) const {
   if (lock.end == HeldLock::End::kHeld) return 2 * chart_.rows.size();
   const auto expired = row_of_expired_.find(lock.expired_key);
   if (expired != row_of_expired_.end()) return 2 * expired->second + 1;
-  return lock.ender == nullptr ? Above(lock.ended.next_seq) : Within(lock.ended.next_seq);
+  return lock.ended_by == nullptr ? Above(lock.ended.next_seq) : Within(lock.ended.next_seq);
 }
 
 // Returns the leftmost lane that is free at the start of the lock.
@@ -186,10 +186,10 @@ size_t ChartMaker::FreeLane(std::vector<size_t>& lanes, const Chart::Lock& lock)
   const auto lane = static_cast<size_t>(free - lanes.begin());
   if (free != lanes.end()) {
     *free = lock.to;
-  } else if (lanes.size() < Chart::kMostLanes) {
+  } else if (lanes.size() < Chart::kMaxLanes) {
     lanes.push_back(lock.to);
   }
-  return std::min(lane, Chart::kMostLanes - 1);
+  return std::min(lane, Chart::kMaxLanes - 1);
 }
 
 void ChartMaker::AddLocks() {
@@ -197,7 +197,7 @@ void ChartMaker::AddLocks() {
     if (!IsShown(lock)) continue;
     Chart::Lock shown;
     shown.column = column_of_.at(lock.holder->id);
-    shown.from = Within(lock.taken_by);
+    shown.from = Within(lock.created_by_entry);
     shown.to = std::max(EndOf(lock), shown.from);
     shown.lock = &lock;
     chart_.locks.push_back(shown);

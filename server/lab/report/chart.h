@@ -23,7 +23,7 @@ struct ChartSpan {    // a vertical range. Row n has the height 2n at its upper 
 struct Chart {                                   // the journal as a sequence chart, for TEST REPORT
   struct Column {                                // a client
     std::shared_ptr<const RequestOwner> client;  // latest known name
-    size_t lanes = 0;                            // most locks that it holds together, at most kMostLanes
+    size_t lanes = 0;                            // most locks that it holds together, at most kMaxLanes
   };
   struct Row {                  // a request or an expired key; time runs downwards
     int64_t at_us = 0;          // since `begin_us`
@@ -41,7 +41,7 @@ struct Chart {                                   // the journal as a sequence ch
     const RequestEntry* entry = nullptr;  // in the journal
   };
 
-  static constexpr size_t kMostLanes = 6;  // the last lane also shows all further locks of a client
+  static constexpr size_t kMaxLanes = 6;  // the last lane also shows all further locks of a client
 
   int64_t begin_us = 0;         // Unix time of the first row
   std::vector<Column> columns;  // the clients

@@ -18,8 +18,8 @@ std::string Counted(uint64_t count, const std::string& what, const std::string& 
 }
 
 std::string EndedBy(const HeldLock& lock, const std::string& what) {
-  if (lock.ender == nullptr) return what;
-  return what + " by " + ClientText(*lock.ender);
+  if (lock.ended_by == nullptr) return what;
+  return what + " by " + ClientText(*lock.ended_by);
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ class TextWriter {
       size_t from = 0;
       size_t to = 0;
     };
-    std::array<Bar, Chart::kMostLanes> bars{};
+    std::array<Bar, Chart::kMaxLanes> bars{};
     size_t waits_to = 0;
   };
 

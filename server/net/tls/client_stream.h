@@ -31,7 +31,7 @@ class ClientStream {  // the blocking connection of the client tool, plain or wi
   // Returns the number of received bytes.
   ssize_t Receive(std::span<char> target);  // 0 or less: the connection has ended
   bool HasEnded() const;                    // the peer has closed the connection, and nothing is left to receive
-  int SocketNumber() const { return socket_.Get(); }  // the file descriptor
+  int FileDescriptor() const { return socket_.Get(); }  // the file descriptor
 
  private:
   Descriptor socket_;

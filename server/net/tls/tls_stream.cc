@@ -133,7 +133,7 @@ Transfer TlsStream::Handshake() {
   if (result <= 0) return Outcome(result, receiving_);
   in_handshake_ = false;
   receiving_ = Waits::kForInput;
-  has_received_ = SSL_has_pending(connection_.get()) != 0;
+  has_buffered_input_ = SSL_has_pending(connection_.get()) != 0;
   // After the handshake, a peer that closes the socket without close_notify only stops sending. Truncation does no
   // harm, because requests carry their length, and a peer that closed one direction still receives replies.
   SSL_set_options(connection_.get(), SSL_OP_IGNORE_UNEXPECTED_EOF);
@@ -145,7 +145,7 @@ Transfer TlsStream::Receive(std::span<char> target) {
   if (broken_) return {Transfer::State::kFailed};
   ERR_clear_error();
   wire_->budget = kBytesPerCall;
-  has_received_ = false;
+  has_buffered_input_ = false;
   receiving_ = Waits::kForInput;
   size_t filled = 0;
   do {
@@ -155,12 +155,12 @@ Transfer TlsStream::Receive(std::span<char> target) {
       const Transfer outcome = Outcome(result, receiving_);
       if (filled == 0) return outcome;
       // The next call reports the end or the error again.
-      has_received_ = outcome.state != Transfer::State::kLater;
+      has_buffered_input_ = outcome.state != Transfer::State::kLater;
       return {Transfer::State::kMoved, filled};
     }
     filled += received;
   } while (filled < target.size() && SSL_has_pending(connection_.get()) != 0);
-  has_received_ = filled == target.size() && SSL_has_pending(connection_.get()) != 0;
+  has_buffered_input_ = filled == target.size() && SSL_has_pending(connection_.get()) != 0;
   return {Transfer::State::kMoved, filled};
 }
 
@@ -168,7 +168,7 @@ Transfer TlsStream::Receive(std::span<char> target) {
 Transfer TlsStream::Send(const ReplyBuffer& output, size_t max_bytes) {
   Bytes front;
   output.VisitFront(1, [&](Bytes piece) { front = piece; });
-  if (output.Segments() == 1 || front.size() >= kRecordBytes) return Send(front.substr(0, max_bytes));
+  if (output.SegmentCount() == 1 || front.size() >= kRecordBytes) return Send(front.substr(0, max_bytes));
   std::array<char, kRecordBytes> record;  // NOLINT: filled below
   size_t size = 0;
   output.VisitFront(kPiecesPerRecord,
@@ -199,7 +199,7 @@ SocketPoller::Interest TlsStream::PossibleTransfers(SocketPoller::Interest ready
           .write = sending_ == Waits::kForInput ? ready.read : ready.write};
 }
 
-void TlsStream::SayGoodbye() {
+void TlsStream::SendCloseNotify() {
   if (in_handshake_ || broken_) return;
   ERR_clear_error();
   SSL_shutdown(connection_.get());  // sends what the socket takes; does not wait for an answer

@@ -32,11 +32,11 @@ class TlsStream {  // one end of a TLS connection on a non-blocking socket
   // Sends at most `max_bytes` bytes from the front.
   Transfer Send(const ReplyBuffer& output, size_t max_bytes);
   Transfer Send(Bytes bytes);
-  bool HasReceived() const { return has_received_; }                  // the socket need not be readable
-  SocketPoller::Interest EventsToAwait(SocketPoller::Interest wanted) const;  // the socket events to wait for
+  bool HasBufferedInput() const { return has_buffered_input_; }                  // the socket need not be readable
+  SocketPoller::Interest EventsToAwait(SocketPoller::Interest wanted) const;     // the socket events to wait for
   SocketPoller::Interest PossibleTransfers(SocketPoller::Interest ready) const;  // that these socket events allow
   std::string ErrorText() const { return error_; }
-  void SayGoodbye();  // sends close_notify
+  void SendCloseNotify();  // sends close_notify
 
   struct Wire;
 
@@ -51,7 +51,7 @@ class TlsStream {  // one end of a TLS connection on a non-blocking socket
   Waits receiving_ = Waits::kForInput;  // what the last receive waits for
   Waits sending_ = Waits::kForRoom;     // what the last send waits for
   bool in_handshake_ = true;            // the handshake has not ended
-  bool has_received_ = false;           // received bytes are buffered here
+  bool has_buffered_input_ = false;     // received bytes are buffered here
   bool broken_ = false;                 // after a fatal error, so that close_notify must not be sent
 };
 

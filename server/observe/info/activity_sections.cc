@@ -90,7 +90,7 @@ void AddKeys(InfoText& text, const Services& services) {
   text.Add("expired_keys", stats.expired_keys)
       .Add("expired_subkeys", stats.expired_fields)
       .AddRatio("expired_stale_perc", 100 * stats.expired_stale_share)
-      .Add("expired_time_cap_reached_count", stats.expire_cycles_cut)
+      .Add("expired_time_cap_reached_count", stats.expire_cycles_out_of_time)
       .Add("expire_cycle_cpu_milliseconds", stats.expire_cycle_us / 1000)
       .Add("evicted_keys", stats.evicted_keys)
       .Add("evicted_clients", services.env.stats.evicted_clients)
@@ -102,7 +102,7 @@ void AddKeys(InfoText& text, const Services& services) {
 }
 
 void AddChild(InfoText& text, const Services& services) {
-  const ChildProcesses::Figures child = services.storage.child_processes.Survey();
+  const ChildProcesses::Figures child = services.storage.child_processes.CurrentFigures();
   const auto done = static_cast<double>(child.progress.keys_done);
   text.Add("current_cow_peak", child.progress.cow_peak_bytes)
       .Add("current_cow_size", child.progress.cow_bytes)
@@ -113,10 +113,11 @@ void AddChild(InfoText& text, const Services& services) {
 }
 
 void AddSnapshots(InfoText& text, const Services& services) {
-  const Snapshots::Figures figures = services.storage.snapshots.Survey();
+  const Snapshots::Figures figures = services.storage.snapshots.CurrentFigures();
   text.Add("rdb_changes_since_last_save", services.data.dataset.stats.dirty)
-      .Add("rdb_bgsave_in_progress",
-           services.storage.snapshots.IsRunning() || services.storage.child_processes.Does(ChildWork::kTransfer) ? 1 : 0)
+      .Add(
+          "rdb_bgsave_in_progress",
+          services.storage.snapshots.IsRunning() || services.storage.child_processes.Does(ChildWork::kTransfer) ? 1 : 0)
       .Add("rdb_last_save_time", figures.last_save_s)
       .Add("rdb_last_bgsave_status", figures.last_outcome == Snapshots::Outcome::kDone ? "ok" : "err")
       .Add("rdb_last_bgsave_time_sec", figures.last_duration_s)
@@ -128,10 +129,10 @@ void AddSnapshots(InfoText& text, const Services& services) {
 }
 
 void AddLoading(InfoText& text, const Services& services) {
-  const Loading::Figures figures = services.storage.loading.Survey();
+  const Loading::Figures figures = services.storage.loading.CurrentFigures();
   text.Add("loading_start_time", figures.start_s)
       .Add("loading_total_bytes", figures.total_bytes)
-      .Add("loading_rdb_used_mem", figures.memory_then_bytes)
+      .Add("loading_rdb_used_mem", figures.rdb_used_mem_bytes)
       .Add("loading_loaded_bytes", figures.loaded_bytes)
       .AddRatio("loading_loaded_perc", figures.loaded_percent)
       .Add("loading_eta_seconds", figures.eta_s);
@@ -145,8 +146,8 @@ void AddLoop(InfoText& text, const ServerStats& stats) {
                  "io_threaded_total_prefetch_entries"})
       .Add("client_query_buffer_limit_disconnections", stats.query_limit_disconnections)
       .Add("client_output_buffer_limit_disconnections", stats.output_limit_disconnections)
-      .Add("reply_buffer_shrinks", stats.reply_room_shrinks)
-      .Add("reply_buffer_expands", stats.reply_room_grows)
+      .Add("reply_buffer_shrinks", stats.reply_buffer_shrinks)
+      .Add("reply_buffer_expands", stats.reply_buffer_expands)
       .Add("eventloop_cycles", stats.turns)
       .Add("eventloop_duration_sum", stats.turn_us)
       .Add("eventloop_duration_cmd_sum", stats.command_us)
@@ -185,9 +186,9 @@ std::string ClientsSection(const Services& services) {
       .Add("client_recent_max_output_buffer", services.env.stats.client_output.Most(now_s))
       .Add("blocked_clients", CountBlocked(services.clients.registry))
       .Add("tracking_clients", services.clients.tracking.ClientCount())
-      .Add("clients_in_timeout_table", services.clients.blocked.CountWithDeadline())
+      .Add("clients_in_timeout_table", services.clients.blocked.ClientsWithTimeoutCount())
       .Add("total_blocking_keys", services.clients.blocked.Keys())
-      .Add("total_blocking_keys_on_nokey", services.clients.blocked.KeysWithLoss());
+      .Add("total_blocking_keys_on_nokey", services.clients.blocked.DeletionWatchedKeyCount());
   if (services.env.dialect.traits.counts_watching_clients) AddWatching(text, services.clients.registry);
   AddPause(text, services);
   return text.Take();
@@ -288,7 +289,7 @@ std::string DebugSection(const Services& services) {
   text.Add("eventloop_duration_aof_sum", stats.journal_us)
       .Add("eventloop_duration_cron_sum", stats.timer_us)
       .Add("eventloop_duration_max", stats.longest_turn_us)
-      .Add("eventloop_cmd_per_cycle_max", stats.most_commands_in_turn);
+      .Add("eventloop_cmd_per_cycle_max", stats.max_commands_in_turn);
   return text.Take();
 }
 

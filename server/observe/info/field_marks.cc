@@ -90,13 +90,13 @@ static_assert(std::ranges::is_sorted(kFieldMarks, {}, &FieldMark::name));
 bool Has(const Dialect& dialect, Bytes field) {
   const auto* const mark = std::ranges::lower_bound(kFieldMarks, field, {}, &FieldMark::name);
   if (mark == std::end(kFieldMarks) || mark->name != field) return true;
-  if (mark->shown == Shown::kIfEmulated && !dialect.Emulates()) return false;
-  return dialect.Has(mark->since) && !dialect.HasLost(mark->until);
+  if (mark->shown == Shown::kIfEmulated && !dialect.EmulatesVersion()) return false;
+  return dialect.Has(mark->since) && !dialect.HasRemoved(mark->until);
 }
 
 }  // namespace
 
-std::string OnlyFieldsOf(const Dialect& dialect, std::string section) {
+std::string FilterInfoFields(const Dialect& dialect, std::string section) {
   std::string kept;
   for (size_t at = 0; at < section.size();) {
     const size_t end = std::min(section.find('\n', at), section.size() - 1) + 1;

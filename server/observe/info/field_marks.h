@@ -7,6 +7,6 @@
 
 namespace respite {
 
-std::string OnlyFieldsOf(const Dialect& dialect, std::string section);  // omits fields that the version lacks
+std::string FilterInfoFields(const Dialect& dialect, std::string section);  // omits fields that the version lacks
 
 }  // namespace respite

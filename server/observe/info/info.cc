@@ -63,11 +63,12 @@ std::string InfoReport(const Services& services, std::span<const Bytes> names) {
   std::string report;
   for (const Section& section : kSections) {
     if (section.teller != teller && section.teller != Teller::kBoth) continue;
-    if (!section.since.IsEmpty() && !(services.env.dialect.Emulates() && services.env.dialect.Has(section.since)))
+    if (!section.since.IsEmpty() &&
+        !(services.env.dialect.EmulatesVersion() && services.env.dialect.Has(section.since)))
       continue;
     if (std::ranges::none_of(names, [&](Bytes name) { return Asks(name, section); })) continue;
     if (!report.empty()) report += "\r\n";
-    report += OnlyFieldsOf(services.env.dialect, section.text(services));
+    report += FilterInfoFields(services.env.dialect, section.text(services));
   }
   return report;
 }

@@ -28,11 +28,11 @@ int64_t Difference(size_t a, size_t b) { return static_cast<int64_t>(a) - static
 
 void AddTotals(InfoText& text, const MemoryReport& memory, size_t peak_bytes, size_t resident_bytes) {
   text.Add("used_memory", memory.used_bytes)
-      .AddHuman("used_memory_human", memory.used_bytes)
+      .AddHumanBytes("used_memory_human", memory.used_bytes)
       .Add("used_memory_rss", resident_bytes)
-      .AddHuman("used_memory_rss_human", resident_bytes)
+      .AddHumanBytes("used_memory_rss_human", resident_bytes)
       .Add("used_memory_peak", peak_bytes)
-      .AddHuman("used_memory_peak_human", peak_bytes)
+      .AddHumanBytes("used_memory_peak_human", peak_bytes)
       .AddPercent("used_memory_peak_perc", 100 * Ratio(memory.used_bytes, peak_bytes))
       .Add("used_memory_overhead", memory.overhead_bytes)
       .Add("used_memory_startup", memory.startup_bytes)
@@ -43,17 +43,17 @@ void AddTotals(InfoText& text, const MemoryReport& memory, size_t peak_bytes, si
 void AddScripts(InfoText& text, const MemoryReport& memory, const Services& services) {
   text.Add("used_memory_lua", memory.script_engine_bytes)
       .Add("used_memory_vm_eval", memory.script_engine_bytes)
-      .AddHuman("used_memory_lua_human", memory.script_engine_bytes)
+      .AddHumanBytes("used_memory_lua_human", memory.script_engine_bytes)
       .Add("used_memory_scripts_eval", memory.script_bytes)
       .Add("number_of_cached_scripts", services.execution.script_cache.Size())
       .Add("number_of_functions", services.execution.function_libraries.FunctionCount())
       .Add("number_of_libraries", services.execution.function_libraries.All().size())
       .Add("used_memory_vm_functions", memory.function_engine_bytes)
       .Add("used_memory_vm_total", memory.EngineBytes())
-      .AddHuman("used_memory_vm_total_human", memory.EngineBytes())
+      .AddHumanBytes("used_memory_vm_total_human", memory.EngineBytes())
       .Add("used_memory_functions", memory.function_bytes)
       .Add("used_memory_scripts", memory.AllScriptBytes())
-      .AddHuman("used_memory_scripts_human", memory.AllScriptBytes());
+      .AddHumanBytes("used_memory_scripts_human", memory.AllScriptBytes());
 }
 
 void AddFragmentation(InfoText& text, const AllocatorStats& allocator, size_t used_bytes, size_t resident_bytes) {
@@ -69,7 +69,7 @@ void AddFragmentation(InfoText& text, const AllocatorStats& allocator, size_t us
 
 // Redis: if the allocator has no statistics, uses those of the process.
 AllocatorStats AllocatorOrProcess(size_t used_bytes, size_t resident_bytes) {
-  AllocatorStats allocator = ReadAllocator();
+  AllocatorStats allocator = ReadAllocatorStats();
   if (allocator.active != 0) return allocator;
   return {.allocated = used_bytes, .active = resident_bytes, .resident = resident_bytes, .retained = 0, .muzzy = 0};
 }
@@ -85,7 +85,7 @@ size_t ClusterLinkBytes(const Services& services) {
 
 std::string MemorySection(const Services& services) {
   const Settings& settings = services.env.settings;
-  const MemoryReport memory = ReportMemory(services);
+  const MemoryReport memory = MeasureMemory(services);
   const size_t resident_bytes = ResidentBytes();
   const AllocatorStats allocator = AllocatorOrProcess(memory.used_bytes, resident_bytes);
   size_t& peak_bytes = services.env.stats.peak_memory_bytes;
@@ -98,10 +98,10 @@ std::string MemorySection(const Services& services) {
       .Add("allocator_resident", allocator.resident)
       .Add("allocator_muzzy", allocator.muzzy)
       .Add("total_system_memory", SystemMemory())
-      .AddHuman("total_system_memory_human", SystemMemory());
+      .AddHumanBytes("total_system_memory_human", SystemMemory());
   AddScripts(text, memory, services);
   text.Add("maxmemory", settings.maxmemory)
-      .AddHuman("maxmemory_human", settings.maxmemory)
+      .AddHumanBytes("maxmemory_human", settings.maxmemory)
       .Add("maxmemory_policy", ValueText(*FindDirective("maxmemory-policy"), settings));
   AddFragmentation(text, allocator, memory.used_bytes, resident_bytes);
   text.Add("mem_not_counted_for_evict", services.data.eviction.UncountedBytes())
@@ -116,7 +116,7 @@ std::string MemorySection(const Services& services) {
       .Add("mem_overhead_db_hashtable_rehashing", 0)
       .Add("active_defrag_running", 0)
       .Add("lazyfree_pending_objects", services.data.lazy_free_thread.PendingObjects())
-      .Add("lazyfreed_objects", services.data.lazy_free_thread.Freed());
+      .Add("lazyfreed_objects", services.data.lazy_free_thread.FreedObjects());
   return text.Take();
 }
 

@@ -97,10 +97,10 @@ std::string ReplicationSection(const Services& services) {
       .Add("master_replid2", history.former_id)
       .Add("master_repl_offset", history.offset)
       .Add("second_repl_offset", history.former_end)
-      .Add("repl_backlog_active", stream.IsKept() ? 1 : 0)
+      .Add("repl_backlog_active", stream.HasBacklog() ? 1 : 0)
       .Add("repl_backlog_size", services.env.settings.repl_backlog_size)
-      .Add("repl_backlog_first_byte_offset", stream.IsKept() ? backlog.Begin() + 1 : 0)
-      .Add("repl_backlog_histlen", stream.IsKept() ? backlog.RawBytes() : 0);
+      .Add("repl_backlog_first_byte_offset", stream.HasBacklog() ? backlog.Begin() + 1 : 0)
+      .Add("repl_backlog_histlen", stream.HasBacklog() ? backlog.RawBytes() : 0);
   return text.Take();
 }
 

@@ -51,7 +51,7 @@ class InfoText {  // builds the text of one section
   }
   InfoText& AddRatio(Bytes name, double value) { return Add(name, FixedText(value, 2)); }          // two decimals
   InfoText& AddPercent(Bytes name, double value) { return Add(name, FixedText(value, 2) + "%"); }  // "12.34%"
-  InfoText& AddHuman(Bytes name, uint64_t bytes) { return Add(name, HumanBytes(bytes)); }          // "1.50M"
+  InfoText& AddHumanBytes(Bytes name, uint64_t bytes) { return Add(name, HumanBytes(bytes)); }     // "1.50M"
   InfoText& AddZeros(std::initializer_list<Bytes> names) {  // fields of unsupported features
     for (Bytes name : names) Add(name, "0");
     return *this;

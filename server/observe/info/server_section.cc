@@ -92,7 +92,7 @@ std::string ServerSection(const Services& services) {
       .Add("redis_git_sha1", "00000000")
       .Add("redis_git_dirty", 0)
       .Add("redis_build_id", BuildId())
-      .Add(NamedTraits(settings).mode_field, ModeName(services))
+      .Add(TraitsWithProductNames(settings).mode_field, ModeName(services))
       .Add("os", OperatingSystem())
       .Add("arch_bits", 8 * sizeof(void*))
       .Add("monotonic_clock", "POSIX clock_gettime")

@@ -86,11 +86,11 @@ std::string KeyspaceSection(const Services& services) {
   InfoText text("Keyspace");
   for (int index = 0; index < services.data.dataset.keyspace.Count(); ++index) {
     const Database& database = services.data.dataset.keyspace[index];
-    const size_t keys = services.data.dataset.keyspace.VisibleSize(index);
+    const size_t keys = services.data.dataset.keyspace.VisibleKeyCount(index);
     if (keys == 0) continue;
     // Uses the format of Redis 7.4 if hashes have fields with deadlines, else the format of 7.2.
-    const size_t with_timed_fields = database.TimedFields().Size();
-    text.Add(StrCat("db", index), StrCat("keys=", keys, ",expires=", database.TimedSize(),
+    const size_t with_timed_fields = database.HashesWithFieldDeadlines().Size();
+    text.Add(StrCat("db", index), StrCat("keys=", keys, ",expires=", database.CountKeysWithDeadline(),
                                          ",avg_ttl=", services.data.expiry.AverageTtlMs(index),
                                          with_timed_fields == 0 ? "" : StrCat(",subexpiry=", with_timed_fields)));
   }

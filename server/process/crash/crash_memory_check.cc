@@ -152,7 +152,7 @@ uint64_t CountBadWordsInPlace(std::span<volatile uint64_t> words) {
   return bad;
 }
 
-void TestMemoryOfCrash(const SignalLog& log) {
+void TestMemoryAfterCrash(const SignalLog& log) {
   log.Write("\n------ FAST MEMORY TEST ------\n");
   StopOtherThreads();
   regions.count = 0;

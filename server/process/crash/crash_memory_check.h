@@ -16,6 +16,6 @@ namespace respite {
 inline constexpr size_t kPageWords = 512;
 uint64_t CountBadWordsInPlace(std::span<volatile uint64_t> words);  // at most kPageWords; restores them
 
-void TestMemoryOfCrash(const SignalLog& log);  // the process must be about to end
+void TestMemoryAfterCrash(const SignalLog& log);  // the process must be about to end
 
 }  // namespace respite

@@ -48,7 +48,7 @@ struct KnownServer {
   std::atomic<const Services*> server = nullptr;
   std::atomic<pid_t> thread = 0;
 };
-std::array<KnownServer, NodeLayout::kMostNodes> known_servers;
+std::array<KnownServer, NodeLayout::kMaxNodes> known_servers;
 constinit std::mutex members_mutex;
 const Services* crashing_services = nullptr;  // of the report that is being written; may be null
 
@@ -197,7 +197,7 @@ void WriteCause(const SignalLog& log, int signal, const siginfo_t& info, const u
     log.Write("\n");
     log.Prefix();
     log.Write("Crashed running the instruction at: ");
-    log.Hexadecimal(InstructionOf(context));
+    log.Hexadecimal(InstructionAddress(context));
   } else {
     log.Write("Raised by the process itself");
   }
@@ -262,9 +262,9 @@ void WriteReport(int signal, const siginfo_t& info, const ucontext_t& context) {
   if (crashing_services != nullptr)
     Guarded(log, [&] { WriteClient(log, crashing_services->clients.current_execution); });
   if (crashing_services != nullptr) Guarded(log, [&] { WriteState(log, *crashing_services); });
-  Guarded(log, [&] { WriteCode(log, context); });
+  Guarded(log, [&] { WriteMachineCode(log, context); });
   const bool tests_memory = crashing_services != nullptr && crashing_services->env.settings.crash_memcheck_enabled;
-  if (tests_memory) Guarded(log, [&] { TestMemoryOfCrash(log); });
+  if (tests_memory) Guarded(log, [&] { TestMemoryAfterCrash(log); });
   log.Write("\nrespite_version:");
   log.Write(kRespiteVersion);
   log.Write("\n\n=== REDIS BUG REPORT END. ===\n\n");
@@ -327,9 +327,9 @@ bool IsEmpty() {
 
 }  // namespace
 
-void JoinCrashReport(const Services& server) {
+void AddToCrashReport(const Services& server) {
   [[maybe_unused]] static thread_local const CrashStack stack;
-  LeaveCrashReport(server);
+  RemoveFromCrashReport(server);
   const std::lock_guard lock(members_mutex);
   if (IsEmpty()) InstallHandlers();
   const auto free =
@@ -339,7 +339,7 @@ void JoinCrashReport(const Services& server) {
   free->server = &server;
 }
 
-void LeaveCrashReport(const Services& server) {
+void RemoveFromCrashReport(const Services& server) {
   const std::lock_guard lock(members_mutex);
   const auto found =
       std::ranges::find_if(known_servers, [&](const KnownServer& member) { return member.server == &server; });

@@ -24,10 +24,10 @@ struct Services;
 
 // Includes the state of this server in reports of crashes of this thread. Installs the handlers at the first call. Must
 // be called on the thread of the server's loop, which may have several servers. `server` must exist until
-// LeaveCrashReport.
-void JoinCrashReport(const Services& server);
+// RemoveFromCrashReport.
+void AddToCrashReport(const Services& server);
 // Removes a server from the crash report. The last call restores the default actions of the signals. Does nothing for a
 // server that has not joined.
-void LeaveCrashReport(const Services& server);
+void RemoveFromCrashReport(const Services& server);
 
 }  // namespace respite

@@ -87,7 +87,7 @@ uint64_t StackPointer(const ucontext_t&) { return 0; }
 
 }  // namespace
 
-uint64_t InstructionOf(const ucontext_t& context) {
+uint64_t InstructionAddress(const ucontext_t& context) {
 #if defined(__x86_64__)
   return ValueOf(context, REG_RIP);
 #elif defined(__aarch64__)
@@ -113,9 +113,9 @@ void WriteStackTrace(const SignalLog& log, const ucontext_t& context) {
   Frames frames;
   _Unwind_Backtrace(AddFrame, &frames);
   const auto all = std::span(frames.addresses).first(static_cast<size_t>(frames.count));
-  auto first = std::find(all.begin(), all.end(), InstructionOf(context));
+  auto first = std::find(all.begin(), all.end(), InstructionAddress(context));
   if (first == all.end()) {  // the stack is damaged: print the program counter alone
-    WriteFrame(log, InstructionOf(context));
+    WriteFrame(log, InstructionAddress(context));
     first = all.begin();
   }
   for (; first != all.end(); ++first) WriteFrame(log, *first);
@@ -148,9 +148,9 @@ void WriteStackTop(const SignalLog& log, const ucontext_t& context) {
   }
 }
 
-void WriteCode(const SignalLog& log, const ucontext_t& context) {
+void WriteMachineCode(const SignalLog& log, const ucontext_t& context) {
   log.Write("\n------ CODE AROUND THE INSTRUCTION ------\n");
-  const uint64_t instruction = InstructionOf(context);
+  const uint64_t instruction = InstructionAddress(context);
   if (instruction < kCodeBefore) return;
   log.Hexadecimal(instruction - kCodeBefore);
   log.Write(": ");

@@ -19,9 +19,9 @@ void WriteStackTrace(const SignalLog& log, const ucontext_t& context);
 
 // Writes registers, the top of the stack, and the machine code around the instruction.
 void WriteRegisters(const SignalLog& log, const ucontext_t& context);
-void WriteStackTop(const SignalLog& log, const ucontext_t& context);  // the words at the stack pointer
-void WriteCode(const SignalLog& log, const ucontext_t& context);      // machine code around the instruction
+void WriteStackTop(const SignalLog& log, const ucontext_t& context);     // the words at the stack pointer
+void WriteMachineCode(const SignalLog& log, const ucontext_t& context);  // machine code around the instruction
 
-uint64_t InstructionOf(const ucontext_t& context);  // address of the interrupted instruction
+uint64_t InstructionAddress(const ucontext_t& context);  // address of the interrupted instruction
 
 }  // namespace respite

@@ -16,11 +16,11 @@ namespace {
 constexpr size_t kSentinelIdLength = 40;
 constexpr char kService[] = "mymaster";
 
-std::string HostIn(const std::string& announce) { return AnnouncedPlace::Parse(announce).value().host; }
+std::string HostIn(const std::string& announce) { return AnnouncedHost::Parse(announce).value().host; }
 
 }  // namespace
 
-void RouteWithin(const std::string& announce, const std::vector<HostedServer>& hosted_servers) {
+void RouteToRealAddresses(const std::string& announce, const std::vector<HostedServer>& hosted_servers) {
   LocalNodeRoutes routes(HostIn(announce));
   for (const HostedServer& hosted : hosted_servers) {
     const Settings& settings = hosted.node->settings();
@@ -45,12 +45,12 @@ GroupStart::GroupStart(const Config& config, const NodePlan& plan, std::vector<H
                                      : SystemSeed()),
       ids_(config.settings().seed ? IdSource(random_.Next()) : IdSource()) {}
 
-void GroupStart::ShareEmptyHistories() {
+void GroupStart::ShareReplidsOfEmptyNodes() {
   std::vector<std::string> histories;
   for (int i = 0; i < plan_.layout().Count(); ++i) {
     const auto primary = plan_.layout().PrimaryOf(i);
     histories.push_back(primary ? histories[static_cast<size_t>(*primary)] : ids_.Hex(History::kIdLength));
-    hosted_[static_cast<size_t>(i)].node->SetEmptyHistory(histories.back());
+    hosted_[static_cast<size_t>(i)].node->SetReplidIfEmpty(histories.back());
   }
 }
 
@@ -70,18 +70,19 @@ std::optional<std::string> GroupStart::FormCluster() {
   for (size_t i = 0; i < hosted_.size(); ++i) {
     hosted_[i].node->SetClusterStart({start.value().texts[i], belief});
   }
-  if (start.value().is_new) ShareEmptyHistories();
+  if (start.value().is_new) ShareReplidsOfEmptyNodes();
   return std::nullopt;
 }
 
 // --- Servers with Sentinels
 
-std::optional<std::string> GroupStart::FormService() {
+std::optional<std::string> GroupStart::FormSentinelGroup() {
   for (int i = 0; i < plan_.layout().Count(); ++i) FollowPrimary(i);
-  if (config_.settings().load.empty()) ShareEmptyHistories();
+  if (config_.settings().load.empty()) ShareReplidsOfEmptyNodes();
   const SentinelGroupPlan sentinels = PlanSentinels();
   for (int i = plan_.layout().Count(); i < plan_.Count(); ++i) {
-    if (auto reason = WriteLines(i, sentinels.LinesOf(static_cast<size_t>(i - plan_.layout().Count())))) return reason;
+    if (auto reason = WriteSentinelLines(i, sentinels.LinesOf(static_cast<size_t>(i - plan_.layout().Count()))))
+      return reason;
   }
   return std::nullopt;
 }
@@ -106,7 +107,7 @@ SentinelGroupPlan::Place GroupStart::PlaceOf(int node) const {
           .port = is_announced && settings.replica_announce_port != 0 ? settings.replica_announce_port : port};
 }
 
-std::string GroupStart::NameOfService(int primary) {
+std::string GroupStart::SentinelMasterName(int primary) {
   return primary == 0 ? kService : kService + (StrCat("-", primary + 1));
 }
 
@@ -122,13 +123,13 @@ SentinelGroupPlan GroupStart::PlanSentinels() {
     } else if (const auto primary = plan_.layout().PrimaryOf(i)) {
       sentinels.services[static_cast<size_t>(*primary)].replicas.push_back(PlaceOf(i));
     } else {
-      sentinels.services.push_back({.name = NameOfService(i), .primary = PlaceOf(i), .replicas = {}});
+      sentinels.services.push_back({.name = SentinelMasterName(i), .primary = PlaceOf(i), .replicas = {}});
     }
   }
   return sentinels;
 }
 
-std::optional<std::string> GroupStart::WriteLines(int sentinel, const std::string& lines) {
+std::optional<std::string> GroupStart::WriteSentinelLines(int sentinel, const std::string& lines) {
   Config& config = *hosted_[static_cast<size_t>(sentinel)].config;
   SystemFiles files;
   if (const IoError error = ReplaceFile(files, config.file(), lines)) {

@@ -52,7 +52,7 @@ NodeMembers::NodeMembers(NodeRestarts& restarts, std::vector<HostedServer>& host
   for (HostedServer& hosted : hosted_) hosted.node->services().lab.group = this;
 }
 
-void NodeMembers::OnBack(HostedServer& hosted) {
+void NodeMembers::HandleServerRestarted(HostedServer& hosted) {
   hosted.node->services().lab.group = this;
   lags_.erase(static_cast<size_t>(&hosted - hosted_.data()));
   for (size_t i = 0; i < hosted_.size(); ++i) Apply(i);
@@ -62,14 +62,14 @@ void NodeMembers::OnBack(HostedServer& hosted) {
 
 bool NodeMembers::Lives(size_t member) const { return hosted_[member].Lives(); }
 
-ClockControl* NodeMembers::LivingClock(size_t member) const {
+ClockControl* NodeMembers::FindLiveClock(size_t member) const {
   // Sentinels have no movable clock. They follow real time, like all communication between servers.
   if (!Lives(member) || RoleOf(*hosted_[member].node) == Role::kSentinel) return nullptr;
   ClockControl& clock = hosted_[member].node->services().lab.clock;
   return clock.HasMovableClock() ? &clock : nullptr;
 }
 
-const ClockControl* NodeMembers::ClockOf(size_t member) const { return LivingClock(member); }
+const ClockControl* NodeMembers::ClockOf(size_t member) const { return FindLiveClock(member); }
 
 Cluster* NodeMembers::ClusterOf(size_t member) const {
   return Lives(member) ? hosted_[member].node->services().cluster.cluster() : nullptr;
@@ -159,7 +159,7 @@ std::optional<std::string> NodeMembers::BeginMove(Pending& pending) {
   NodeServer& giver = *hosted_[*pending.giver].node;
   SlotSet slots;
   slots.Add(slot);
-  if (giver.services().slot_migrations.FindExported(slots)) return kOnTheMove;
+  if (giver.services().slot_migrations.FindExportedSlot(slots)) return kOnTheMove;
   giver.host().Enter();
   giver.services().slot_migrations.Export(slots, target->view().me().id);
   return std::nullopt;
@@ -184,7 +184,7 @@ std::optional<std::string> NodeMembers::BeginClock(const Asker& asker, const Clo
   std::vector<ClockControl*> clocks;
   std::vector<NodeHost*> hosts;
   for (size_t i = 0; i < hosted_.size(); ++i) {
-    ClockControl* const clock = LivingClock(i);
+    ClockControl* const clock = FindLiveClock(i);
     if (clock == nullptr) continue;
     clocks.push_back(clock);
     hosts.push_back(&hosted_[i].node->host());
@@ -297,7 +297,7 @@ void NodeMembers::Lag(size_t member, int64_t delay_ms) {
   FaultRules& faults = hosted_[member].node->services().lab.faults;
   faults.Delete(kLagRule);
   if (delay_ms == 0) return;
-  FaultOrder order;
+  FaultDefinition order;
   order.name = kLagRule;
   order.words = {"DO", "DELAY-REPLY", DurationText(delay_ms)};
   order.action = RequestFault{.kind = RequestFault::Kind::kDelayReply, .amount = delay_ms};

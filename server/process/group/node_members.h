@@ -28,7 +28,7 @@ class NodeMembers final : public NodeGroup {  // the nodes of this process, for 
   const ClockControl* ClockOf(size_t member) const override;  // null: dead, or no movable clock
 
   // Connects a restarted node with this group again, ends its lag, and applies the partition to all nodes again.
-  void OnBack(HostedServer& hosted);
+  void HandleServerRestarted(HostedServer& hosted);
 
  private:
   struct Pending {  // a task that has not ended
@@ -39,7 +39,7 @@ class NodeMembers final : public NodeGroup {  // the nodes of this process, for 
   };
 
   bool Lives(size_t member) const;                             // false: killed or stopped
-  ClockControl* LivingClock(size_t member) const;              // null: dead, or no movable clock
+  ClockControl* FindLiveClock(size_t member) const;            // null: dead, or no movable clock
   Cluster* ClusterOf(size_t member) const;                     // null: dead, or in no cluster
   std::optional<size_t> MemberWithId(const NodeId& id) const;  // nullopt: no live node has this ID
   // Each Begin… returns nullopt, or a text that says why the task cannot start.

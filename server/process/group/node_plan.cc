@@ -38,7 +38,7 @@ bool Exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
 std::string NameOfNode(int node) { return StrCat("node-", node + 1); }
 
 // Sets the announced address. A cluster announces a name as a hostname, so that the nodes need not resolve it.
-void AnnounceAt(const AnnouncedPlace& place, Settings& settings) {
+void AnnounceAt(const AnnouncedHost& place, Settings& settings) {
   if (settings.sentinels > 0) {
     settings.replica_announce_ip = place.host;
   } else if (place.is_address) {
@@ -104,10 +104,10 @@ std::optional<std::string> NodePlan::MakeFolders() {
 void NodePlan::RemoveFolders() {
   for (const std::string& path : made_) rmdir(path.c_str());
   made_.clear();
-  RemoveTemporary();
+  RemoveTemporaryFolder();
 }
 
-void NodePlan::RemoveTemporary() {
+void NodePlan::RemoveTemporaryFolder() {
   std::error_code ignored;
   if (is_temporary_ && home_ != config_.settings().dir) std::filesystem::remove_all(home_, ignored);
 }
@@ -122,7 +122,7 @@ std::unique_ptr<Config> NodePlan::ConfigOf(int node, Folder& folder) const {
     std::string& file = settings.*path;
     if (!file.empty() && !file.starts_with('/')) file = config_.settings().dir + "/" + file;
   }
-  if (!settings.announce.empty()) AnnounceAt(AnnouncedPlace::Parse(settings.announce).value(), settings);
+  if (!settings.announce.empty()) AnnounceAt(AnnouncedHost::Parse(settings.announce).value(), settings);
   if (HasSentinels() && layout_.PrimaryOf(node)) settings.load.clear();  // it copies its primary's data
   // All replicas of a primary are in this process, so the primary need not wait for others.
   if (!config->WasSet("repl-diskless-sync-max-replicas")) settings.repl_diskless_sync_max_replicas = layout_.replicas;

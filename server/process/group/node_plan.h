@@ -31,7 +31,7 @@ class NodePlan {  // which nodes a process has, and their settings
   // time.
   std::optional<std::string> MakeFolders();  // for the nodes; returns an error text on failure
   void RemoveFolders();                      // after a failed start: the empty ones that it created
-  void RemoveTemporary();                    // with its content
+  void RemoveTemporaryFolder();              // with its content
   // Returns the configuration of a node. Requires: MakeFolders has succeeded. `folder` is the directory of the node.
   std::unique_ptr<Config> ConfigOf(int node, Folder& folder) const;
   std::string FolderOf(int node) const;  // absolute path of its directory

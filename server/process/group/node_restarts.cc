@@ -19,8 +19,8 @@ NodeRestarts::NodeRestarts(Owner& owner, std::vector<HostedServer>& hosted_serve
   }
 }
 
-bool NodeRestarts::Crash(const Session& caller, Remains remains) {
-  Connection* const connection = Connection::Movable(caller);
+bool NodeRestarts::Crash(const Session& caller, DataAfterCrash remains) {
+  Connection* const connection = Connection::FindMovable(caller);
   if (connection == nullptr || FindHostedServer(connection->host()) == nullptr) return false;
   loop_.loop.Post(nullptr, [this, weak = connection->Self(), remains] {
     const auto staying = weak.lock();
@@ -36,12 +36,12 @@ HostedServer* NodeRestarts::FindHostedServer(const NodeHost& host) {
   return found == hosted_.end() ? nullptr : &*found;
 }
 
-void NodeRestarts::End(HostedServer& hosted, const Remains& remains, const Session* spared) {
+void NodeRestarts::End(HostedServer& hosted, const DataAfterCrash& remains, const Session* spared) {
   hosted.is_killed = true;
   hosted.worlds.reset();
   hosted.node->Crash(remains.policy, spared);
-  hosted.ports = hosted.node->HoldPorts();
-  owner_.OnKilled(hosted);
+  hosted.ports = hosted.node->ReservePorts();
+  owner_.HandleServerKilled(hosted);
 }
 
 void NodeRestarts::Kill(HostedServer& hosted) {
@@ -49,12 +49,13 @@ void NodeRestarts::Kill(HostedServer& hosted) {
   hosted.node->Discard();
 }
 
-NodeServer::Step NodeRestarts::StartReplacement(HostedServer& hosted, NodeServer& before, const Remains& remains) {
+NodeServer::Step NodeRestarts::StartReplacement(HostedServer& hosted, NodeServer& before,
+                                                const DataAfterCrash& remains) {
   using enum NodeServer::Step;
   NodeServer& node = *hosted.node;
-  node.config().BeginAgain(*hosted.start);
+  node.config().ResetTo(*hosted.start);
   hosted.is_killed = false;
-  owner_.OnReviving(hosted);
+  owner_.HandleServerRestarting(hosted);
   if (node.config().mode() == ServerMode::kSentinel) {
     if (const auto error = node.config().ReadSentinelLines()) {
       node.log().Warning(error->text);
@@ -63,8 +64,8 @@ NodeServer::Step NodeRestarts::StartReplacement(HostedServer& hosted, NodeServer
   }
   if (node.Build(loop_) == kFailed) return kFailed;
   node.services().lab.restarts = this;
-  if (before.IsBuilt()) node.Inherit(before);
-  if (remains.from == Remains::From::kAll) node.SetDataOf(before);
+  if (before.IsBuilt()) node.InheritTestState(before);
+  if (remains.from == DataAfterCrash::From::kAll) node.SetDataSource(before);
   if (node.Open() == kFailed) return kFailed;
   const NodeServer::Step outcome = node.Load();
   if (outcome != kDone) return outcome;
@@ -73,14 +74,14 @@ NodeServer::Step NodeRestarts::StartReplacement(HostedServer& hosted, NodeServer
   return kDone;
 }
 
-void NodeRestarts::Restart(HostedServer& hosted, Connection& connection, const Remains& remains) {
+void NodeRestarts::Restart(HostedServer& hosted, Connection& connection, const DataAfterCrash& remains) {
   End(hosted, remains, &connection.session());
   const auto before = std::exchange(hosted.node, owner_.MakeServer(hosted));
   const NodeServer::Step outcome = StartReplacement(hosted, *before, remains);
   if (outcome == NodeServer::Step::kFailed) return owner_.HandleRestartFailure(hosted);
   if (outcome == NodeServer::Step::kStopped) return;
-  connection.Rejoin(hosted.node->host(), "+OK\r\n");
-  owner_.OnBack(hosted);
+  connection.MoveToRestarted(hosted.node->host(), "+OK\r\n");
+  owner_.HandleServerRestarted(hosted);
   hosted.node->LogReady();
 }
 
@@ -89,7 +90,7 @@ bool NodeRestarts::Revive(HostedServer& hosted) {
   const NodeServer::Step outcome = StartReplacement(hosted, *before, {});
   if (outcome == NodeServer::Step::kFailed) owner_.HandleRestartFailure(hosted);
   if (outcome != NodeServer::Step::kDone) return false;
-  owner_.OnBack(hosted);
+  owner_.HandleServerRestarted(hosted);
   hosted.node->LogReady();
   return true;
 }

@@ -20,17 +20,17 @@ class NodeRestarts final : public Restarts {  // kills and restarts servers of t
     virtual ~Owner() = default;
     // Creates an unbuilt server that replaces the one of `hosted`.
     virtual std::unique_ptr<NodeServer> MakeServer(const HostedServer& hosted) = 0;
-    virtual void OnKilled(HostedServer& hosted) = 0;  // a server was killed
+    virtual void HandleServerKilled(HostedServer& hosted) = 0;  // a server was killed
     // Called before the server restarts. From now on a stop of this server counts as a normal stop.
-    virtual void OnReviving(HostedServer& hosted) = 0;
-    virtual void OnBack(HostedServer& hosted) = 0;  // the server has restarted, and serves
-    virtual void HandleRestartFailure(HostedServer& hosted) = 0;  // the server cannot restart; logged
+    virtual void HandleServerRestarting(HostedServer& hosted) = 0;
+    virtual void HandleServerRestarted(HostedServer& hosted) = 0;  // the server has restarted, and serves
+    virtual void HandleRestartFailure(HostedServer& hosted) = 0;   // the server cannot restart; logged
   };
 
   // All servers run on `loop`. All arguments must outlive the object.
   NodeRestarts(Owner& owner, std::vector<HostedServer>& hosted_servers, WatchedLoop& loop);
 
-  bool Crash(const Session& caller, Remains remains) override;  // kills and restarts the caller's server
+  bool Crash(const Session& caller, DataAfterCrash remains) override;  // kills and restarts the caller's server
 
   // Kill and Revive must not be called within a turn of the server, but in a task of RunLater.
   void RunLater(std::function<void()> task) { loop_.loop.Post(nullptr, std::move(task)); }
@@ -43,10 +43,10 @@ class NodeRestarts final : public Restarts {  // kills and restarts servers of t
   HostedServer* FindHostedServer(const NodeHost& host);  // null: none of these
   // Ends the server: closes all clients except `spared`, frees and reserves its ports, and leaves its files as
   // `remains` says. The server object still has its data.
-  void End(HostedServer& hosted, const Remains& remains, const Session* spared);
+  void End(HostedServer& hosted, const DataAfterCrash& remains, const Session* spared);
   // Starts hosted.node in place of `before`. If all data remains, it is copied from `before`.
-  NodeServer::Step StartReplacement(HostedServer& hosted, NodeServer& before, const Remains& remains);
-  void Restart(HostedServer& hosted, Connection& connection, const Remains& remains);  // after Kill
+  NodeServer::Step StartReplacement(HostedServer& hosted, NodeServer& before, const DataAfterCrash& remains);
+  void Restart(HostedServer& hosted, Connection& connection, const DataAfterCrash& remains);  // after Kill
 
   Owner& owner_;
   std::vector<HostedServer>& hosted_;  // all servers of the process

@@ -33,9 +33,11 @@ NodeWorlds::NodeWorlds(const Parts& parts) : parts_(parts), nowhere_(kNowhere), 
 
 NodeWorlds::~NodeWorlds() = default;
 
-void NodeWorlds::RunLater(std::function<void()> task) { parts_.loop.loop.Post(nullptr, IfThere(std::move(task))); }
+void NodeWorlds::RunLater(std::function<void()> task) {
+  parts_.loop.loop.Post(nullptr, SkipIfDestroyed(std::move(task)));
+}
 
-std::function<void()> NodeWorlds::IfThere(std::function<void()> task) const {
+std::function<void()> NodeWorlds::SkipIfDestroyed(std::function<void()> task) const {
   return [life = std::weak_ptr(life_), run = std::move(task)] {
     if (!life.expired()) run();
   };
@@ -81,8 +83,8 @@ NodeWorlds::World NodeWorlds::PrepareWorld(Bytes name, const Order& order) {
 
 bool NodeWorlds::StartWorld(NodeServer& node, const ReplacedServer& before) {
   if (node.Build(parts_.loop) != NodeServer::Step::kDone) return false;
-  if (before.server != nullptr) node.Inherit(*before.server);
-  if (before.has_data) node.SetDataOf(*before.server);
+  if (before.server != nullptr) node.InheritTestState(*before.server);
+  if (before.has_data) node.SetDataSource(*before.server);
   if (node.Open() != NodeServer::Step::kDone || node.Load() != NodeServer::Step::kDone) return false;
   node.services().lab.worlds = this;
   node.services().lab.restarts = this;
@@ -92,7 +94,7 @@ bool NodeWorlds::StartWorld(NodeServer& node, const ReplacedServer& before) {
 void NodeWorlds::Add(Bytes name, World world) {
   world.used_ms = parts_.pace.NowMs();
   worlds_.emplace(name, std::move(world));
-  AwaitIdle();
+  StartIdleTimer();
 }
 
 std::optional<std::string> NodeWorlds::Create(Bytes name, const Order& order) {
@@ -124,17 +126,17 @@ void NodeWorlds::HandleServerStopped(NodeServer& node) {
   if (name) Drop(*name);
 }
 
-std::optional<std::string> NodeWorlds::OnOomScore(NodeServer&) {
+std::optional<std::string> NodeWorlds::HandleOomScoreChange(NodeServer&) {
   return "A world has no process of its own. Set this in the server that has the world.";
 }
 
-void NodeWorlds::AwaitIdle() {
+void NodeWorlds::StartIdleTimer() {
   if (std::exchange(awaits_idle_, true)) return;
-  parts_.loop.loop.RunAfter(kIdleCheckMs, IfThere([this] {
-                           awaits_idle_ = false;
-                           DropIdleWorlds();
-                           if (!worlds_.empty()) AwaitIdle();
-                         }));
+  parts_.loop.loop.RunAfter(kIdleCheckMs, SkipIfDestroyed([this] {
+                              awaits_idle_ = false;
+                              DropIdleWorlds();
+                              if (!worlds_.empty()) StartIdleTimer();
+                            }));
 }
 
 void NodeWorlds::DropIdleWorlds() {
@@ -150,8 +152,8 @@ void NodeWorlds::DropIdleWorlds() {
 
 // --- Simulated crashes
 
-bool NodeWorlds::Crash(const Session& caller, Remains remains) {
-  Connection* const connection = Connection::Movable(caller);
+bool NodeWorlds::Crash(const Session& caller, DataAfterCrash remains) {
+  Connection* const connection = Connection::FindMovable(caller);
   if (connection == nullptr || !NameOf(connection->host())) return false;
   RunLater([this, weak = connection->Self(), remains] {
     const auto staying = weak.lock();
@@ -161,7 +163,7 @@ bool NodeWorlds::Crash(const Session& caller, Remains remains) {
   return true;
 }
 
-void NodeWorlds::Restart(const std::string& name, Connection& connection, const Remains& remains) {
+void NodeWorlds::Restart(const std::string& name, Connection& connection, const DataAfterCrash& remains) {
   auto crashed = worlds_.extract(worlds_.find(name));
   NodeServer& before = *dropped_.emplace_back(std::move(crashed.mapped())).node;
   RunLater([this] { dropped_.clear(); });
@@ -169,8 +171,8 @@ void NodeWorlds::Restart(const std::string& name, Connection& connection, const 
   const int port = before.settings().bound_port;
   World world = PrepareWorld(
       name, {.port = port == 0 ? std::nullopt : std::optional<int>(port), .version = before.settings().emulate});
-  if (!StartWorld(*world.node, {&before, remains.from == Remains::From::kAll})) return;  // the world is lost
-  connection.Rejoin(world.node->host(), "+OK\r\n");
+  if (!StartWorld(*world.node, {&before, remains.from == DataAfterCrash::From::kAll})) return;  // the world is lost
+  connection.MoveToRestarted(world.node->host(), "+OK\r\n");
   Add(name, std::move(world));
 }
 
@@ -208,13 +210,13 @@ std::optional<std::string> NodeWorlds::NameOf(const NodeHost& host) const {
 // --- Moving clients
 
 bool NodeWorlds::MayMove(const Session& session) const {
-  Connection* const connection = Connection::Movable(session);
+  Connection* const connection = Connection::FindMovable(session);
   return connection != nullptr && NameOf(connection->host());
 }
 
 bool NodeWorlds::Enter(const Session& session, Entry entry) {
   if (!MayMove(session)) return false;
-  Connection* const connection = Connection::Movable(session);
+  Connection* const connection = Connection::FindMovable(session);
   RunLater([this, weak = connection->Self(), entry = std::move(entry)] {
     const auto moving = weak.lock();
     const bool leads_somewhere = entry.world.empty() || Has(entry.world);
@@ -226,7 +228,7 @@ bool NodeWorlds::Enter(const Session& session, Entry entry) {
 void NodeWorlds::Move(Connection& connection, const Entry& entry) {
   // A client that the main server has admitted may enter all worlds. A client that connected to the port of a world
   // needs a login in others.
-  const bool is_admitted = connection.FirstHost() == &parts_.server.host();
+  const bool is_admitted = connection.AcceptingHost() == &parts_.server.host();
   Connection::MovingClient arrival{.reply = entry.reply, .request = nullptr, .is_admitted = is_admitted};
   if (!entry.request.empty()) {
     arrival.reply.clear();

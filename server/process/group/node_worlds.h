@@ -46,7 +46,7 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
   bool Enter(const Session& session, Entry entry) override;  // moves the client to a world
 
   // Restarts, for the worlds
-  bool Crash(const Session& caller, Remains remains) override;  // kills and restarts the caller's world
+  bool Crash(const Session& caller, DataAfterCrash remains) override;  // kills and restarts the caller's world
 
   // NodeServer::Owner
   void PrepareChild(const NodeServer& node, ChildWork work) override { parts_.owner.PrepareChild(node, work); }
@@ -54,9 +54,9 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
   void OnShutdownCancelled() override {}
   void OnShutdownStatus(const std::string&) override {}
   void HandleRoleChange(NodeServer&) override {}
-  void OnTitle(const NodeServer&) override {}
-  void OnIdle() override {}
-  std::optional<std::string> OnOomScore(NodeServer&) override;
+  void HandleTitleChange(const NodeServer&) override {}
+  void HandleIdleServer() override {}
+  std::optional<std::string> HandleOomScoreChange(NodeServer&) override;
 
  private:
   struct World {                        // an isolated server
@@ -67,23 +67,23 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
     int64_t used_ms = 0;               // Pace time when it last had a client
   };
 
-  void RunLater(std::function<void()> task);                           // when the loop is free, if the worlds still exist
-  std::function<void()> IfThere(std::function<void()> task) const;  // does nothing once the worlds are gone
+  void RunLater(std::function<void()> task);  // when the loop is free, if the worlds still exist
+  std::function<void()> SkipIfDestroyed(std::function<void()> task) const;      // does nothing once the worlds are gone
   std::unique_ptr<Config> ConfigFor(const Order& order, Folder& folder) const;  // base_, changed as ordered
-  NodeServer& ServerOf(Bytes world) const;         // an empty name: the server that has the worlds
+  NodeServer& ServerOf(Bytes world) const;             // an empty name: the server that has the worlds
   World PrepareWorld(Bytes name, const Order& order);  // not started yet
-  struct ReplacedServer {                                  // the server that a new world replaces
-    const NodeServer* server = nullptr;            // null: it replaces none
-    bool has_data = false;                         // the world continues with the data of `server`
+  struct ReplacedServer {                              // the server that a new world replaces
+    const NodeServer* server = nullptr;                // null: it replaces none
+    bool has_data = false;                             // the world continues with the data of `server`
   };
   bool StartWorld(NodeServer& node, const ReplacedServer& before);  // false: logged
   void Add(Bytes name, World world);
-  void Restart(const std::string& name, Connection& connection, const Remains& remains);  // after a crash
+  void Restart(const std::string& name, Connection& connection, const DataAfterCrash& remains);  // after a crash
   // Requires: the connection is open, and the world exists.
   void Move(Connection& connection, const Entry& entry);
   std::optional<std::string> NameOf(const NodeHost& host) const;  // empty: the server itself; nullopt: dropped
-  void AwaitIdle();                                               // starts a timer for DropIdleWorlds
-  void DropIdleWorlds();                                                // worlds unused for test-world-idle
+  void StartIdleTimer();                                          // starts a timer for DropIdleWorlds
+  void DropIdleWorlds();                                          // worlds unused for test-world-idle
 
   const Parts parts_;  // arguments of the constructor
   OwnFolder nowhere_;  // a folder that does not exist: worlds have no files

@@ -74,20 +74,20 @@ TEST_F(CommandTableTest, FoldsOnlyLetters) {
 
 TEST_F(CommandTableTest, FindsSubcommands) {
   const Command* client = table_.Find("CLIENT");
-  EXPECT_EQ(table_.FindSub(*client, "Kill")->full_name, "client|kill");
-  EXPECT_EQ(table_.FindSub(*client, "Kill")->name, "kill");
-  EXPECT_EQ(table_.FindSub(*client, "Kill")->parent, client);
-  EXPECT_EQ(table_.FindSub(*client, "kil"), nullptr);
-  EXPECT_EQ(table_.FindFull("CLIENT|ID"), table_.FindSub(*client, "id"));
-  EXPECT_EQ(table_.FindFull("client"), client);
-  EXPECT_EQ(table_.FindFull("client|"), nullptr);
-  EXPECT_EQ(table_.FindFull("get|id"), nullptr);
+  EXPECT_EQ(table_.FindSubcommand(*client, "Kill")->full_name, "client|kill");
+  EXPECT_EQ(table_.FindSubcommand(*client, "Kill")->name, "kill");
+  EXPECT_EQ(table_.FindSubcommand(*client, "Kill")->parent, client);
+  EXPECT_EQ(table_.FindSubcommand(*client, "kil"), nullptr);
+  EXPECT_EQ(table_.FindByFullName("CLIENT|ID"), table_.FindSubcommand(*client, "id"));
+  EXPECT_EQ(table_.FindByFullName("client"), client);
+  EXPECT_EQ(table_.FindByFullName("client|"), nullptr);
+  EXPECT_EQ(table_.FindByFullName("get|id"), nullptr);
 }
 
 TEST_F(CommandTableTest, ChecksArity) {
   EXPECT_TRUE(table_.Find("get")->FitsArity(2));
   EXPECT_FALSE(table_.Find("get")->FitsArity(3));
-  const Command* kill = table_.FindFull("client|kill");
+  const Command* kill = table_.FindByFullName("client|kill");
   EXPECT_FALSE(kill->FitsArity(2));
   EXPECT_TRUE(kill->FitsArity(3));
   EXPECT_TRUE(kill->FitsArity(9));
@@ -96,7 +96,7 @@ TEST_F(CommandTableTest, ChecksArity) {
 TEST_F(CommandTableTest, ImpliesCategories) {
   EXPECT_EQ(table_.Find("get")->categories, uint32_t{kAclKeyspace | kAclRead | kAclFast})
       << "the group of a card is kGeneric by default";
-  EXPECT_EQ(table_.FindFull("client|kill")->categories, uint32_t{kAclAdmin | kAclDangerous | kAclSlow});
+  EXPECT_EQ(table_.FindByFullName("client|kill")->categories, uint32_t{kAclAdmin | kAclDangerous | kAclSlow});
   EXPECT_EQ(AclCategoryByName("Dangerous"), uint32_t{kAclDangerous});
   EXPECT_EQ(AclCategoryByName("danger"), 0u);
 }
@@ -142,7 +142,7 @@ TEST_F(CommandTableTest, Renames) {
 TEST_F(CommandTableTest, DisablesWhatIsRenamedToNothing) {
   EXPECT_EQ(table_.Rename("client", ""), RenameResult::kDone);
   EXPECT_EQ(table_.Find("client"), nullptr);
-  EXPECT_EQ(table_.FindFull("client|id"), nullptr);
+  EXPECT_EQ(table_.FindByFullName("client|id"), nullptr);
   EXPECT_EQ(table_.Commands().size(), 2u);
   EXPECT_NE(table_.Find("get"), nullptr);
 }

@@ -65,7 +65,7 @@ class ClientsTest : public testing::Test {
 TEST_F(ClientsTest, AllRepliesAreSentInTheirTurn) {
   for (Session* session : sessions_) clients_.QueueFlush(*session);
   EXPECT_THAT(Flush(), ElementsAre(1, 2, 3, 4, 5, 6, 7, 8));
-  EXPECT_FALSE(clients_.IsBehind());
+  EXPECT_FALSE(clients_.HasUnsentMessages());
   EXPECT_THAT(Flush(), IsEmpty());
 }
 
@@ -91,14 +91,14 @@ TEST_F(ClientsTest, MessagesGetAShareOfEachTurnBehindTheReplies) {
   for (size_t i = 0; i < 6; ++i) clients_.QueueMessages(*sessions_[i]);
   clients_.QueueFlush(*sessions_[7]);
   EXPECT_THAT(Flush(), ElementsAre(8, 1, 2, 3));
-  EXPECT_TRUE(clients_.IsBehind());
-  EXPECT_FALSE(clients_.IsBehindWith(*sessions_[0]));
-  EXPECT_TRUE(clients_.IsBehindWith(*sessions_[5]));
+  EXPECT_TRUE(clients_.HasUnsentMessages());
+  EXPECT_FALSE(clients_.HasUnsentMessagesFor(*sessions_[0]));
+  EXPECT_TRUE(clients_.HasUnsentMessagesFor(*sessions_[5]));
   clients_.QueueMessages(*sessions_[0]);
   EXPECT_THAT(Flush(), ElementsAre(4, 5, 6)) << "in the order in which they came";
-  EXPECT_TRUE(clients_.IsBehind());
+  EXPECT_TRUE(clients_.HasUnsentMessages());
   EXPECT_THAT(Flush(), ElementsAre(1));
-  EXPECT_FALSE(clients_.IsBehind());
+  EXPECT_FALSE(clients_.HasUnsentMessages());
 }
 
 TEST_F(ClientsTest, RemovedSessionsAreNotFlushed) {

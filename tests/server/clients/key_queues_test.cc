@@ -9,7 +9,7 @@ class KeyLinesTest : public testing::Test {
  protected:
   KeyQueues<int>::Place Walker() {
     const auto walker = lines_.Add(0, "k", 0);
-    lines_.MoveToHead(walker);
+    lines_.MoveToFront(walker);
     return walker;
   }
   KeyQueues<int> lines_{HashKey{42}};

@@ -15,18 +15,18 @@ namespace {
 
 TEST(OutputGateTest, LetsPassWhatStandsBeforeTheFirstBarrier) {
   OutputGate gate;
-  EXPECT_EQ(gate.Sendable(7), 7u);
+  EXPECT_EQ(gate.SendableBytes(7), 7u);
   gate.AddHold(3, {.owner = 1, .until_ms = 20}, 10);
   gate.AddHold(5, {.owner = 2, .until_ms = 15}, 10);
-  EXPECT_EQ(gate.Sendable(7), 3u);
-  EXPECT_EQ(gate.Sendable(2), 2u);
+  EXPECT_EQ(gate.SendableBytes(7), 3u);
+  EXPECT_EQ(gate.SendableBytes(2), 2u);
   gate.NoteSent(2);
-  EXPECT_EQ(gate.Sendable(5), 1u);
+  EXPECT_EQ(gate.SendableBytes(5), 1u);
   gate.Advance(15);
-  EXPECT_EQ(gate.Sendable(5), 1u) << "the earlier barrier stands";
+  EXPECT_EQ(gate.SendableBytes(5), 1u) << "the earlier barrier stands";
   EXPECT_EQ(gate.NextDueMs(), 20);
   gate.Advance(20);
-  EXPECT_EQ(gate.Sendable(5), 5u);
+  EXPECT_EQ(gate.SendableBytes(5), 5u);
   EXPECT_TRUE(gate.IsOpen());
 }
 
@@ -35,11 +35,11 @@ TEST(OutputGateTest, AnEndNeverOpens) {
   gate.AddEnd(2);
   gate.OpenAll(1'000'000);
   gate.Advance(OutputGate::kNever);
-  EXPECT_EQ(gate.Sendable(9), 2u);
+  EXPECT_EQ(gate.SendableBytes(9), 2u);
   EXPECT_FALSE(gate.HasReachedEnd());
   gate.NoteSent(2);
   EXPECT_TRUE(gate.HasReachedEnd());
-  EXPECT_EQ(gate.Sendable(7), 0u);
+  EXPECT_EQ(gate.SendableBytes(7), 0u);
 }
 
 TEST(OutputGateTest, ATrickleBeginsWhenNothingStandsBeforeIt) {
@@ -47,12 +47,12 @@ TEST(OutputGateTest, ATrickleBeginsWhenNothingStandsBeforeIt) {
   gate.AddHold(0, {.owner = 1, .until_ms = 1000}, 0);
   gate.AddTrickle(4, {.owner = 2, .bytes = 10, .per_second = 100}, 0);
   gate.Advance(1000);
-  EXPECT_EQ(gate.Sendable(20), 4u);
+  EXPECT_EQ(gate.SendableBytes(20), 4u);
   EXPECT_EQ(gate.NextDueMs(), 1010);
   gate.Advance(1050);
-  EXPECT_EQ(gate.Sendable(20), 9u);
+  EXPECT_EQ(gate.SendableBytes(20), 9u);
   gate.Advance(1100);
-  EXPECT_EQ(gate.Sendable(20), 20u);
+  EXPECT_EQ(gate.SendableBytes(20), 20u);
 }
 
 TEST(OutputGateTest, HugeTricklesOverflowNothing) {
@@ -62,17 +62,17 @@ TEST(OutputGateTest, HugeTricklesOverflowNothing) {
   EXPECT_TRUE(gate.IsOpen());
   gate.AddTrickle(0, {.owner = 1, .bytes = size_t{1} << 40, .per_second = 1'000'000'000}, 5);
   gate.Advance(1005);
-  EXPECT_EQ(gate.Sendable(size_t{1} << 40), 1'000'000'000u);
+  EXPECT_EQ(gate.SendableBytes(size_t{1} << 40), 1'000'000'000u);
 }
 
 TEST(OutputGateTest, AReplyThatHasBegunWaitsForItsEnd) {
   OutputGate gate;
   gate.BeginPartialReply(3);
   gate.OpenAll(0);
-  EXPECT_EQ(gate.Sendable(9), 3u);
+  EXPECT_EQ(gate.SendableBytes(9), 3u);
   gate.NoteSent(3);
-  EXPECT_EQ(gate.TakeBegun(), 0u);
-  EXPECT_EQ(gate.Sendable(6), 6u);
+  EXPECT_EQ(gate.EndPartialReply(), 0u);
+  EXPECT_EQ(gate.SendableBytes(6), 6u);
 }
 
 // All bytes pass in time and none too early, whatever barriers there are.
@@ -98,14 +98,14 @@ TEST(OutputGateTest, RandomBarriersLetEveryBytePassInTime) {
       }
       earliest.resize(total += bytes, from_ms);
       waiting += bytes;
-      const size_t portion = random.Below(gate.Sendable(waiting) + 1);
+      const size_t portion = random.Below(gate.SendableBytes(waiting) + 1);
       for (size_t i = 0; i < portion; ++i) ASSERT_LE(earliest[sent + i], now_ms);
       gate.NoteSent(portion);
       waiting -= portion;
       sent += portion;
     }
     for (; gate.NextDueMs() != OutputGate::kNever; now_ms = gate.NextDueMs()) gate.Advance(now_ms);
-    ASSERT_EQ(gate.Sendable(waiting), waiting);
+    ASSERT_EQ(gate.SendableBytes(waiting), waiting);
   }
 }
 

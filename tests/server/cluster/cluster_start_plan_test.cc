@@ -49,7 +49,7 @@ TEST(JointStartTest, NodesOfANewClusterAgree) {
   for (const std::string& text : start.texts) views.push_back(Read(text));
   for (size_t i = 0; i < views.size(); ++i) {
     ClusterView& view = *views[i];
-    EXPECT_EQ(view.KnownNodes(), 6u);
+    EXPECT_EQ(view.KnownNodeCount(), 6u);
     EXPECT_EQ(view.Size(), 3);
     EXPECT_EQ(view.current_epoch, 3u);
     EXPECT_EQ(view.me().address.tcp_port, 7001 + i);

@@ -281,7 +281,7 @@ TEST(ClusterTest, AnOrphanedPrimaryGetsASpareReplica) {
   world[6].Stop();
   const auto has_one = [&] {
     const ClusterNode* node = world[0].Find(world[1]);
-    return node->WorkingReplicas() == 1;
+    return node->WorkingReplicaCount() == 1;
   };
   EXPECT_TRUE(world.StepUntil(has_one, 30'000));
 }
@@ -309,7 +309,7 @@ TEST(ClusterTest, AReplicaThatMustStayDoesNotKeepOthersFromMigrating) {
     ASSERT_TRUE(world.StepUntil([&] { return world[7].Find(world[3])->Is(kNodeNoFailover); }, 10'000)) << seed;
     world[5].Stop();
     world[6].Stop();
-    EXPECT_TRUE(world.StepUntil([&] { return world[0].Find(world[1])->WorkingReplicas() == 1; }, 40'000)) << seed;
+    EXPECT_TRUE(world.StepUntil([&] { return world[0].Find(world[1])->WorkingReplicaCount() == 1; }, 40'000)) << seed;
     EXPECT_EQ(world[4]->view().me().primary->id, world[0].id()) << seed;
   }
 }
@@ -330,14 +330,14 @@ TEST(ClusterTest, NodesThatOthersNameAreLimited) {
   world.AddKnownCluster(2, 0);
   ClusterView& full = world[0]->view();
   Random random(2);  // the world has drawn the ids of its nodes with seed 1, and no id may be added twice
-  while (full.KnownNodes() < kMost - 5) full.Add(NodeId::Draw(random), kNodePrimary | kNodeNoAddress);
+  while (full.KnownNodeCount() < kMost - 5) full.Add(NodeId::Draw(random), kNodePrimary | kNodeNoAddress);
   for (int i = 1; i <= 20; ++i) {  // a PING names all nodes in PFAIL
     ClusterNode& node = world[1]->view().Add(NodeId::Draw(random), kNodePrimary | kNodeSuspect);
     node.address = {.ip = StrCat("10.1.0.", i), .tcp_port = 7000, .tls_port = 0, .bus_port = 17000};
   }
-  EXPECT_TRUE(world.StepUntil([&] { return full.KnownNodes() == kMost; }, 10'000));
+  EXPECT_TRUE(world.StepUntil([&] { return full.KnownNodeCount() == kMost; }, 10'000));
   world.Step(3000);
-  EXPECT_EQ(full.KnownNodes(), kMost);
+  EXPECT_EQ(full.KnownNodeCount(), kMost);
 }
 
 TEST(ClusterTest, HowLongANodeIsForgottenIsADirective) {

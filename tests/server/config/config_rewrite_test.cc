@@ -28,7 +28,7 @@ constexpr const char* kAlwaysThere = "latency-tracking-info-percentiles 50 99 99
 
 // Rewrites settings that have no directory, so that `dir` is not in the texts.
 std::string Rewritten(const std::string& old_text, const Settings& settings = {}, const RewriteExtras& extras = {}) {
-  return RewrittenConfig(old_text, settings, extras);
+  return RewriteConfigText(old_text, settings, extras);
 }
 
 TEST(ConfigRewriteTest, EmptyFileGetsTheMarkerAndWhatIsAlwaysWritten) {
@@ -263,7 +263,7 @@ TEST_F(ConfigRewriteFileTest, HostileValuesReadBack) {
         Settings told;
         told.folder = &folder;
         ConfigReader direct(told, ServerMode::kStandalone);
-        if (!direct.ReadText(std::string(directive.name) + " " + LineText(words)).ok()) continue;
+        if (!direct.ReadText(std::string(directive.name) + " " + JoinQuoted(words)).ok()) continue;
         const std::string text = Rewritten("", told);
         Settings read;
         read.folder = &folder;

@@ -49,7 +49,7 @@ TEST(NodeLayoutTest, SharesSlotsAsRedisCliDoes) {
 }
 
 TEST(NodeLayoutTest, SharesAreEqualAndWhole) {
-  for (int primaries = 1; primaries <= NodeLayout::kMostNodes; ++primaries) {
+  for (int primaries = 1; primaries <= NodeLayout::kMaxNodes; ++primaries) {
     const NodeLayout layout{primaries, 0};
     int next = 0;
     int least = kSlotCount;

@@ -74,10 +74,11 @@ TEST_F(CaptureTest, DeadlinesAreBackToo) {
   server_.RunCronFor(1000);
   EXPECT_EQ(client_.Run("EXISTS timed").Integer(), 0);
   capture.Restore(server_->services().data.dataset);
-  EXPECT_EQ(server_->services().data.dataset.keyspace[0].TimedSize(), 1u);
-  EXPECT_EQ(server_->services().data.dataset.keyspace[0].TimedFields().Size(), 2u);
+  EXPECT_EQ(server_->services().data.dataset.keyspace[0].CountKeysWithDeadline(), 1u);
+  EXPECT_EQ(server_->services().data.dataset.keyspace[0].HashesWithFieldDeadlines().Size(), 2u);
   server_.RunCronFor(1000);
-  EXPECT_EQ(server_->services().data.dataset.keyspace[0].TimedSize(), 0u) << "its time is over all the same";
+  EXPECT_EQ(server_->services().data.dataset.keyspace[0].CountKeysWithDeadline(), 0u)
+      << "its time is over all the same";
 }
 
 TEST_F(CaptureTest, WhatIsTakenLeavesNothingBehind) {

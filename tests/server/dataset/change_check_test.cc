@@ -121,7 +121,7 @@ TEST_F(ChangeCheckDeathTest, AChangeThatIsNotCounted) {
   EXPECT_DEBUG_DEATH(Handle([](DbView& db) {
                        KeyEdit text = db.Open("text");
                        text.Put(StringContent::Text("x"));
-                       text.AlsoTouched("set");
+                       text.ReportChangeUncounted("set");
                      }),
                      kUncounted);
 }
@@ -130,7 +130,7 @@ TEST_F(ChangeCheckDeathTest, ARefusalAfterAChange) {
   EXPECT_DEBUG_DEATH(Refuse([](DbView& db) {
                        Edit<Hash> hash = db.Open<Hash>("hash");
                        hash->Set("f", "w");
-                       hash.Touched("hset");
+                       hash.ReportChange("hset");
                        throw Refusal{refusals::kSyntax};
                      }),
                      kRefused);
@@ -145,7 +145,7 @@ TEST_F(ChangeCheckDeathTest, WhatIsReportedPasses) {
   Handle([](DbView& db) {
     KeyEdit text = db.Open("text");
     text.Put(StringContent::Text("x"));
-    text.Touched("set");
+    text.ReportChange("set");
   });
   Handle([](DbView& db) {
     Edit<Stream> stream = db.Open<Stream>("stream");

@@ -44,7 +44,7 @@ class EvictionPoolTest : public testing::Test {
   }
   // Creates keys idle for 0, 1, 2 … seconds. Returns the numbers of the first keys evicted.
   std::vector<size_t> EvictByIdleTime(size_t keys, size_t count) {
-    for (size_t i = 0; i < keys; ++i) Add(0, i, KeyUsage::OfIdle(static_cast<int64_t>(i), kNowMs));
+    for (size_t i = 0; i < keys; ++i) Add(0, i, KeyUsage::BitsForIdleTime(static_cast<int64_t>(i), kNowMs));
     EvictionPool pool(keyspace_, settings_, access_, random_);
     return Evict(pool, count);
   }
@@ -78,7 +78,7 @@ TEST_F(EvictionPoolTest, MoreSamplesChooseBetter) {
 
 TEST_F(EvictionPoolTest, LfuPrefersKeysThatAreRarelyUsed) {
   settings_.maxmemory_policy = EvictionPolicy::kAllKeysLfu;
-  for (size_t i = 0; i < 10'000; ++i) Add(0, i, KeyUsage::OfFrequency(static_cast<uint32_t>(i % 250), kNowMs));
+  for (size_t i = 0; i < 10'000; ++i) Add(0, i, KeyUsage::BitsForFrequency(static_cast<uint32_t>(i % 250), kNowMs));
   EvictionPool pool(keyspace_, settings_, access_, random_);
   auto evicted = Evict(pool, 1000);
   for (size_t& number : evicted) number %= 250;
@@ -88,7 +88,7 @@ TEST_F(EvictionPoolTest, LfuPrefersKeysThatAreRarelyUsed) {
 TEST_F(EvictionPoolTest, LfuCountsUseLongAgoForLess) {
   settings_.maxmemory_policy = EvictionPolicy::kAllKeysLfu;
   settings_.maxmemory_samples = 64;
-  for (size_t i = 0; i < 100; ++i) Add(0, i, KeyUsage::OfFrequency(50, kNowMs - (i == 42 ? 30 * 60'000 : 0)));
+  for (size_t i = 0; i < 100; ++i) Add(0, i, KeyUsage::BitsForFrequency(50, kNowMs - (i == 42 ? 30 * 60'000 : 0)));
   EvictionPool pool(keyspace_, settings_, access_, random_);
   const auto evicted = Evict(pool, 10);
   EXPECT_TRUE(std::count(evicted.begin(), evicted.end(), 42u)) << "its counter has decayed to 20";
@@ -98,7 +98,7 @@ TEST_F(EvictionPoolTest, OfKeysUsedAlikeLfuPrefersTheOlder) {
   settings_.maxmemory_policy = EvictionPolicy::kAllKeysLfu;
   settings_.lfu_decay_time = 0;
   for (size_t i = 0; i < 10'000; ++i) {
-    Add(0, i, KeyUsage::OfFrequency(5, kNowMs - static_cast<int64_t>(i) * 60'000));
+    Add(0, i, KeyUsage::BitsForFrequency(5, kNowMs - static_cast<int64_t>(i) * 60'000));
   }
   EvictionPool pool(keyspace_, settings_, access_, random_);
   EXPECT_GT(Mean(Evict(pool, 1000)), 8500);
@@ -142,7 +142,8 @@ TEST_F(EvictionPoolTest, RandomGivesEveryKeyOfEveryDatabaseTheSameChance) {
 TEST_F(EvictionPoolTest, TheBestKeyIsFoundInWhateverDatabaseItIs) {
   settings_.maxmemory_policy = EvictionPolicy::kAllKeysLru;
   settings_.maxmemory_samples = 64;
-  for (size_t i = 0; i < 100; ++i) Add(static_cast<int>(i % 16), i, KeyUsage::OfIdle(i == 77 ? 5000 : 10, kNowMs));
+  for (size_t i = 0; i < 100; ++i)
+    Add(static_cast<int>(i % 16), i, KeyUsage::BitsForIdleTime(i == 77 ? 5000 : 10, kNowMs));
   EvictionPool pool(keyspace_, settings_, access_, random_);
   const auto evicted = Evict(pool, 20);
   EXPECT_TRUE(std::count(evicted.begin(), evicted.end(), 77u));
@@ -151,17 +152,17 @@ TEST_F(EvictionPoolTest, TheBestKeyIsFoundInWhateverDatabaseItIs) {
 TEST_F(EvictionPoolTest, ACandidateThatWasUsedMeanwhileIsSpared) {
   settings_.maxmemory_policy = EvictionPolicy::kAllKeysLru;
   settings_.maxmemory_samples = 1000;  // samples all keys, so the pool has the 16 best
-  for (size_t i = 0; i < 100; ++i) Add(0, i, KeyUsage::OfIdle(static_cast<int64_t>(i), kNowMs));
+  for (size_t i = 0; i < 100; ++i) Add(0, i, KeyUsage::BitsForIdleTime(static_cast<int64_t>(i), kNowMs));
   EvictionPool pool(keyspace_, settings_, access_, random_);
   EXPECT_EQ(Evict(pool), 99u);
-  keyspace_[0].Find(Name(98))->SetAccess(KeyUsage::OfIdle(0, kNowMs));
+  keyspace_[0].Find(Name(98))->SetAccess(KeyUsage::BitsForIdleTime(0, kNowMs));
   EXPECT_EQ(Evict(pool), 97u);
 }
 
 TEST_F(EvictionPoolTest, ACandidateThatIsGoneIsPassedOver) {
   settings_.maxmemory_policy = EvictionPolicy::kAllKeysLru;
   settings_.maxmemory_samples = 1000;
-  for (size_t i = 0; i < 30; ++i) Add(0, i, KeyUsage::OfIdle(static_cast<int64_t>(i), kNowMs));
+  for (size_t i = 0; i < 30; ++i) Add(0, i, KeyUsage::BitsForIdleTime(static_cast<int64_t>(i), kNowMs));
   EvictionPool pool(keyspace_, settings_, access_, random_);
   EXPECT_EQ(Evict(pool), 29u);
   const EntryPtr deleted = keyspace_[0].Take(keyspace_[0].Find(Name(28)));
@@ -174,7 +175,7 @@ TEST_F(EvictionPoolTest, AnotherPolicyJudgesAnew) {
   settings_.maxmemory_policy = EvictionPolicy::kAllKeysLru;
   settings_.maxmemory_samples = 1000;
   for (size_t i = 0; i < 50; ++i) {
-    Add(0, i, KeyUsage::OfIdle(static_cast<int64_t>(i), kNowMs), kNowMs + 1000 + static_cast<int64_t>(i));
+    Add(0, i, KeyUsage::BitsForIdleTime(static_cast<int64_t>(i), kNowMs), kNowMs + 1000 + static_cast<int64_t>(i));
   }
   EvictionPool pool(keyspace_, settings_, access_, random_);
   EXPECT_EQ(Evict(pool), 49u);
@@ -186,7 +187,7 @@ TEST_F(EvictionPoolTest, DeadKeysGoFirst) {
   settings_.maxmemory_policy = EvictionPolicy::kAllKeysLru;
   settings_.maxmemory_samples = 1000;
   for (size_t i = 0; i < 50; ++i) {
-    Add(0, i, KeyUsage::OfIdle(static_cast<int64_t>(i), kNowMs), i == 3 ? kNowMs - 1 : kNoDeadline);
+    Add(0, i, KeyUsage::BitsForIdleTime(static_cast<int64_t>(i), kNowMs), i == 3 ? kNowMs - 1 : kNoDeadline);
   }
   EvictionPool pool(keyspace_, settings_, access_, random_);
   EXPECT_EQ(Evict(pool), 3u);

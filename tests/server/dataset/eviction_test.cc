@@ -115,7 +115,8 @@ TEST_P(KeyEviction, LazilyTheyAreUnlinked) {
   Run({"SET", "large", std::string(1 << 20, 'v')});
   Run("CONFIG SET maxmemory-policy allkeys-random maxmemory 1");
   EXPECT_EQ(Journaled().back(), "0: UNLINK large");
-  EXPECT_EQ(server()->services().data.lazy_free_thread.PendingObjects() + server()->services().data.lazy_free_thread.Freed(),
+  EXPECT_EQ(server()->services().data.lazy_free_thread.PendingObjects() +
+                server()->services().data.lazy_free_thread.FreedObjects(),
             1u);
   NoLimit();
 }
@@ -263,7 +264,7 @@ TEST_P(KeyEviction, TimeAboveTheLimitIsCounted) {
 class SlowJournal final : public Journal {
  public:
   SlowJournal(Journal& inner, ManualClock& clock) : inner_(inner), clock_(clock) {}
-  void Append(const UnitEffects& effects) override {
+  void Append(const PropagatedGroup& effects) override {
     inner_.Append(effects);
     clock_.AdvanceMs(1);
   }

@@ -13,12 +13,12 @@ using testing::HasSubstr;
 using testing::Not;
 
 TEST(Dialect, NamesAreThoseOfTheDirective) {
-  EXPECT_EQ(EmulatedByName("Redis:6.2"), Emulated::kRedis62);
-  EXPECT_EQ(EmulatedByName("valkey:8.1"), Emulated::kValkey81);
-  EXPECT_EQ(EmulatedByName("redis:6"), std::nullopt);
-  EXPECT_EQ(EmulatedByName(""), std::nullopt);
+  EXPECT_EQ(ParseEmulatedVersion("Redis:6.2"), Emulated::kRedis62);
+  EXPECT_EQ(ParseEmulatedVersion("valkey:8.1"), Emulated::kValkey81);
+  EXPECT_EQ(ParseEmulatedVersion("redis:6"), std::nullopt);
+  EXPECT_EQ(ParseEmulatedVersion(""), std::nullopt);
   for (size_t i = 1; i < AllDialects().size(); ++i) {
-    EXPECT_EQ(EmulatedByName(AllDialects()[i].name), static_cast<Emulated>(i));
+    EXPECT_EQ(ParseEmulatedVersion(AllDialects()[i].name), static_cast<Emulated>(i));
   }
 }
 

@@ -153,23 +153,23 @@ TEST_F(CallObserverTest, DoesNotHearOfWhatIsLoaded) {
 TEST_F(CallObserverTest, MayAskForLongCallsOnly) {
   observers().Attach(recorder_, {.min_duration_us = 500});
   client_.Run("PING");
-  server_.clock().PassWithEachLook(400);
+  server_.clock().AdvanceWithEachReading(400);
   client_.Run("ECHO short");
-  server_.clock().PassWithEachLook(600);
+  server_.clock().AdvanceWithEachReading(600);
   client_.Run("ECHO long");
-  server_.clock().PassWithEachLook(0);
+  server_.clock().AdvanceWithEachReading(0);
   EXPECT_THAT(recorder_.Take(), ElementsAre("ECHO long"));
   EXPECT_THAT(recorder_.Durations(), testing::Each(testing::Ge(500)));
 }
 
 TEST_F(CallObserverTest, MayAskForLargeCallsOnly) {
-  observers().Attach(recorder_, {.from_request_bytes = 30});
+  observers().Attach(recorder_, {.min_request_bytes = 30});
   client_.Run("PING");
   client_.Run("ECHO xxxxx");  // 25 bytes: *2 $4 ECHO $5 xxxxx
   EXPECT_THAT(recorder_.Take(), ElementsAre());
   client_.Run("ECHO xxxxxxxxxx");
   EXPECT_THAT(recorder_.Take(), ElementsAre("ECHO xxxxxxxxxx"));
-  observers().Attach(recorder_, {.from_reply_bytes = 8});
+  observers().Attach(recorder_, {.min_reply_bytes = 8});
   client_.Run("PING");
   client_.Run("ECHO ab");
   EXPECT_THAT(recorder_.Take(), ElementsAre("ECHO ab"));
@@ -198,7 +198,7 @@ TEST_F(CallObserverTest, SecretsCanBeHidden) {
    public:
     explicit Shown(std::vector<std::string>& lines) : lines_(lines) {}
     void OnCall(const FinishedCall& call) override {
-      for (Bytes word : ShownWords(call.session, call.words)) lines_.emplace_back(word);
+      for (Bytes word : ArgumentsWithoutSecrets(call.session, call.words)) lines_.emplace_back(word);
     }
 
    private:
@@ -231,15 +231,15 @@ TEST_F(Thresholds, TheLargestLatencyThresholdIsAsGoodAsNone) {
 
 TEST_F(Thresholds, LongCommandsAreSpikes) {
   client_.Run("CONFIG SET latency-monitor-threshold 2");
-  server_.clock().PassWithEachLook(2000);
+  server_.clock().AdvanceWithEachReading(2000);
   client_.Run("PING");
-  server_.clock().PassWithEachLook(0);
+  server_.clock().AdvanceWithEachReading(0);
   EXPECT_EQ(client_.Run("LATENCY HISTORY fast-command").Size(), 1u);
   client_.Run("LATENCY RESET");
   client_.Run("CONFIG SET latency-monitor-threshold 0");
-  server_.clock().PassWithEachLook(2000);
+  server_.clock().AdvanceWithEachReading(2000);
   client_.Run("PING");
-  server_.clock().PassWithEachLook(0);
+  server_.clock().AdvanceWithEachReading(0);
   EXPECT_EQ(client_.Run("LATENCY HISTORY fast-command").Size(), 0u);
 }
 

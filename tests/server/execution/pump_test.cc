@@ -12,7 +12,7 @@ namespace {
 std::string Encode(std::vector<std::string> words) { return EncodeRequest(words); }
 
 TEST(PumpTest, PausedPipelineRunsInOrderWhereverItIsCut) {
-  std::string big(RequestParser::kBigArgument + 10'000, 'x');
+  std::string big(RequestParser::kMinBigArgumentBytes + 10'000, 'x');
   std::string input = Encode({"CLIENT", "PAUSE", "1000", "WRITE"}) + Encode({"SET", "a", "1"}) + Encode({"GET", "a"}) +
                       Encode({"SET", "b", big}) + Encode({"STRLEN", "b"}) + "PING\r\n";
   for (size_t cut = 0; cut <= input.size(); cut += cut < 150 || cut + 100 > input.size() ? 1 : 1009) {
@@ -70,7 +70,7 @@ TEST(PumpTest, StrangersHaveSmallerLimitsUntilTheyAuthenticate) {
 }
 
 TEST(PumpTest, ABigArgumentBehindOthersInOneRead) {
-  std::string big(RequestParser::kBigArgument, 'x');
+  std::string big(RequestParser::kMinBigArgumentBytes, 'x');
   TestServer server;
   TestClient client(server);
   EXPECT_EQ(client.Raw("PING\r\n" + Encode({"SET", "k", big}) + Encode({"STRLEN", "k"}) + "PING\r\n"),

@@ -447,9 +447,9 @@ TEST_F(FaultsTest, ADelayDoesNotKeepALateScriptAlive) {
   server_.Besides([&] {
     if (rounds++ == 0) killer.Send("SCRIPT KILL");
   });
-  server_.clock().PassWithEachLook(1000);
+  server_.clock().AdvanceWithEachReading(1000);
   EXPECT_THAT(client_.Run({"EVAL", "while true do end", "0"}), ErrorStartsWith("ERR Script killed by user"));
-  server_.clock().PassWithEachLook(0);
+  server_.clock().AdvanceWithEachReading(0);
   EXPECT_EQ(killer.Raw(""), "") << "its reply is held back instead";
   server_.AdvanceMs(3'600'000);
   server_.Cron();

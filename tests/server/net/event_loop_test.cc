@@ -160,7 +160,7 @@ struct ReadySocket final : SocketPoller::Watcher {
   }
   void OnReadable() override { serve(); }
   void OnWritable() override {}
-  bool TakesLong() const override { return false; }
+  bool MayTakeLong() const override { return false; }
 
   EventLoop& loop;
   std::function<void()> serve;
@@ -203,7 +203,7 @@ TEST(EventLoopTest, BusySocketsDoNotHoldBackAnythingElse) {
     loop.Post(nullptr, [&] {
       log.emplace_back("task");
       outside = std::thread([&] {
-        loop.PostFromOutside([&] {
+        loop.PostFromAnyThread([&] {
           log.emplace_back("outside");
           loop.Stop(0);
         });
@@ -233,7 +233,7 @@ TEST(ConnectionTest, NothingLeavesBeforeTheEndOfTheTurn) {
   Send(peer, "SETRANGE k 399999 x\r\nGET k\r\n");
   connection->OnReadable();
   server->housekeeping().EndTurn();
-  ASSERT_TRUE(connection->AwaitsRoom());
+  ASSERT_TRUE(connection->IsWaitingToWrite());
   size_t bytes = Received(peer).size();
   ASSERT_GT(bytes, 0u);
 
@@ -309,7 +309,7 @@ TEST(EventLoopTest, APublisherFasterThanTheSocketIsSlowedDown) {
     server->services().clients.pubsub.Subscribe(subscribers.back()->session, PubSubKind::kChannel, "c");
   }
   Peer publisher(host);
-  server.clock().PassWithEachLook(600);  // a turn sends at most two or three messages
+  server.clock().AdvanceWithEachReading(600);  // a turn sends at most two or three messages
   int sent = 0;
   size_t longest = 0;
   size_t received = 0;
@@ -342,7 +342,7 @@ TEST(EventLoopTest, RequestsAreServedBeforeThousandsOfHangUps) {
       crowd_is_gone = true;
       crowd.clear();
       Send(speaker.socket, "PING\r\n");
-      server.clock().PassWithEachLook(50);
+      server.clock().AdvanceWithEachReading(50);
     } else if (answered) {
       left = server->services().clients.registry.Count();
     }

@@ -97,8 +97,8 @@ TEST(FolderTest, TwoServersSaveAtOnceEachIntoItsOwn) {
   first.Put("one");
   second.Put("two");
   second.Put("three");
-  ASSERT_EQ(first->services().storage.snapshots.StartBackground(), Snapshots::Outcome::kDone);
-  ASSERT_EQ(second->services().storage.snapshots.StartBackground(), Snapshots::Outcome::kDone);
+  ASSERT_EQ(first->services().storage.snapshots.StartBackgroundSave(), Snapshots::Outcome::kDone);
+  ASSERT_EQ(second->services().storage.snapshots.StartBackgroundSave(), Snapshots::Outcome::kDone);
   second.AwaitChild();
   first.AwaitChild();
   const auto keys_in = [](const std::string& folder) {

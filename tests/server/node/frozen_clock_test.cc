@@ -144,7 +144,7 @@ TEST(FrozenClockTest, AShareOfATurnEndsByThePace) {
   const std::span<char> target = session.in.ReadTarget(scratch);
   std::copy(pipeline.begin(), pipeline.end(), target.begin());
   session.in.Received(pipeline.size());
-  pace.PassWithEachLook(1000);
+  pace.AdvanceWithEachReading(1000);
   EXPECT_EQ(node.host().pump().Run(session), Pump::Outcome::kMore);
   EXPECT_LT(session.usage.commands, 100u);
   while (node.host().pump().Run(session) == Pump::Outcome::kMore) node->housekeeping().EndTurn();

@@ -168,7 +168,7 @@ TEST_F(DataStateTest, ASignalThatSavesKeepsTheFileOfAnEmptiedReplica) {
   EXPECT_THAT(pair.replica.Run("SAVE"), Ok());
   pair.LoseData();
   ExpectUnfit(pair.replica, "none");
-  pair.replica->services().storage.shutdown.Signalled(SIGTERM);
+  pair.replica->services().storage.shutdown.HandleSignal(SIGTERM);
   EXPECT_EQ(pair.replica.server().StoppedWith(), 0);
   EXPECT_THAT(pair.replica.Log(), HasSubstr("Nothing is saved: this replica has not loaded its master's data"));
   EXPECT_THAT(pair.replica.files().Content("dump.rdb"), HasSubstr("kept"));
@@ -236,12 +236,12 @@ TEST_F(DataStateTest, AScriptDuringWhichTheLinkEndsRunsOnce) {
   bool has_ended = false;
   pair.replica.server().Besides([&] {
     if (!std::exchange(has_ended, true)) pair.world.network().HangUpAs(kStrangePort);
-    pair.replica.server().clock().PassWithEachLook(0);
+    pair.replica.server().clock().AdvanceWithEachReading(0);
   });
   const std::string script = EncodeRequest({"EVAL", "redis.call('INCR', 'n') for i = 1, 50000000 do end", "0"});
-  pair.replica.server().clock().PassWithEachLook(2000);
+  pair.replica.server().clock().AdvanceWithEachReading(2000);
   pair.Say(script);
-  pair.replica.server().clock().PassWithEachLook(0);
+  pair.replica.server().clock().AdvanceWithEachReading(0);
   EXPECT_TRUE(has_ended);
   EXPECT_FALSE(pair.replica.IsLinked());
   EXPECT_EQ(pair.replica.history().offset, 100 + static_cast<int64_t>(script.size()));

@@ -172,19 +172,19 @@ TEST_F(HostilePrimaryTest, TheAppendOnlyFileKeepsTheOldDataWhenTheNewCouldNotBeL
 // The library's code would run forever.
 TEST_F(HostilePrimaryTest, AnEndlessLibraryInTheSnapshot) {
   Greet();
-  replica_.server().clock().PassWithEachLook(1000);
+  replica_.server().clock().AdvanceWithEachReading(1000);
   const std::string code = "#!lua name=x\nwhile true do end";
   const std::string rdb =
       "REDIS0011\xf5" + std::string(1, static_cast<char>(code.size())) + code + "\xff" + std::string(8, '\0');
   Say(StrCat("+FULLRESYNC ", kId, " 100\r\n$", rdb.size(), "\r\n", rdb));
-  replica_.server().clock().PassWithEachLook(0);
+  replica_.server().clock().AdvanceWithEachReading(0);
   ExpectEnded("Failed loading library, Error registering functions: ERR FUNCTION LOAD timeout");
 }
 
 // Each library ends in time, but there are endlessly many.
 TEST_F(HostilePrimaryTest, SlowLibrariesWithoutEndInTheSnapshot) {
   Greet();
-  replica_.server().clock().PassWithEachLook(40'000);
+  replica_.server().clock().AdvanceWithEachReading(40'000);
   std::string rdb = "REDIS0011";
   for (int i = 0; i < 2000; ++i) {
     const std::string number = std::to_string(i);
@@ -193,7 +193,7 @@ TEST_F(HostilePrimaryTest, SlowLibrariesWithoutEndInTheSnapshot) {
   }
   rdb += "\xff" + std::string(8, '\0');
   Say(StrCat("+FULLRESYNC ", kId, " 100\r\n$", rdb.size(), "\r\n", rdb));
-  replica_.server().clock().PassWithEachLook(0);
+  replica_.server().clock().AdvanceWithEachReading(0);
   ExpectEnded("Failed loading library: the libraries before it took too long together");
 }
 

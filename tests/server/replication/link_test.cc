@@ -290,13 +290,13 @@ TEST_F(LinkTest, TheBacklogGoesWhenNobodyCameForLong) {
   ReplicationMember& replica = AddLinked(primary);
   const std::string id = primary.history().id;
   network().Step(20'000);
-  EXPECT_TRUE(primary->services().replication.stream().IsKept()) << "a replica is there";
+  EXPECT_TRUE(primary->services().replication.stream().HasBacklog()) << "a replica is there";
   network().SetApart(primary.port(), replica.port());
   network().Break(primary.port(), replica.port());
   network().Step(4000);
-  EXPECT_TRUE(primary->services().replication.stream().IsKept());
+  EXPECT_TRUE(primary->services().replication.stream().HasBacklog());
   network().Step(4000);
-  EXPECT_FALSE(primary->services().replication.stream().IsKept());
+  EXPECT_FALSE(primary->services().replication.stream().HasBacklog());
   EXPECT_NE(primary.history().id, id) << "who comes back must not go on";
   primary.Run("SET lost 1");
   network().SetAllTogether();
@@ -312,7 +312,7 @@ TEST_F(LinkTest, AReplicaThatBecomesAPrimaryKeepsItsBacklogForAWhile) {
   network().Step(200'000);  // the primary has had no replicas for longer than repl-backlog-ttl
   one.Run("REPLICAOF NO ONE");
   network().Step(3000);
-  EXPECT_TRUE(one->services().replication.stream().IsKept());
+  EXPECT_TRUE(one->services().replication.stream().HasBacklog());
   other.Follow(one);
   network().Step(3000);
   EXPECT_TRUE(other.IsLinked());
@@ -397,10 +397,10 @@ TEST_F(LinkTest, NoReplicaCountsForAWriteOfALostHistory) {
   AddLinked(server);
   network().Step(2000);
   Replicas& replicas = server->services().replication.replicas();
-  EXPECT_EQ(replicas.CountAcked(writer.session().history_offset), 0);
+  EXPECT_EQ(replicas.AckedReplicaCount(writer.session().history_offset), 0);
   writer.Run("SET c 1");
   network().Step(2000);
-  EXPECT_EQ(replicas.CountAcked(writer.session().history_offset), 1);
+  EXPECT_EQ(replicas.AckedReplicaCount(writer.session().history_offset), 1);
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ class ReplicationStreamTest : public testing::Test {
   void Append(const std::vector<One>& unit) {
     PropagatedCommands effects;
     for (const One& one : unit) effects.Add(one.db, one.words, one.targets);
-    stream_.Append(UnitEffects(effects, 0));
+    stream_.Append(PropagatedGroup(effects, 0));
   }
 
   TestServer server_;
@@ -46,7 +46,7 @@ class ReplicationStreamTest : public testing::Test {
 TEST_F(ReplicationStreamTest, CostsNothingBeforeItBegins) {
   TestClient client(server_);
   client.Run("SET a 1");
-  EXPECT_FALSE(stream_.IsKept());
+  EXPECT_FALSE(stream_.HasBacklog());
   EXPECT_EQ(server_->services().data.dataset.history.offset, 0);
   stream_.AppendRequest({"PING"});
   EXPECT_EQ(server_->services().data.dataset.history.offset, 0);
@@ -57,7 +57,7 @@ TEST_F(ReplicationStreamTest, NamesTheDatabaseWhereItChanges) {
   Append({{0, {"SET", "a", "1"}}});
   Append({{0, {"SET", "b", "1"}}});
   Append({{3, {"SET", "c", "1"}}});
-  stream_.SelectAnew();
+  stream_.ForgetSelectedDb();
   Append({{3, {"SET", "d", "1"}}});
   EXPECT_EQ(Text(), Requests({{"SELECT", "0"},
                               {"SET", "a", "1"},
@@ -109,7 +109,7 @@ TEST_F(ReplicationStreamTest, EndDropsTheBacklog) {
   stream_.Begin();
   Append({{0, {"SET", "a", "1"}}});
   stream_.End();
-  EXPECT_FALSE(stream_.IsKept());
+  EXPECT_FALSE(stream_.HasBacklog());
   EXPECT_EQ(stream_.backlog().RawBytes(), 0);
   const int64_t offset = server_->services().data.dataset.history.offset;
   TestClient client(server_);
@@ -139,7 +139,7 @@ TEST_F(ReplicationStreamTest, LongEffectsAreWhole) {
 TEST_F(ReplicationStreamTest, IsFramedAsTheAppendOnlyFile) {
   TestServer server({.directives = {"appendonly yes", "aof-use-rdb-preamble no", "save \"\""}});
   TestClient client(server);
-  ASSERT_EQ(OpenDataSet(server->services()), LoadOutcome::kAbsent);
+  ASSERT_EQ(LoadDataAtStartup(server->services()), LoadOutcome::kAbsent);
   server.RunCronFor(1000);
   ReplicationStream stream(server->services().data.dataset);
   stream.Begin();

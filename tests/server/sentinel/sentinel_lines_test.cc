@@ -53,7 +53,7 @@ std::vector<ConfigLine> LinesIn(const std::string& text) {
 }
 
 std::string WithSentinelLines(const std::vector<SentinelLine>& lines) {
-  return RewrittenConfig("", Settings(), {.user_lines = {}, .loadmodule_lines = {}, .sentinel_lines = lines});
+  return RewriteConfigText("", Settings(), {.user_lines = {}, .loadmodule_lines = {}, .sentinel_lines = lines});
 }
 
 std::vector<std::string> Texts(const std::vector<SentinelLine>& lines) {
@@ -106,7 +106,7 @@ TEST(SentinelLines, HostileTextsReadBack) {
         {"sentinel", "known-sentinel", name, "127.0.0.1", "26380", std::string(40, 'b')},
     };
     std::string text;
-    for (const auto& words : told) text += LineText(words) + "\n";
+    for (const auto& words : told) text += JoinQuoted(words) + "\n";
     const auto first = Written(LinesIn(text));
     if (!first) continue;
     const auto second = Written(LinesIn(WithSentinelLines(*first)));

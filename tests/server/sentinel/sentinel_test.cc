@@ -168,7 +168,7 @@ TEST_F(SentinelTest, AForcedFailoverNeedsNoVotes) {
   Settle();
   world_[1].Stop();
   world_[2].Stop();
-  world_[0]->failover().Force(world_[0].primary());
+  world_[0]->failover().ForceFailover(world_[0].primary());
   AwaitSwitch();
   EXPECT_TRUE(world_[0].HasTold("+elected-leader"));
 }
@@ -334,7 +334,7 @@ TEST_F(SentinelTest, AFloodOfHelloMessagesIsBoundedAndReplacesNoneThatAnswers) {
   const auto& known = world_[0].primary().sentinels;
   for (int round = 0; round < 10; ++round) {
     for (int i = 0; i < 2000; ++i) world_[0]->hellos().Receive(ForgedHello(round * 2000 + i));
-    EXPECT_EQ(known.size(), kMostPeers);
+    EXPECT_EQ(known.size(), kMaxPeerSentinels);
     world_.Step(100);
   }
   EXPECT_LE(world_[0].saves - saves, 2);
@@ -342,7 +342,7 @@ TEST_F(SentinelTest, AFloodOfHelloMessagesIsBoundedAndReplacesNoneThatAnswers) {
   world_[0]->hellos().Receive(ForgedHello(44'000));
   EXPECT_TRUE(known.contains(ForgedHello(44'000).substr(16, kSentinelIdLength)));
   for (int i = 30'000; i < 40'000; ++i) world_[0]->hellos().Receive(ForgedHello(i));
-  EXPECT_EQ(known.size(), kMostPeers);
+  EXPECT_EQ(known.size(), kMaxPeerSentinels);
   for (const std::string& id : real) EXPECT_TRUE(known.contains(id));
 }
 
@@ -368,7 +368,7 @@ TEST_F(SentinelTest, APrimaryThatNamesTooManyReplicasIsNotBelieved) {
   lines += "slave9999:ip=" + std::string(300, 'a') + ",port=1\r\n" + std::string(2'000'000, 'x');
   world_.Step(11'000);
   const auto& replicas = world_[0].primary().replicas;
-  EXPECT_EQ(replicas.size(), kMostReplicas);
+  EXPECT_EQ(replicas.size(), kMaxReplicas);
   EXPECT_TRUE(replicas.contains("127.0.0.1:7001"));
   EXPECT_TRUE(replicas.contains("127.0.0.1:7002"));
   EXPECT_LE(world_[0].primary().info->size(), size_t{1} << 20);
@@ -436,9 +436,9 @@ TEST_F(SentinelTest, VotesOfAnotherEpochElectNobody) {
     sentinel->voted_for = id;
     sentinel->voted_in_epoch = 8;
   }
-  EXPECT_EQ(world_[0]->election().LeaderOf(primary, 7), "");
+  EXPECT_EQ(world_[0]->election().VoteAndFindLeader(primary, 7), "");
   for (const auto& [name, sentinel] : primary.sentinels) sentinel->voted_in_epoch = 7;
-  EXPECT_EQ(world_[0]->election().LeaderOf(primary, 7), id);
+  EXPECT_EQ(world_[0]->election().VoteAndFindLeader(primary, 7), id);
 }
 
 }  // namespace

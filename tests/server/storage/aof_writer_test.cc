@@ -41,7 +41,7 @@ class AofWriterTest : public testing::Test {
   void Append(int db, std::initializer_list<Bytes> words) {
     PropagatedCommands effects;
     effects.Add(db, std::vector<Bytes>(words));
-    writer_.Append(UnitEffects(effects, 0));
+    writer_.Append(PropagatedGroup(effects, 0));
   }
   void Flush() { writer_.Flush(AofWriter::Urgency::kRelaxed, AofWriter::Child::kNone); }
   std::string Content() { return files_.Content("aof"); }
@@ -77,7 +77,7 @@ TEST_F(AofWriterTest, KeepsTheEffectsOfAUnitTogether) {
   effects.Add(0, std::vector<Bytes>{"SET", "a", "1"});
   effects.Add(0, std::vector<Bytes>{"SET", "c", "3"}, JournalEntry::kReplicas);
   effects.Add(0, std::vector<Bytes>{"SET", "b", "2"});
-  writer_.Append(UnitEffects(effects, 0));
+  writer_.Append(PropagatedGroup(effects, 0));
   Flush();
   EXPECT_EQ(Content(), std::string(kMulti) + kSelect0 + kSetA + kSetB + kExec);
 }
@@ -100,7 +100,7 @@ TEST_F(AofWriterTest, AlwaysSyncsBeforeTheTurnEnds) {
   Append(0, {"SET", "b", "2"});
   Flush();
   EXPECT_EQ(files_.Count(Operation::kSync), 1u);
-  EXPECT_EQ(writer_.Synced(), writer_.Appended());
+  EXPECT_EQ(writer_.SyncedBytes(), writer_.AppendedBytes());
   Flush();
   EXPECT_EQ(files_.Count(Operation::kSync), 1u) << "nothing new, nothing to sync";
 }
@@ -129,9 +129,9 @@ TEST_F(AofWriterTest, EverySecondSyncsInTheBackground) {
   clock_.AdvanceMs(1000);
   Flush();
   EXPECT_EQ(writer_.PendingSyncs(), 1u) << "also with nothing new to write";
-  EXPECT_EQ(writer_.Synced(), 0u);
+  EXPECT_EQ(writer_.SyncedBytes(), 0u);
   files_.RunTasks();
-  EXPECT_EQ(writer_.Synced(), writer_.Appended());
+  EXPECT_EQ(writer_.SyncedBytes(), writer_.AppendedBytes());
 }
 
 TEST_F(AofWriterTest, EverySecondDelaysWritesDuringASync) {
@@ -203,7 +203,7 @@ TEST_F(AofWriterTest, NothingIsLostWhicheverWriteFails) {
       for (int i = 0; i < 5; ++i) {
         PropagatedCommands effects;
         effects.Add(0, std::vector<Bytes>{"SET", "a", "1"});
-        writer.Append(UnitEffects(effects, 0));
+        writer.Append(PropagatedGroup(effects, 0));
         expected += kSetA;
         writer.Flush(AofWriter::Urgency::kRelaxed, AofWriter::Child::kNone);
       }
@@ -222,12 +222,12 @@ TEST_F(AofWriterTest, AFailedBackgroundSyncIsReportedUntilOneSucceeds) {
   files_.RunTasks();
   Flush();
   EXPECT_EQ(writer_.WriteOrSyncError(), EIO);
-  EXPECT_EQ(writer_.Synced(), 0u);
+  EXPECT_EQ(writer_.SyncedBytes(), 0u);
   clock_.AdvanceMs(1000);
   Flush();
   files_.RunTasks();
   EXPECT_FALSE(writer_.WriteOrSyncError());
-  EXPECT_EQ(writer_.Synced(), writer_.Appended());
+  EXPECT_EQ(writer_.SyncedBytes(), writer_.AppendedBytes());
 }
 
 TEST_F(AofWriterTest, ANewFileBeginsWithSelectAndTheOldOneIsSynced) {

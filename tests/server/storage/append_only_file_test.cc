@@ -84,11 +84,11 @@ TEST_F(AppendOnlyFileTest, SeveralStartsAppendToOneFile) {
 TEST_F(AppendOnlyFileTest, SlowDiskOperationsAreLatencyEvents) {
   auto life = Start({"latency-monitor-threshold 1"});
   life->Run("SET k v");
-  life->server().clock().PassWithEachLook(1000);
+  life->server().clock().AdvanceWithEachReading(1000);
   life->Run("BGREWRITEAOF");
   life->server().Cron();
   life->Run("SET k w");
-  life->server().clock().PassWithEachLook(0);
+  life->server().clock().AdvanceWithEachReading(0);
   for (const char* event : {"aof-rename", "aof-fstat", "aof-write", "aof-write-alone", "aof-fsync-always", "fork"}) {
     EXPECT_EQ(life->Run("LATENCY HISTORY " + std::string(event)).Size(), 1u) << event;
   }
@@ -548,7 +548,7 @@ TEST_F(AppendOnlyFileTest, NothingExpiresWhileItIsLoaded) {
   TestServer late(TestServer::Options{
       .directives = {"appendonly yes"}, .wall_ms = TestServer::Options{}.wall_ms + 5000, .files = &files_});
   TestClient client(late);
-  ASSERT_EQ(OpenDataSet(late->services()), LoadOutcome::kLoaded);
+  ASSERT_EQ(LoadDataAtStartup(late->services()), LoadOutcome::kLoaded);
   EXPECT_THAT(client.Run("EXISTS k h"), Int(0));
 }
 
@@ -619,7 +619,7 @@ TEST_F(AppendOnlyFileTest, AClientThatWaitsForTheSyncMayBeEvicted) {
   // An incomplete request, so that no command checks the memory before.
   const std::string half = "*2\r\n$2000000\r\n" + std::string(1'900'000, 'v');
   large.Deliver(half);
-  life->server()->services().clients.memory.Update(large.session());
+  life->server()->services().clients.memory.Remeasure(large.session());
   EXPECT_TRUE(life->server()->services().clients.memory.IsOver());
   life->server().clock().AdvanceMs(1000);  // and no turn comes before the turn of the sync
   life->server().Cron();

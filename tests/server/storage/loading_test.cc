@@ -104,7 +104,7 @@ std::vector<std::string> ProgressOf(TestServer::Options options, const std::func
 std::function<void(TestServer&)> LoadAtPace(int64_t round_ms) {
   return [round_ms](TestServer& server) {
     server.Besides([&] { server.clock().AdvanceMs(round_ms); });
-    EXPECT_EQ(OpenDataSet(server->services()), LoadOutcome::kLoaded);
+    EXPECT_EQ(LoadDataAtStartup(server->services()), LoadOutcome::kLoaded);
   };
 }
 
@@ -128,7 +128,7 @@ TEST_F(LoadingTest, TheLogShowsProgress) {
 TEST_F(LoadingTest, TheLogShowsProgressOfAnAppendOnlyFile) {
   {
     TestServer server = Start({"appendonly yes"});
-    ASSERT_EQ(OpenDataSet(server->services()), LoadOutcome::kAbsent);
+    ASSERT_EQ(LoadDataAtStartup(server->services()), LoadOutcome::kAbsent);
     TestClient client(server);
     for (int i = 0; i < 100; ++i) client.Run({"SET", StrCat("key", i), std::string(1 << 14, 'x')});
   }
@@ -175,9 +175,9 @@ TEST_F(LoadingTest, TimersStandStill) {
   TestClient client(server);
   LoadWhile(server, [&] {
     const uint64_t before = server->services().env.stats.timer_us;
-    server.clock().PassWithEachLook(10);
+    server.clock().AdvanceWithEachReading(10);
     server->housekeeping().Tick();
-    server.clock().PassWithEachLook(0);
+    server.clock().AdvanceWithEachReading(0);
     EXPECT_EQ(server->services().env.stats.timer_us, before);
   });
 }
@@ -199,7 +199,8 @@ TEST_F(LoadingTest, ASignalEndsItAndSavesNothing) {
   auto directives = kOften;
   directives.emplace_back("save 3600 1");
   TestServer server = Start(directives);
-  EXPECT_EQ(LoadWhile(server, [&] { server->services().storage.shutdown.Signalled(SIGTERM); }), LoadOutcome::kStopped);
+  EXPECT_EQ(LoadWhile(server, [&] { server->services().storage.shutdown.HandleSignal(SIGTERM); }),
+            LoadOutcome::kStopped);
   EXPECT_EQ(server.StoppedWith(), 0);
 }
 
@@ -358,7 +359,7 @@ TEST(RdbHints, AreLimitedByTheLengthOfTheFile) {
   files.Put("dump.rdb", "REDIS0011\xfe" + std::string(1, '\0') + "\xfb\x81" + most + "\x81" + most +
                             std::string("\0\x01k\x01v\xff", 6) + std::string(8, '\0'));
   TestServer server(TestServer::Options{.files = &files});
-  EXPECT_EQ(OpenDataSet(server->services()), LoadOutcome::kLoaded);
+  EXPECT_EQ(LoadDataAtStartup(server->services()), LoadOutcome::kLoaded);
   EXPECT_EQ(server->services().data.dataset.keyspace[0].Size(), 1u);
 }
 

@@ -103,7 +103,7 @@ TEST_F(ShutdownTest, ASignalWaitsForTheFirstBase) {
     client.Run("SET k v");
     server.forker().Hold();
     EXPECT_THAT(client.Run("CONFIG SET appendonly yes"), Ok());
-    server->services().storage.shutdown.Signalled(SIGTERM);
+    server->services().storage.shutdown.HandleSignal(SIGTERM);
     EXPECT_THAT(client.Run("SET during w"), Ok());
     server.Cron();
     EXPECT_EQ(server.StoppedWith(), std::nullopt);
@@ -130,7 +130,7 @@ TEST_F(ShutdownTest, ASignalStartsAFirstRewriteThatIsScheduled) {
     EXPECT_THAT(client.Run("CONFIG SET appendonly yes"), Ok());
     EXPECT_THAT(client.Run("SHUTDOWN"), Error(kFailed));
     client.Run("BGSAVE");
-    server->services().storage.shutdown.Signalled(SIGTERM);
+    server->services().storage.shutdown.HandleSignal(SIGTERM);
     server.forker().Release();
     for (int i = 0; i < 3; ++i) server.Cron();
     EXPECT_EQ(server.StoppedWith(), 0);
@@ -148,14 +148,14 @@ TEST_F(ShutdownTest, ASignalIsRefusedIfTheFirstRewriteFails) {
   client.Run("SET k v");
   server.forker().Hold();
   EXPECT_THAT(client.Run("CONFIG SET appendonly yes"), Ok());
-  server->services().storage.shutdown.Signalled(SIGTERM);
+  server->services().storage.shutdown.HandleSignal(SIGTERM);
   server.forker().Crash(9);
   server.Cron();
   server.Cron();
   EXPECT_EQ(server.StoppedWith(), std::nullopt);
   EXPECT_EQ(cancelled, 1);
   // The next signal waits for the next rewrite.
-  server->services().storage.shutdown.Signalled(SIGTERM);
+  server->services().storage.shutdown.HandleSignal(SIGTERM);
   server.forker().Release();
   for (int i = 0; i < 3; ++i) server.Cron();
   EXPECT_EQ(server.StoppedWith(), 0);
@@ -166,7 +166,7 @@ TEST_F(ShutdownTest, AForcedSignalWaitsForNothing) {
   TestClient client(server);
   server.forker().Hold();
   EXPECT_THAT(client.Run("CONFIG SET appendonly yes"), Ok());
-  server->services().storage.shutdown.Signalled(SIGTERM);
+  server->services().storage.shutdown.HandleSignal(SIGTERM);
   EXPECT_EQ(server.StoppedWith(), 0);
   EXPECT_FALSE(server.forker().Runs());
 }
@@ -182,7 +182,7 @@ TEST_F(ShutdownTest, ContinuesWhenTheAppendOnlyFileCannotBeSynced) {
     files_.FailFrom(FaultyFiles::Operation::kSync, 1, EIO);
     EXPECT_THAT(life.Run("SHUTDOWN NOW NOSAVE"), Error(kFailed));
     EXPECT_THAT(told, ElementsAre("", "Error trying to sync the AOF, can't exit."));
-    server->services().storage.shutdown.Signalled(SIGTERM);
+    server->services().storage.shutdown.HandleSignal(SIGTERM);
     EXPECT_EQ(server.StoppedWith(), std::nullopt);
     EXPECT_THAT(life.Run("GET k"), Bulk("v"));
     files_.Recover();
@@ -233,7 +233,7 @@ TEST_F(ShutdownTest, EndsTheChildFirst) {
 TEST_F(ShutdownTest, NoSaveEndsAllScriptsOfATransaction) {
   ServerLife life(files_, {"busy-reply-threshold 100", "appendonly yes"});
   TestServer& server = life.server();
-  server.clock().PassWithEachLook(1000);
+  server.clock().AdvanceWithEachReading(1000);
   TestClient& client = life.client();
   TestClient other(server);
   int rounds = 0;
@@ -271,7 +271,7 @@ TEST_F(ShutdownTest, SignalsDoWhatTheDirectivesSay) {
                           Case{{"save 3600 1", "shutdown-on-sigint nosave"}, SIGINT, false},
                           Case{{"save 3600 1", "shutdown-on-sigint nosave"}, SIGTERM, true}}) {
     TestServer server = Start(one.directives);
-    server->services().storage.shutdown.Signalled(one.signal);
+    server->services().storage.shutdown.HandleSignal(one.signal);
     EXPECT_EQ(server.StoppedWith(), 0);
     EXPECT_EQ(Saved(), one.saves) << one.directives[0];
     files_.Remove("dump.rdb");
@@ -283,13 +283,13 @@ TEST_F(ShutdownTest, AFailedSignalMayBeRepeated) {
   int cancelled = 0;
   server->services().storage.shutdown.OnCancelled([&] { ++cancelled; });
   files_.SetRoom(0);
-  server->services().storage.shutdown.Signalled(SIGTERM);
+  server->services().storage.shutdown.HandleSignal(SIGTERM);
   EXPECT_EQ(server.StoppedWith(), std::nullopt);
   EXPECT_EQ(cancelled, 1);
   server.Cron();
   EXPECT_EQ(cancelled, 1);  // one attempt for each signal
   files_.Recover();
-  server->services().storage.shutdown.Signalled(SIGTERM);
+  server->services().storage.shutdown.HandleSignal(SIGTERM);
   EXPECT_EQ(server.StoppedWith(), 0);
 }
 
@@ -297,7 +297,7 @@ TEST_F(ShutdownTest, AStoppedTimerKeepsASignalWaiting) {
   TestServer server = Start({"save 3600 1"});
   TestClient client(server);
   client.Run("DEBUG PAUSE-CRON 1");
-  server->services().storage.shutdown.Signalled(SIGTERM);
+  server->services().storage.shutdown.HandleSignal(SIGTERM);
   server.Cron();
   EXPECT_EQ(server.StoppedWith(), std::nullopt);
   EXPECT_THAT(client.Run("SHUTDOWN ABORT"), Ok());
@@ -313,9 +313,9 @@ TEST_F(ShutdownTest, ASignalWaitsForAScriptIfSomethingIsSaved) {
   TestClient client(server);
   int rounds = 0;
   server.Besides([&] {
-    if (rounds++ == 0) server->services().storage.shutdown.Signalled(SIGTERM);
+    if (rounds++ == 0) server->services().storage.shutdown.HandleSignal(SIGTERM);
   });
-  server.clock().PassWithEachLook(1000);
+  server.clock().AdvanceWithEachReading(1000);
   client.Run({"EVAL", "redis.call('SET', 'a', 1) for i = 1, 30000000 do end redis.call('SET', 'b', 1)", "0"});
   ASSERT_GT(rounds, 0);
   server.Cron();

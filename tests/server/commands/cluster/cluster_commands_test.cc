@@ -159,7 +159,7 @@ TEST_F(ClusterCommands, ScriptsStayInTheirSlot) {
 TEST_F(ClusterCommands, AReplicaServesReadsToThoseWhoWantThem) {
   ServeHalf();
   view().DropSlotsOf(view().me());
-  view().BecomeReplica(view().me(), other_);
+  view().MarkAsReplica(view().me(), other_);
   EXPECT_THAT(Run("GET foo"), Error("MOVED 12182 10.0.0.2:7002"));
   EXPECT_THAT(Run("READONLY"), Ok());
   EXPECT_THAT(Run("CLIENT LIST").Text(), HasSubstr("flags=r "));
@@ -272,11 +272,11 @@ TEST_F(ClusterCommands, BlockedClientsAreSentOn) {
 TEST_F(ClusterCommands, SubscribersAreToldWhenAnotherNodeOfTheShardTakesTheSlot) {
   ServeHalf();
   for (int slot = 0; slot < 8192; ++slot) view().Assign(slot, other_);
-  view().BecomeReplica(view().me(), other_);
+  view().MarkAsReplica(view().me(), other_);
   server_.RunCronFor(200);
   TestClient subscriber(server_);
   EXPECT_THAT(subscriber.Run("SSUBSCRIBE bar"), ArrayOf({Bulk("ssubscribe"), Bulk("bar"), Int(1)}));
-  view().BecomePrimary(view().me());
+  view().MarkAsPrimary(view().me());
   for (int slot = 0; slot < 8192; ++slot) view().Assign(slot, &view().me());
   server_.RunCronFor(200);
   EXPECT_THAT(subscriber.Read(), ArrayOf({Bulk("sunsubscribe"), Bulk("bar"), Int(0)}));

@@ -207,7 +207,7 @@ TEST(StrangerLimits, CloseAClientWhoseRequestBeforeLoginIsTooLong) {
   patient.Raw(HalfRequest(60'000));
   EXPECT_FALSE(patient.Closed());
   TestClient greedy(server);
-  greedy.Raw(HalfRequest(ClientLimits::kUnauthenticatedInput));
+  greedy.Raw(HalfRequest(ClientLimits::kMaxUnauthenticatedInputBytes));
   EXPECT_TRUE(greedy.Closed());
   EXPECT_EQ(server->services().env.stats.query_limit_disconnections, 1u);
   TestClient member(server);
@@ -225,7 +225,7 @@ TEST(StrangerLimits, BoundAllUnfinishedRequestsBeforeLogin) {
     server.RunCronFor(0);
   }
   EXPECT_LT(server->services().clients.registry.UnauthenticatedBytes(),
-            ClientLimits::kAllUnauthenticatedInput + ClientLimits::kUnauthenticatedInput * 2);
+            ClientLimits::kMaxTotalUnauthenticatedInputBytes + ClientLimits::kMaxUnauthenticatedInputBytes * 2);
   EXPECT_FALSE(strangers.front()->Closed());
   EXPECT_TRUE(strangers.back()->Closed());
   TestClient late(server);

@@ -182,7 +182,7 @@ TEST_P(ManySubscriptions, EndThoughTheGatesCloseMeanwhile) {
 }
 
 TEST_P(ManySubscriptions, AreCountedOnceWithAllTheirTime) {
-  clock().PassWithEachLook(1000);
+  clock().AdvanceWithEachReading(1000);
   other().Run("UNSUBSCRIBE");
   EXPECT_EQ(Stats().calls, 1u);
   EXPECT_GE(Stats().usec, 4000u);
@@ -342,7 +342,7 @@ TEST_P(SlowSubscribers, ShareTheTextOfMessages) {
   for (int i = 0; i < 10; ++i) EXPECT_THAT(Run({"PUBLISH", "c", std::string(1000, 'x')}), Int(kClients));
   for (TestClient& each : clients) {
     EXPECT_GT(each.session().out.Size(), 10'000u);
-    EXPECT_EQ(each.session().out.Segments(), 1u);
+    EXPECT_EQ(each.session().out.SegmentCount(), 1u);
   }
   EXPECT_LT(server()->services().data.memory.UsedBytes(), used_before_bytes + kClients * 200);
 }

@@ -414,7 +414,7 @@ TEST_P(FunctionCommands, TransactionsLoadAndCall) {
 class SlowFunctions : public FunctionCommands {
  protected:
   SlowFunctions() : FunctionCommands({"busy-reply-threshold 100", "enable-debug-command yes"}) {
-    clock().PassWithEachLook(1000);
+    clock().AdvanceWithEachReading(1000);
   }
 
   // Runs a command, and runs `others` on another client as soon as other clients are served.
@@ -521,7 +521,7 @@ TEST_P(SlowFunctions, ASnapshotWithAnEndlessLibraryIsNotLoaded) {
 // Each library was accepted with its own limit, so a file with any number of them can be loaded.
 TEST_P(SlowFunctions, TheLibrariesOfAFileHaveNoLimitTogether) {
   SkipReplayCheck("DEBUG RELOAD is no command of a journal");
-  clock().PassWithEachLook(40'000);
+  clock().AdvanceWithEachReading(40'000);
   std::string snapshot = "REDIS0011";
   for (int i = 0; i < 1000; ++i) {
     snapshot += Serialized(Library(StrCat("l", i), StrCat("f", i), "return 1"));

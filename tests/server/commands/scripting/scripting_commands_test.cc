@@ -283,7 +283,7 @@ TEST_P(ScriptingCommands, ErrorsThatSayNothingAreErrors) {
 
 class SlowScripts : public ScriptingCommands {
  protected:
-  SlowScripts() : ScriptingCommands({"busy-reply-threshold 100"}) { clock().PassWithEachLook(1000); }
+  SlowScripts() : ScriptingCommands({"busy-reply-threshold 100"}) { clock().AdvanceWithEachReading(1000); }
 
   // Runs a script, and runs `others` on another client as soon as other clients are served.
   TestReply EvalWhile(Bytes script, const std::vector<std::string>& others) {

@@ -108,7 +108,7 @@ TEST_P(InfoCommands, KindsOfErrorsAreBounded) {
   ServerStats stats;
   for (int i = 0; i < 1000; ++i) stats.CountError(StrCat("CODE", i, " text"));
   stats.CountError("CODE0 again");
-  EXPECT_EQ(stats.errors.size(), ServerStats::kErrorKindsMax);
+  EXPECT_EQ(stats.errors.size(), ServerStats::kMaxErrorKinds);
   EXPECT_EQ(stats.errors["CODE0"], 2u);
   EXPECT_EQ(stats.error_replies, 1001u);
 }
@@ -172,7 +172,7 @@ TEST(ServerStats, KnowsTheLongestTurn) {
   EXPECT_EQ(stats.turns, 2u);
   EXPECT_EQ(stats.turn_us, 400u);
   EXPECT_EQ(stats.longest_turn_us, 300u);
-  EXPECT_EQ(stats.most_commands_in_turn, 7u);
+  EXPECT_EQ(stats.max_commands_in_turn, 7u);
 }
 
 }  // namespace

@@ -160,14 +160,14 @@ TEST(MemoryReportFigures, CountClientsWithoutReplicas) {
   TestClient client(server);
   TestClient replica(server);
   replica.Raw("PSYNC ? -1\r\n");
-  EXPECT_EQ(ReportMemory(server->services()).clients, 1u);
+  EXPECT_EQ(MeasureMemory(server->services()).clients, 1u);
 }
 
 TEST(MemoryReportFigures, DoNotDivideByZeroNorGoBelowIt) {
   MemoryReport report;
   EXPECT_EQ(report.FragmentationRatio(), 0);
   EXPECT_EQ(report.BytesPerKey(), 0u);
-  EXPECT_EQ(report.NetBytes(), 1u);
+  EXPECT_EQ(report.BytesSinceStartup(), 1u);
   report.used_bytes = 10;
   report.overhead_bytes = 20;
   EXPECT_EQ(report.DatasetBytes(), 0u);

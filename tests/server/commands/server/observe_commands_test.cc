@@ -213,7 +213,7 @@ class LatencyCommands : public CommandTest {
   // Simulates one call of the command for each of these durations.
   void Called(Bytes full_name, std::initializer_list<uint64_t> durations_ns) {
     CommandStats& stats =
-        server()->services().env.commands.StatsOf(*server()->services().env.commands.FindFull(full_name));
+        server()->services().env.commands.StatsOf(*server()->services().env.commands.FindByFullName(full_name));
     if (!stats.latency) stats.latency = std::make_unique<LatencyHistogram>();
     for (uint64_t duration_ns : durations_ns) stats.latency->Record(duration_ns);
   }
@@ -232,9 +232,9 @@ TEST_P(LatencyCommands, RemovingAnExpiredKeyIsAnEvent) {
   Run("CONFIG SET latency-monitor-threshold 2");
   Run("SET k v PX 10");
   clock().AdvanceMs(20);
-  clock().PassWithEachLook(2000);
+  clock().AdvanceWithEachReading(2000);
   EXPECT_THAT(Run("GET k"), Nil());
-  clock().PassWithEachLook(0);
+  clock().AdvanceWithEachReading(0);
   EXPECT_THAT(Run("LATENCY HISTORY expire-del"), ArrayOf(ArrayOf(Int(now_ms() / 1000), Int(2))));
 }
 
@@ -242,9 +242,9 @@ TEST_P(LatencyCommands, TheLargestThresholdIsAsGoodAsNone) {
   EXPECT_THAT(Run("CONFIG SET latency-monitor-threshold 9223372036854775807"), Ok());
   Run("SET k v PX 10");
   clock().AdvanceMs(20);
-  clock().PassWithEachLook(2000);
+  clock().AdvanceWithEachReading(2000);
   EXPECT_THAT(Run("GET k"), Nil());
-  clock().PassWithEachLook(0);
+  clock().AdvanceWithEachReading(0);
   EXPECT_THAT(Run("LATENCY LATEST"), EmptyArray());
 }
 

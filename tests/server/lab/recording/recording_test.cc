@@ -12,9 +12,9 @@ using EventKind = RecordedEvent::Kind;
 const RecordingStart kStart = {.began_us = 1'700'000'000'000'000, .seed = UINT64_MAX, .emulated = "redis:6.2"};
 
 std::string RecordingText(const std::vector<RecordedEvent>& events) {
-  std::string text = RecordingHead(kStart);
+  std::string text = RecordingHeader(kStart);
   for (const RecordedEvent& event : events) {
-    AppendEventHead(text, event.at_us, event.connection, event.kind, event.bytes.size());
+    AppendEventHeader(text, event.at_us, event.connection, event.kind, event.bytes.size());
     if (event.kind == EventKind::kIn || event.kind == EventKind::kOut) text.append(event.bytes) += kEventEnd;
   }
   return text;
@@ -44,7 +44,7 @@ TEST(RecordingTest, IsReadAsItWasWritten) {
 
 TEST(RecordingTest, WhatIsTornOffIsMissing) {
   const std::string text = RecordingText(kSession);
-  for (size_t size = RecordingHead(kStart).size(); size < text.size(); ++size) {
+  for (size_t size = RecordingHeader(kStart).size(); size < text.size(); ++size) {
     const auto recording = ParseRecording(Bytes(text).substr(0, size));
     ASSERT_TRUE(recording.ok()) << size << ": " << recording.error();
     const auto& events = recording.value().events;
@@ -60,7 +60,7 @@ TEST(RecordingTest, WhatIsNoRecordingIsRefused) {
   EXPECT_EQ(ObjectionTo("respite-recording 1 now\n"), "has no time in its first line");
   EXPECT_EQ(ObjectionTo("respite-recording 1 0\n"), "none");
   EXPECT_EQ(ObjectionTo("respite-recording 1 0 seed\n"), "has a seed in its first line that is none");
-  const std::string head = RecordingHead({});
+  const std::string head = RecordingHeader({});
   EXPECT_EQ(ObjectionTo(head + "1 1 opened\n"), "line 2: '1 1 opened' is no event");
   EXPECT_EQ(ObjectionTo(head + "1 1 in\n"), "line 2: '1 1 in' is no event");
   EXPECT_EQ(ObjectionTo(head + "1 -1 open\n"), "line 2: '1 -1 open' has a number that cannot be");
@@ -72,7 +72,7 @@ TEST(RecordingTest, WhatIsNoRecordingIsRefused) {
 }
 
 TEST(RecordingTest, AConnectionIsOpenedOnceAndClosedLast) {
-  const std::string head = RecordingHead({});
+  const std::string head = RecordingHeader({});
   EXPECT_EQ(ObjectionTo(head + "1 1 end\n"), "line 2: '1 1 end' cannot happen to this connection now");
   EXPECT_EQ(ObjectionTo(head + "1 1 open\n1 1 open\n"), "line 3: '1 1 open' cannot happen to this connection now");
   EXPECT_EQ(ObjectionTo(head + "1 1 open\n1 1 close\n1 1 close\n"),

@@ -95,7 +95,7 @@ TEST_F(AskedRepliesTest, ExecHasTheQueuedRequests) {
 
 TEST_F(AskedRepliesTest, AReplicaSpeaksAnotherProtocol) {
   asked_.Feed("PSYNC ? -1\r\n");
-  EXPECT_TRUE(asked_.IsForeign());
+  EXPECT_TRUE(asked_.IsIncomparable());
 }
 
 Verdict Judge(const AskedRequest& request, Bytes recorded, Bytes replayed) {

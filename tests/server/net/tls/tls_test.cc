@@ -188,7 +188,7 @@ TEST_F(TlsStreamTest, BytesArriveAfterAHandshake) {
   EXPECT_EQ(got.state, State::kMoved);
   EXPECT_EQ(Bytes(target.data(), got.bytes), "hello");
   EXPECT_EQ(server_->Receive(target).state, State::kLater);
-  EXPECT_FALSE(server_->HasReceived());
+  EXPECT_FALSE(server_->HasBufferedInput());
 }
 
 TEST_F(TlsStreamTest, HasReceivedReportsBufferedBytes) {
@@ -200,7 +200,7 @@ TEST_F(TlsStreamTest, HasReceivedReportsBufferedBytes) {
     const Transfer got = server_->Receive(target);
     ASSERT_EQ(got.state, State::kMoved);
     text.append(target.data(), got.bytes);
-  } while (server_->HasReceived());
+  } while (server_->HasBufferedInput());
   EXPECT_EQ(text, "012345678901234567890123456789");
 }
 
