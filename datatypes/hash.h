@@ -47,7 +47,6 @@ class Hash : public Collection {
   template <class Visit>
   void ForEach(Visit&& visit) const;
 
-  // Identifies one field of this hash until the next edit.
   struct Place {                       // names one field until the next edit
     size_t offset = 0;                 // of a packed field
     const HashField* field = nullptr;  // for a table only

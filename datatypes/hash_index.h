@@ -447,7 +447,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   }
 
   // Changes the number of buckets of the only page. Requires: its items fit.
-  void Resize(int buckets);  // gives the only page so many buckets
+  void Resize(int buckets);  // gives the only page this number of buckets
   // Requires: the page's depth is less than the directory's.
   void SplitPage(size_t prefix);
   void MergePageIfSparse(size_t prefix);  // with its sibling, if both are nearly empty

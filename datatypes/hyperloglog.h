@@ -35,7 +35,6 @@ uint64_t MurmurHash(Bytes text, uint64_t seed);
 
 enum class HllEncoding : uint8_t { kDense, kSparse };
 
-// The contribution of one element, or of another value's register: register `index` is at least `rank`.
 struct HllObservation {  // what one element tells: register `index` is at least `rank`
   uint32_t index = 0;    // which of the 16384 registers
   uint8_t rank = 0;

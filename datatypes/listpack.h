@@ -33,7 +33,6 @@
 
 namespace respite {
 
-// One element as it is stored. `text` is a view of the listpack.
 struct PackedElement {  // one element as it is stored, a text or an integer
   Bytes text;
   int64_t integer = 0;
@@ -133,7 +132,6 @@ class Listpack {  // reads a Redis listpack; the bytes are borrowed
     size_t content = ContentSize(at);
     return content + TailSize(content);
   }
-  // Returns the size of an element with this text.
   static size_t SizeFor(Bytes text) { return EncodedElement(text).Size(); }  // bytes of an element with this text
   // Returns true if `bytes` is a listpack that can be read from both ends, with exactly the size that its header says.
   // Cost: O(n).
@@ -142,7 +140,7 @@ class Listpack {  // reads a Redis listpack; the bytes are borrowed
  private:
   friend class EncodedElement;
   static size_t ContentSize(const char* at);  // bytes of an element without its tail
-  static size_t TailSize(size_t content) {    // bytes of the tail after so many bytes
+  static size_t TailSize(size_t content) {    // bytes of the tail after this number of bytes
     return content <= 127 ? 1 : content < 16383 ? 2 : content < 2097151 ? 3 : content < 268435455 ? 4 : 5;
   }
 

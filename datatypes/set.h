@@ -69,9 +69,8 @@ class Set : public Collection {
 
   // Prepares for adding `count` members, of which `first` is one. An empty set takes the form that Redis would create.
   // A packed set becomes a table if `count` exceeds set-max-intset-entries or set-max-listpack-entries.
-  void PrepareToAdd(Bytes first, size_t count);  // chooses the form for so many members
-  // Changes an empty set to this packed form. Requires: the set is empty.
-  void InitializeForm(ValueForm form);  // requires: the set is empty
+  void PrepareToAdd(Bytes first, size_t count);  // chooses the form for this number of members
+  void InitializeForm(ValueForm form);           // requires: the set is empty
   // Returns false if the member exists already. Requires: `member` is not a view of this set.
   bool Add(Bytes member);
   bool Add(const PackedElement& member);

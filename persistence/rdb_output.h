@@ -56,15 +56,14 @@ class RdbOutput {  // writes the numbers and texts of the RDB format into a buff
   void Length(uint64_t length);  // writes a length
   // Writes the shortest form: as an integer, compressed (with rdbcompression), or verbatim.
   void Text(Bytes text);
-  void Integer(int64_t integer);  // writes the text of an integer
-  // Little16 … Double write numbers of 2 or 8 bytes, little endian.
+  void Integer(int64_t integer);                                              // writes the text of an integer
   void Little16(uint16_t number) { WriteLittleEndian(number); }               // writes a little-endian number
   void Little64(uint64_t number) { WriteLittleEndian(number); }               // writes a little-endian number
   void Millis(int64_t unix_ms) { Little64(static_cast<uint64_t>(unix_ms)); }  // a Unix time
   void Double(double number);                                                 // writes an IEEE 754 number of 8 bytes
 
  private:
-  static constexpr size_t kLongTextBytes = 32 * 1024;  // texts of at least so many bytes go to the drain directly
+  static constexpr size_t kLongTextBytes = 32 * 1024;  // texts of at least this size go to the drain directly
 
   // Returns memory for `bytes` more bytes after the content.
   char* Room(size_t bytes) {

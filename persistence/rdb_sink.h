@@ -77,7 +77,7 @@ struct RdbFailure {  // why and where reading an RDB failed
     kSink,
     kIo,
   };
-  // What was being read when the fault occurred.
+  // The part of the file that was being read when the fault occurred.
   enum class Step : uint8_t {
     kHead,
     kOpcode,

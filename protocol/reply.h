@@ -72,8 +72,8 @@ class Reply {  // writes the replies of commands, in RESP2 or RESP3, into a Repl
     out_->Append(IsResp3() ? Bytes("_\r\n") : resp2);
   }
   bool IsBinary() const { return form_ == ReplyForm::kBinary; }
-  void Binary(char kind, int64_t value);   // writes a part of a kBinary reply
-  void BinaryText(char kind, Bytes text);  // writes a part of a kBinary reply that has a text
+  void Binary(char kind, int64_t value);   // writes part of a kBinary reply
+  void BinaryText(char kind, Bytes text);  // writes part of a kBinary reply that has a text
   void ShortBulk(Bytes text);              // a bulk string of less than 64 bytes
 
   ReplyBuffer* out_;

@@ -107,7 +107,7 @@ class ReplyBuffer {  // the bytes that wait to be sent to one client
   std::string Text(size_t skipped = 0) const;
 
  private:
-  struct Segment {                  // a block, or a reference to a part of a Blob
+  struct Segment {                  // a block, or a reference to part of a Blob
     std::unique_ptr<char[]> block;  // null if the bytes are in `blob`
     BlobRef blob;
     size_t offset = 0;  // in `blob`

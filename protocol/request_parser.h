@@ -62,7 +62,7 @@ class RequestParser {  // turns the bytes of one client into requests
   enum class Status { kRequest, kIncomplete, kError };
 
   static constexpr size_t kMinBigArgumentBytes = 32 * 1024;     // bytes; larger arguments arrive in their own Blob
-  static constexpr size_t kMaxPreallocatedBytes = 1024 * 1024;  // such an argument gets its final Blob at once
+  static constexpr size_t kMaxPreallocatedBytes = 1024 * 1024;  // such an argument gets its final Blob immediately
   static constexpr size_t kMaxInlineBytes = 64 * 1024;          // maximum bytes of an inline command
 
   // Returns at least one byte of room. The parser uses `scratch` from Received until SaveRest.

@@ -73,7 +73,6 @@ class ScriptEngine final : private ThreadObserver {
     return phase_ == Phase::kRun;
   }
 
-  // Runs a step of the collector if there is enough garbage. Cost: some microseconds at most.
   void CollectGarbage() {  // runs a step of Lua's collector if there is enough garbage
     if (used_bytes_ > collect_from_) CollectSome();
   }

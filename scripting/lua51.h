@@ -75,14 +75,12 @@ inline int RawSize(lua_State* lua, int index) {  // elements of a sequence, with
 }
 
 ThreadObserver* ObserverOf(lua_State* lua);  // null if there is none
-// For functions that catch errors: raises the error on top again if the script has been ended.
-void ReraiseIfScriptEnded(lua_State* lua);  // after catching an error: raises it again if the script has been ended
+void ReraiseIfScriptEnded(lua_State* lua);   // after catching an error: raises it again if the script has been ended
 
 // getfenv and setfenv.
 int GetEnvironment(lua_State* lua);  // getfenv
 int SetEnvironment(lua_State* lua);  // setfenv
 
-// string.format.
 int Format(lua_State* lua);  // string.format
 
 // Each function adds one library: OpenBase to the table of globals, the others as a global table.

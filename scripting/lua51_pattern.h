@@ -23,7 +23,6 @@ class PatternMatcher {  // matches one Lua pattern at positions of one subject
   // Pushes capture `index` (from 0). In a pattern without captures, capture 0 is the whole match.
   void PushCapture(int index, const char* start, const char* end);
   int PushCaptures(const char* start, const char* end);  // pushes all and returns their number
-  // Pushes all captures and returns their number; pushes nothing for a pattern without captures.
   int PushOwnCaptures();  // as PushCaptures, but pushes nothing for a pattern without captures
 
  private:

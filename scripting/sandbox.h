@@ -18,7 +18,6 @@ void MakeReadOnly(lua_State* lua);  // replaces the table on top of the stack by
 // Returns true for a read-only proxy. For functions that change tables without metamethods.
 bool IsReadOnly(lua_State* lua, int index);  // the value is a read-only proxy
 
-// Pushes the real table of a read-only proxy. Returns false and pushes nothing for any other value.
 bool PushReal(lua_State* lua, int index);  // the table of a read-only proxy; pushes nothing for another value
 
 // Finishes the globals. Every library among them becomes read-only, reading a name that does not exist is an error, and

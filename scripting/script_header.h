@@ -22,7 +22,6 @@ enum ScriptFlag : uint32_t {
   kScriptUndeclared = 1u << 5,
 };
 
-// Returns nullopt if there is no such flag.
 std::optional<ScriptFlag> FindScriptFlag(Bytes name);  // nullopt if there is no such flag
 // Returns the names in the order in which FUNCTION LIST shows them.
 std::vector<std::string_view> ScriptFlagNames(uint32_t flags);  // in the order of FUNCTION LIST

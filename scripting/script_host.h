@@ -15,7 +15,6 @@ namespace respite {
 // The destinations of a script's propagated commands (redis.set_repl), as bits.
 enum ScriptReplication : uint8_t { kReplicateNone = 0, kReplicateAof = 1, kReplicateReplicas = 2, kReplicateAll = 3 };
 
-// The parts of the server's name, version and behaviour that scripts can see.
 struct ScriptDialect {  // what scripts see of the server's name, version and behaviour
   std::string_view redis_version = kRedisVersion;
   int redis_version_number = kRedisVersionNumber;      // one byte for each part

@@ -38,11 +38,9 @@ class ScriptWatch {  // calls a hook periodically in long scripts
     running_.store(thread, std::memory_order_relaxed);
     if (!IsTicking()) Hook(thread);
   }
-  // Returns true if a tick came since the last check of a long script, or if no timer ticks. Cost: two loads.
   bool IsCheckDue() const {  // a timer tick came since the last check of a long script, or no timer ticks
     return is_check_due_.load(std::memory_order_relaxed) || !IsTicking();
   }
-  // Sets the next call of the hook, which is `instructions` later. Must be called in the hook.
   void RearmHook(lua_State* lua);  // sets the next call of the hook; must be called in the hook
 
  private:

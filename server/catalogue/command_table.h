@@ -46,7 +46,7 @@ struct Command {                      // a CommandCard, with properties derived 
   const CommandSpec& Spec() const { return *card->spec; }
   bool Is(CommandFlag flag) const { return (flags & flag) != 0; }
   bool IsContainer() const { return !subcommands.empty(); }                            // has subcommands, like CONFIG
-  bool FitsArity(size_t argument_count) const { return Fits(arity, argument_count); }  // the name counts, too
+  bool FitsArity(size_t argument_count) const { return Fits(arity, argument_count); }  // the name also counts
   // Returns whether the number of arguments fits the arity of any version. Records of other servers may have the newest
   // form.
   bool FitsArityOfAnyVersion(size_t argument_count) const {

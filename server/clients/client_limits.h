@@ -22,7 +22,7 @@ class ClientLimits {  // closes clients that idle, or exceed the limits of input
   };
   explicit ClientLimits(const Parts& parts) : parts_(parts) {}
 
-  // Closes the session if its TLS handshake or its idle time takes too long, or if its output is over the limit.
+  // Closes the session if its TLS handshake or its idle time takes too long, or if its output exceeds the limit.
   // Otherwise notes the sizes of its buffers for INFO, and fits them to their use. Called by the timer. Cost: O(1).
   void Check(Session& session, int64_t now_ms);
 

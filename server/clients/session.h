@@ -33,7 +33,7 @@ class Transport {  // carries a session's bytes
   virtual void Close() = 0;   // immediately; the session is freed soon after
   virtual int FileDescriptor() const = 0;
   virtual bool IsWaitingToWrite() const { return false; }  // output waits until the peer accepts more
-  virtual bool IsHandshakeLate() const { return false; }   // of TLS: its time is over
+  virtual bool IsHandshakeLate() const { return false; }   // the time for the TLS handshake has passed
 };
 
 // kPrimary: the replication stream from this server's primary.

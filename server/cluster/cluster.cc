@@ -404,7 +404,7 @@ void Cluster::UpdateRole(ClusterNode& sender, const PacketHeader& header) {
 }
 
 // The primary of this node says that it follows this node. This happens if it was promoted, and then restarted with a
-// nodes.conf from before the promotion. Now nobody serves its slots. This node has the data, so it takes the slots
+// nodes.conf from before the promotion. Now no node serves its slots. This node has the data, so it takes the slots
 // over. A packet from before the promotion may arrive late and say the same, so the primary must repeat it for a node
 // timeout.
 void Cluster::HandlePrimaryFollowingMe() {

@@ -107,7 +107,7 @@ class Cluster final : public Bus::User {
   ClusterNode* EndHandshake(ClusterNode& node, ClusterNode* known, const BusLink& link, const PacketHeader& header);
   void NotePong(ClusterNode& node);  // also clears PFAIL, if the node has it
   void UpdateAddress(ClusterNode& node, const BusLink& link, const PacketHeader& header);
-  void UpdateRole(ClusterNode& sender, const PacketHeader& header);  // primary, or replica of whom
+  void UpdateRole(ClusterNode& sender, const PacketHeader& header);  // primary, or the primary that it follows
   // Takes over the slots of this node's primary if that has reported to follow this node for cluster-node-timeout.
   // Called for each such report.
   void HandlePrimaryFollowingMe();

@@ -43,7 +43,7 @@ class Election {  // by which a replica replaces its failed primary
  private:
   enum class Obstacle : uint8_t { kNone, kNoData, kDataAge, kDelay, kExpired, kVotes };
 
-  bool IsElectionNeeded() const;  // the primary is FAIL, or a manual failover can go on
+  bool IsElectionNeeded() const;  // the primary is FAIL, or a manual failover can continue
   bool IsDataTooOld() const;      // cluster-replica-validity-factor
   void ScheduleVoteRequest();     // sets the delay
   // Returns the number of replicas of the same primary with a larger offset.

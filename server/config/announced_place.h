@@ -1,4 +1,4 @@
-// What cluster nodes announce: checks for their names and addresses, and the directive `announce`.
+// The place that cluster nodes announce: checks for their names and addresses, and the directive `announce`.
 #pragma once
 
 #include <arpa/inet.h>

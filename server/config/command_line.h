@@ -40,7 +40,7 @@ struct CommandLine {
   bool is_in_container = false;       // set by the entry point of an image; also changes defaults
   bool has_arguments = false;         // Redis: logs a warning if there are none
   std::string config_file;            // absolute path; empty without a file
-  bool reads_standard_input = false;  // configuration lines come from there, too
+  bool reads_standard_input = false;  // configuration lines also come from there
   std::string options;                // text with one configuration line for each --option
   int test_memory_megabytes = 0;      // for --test-memory
 };

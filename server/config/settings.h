@@ -178,7 +178,7 @@ struct Settings : EncodingLimits {
   int syslog_facility = 16 << 3;  // a facility of <syslog.h>; this is LOG_LOCAL0
   std::string syslog_ident = "redis";
   Permission test_commands = Permission::kNever;  // who may use TEST, the command for test harnesses
-  std::string test_world_idle = "10m";            // a duration: TEST drops a world that is unused so long
+  std::string test_world_idle = "10m";            // a duration: TEST drops a world that is unused for this time
   bool use_exit_on_panic = false;                 // exit instead of abort
   int watchdog_period = 0;                        // milliseconds
 
@@ -251,7 +251,7 @@ struct Settings : EncodingLimits {
   DisklessLoad repl_diskless_load = DisklessLoad::kDisabled;
   bool repl_diskless_sync = true;
   int repl_diskless_sync_delay = 5;             // seconds
-  int repl_diskless_sync_max_replicas = 0;      // start as soon as so many wait; 0: off
+  int repl_diskless_sync_max_replicas = 0;      // start as soon as this number waits; 0: off
   bool repl_rdb_channel = false;                // without effect
   uint64_t replica_full_sync_buffer_limit = 0;  // bytes; without effect
   int repl_ping_replica_period = 10;            // seconds

@@ -22,9 +22,7 @@ class ActiveExpiry {  // runs the rounds of Expiry in slices; clients are served
   explicit ActiveExpiry(Parts parts) : parts_(parts) {}
 
   // Called at each timer tick, `hz` times per second. Begins a round, unless KeyRemovalPermission forbids it now.
-  void StartRound(int hz);  // called at each timer tick, `hz` times per second
-  // Stops the removal of keys until WakeUp, because the clock is stopped, and ExactExpiry removes keys when the clock
-  // is moved.
+  void StartRound(int hz);            // called at each timer tick, `hz` times per second
   void Sleep() { sleeps_ = true; }    // removes no keys until WakeUp, because the clock is stopped
   void WakeUp() { sleeps_ = false; }  // ends Sleep
 

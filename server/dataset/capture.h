@@ -38,7 +38,7 @@ class Capture {  // all keys and functions of a Dataset at one moment, to be res
   std::unique_ptr<FunctionStore::Content> TakeFunctions() { return std::move(functions_); }
 
   size_t Keys() const;
-  size_t Functions() const {  // number of captured functions
+  size_t FunctionCount() const {  // number of captured functions
     return functions_ == nullptr ? 0 : functions_->FunctionCount();
   }
 

@@ -24,7 +24,6 @@ class DbView {  // the selected database as one command sees it: expired keys ar
 
   int Index() const { return index_; }  // number of the database
   const Database& Data() const { return unit_->data().keyspace[index_]; }
-  // Returns a view of another database in the same Unit.
   DbView OtherDatabase(int index) const {  // a view of another database in the same Unit
     return DbView(*unit_, index, marks_keys_used_, known_);
   }
@@ -104,13 +103,12 @@ class DbView {  // the selected database as one command sees it: expired keys ar
   template <class Type>
   Edit<Type> OpenOrCreate(Bytes key, size_t capacity = 0);  // to change it; `capacity` in bytes if it is created
 
-  // For values that are built before they are stored.
   const EncodingLimits& Limits() const {  // for values that are built before they are stored
     return unit_->data().limits;
   }
-  uint32_t NewKeyUsage() const {
+  uint32_t NewKeyUsage() const {  // LRU or LFU bits of a new key
     return unit_->data().usage.BitsForNewKey(unit_->now_ms());
-  }  // LRU or LFU bits of a new key
+  }
 
   std::vector<Database> Flush(std::span<const int> dbs) const;  // empties databases; the caller frees their content
   void SwapDatabases(int one, int other) {
@@ -174,7 +172,6 @@ class DbView {  // the selected database as one command sees it: expired keys ar
       return Entry::CreatePacked(key, Type::kType, Type::kInitialForm, Type::InitialPacked(), capacity, access);
     }
   }
-  // For hashes with deadlines on fields.
   bool HasExpiredFields(const Entry& entry) const;   // of a hash with deadlines on fields
   bool HasLivingFields(const Entry& entry);          // false: all have expired; the Unit removes the expired ones
   CollectionContext PlaceOf(ValueSlot slot) const {  // what a Hash, List … needs to work on this value

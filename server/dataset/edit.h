@@ -21,7 +21,6 @@
 
 namespace respite {
 
-// Base of all edits: the key, and the reports of changes. Unit documents each report.
 class AnyEdit {  // base of all edits: the key, and reports of its changes
  public:
   AnyEdit(const AnyEdit&) = delete;
@@ -42,11 +41,11 @@ class AnyEdit {  // base of all edits: the key, and reports of its changes
     NoteReport();
     OwningUnit().ReportChangeWithoutEvent(db_.index_, key_);
   }
-  void Count(uint64_t changes) {  // of data that is not part of the value (consumer groups)
+  void CountChanges(uint64_t changes) {  // of data that is not part of the value (consumer groups)
     OwningUnit().CountChanges(changes);
   }
   void ReportEvent(const KeyEvent& event) {  // reports only the keyspace event
-    OwningUnit().Announce(db_.index_, key_, event);
+    OwningUnit().ReportEvent(db_.index_, key_, event);
   }
   void Wake() { OwningUnit().Wake(db_.index_, key_); }
   void LeaveUnreported() {  // disables the assertion that changes are reported (DEBUG POPULATE)

@@ -40,7 +40,6 @@ class Eviction {  // keeps memory within maxmemory by removing keys
   };
   explicit Eviction(const Parts& parts);
 
-  // Frees memory while more than maxmemory is used. Requires: maxmemory is set; no command is running.
   void FreeMemoryBeforeCommand();  // frees memory while more than maxmemory is used
   void StartInNextTurn();          // frees memory in the following iterations of the event loop
   // Returns whether more than maxmemory was used before the running command and no key could be evicted. Commands that

@@ -58,7 +58,6 @@ class EvictionPool {  // finds a good key to evict by sampling a few keys at a t
   }
   // Returns a greater score for a better candidate. Expired keys have kDead.
   uint64_t Score(const Entry& entry, int64_t now_ms) const;
-  // Returns a random database, with a probability in proportion to its share of all `keys`.
   int PickRandomDatabase(size_t keys);                  // random, in proportion to its share of all `keys`
   size_t EvictableKeyCount() const;                     // keys of all databases that the policy may evict
   std::optional<Choice> ChooseRandom(size_t keys);      // `keys`: number of all evictable keys

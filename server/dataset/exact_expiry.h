@@ -52,12 +52,9 @@ class ExactExpiry final : public Timers::Source {  // removes keys exactly at th
   bool IsLater(const Deadline& one, const Deadline& other) const;  // order of the heap
   bool IsNextDueAgain() const;                                     // the next deadline is in hashes_due_again_
   // Returns the next deadline. Requires: !IsEmpty().
-  const Deadline& EarliestDeadline() const {
-    return IsNextDueAgain() ? hashes_due_again_.front() : planned_.back();
-  }  // the next deadline
+  const Deadline& EarliestDeadline() const { return IsNextDueAgain() ? hashes_due_again_.front() : planned_.back(); }
   Deadline Take();
-  // Prefetches the keys of the following deadlines while others are removed.
-  void Prefetch() const;  // the keys of the following deadlines
+  void Prefetch() const;  // the keys of the following deadlines, while others are removed
   bool IsEmpty() const { return planned_.empty() && hashes_due_again_.empty(); }
   bool IsInTime(int64_t deadline_ms) const {  // Begin's limit includes this deadline
     return deadline_ms != kNoDeadline && deadline_ms <= until_wall_ms_;

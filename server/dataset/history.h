@@ -37,8 +37,7 @@ struct History {                           // the replication history of the dat
   Data data = Data::kWhole;
 
   bool IsWhole() const { return data == Data::kWhole; }  // may replace its primary without an operator's command
-  // Returns whether the data is a state of this history, so that another server may be asked to continue it.
-  bool IsKnown() const {  // another server may be asked to continue this history
+  bool IsKnown() const {                                 // another server may be asked to continue this history
     return data == Data::kWhole || data == Data::kOther;
   }
   bool CanContinue(const std::string& asked_id, int64_t from) const {  // a partial resynchronisation is possible

@@ -24,19 +24,17 @@ class LazyFreeThread {  // a background thread that frees large values and whole
   void Free(Content content, size_t objects = 1, size_t bytes = 0) {
     Push(std::make_unique<Holder<Content>>(std::move(content), objects, bytes));
   }
-  // Sets a function that the thread runs first. Must be called before the first Free.
-  void SetThreadPrologue(std::function<void()> prologue) {
+  // Must be called before the first Free.
+  void SetThreadPrologue(std::function<void()> prologue) {  // a function that the thread runs first
     prologue_ = std::move(prologue);
-  }  // runs first on the thread
-  // PendingObjects returns the number of objects that wait to be freed, PendingBytes an estimate of their bytes, and
-  // Freed the number of freed objects.
+  }
   uint64_t PendingObjects() const { return pending_.load(std::memory_order_relaxed); }  // objects that wait to be freed
   size_t PendingBytes() const {  // estimated memory of the waiting objects
     return pending_bytes_.load(std::memory_order_relaxed);
   }
-  uint64_t FreedObjects() const {
+  uint64_t FreedObjects() const {  // objects freed so far (lazyfreed_objects)
     return freed_.load(std::memory_order_relaxed);
-  }                                                                         // objects freed so far (lazyfreed_objects)
+  }
   void ResetFreedObjects() { freed_.store(0, std::memory_order_relaxed); }  // CONFIG RESETSTAT
   // Returns the thread's balance for MemoryGauge::UsedBytes. It is negative, because the thread frees memory that other
   // threads allocated.

@@ -15,8 +15,7 @@ std::string_view TypeName(ValueType type);
 // Returns the type with this name, ignoring case.
 std::optional<ValueType> FindTypeByName(Bytes name);  // ignoring case; nullopt if unknown
 // Returns "int", "embstr", "raw" …
-std::string_view EncodingName(const Entry& entry);  // OBJECT ENCODING: "int", "raw" …
-// Returns the number for OBJECT REFCOUNT.
+std::string_view EncodingName(const Entry& entry);                     // OBJECT ENCODING: "int", "raw" …
 int64_t ReferenceCount(const Entry& entry, const Settings& settings);  // OBJECT REFCOUNT
 
 }  // namespace respite

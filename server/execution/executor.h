@@ -191,7 +191,7 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   CurrentExecution& current_execution_;
   LapTimer lap_;                  // reads the clocks
   int64_t unit_wall_us_ = 0;      // UNIX time, for TIME
-  size_t kept_output_bytes_ = 0;  // so much of the running command's output is sent in any case
+  size_t kept_output_bytes_ = 0;  // this part of the running command's output is always sent
   std::string last_error_;        // of the last command that a handler refused
 };
 

@@ -73,9 +73,7 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
   int64_t RunningMs() const;                                               // since the script began
 
   bool Busy() const { return parts_.env.phase.HasBusyScript(); }  // it is too slow, so others are served
-  // Returns whether this client runs the script; its input is not read until the script ends.
-  bool HoldsInputOf(const Session& session) const { return Busy() && &current_->call->session == &session; }
-  Refusal BusyRefusal() const;  // the error for other clients
+  Refusal BusyRefusal() const;                                    // the error for other clients
   // Throws if no script runs or the script cannot be killed.
   void Kill(Kind kind);  // SCRIPT KILL, FUNCTION KILL
 

@@ -16,7 +16,7 @@ class SlotRouter {  // decides which cluster node serves a request
 
   // It also throws if no node serves the request.
   virtual void Check(const Request& request) const = 0;  // throws the redirection
-  // Checks a command that a script runs for the session. The slot is that of its keys, if it has keys.
+  // Checks a command that a script runs for the session. If it has keys, they name the slot.
   virtual std::optional<int> CheckInScript(const Request& request) const = 0;  // returns the slot
   virtual std::optional<int> SlotOf(const Command& command, std::span<const Bytes> arguments) const = 0;  // of its keys
 };

@@ -50,13 +50,11 @@ bool IsPattern(Bytes name) { return name.find_first_of("*?[\\") != Bytes::npos; 
 void MissingFeatures::Clear() {
   features_.clear();
   in_order_.clear();
-  lost_ = 0;
 }
 
 void MissingFeatures::Continue(MissingFeatures& before) {
   features_ = std::move(before.features_);
   in_order_ = std::move(before.in_order_);
-  lost_ = before.lost_;
   before.Clear();
 }
 
@@ -125,10 +123,7 @@ void MissingFeatures::Note(FeatureKind kind, std::string name, const Request& re
     found->second.last_ms = now_ms;
     return;
   }
-  if (features_.size() >= kMaxFeatures) {
-    ++lost_;
-    return;
-  }
+  if (features_.size() >= kMaxFeatures) return;
   MissingFeature feature{.kind = kind,
                          .name = std::move(name),
                          .request = RequestText(request.words, request.hidden_from),

@@ -48,7 +48,6 @@ class MissingFeatures final : public CallObserver {  // TEST MISSING
   // Returns the features in the order of their first use.
   const std::vector<const MissingFeature*>& All() const { return in_order_; }
   // Returns the number of distinct features that were dropped because kMaxFeatures features were recorded already.
-  uint64_t DroppedCount() const { return lost_; }
 
   void OnCall(const FinishedCall& call) override;    // may record an option or a directive
   void OnRefusal(const RefusedCall& call) override;  // may record a command or a subcommand
@@ -68,7 +67,6 @@ class MissingFeatures final : public CallObserver {  // TEST MISSING
   const Parts parts_;
   std::map<std::string, MissingFeature> features_;  // by kind and name
   std::vector<const MissingFeature*> in_order_;     // in the order of their first use
-  uint64_t lost_ = 0;
 };
 
 }  // namespace respite

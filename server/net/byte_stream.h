@@ -47,7 +47,7 @@ class ByteStream {  // the bytes of one socket, plain or through TLS
   // Sends bytes from the front with one call: about `wanted` bytes, and never more than `allowed`. The caller consumes
   // them. After kLater the next call must begin with the same bytes, and allow as many.
   struct Portion {   // how many bytes one call of Send may take
-    size_t wanted;   // about so many bytes
+    size_t wanted;   // about this number of bytes
     size_t allowed;  // never more than this
   };
   Transfer Send(const ReplyBuffer& output, Portion portion);

@@ -91,7 +91,7 @@ void EventLoop::RunHandlers() {
 
 void EventLoop::Stop(int exit_code) {
   exit_code_ = exit_code;
-  if (!std::exchange(stopped_, true) && stop_handler_) stop_handler_();
+  stopped_ = true;
 }
 
 void EventLoop::Post(Participant* participant, std::function<void()> task) {

@@ -69,7 +69,6 @@ class EventLoop {  // one per thread; serves sockets, timers and tasks in turns
   bool ServeDuringLongTask();                        // serves other clients inside a turn; false: the loop must stop
 
   // Calls `handler` once, inside the first Stop, before any connection closes because of it.
-  void SetStopHandler(std::function<void()> handler) { stop_handler_ = std::move(handler); }  // the first Stop calls it
 
   // Calls `handler` once, in a turn, when the descriptor is readable. The caller keeps the descriptor.
   void CallWhenReadable(int descriptor, std::function<void()> handler);  // calls it once
@@ -109,7 +108,6 @@ class EventLoop {  // one per thread; serves sockets, timers and tasks in turns
   int64_t handlers_ran_us_ = 0;       // when handlers of Asio last ran
   std::vector<char> scratch_;         // the read buffer that all connections share
   std::vector<std::vector<char>> spare_scratches_;  // for ServeDuringLongTask
-  std::function<void()> stop_handler_;              // called by the first Stop
   bool running_ = false;                            // the first turn has begun
   bool stopped_ = false;                            // Stop was called
   int exit_code_ = 0;                               // the argument of Stop

@@ -38,7 +38,7 @@ class DelayQueue {  // delays the bytes of a link and keeps their order
 
  private:
   struct Piece {
-    int64_t due_ms;  // when the bytes go on
+    int64_t due_ms;  // when the bytes continue
     std::string bytes;
   };
   std::deque<Piece> waiting_;  // in order of due_ms

@@ -23,7 +23,6 @@ class WorkQueue {  // expensive steps, of which each turn of the loop runs a lim
   bool IsEmpty() const { return steps_.empty(); }                                  // no step waits
   size_t Size() const { return steps_.size(); }
 
-  // Runs steps until the share is used up, and at least `min_steps` of them.
   void ServeShare(size_t min_steps = 1);     // runs steps until the turn's share is used up
   void ServeAll() { ServeShare(SIZE_MAX); }  // runs all steps
 

@@ -69,7 +69,6 @@ class Connection final : public Transport,  // the socket of one client
   void HandleEndOfInput(Transfer::State state);    // the peer has disconnected (kEnded), or reading failed (kFailed)
   void CloseGradually();  // closes the client after the peer has disconnected; may take several turns
   void RunPump();         // runs the requests that have arrived
-  // Gives the connection a session on another server, without a login, and closes its old session.
   Session& BecomeClientOf(NodeHost& other);  // gives it a session on another server, and closes the old one
   // Restores the user that the client had when it left its first server. If that user is gone or off, the client is
   // treated as new.

@@ -107,9 +107,9 @@ class NodeServer {  // one Redis server of this process
   // --- For a replacement of another server. These require that Build was done, and that `before` still exists.
 
   void InheritTestState(const NodeServer& before);  // clock, request journal, findings of lint
-  void SetDataSource(const NodeServer& before) {
+  void SetDataSource(const NodeServer& before) {    // Load copies its data, instead of reading files
     data_source_ = &before;
-  }  // Load copies its data, instead of reading files
+  }
 
   // --- All servers
 

@@ -117,7 +117,7 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   int ExitProcess(int exit_code);  // logs the end; exits in release builds
   Step Fail(const std::string& reason);
 
-  Config& config_;  // configuration of the process; nodes derive theirs from it
+  Config& config_;  // configuration of the process; nodes derive their configuration from it
   const CommandLine& line_;
   ProcessTitle& title_;
   SystemClock clock_;

@@ -15,18 +15,13 @@
 #include "server/dataset/dataset.h"
 #include "server/replication/replicas.h"
 #include "server/replication/replication_stream.h"
+#include "server/replication/snapshot_receiver.h"
 #include "server/runtime/host.h"
 #include "server/storage/child_processes.h"
 #include "server/storage/children.h"
 #include "server/storage/rdb_contents.h"
 
 namespace respite {
-
-namespace {
-
-constexpr size_t kMarkLength = 40;
-
-}  // namespace
 
 std::vector<Session*> FullSync::In(Replica::State state) const {
   std::vector<Session*> found;
@@ -170,7 +165,7 @@ void FullSync::StartThroughPipe(const std::vector<Session*>& waiting) {
     parts_.env.log.Warning("Can't create a pipe for replicas: " + IoErrorText(ends.error()));
     return SendErrorAndClose(waiting);
   }
-  const std::string mark = RandomHex(kMarkLength);
+  const std::string mark = RandomHex(SnapshotReceiver::kMarkLength);
   const Contents contents = ContentsFor(waiting);
   const auto pid = parts_.child_processes.Start(
       ChildWork::kTransfer,

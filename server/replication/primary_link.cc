@@ -245,8 +245,9 @@ void PrimaryLink::BeginTransfer(const std::string& id, int64_t offset) {
   state_ = State::kTransfer;
 }
 
-// Passes the bytes that have arrived to the Resync, which loads the snapshot at once or stores it first. If it loads at
-// once, each turn passes only one share (Resync::MaxBytesPerTurn), so that other clients are served between the shares.
+// Passes the bytes that have arrived to the Resync, which loads the snapshot immediately or stores it first. If it
+// loads at once, each turn passes only one share (Resync::MaxBytesPerTurn), so that other clients are served between
+// the shares.
 void PrimaryLink::TakeSnapshot(Bytes& bytes) {
   const Bytes share = bytes.substr(0, resync_->MaxBytesPerTurn());
   Bytes rest = share;

@@ -37,10 +37,10 @@ class Replicas final : public ReplicasToWaitFor {  // the replicas of this serve
   bool Forget(Session& session);  // removes a session that closes. Returns true if it was a replica
   const std::vector<Session*>& All() const { return all_; }
   bool IsEmpty() const { return all_.empty(); }  // no replica is connected
-  void CloseAll();                               // disconnects all replicas at once
+  void CloseAll();                               // disconnects all replicas
   void EndAll();                                 // disconnects each replica after it has received the stream so far
   static std::string NameOf(const Session& session);  // for the log and INFO: "127.0.0.1:6380"
-  static std::string HostOf(const Session& session);  // announced address of the replica, or that of its socket
+  static std::string HostOf(const Session& session);  // announced address of the replica, or its socket's address
   static Bytes StateNameOf(const Replica& replica);   // as in INFO: "online", "wait_bgsave" …
 
   // --- The stream

@@ -38,9 +38,8 @@ class Resync final : private SnapshotTarget {  // one full synchronisation of th
   void Abandon();  // ends an incomplete synchronisation; keeps the old data, unless it was dropped already
 
   bool HasDroppedOldData() const { return has_dropped_old_data_; }  // and its history
-  // Returns why the synchronisation failed, for INFO. Empty if the link broke.
-  const std::string& failure() const override;                    // why it failed; empty if the link broke
-  const SnapshotReceiver& receiver() const { return receiver_; }  // knows how much has arrived
+  const std::string& failure() const override;                      // why it failed; empty if the link broke
+  const SnapshotReceiver& receiver() const { return receiver_; }    // knows how much has arrived
 
  private:
   bool Write(Bytes bytes) override;  // checks the header of the snapshot, then passes all bytes on

@@ -15,6 +15,7 @@ class Logger;
 // The destination of a snapshot. Each call returns false if it failed, which is logged.
 class SnapshotTarget {  // the destination of a snapshot that the primary sends
  public:
+  static constexpr size_t kMarkLength = 40;  // of the text that ends a snapshot of unknown size
   virtual ~SnapshotTarget() = default;
   virtual bool Write(Bytes bytes) = 0;             // returns false if it failed
   virtual bool Finish() = 0;                       // called after all bytes were written; returns false if it failed
@@ -47,7 +48,6 @@ class SnapshotReceiver {  // extracts the snapshot from the framing that the pri
 
  private:
   enum class Stage : uint8_t { kHead, kCounted, kMarked, kDone };
-  static constexpr size_t kMarkLength = 40;       // of the text that ends a snapshot of unknown size
   static constexpr size_t kMaxHeaderBytes = 256;  // bytes of the line before the snapshot
 
   Status TakeHeader(Bytes& bytes);       // the line before the snapshot. Removes what it uses from `bytes`

@@ -33,10 +33,9 @@ class InfoReader {  // reads INFO of servers, and corrects replicas
 
   void Read(ServerInstance& server, std::string info);
   void ReadField(ServerInstance& server, const Field& field);
-  void ReadRunId(ServerInstance& server, Bytes id);    // another id than before means a reboot
-  void ReadReplicaLine(Primary& primary, Bytes line);  // adds the replica if it is new
-  // Reads the fields that only replicas report.
-  void ReadReplicaField(ServerInstance& server, const Field& field);                 // those that only replicas report
+  void ReadRunId(ServerInstance& server, Bytes id);                   // another id than before means a reboot
+  void ReadReplicaLine(Primary& primary, Bytes line);                 // adds the replica if it is new
+  void ReadReplicaField(ServerInstance& server, const Field& field);  // those that only replicas report
   static void ReadWatchedReplicaField(WatchedReplica& replica, const Field& field);  // like slave_priority
   void NoteRole(ServerInstance& server, ReportedRole role);                          // reports a change as an event
 

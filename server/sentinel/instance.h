@@ -19,7 +19,6 @@ namespace respite {
 struct Primary;
 inline constexpr int64_t kLongAgo = -(int64_t{1} << 60);
 
-// The host of an instance as it was given, and the IP address to which it resolves.
 struct SentinelAddress {  // of an instance: its host, as given, and IP address
   std::string host;       // a name, or an address
   std::string ip;         // empty: the name does not resolve now
@@ -137,7 +136,7 @@ struct Primary final : ServerInstance {  // a watched primary
   int quorum;                          // how many Sentinels must agree that it is down
   int64_t down_after_ms = 0;           // silence after which an instance is down
   int64_t failover_timeout_ms = 0;     // failover-timeout
-  int64_t parallel_syncs = 1;          // how many replicas are reconfigured at once
+  int64_t parallel_syncs = 1;          // how many replicas are reconfigured at the same time
   int64_t reboot_down_after_ms = 0;    // master-reboot-down-after-period; 0: off
   std::string notification_script;     // path of the program that is told of events
   std::string reconfiguration_script;  // client-reconfig-script

@@ -42,16 +42,16 @@ class PrimaryFailover {  // replaces a primary by one of its replicas
   void Start(Primary& primary);                   // requests votes with a new epoch
   void LogFailoverDelay(Primary& primary) const;  // once: when the next failover may start
   void Enter(Primary& primary, FailoverState state) const;
-  void WaitForElection(Primary& primary);                  // goes on if this Sentinel is the leader
+  void WaitForElection(Primary& primary);                  // continues if this Sentinel is the leader
   bool HasFreshReplicaInfo(const Primary& primary) const;  // all reachable ones have sent INFO since it began
   void ChooseReplicaToPromote(Primary& primary);           // aborts if none is suitable
   void SendReplicaofNoOne(Primary& primary);               // to the chosen replica
   void AbortIfTimedOut(Primary& primary);                  // failover-timeout has passed in this state
   void Abort(Primary& primary) const;                      // the primary keeps its role
-  void ReconfigureReplicas(Primary& primary);              // as many at once as parallel-syncs allows
+  void ReconfigureReplicas(Primary& primary);              // parallel-syncs limits how many at the same time
   void Reconfigure(WatchedReplica& replica);               // sends REPLICAOF with the new primary
   void EndFailoverIfDone(Primary& primary);                // or after failover-timeout
-  void ReconfigureRemainingReplicas(Primary& primary);     // all at once, after the timeout
+  void ReconfigureRemainingReplicas(Primary& primary);     // all of them, after the timeout
   int64_t TimeInStateMs(const Primary& primary) const { return core_.NowMs() - primary.failover_state_ms; }
   bool CanBePromoted(const Primary& primary, const WatchedReplica& replica) const;
 

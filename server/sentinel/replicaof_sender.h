@@ -7,7 +7,7 @@
 
 namespace respite {
 
-class ReplicaofSender {  // tells servers whom to follow
+class ReplicaofSender {  // tells servers which primary to follow
  public:
   explicit ReplicaofSender(const SentinelCore& core) : core_(core) {}
 

@@ -68,7 +68,7 @@ class Sentinel {  // watches primaries together with other Sentinels
   void LeaveTilt();
   void TickInstance(Instance& instance);   // sends what is due, and checks whether it is down
   void TickPrimary(Primary& primary);      // and its replicas and Sentinels
-  void AdvanceFailover(Primary& primary);  // as far as it need not wait
+  void AdvanceFailover(Primary& primary);  // the part that need not wait
 
   SentinelState state_;
   Random random_;

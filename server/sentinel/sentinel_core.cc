@@ -60,7 +60,7 @@ Result<SentinelAddress, InstanceError> SentinelCore::ResolveAddress(const std::s
   return SentinelAddress{name, {}, port};
 }
 
-// Looks up the IP of `name` only if `name` is neither the name nor the IP of `address`, and is not an IP itself.
+// Looks up the IP of `name` only if `name` is not an IP, and is not the name or the IP of `address`.
 bool SentinelCore::IsHostOf(const SentinelAddress& address, const std::string& name) const {
   if (address.IsAt(name, address.port)) return true;
   if (IsAddress(name)) return false;

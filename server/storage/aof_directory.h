@@ -40,7 +40,6 @@ class AofDirectory {  // appenddirname with its manifest, the list of the append
   void Unlock() { lock_.reset(); }  // ends Lock
 
   const AofManifest& manifest() const { return manifest_; }
-  // Returns the names of existing files, which a new part must not take.
   AofManifest::Taken Taken() const;  // names of existing files, which a new file must not take
   Step SyncDirectory();              // fsync of the directory, after creations and renames
   // Writes the manifest to the disk. After kFailed the disk may have the old or the new manifest, so keep the files of

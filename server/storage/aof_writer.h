@@ -65,7 +65,6 @@ class AofWriter {  // writes and syncs propagated commands to the append-only fi
   void Flush(Urgency urgency, Child child);  // writes the buffer and syncs as appendfsync says
   IoError SyncNow();                         // syncs on this thread
 
-  // Returns whether the disk has failed under `appendfsync always`. Then no reply that waits for the disk may be sent.
   bool MustStop() const { return must_stop_; }  // the disk failed under appendfsync always, so no reply may be sent
   // Returns why data cannot be written or synced at present, or nullopt if there is no error. Every write command calls
   // this. Cost: two comparisons.

@@ -112,9 +112,8 @@ class AppendOnlyFile final : public Journal {  // appendonly yes: decides when t
     int64_t until_ms = 0;  // monotonic; 0: not waiting
   };
 
-  Step LockFiles();        // locks the last incremental, which protects all
-  Step CreateFirstBase();  // when there are no files yet
-  // Continues in a new file, which the manifest names. `moment` is for the log.
+  Step LockFiles();                            // locks the last incremental, which protects all
+  Step CreateFirstBase();                      // when there are no files yet
   Step CreateIncremental(const char* moment);  // continues in a new file; `moment` is for the log
   Step OpenIncremental(const std::string& name, FileSystem::Mode mode);  // continues in this file
   Step StartIncremental();                                               // for the commands after the fork of a rewrite

@@ -66,7 +66,6 @@ struct ChildEnd {  // how a child ended
   ChildProgress last = {};
 };
 
-// Creates a child: a real fork, or in tests a call in the same process whose end is reported later.
 class Forker {  // creates a child: a real fork, or in tests a call in the same process
  public:
   // Returns whether the work succeeded. It logs its own errors.

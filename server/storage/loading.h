@@ -45,7 +45,6 @@ class Loading {  // the state of a server that loads its data
   void OnAdvance(std::function<void()> handler) { advances_ = std::move(handler); }  // each Advance calls it
   void SlowDown();  // delays as key-load-delay says, after each key or command
 
-  // Sets the memory usage stored in the file (INFO loading_rdb_used_mem).
   void SetRdbUsedMemory(uint64_t bytes) {  // used memory when the file was written (INFO loading_rdb_used_mem)
     rdb_used_mem_bytes_ = bytes;
   }

@@ -66,14 +66,12 @@ class Shutdown {  // SHUTDOWN, SIGTERM and SIGINT
     tell_status_ = std::move(handler);
   }
 
-  // Sets the replicas that a shutdown waits for. May be null. Must outlive the Shutdown.
-  void SetReplicasToWaitFor(ReplicasToWaitFor* followers) {
+  void SetReplicasToWaitFor(ReplicasToWaitFor* followers) {  // may be null; must outlive the Shutdown
     followers_ = followers;
-  }  // may be null; must outlive this object
-  // Records a client that waits for a delayed shutdown (SHUTDOWN). The client gets an error if the server does not end.
-  void AddWaitingClient(const Session& session) {
+  }
+  void AddWaitingClient(const Session& session) {  // it gets an error if the delayed shutdown fails
     waiting_.push_back(session.id);
-  }  // gets an error if the shutdown fails
+  }
   // Returns how long replicas still have, or nullopt if the shutdown does not wait for them.
   std::optional<int64_t> MillisecondsLeft() const;  // for slow replicas; nullopt: it does not wait for them
 

@@ -31,9 +31,7 @@ class StorageHealth final : public Durability {  // says why writes must be refu
     if (!error) return std::nullopt;
     return Trouble{Trouble::Place::kJournal, *error};
   }
-  uint64_t AppendedAofBytes() const override {
-    return parts_.aof.writer().AppendedBytes();
-  }  // appended to the file so far
+  uint64_t AppendedAofBytes() const override { return parts_.aof.writer().AppendedBytes(); }
 
  private:
   const Parts parts_;  // the objects that this one uses

@@ -9,7 +9,7 @@
 
 namespace respite {
 
-struct AclLogEntry {  // what was refused to whom
+struct AclLogEntry {  // the refused request and its client
   enum class Reason : uint8_t { kCommand, kKey, kChannel, kAuth };
   enum class Context : uint8_t { kTopLevel, kMulti, kLua };
 

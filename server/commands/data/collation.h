@@ -20,8 +20,7 @@ class Collation {  // the order of texts in the locale of `locale-collate`, for 
 
   bool Exists() const { return locale_ != nullptr; }  // this system has the locale
   bool ByBytes() const { return by_bytes_; }          // texts are compared by bytes, so that each text is its own key
-  // Returns a key such that comparing keys by bytes compares the texts by collation. Requires: no NUL in the text.
-  std::string KeyOf(Bytes text) const;  // comparing keys by bytes compares the texts by collation
+  std::string KeyOf(Bytes text) const;                // comparing keys by bytes compares the texts by collation
 
  private:
   locale_t locale_ = nullptr;  // null: this system lacks the locale

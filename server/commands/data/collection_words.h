@@ -35,8 +35,6 @@ class DrawLimit {  // limits replies with random elements that may repeat, as SR
     if (count > kMaxElements) throw Refusal{refusals::kReplyTooLong};
   }
 
-  // Checks the size of the reply. Must be called after each element. Throws if the reply is too long; the error then
-  // replaces the whole reply.
   void Check();  // throws a Refusal if the reply is too long. Must be called after each element
 
  private:

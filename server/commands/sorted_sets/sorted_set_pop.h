@@ -29,7 +29,6 @@ struct ZMPopOptions {  // the arguments of ZMPOP, and of BZMPOP after its timeou
   size_t count = 1;  // maximum number of members to pop
 };
 ZMPopOptions ParseZMPopOptions(Args& args);
-// Pops from the first sorted set that exists. Returns false and does nothing if there is none.
 bool PopFromFirst(Call& call, const ZMPopOptions& options);  // from the first sorted set that exists; false: none does
 
 }  // namespace respite

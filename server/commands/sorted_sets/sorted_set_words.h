@@ -32,7 +32,6 @@ inline RankSpan Mirrored(RankSpan span, size_t size) { return {size - span.first
 
 enum class Scores : uint8_t { kNo, kYes };
 
-// Writes members with or without scores. Under RESP3 a member and its score are an array.
 class MemberWriter {  // writes members with or without scores to a reply
  public:
   MemberWriter(Reply& reply, Scores scores) : reply_(&reply), scores_(scores) {}

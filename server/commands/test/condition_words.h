@@ -20,7 +20,6 @@ bool TakeCondition(Args& args, const CommandTable& commands, JournalFilter& filt
 
 void RequireCompleteJournal(const RequestJournal& journal, const JournalFilter& filter);  // throws if entries are lost
 
-// Takes all remaining arguments as conditions for clients: CLIENT, ID, USER, ADDR, DB, LIB.
 ClientFilter TakeClientFilter(Args& args);  // takes CLIENT, ID, USER, ADDR, DB, LIB
 
 }  // namespace respite

@@ -123,7 +123,6 @@ void Lint::Stop() {
 void Lint::Clear() {
   findings_.clear();
   in_order_.clear();
-  lost_ = 0;
 }
 
 void Lint::Forget() {
@@ -140,7 +139,6 @@ void Lint::Continue(Lint& before) {
   has_begun_ = before.has_begun_;
   findings_ = std::move(before.findings_);
   in_order_ = std::move(before.in_order_);
-  lost_ = before.lost_;
   before.Clear();
   modes_ = modes;
   ChooseChecks();
@@ -266,10 +264,7 @@ void Lint::Add(const LintRequest* request, const LintRemark& remark) {
     found->second.last_ms = now_ms;
     return;
   }
-  if (findings_.size() >= kMaxFindings) {
-    ++lost_;
-    return;
-  }
+  if (findings_.size() >= kMaxFindings) return;
   // A command that has not run has not redacted anything. Its specification says which arguments cannot be secrets.
   std::string line = is_of_request ? RequestText(request->words, request->command.Spec().harmless_words) : "";
   LintFinding finding{.rule = remark.rule,

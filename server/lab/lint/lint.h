@@ -73,7 +73,6 @@ class Lint final : public RequestFaults, public CallObserver, private KeyEventLi
 
   std::vector<const LintFinding*> Report();  // all findings, including those about clients that have left
   // Returns the number of distinct findings that were dropped because kMaxFindings findings were recorded already.
-  uint64_t DroppedCount() const { return lost_; }
 
   const RequestFault* Meet(const Request& request) override;
   void OnCall(const FinishedCall& call) override;    // runs the checks after a request
@@ -108,7 +107,6 @@ class Lint final : public RequestFaults, public CallObserver, private KeyEventLi
   std::unordered_map<uint64_t, Sender> senders_;              // by client ID
   std::map<std::string, LintFinding> findings_;               // by the properties that identify a finding
   std::vector<const LintFinding*> in_order_;                  // in the order of their discovery
-  uint64_t lost_ = 0;                                         // findings that were dropped above kMost
   bool is_test_or_server_traffic_ = false;                    // whether the last request is of TEST or of a server
   RequestFault refusal_{.kind = RequestFault::Kind::kError};  // the error that a request gets from a strict rule
 };

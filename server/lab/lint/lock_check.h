@@ -36,7 +36,7 @@ class LockCheck final : public LintCheck {  // the rules lock-without-ttl, forei
     bool Knows(const KeyView& key) const;  // the client has read the key under the lock
   };
   struct Lock {
-    std::optional<Holder> holder;  // nullopt: nobody holds it
+    std::optional<Holder> holder;  // nullopt: no client holds it
     std::deque<Holder> former;     // clients whose lock expired before they ended their work
   };
   using Locks = KeyMap<Lock>;

@@ -32,7 +32,7 @@ class HandshakeTest : public testing::Test {
   // Runs the handshake up to PSYNC, which is sent.
   Handshake& ToPsync(MayContinue may_continue = MayContinue::kYes) {
     Handshake& handshake = Begin(may_continue);
-    while (handshake.NextRequest().find("PSYNC") == std::string::npos) handshake.Answer("+OK");
+    while (handshake.NextRequest().find("PSYNC") == std::string::npos) handshake.HandleLine("+OK");
     return handshake;
   }
 
@@ -44,13 +44,13 @@ TEST_F(HandshakeTest, SaysWhoWeAreStepByStep) {
   Adjust().bound_port = 7002;
   Handshake& handshake = Begin();
   ExpectNext({"PING"});
-  EXPECT_EQ(handshake.Answer("+PONG"), HandshakeVerdict::kNext);
+  EXPECT_EQ(handshake.HandleLine("+PONG"), HandshakeVerdict::kNext);
   ExpectNext({"REPLCONF", "listening-port", "7002"});
-  EXPECT_EQ(handshake.Answer("+OK"), HandshakeVerdict::kNext);
+  EXPECT_EQ(handshake.HandleLine("+OK"), HandshakeVerdict::kNext);
   ExpectNext({"REPLCONF", "capa", "eof", "capa", "psync2"});
-  EXPECT_EQ(handshake.Answer("+OK"), HandshakeVerdict::kNext);
+  EXPECT_EQ(handshake.HandleLine("+OK"), HandshakeVerdict::kNext);
   ExpectNext({"REPLCONF", "version", std::string(kRedisVersion)});
-  EXPECT_EQ(handshake.Answer("+OK"), HandshakeVerdict::kNext);
+  EXPECT_EQ(handshake.HandleLine("+OK"), HandshakeVerdict::kNext);
   ExpectNext({"PSYNC", kHandshakeId, "100"});
 }
 
@@ -60,9 +60,9 @@ TEST_F(HandshakeTest, LogsInAndTellsAnotherAddress) {
   Adjust().replica_announce_port = 7777;
   Handshake& handshake = Begin();
   ExpectNext({"PING"});
-  EXPECT_EQ(handshake.Answer("-NOAUTH Authentication required."), HandshakeVerdict::kNext);
+  EXPECT_EQ(handshake.HandleLine("-NOAUTH Authentication required."), HandshakeVerdict::kNext);
   ExpectNext({"AUTH", "secret"});
-  EXPECT_EQ(handshake.Answer("+OK"), HandshakeVerdict::kNext);
+  EXPECT_EQ(handshake.HandleLine("+OK"), HandshakeVerdict::kNext);
   ExpectNext({"REPLCONF", "listening-port", "7777"});
   ExpectNext({"REPLCONF", "ip-address", "10.0.0.1"});
 }
@@ -73,7 +73,7 @@ TEST_F(HandshakeTest, LogsInAsAUser) {
   Handshake& handshake = Begin();
   ExpectNext({"PING"});
   ExpectNext({"AUTH", "repl", "secret"});
-  EXPECT_EQ(handshake.Answer("-WRONGPASS invalid username-password pair or user is disabled."),
+  EXPECT_EQ(handshake.HandleLine("-WRONGPASS invalid username-password pair or user is disabled."),
             HandshakeVerdict::kFail);
 }
 
@@ -90,12 +90,12 @@ TEST_F(HandshakeTest, SomeErrorsToPingAreNoObstacle) {
   for (const char* line : {"-NOAUTH x", "-NOPERM x", "-ERR operation not permitted"}) {
     Handshake& handshake = Begin();
     handshake.NextRequest();
-    EXPECT_EQ(handshake.Answer(line), HandshakeVerdict::kNext) << line;
+    EXPECT_EQ(handshake.HandleLine(line), HandshakeVerdict::kNext) << line;
   }
   for (const char* line : {"-ERR x", "-MISCONF x", "-LOADING x", ":1", "$3", "*", "-"}) {
     Handshake& handshake = Begin();
     handshake.NextRequest();
-    EXPECT_EQ(handshake.Answer(line), HandshakeVerdict::kFail) << line;
+    EXPECT_EQ(handshake.HandleLine(line), HandshakeVerdict::kFail) << line;
   }
 }
 
@@ -103,10 +103,10 @@ TEST_F(HandshakeTest, AnOldPrimaryThatKnowsNoOptionIsNoObstacle) {
   Adjust().replica_announce_ip = "10.0.0.1";
   Handshake& handshake = Begin();
   handshake.NextRequest();
-  EXPECT_EQ(handshake.Answer("+PONG"), HandshakeVerdict::kNext);
+  EXPECT_EQ(handshake.HandleLine("+PONG"), HandshakeVerdict::kNext);
   for (int options = 0; options < 4; ++options) {
     EXPECT_NE(handshake.NextRequest().find("REPLCONF"), std::string::npos);
-    EXPECT_EQ(handshake.Answer("-ERR unknown command"), HandshakeVerdict::kNext);
+    EXPECT_EQ(handshake.HandleLine("-ERR unknown command"), HandshakeVerdict::kNext);
   }
   ExpectNext({"PSYNC", kHandshakeId, "100"});
 }
@@ -114,10 +114,10 @@ TEST_F(HandshakeTest, AnOldPrimaryThatKnowsNoOptionIsNoObstacle) {
 TEST_F(HandshakeTest, AnEmptyLineIsNoAnswer) {
   Handshake& handshake = Begin();
   handshake.NextRequest();
-  EXPECT_EQ(handshake.Answer(""), HandshakeVerdict::kWait);
+  EXPECT_EQ(handshake.HandleLine(""), HandshakeVerdict::kWait);
   Handshake& asking = ToPsync();
-  EXPECT_EQ(asking.Answer(""), HandshakeVerdict::kWait);
-  EXPECT_EQ(asking.Answer("+CONTINUE"), HandshakeVerdict::kContinue);
+  EXPECT_EQ(asking.HandleLine(""), HandshakeVerdict::kWait);
+  EXPECT_EQ(asking.HandleLine("+CONTINUE"), HandshakeVerdict::kContinue);
 }
 
 TEST_F(HandshakeTest, WithoutAHistoryItAsksForEverything) {
@@ -129,7 +129,7 @@ TEST_F(HandshakeTest, WithoutAHistoryItAsksForEverything) {
 TEST_F(HandshakeTest, DoesNotContinueWhatItDoesNotHave) {
   Handshake& handshake = Begin(MayContinue::kNo);
   for (int steps = 0; steps < 5; ++steps) handshake.NextRequest();
-  EXPECT_EQ(handshake.Answer("+CONTINUE " + kHandshakeId), HandshakeVerdict::kFail);
+  EXPECT_EQ(handshake.HandleLine("+CONTINUE " + kHandshakeId), HandshakeVerdict::kFail);
   EXPECT_NE(handshake.failure().find("a history that this replica does not have"), std::string::npos);
 }
 
@@ -137,20 +137,20 @@ TEST_F(HandshakeTest, ContinuesTheSameHistory) {
   for (const std::string& line :
        {std::string("+CONTINUE"), "+CONTINUE " + kHandshakeId, std::string("+CONTINUE junk")}) {
     Handshake& handshake = ToPsync();
-    EXPECT_EQ(handshake.Answer(line), HandshakeVerdict::kContinue) << line;
+    EXPECT_EQ(handshake.HandleLine(line), HandshakeVerdict::kContinue) << line;
     EXPECT_EQ(handshake.id(), "") << line;
   }
 }
 
 TEST_F(HandshakeTest, ContinuesUnderANewName) {
   Handshake& handshake = ToPsync();
-  EXPECT_EQ(handshake.Answer("+CONTINUE " + kOtherHandshakeId), HandshakeVerdict::kContinue);
+  EXPECT_EQ(handshake.HandleLine("+CONTINUE " + kOtherHandshakeId), HandshakeVerdict::kContinue);
   EXPECT_EQ(handshake.id(), kOtherHandshakeId);
 }
 
 TEST_F(HandshakeTest, TakesTheHistoryOfASnapshot) {
   Handshake& handshake = ToPsync();
-  EXPECT_EQ(handshake.Answer("+FULLRESYNC " + kOtherHandshakeId + " 12345"), HandshakeVerdict::kSnapshot);
+  EXPECT_EQ(handshake.HandleLine("+FULLRESYNC " + kOtherHandshakeId + " 12345"), HandshakeVerdict::kSnapshot);
   EXPECT_EQ(handshake.id(), kOtherHandshakeId);
   EXPECT_EQ(handshake.offset(), 12345);
 }
@@ -165,15 +165,15 @@ TEST_F(HandshakeTest, RefusesAHistoryThatIsNone) {
         std::string("+OK"), std::string("-NOAUTH x"), std::string("-LOADING x"), std::string("-NOMASTERLINK x"),
         std::string("x")}) {
     Handshake& handshake = ToPsync();
-    EXPECT_EQ(handshake.Answer(line), HandshakeVerdict::kFail) << line;
+    EXPECT_EQ(handshake.HandleLine(line), HandshakeVerdict::kFail) << line;
   }
 }
 
 TEST_F(HandshakeTest, APrimaryWithoutPsyncIsAskedTheOldWay) {
   Handshake& handshake = ToPsync();
-  EXPECT_EQ(handshake.Answer("-ERR unknown command 'PSYNC'"), HandshakeVerdict::kOldSync);
+  EXPECT_EQ(handshake.HandleLine("-ERR unknown command 'PSYNC'"), HandshakeVerdict::kOldSync);
   EXPECT_EQ(handshake.NextRequest(), "SYNC\r\n");
-  EXPECT_EQ(handshake.Answer("+OK"), HandshakeVerdict::kFail);
+  EXPECT_EQ(handshake.HandleLine("+OK"), HandshakeVerdict::kFail);
 }
 
 }  // namespace
