@@ -236,7 +236,7 @@ class Glob::Search {
   }
 
  private:
-  static constexpr size_t kMostSteps = 16'000'000;
+  static constexpr size_t kMaxSteps = 16'000'000;
 
   bool TakeFront(const Part& part) {
     if (!Fits(part, 0)) return false;
@@ -256,8 +256,8 @@ class Glob::Search {
       if (found == nullptr) return false;
       place = static_cast<size_t>(static_cast<const char*>(found) - text_.data());
     } else {
-      while (place + part.size <= text_.size() && steps_ <= kMostSteps && !Fits(part, place)) ++place;
-      if (place + part.size > text_.size() || steps_ > kMostSteps) return false;
+      while (place + part.size <= text_.size() && steps_ <= kMaxSteps && !Fits(part, place)) ++place;
+      if (place + part.size > text_.size() || steps_ > kMaxSteps) return false;
     }
     text_.remove_prefix(place + part.size);
     return true;

@@ -51,10 +51,10 @@ ssize_t SendOnce(int fd, std::string_view line) {
 // /proc, or a terminal of another user). A writable pipe has room for PIPE_BUF bytes, so a longer line is cut instead
 // of blocking.
 ssize_t WriteIfReady(int fd, std::string_view line) {
-  constexpr size_t kPipeRoom = 4096;
+  constexpr size_t kPipeCapacity = 4096;
   pollfd ready{fd, POLLOUT, 0};
   if (poll(&ready, 1, 0) <= 0 || (ready.revents & POLLOUT) == 0) return -1;
-  return WriteOnce(fd, line.substr(0, kPipeRoom));
+  return WriteOnce(fd, line.substr(0, kPipeCapacity));
 }
 
 void AppendPadded(std::string& out, int64_t number, size_t width) {

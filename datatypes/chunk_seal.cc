@@ -20,7 +20,7 @@ namespace respite {
 namespace {
 
 constexpr size_t kMaxElement = 255;
-constexpr size_t kRoomBehind = 8;
+constexpr size_t kSpareBytes = 8;
 constexpr unsigned kPlainBits = 8;
 
 size_t SharedPrefix(Bytes a, Bytes b) {
@@ -43,7 +43,7 @@ struct TextPlan {
   size_t AlphabetBytes() const { return bits == kPlainBits ? 0 : alphabet_size; }
   size_t LengthBytes() const { return has_lengths ? count : 0; }
   size_t Size() const {
-    return sizeof(ChunkBlock) + AlphabetBytes() + prefix + LengthBytes() + (symbols * bits + 7) / 8 + kRoomBehind;
+    return sizeof(ChunkBlock) + AlphabetBytes() + prefix + LengthBytes() + (symbols * bits + 7) / 8 + kSpareBytes;
   }
 };
 
@@ -94,7 +94,7 @@ struct IntegerPlan {
     const uint64_t spread = static_cast<uint64_t>(largest) - static_cast<uint64_t>(smallest);
     return static_cast<unsigned>(std::bit_width(spread) + 7) / 8;
   }
-  size_t Size() const { return sizeof(ChunkBlock) + sizeof(int64_t) + Width() * count + kRoomBehind; }
+  size_t Size() const { return sizeof(ChunkBlock) + sizeof(int64_t) + Width() * count + kSpareBytes; }
 };
 
 std::optional<IntegerPlan> PlanIntegers(std::span<const Bytes> elements) {
@@ -150,11 +150,11 @@ void WriteSymbols(ChunkBlock& block, const TextPlan& plan, std::span<const Bytes
 
 // Clears the bytes after the content. Zero bits decode to the first symbol, so decoding past the end yields only
 // characters of the alphabet.
-void ClearRoomBehind(ChunkBlock& block) { std::memset(block.At(block.size - kRoomBehind), 0, kRoomBehind); }
+void ClearSpareBytes(ChunkBlock& block) { std::memset(block.At(block.size - kSpareBytes), 0, kSpareBytes); }
 
 ChunkBlock* WriteTexts(const TextPlan& plan, std::span<const Bytes> elements) {
   ChunkBlock* block = AllocateChunkBlock(plan.Size());
-  ClearRoomBehind(*block);
+  ClearSpareBytes(*block);
   block->form = ChunkForm::kTexts;
   block->unit = static_cast<uint8_t>(plan.bits);
   block->prefix = static_cast<uint8_t>(plan.prefix);
@@ -175,7 +175,7 @@ ChunkBlock* WriteTexts(const TextPlan& plan, std::span<const Bytes> elements) {
 
 ChunkBlock* WriteIntegers(const IntegerPlan& plan, std::span<const Bytes> elements) {
   ChunkBlock* block = AllocateChunkBlock(plan.Size());
-  ClearRoomBehind(*block);
+  ClearSpareBytes(*block);
   block->form = ChunkForm::kIntegers;
   block->unit = static_cast<uint8_t>(plan.Width());
   block->body = sizeof(ChunkBlock) + sizeof(int64_t);

@@ -12,14 +12,14 @@ namespace {
 // Returns the capacity of a Blob that grows from `old_size` to `size`: twice the size, and for large Blobs a quarter
 // more. So copying costs O(1) per byte appended, and little memory is wasted. A Blob that does not grow, or more than
 // doubles, gets no spare room.
-size_t RoomFor(size_t old_size, size_t size) {
+size_t CapacityFor(size_t old_size, size_t size) {
   constexpr size_t kDoubledUpTo = 1024 * 1024;
   if (size == old_size || size / 2 > old_size) return size;
   return size + std::max(std::min(size, kDoubledUpTo), size / 4);
 }
 
 BlobRef GrownBlob(Bytes text, size_t size) {
-  BlobRef grown = BlobRef::OfSize(size, RoomFor(text.size(), size));
+  BlobRef grown = BlobRef::OfSize(size, CapacityFor(text.size(), size));
   std::memcpy(grown.Data(), text.data(), text.size());
   std::memset(grown.Data() + text.size(), 0, size - text.size());
   return grown;

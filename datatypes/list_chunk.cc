@@ -47,9 +47,9 @@ void WriteElement(char* to, Bytes element) {
 // Returns the spare room to add to `used` bytes. A block larger than ordinary chunks gets only a little: it holds one
 // large element, and no other will join it.
 uint32_t GrowthOf(uint32_t used) {
-  constexpr uint32_t kLeast = 64;
+  constexpr uint32_t kMin = 64;
   constexpr uint32_t kOrdinary = 65536;
-  return used > kOrdinary ? kLeast : std::max(kLeast, used / 2);
+  return used > kOrdinary ? kMin : std::max(kMin, used / 2);
 }
 
 // Sums eight bytes at a time in four 16-bit lanes.

@@ -276,14 +276,14 @@ int64_t StreamLog::EstimateEntriesRead(const StreamId& id, ReadCounting counting
 }
 
 // Returns true if the group's count must only be increased by one when the group reads its next entry.
-bool StreamLog::IsReadCountSure(const StreamGroup& group, const StreamId& next, ReadCounting counting) const {
+bool StreamLog::IsReadCountExact(const StreamGroup& group, const StreamId& next, ReadCounting counting) const {
   if (group.entries_read == StreamGroup::kUnknownCount) return false;
   if (counting != ReadCounting::kRedis70 && group.last_id < first_id_) return false;
   return !HasDeletionsFrom(counting == ReadCounting::kRedis70 ? next : group.last_id, counting);
 }
 
 void StreamLog::AdvanceGroup(StreamGroup& group, const StreamId& id, ReadCounting counting) const {
-  if (IsReadCountSure(group, id, counting)) {
+  if (IsReadCountExact(group, id, counting)) {
     if (group.entries_read < static_cast<int64_t>(entries_added_))
       ++group.entries_read;  // XGROUP SETID can set any count
   } else if (entries_added_ > 0) {

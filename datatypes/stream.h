@@ -195,7 +195,7 @@ class StreamLog final : public Object {  // the entries and consumer groups of o
   void UpdateFirstId();
   void UpdateLastLiveId();
   bool HasDeletionsFrom(const StreamId& id, ReadCounting counting) const;
-  bool IsReadCountSure(const StreamGroup& group, const StreamId& next, ReadCounting counting) const;
+  bool IsReadCountExact(const StreamGroup& group, const StreamId& next, ReadCounting counting) const;
 
   Blocks blocks_;               // by the ID of their first entry
   uint64_t length_ = 0;         // live entries

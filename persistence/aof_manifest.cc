@@ -27,7 +27,7 @@ void AppendLine(std::string& out, const AofManifest::Part& part, char type) {
 
 // Redis: ignores the text after the digits, and a text without digits is 0. Returns nullopt for more than 18 digits.
 std::optional<int64_t> LeadingInteger(Bytes text) {
-  constexpr size_t kMostDigits = 18;
+  constexpr size_t kMaxDigits = 18;
   while (!text.empty() && IsSpace(text.front())) text.remove_prefix(1);
   const bool negative = text.starts_with('-');
   if (negative || text.starts_with('+')) text.remove_prefix(1);
@@ -35,7 +35,7 @@ std::optional<int64_t> LeadingInteger(Bytes text) {
   size_t digits = 0;
   int64_t number = 0;
   for (; digits < text.size() && IsDigit(text[digits]); ++digits) {
-    if (digits == kMostDigits) return std::nullopt;
+    if (digits == kMaxDigits) return std::nullopt;
     number = number * 10 + (text[digits] - '0');
   }
   return negative ? -number : number;

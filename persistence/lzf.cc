@@ -8,21 +8,21 @@ namespace respite {
 
 namespace {
 
-constexpr size_t kLeastGain = 4;
-constexpr size_t kMostBytes = std::numeric_limits<unsigned int>::max();  // the limit of the library
+constexpr size_t kMinGain = 4;
+constexpr size_t kMaxBytes = std::numeric_limits<unsigned int>::max();  // the limit of the library
 // Three bytes expand to at most 264.
-constexpr uint64_t kMostPerByte = 88;
+constexpr uint64_t kMaxPerByte = 88;
 
 }  // namespace
 
 size_t CompressLzf(Bytes text, char* into) {
-  if (text.size() <= kLeastGain || text.size() > kMostBytes) return 0;
+  if (text.size() <= kMinGain || text.size() > kMaxBytes) return 0;
   const auto size = static_cast<unsigned int>(text.size());
-  return lzf_compress(text.data(), size, into, size - static_cast<unsigned int>(kLeastGain));
+  return lzf_compress(text.data(), size, into, size - static_cast<unsigned int>(kMinGain));
 }
 
 bool IsPossibleLzfSize(uint64_t packed_size, uint64_t size) {
-  return size > 0 && size <= kMostBytes && packed_size <= kMostBytes && size <= packed_size * kMostPerByte;
+  return size > 0 && size <= kMaxBytes && packed_size <= kMaxBytes && size <= packed_size * kMaxPerByte;
 }
 
 bool DecompressLzf(Bytes packed, std::span<char> text) {

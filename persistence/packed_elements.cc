@@ -351,13 +351,13 @@ void ListpackMaker::Append(const EncodedElement& element) {
 
 void ListpackMaker::AppendText(Bytes text) {
   constexpr size_t kShort = 63;
-  constexpr size_t kMostAround = 2;
+  constexpr size_t kMaxAround = 2;
   if (text.size() > kShort || ReadsAsInteger(text.data(), text.size())) return Append(EncodedElement(text));
-  char* at = Room(text.size() + kMostAround);
+  char* at = Room(text.size() + kMaxAround);
   *at++ = static_cast<char>(0x80 | text.size());
   if (!text.empty()) std::memcpy(at, text.data(), text.size());
   at[text.size()] = static_cast<char>(1 + text.size());
-  size_ += text.size() + kMostAround;
+  size_ += text.size() + kMaxAround;
   ++count_;
 }
 

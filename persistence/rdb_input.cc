@@ -20,9 +20,9 @@ RdbText RdbText::Integer(int32_t integer) {
 }
 
 char* RdbScratch::Take(size_t bytes) {
-  constexpr size_t kLeastBlock = 16 * 1024;
+  constexpr size_t kMinBlock = 16 * 1024;
   if (blocks_.empty() || blocks_.back().size - used_ < bytes) {
-    const size_t size = std::max(kLeastBlock, bytes);
+    const size_t size = std::max(kMinBlock, bytes);
     blocks_.push_back({std::make_unique_for_overwrite<char[]>(size), size});
     used_ = 0;
   }
@@ -32,9 +32,9 @@ char* RdbScratch::Take(size_t bytes) {
 
 // Keeps one block if that block is not large.
 void RdbScratch::Clear() {
-  constexpr size_t kMostKept = 256 * 1024;
+  constexpr size_t kMaxKept = 256 * 1024;
   if (blocks_.empty()) return;
-  blocks_.resize(blocks_.front().size > kMostKept ? 0 : 1);
+  blocks_.resize(blocks_.front().size > kMaxKept ? 0 : 1);
   used_ = 0;
 }
 

@@ -18,7 +18,7 @@ constexpr size_t kShortestPacked = 21;  // Redis: shorter texts are not compress
 constexpr uint64_t kLengths6 = 1u << 6;
 constexpr uint64_t kLengths14 = 1u << 14;
 constexpr size_t kLongestLength = 9;
-constexpr size_t kFirstRoom = 64;
+constexpr size_t kFirstCapacity = 64;
 
 // Writes a length and returns its number of bytes.
 size_t PutLength(char* at, uint64_t length) {
@@ -50,7 +50,7 @@ void RdbOutput::Flush() {
 
 void RdbOutput::MakeRoom(size_t bytes) {
   if (drain_ != nullptr) Flush();
-  if (buffer_.size() - size_ < bytes) buffer_.resize(std::max({kFirstRoom, 2 * size_, size_ + bytes}));
+  if (buffer_.size() - size_ < bytes) buffer_.resize(std::max({kFirstCapacity, 2 * size_, size_ + bytes}));
 }
 
 void RdbOutput::LongBytes(Bytes bytes) {

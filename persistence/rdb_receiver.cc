@@ -17,7 +17,7 @@ constexpr size_t kShort = 256;
 constexpr uint64_t kUnknownTotal = 64 * 1024 * 1024;
 // Caps the preallocation if the sender has announced the size of the RDB. The announced size may be false, and
 // preallocated memory is written immediately.
-constexpr uint64_t kMostBelieved = 256 * 1024 * 1024;
+constexpr uint64_t kMaxBelieved = 256 * 1024 * 1024;
 
 }  // namespace
 
@@ -68,7 +68,7 @@ uint64_t RdbReceiver::Checksum(Bytes rest) {
 }
 
 uint64_t RdbReceiver::MaxBytesAhead() const {
-  return std::min(std::max(total_.value_or(kUnknownTotal), base_) - base_, kMostBelieved);
+  return std::min(std::max(total_.value_or(kUnknownTotal), base_) - base_, kMaxBelieved);
 }
 
 }  // namespace respite

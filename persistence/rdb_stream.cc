@@ -125,9 +125,9 @@ class BlockReader {
   }
   // Reads a count of items that take `elements` elements each. Fails if the listpack is too short for them.
   size_t Count(size_t elements) {
-    constexpr size_t kLeastBytes = 2;
+    constexpr size_t kMinBytes = 2;
     const int64_t count = Integer();
-    if (count < 0 || static_cast<uint64_t>(count) > elements_.Left() / kLeastBytes / elements) elements_.Fail();
+    if (count < 0 || static_cast<uint64_t>(count) > elements_.Left() / kMinBytes / elements) elements_.Fail();
     return elements_.Failed() ? 0 : static_cast<size_t>(count);
   }
 

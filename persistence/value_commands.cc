@@ -17,7 +17,7 @@ namespace respite {
 
 namespace {
 
-constexpr size_t kMostItems = 64;
+constexpr size_t kMaxItems = 64;
 
 // Returns a place for reading only, at a time when nothing has expired.
 CollectionContext PlaceOf(const Entry& entry) {
@@ -25,7 +25,7 @@ CollectionContext PlaceOf(const Entry& entry) {
   return {ValueSlot(&entry), kUnused, std::numeric_limits<int64_t>::min()};
 }
 
-// Writes items as commands with at most kMostItems items each.
+// Writes items as commands with at most kMaxItems items each.
 class ItemCommands {
  public:
   ItemCommands(RequestOutput& out, Bytes name, Bytes key, size_t words_per_item, size_t items)
@@ -34,7 +34,7 @@ class ItemCommands {
   // Begins a command if necessary. Requires: the caller then writes the words of the item.
   void NextItem() {
     if (room_ == 0) {
-      room_ = std::min(left_, kMostItems);
+      room_ = std::min(left_, kMaxItems);
       left_ -= room_;
       out_.Begin(2 + room_ * words_per_item_);
       out_.Word(name_);
@@ -98,7 +98,7 @@ class FieldDeadlines {
   FieldDeadlines& operator=(const FieldDeadlines&) = delete;
 
   void Add(Bytes field, int64_t deadline_ms) {
-    if (deadline_ms != deadline_ms_ || fields_.size() == kMostItems) Write();
+    if (deadline_ms != deadline_ms_ || fields_.size() == kMaxItems) Write();
     deadline_ms_ = deadline_ms;
     fields_.emplace_back(field);
   }

@@ -10,12 +10,12 @@ namespace respite {
 std::string Version::Text() const { return StrCat(major, ".", minor, ".", patch); }
 
 std::optional<Version> ParseVersion(Bytes text) {
-  constexpr int64_t kMost = 999;
+  constexpr int64_t kMax = 999;
   std::array<int, 3> parts{};
   for (int& part : parts) {
     const size_t dot = text.find('.');
     const auto number = ParseInteger(text.substr(0, dot));
-    if (!number || *number < 0 || *number > kMost) return std::nullopt;
+    if (!number || *number < 0 || *number > kMax) return std::nullopt;
     part = static_cast<int>(*number);
     if (dot == Bytes::npos) return Version{parts[0], parts[1], parts[2]};
     text.remove_prefix(dot + 1);

@@ -16,8 +16,8 @@ constexpr size_t kReadAtLeast = 16 * 1024;
 // clients with half a request each hold no more memory than its bytes. More bytes are not moved, since each small read
 // would copy them again.
 constexpr size_t kMovedAtMost = 4 * 1024;
-constexpr int64_t kStrangerArguments = 10;
-constexpr int64_t kStrangerBulk = 16384;
+constexpr int64_t kUnauthenticatedArguments = 10;
+constexpr int64_t kUnauthenticatedBulk = 16384;
 // Counts and sizes usually have at most this many digits. They are read without searching for the line end first.
 constexpr ptrdiff_t kFewDigits = 6;
 constexpr int64_t kUnusual = -1;
@@ -159,7 +159,7 @@ RequestParser::Status RequestParser::ParseCount(const RequestLimits& limits) {
   Number count = TakeNumber(kCount);
   if (count.status != Status::kRequest) return count.status;
   if (count.value > INT_MAX) return Fail(kCount.invalid);
-  if (!limits.authenticated && count.value > kStrangerArguments) {
+  if (!limits.authenticated && count.value > kUnauthenticatedArguments) {
     return Fail("Protocol error: unauthenticated multibulk length");
   }
   arguments_left_ = std::max<int64_t>(count.value, 0);
@@ -189,7 +189,7 @@ RequestParser::Status RequestParser::ParseBulkSize(const RequestLimits& limits) 
   Number size = TakeNumber(kBulkSize);
   if (size.status != Status::kRequest) return size.status;
   if (size.value < 0 || size.value > limits.max_bulk_bytes) return Fail(kBulkSize.invalid);
-  if (!limits.authenticated && size.value > kStrangerBulk) {
+  if (!limits.authenticated && size.value > kUnauthenticatedBulk) {
     return Fail("Protocol error: unauthenticated bulk length");
   }
   bulk_size_ = size.value;
@@ -223,10 +223,10 @@ RequestParser::Number RequestParser::TakeNumberSlowly(const NumberKind& kind) {
 }
 
 BlobRef RequestParser::NewBigArgumentBlob(size_t arrived) const {
-  constexpr size_t kLeast = 64 * 1024;
+  constexpr size_t kMin = 64 * 1024;
   constexpr size_t kGrowth = 4;
   const size_t all = BigArgumentBytes();
-  const size_t room = all - 2 <= kMaxPreallocatedBytes ? all : std::min(all, std::max(kLeast, arrived * kGrowth));
+  const size_t room = all - 2 <= kMaxPreallocatedBytes ? all : std::min(all, std::max(kMin, arrived * kGrowth));
   return BlobRef::OfSize(std::min(room, static_cast<size_t>(bulk_size_)), room);
 }
 

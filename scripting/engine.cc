@@ -123,7 +123,7 @@ std::optional<ScriptFailure> FailureIn(lua_State* lua) {
 }
 
 // Returns an upper estimate of the memory that keys and arguments need as Lua values.
-size_t RoomFor(const ScriptEngine::Invocation& invocation) {
+size_t CapacityFor(const ScriptEngine::Invocation& invocation) {
   constexpr size_t kPerText = 128;
   constexpr size_t kTables = 1024;
   size_t bytes = kTables;
@@ -151,7 +151,7 @@ ScriptEngine::ScriptEngine(ScriptHost& host, Extend extend)
   globals_ = ProtectGlobals(lua_);
   ObserveThreads(lua_, this);
   lua_gc(lua_, LUA_GCCOLLECT);
-  collect_from_ = 2 * used_bytes_ + kMinGarbageToCollect;
+  collector_threshold_bytes_ = 2 * used_bytes_ + kMinGarbageToCollect;
 }
 
 ScriptEngine::~ScriptEngine() { lua_close(lua_); }
@@ -305,7 +305,7 @@ std::optional<ScriptFailure> ScriptEngine::Run(const Invocation& invocation, Pre
   // Small invocations are not protected against memory errors, because so little memory is missing only if the system
   // has none at all. Larger ones are refused with an error, as long as the system has memory for other clients.
   constexpr size_t kLittle = 64 * 1024;
-  const size_t room = RoomFor(invocation);
+  const size_t room = CapacityFor(invocation);
   // The phase includes the arguments and the reply, because a client can make both arbitrarily long.
   const Watched watched(*this, Phase::kRun);
   int status = LUA_OK;
@@ -393,7 +393,7 @@ void ScriptEngine::CollectSome() {
   // Runs one step regardless of Lua's own schedule, which is not maintained while the collector is stopped. It would
   // also count freed memory, such as the buffer for a long source, as work done.
   constexpr int kOneStep = 0;
-  if (lua_gc(lua_, LUA_GCSTEP, kOneStep) != 0) collect_from_ = 2 * used_bytes_ + kMinGarbageToCollect;
+  if (lua_gc(lua_, LUA_GCSTEP, kOneStep) != 0) collector_threshold_bytes_ = 2 * used_bytes_ + kMinGarbageToCollect;
 }
 
 void ScriptEngine::StartCollector() {

@@ -74,7 +74,7 @@ class ScriptEngine final : private ThreadObserver {
   }
 
   void CollectGarbage() {  // runs a step of Lua's collector if there is enough garbage
-    if (used_bytes_ > collect_from_) CollectSome();
+    if (used_bytes_ > collector_threshold_bytes_) CollectSome();
   }
   // Lets the collector run during the current script, once the script has used a lot of memory.
   void RelieveMemory() {  // lets the collector run during the script if it uses much memory
@@ -122,17 +122,17 @@ class ScriptEngine final : private ThreadObserver {
   void StartCollector();                             // for the rest of the running script
 
   ScriptHost& host_;
-  CallArguments words_;                         // arguments of the command that redis.call runs
-  size_t used_bytes_ = 0;                       // allocated by the Lua state
-  size_t collect_from_ = kMinGarbageToCollect;  // used bytes above which the collector runs steps
-  bool is_memory_limited_ = false;              // memory is limited; set only while Lua catches the error
-  Phase phase_ = Phase::kIdle;                  // whether a script runs or a library is loaded
-  const char* stop_reason_ = nullptr;           // set when the running script has been ended
-  size_t memory_limit_ = kMemoryLimit;          // bytes that scripts may hold
-  int64_t load_until_ms_ = 0;                   // monotonic; see SetLoadDeadline
-  bool collector_runs_ = false;                 // the script has used a lot of memory
-  ScriptWatch watch_;                           // calls OnCount periodically in a long script
-  Function globals_ = 0;                        // the real table of globals
+  CallArguments words_;                                      // arguments of the command that redis.call runs
+  size_t used_bytes_ = 0;                                    // allocated by the Lua state
+  size_t collector_threshold_bytes_ = kMinGarbageToCollect;  // used bytes above which the collector runs steps
+  bool is_memory_limited_ = false;                           // memory is limited; set only while Lua catches the error
+  Phase phase_ = Phase::kIdle;                               // whether a script runs or a library is loaded
+  const char* stop_reason_ = nullptr;                        // set when the running script has been ended
+  size_t memory_limit_ = kMemoryLimit;                       // bytes that scripts may hold
+  int64_t load_until_ms_ = 0;                                // monotonic; see SetLoadDeadline
+  bool collector_runs_ = false;                              // the script has used a lot of memory
+  ScriptWatch watch_;                                        // calls OnCount periodically in a long script
+  Function globals_ = 0;                                     // the real table of globals
   lua_State* lua_;
 };
 

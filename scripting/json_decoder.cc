@@ -286,7 +286,7 @@ class Decoder {
 
   // Creates a table with the size of the previous one, because siblings are often alike and growing costs more than
   // filling. The maximum is small, so that a short text cannot request much more memory than its values need.
-  static constexpr int kMostExpected = 16;
+  static constexpr int kMaxExpected = 16;
 
   void PushObject() {
     Descend(3);
@@ -299,7 +299,7 @@ class Decoder {
       PushMember(token);
       for (; (token = NextToken()) == Token::kComma; ++fields) PushMember(NextToken());
       if (token != Token::kObjectEnd) Refuse("comma or object end", token);
-      expected_fields_ = std::min(fields, kMostExpected);
+      expected_fields_ = std::min(fields, kMaxExpected);
     }
     --depth_;
   }
@@ -332,7 +332,7 @@ class Decoder {
       PushElement(token, size);
       while ((token = NextToken()) == Token::kComma) PushElement(NextToken(), ++size);
       if (token != Token::kArrayEnd) Refuse("comma or array end", token);
-      expected_elements_ = static_cast<int>(std::min<lua_Integer>(size, kMostExpected));
+      expected_elements_ = static_cast<int>(std::min<lua_Integer>(size, kMaxExpected));
     }
     --depth_;
   }

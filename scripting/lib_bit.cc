@@ -62,12 +62,12 @@ int SwapBytes(lua_State* lua) {
 
 // bit.tohex. A negative number of digits selects upper case.
 int ToHex(lua_State* lua) {
-  constexpr int64_t kMostDigits = 8;
+  constexpr int64_t kMaxDigits = 8;
   uint32_t bits = BitsArgument(lua, 1);
-  const int64_t wanted = lua_isnone(lua, 2) ? kMostDigits : static_cast<int32_t>(BitsArgument(lua, 2));
+  const int64_t wanted = lua_isnone(lua, 2) ? kMaxDigits : static_cast<int32_t>(BitsArgument(lua, 2));
   const Bytes digits = wanted < 0 ? "0123456789ABCDEF" : "0123456789abcdef";
-  const auto size = static_cast<size_t>(std::min(wanted < 0 ? -wanted : wanted, kMostDigits));
-  std::array<char, kMostDigits> text;
+  const auto size = static_cast<size_t>(std::min(wanted < 0 ? -wanted : wanted, kMaxDigits));
+  std::array<char, kMaxDigits> text;
   for (size_t i = size; i-- > 0; bits >>= 4) text[i] = digits[bits & 0xf];
   PushBytes(lua, Bytes(text.data(), size));
   return 1;

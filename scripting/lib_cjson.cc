@@ -74,10 +74,10 @@ int SparseArrayFunction(lua_State* lua) {
   return 3;
 }
 
-template <int JsonConfig::*kSetting, int kMost>
+template <int JsonConfig::*kSetting, int kMax>
 int NumberFunction(lua_State* lua) {
   TakeArguments(lua, 1);
-  return PushNumberSetting(lua, 1, kSetting, {1, kMost});
+  return PushNumberSetting(lua, 1, kSetting, {1, kMax});
 }
 
 template <bool JsonConfig::*kSetting>

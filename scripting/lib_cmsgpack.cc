@@ -310,8 +310,8 @@ class MessageUnpacker {
 
   // Returns the number of elements to reserve before reading them.
   size_t Expected(size_t size) const {
-    constexpr size_t kMost = 16;
-    return std::min({size, rest_.size(), kMost});
+    constexpr size_t kMax = 16;
+    return std::min({size, rest_.size(), kMax});
   }
 
   template <typename Unsigned>

@@ -149,8 +149,8 @@ class Format {
 
   size_t IntegerSize() {
     const int size = Number(sizeof(int));
-    constexpr int kMost = kMaxIntegerSize;
-    if (size > kMost) luaL_error(lua_, "integral size %d is larger than limit of %d", size, kMost);
+    constexpr int kMax = kMaxIntegerSize;
+    if (size > kMax) luaL_error(lua_, "integral size %d is larger than limit of %d", size, kMax);
     return static_cast<size_t>(size);
   }
 

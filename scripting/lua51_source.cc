@@ -46,7 +46,7 @@ class Adapter {
 
   // Returns the text for the compiler: the source itself if no change was necessary, else a copy in `text` or `whole`.
   Bytes Adapt() {
-    while (place_ < source_.size() && blocks_.size() < kMostBlocks) ReadToken();
+    while (place_ < source_.size() && blocks_.size() < kMaxBlocks) ReadToken();
     place_ = source_.size();
     if (!is_changed_ && bodies_.View().empty()) return source_;
     CopyUnchanged();
@@ -56,7 +56,7 @@ class Adapter {
  private:
   static constexpr Bytes kArgTable = " local arg={n=select('#',...),...};";
   // The compiler refuses 200 nested levels, so it never reads text beyond this number of blocks.
-  static constexpr size_t kMostBlocks = 1000;
+  static constexpr size_t kMaxBlocks = 1000;
   static constexpr size_t kBytesPerLook = size_t{1} << 20;
 
   // A block that an `end` will close.

@@ -182,13 +182,13 @@ class ReplyWriter {
     work_.Step();
     if (reply_.Size() - looked_at_ < kBytesPerLook) return;
     looked_at_ = reply_.Size();
-    RequireRoom(0);
+    RequireCapacity(0);
     CallHook(lua_);  // copying long texts is not counted in steps
     is_unwanted_ = host_.IsReplyUnwanted();
   }
 
   // Limits the reply like the memory of the script.
-  void RequireRoom(size_t more) {
+  void RequireCapacity(size_t more) {
     if (reply_.Size() - start_ + more <= kScriptMemoryLimit) return;
     lua_pushliteral(lua_, "not enough memory");
     lua_error(lua_);
@@ -238,7 +238,7 @@ class ReplyWriter {
   void WriteScalar() {
     switch (lua_type(lua_, -1)) {
       case LUA_TSTRING:
-        if (!open_.empty()) RequireRoom(TextAt(lua_, -1).size());
+        if (!open_.empty()) RequireCapacity(TextAt(lua_, -1).size());
         return reply_.Bulk(TextAt(lua_, -1));
       case LUA_TNUMBER:
         return reply_.Integer(TruncatedInteger(lua_tonumber(lua_, -1)));
@@ -256,7 +256,7 @@ class ReplyWriter {
   }
 
   void WriteError(Bytes text) {
-    RequireRoom(text.size());
+    RequireCapacity(text.size());
     host_.CountError(text);
     reply_.Error(text);
   }
@@ -273,12 +273,12 @@ class ReplyWriter {
     if (Has("err", LUA_TSTRING)) {
       WriteError(TextBeforeNul(TextAt(lua_, -1)));
     } else if (Has("ok", LUA_TSTRING)) {
-      RequireRoom(TextAt(lua_, -1).size());
+      RequireCapacity(TextAt(lua_, -1).size());
       reply_.Simple(OneLine(TextBeforeNul(TextAt(lua_, -1))));
     } else if (Has("double", LUA_TNUMBER)) {
       reply_.Double(lua_tonumber(lua_, -1));
     } else if (Has("big_number", LUA_TSTRING)) {
-      RequireRoom(TextAt(lua_, -1).size());
+      RequireCapacity(TextAt(lua_, -1).size());
       reply_.BigNumber(OneLine(TextAt(lua_, -1)));
     } else if (Has("verbatim_string", LUA_TTABLE)) {
       if (!WriteVerbatim()) return WriteContents();  // WriteVerbatim has popped the inner table
@@ -305,7 +305,7 @@ class ReplyWriter {
 
   // Redis: a format always has three letters, even if the script gives another number.
   void WriteVerbatimText(Bytes text, Bytes format) {
-    RequireRoom(text.size());
+    RequireCapacity(text.size());
     std::string three(format.substr(0, 3));
     three.resize(3, ' ');
     reply_.Verbatim(text, three);

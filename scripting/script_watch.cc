@@ -13,7 +13,7 @@ namespace {
 
 constexpr long kTickNs = 10'000'000;
 // The maximum number of ticks without a call of the hook.
-constexpr int kMostPatience = 64;
+constexpr int kMaxPatience = 64;
 // The timer stops after this number of ticks without a script.
 constexpr int kTicksToRest = 20;
 
@@ -141,7 +141,7 @@ void ScriptWatch::OnTick() {
   if (!is_long) quiet_ticks_until_hook_ = 1;
   is_check_due_.store(is_long && !has_looked, std::memory_order_relaxed);
   if (quiet_ticks_ < quiet_ticks_until_hook_) return;
-  quiet_ticks_until_hook_ = std::min(2 * quiet_ticks_until_hook_, kMostPatience);
+  quiet_ticks_until_hook_ = std::min(2 * quiet_ticks_until_hook_, kMaxPatience);
   quiet_ticks_ = 0;
   lua_sethook(lua, hook_, LUA_MASKCOUNT, 1);
 }

@@ -53,12 +53,12 @@ void ClientLimits::Check(Session& session, int64_t now_ms) {
 }
 
 void ClientLimits::ResizeEmulatedReplyBuffer(Session& session, int64_t now_ms) {
-  constexpr size_t kLeast = 1024;
+  constexpr size_t kMin = 1024;
   const DebugSwitches& debug = parts_.env.debug;
   OutputAccount& account = session.output_account;
   size_t& room = account.emulated_buffer_bytes_;
-  if (debug.reply_resizing && room > kLeast && account.peak_bytes_ < room / 2) {
-    room = std::max(kLeast, account.peak_bytes_ + 1);
+  if (debug.reply_resizing && room > kMin && account.peak_bytes_ < room / 2) {
+    room = std::max(kMin, account.peak_bytes_ + 1);
     ++parts_.env.stats.reply_buffer_shrinks;
   } else if (debug.reply_resizing && room < BlockPool::kBlockBytes && account.peak_bytes_ == room) {
     room = std::min(BlockPool::kBlockBytes, room * 2);

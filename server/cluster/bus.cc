@@ -45,10 +45,10 @@ std::optional<std::string> Bus::Listen() {
 void Bus::ConnectToNode(ClusterNode& node) {
   if (node.link != nullptr || !core_.network) return;
   node.link = std::make_shared<BusLink>(*this, BusLink::Direction::kTo, &node, core_.NowMs());
-  node.link->Dial(*core_.network.operator->(), {.host = node.address.ip,
-                                                .port = node.address.bus_port,
-                                                .source = core_.settings.bind_source_addr,
-                                                .uses_tls = core_.settings.tls_cluster});
+  node.link->Connect(*core_.network.operator->(), {.host = node.address.ip,
+                                                   .port = node.address.bus_port,
+                                                   .source = core_.settings.bind_source_addr,
+                                                   .uses_tls = core_.settings.tls_cluster});
 }
 
 void Bus::Drop(ClusterNode& node) {
@@ -139,7 +139,7 @@ void Bus::OnClosed(BusLink& link, const std::string& reason) {
   unidentified_links_.erase(self);
   if (link.node == nullptr) return;
   ClusterNode& node = *link.node;
-  // A node that cannot even be dialed counts as failing, as if it had not answered a PING.
+  // A node to which no connection can be made counts as failing, as if it had not answered a PING.
   if (node.link == self && !link.IsOpen() && node.ping_sent_ms == 0) node.ping_sent_ms = core_.NowMs();
   if (node.link == self) node.link = nullptr;
   if (node.inbound == self) node.inbound = nullptr;

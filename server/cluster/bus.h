@@ -1,5 +1,5 @@
-// Bus: this node's connections to the other nodes, and the packets on them. Each node dials all others, so a pair of
-// nodes has two connections. A PONG is sent on the connection that brought the PING.
+// Bus: this node's connections to the other nodes, and the packets on them. Each node connects to all others, so a pair
+// of nodes has two connections. A PONG is sent on the connection that brought the PING.
 #pragma once
 
 #include <array>

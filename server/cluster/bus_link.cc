@@ -11,10 +11,10 @@ std::string BusLink::IpOf(const std::string& address) {
 }
 
 void BusLink::Flush() {
-  constexpr size_t kMostKept = 64 * 1024;
+  constexpr size_t kMaxKept = 64 * 1024;
   if (is_open_) link_->Send(unsent_);
   unsent_.clear();
-  if (unsent_.capacity() > kMostKept) unsent_.shrink_to_fit();
+  if (unsent_.capacity() > kMaxKept) unsent_.shrink_to_fit();
 }
 
 // Handles the complete packets, and keeps the rest. Complete packets are read in place, without a copy.

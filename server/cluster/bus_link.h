@@ -26,12 +26,12 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
   };
   // Maximum size of a packet, and of the unsent bytes, on a link of an unknown node: enough for a greeting.
   static constexpr size_t kMaxBytesWithoutNode = size_t{1} << 20;
-  enum class Direction : uint8_t { kTo, kFrom };  // dialed by this node, or accepted
+  enum class Direction : uint8_t { kTo, kFrom };  // made by this node, or accepted
 
   BusLink(Owner& owner, Direction direction, ClusterNode* link_node, int64_t now_ms)
       : node(link_node), born_ms(now_ms), owner_(owner), direction_(direction) {}
 
-  void Dial(Network& network, const Link::Target& target) { link_ = network.Dial(target, *this); }
+  void Connect(Network& network, const Link::Target& target) { link_ = network.Connect(target, *this); }
   void Adopt(std::unique_ptr<Link> link) {  // takes an accepted connection
     link_ = std::move(link);
     link_->SetUser(*this);

@@ -304,7 +304,7 @@ void Cluster::HandlePingPongOrMeet(BusLink& link, ClusterNode* sender, const Bus
   gossip_.Receive(*sender, packet);
 }
 
-// Learns this node's IP from the local address of a link that another node dialed.
+// Learns this node's IP from the local address of a link that another node made.
 void Cluster::LearnMyIp(const BusLink& link) {
   if (!core_.settings.cluster_announce_ip.empty()) return;
   const std::string ip = link.LocalIp();
@@ -367,7 +367,7 @@ void Cluster::NotePong(ClusterNode& node) {
 }
 
 void Cluster::UpdateAddress(ClusterNode& node, const BusLink& link, const PacketHeader& header) {
-  if (node.link.get() == &link) return;  // this address is known already: the link was dialed to it
+  if (node.link.get() == &link) return;  // this address is known already: the link was made to it
   NodeAddress address = SenderAddress(link, header);
   if (address == node.address || address.bus_port == 0) return;
   core_.log.Notice(StrCat("Address updated for node ", node.LogName(), ", now ", address.ip, ":",

@@ -102,7 +102,8 @@ class Cluster final : public Bus::User {
   void HandlePingPongOrMeet(BusLink& link, ClusterNode* sender, const BusPacket& packet);
   void LearnMyIp(const BusLink& link);  // the address to which another node has connected
   void BeginHandshakeWithSender(const BusLink& link, const PacketHeader& header);  // of a MEET, if it is unknown
-  // Handles a PONG, or the first answer, of a dialed node. Returns null if the rest of the packet must be ignored.
+  // Handles a PONG, or the first answer, of a node to which this one has connected. Returns null if the rest of the
+  // packet must be ignored.
   ClusterNode* HandleAnswerFromNode(BusLink& link, ClusterNode* sender, const PacketHeader& header);
   ClusterNode* EndHandshake(ClusterNode& node, ClusterNode* known, const BusLink& link, const PacketHeader& header);
   void NotePong(ClusterNode& node);  // also clears PFAIL, if the node has it

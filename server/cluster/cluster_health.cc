@@ -8,8 +8,8 @@ namespace {
 
 // A primary that starts waits this long, because it may have lost its slots while it was down.
 constexpr int64_t kFirstSilenceMs = 2000;
-constexpr int64_t kLeastRejoinMs = 500;
-constexpr int64_t kMostRejoinMs = 5000;
+constexpr int64_t kMinRejoinMs = 500;
+constexpr int64_t kMaxRejoinMs = 5000;
 
 }  // namespace
 
@@ -37,7 +37,7 @@ void ClusterHealth::UpdateClusterState() {
   if (!has_majority) in_minority_at_ms_ = now_ms;
   const bool is_ok = has_majority && (!core_.settings.cluster_require_full_coverage || IsCovered());
   if (is_ok == view.is_ok) return;
-  const int64_t rejoin_ms = std::clamp(core_.TimeoutMs(), kLeastRejoinMs, kMostRejoinMs);
+  const int64_t rejoin_ms = std::clamp(core_.TimeoutMs(), kMinRejoinMs, kMaxRejoinMs);
   if (is_ok && view.me().IsPrimary() && now_ms - in_minority_at_ms_ < rejoin_ms) return;
   view.is_ok = is_ok;
   view.Changed();

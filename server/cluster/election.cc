@@ -11,12 +11,12 @@ namespace {
 constexpr int64_t kFixedDelayMs = 500;  // time for the report of the failure to reach all nodes
 constexpr uint64_t kRandomDelayMs = 500;
 constexpr int64_t kDelayPerRankMs = 1000;
-constexpr int64_t kLeastLimitMs = 2000;
+constexpr int64_t kMinLimitMs = 2000;
 constexpr int64_t kExplainAgainMs = 10'000;
 
 }  // namespace
 
-int64_t Election::VoteTimeoutMs() const { return std::max(parts_.core.TimeoutMs() * 2, kLeastLimitMs); }
+int64_t Election::VoteTimeoutMs() const { return std::max(parts_.core.TimeoutMs() * 2, kMinLimitMs); }
 
 bool Election::IsElectionNeeded() const {
   const ClusterNode& me = parts_.core.view.me();

@@ -21,7 +21,7 @@ Objection CheckAnnounce(Bytes text) {
   return place.ok() ? Objection{} : Objection{place.error()};
 }
 
-constexpr int kMostSentinels = 32;
+constexpr int kMaxSentinels = 32;
 
 constexpr Directive kNetworkDirectives[] = {
     // Hidden for the same reason as port-file.
@@ -53,7 +53,7 @@ constexpr Directive kNetworkDirectives[] = {
           {"prefetch-batch-max-size", kMeaningless, Number<&Settings::prefetch_batch_max_size>(0, 128), kHidden}),
     {"protected-mode", kEffective, YesNo<&Settings::protected_mode>()},
     {"proto-max-bulk-len", kEffective, Memory<&Settings::proto_max_bulk_len>(1024 * 1024, kMaxLong), kDebug},
-    {"sentinels", kEffective, Number<&Settings::sentinels>(0, kMostSentinels), kImmutable | kHidden},
+    {"sentinels", kEffective, Number<&Settings::sentinels>(0, kMaxSentinels), kImmutable | kHidden},
     Since("7.0.0", {"socket-mark-id", kEffective, Number<&Settings::socket_mark_id>(0, kMaxUint), kImmutable}),
     {"tcp-backlog", kEffective, Number<&Settings::tcp_backlog>(0, kMaxInt), kImmutable},
     {"tcp-keepalive", kEffective, Number<&Settings::tcp_keepalive>(0, kMaxInt)},

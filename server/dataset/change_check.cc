@@ -18,8 +18,8 @@ namespace respite {
 namespace {
 
 // Larger values are not compared by content, so that tests stay fast.
-constexpr size_t kMostElements = 64;
-constexpr size_t kMostBytes = 32 * 1024;
+constexpr size_t kMaxElements = 64;
+constexpr size_t kMaxBytes = 32 * 1024;
 
 size_t SizeOf(const Entry& entry) {
   const EncodingLimits unused;  // nothing changes, so no limit applies
@@ -81,8 +81,8 @@ std::string GroupsText(const StreamLog& log) {
 
 ValuePrint::ValuePrint(const Entry& entry)
     : exists(true), type(entry.Type()), deadline_ms(entry.Deadline()), size(SizeOf(entry)) {
-  const bool is_small = entry.UsedBytes() <= kMostBytes;
-  if (is_small && (size <= kMostElements || type == ValueType::kString)) content = ContentOf(entry);
+  const bool is_small = entry.UsedBytes() <= kMaxBytes;
+  if (is_small && (size <= kMaxElements || type == ValueType::kString)) content = ContentOf(entry);
   if (is_small && type == ValueType::kStream) {
     const EncodingLimits unused;
     groups = GroupsText(Stream({ValueSlot(&entry), unused, 0}).Log());

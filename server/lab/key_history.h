@@ -99,8 +99,8 @@ class KeyHistory {  // expired keys and locks, recorded while the journal is on
   template <class Condition>
   void EndAll(HeldLock::End how, JournalMoment at, Condition&& condition);
   HeldLock& At(uint64_t number) { return locks_[number - first_lock_]; }  // the lock with this number
-  void DropOldestLock();                                                  // to stay below kMostBytes
-  void MakeRoom();                                                        // drops the oldest records above kMostBytes
+  void DropOldestLock();                                                  // to stay below kMaxBytes
+  void MakeRoom();                                                        // drops the oldest records above kMaxBytes
 
   std::deque<ExpiredKey> expired_keys_;  // oldest first
   std::deque<HeldLock> locks_;           // held and ended locks, oldest first

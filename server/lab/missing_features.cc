@@ -19,9 +19,9 @@ namespace {
 
 using FeatureKind = MissingFeature::Kind;
 
-constexpr size_t kMostBytes = 64;  // limit for a name
+constexpr size_t kMaxBytes = 64;  // limit for a name
 
-std::string FeatureName(Bytes word) { return ToUpper(word.substr(0, kMostBytes)); }
+std::string FeatureName(Bytes word) { return ToUpper(word.substr(0, kMaxBytes)); }
 
 bool HasToken(const CommandSyntax& syntax, Bytes word) {
   return std::ranges::any_of(syntax.Arguments(), [word](const SyntaxArgument& argument) {
@@ -104,7 +104,7 @@ void MissingFeatures::NoteDirectives(const FinishedCall& call) {
     const Bytes name = call.words[i];
     const std::string names[] = {std::string(name)};
     if (IsPattern(name) || !parts_.env.config.Get(names).empty()) continue;
-    Note(FeatureKind::kDirective, std::string(name.substr(0, kMostBytes)),
+    Note(FeatureKind::kDirective, std::string(name.substr(0, kMaxBytes)),
          {ClientOf(call.session), call.words, is_set ? 3U : SIZE_MAX});
   }
 }

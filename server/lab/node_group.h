@@ -44,13 +44,14 @@ class NodeGroup {  // the nodes of a process that runs a whole cluster, for TEST
 
   virtual std::vector<Member> List() const = 0;
 
-  struct Asker {  // a client of one of the nodes, whose IDs are unique only within their node
+  struct TaskClient {  // a client of one of the nodes, whose IDs are unique only within their node
     const Services* node;
     uint64_t client;
-    auto operator<=>(const Asker&) const = default;  // NOLINT(modernize-use-nullptr): generated
+    auto operator<=>(const TaskClient&) const = default;  // NOLINT(modernize-use-nullptr): generated
   };
-  virtual std::optional<std::string> Begin(const Asker& asker, const Task& task) = 0;  // returns an error text
-  virtual std::optional<Outcome> TakeOutcome(const Asker& asker) = 0;  // nullopt: this client's last task still runs
+  virtual std::optional<std::string> Begin(const TaskClient& asker, const Task& task) = 0;  // returns an error text
+  virtual std::optional<Outcome> TakeOutcome(
+      const TaskClient& asker) = 0;  // nullopt: this client's last task still runs
 
   // Delays all traffic between nodes of different sides, as if the network lost it; connections stay open. Nodes on no
   // side reach all others. Replaces the previous partition. With no sides, ends it and delivers the delayed traffic.

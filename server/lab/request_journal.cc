@@ -22,8 +22,8 @@ using Place = RequestFaults::Place;
 Bytes FirstWord(Bytes text) { return text.substr(0, text.find(' ')); }
 
 bool Tells(Bytes error, Bytes word) {
-  constexpr size_t kLeastSecret = 4;  // shorter secrets are hidden only if they are quoted
-  if (word.size() >= kLeastSecret) return error.find(word) != Bytes::npos;
+  constexpr size_t kMinSecret = 4;  // shorter secrets are hidden only if they are quoted
+  if (word.size() >= kMinSecret) return error.find(word) != Bytes::npos;
   return !word.empty() && error.find("'" + std::string(word) + "'") != Bytes::npos;
 }
 

@@ -153,7 +153,7 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
   // Describes a request that has not run or has failed.
   Request FailedRequest(const Session& session, const Command* command, std::span<const Bytes> words, int depth) const;
   RequestEntry TakeOldest();  // removes the oldest entry, whose memory is reused
-  void MakeRoom();            // drops the oldest entries above kMostBytes
+  void MakeRoom();            // drops the oldest entries above kMaxBytes
   void ForgetOldSenders();    // forgets disconnected clients if there are many
 
   const Parts parts_;

@@ -25,7 +25,7 @@ class Migrations::Channel final : public Link::User {
  public:
   Channel(Migrations& owner, std::string name) : owner_(owner), name_(std::move(name)) {}
 
-  void Dial(Network& network, const Link::Target& target) { link_ = network.Dial(target, *this); }
+  void Connect(Network& network, const Link::Target& target) { link_ = network.Connect(target, *this); }
   Link& link() { return *link_; }
   const std::string& name() const { return name_; }
 
@@ -125,7 +125,7 @@ void Migrations::Start(const Session& session, const Command& command, Order ord
 void Migrations::Attempt(Migration& migration) {
   const Order& order = migration.order;
   Channel* const kept = FindIdleChannel(order.host + ':' + order.port + (order.uses_tls ? " tls" : ""));
-  kept != nullptr ? Talk(*kept, migration) : Dial(migration);
+  kept != nullptr ? Talk(*kept, migration) : Connect(migration);
 }
 
 Migrations::Channel* Migrations::FindIdleChannel(const std::string& name) {
@@ -135,7 +135,7 @@ Migrations::Channel* Migrations::FindIdleChannel(const std::string& name) {
   return found == channels_.end() ? nullptr : found->get();
 }
 
-void Migrations::Dial(Migration& migration) {
+void Migrations::Connect(Migration& migration) {
   const Order& order = migration.order;
   const auto port = ParseInteger(order.port);
   if (!port || *port < 0 || *port > 65535) return Fail(migration, FailedMigrateStep::kConnecting);
@@ -146,8 +146,8 @@ void Migrations::Dial(Migration& migration) {
   migration.channel = &channel;
   migration.stage = Migration::Stage::kConnecting;
   RestartTimer(migration);
-  channel.Dial(*services_.env.network.operator->(),
-               {.host = order.host, .port = static_cast<int>(*port), .uses_tls = order.uses_tls});
+  channel.Connect(*services_.env.network.operator->(),
+                  {.host = order.host, .port = static_cast<int>(*port), .uses_tls = order.uses_tls});
 }
 
 void Migrations::CloseLongestIdle() {
@@ -203,7 +203,7 @@ void Migrations::HandleLostLink(Channel& channel) {
   const bool tries_again = !migration->is_second_attempt && migration->order.talk.AnsweredKeyCount() == 0;
   if (!tries_again) return Fail(*migration, sent_all ? FailedMigrateStep::kReading : FailedMigrateStep::kWriting);
   migration->is_second_attempt = true;
-  Dial(*migration);
+  Connect(*migration);
 }
 
 void Migrations::Fail(Migration& migration, FailedMigrateStep trouble) {

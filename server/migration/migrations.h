@@ -80,7 +80,7 @@ class Migrations final : public Timers::Source {  // calls of MIGRATE, while oth
   struct Migration;
 
   void Attempt(Migration& migration);  // over a kept link or a new one
-  void Dial(Migration& migration);
+  void Connect(Migration& migration);
   void Talk(Channel& channel, Migration& migration);
   void HandleAllAnswers(Channel& channel);         // the link is unused from now on
   void HandleLostLink(Channel& channel);           // tries again over a new link, if the old one may have been stale

@@ -1,5 +1,5 @@
 // Link: one connection to another server. It never blocks: the name look-up, connecting, the TLS handshake, receiving
-// and sending happen in turns of the event loop. Most links are dialed; the bus of a cluster also accepts some.
+// and sending happen in turns of the event loop. Most links are outgoing; the bus of a cluster also accepts some.
 #pragma once
 
 #include <cstddef>
@@ -59,7 +59,7 @@ class Network {  // makes and accepts connections to other servers; in memory in
     virtual void SetReading(Link::Reading reading) = 0;
   };
 
-  // Takes connections that other servers have dialed. It may destroy the Listening.
+  // Takes connections that other servers have made. It may destroy the Listening.
   class Acceptor {  // takes connections from other servers
    public:
     virtual ~Acceptor() = default;
@@ -77,7 +77,7 @@ class Network {  // makes and accepts connections to other servers; in memory in
 
   virtual ~Network() = default;
   // Starts to connect. No callback is called before this returns.
-  virtual std::unique_ptr<Link> Dial(const Link::Target& target, Link::User& user) = 0;
+  virtual std::unique_ptr<Link> Connect(const Link::Target& target, Link::User& user) = 0;
   // Fails with the reason, for the log.
   virtual Result<std::unique_ptr<Listening>, std::string> Listen(const ListenOptions& place, Acceptor& acceptor) = 0;
   // Calls `handler` whenever the descriptor is readable, or at its end. The caller keeps the descriptor.

@@ -21,7 +21,7 @@ namespace {
 // Reads of one socket in a row. The rest waits for the next event, so that other sockets are served in between.
 constexpr size_t kReceivesPerEvent = 4;
 // Limit of delayed received bytes.
-constexpr size_t kMostDelayedBytes = size_t{16} << 20;
+constexpr size_t kMaxDelayedBytes = size_t{16} << 20;
 
 // Binds the socket to a local address. Returns false if that fails.
 bool BindTo(int descriptor, int family, const std::string& source) {
@@ -247,7 +247,7 @@ void LinkConnection::Hasten(Delayed& delayed, int64_t delay_ms, void (LinkConnec
   Await(delayed, serve);
 }
 
-bool LinkConnection::MustPauseReading() const { return to_deliver_.line.Size() >= kMostDelayedBytes; }
+bool LinkConnection::MustPauseReading() const { return to_deliver_.line.Size() >= kMaxDelayedBytes; }
 
 void LinkConnection::SendDue() {
   SendNow(to_send_.line.TakeDue(parts_.loop.pace().NowMs()));

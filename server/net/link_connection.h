@@ -1,4 +1,4 @@
-// LinkConnection: the TCP connection of a link, dialed or accepted, with or without TLS, on an event loop.
+// LinkConnection: the TCP connection of a link, outgoing or accepted, with or without TLS, on an event loop.
 #pragma once
 
 #include <cstdint>

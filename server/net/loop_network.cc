@@ -216,7 +216,7 @@ Result<std::unique_ptr<Network::Listening>, std::string> LoopNetwork::Listen(con
   return std::unique_ptr<Listening>(std::move(listening));
 }
 
-std::unique_ptr<Link> LoopNetwork::Dial(const Link::Target& named, Link::User& user) {
+std::unique_ptr<Link> LoopNetwork::Connect(const Link::Target& named, Link::User& user) {
   const Link::Target target = routes_ ? routes_->RouteFor(named) : named;
   const int keepalive_s = static_cast<int>(settings_.tcp_keepalive);
   auto connection =

@@ -24,14 +24,14 @@ class LoopNetwork final : public Network {  // real TCP connections on an event 
   LoopNetwork(EventLoop& loop, EventLoop::Participant& participant, const Settings& settings, const Tls& tls)
       : loop_(loop), participant_(participant), settings_(settings), tls_(tls) {}
 
-  std::unique_ptr<Link> Dial(const Link::Target& target, Link::User& user) override;
+  std::unique_ptr<Link> Connect(const Link::Target& target, Link::User& user) override;
   Result<std::unique_ptr<Listening>, std::string> Listen(const ListenOptions& place, Acceptor& acceptor) override;
   std::unique_ptr<Watch> WatchPipe(int descriptor, std::function<void()> handler) override;  // whenever readable
 
-  // Sets the conditions of dialed links, present and future. Null: no conditions. Cost: O(links).
+  // Sets the conditions of outgoing links, present and future. Null: no conditions. Cost: O(links).
   using ConditionsFor = std::function<LinkConditions(const Link::Target&)>;
   void SetConditions(ConditionsFor conditions_at);  // of connections to other servers, present and future
-  // Sets the routes for links that are dialed from now on.
+  // Sets the routes for links that are made from now on.
   void SetRoutes(LocalNodeRoutes routes) { routes_ = std::move(routes); }  // for later links
 
  private:
@@ -41,7 +41,7 @@ class LoopNetwork final : public Network {  // real TCP connections on an event 
   const Tls& tls_;
   ConditionsFor conditions_for_;                                     // simulated conditions of a link; null: none
   std::optional<LocalNodeRoutes> routes_;                            // for links to nodes of this process
-  std::vector<std::weak_ptr<LinkConnection>> outgoing_connections_;  // connections made by Dial; some may have ended
+  std::vector<std::weak_ptr<LinkConnection>> outgoing_connections_;  // connections made by Connect; some may have ended
 };
 
 }  // namespace respite

@@ -26,7 +26,7 @@ class ParentWatch {  // notices the end of the process that started this one
   pid_t pid() const { return pid_; }
   // Returns a descriptor that becomes readable when the parent ends. Returns -1 if the system has no such descriptors;
   // then HasEnded must be polled. Requires: Find has returned kThere.
-  int DescriptorToWatch() const { return descriptor_.Get(); }
+  int PollDescriptor() const { return descriptor_.Get(); }
   bool HasEnded() const;  // the parent
 
  private:

@@ -14,7 +14,7 @@ namespace respite {
 namespace {
 
 // Limit of the wait for a launcher that left its pipe full, in milliseconds
-constexpr int kMostWaitMs = 1000;
+constexpr int kMaxWaitMs = 1000;
 
 // Duplicates standard output and replaces it with standard error. It must stay open, or a client's socket could get its
 // number and receive the log.
@@ -26,7 +26,7 @@ int TakeStandardOutput() {
 
 bool MayBeWritten(int fd) {
   pollfd writable{fd, POLLOUT, 0};
-  return poll(&writable, 1, kMostWaitMs) > 0;
+  return poll(&writable, 1, kMaxWaitMs) > 0;
 }
 
 }  // namespace

@@ -410,7 +410,7 @@ void ServerProcess::Tell(std::function<void()> task) {
 // --- The end
 
 void ServerProcess::WatchSignals() {
-  main_->loop.CallWhenReadable(signals_->DescriptorToWatch(), [this] {
+  main_->loop.CallWhenReadable(signals_->PollDescriptor(), [this] {
     WatchSignals();
     End(signals_->Take());
   });
@@ -442,8 +442,8 @@ ServerProcess::Step ServerProcess::CheckParentProcess() {
 
 void ServerProcess::WatchParent() {
   const auto look = [this] { return parent_.HasEnded() ? ShutDownAfterParent() : WatchParent(); };
-  if (parent_.DescriptorToWatch() < 0) return main_->loop.RunAfter(kAskParentEveryMs, look);
-  main_->loop.CallWhenReadable(parent_.DescriptorToWatch(), look);
+  if (parent_.PollDescriptor() < 0) return main_->loop.RunAfter(kAskParentEveryMs, look);
+  main_->loop.CallWhenReadable(parent_.PollDescriptor(), look);
 }
 
 void ServerProcess::ShutDownAfterParent() {

@@ -21,7 +21,7 @@ class ShutdownSignals {
   ShutdownSignals(const ShutdownSignals&) = delete;
   ShutdownSignals& operator=(const ShutdownSignals&) = delete;
 
-  int DescriptorToWatch() const { return event_.Get(); }  // readable when a signal arrives
+  int PollDescriptor() const { return event_.Get(); }  // readable when a signal arrives
   // Returns the last signal and makes the descriptor unreadable.
   int Take();
   // Makes the next SIGINT count as the first, because the shutdown was cancelled.

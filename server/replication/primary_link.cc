@@ -66,7 +66,7 @@ void PrimaryLink::Follow(Handshake::MayContinue continues) {
   last_error_.clear();
   failed_command_.clear();
   down_since_ms_ = parts_.services.env.pace.NowMs();
-  Dial();
+  Connect();
 }
 
 bool PrimaryLink::IsWaitingToRetry() const {
@@ -78,7 +78,7 @@ void PrimaryLink::Retry() {
   retry_at_ms_ = 0;
   failed_command_.clear();
   state_ = State::kConnect;
-  Dial();
+  Connect();
 }
 
 void PrimaryLink::Leave() {
@@ -99,7 +99,7 @@ void PrimaryLink::DropLink() {
   unprocessed_.clear();
 }
 
-void PrimaryLink::Dial() {
+void PrimaryLink::Connect() {
   const Services& services = parts_.services;
   if (!parts_.services.env.network || !services.env.settings.replicaof) return;
   const Settings& settings = services.env.settings;
@@ -108,11 +108,11 @@ void PrimaryLink::Dial() {
   state_ = State::kConnecting;
   began_ms_ = services.env.pace.NowMs();
   line_.clear();
-  link_ = parts_.services.env.network->Dial({.host = primary.host,
-                                             .port = primary.port,
-                                             .source = settings.bind_source_addr,
-                                             .uses_tls = settings.tls_replication},
-                                            *this);
+  link_ = parts_.services.env.network->Connect({.host = primary.host,
+                                                .port = primary.port,
+                                                .source = settings.bind_source_addr,
+                                                .uses_tls = settings.tls_replication},
+                                               *this);
   services.env.log.Notice("MASTER <-> REPLICA sync started");
 }
 
@@ -129,7 +129,7 @@ void PrimaryLink::Reconnect(const std::string& reason) {
   if (down_since_ms_ - linked_since_ms_ < kShortLinkMs) return;  // the timer retries: the next link may be as short
   services.env.log.Notice(StrCat("Reconnecting to MASTER ", services.env.settings.replicaof->host, ":",
                                  services.env.settings.replicaof->port));
-  Dial();
+  Connect();
 }
 
 void PrimaryLink::OnConnected() {
@@ -535,7 +535,7 @@ void PrimaryLink::Cron() {
     case State::kFailed:
       return;
     case State::kConnect:
-      if (parts_.services.env.pace.NowMs() >= retry_at_ms_) Dial();
+      if (parts_.services.env.pace.NowMs() >= retry_at_ms_) Connect();
       return;
     case State::kConnecting:
       if (IsLate(began_ms_)) Reconnect("Timeout connecting to the MASTER...");

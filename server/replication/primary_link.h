@@ -90,7 +90,7 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   int FileDescriptor() const override { return link_ == nullptr ? -1 : link_->FileDescriptor(); }
 
  private:
-  void Dial();
+  void Connect();
   void Reconnect(const std::string& reason);  // drops the connection, which is made again later
   void HandleFailedSnapshot();                // drops the connection and delays the next attempt
   void EndAtFailedCommand();                  // ends the link (kFailed) because a command of the primary failed here

@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kRunIdLength = 40;
 // INFO of a primary with a thousand replicas has about 100 KB.
-constexpr size_t kMostInfoBytes = size_t{1} << 20;
+constexpr size_t kMaxInfoBytes = size_t{1} << 20;
 constexpr size_t kLongestHost = 255;
 // No replicas are sent to a primary with an INFO older than this many periods.
 constexpr int64_t kFreshInfoPeriods = 2;
@@ -36,7 +36,7 @@ Bytes PartOf(Bytes line, Bytes name) {
 void InfoReader::Receive(ServerInstance& server, const ReplyTree& reply) {
   server.info_is_awaited = server.info_is_urgent = false;
   if (reply.kind == ReplyKind::kBulk || reply.kind == ReplyKind::kVerbatim) {
-    Read(server, reply.text.substr(0, kMostInfoBytes));
+    Read(server, reply.text.substr(0, kMaxInfoBytes));
   }
   if (on_info_) on_info_(server.primary);
 }

@@ -20,8 +20,8 @@ std::string WithoutPort(const std::string& address) {
 
 // --- InstanceConnection.
 
-void InstanceConnection::Dial(const LateBound<Network>& network, const Link::Target& target) {
-  link_ = network->Dial(target, *this);
+void InstanceConnection::Connect(const LateBound<Network>& network, const Link::Target& target) {
+  link_ = network->Connect(target, *this);
 }
 
 void InstanceConnection::Send(const Instance& owner, std::initializer_list<Bytes> words, OnReply on_reply) {

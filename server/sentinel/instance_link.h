@@ -27,7 +27,7 @@ class InstanceConnection final : public Link::User, public std::enable_shared_fr
  public:
   using OnReply = std::function<void(const ReplyTree&)>;
 
-  void Dial(const LateBound<Network>& network, const Link::Target& target);
+  void Connect(const LateBound<Network>& network, const Link::Target& target);
   // Calls `on_reply` with the reply, unless `owner` is forgotten before.
   void Send(const Instance& owner, std::initializer_list<Bytes> words, OnReply on_reply);
   // Sets the handler of replies without a request: messages of channels.

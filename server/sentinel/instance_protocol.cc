@@ -7,7 +7,7 @@ namespace respite {
 
 namespace {
 
-constexpr size_t kMostPending = 100;
+constexpr size_t kMaxPending = 100;
 constexpr size_t kIdInName = 8;
 constexpr int64_t kHurriedInfoMs = 1000;
 // Period of INFO to a replica that was told to become a primary.
@@ -36,7 +36,7 @@ void InstanceProtocol::Reconnect(Instance& instance) {
   if (instance.IsServer() && !link.HasHelloConnection()) OpenHelloConnection(instance);
 }
 
-// Dials by name if names are resolved, because a name may have another address by now.
+// Connects by name if names are resolved, because a name may have another address by now.
 Link::Target InstanceProtocol::TargetOf(const Instance& instance) const {
   const SentinelAddress& address = instance.address;
   const bool by_name = core_.state.options.resolves_hostnames || address.ip.empty();
@@ -50,7 +50,7 @@ void InstanceProtocol::OpenCommandConnection(Instance& instance) {
   InstanceLink& link = *instance.link;
   link.CloseCommandConnection();
   link.commands = std::make_shared<InstanceConnection>();
-  link.commands->Dial(core_.network, TargetOf(instance));
+  link.commands->Connect(core_.network, TargetOf(instance));
   link.commands_since_ms = core_.NowMs();
   Authenticate(instance, *link.commands);
   SetName(instance, *link.commands, "cmd");
@@ -61,7 +61,7 @@ void InstanceProtocol::OpenHelloConnection(Instance& instance) {
   InstanceLink& link = *instance.link;
   link.CloseHelloConnection();
   link.hello = std::make_shared<InstanceConnection>();
-  link.hello->Dial(core_.network, TargetOf(instance));
+  link.hello->Connect(core_.network, TargetOf(instance));
   link.hello_since_ms = core_.NowMs();
   Authenticate(instance, *link.hello);
   SetName(instance, *link.hello, "pubsub");
@@ -102,7 +102,7 @@ void InstanceProtocol::SetName(const Instance& instance, InstanceConnection& con
 void InstanceProtocol::SendDue(Instance& instance) {
   InstanceLink& link = *instance.link;
   if (link.IsDisconnected()) return;
-  if (link.PendingCount() >= kMostPending * static_cast<size_t>(instance.link.use_count())) return;
+  if (link.PendingCount() >= kMaxPending * static_cast<size_t>(instance.link.use_count())) return;
   const int64_t now_ms = core_.NowMs();
   if (instance.IsServer()) SendInfoIfDue(static_cast<ServerInstance&>(instance));
   const int64_t ping_ms = std::min(instance.primary.down_after_ms, core_.periods().ping);

@@ -11,7 +11,7 @@ constexpr int64_t kBetweenFailovers = 2;  // in failover timeouts
 constexpr int64_t kFreshPings = 5;        // maximum age of a replica's last answer, in periods of PING
 constexpr int64_t kFreshInfos = 3;
 constexpr int64_t kInfoPatienceMs = 1000;  // for replicas that do not report how much data they have
-constexpr int64_t kMostUnlinked = 10;      // maximum time of a replica without its primary, in down-after periods
+constexpr int64_t kMaxUnlinked = 10;       // maximum time of a replica without its primary, in down-after periods
 
 // Returns whether `one` is the better candidate.
 bool IsBetter(const WatchedReplica& one, const WatchedReplica& other) {
@@ -118,7 +118,7 @@ bool PrimaryFailover::CanBePromoted(const Primary& primary, const WatchedReplica
   const int64_t fresh_ms = primary.is_down ? periods.ping * kFreshPings : periods.info * kFreshInfos;
   if (now_ms - replica.info_ms > fresh_ms) return false;
   const int64_t down_ms = primary.is_down ? now_ms - primary.down_since_ms : 0;
-  return replica.primary_link_down_ms <= down_ms + primary.down_after_ms * kMostUnlinked;
+  return replica.primary_link_down_ms <= down_ms + primary.down_after_ms * kMaxUnlinked;
 }
 
 WatchedReplica* PrimaryFailover::FindBestReplica(const Primary& primary) const {

@@ -9,9 +9,9 @@ namespace respite {
 
 namespace {
 
-constexpr size_t kMostJobs = 256;
-constexpr int kMostRunning = 16;
-constexpr int kMostTries = 10;
+constexpr size_t kMaxJobs = 256;
+constexpr int kMaxRunning = 16;
+constexpr int kMaxTries = 10;
 constexpr int kTryAgainCode = 1;
 constexpr int kCannotForkCode = 99;
 
@@ -20,7 +20,7 @@ constexpr int kCannotForkCode = 99;
 // Queues a program. A full queue drops the oldest program that has not started.
 void ScriptQueue::Add(std::vector<std::string> words) {
   jobs_.push_back({.words = std::move(words)});
-  if (jobs_.size() <= kMostJobs) return;
+  if (jobs_.size() <= kMaxJobs) return;
   const auto oldest = std::ranges::find_if(jobs_, [](const Job& job) { return !job.is_running; });
   jobs_.erase(oldest);
 }
@@ -35,7 +35,7 @@ void ScriptQueue::Continue() {
 void ScriptQueue::StartDue() {
   const int64_t now_ms = core_.NowMs();
   for (Job& job : jobs_) {
-    if (running_ >= kMostRunning) return;
+    if (running_ >= kMaxRunning) return;
     if (!job.is_running && job.at_ms <= now_ms) Start(job);
   }
 }
@@ -66,7 +66,7 @@ void ScriptQueue::End(const ProgramEnd& end) {
   core_.Say(LogLevel::kDebug, "-script-child", StrCat(end.process, " ", codes));
   --running_;
   const bool has_failed = end.signal != 0 || end.exit_code != 0;
-  if ((end.signal != 0 || end.exit_code == kTryAgainCode) && job->tries < kMostTries) {
+  if ((end.signal != 0 || end.exit_code == kTryAgainCode) && job->tries < kMaxTries) {
     job->is_running = false;
     job->process = 0;
     job->at_ms = core_.NowMs() + (core_.periods().script_retry_delay << (job->tries - 1));

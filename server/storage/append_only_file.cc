@@ -26,7 +26,7 @@ namespace respite {
 namespace {
 
 constexpr uint64_t kFailuresBeforeBackoff = 3;
-constexpr int64_t kMostBackoffMinutes = 60;
+constexpr int64_t kMaxBackoffMinutes = 60;
 
 }  // namespace
 
@@ -416,7 +416,7 @@ bool AppendOnlyFile::CheckBackoff() {
     backoff_.until_ms = 0;
     return false;
   }
-  backoff_.minutes = std::min(std::max<int64_t>(backoff_.minutes * 2, 1), kMostBackoffMinutes);
+  backoff_.minutes = std::min(std::max<int64_t>(backoff_.minutes * 2, 1), kMaxBackoffMinutes);
   backoff_.until_ms = now_ms + backoff_.minutes * 60'000;
   parts_.env.log.Warning(StrCat("Background AOF rewrite has repeatedly failed and triggered the limit, will retry in ",
                                 backoff_.minutes, " minutes"));

@@ -25,7 +25,7 @@
 namespace respite {
 namespace {
 
-constexpr size_t kMostBytes = 64 * 1024;  // fits into the buffer of a socket
+constexpr size_t kMaxBytes = 64 * 1024;  // fits into the buffer of a socket
 
 // Valid certificates and keys in a folder that is removed at the end.
 class SoundFiles {
@@ -106,7 +106,7 @@ void ShakeHands(const Tls& tls, bool is_server, Bytes text) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace respite;
-  if (size == 0 || size > kMostBytes) return 0;
+  if (size == 0 || size > kMaxBytes) return 0;
   static const SoundFiles files;
   static Tls tls;
   if (!tls.IsConfigured() && tls.Configure(files.Directives())) std::abort();

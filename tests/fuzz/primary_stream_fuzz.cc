@@ -24,7 +24,7 @@ const std::string kMark(40, 'm');
 // A network that consists of one primary.
 class OnePrimary final : public Network {
  public:
-  std::unique_ptr<Link> Dial(const Link::Target& /*target*/, Link::User& user) override {
+  std::unique_ptr<Link> Connect(const Link::Target& /*target*/, Link::User& user) override {
     user_ = &user;
     reading_ = Link::Reading::kOn;
     return std::make_unique<OneLink>(*this);

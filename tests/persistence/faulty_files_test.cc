@@ -67,11 +67,11 @@ TEST(FaultyFilesTest, AFullDiskStoresAPrefix) {
   const IoProgress shortened = file->Write("abc");
   EXPECT_EQ(shortened.bytes, 2u);
   EXPECT_EQ(shortened.error, ENOSPC);
-  files.SetRoom(3);
+  files.SetFreeBytes(3);
   EXPECT_EQ(file->Write("cd").error, kNoError);
   EXPECT_EQ(file->Write("ef").bytes, 1u);
   EXPECT_EQ(file->Write("f").error, ENOSPC);
-  files.SetRoom(FaultyFiles::kUnlimited);
+  files.SetFreeBytes(FaultyFiles::kUnlimited);
   EXPECT_EQ(file->Write("f").error, kNoError);
   EXPECT_EQ(files.Content("a"), "abcdef");
 }

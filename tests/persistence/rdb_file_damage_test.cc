@@ -121,10 +121,10 @@ TEST_F(RdbDisk, ThatIsFullIsReported) {
   ASSERT_TRUE(Save().ok());
   const uint64_t size = files_.Content("dump.rdb").size();
   for (uint64_t room : {uint64_t{0}, uint64_t{1}, size / 2, size - 1}) {
-    files_.SetRoom(room);
+    files_.SetFreeBytes(room);
     EXPECT_EQ(Save().error(), ENOSPC) << room;
   }
-  files_.SetRoom(size);
+  files_.SetFreeBytes(size);
   EXPECT_TRUE(Save().ok());
 }
 

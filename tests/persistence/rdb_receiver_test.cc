@@ -138,7 +138,7 @@ TEST(RdbReceiver, DoesNotReserveForKeysThatCannotCome) {
 // Memory for the announced keys is allocated immediately. A false announcement must not make the server allocate more
 // than the sender could soon fill.
 TEST(RdbReceiver, BelievesNoneWhoAnnouncesMoreThanAnyoneHas) {
-  constexpr uint64_t kMost = 16 * 1024 * 1024;
+  constexpr uint64_t kMax = 16 * 1024 * 1024;
   for (const std::optional<uint64_t> total : {std::optional<uint64_t>(INT64_MAX), std::optional<uint64_t>()}) {
     std::string content = "REDIS0011";
     for (int db = 0; db < kTestDatabases; ++db) {
@@ -162,8 +162,8 @@ TEST(RdbReceiver, BelievesNoneWhoAnnouncesMoreThanAnyoneHas) {
     } sink;
     RdbReceiver receiver(Options(), sink, total);
     ASSERT_EQ(receiver.Take(content), ReceiverStatus::kMore);
-    EXPECT_LE(sink.keys, kMost);
-    EXPECT_LE(sink.timed, kMost);
+    EXPECT_LE(sink.keys, kMax);
+    EXPECT_LE(sink.timed, kMax);
   }
 }
 

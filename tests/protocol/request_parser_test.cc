@@ -218,11 +218,11 @@ TEST(RequestParserTest, AReadThatBroughtNothingChangesNothing) {
 
 TEST(RequestParserTest, MemoryGrowsWithReceivedBytesNotWithAnnouncedOnes) {
   const std::string request = Encode({"SET", "k", Pattern(6'000'000)});
-  constexpr size_t kLeast = 140'000;  // with the window
+  constexpr size_t kMin = 140'000;  // with the window
   Feeder feeder;
   for (size_t at = 0; at < request.size(); at += 100'000) {
     feeder.Feed(Bytes(request).substr(at, 100'000));
-    EXPECT_LE(feeder.parser().HeldBytes(), kLeast + 4 * (at + 100'000));
+    EXPECT_LE(feeder.parser().HeldBytes(), kMin + 4 * (at + 100'000));
   }
   EXPECT_EQ(feeder.Result().requests, (std::vector<Words>{{"SET", "k", Pattern(6'000'000)}}));
 }

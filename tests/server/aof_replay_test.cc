@@ -236,7 +236,7 @@ TEST_F(AofReplayTest, AnEndlessScriptOfAFileCanBeKilled) {
     const std::string script = std::string(has_written ? "redis.call('SET', 'b', 1) " : "") + "while true do end";
     PutRecords({{"SELECT", "0"}, {"SET", "a", "2"}, {"EVAL", script, "0"}});
     std::string heard;
-    server.Besides([&, done = false]() mutable {
+    server.DuringLongTasks([&, done = false]() mutable {
       if (std::exchange(done, true)) return;
       heard = other.Raw("PING\r\nSCRIPT KILL\r\n");
       if (has_written) other.Run("SHUTDOWN NOSAVE");
@@ -260,12 +260,12 @@ TEST_F(AofReplayTest, ClientsAreServedBetweenSlowScripts) {
   const std::vector<std::string> slow = {"EVAL", "return 1", "0"};
   PutRecords({{"SELECT", "0"}, {"SET", "a", "2"}, slow, slow, {"MULTI"}, slow, slow, {"EXEC"}, {"SET", "b", "3"}});
   std::string heard;
-  server.Besides([&] { heard += other.Raw("PING\r\n"); });
+  server.DuringLongTasks([&] { heard += other.Raw("PING\r\n"); });
   EXPECT_THAT(life->Run("DEBUG LOADAOF"), Ok());
   size_t served = 0;
   for (size_t at = heard.find("-LOADING "); at != std::string::npos; at = heard.find("-LOADING ", at + 1)) ++served;
   EXPECT_GE(served, 4u) << heard;
-  server.Besides([&] { other.Run("SHUTDOWN NOSAVE"); });
+  server.DuringLongTasks([&] { other.Run("SHUTDOWN NOSAVE"); });
   EXPECT_THAT(life->Run("DEBUG LOADAOF"), ErrorStartsWith("ERR "));
 }
 

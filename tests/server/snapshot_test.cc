@@ -111,7 +111,7 @@ TEST_F(SnapshotTest, ADiskThatIsFullAtAnyByteLeavesTheOldDump) {
   const Snapshot old = SnapshotOf(*server);
   client.Run("SET version new");
   for (uint64_t room = 0;; ++room) {
-    files_.SetRoom(room);
+    files_.SetFreeBytes(room);
     const TestReply reply = client.Run("SAVE");
     files_.Recover();
     if (reply.tree && !reply.tree->IsError()) break;
@@ -248,7 +248,7 @@ TEST_F(SnapshotTest, WritesAreRefusedAfterAFailureIfThereAreSavePoints) {
   TestServer server = Start({"save 3600 1"});
   TestClient client(server);
   client.Run("SET k v");
-  files_.SetRoom(3);
+  files_.SetFreeBytes(3);
   client.Run("BGSAVE");
   server.Cron();
   EXPECT_EQ(Info(client, "rdb_last_bgsave_status"), "err");
@@ -276,7 +276,7 @@ TEST_F(SnapshotTest, WritesAreRefusedAfterAFailureIfThereAreSavePoints) {
 TEST_F(SnapshotTest, ASaveThatWorksEndsTheTrouble) {
   TestServer server = Start({"save 3600 1"});
   TestClient client(server);
-  files_.SetRoom(3);
+  files_.SetFreeBytes(3);
   client.Run("BGSAVE");
   server.Cron();
   files_.Recover();
@@ -330,7 +330,7 @@ TEST_F(SnapshotTest, AfterAFailureSavePointsWait) {
   TestClient client(server);
   client.Run("SET a 1");
   server.clock().AdvanceMs(10'001);
-  files_.SetRoom(0);
+  files_.SetFreeBytes(0);
   server.Cron();
   EXPECT_EQ(server.forker().Started(), 1);
   server.Cron();

@@ -21,7 +21,7 @@ constexpr int64_t kAgreementMs = 120'000;
 
 }  // namespace
 
-// A connection. End 0 dialed, end 1 accepted.
+// A connection. End 0 made it, end 1 accepted it.
 struct ClusterWorld::Pipe {
   struct End {
     int member = -1;
@@ -72,9 +72,9 @@ class ClusterWorld::Member::Port final : public Network {
  public:
   explicit Port(Member& member) : member_(member) {}
 
-  std::unique_ptr<Link> Dial(const Link::Target& target, Link::User& user) override {
+  std::unique_ptr<Link> Connect(const Link::Target& target, Link::User& user) override {
     ClusterWorld& world = member_.world_;
-    auto pipe = world.Dial(member_.index_, target.port - kBusDistance - kFirstPort, user);
+    auto pipe = world.Connect(member_.index_, target.port - kBusDistance - kFirstPort, user);
     return std::make_unique<SimLink>(world, std::move(pipe), 0);
   }
   Result<std::unique_ptr<Listening>, std::string> Listen(const ListenOptions&, Acceptor& taker) override {
@@ -277,7 +277,7 @@ bool ClusterWorld::Hears(int from, int to) const {
 
 // --- Connections.
 
-std::shared_ptr<ClusterWorld::Pipe> ClusterWorld::Dial(int from, int to, Link::User& user) {
+std::shared_ptr<ClusterWorld::Pipe> ClusterWorld::Connect(int from, int to, Link::User& user) {
   auto pipe = std::make_shared<Pipe>();
   pipe->ends[0] = {.member = from, .user = &user, .arriving = {}};
   pipe->ends[1].member = to;
@@ -286,8 +286,8 @@ std::shared_ptr<ClusterWorld::Pipe> ClusterWorld::Dial(int from, int to, Link::U
   return pipe;
 }
 
-std::unique_ptr<Link> ClusterWorld::DialAsStranger(int to, Link::User& user) {
-  return std::make_unique<SimLink>(*this, Dial(kStranger, to, user), 0);
+std::unique_ptr<Link> ClusterWorld::ConnectAsUnknownNode(int to, Link::User& user) {
+  return std::make_unique<SimLink>(*this, Connect(kStranger, to, user), 0);
 }
 
 void ClusterWorld::Receive(int index, const std::function<void()>& action) {

@@ -144,9 +144,9 @@ class ClusterWorld {
   // Splits the world in two.
   void Split(const std::set<int>& island);
   void BreakLinks(int one, int other);
-  // Dials the bus of a member from outside the cluster. SetApart knows this connection as kStranger.
+  // Connects to the bus of a member from outside the cluster. SetApart knows this connection as kStranger.
   static constexpr int kStranger = -1;
-  std::unique_ptr<Link> DialAsStranger(int to, Link::User& user);
+  std::unique_ptr<Link> ConnectAsUnknownNode(int to, Link::User& user);
 
   // --- What they believe.
 
@@ -177,7 +177,7 @@ class ClusterWorld {
   int64_t Delay();
   bool IsHeldUp(int from, int to) const;
   bool Hears(int from, int to) const;
-  std::shared_ptr<Pipe> Dial(int from, int to, Link::User& user);
+  std::shared_ptr<Pipe> Connect(int from, int to, Link::User& user);
   void ScheduleTick(int index, int64_t due_ms);
   void Connect(const std::shared_ptr<Pipe>& pipe);
   void Wake(const std::shared_ptr<Pipe>& pipe, int end);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kNetworkTickMs = 100;
 // Limit of movements without any passage of time. More than this means that two servers send to each other endlessly.
-constexpr int kMostMoves = 2'000'000;
+constexpr int kMaxMoves = 2'000'000;
 
 std::string AddressOf(int port) { return StrCat("127.0.0.1:", port); }
 
@@ -119,7 +119,7 @@ class FakeNetwork::FakeTransport final : public Transport {
   Session* session_;
 };
 
-// The link at the server that dials.
+// The link at the server that connects.
 class FakeNetwork::FakeLink final : public Link {
  public:
   FakeLink(FakeNetwork& network, std::shared_ptr<LinkConnection> wire) : network_(network), wire_(std::move(wire)) {}
@@ -208,7 +208,7 @@ class FakeNetwork::Port final : public Network {
  public:
   Port(FakeNetwork& network, TestServer& attached, int number) : server(attached), network_(network), number_(number) {}
 
-  std::unique_ptr<Link> Dial(const Link::Target& target, Link::User& user) override {
+  std::unique_ptr<Link> Connect(const Link::Target& target, Link::User& user) override {
     auto wire = std::make_shared<LinkConnection>();
     wire->dialer = number_;
     wire->listener = target.port;
@@ -298,7 +298,7 @@ void FakeNetwork::Step(int64_t elapsed_ms) {
 void FakeNetwork::Run() {
   for (int moves = 0; RunOnce(); ++moves) {
     if (on_move_) on_move_();
-    if (moves > kMostMoves) throw std::runtime_error("the network never comes to rest");
+    if (moves > kMaxMoves) throw std::runtime_error("the network never comes to rest");
   }
 }
 

@@ -7,13 +7,14 @@
 //   network.Run();                        // until nothing moves any more; no time passes
 //   network.Step(1000);                   // a second passes for all servers, with their timers
 //
-// A Dial to "127.0.0.1:7001" makes a Link at the server that dials, and a Session at the server that listens. A port at
-// which a server listens with Network::Listen, as the bus of a cluster does, takes Links. Bytes travel only in Run and
-// Step: in random pieces, and in random order between connections. The owner of a server must detach it before
-// destroying it.
+// A Connect to "127.0.0.1:7001" makes a Link at the server that connects, and a Session at the server that listens.
+// A port at which a server listens with Network::Listen, as the bus of a cluster does, takes Links. Bytes travel only
+// in Run and Step: in random pieces, and in random order between connections. The owner of a server must detach it
+// before destroying it.
 //
 // Faults: a connection breaks at a given byte, is silent (half open), or is lost immediately. Servers are separated:
-// nothing arrives, connecting takes forever, and bytes sent meanwhile arrive after SetTogether. Dials are refused.
+// nothing arrives, connecting takes forever, and bytes sent meanwhile arrive after SetTogether. Connections are
+// refused.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +40,7 @@ class FakeNetwork {
   FakeNetwork(const FakeNetwork&) = delete;
   FakeNetwork& operator=(const FakeNetwork&) = delete;
 
-  // Makes the server listen at this port of 127.0.0.1, and dial from it.
+  // Makes the server listen at this port of 127.0.0.1, and connect from it.
   void Attach(TestServer& server, int port);
   // Breaks all connections of the server. Harmless if it is not attached.
   void Detach(TestServer& server);
@@ -72,7 +73,7 @@ class FakeNetwork {
   void SetApart(int port, int other_port);
   void SetTogether(int port, int other_port);
   void SetAllTogether() { apart_.clear(); }
-  // Sets whether dials to this port are refused.
+  // Sets whether connections to this port are refused.
   void Refuse(int port) { refusing_.insert(port); }
   void Accept(int port) { refusing_.erase(port); }
 
@@ -82,21 +83,21 @@ class FakeNetwork {
   std::string Sent(int dialer, int port) const;
   // The number of open connections.
   size_t Connections() const;
-  // The number of dials so far.
-  int Dials() const { return dials_; }
+  // The number of connections attempted so far.
+  int ConnectionAttempts() const { return dials_; }
 
   // --- A peer without a server: the test itself listens.
 
-  // The bytes from the peers that dialed a test's port, and the number of their connections.
+  // The bytes from the peers that connected to a test's port, and the number of their connections.
   struct Stranger {
     std::string received;
     int connections = 0;
   };
   // Requires that no server is attached at this port.
   Stranger& Listen(int port);
-  // Sends to the peer that dialed last.
+  // Sends to the peer that connected last.
   void SendAs(int port, Bytes bytes);
-  // Closes the connection of the peer that dialed last.
+  // Closes the connection of the peer that connected last.
   void HangUpAs(int port);
 
  private:

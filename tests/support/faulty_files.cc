@@ -112,7 +112,7 @@ void FaultyFiles::WriteShortAt(uint64_t nth, uint64_t bytes, IoError error) {
   SetFault(Operation::kWrite, {.countdown = nth, .error = error, .lands = bytes});
 }
 
-void FaultyFiles::SetRoom(uint64_t bytes) {
+void FaultyFiles::SetFreeBytes(uint64_t bytes) {
   const std::lock_guard lock(mutex_);
   room_ = bytes;
 }

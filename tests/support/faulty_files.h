@@ -3,8 +3,8 @@
 //   FaultyFiles files;
 //   files.FailAt(FaultyFiles::Operation::kWrite, 3, EIO);       // the third write from now on; the fourth works again
 //   files.WriteShortAt(2, 10, ENOSPC);                          // ten bytes of the second write are written
-//   files.SetRoom(4096); … files.SetRoom(FaultyFiles::kUnlimited);        // the disk is full, then has space again
-//   files.Crash();                                              // the machine crashes and restarts
+//   files.SetFreeBytes(4096); … files.SetFreeBytes(FaultyFiles::kUnlimited);        // the disk is full, then has space
+//   again files.Crash();                                              // the machine crashes and restarts
 //
 //   files.CutAt(7);  // the power fails before the seventh operation from now on; then all operations fail
 //   files.Crash(random);                                        // the power returns
@@ -63,7 +63,7 @@ class FaultyFiles : public FileSystem {
   void WriteShortAt(uint64_t nth, uint64_t bytes, IoError error);
   // Sets how many bytes can still be written before the disk is full (ENOSPC, after the part that fits). Truncating and
   // removing files frees nothing.
-  void SetRoom(uint64_t bytes);
+  void SetFreeBytes(uint64_t bytes);
   // Makes the `nth` operation of any kind from now on, and all after it, fail without a change.
   void CutAt(uint64_t nth);
   bool IsCut() const;

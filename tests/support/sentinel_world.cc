@@ -10,7 +10,7 @@ namespace respite {
 namespace {
 
 constexpr int64_t kStepMs = 5;
-constexpr int64_t kMostDelayMs = 10;
+constexpr int64_t kMaxDelayMs = 10;
 constexpr size_t kRunIdLength = 40;
 
 std::string BulkText(const std::string& text) { return StrCat("$", text.size(), "\r\n", text, "\r\n"); }
@@ -69,9 +69,9 @@ class SentinelWorld::SimLink final : public Link {
 class SentinelWorld::Member::Net final : public Network {
  public:
   explicit Net(Member& member) : member_(member) {}
-  std::unique_ptr<Link> Dial(const Link::Target& target, Link::User& user) override {
+  std::unique_ptr<Link> Connect(const Link::Target& target, Link::User& user) override {
     SentinelWorld& world = member_.world_;
-    return std::make_unique<SimLink>(world, world.Dial(member_.port(), target, user));
+    return std::make_unique<SimLink>(world, world.Connect(member_.port(), target, user));
   }
   Result<std::unique_ptr<Listening>, std::string> Listen(const ListenOptions&, Acceptor&) override {
     return Failure("nobody listens here");
@@ -225,12 +225,12 @@ bool SentinelWorld::IsFrozen(int place) {
 
 // --- Connections.
 
-std::shared_ptr<SentinelWorld::Pipe> SentinelWorld::Dial(int from, const Link::Target& target, Link::User& user) {
+std::shared_ptr<SentinelWorld::Pipe> SentinelWorld::Connect(int from, const Link::Target& target, Link::User& user) {
   auto pipe = std::make_shared<Pipe>();
   pipe->places[0] = from;
   pipe->places[1] = target.port;
   pipe->user = &user;
-  pipe->connects_at_ms = NowMs() + 1 + static_cast<int64_t>(random_.Below(kMostDelayMs));
+  pipe->connects_at_ms = NowMs() + 1 + static_cast<int64_t>(random_.Below(kMaxDelayMs));
   pipes_.push_back(pipe);
   return pipe;
 }
@@ -238,7 +238,7 @@ std::shared_ptr<SentinelWorld::Pipe> SentinelWorld::Dial(int from, const Link::T
 // `end` 0: to the dialer.
 void SentinelWorld::Send(Pipe& pipe, int end, Bytes bytes) {
   auto& lane = pipe.lanes[end].bytes;
-  int64_t due_ms = NowMs() + 1 + static_cast<int64_t>(random_.Below(kMostDelayMs));
+  int64_t due_ms = NowMs() + 1 + static_cast<int64_t>(random_.Below(kMaxDelayMs));
   if (!lane.empty()) due_ms = std::max(due_ms, lane.back().first);
   lane.emplace_back(due_ms, std::string(bytes));
 }

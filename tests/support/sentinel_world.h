@@ -169,7 +169,7 @@ class SentinelWorld {
   bool IsFrozen(int place);
   Server* ServerAt(int port);
   Member* MemberAt(int port);
-  std::shared_ptr<Pipe> Dial(int from, const Link::Target& target, Link::User& user);
+  std::shared_ptr<Pipe> Connect(int from, const Link::Target& target, Link::User& user);
   void Send(Pipe& pipe, int end, Bytes bytes);
   void Move(const std::shared_ptr<Pipe>& pipe);
   void Connect(Pipe& pipe);

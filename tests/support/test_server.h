@@ -97,7 +97,7 @@ class TestServer final : public Host {
   void EndTurn();
 
   // Sets what other clients do when a script runs long enough for them to be served.
-  void Besides(std::function<void()> others) { long_tasks_ = std::move(others); }
+  void DuringLongTasks(std::function<void()> others) { long_tasks_ = std::move(others); }
 
   // The exit code with which the server was stopped.
   std::optional<int> StoppedWith() const { return exit_code_; }

@@ -45,8 +45,8 @@ std::string SnapshotEof(Bytes mark) {
 
 // Returns the beginning of another server's line for the log, with only printable characters.
 std::string Shown(Bytes line) {
-  constexpr size_t kMost = 200;
-  std::string text(line.substr(line.starts_with('-') ? 1 : 0, kMost));
+  constexpr size_t kMax = 200;
+  std::string text(line.substr(line.starts_with('-') ? 1 : 0, kMax));
   std::ranges::replace_if(
       text, [](char c) { return !IsPrintable(c); }, '?');
   return text;
@@ -115,8 +115,8 @@ void SlotExport::Start() {
   Enter(State::kConnecting);
   const Settings& settings = services_.env.settings;
   const int port = settings.tls_replication ? target->address.tls_port : target->address.tcp_port;
-  link_ = services_.env.network->Dial({.host = target->address.ip, .port = port, .uses_tls = settings.tls_replication},
-                                      *this);
+  link_ = services_.env.network->Connect(
+      {.host = target->address.ip, .port = port, .uses_tls = settings.tls_replication}, *this);
 }
 
 void SlotExport::OnConnected() {

@@ -134,7 +134,7 @@ struct AclDryRun {
 };
 
 struct AclGenPass {
-  static constexpr int64_t kMostBits = 4096;
+  static constexpr int64_t kMaxBits = 4096;
   static constexpr CommandSpec spec = {.syntax = "ACL|GENPASS [bits:integer]",
                                        .where = Where::kEverywhere,
                                        .summary = "Creates a random password with this number of bits.",
@@ -145,7 +145,7 @@ struct AclGenPass {
   static void Run(Call& call) {
     if (call.args.Left() > 1) throw refusals::SubcommandSyntax(call.services.env.dialect, "ACL", call.args.Words()[1]);
     const int64_t bits = call.args.AtEnd() ? 256 : call.args.NextInteger();
-    if (bits <= 0 || bits > kMostBits) throw Refusal{refusals::kGenPassBits};
+    if (bits <= 0 || bits > kMaxBits) throw Refusal{refusals::kGenPassBits};
     call.reply.Bulk(call.services.data.dataset.ids.Hex(static_cast<size_t>((bits + 3) / 4)));
   }
 };
@@ -379,7 +379,7 @@ void RefuseSelectors(std::span<const std::string> rules) {
 }
 
 // Limit, since each rule may be compared with all rules of the user.
-constexpr size_t kMostRules = 10'000;
+constexpr size_t kMaxRules = 10'000;
 
 struct AclSetUser {
   static constexpr CommandSpec spec = {.syntax = "ACL|SETUSER username [rule...]",
@@ -395,7 +395,7 @@ struct AclSetUser {
     for (size_t word = 2; word < call.args.Count(); ++word) call.Redact(word);
     const Bytes name = call.args.Next();
     if (!IsValidUserName(name)) throw Refusal{refusals::kBadUserName};
-    if (call.args.Left() > kMostRules) throw Refusal{refusals::kTooManyRules};
+    if (call.args.Left() > kMaxRules) throw Refusal{refusals::kTooManyRules};
     const MergedRules merged = MergeSelectorArguments(call.args.Words().subspan(3));
     if (merged.unmatched) throw refusals::UnmatchedSelector(*merged.unmatched);
     if (!call.services.env.dialect.traits.users_have_selectors) RefuseSelectors(merged.rules);

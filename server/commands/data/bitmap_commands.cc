@@ -44,7 +44,7 @@ uint64_t CheckedOffset(const Call& call, int64_t offset) {
 Bit BitOf(int64_t value) { return value == 0 ? Bit::kClear : Bit::kSet; }
 
 // Creates or extends the string so that it has this bit. Returns its bytes for writing.
-std::span<char> WithRoomFor(KeyEdit& bitmap, uint64_t last_bit) {
+std::span<char> WithCapacityFor(KeyEdit& bitmap, uint64_t last_bit) {
   if (!bitmap) bitmap.Put(StringContent::Raw(""));
   return bitmap.Grow(std::max<size_t>(bitmap->TextSize(), last_bit / 8 + 1));
 }
@@ -67,7 +67,7 @@ struct SetBit {
     if (value != 0 && value != 1) throw Refusal{refusals::kBitValue};
     KeyEdit bitmap = call.db.OpenString(key);
     const size_t old_size = bitmap ? bitmap->TextSize() : 0;
-    const std::span<char> text = WithRoomFor(bitmap, offset);
+    const std::span<char> text = WithCapacityFor(bitmap, offset);
     const Bit old = BitAt({text.data(), text.size()}, offset);
     if (offset / 8 >= old_size || old != BitOf(value)) {
       PutBit(text.data(), offset, BitOf(value));
@@ -425,7 +425,7 @@ void WriteBitFields(Call& call, Bytes key, const std::vector<FieldOperation>& op
     if (operation.kind != FieldOperation::Kind::kGet) last_bit = std::max(last_bit, operation.field.LastBit());
   KeyEdit bitmap = call.db.OpenString(key);
   const size_t old_size = bitmap ? bitmap->TextSize() : 0;
-  const std::span<char> text = WithRoomFor(bitmap, last_bit);
+  const std::span<char> text = WithCapacityFor(bitmap, last_bit);
   const bool grew = text.size() != old_size;
 
   call.reply.Array(operations.size());

@@ -71,8 +71,8 @@ inline size_t ListpackBytesFor(std::span<const Bytes> words) {  // bytes that th
 
 // Opens or creates a hash. A new one has room for these alternating fields and values.
 inline Edit<Hash> OpenForFields(Call& call, Bytes key, std::span<const Bytes> words) {  // opens or creates a hash
-  constexpr size_t kMostRoom = 4096;  // a larger hash is usually not packed
-  return call.db.OpenOrCreate<Hash>(key, std::min(ListpackBytesFor(words), kMostRoom));
+  constexpr size_t kMaxCapacity = 4096;  // a larger hash is usually not packed
+  return call.db.OpenOrCreate<Hash>(key, std::min(ListpackBytesFor(words), kMaxCapacity));
 }
 
 inline void ReplyField(Call& call, const Hash& hash, Bytes field) {  // replies with its value, or null

@@ -88,7 +88,7 @@ struct HSetNx {
 };
 
 // Returns the room for the field and a number of usual length.
-size_t RoomForNumber(Bytes field) { return ListpackBytesFor({&field, 1}) + 12; }
+size_t CapacityForNumber(Bytes field) { return ListpackBytesFor({&field, 1}) + 12; }
 
 struct HIncrBy {
   static constexpr CommandSpec spec = {.syntax = "HINCRBY key field increment:integer",
@@ -100,7 +100,7 @@ struct HIncrBy {
                                        .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)}};
   static void Run(Call& call) {
     auto [key, field, delta] = call.args.Take<Bytes, Bytes, int64_t>();
-    Edit<Hash> hash = call.db.OpenOrCreate<Hash>(key, RoomForNumber(field));
+    Edit<Hash> hash = call.db.OpenOrCreate<Hash>(key, CapacityForNumber(field));
     int64_t sum = 0;
     if (const auto old = hash->Get(field)) sum = Args::Integer(old->View(), refusals::kHashNotInteger);
     if (__builtin_add_overflow(sum, delta, &sum)) throw Refusal{refusals::kOverflow};
@@ -129,7 +129,7 @@ struct HIncrByFloat {
     auto [key, field, word] = call.args.Take<Bytes, Bytes, Bytes>();
     const long double delta = ParseHashFloat(word, refusals::kNotFloat);
     if (!std::isfinite(delta)) throw Refusal{refusals::kIsNanOrInfinity};
-    Edit<Hash> hash = call.db.OpenOrCreate<Hash>(key, RoomForNumber(field));
+    Edit<Hash> hash = call.db.OpenOrCreate<Hash>(key, CapacityForNumber(field));
     long double sum = delta;
     if (const auto old = hash->Get(field)) sum += ParseHashFloat(old->View(), refusals::kHashNotFloat);
     if (!std::isfinite(sum)) throw Refusal{refusals::kNanOrInfinity};

@@ -48,8 +48,8 @@ void Push(Call& call, ListEnd end) {
   const Bytes key = call.args.Next();
   size_t room = 0;
   for (const Bytes element : call.args.Rest()) room += element.size() + 2;
-  constexpr size_t kMostRoom = 4096;
-  Edit<List> list = call.db.OpenOrCreate<List>(key, std::min(room, kMostRoom));
+  constexpr size_t kMaxCapacity = 4096;
+  Edit<List> list = call.db.OpenOrCreate<List>(key, std::min(room, kMaxCapacity));
   PushAll(call, list, end);
 }
 

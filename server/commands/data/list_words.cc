@@ -67,8 +67,8 @@ void MoveElement(Call& call, Edit<List>& source, ListEnd from, Bytes target_key,
   if (source.Key() == target_key) return TurnList(call, source, from, to);
   ListCursor cursor(*source, IndexAt(from, *source));
   const Bytes element = cursor.Element();
-  constexpr size_t kMostRoom = 4096;
-  Edit<List> target = call.db.OpenOrCreate<List>(target_key, std::min(element.size(), kMostRoom) + 2);
+  constexpr size_t kMaxCapacity = 4096;
+  Edit<List> target = call.db.OpenOrCreate<List>(target_key, std::min(element.size(), kMaxCapacity) + 2);
   target->Push(to, {&element, 1});
   target.ReportChange(PushEvent(to));
   call.reply.Bulk(element);

@@ -19,11 +19,11 @@ namespace {
 // === Adding and removing members
 
 // Returns the room for these members inside a new entry, so that it need not grow. A large set is stored elsewhere.
-size_t RoomForMembers(std::span<const Bytes> members) {
-  constexpr size_t kMost = 512;
+size_t CapacityForMembers(std::span<const Bytes> members) {
+  constexpr size_t kMax = 512;
   size_t room = 0;
-  for (Bytes member : members.first(std::min(members.size(), kMost))) room += member.size() + 2;
-  return std::min(room, kMost);
+  for (Bytes member : members.first(std::min(members.size(), kMax))) room += member.size() + 2;
+  return std::min(room, kMax);
 }
 
 struct SAdd {
@@ -37,7 +37,7 @@ struct SAdd {
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
     const std::span<const Bytes> members = call.args.Rest();
-    Edit<Set> set = call.db.OpenOrCreate<Set>(key, RoomForMembers(members));
+    Edit<Set> set = call.db.OpenOrCreate<Set>(key, CapacityForMembers(members));
     set->PrepareToAdd(members[0], members.size());
     int64_t added = 0;
     ForEachMemberWord(*set, members, [&](Bytes member) {
@@ -88,7 +88,7 @@ struct SMove {
     if (!source->Remove(member)) return call.reply.Integer(0);
     source.ReportChange("srem");
     source.Close();
-    Edit<Set> target = call.db.OpenOrCreate<Set>(to, RoomForMembers({&member, 1}));
+    Edit<Set> target = call.db.OpenOrCreate<Set>(to, CapacityForMembers({&member, 1}));
     if (target->IsEmpty()) target->PrepareToAdd(member, 1);
     if (target->Add(member)) target.ReportChange("sadd");
     call.reply.Integer(1);
@@ -225,7 +225,7 @@ class PoppedWords {
     if (!call_.effect.IsRecording()) return;
     if (words_.empty()) words_ = {"SREM", std::string(key_)};
     words_.emplace_back(PackedText(member).View());
-    if (words_.size() == kMost + 2) Flush();
+    if (words_.size() == kMax + 2) Flush();
   }
   void Flush() {
     if (!words_.empty()) call_.effect.Replace(words_);
@@ -233,7 +233,7 @@ class PoppedWords {
   }
 
  private:
-  static constexpr size_t kMost = 1024;
+  static constexpr size_t kMax = 1024;
   Call& call_;
   Bytes key_;
   std::vector<std::string> words_;

@@ -103,10 +103,10 @@ void InstanceReport::AddCommon() {
   if (instance_.kind == InstanceKind::kPrimary && primary.is_failing_over) {
     Add("failover-state", std::string(FailoverStateName(primary.failover_state)));
   }
-  AddTimes();
+  AddAgeFields();
 }
 
-void InstanceReport::AddTimes() {
+void InstanceReport::AddAgeFields() {
   const InstanceLink& link = *instance_.link;
   const Primary& primary = instance_.primary;
   const int64_t now_ms = core_.NowMs();

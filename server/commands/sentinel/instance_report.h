@@ -22,7 +22,7 @@ class InstanceReport {  // the reply of SENTINEL MASTER, REPLICAS and SENTINELS 
   InstanceReport(const SentinelCore& core, const Instance& instance) : core_(core), instance_(instance) {}
 
   void AddCommon();                                // fields that all kinds of instances have
-  void AddTimes();                                 // fields with the ages of pings and replies
+  void AddAgeFields();                             // fields with the ages of pings and replies
   void AddServer(const ServerInstance& server);    // fields that primaries and replicas have
   void AddPrimary(const Primary& primary);         // fields that only primaries have
   void AddReplica(const WatchedReplica& replica);  // fields that only replicas have

@@ -156,9 +156,9 @@ void SkipChecksum(Call& call) {
 // Redis stores elements of at least this size in separate nodes. Here the value has no effect; only its bounds are
 // checked.
 void PackedThreshold(Call& call) {
-  constexpr uint64_t kMost = (uint64_t{1} << 32) - (uint64_t{1} << 20);
+  constexpr uint64_t kMax = (uint64_t{1} << 32) - (uint64_t{1} << 20);
   auto bytes = ParseMemory(call.args.Next());
-  if (!bytes || *bytes > kMost) throw Refusal{refusals::kPackedThreshold};
+  if (!bytes || *bytes > kMax) throw Refusal{refusals::kPackedThreshold};
   call.reply.Ok();
 }
 

@@ -88,7 +88,7 @@ struct GeoAdd {
     const GeoAddOptions options = ParseGeoAddOptions(call.args);
     const std::vector<NewPlace> places = TakePlaces(call.args);
     const bool creates = options.rule.condition != AddRule::Condition::kIfPresent;
-    Edit<SortedSet> set = creates ? call.db.OpenOrCreate<SortedSet>(key, RoomFor(places, call.db.Limits()))
+    Edit<SortedSet> set = creates ? call.db.OpenOrCreate<SortedSet>(key, CapacityFor(places, call.db.Limits()))
                                   : call.db.Open<SortedSet>(key);
     const auto pair_at = [&](size_t i) { return std::pair(places[i].member, static_cast<double>(places[i].score)); };
     const AddCounts counts = set ? AddPairs(set, options.rule, places.size(), pair_at) : AddCounts{};
@@ -96,7 +96,7 @@ struct GeoAdd {
   }
 
  private:
-  static size_t RoomFor(const std::vector<NewPlace>& places, const EncodingLimits& limits) {
+  static size_t CapacityFor(const std::vector<NewPlace>& places, const EncodingLimits& limits) {
     constexpr size_t kScoreBytes = 9;
     size_t bytes = 0;
     for (const NewPlace& place : places) bytes += kScoreBytes + place.member.size();

@@ -183,14 +183,14 @@ struct XAutoClaimOptions {
 };
 
 XAutoClaimOptions TakeXAutoClaimOptions(Args& args) {
-  constexpr int64_t kMostCount = std::numeric_limits<int64_t>::max() / 16;
+  constexpr int64_t kMaxCount = std::numeric_limits<int64_t>::max() / 16;
   XAutoClaimOptions options;
   options.min_idle_ms = std::max<int64_t>(args.NextInteger(refusals::kStreamAutoClaimMinIdle), 0);
   options.start = ParseRangeStart(args.Next());
   while (!args.AtEnd()) {
     if (args.TakeTokenWith("COUNT", 1)) {
       const int64_t count = args.NextInteger(refusals::kStreamAutoClaimCount);
-      if (count < 1 || count > kMostCount) throw Refusal{refusals::kStreamAutoClaimCount};
+      if (count < 1 || count > kMaxCount) throw Refusal{refusals::kStreamAutoClaimCount};
       options.count = static_cast<uint64_t>(count);
     } else if (args.TakeToken("JUSTID")) {
       options.reply = ClaimReply::kJustIds;

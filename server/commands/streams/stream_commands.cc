@@ -200,9 +200,9 @@ StreamId IdToAdd(const XAddOptions& options, const StreamLog& log, int64_t now_m
 // Redis: the propagated command has the ID, and the exact number of entries that were left.
 void RecordAdd(Call& call, Bytes key, const StreamTrim& trim, const StreamLog& log, const StreamId& id,
                std::span<const Bytes> words) {
-  constexpr size_t kMostBefore = 6;
+  constexpr size_t kMaxBefore = 6;
   std::vector<Bytes> effect;
-  effect.reserve(kMostBefore + words.size());
+  effect.reserve(kMaxBefore + words.size());
   effect.insert(effect.end(), {"XADD", key});
   std::optional<TrimWords> trimmed;
   if (trim.strategy != Strategy::kNone) {

@@ -83,8 +83,8 @@ struct XGroupCreate {
     const GroupOptions options = TakeGroupOptions(call, GroupCommand::kCreate);
     const Stream found = call.db.View<Stream>(CheckedStream(call, key));
     if (!found.Exists() && !options.makes_stream) throw Refusal{refusals::kStreamGroupNeedsKey};
-    constexpr size_t kMostWords = 8;
-    if (call.args.Count() > kMostWords)
+    constexpr size_t kMaxWords = 8;
+    if (call.args.Count() > kMaxWords)
       throw refusals::SubcommandSyntax(call.services.env.dialect, "XGROUP", call.args[1]);
     StreamId id;
     if (id_word != "$") {
@@ -123,8 +123,8 @@ struct XGroupSetId {
     const GroupOptions options = TakeGroupOptions(call, GroupCommand::kSetId);
     Edit<Stream> stream = OpenStream(call, key);
     StreamGroup& group = GroupOf(stream, name, key);
-    constexpr size_t kMostWords = 7;
-    if (call.args.Count() > kMostWords)
+    constexpr size_t kMaxWords = 7;
+    if (call.args.Count() > kMaxWords)
       throw refusals::SubcommandSyntax(call.services.env.dialect, "XGROUP", call.args[1]);
     // Redis: `-` and `+` are valid IDs here.
     const StreamId last_id = id_word == "$"                     ? stream->Log().LastId()

@@ -164,9 +164,9 @@ std::string TypeOf(const Services& services, const KeyName& name) {
 int64_t ExpiryUs(const Services& services, const KeyName& name) {
   const Entry* const entry = services.data.dataset.keyspace[name.db].Find(name.key);
   if (entry == nullptr || entry->Deadline() == kNoDeadline) return Awaits::kNever;
-  constexpr int64_t kLeastMs = 5;  // the clock may be frozen
+  constexpr int64_t kMinMs = 5;  // the clock may be frozen
   const int64_t left_ms = entry->Deadline() - services.clients.current_execution.WallMs();
-  return left_ms > kMaxAwaitMs ? Awaits::kNever : services.env.pace.NowUs() + std::max(left_ms + 1, kLeastMs) * 1000;
+  return left_ms > kMaxAwaitMs ? Awaits::kNever : services.env.pace.NowUs() + std::max(left_ms + 1, kMinMs) * 1000;
 }
 
 AwaitGoal TakeKey(Call& call) {

@@ -49,7 +49,7 @@ size_t MemberNamed(const NodeGroup& group, Bytes word) {
 // Runs again in each turn until the task has ended.
 void RunTask(Call& call, const NodeGroup::Task& task) {
   NodeGroup& group = RequireGroup(call);
-  const NodeGroup::Asker asker{&call.services, call.session.id};
+  const NodeGroup::TaskClient asker{&call.services, call.session.id};
   if (!call.is_resumed) {
     if (!call.MayContinueLater()) throw Refusal{"ERR this connection cannot wait here"};
     if (const auto refusal = group.Begin(asker, task)) throw Refusal{"ERR " + *refusal};

@@ -19,8 +19,8 @@ namespace {
 constexpr char kActionNames[] =
     "ERROR, REPLY, DELAY, DELAY-REPLY, CLOSE, CLOSE-AFTER, CUT, TRICKLE, SILENCE, REFUSE and DISK";
 constexpr int64_t kMaxDelayMs = int64_t{36'500} * 86'400'000;
-constexpr int64_t kMostBytes = int64_t{1} << 40;
-constexpr int64_t kMostPerSecond = 1'000'000'000;
+constexpr int64_t kMaxBytes = int64_t{1} << 40;
+constexpr int64_t kMaxPerSecond = 1'000'000'000;
 constexpr int64_t kSlots = 16'384;
 
 // --- WHEN
@@ -126,14 +126,14 @@ constexpr std::array kKnownActions = {
                 [](Args& args, Bytes action) -> FaultDefinition::Action {
                   const Bytes bytes = ValueOf(args, action);
                   return RequestFault{.kind = FaultKind::kCut,
-                                      .amount = ParseNumberInRange(bytes, "number of bytes", {0, kMostBytes})};
+                                      .amount = ParseNumberInRange(bytes, "number of bytes", {0, kMaxBytes})};
                 }},
     KnownAction{"trickle",
                 [](Args& args, Bytes action) -> FaultDefinition::Action {
                   const Bytes rate = ValueOf(args, action);
                   return RequestFault{
                       .kind = FaultKind::kTrickle,
-                      .amount = ParseNumberInRange(rate, "number of bytes a second", {1, kMostPerSecond})};
+                      .amount = ParseNumberInRange(rate, "number of bytes a second", {1, kMaxPerSecond})};
                 }},
     KnownAction{"silence", Plain<FaultKind::kSilence>},
     KnownAction{"refuse", TakeRefusal},

@@ -17,7 +17,7 @@ namespace {
 
 using Place = RequestFaults::Place;
 
-constexpr size_t kMostWritten = 10'000;
+constexpr size_t kMaxWritten = 10'000;
 constexpr uint64_t kLongWatch = 50;  // requests after a WATCH without EXEC
 constexpr std::array<Bytes, 5> kTtlOptions = {"EX", "PX", "EXAT", "PXAT", "KEEPTTL"};
 constexpr std::array<Bytes, 3> kOverwritingCommands = {"set", "getset", "mset"};  // these remove the previous deadline
@@ -57,7 +57,7 @@ void HabitCheck::CheckNoTtl(const LintRequest& request, LintRemarks& remarks) {
     if (!CreatesKeys(ref) || !pattern.Matches(key.key)) continue;
     if (request.place != Place::kSent) {
       // A transaction or a script may set the deadline with a later command.
-      if (written_.size() < kMostWritten) written_.insert(std::move(key));
+      if (written_.size() < kMaxWritten) written_.insert(std::move(key));
       continue;
     }
     const Entry* const entry = FindUnexpired(parts_, key);

@@ -24,9 +24,9 @@ std::string Shown(const LintClient& client) {
 }
 
 std::string QuotedForRemark(Bytes word) {
-  constexpr size_t kMost = 64;
-  if (word.size() <= kMost) return QuotedIfNeeded(word);
-  return QuotedIfNeeded(std::string(word.substr(0, kMost)) + "...");
+  constexpr size_t kMax = 64;
+  if (word.size() <= kMax) return QuotedIfNeeded(word);
+  return QuotedIfNeeded(std::string(word.substr(0, kMax)) + "...");
 }
 
 bool HasWatchedKeys(const Session& client) {

@@ -13,10 +13,10 @@ namespace {
 
 using Place = RequestFaults::Place;
 
-constexpr size_t kMostLocks = 10'000;
+constexpr size_t kMaxLocks = 10'000;
 constexpr size_t kMaxHolderKeys = 64;
-constexpr size_t kMostWorkedOn = 4 * 64;  // keys that one request works on
-constexpr size_t kMostFormer = 8;
+constexpr size_t kMaxWorkedOn = 4 * 64;  // keys that one request works on
+constexpr size_t kMaxFormer = 8;
 constexpr Bytes kDeadlineOptions[] = {"EX", "PX", "EXAT", "PXAT"};
 // Commands that return the value of a lock to a script.
 constexpr Bytes kShowingCommands[] = {"get", "mget", "getex", "getrange", "substr", "lcs"};
@@ -142,7 +142,7 @@ void LockCheck::CheckExpiredLockWork(const LintRequest& request, LintRemarks& re
     if (found != locks_.end()) locks.push_back(&found->second);
   }
   const Work work = {.writes = request.command.Is(kWrite), .only_adds = request.IsOneOf(kAddingCommands)};
-  for (size_t i = 0; i < std::min(request.keys.Size(), kMostWorkedOn); ++i) {
+  for (size_t i = 0; i < std::min(request.keys.Size(), kMaxWorkedOn); ++i) {
     const KeyView key = request.View(request.keys[i]);
     if (locks_.contains(key)) continue;
     for (Lock* const lock : locks) NoteWork(request, key, work, *lock, remarks);
@@ -198,7 +198,7 @@ void LockCheck::Take(const LintRequest& request, const KeyName& key) {
   const uint64_t id = request.client.id;
   if (lock.holder && lock.holder->client->id != id) {
     lock.former.push_back(std::move(*lock.holder));
-    if (lock.former.size() > kMostFormer) {
+    if (lock.former.size() > kMaxFormer) {
       Unlink(lock.former.front().client->id, key);
       lock.former.pop_front();
     }
@@ -217,13 +217,13 @@ bool LockCheck::IsFinished(const KeyName& key, const Lock& lock) const {
 
 // Removes finished locks. There are many if a program sets a key per job to prevent double execution.
 void LockCheck::MakeRoom() {
-  if (locks_.size() < kMostLocks) return;
+  if (locks_.size() < kMaxLocks) return;
   std::erase_if(locks_, [this](const auto& row) {
     const bool is_done = IsFinished(row.first, row.second);
     if (is_done) UnlinkAll(row.first, row.second);
     return is_done;
   });
-  if (locks_.size() < kMostLocks / 2) return;
+  if (locks_.size() < kMaxLocks / 2) return;
   locks_.clear();
   locks_of_.clear();
 }

@@ -17,7 +17,7 @@ namespace {
 
 using Place = RequestFaults::Place;
 
-constexpr size_t kMostConsumers = 10'000;
+constexpr size_t kMaxConsumers = 10'000;
 constexpr std::array<Bytes, 6> kPops = {"lpop", "rpop", "blpop", "brpop", "lmpop", "blmpop"};
 
 // The consumer to which a request assigns pending entries.
@@ -79,7 +79,7 @@ void MessageCheck::CheckPublish(const LintRequest& request, LintRemarks& remarks
 void MessageCheck::CheckAfterSuccess(const LintRequest& request, LintRemarks& /*remarks*/) {
   const auto claim = ClaimOf(request);
   if (!claim || std::max(claim->group.size(), claim->consumer.size()) > LintRequest::kMaxKeyBytes) return;
-  ClearIfFull(readers_, kMostConsumers);
+  ClearIfFull(readers_, kMaxConsumers);
   for (const KeyRef& key : request.keys) {
     readers_[{request.Key(key), std::string(claim->group), std::string(claim->consumer)}] = request.owner;
   }

@@ -16,8 +16,8 @@ namespace {
 using Place = RequestFaults::Place;
 
 constexpr size_t kMaxReadKeys = 100'000;
-constexpr size_t kMostReads = 16;      // limit for one client
-constexpr uint64_t kMostBetween = 20;  // limit for the requests between a read and its write
+constexpr size_t kMaxReads = 16;      // limit for one client
+constexpr uint64_t kMaxBetween = 20;  // limit for the requests between a read and its write
 constexpr std::array<Bytes, 7> kWholeReads = {"get", "mget", "hgetall", "getrange", "getex", "substr", "hvals"};
 constexpr std::array<Bytes, 2> kFieldReads = {"hget", "hmget"};
 constexpr std::array<Bytes, 6> kWholeWrites = {"set", "setex", "psetex", "mset", "getset", "setrange"};
@@ -92,7 +92,7 @@ void UpdateCheck::CheckBeforeCall(const LintRequest& request, LintRemarks& remar
 void UpdateCheck::CheckLostUpdate(const LintRequest& request, const KeyView& key, const Extent& written,
                                   LintRemarks& remarks) {
   for (const Read& read : reads_[request.client.id]) {
-    const bool is_old = request.number - read.number > kMostBetween;
+    const bool is_old = request.number - read.number > kMaxBetween;
     if (is_old || read.writer == nullptr || read.key.db != key.db || read.key.key != key.key) continue;
     if (!written.Meets(read.overwritten) || LosesNothing(request, key, read)) continue;
     remarks.push_back({.rule = LintRule::kLostUpdate,
@@ -132,11 +132,11 @@ void UpdateCheck::CheckAfterSuccess(const LintRequest& request, LintRemarks& /*r
   for (const KeyName& key : changed) NoteWrite(request, key, written);
 }
 
-// Remembers at most kMostReads keys of the request.
+// Remembers at most kMaxReads keys of the request.
 void UpdateCheck::NoteReads(const LintRequest& request) {
   const Extent extent = ExtentOf(request);
   if (extent.IsLong()) return;
-  for (size_t i = 0; i < std::min(request.keys.Size(), kMostReads); ++i) {
+  for (size_t i = 0; i < std::min(request.keys.Size(), kMaxReads); ++i) {
     NoteRead(request, request.View(request.keys[i]), extent);
   }
 }
@@ -148,7 +148,7 @@ void UpdateCheck::NoteRead(const LintRequest& request, const KeyView& key, const
   std::erase_if(reads, [&](const Read& read) {
     return read.key.db == key.db && read.key.key == key.key && read.extent.Meets(extent);
   });
-  if (reads.size() >= kMostReads) DropOldest(id, reads);
+  if (reads.size() >= kMaxReads) DropOldest(id, reads);
   reads.push_back({.key = KeyName(key),
                    .extent = extent,
                    .number = request.number,

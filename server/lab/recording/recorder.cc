@@ -11,7 +11,7 @@ namespace respite {
 
 namespace {
 
-constexpr size_t kMostUnwritten = size_t{64} * 1024;
+constexpr size_t kMaxUnwritten = size_t{64} * 1024;
 
 }  // namespace
 
@@ -58,7 +58,7 @@ void Recorder::Add(uint64_t connection, RecordedEvent::Kind kind, Bytes bytes) {
     unwritten_.append(bytes);
     unwritten_ += kEventEnd;
   }
-  if (unwritten_.size() >= kMostUnwritten) Flush();
+  if (unwritten_.size() >= kMaxUnwritten) Flush();
 }
 
 void Recorder::End() {

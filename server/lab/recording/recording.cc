@@ -16,7 +16,7 @@ using Kind = RecordedEvent::Kind;
 
 constexpr Bytes kMark = "respite-recording";
 constexpr Bytes kVersion = "1";
-constexpr int64_t kMostUs = int64_t{1} << 60;
+constexpr int64_t kMaxUs = int64_t{1} << 60;
 constexpr std::array<Bytes, 5> kNames = {"open", "in", "out", "end", "close"};
 
 std::optional<Kind> KindNamed(Bytes name) {
@@ -59,7 +59,7 @@ class RecordingReader {
     if (words.size() < 3 || words.size() > 5 || words[0] != kMark) return "is no recording";
     if (words[1] != kVersion) return "is a recording of version " + std::string(words[1]) + ", which is unknown here";
     const auto began_us = ParseInteger(words[2]);
-    if (!began_us || *began_us < 0 || *began_us > kMostUs) return "has no time in its first line";
+    if (!began_us || *began_us < 0 || *began_us > kMaxUs) return "has no time in its first line";
     recording.start.began_us = *began_us;
     if (words.size() == 3) return std::nullopt;
     recording.start.seed = ParseUnsigned(words[3]);
@@ -93,7 +93,7 @@ Result<std::optional<RecordedEvent>, std::string> RecordingReader::ReadEvent() {
   const auto at_us = ParseInteger(words[0]);
   const auto connection = ParseInteger(words[1]);
   const auto size = HasBytes(*kind) ? ParseInteger(words[3]) : std::optional<int64_t>(0);
-  if (!at_us || *at_us < last_us_ || *at_us > kMostUs || !connection || *connection < 0 || !size || *size < 0) {
+  if (!at_us || *at_us < last_us_ || *at_us > kMaxUs || !connection || *connection < 0 || !size || *size < 0) {
     return Failure("'" + std::string(*line) + "' has a number that cannot be");
   }
   last_us_ = *at_us;

@@ -149,7 +149,7 @@ bool Replay::MoveClock(int64_t at_us) {
 
 void Replay::ConnectClock() {
   clock_ = std::make_unique<ReplayPeer>(0, parts_.on_move);
-  clock_->Dial(parts_.network, options_.target);
+  clock_->Connect(parts_.network, options_.target);
   pending_clock_replies_ = 0;
 }
 
@@ -158,7 +158,7 @@ void Replay::ConnectClock() {
 void Replay::Perform(const RecordedEvent& event) {
   if (event.kind == Kind::kOpen) {
     auto peer = std::make_unique<ReplayPeer>(event.connection, parts_.on_move);
-    peer->Dial(parts_.network, options_.target);
+    peer->Connect(parts_.network, options_.target);
     ++outcome_.connections;
     performed_at_us_ = event.at_us;
     peers_.emplace(event.connection, std::move(peer));

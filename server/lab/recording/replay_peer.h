@@ -20,7 +20,7 @@ class ReplayPeer final : public Link::User {  // repeats one connection of a rec
   // `on_move` is called when data has arrived; it must not destroy the peer.
   ReplayPeer(uint64_t number, std::function<void()> on_move) : number_(number), on_move_(std::move(on_move)) {}
 
-  void Dial(Network& network, const Link::Target& target) { link_ = network.Dial(target, *this); }
+  void Connect(Network& network, const Link::Target& target) { link_ = network.Connect(target, *this); }
   // Requires: the link is open.
   void Send(Bytes bytes) { link_->Send(bytes); }
   void HangUp();  // closes the connection

@@ -14,8 +14,8 @@ namespace {
 
 constexpr size_t kWidth = 120;
 constexpr size_t kTimeWidth = 12;
-constexpr size_t kLeastColumn = 24;  // narrower columns are not readable
-constexpr size_t kMostCharted = 24;  // clients that get a column or a letter
+constexpr size_t kMinColumn = 24;   // narrower columns are not readable
+constexpr size_t kMaxCharted = 24;  // clients that get a column or a letter
 constexpr size_t kMaxTextRequestBytes = 200;
 
 // Returns the letter of a column, from A on.
@@ -34,7 +34,7 @@ class TextWriter {
     shown_.resize(chart_.columns.size());
     const size_t columns = std::max<size_t>(chart_.columns.size(), 1);
     column_width_ = (kWidth - kTimeWidth) / columns;
-    has_columns_ = column_width_ >= kLeastColumn + lanes_ + 1;
+    has_columns_ = column_width_ >= kMinColumn + lanes_ + 1;
   }
 
   std::string Write();
@@ -102,10 +102,10 @@ void TextWriter::WriteHeads() {
   AddLine(line);
 }
 
-// Writes which letter stands for which client. With more than kMostCharted clients there is no legend, and each line
+// Writes which letter stands for which client. With more than kMaxCharted clients there is no legend, and each line
 // names its client.
 void TextWriter::WriteLegend() {
-  if (chart_.columns.size() > kMostCharted) return;
+  if (chart_.columns.size() > kMaxCharted) return;
   for (size_t i = 0; i < chart_.columns.size(); ++i)
     AddLine(LetterOf(i) + "  " + ClientText(*chart_.columns[i].client));
   out_ += '\n';
@@ -152,7 +152,7 @@ void TextWriter::WriteRow(size_t number) {
   const Chart::Row& row = chart_.rows[number];
   std::string line = Padded(MillisecondsText(row.at_us), kTimeWidth);
   const std::string text = RowText(row);
-  if (chart_.columns.size() > kMostCharted) {
+  if (chart_.columns.size() > kMaxCharted) {
     const bool has_client = row.entry != nullptr;
     line += (has_client ? ClientText(*row.entry->client) + ": " : "") + text;
     return AddLine(Shortened(line, kWidth));

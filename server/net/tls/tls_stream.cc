@@ -112,7 +112,7 @@ Transfer TlsStream::Outcome(int result, Waits& waits) {
       waits = Waits::kForInput;
       return {Transfer::State::kLater};
     case SSL_ERROR_WANT_WRITE:
-      waits = Waits::kForRoom;
+      waits = Waits::kForWritability;
       return {Transfer::State::kLater};
     case SSL_ERROR_ZERO_RETURN:
       return {Transfer::State::kEnded};
@@ -179,7 +179,7 @@ Transfer TlsStream::Send(const ReplyBuffer& output, size_t max_bytes) {
 Transfer TlsStream::Send(Bytes bytes) {
   if (broken_) return {Transfer::State::kFailed};
   ERR_clear_error();
-  sending_ = Waits::kForRoom;
+  sending_ = Waits::kForWritability;
   wire_->budget = kBytesPerCall;
   size_t sent = 0;
   const int result = SSL_write_ex(connection_.get(), bytes.data(), bytes.size(), &sent);
@@ -188,14 +188,14 @@ Transfer TlsStream::Send(Bytes bytes) {
 }
 
 SocketPoller::Interest TlsStream::EventsToAwait(SocketPoller::Interest wanted) const {
-  const bool receives_on_room = receiving_ == Waits::kForRoom;
+  const bool receives_on_room = receiving_ == Waits::kForWritability;
   const bool sends_on_input = sending_ == Waits::kForInput;
   return {.read = (wanted.read && !receives_on_room) || (wanted.write && sends_on_input),
           .write = (wanted.write && !sends_on_input) || (wanted.read && receives_on_room)};
 }
 
 SocketPoller::Interest TlsStream::PossibleTransfers(SocketPoller::Interest ready) const {
-  return {.read = receiving_ == Waits::kForRoom ? ready.write : ready.read,
+  return {.read = receiving_ == Waits::kForWritability ? ready.write : ready.read,
           .write = sending_ == Waits::kForInput ? ready.read : ready.write};
 }
 

@@ -41,18 +41,18 @@ class TlsStream {  // one end of a TLS connection on a non-blocking socket
   struct Wire;
 
  private:
-  enum class Waits : uint8_t { kForInput, kForRoom };
+  enum class Waits : uint8_t { kForInput, kForWritability };
 
   Transfer Outcome(int result, Waits& waits);  // the result of a call that moved nothing; records what it waits for
 
   std::unique_ptr<Wire> wire_;
-  SslHandle connection_;                // OpenSSL's object
-  std::string error_;                   // of the last failure
-  Waits receiving_ = Waits::kForInput;  // what the last receive waits for
-  Waits sending_ = Waits::kForRoom;     // what the last send waits for
-  bool in_handshake_ = true;            // the handshake has not ended
-  bool has_buffered_input_ = false;     // received bytes are buffered here
-  bool broken_ = false;                 // after a fatal error, so that close_notify must not be sent
+  SslHandle connection_;                    // OpenSSL's object
+  std::string error_;                       // of the last failure
+  Waits receiving_ = Waits::kForInput;      // what the last receive waits for
+  Waits sending_ = Waits::kForWritability;  // what the last send waits for
+  bool in_handshake_ = true;                // the handshake has not ended
+  bool has_buffered_input_ = false;         // received bytes are buffered here
+  bool broken_ = false;                     // after a fatal error, so that close_notify must not be sent
 };
 
 }  // namespace respite

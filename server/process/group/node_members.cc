@@ -12,7 +12,7 @@ namespace respite {
 
 namespace {
 
-constexpr int64_t kMostMs = 5000;
+constexpr int64_t kMaxMs = 5000;
 constexpr char kLagRule[] = "TEST CLUSTER LAG";
 
 constexpr char kNoCluster[] =
@@ -99,10 +99,10 @@ std::vector<NodeGroup::Member> NodeMembers::List() const {
 
 // --- Tasks that take several turns
 
-std::optional<std::string> NodeMembers::Begin(const Asker& asker, const Task& task) {
+std::optional<std::string> NodeMembers::Begin(const TaskClient& asker, const Task& task) {
   // Removes tasks of clients that have left.
-  std::erase_if(pending_, [&](const auto& one) { return pace_.NowMs() > one.second.until_ms + kMostMs; });
-  Pending pending{.task = task, .until_ms = pace_.NowMs() + kMostMs};
+  std::erase_if(pending_, [&](const auto& one) { return pace_.NowMs() > one.second.until_ms + kMaxMs; });
+  Pending pending{.task = task, .until_ms = pace_.NowMs() + kMaxMs};
   std::optional<std::string> refusal;
   switch (task.kind) {
     case Task::Kind::kKill:
@@ -125,7 +125,7 @@ std::optional<std::string> NodeMembers::Begin(const Asker& asker, const Task& ta
   return refusal;
 }
 
-std::optional<std::string> NodeMembers::BeginKill(const Asker& asker, size_t member) {
+std::optional<std::string> NodeMembers::BeginKill(const TaskClient& asker, size_t member) {
   if (!Lives(member)) return kDead;
   HostedServer& hosted = hosted_[member];
   if (&hosted.node->services() == asker.node) return kOwnEnd;
@@ -136,7 +136,7 @@ std::optional<std::string> NodeMembers::BeginKill(const Asker& asker, size_t mem
   return std::nullopt;
 }
 
-std::optional<std::string> NodeMembers::BeginRevive(const Asker& asker, size_t member) {
+std::optional<std::string> NodeMembers::BeginRevive(const TaskClient& asker, size_t member) {
   if (Lives(member)) return kAlive;
   restarts_.RunLater([this, asker, member] {
     const bool is_back = Lives(member) || restarts_.Revive(hosted_[member]);
@@ -180,7 +180,7 @@ std::optional<std::string> NodeMembers::BeginFailOver(size_t member) {
 }
 
 // Moves all clocks in the next turn, each in its own task. The last task ends the pending task.
-std::optional<std::string> NodeMembers::BeginClock(const Asker& asker, const ClockMove& move) {
+std::optional<std::string> NodeMembers::BeginClock(const TaskClient& asker, const ClockMove& move) {
   std::vector<ClockControl*> clocks;
   std::vector<NodeHost*> hosts;
   for (size_t i = 0; i < hosted_.size(); ++i) {
@@ -201,12 +201,12 @@ std::optional<std::string> NodeMembers::BeginClock(const Asker& asker, const Clo
   return std::nullopt;
 }
 
-void NodeMembers::End(const Asker& asker, Outcome outcome) {
+void NodeMembers::End(const TaskClient& asker, Outcome outcome) {
   const auto found = pending_.find(asker);
   if (found != pending_.end()) found->second.outcome = std::move(outcome);
 }
 
-std::optional<NodeGroup::Outcome> NodeMembers::TakeOutcome(const Asker& asker) {
+std::optional<NodeGroup::Outcome> NodeMembers::TakeOutcome(const TaskClient& asker) {
   const auto found = pending_.find(asker);
   if (found == pending_.end()) return Outcome{kDisagreement};
   auto outcome = found->second.outcome ? found->second.outcome : Look(found->second);

@@ -21,9 +21,10 @@ class NodeMembers final : public NodeGroup {  // the nodes of this process, for 
   NodeMembers(NodeRestarts& restarts, std::vector<HostedServer>& hosted_servers, const Pace& pace);
 
   std::vector<Member> List() const override;
-  std::optional<std::string> Begin(const Asker& asker, const Task& task) override;  // starts a task; returns the error
-  std::optional<Outcome> TakeOutcome(const Asker& asker) override;  // nullopt: the task is still running
-  void Partition(Sides sides) override;                             // cuts the network between these sides
+  std::optional<std::string> Begin(const TaskClient& asker,
+                                   const Task& task) override;           // starts a task; returns the error
+  std::optional<Outcome> TakeOutcome(const TaskClient& asker) override;  // nullopt: the task is still running
+  void Partition(Sides sides) override;                                  // cuts the network between these sides
   void Lag(size_t member, int64_t delay_ms) override;
   const ClockControl* ClockOf(size_t member) const override;  // null: dead, or no movable clock
 
@@ -43,12 +44,13 @@ class NodeMembers final : public NodeGroup {  // the nodes of this process, for 
   Cluster* ClusterOf(size_t member) const;                     // null: dead, or in no cluster
   std::optional<size_t> MemberWithId(const NodeId& id) const;  // nullopt: no live node has this ID
   // Each Begin… returns nullopt, or a text that says why the task cannot start.
-  std::optional<std::string> BeginKill(const Asker& asker, size_t member);
-  std::optional<std::string> BeginRevive(const Asker& asker, size_t member);         // restarts a killed node
-  std::optional<std::string> BeginMove(Pending& pending);                            // moves a slot
-  std::optional<std::string> BeginFailOver(size_t member);                           // makes the replica a primary
-  std::optional<std::string> BeginClock(const Asker& asker, const ClockMove& move);  // moves the clocks of all nodes
-  void End(const Asker& asker, Outcome outcome);
+  std::optional<std::string> BeginKill(const TaskClient& asker, size_t member);
+  std::optional<std::string> BeginRevive(const TaskClient& asker, size_t member);  // restarts a killed node
+  std::optional<std::string> BeginMove(Pending& pending);                          // moves a slot
+  std::optional<std::string> BeginFailOver(size_t member);                         // makes the replica a primary
+  std::optional<std::string> BeginClock(const TaskClient& asker,
+                                        const ClockMove& move);  // moves the clocks of all nodes
+  void End(const TaskClient& asker, Outcome outcome);
   // Returns nullopt while the task is still running.
   std::optional<Outcome> Look(const Pending& pending) const;
   bool AllKnow(const Task& task) const;           // all live nodes know the result
@@ -59,9 +61,9 @@ class NodeMembers final : public NodeGroup {  // the nodes of this process, for 
   NodeRestarts& restarts_;             // kills and restarts the nodes
   std::vector<HostedServer>& hosted_;  // all servers of the process; a member is an index
   const Pace& pace_;
-  std::map<Asker, Pending> pending_;  // by the client that asked
-  Sides sides_;                       // of the network partition; empty: none
-  std::map<size_t, int64_t> lags_;    // in milliseconds
+  std::map<TaskClient, Pending> pending_;  // by the client that asked
+  Sides sides_;                            // of the network partition; empty: none
+  std::map<size_t, int64_t> lags_;         // in milliseconds
 };
 
 }  // namespace respite

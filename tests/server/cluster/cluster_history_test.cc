@@ -39,7 +39,7 @@ using ReplicationMember = ReplicationWorld::Member;
 constexpr int kNodeTimeoutMs = 1000;
 constexpr int64_t kHistoryPatienceMs = 90'000;
 constexpr int kClusterBusDistance = 10000;
-constexpr int kMostRedirections = 6;
+constexpr int kMaxRedirections = 6;
 
 bool IsError(const TestReply& reply) { return reply.tree && reply.tree->IsError(); }
 bool IsNull(const TestReply& reply) { return reply.tree && reply.tree->IsNull(); }
@@ -242,7 +242,7 @@ class ClusterStory {
   std::pair<ReplicationMember*, TestReply> Ask(const std::string& key, const std::string& request) {
     ReplicationMember* node = &At(Some());
     bool asks = false;
-    for (int i = 0; i < kMostRedirections && node != nullptr && node->Runs(); ++i) {
+    for (int i = 0; i < kMaxRedirections && node != nullptr && node->Runs(); ++i) {
       TestClient client(node->server());
       if (asks) client.Run("ASKING");
       TestReply reply = client.Run(request);

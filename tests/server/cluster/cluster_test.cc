@@ -325,19 +325,19 @@ TEST(ClusterTest, AForgottenNodeStaysAwayForAMinute) {
 
 // A node adopts the nodes that others of the cluster name, but their number is limited.
 TEST(ClusterTest, NodesThatOthersNameAreLimited) {
-  constexpr size_t kMost = 10'000;
+  constexpr size_t kMax = 10'000;
   ClusterWorld world({.seed = 1});
   world.AddKnownCluster(2, 0);
   ClusterView& full = world[0]->view();
   Random random(2);  // the world has drawn the ids of its nodes with seed 1, and no id may be added twice
-  while (full.KnownNodeCount() < kMost - 5) full.Add(NodeId::Draw(random), kNodePrimary | kNodeNoAddress);
+  while (full.KnownNodeCount() < kMax - 5) full.Add(NodeId::Draw(random), kNodePrimary | kNodeNoAddress);
   for (int i = 1; i <= 20; ++i) {  // a PING names all nodes in PFAIL
     ClusterNode& node = world[1]->view().Add(NodeId::Draw(random), kNodePrimary | kNodeSuspect);
     node.address = {.ip = StrCat("10.1.0.", i), .tcp_port = 7000, .tls_port = 0, .bus_port = 17000};
   }
-  EXPECT_TRUE(world.StepUntil([&] { return full.KnownNodeCount() == kMost; }, 10'000));
+  EXPECT_TRUE(world.StepUntil([&] { return full.KnownNodeCount() == kMax; }, 10'000));
   world.Step(3000);
-  EXPECT_EQ(full.KnownNodeCount(), kMost);
+  EXPECT_EQ(full.KnownNodeCount(), kMax);
 }
 
 TEST(ClusterTest, HowLongANodeIsForgottenIsADirective) {
@@ -454,7 +454,7 @@ TEST(ClusterTest, NamesThatCannotBeWrittenDownAreNotBelieved) {
 // The memory that a stranger can cost a node is limited.
 class Stranger final : public Link::User {
  public:
-  explicit Stranger(ClusterWorld& world) : link(world.DialAsStranger(0, *this)) { world.Step(10); }
+  explicit Stranger(ClusterWorld& world) : link(world.ConnectAsUnknownNode(0, *this)) { world.Step(10); }
   void OnConnected() override {}
   void OnReceived(Bytes bytes) override { received += bytes.size(); }
   void OnEnded(const std::string&) override { is_over = true; }

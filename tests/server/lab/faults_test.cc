@@ -444,7 +444,7 @@ TEST_F(FaultsTest, ADelayDoesNotKeepALateScriptAlive) {
   Add("f WHEN COMMAND SCRIPT DO DELAY 1h");
   TestClient killer(server_);
   int rounds = 0;
-  server_.Besides([&] {
+  server_.DuringLongTasks([&] {
     if (rounds++ == 0) killer.Send("SCRIPT KILL");
   });
   server_.clock().AdvanceWithEachReading(1000);

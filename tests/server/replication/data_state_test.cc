@@ -234,7 +234,7 @@ TEST_F(DataStateTest, AScriptDuringWhichTheLinkEndsRunsOnce) {
   pair.Follow();
   pair.Link(Rdb({"SET n 0"}));
   bool has_ended = false;
-  pair.replica.server().Besides([&] {
+  pair.replica.server().DuringLongTasks([&] {
     if (!std::exchange(has_ended, true)) pair.world.network().HangUpAs(kStrangePort);
     pair.replica.server().clock().AdvanceWithEachReading(0);
   });

@@ -226,7 +226,7 @@ TEST_P(FullSyncTest, LinesWhileItWaitsAreNoAnswer) {
   replica.Follow(primary);
   network().Step(30'000);
   if (IsPipe()) return;  // Redis: the primary sends nothing while a pipe is silent
-  EXPECT_EQ(network().Dials(), 1) << "the primary is there, and says so";
+  EXPECT_EQ(network().ConnectionAttempts(), 1) << "the primary is there, and says so";
   primary.server().forker().Release();
   network().Step(5000);
   EXPECT_TRUE(replica.IsLinked());
@@ -313,7 +313,7 @@ TEST(FullSyncOfSeveralTest, OnlyTheReplicaThatIsStuckIsGivenUp) {
   world.network().Step(12'000);
   EXPECT_TRUE(stuck.Closed());
   EXPECT_TRUE(quick.IsLinked());
-  EXPECT_EQ(world.network().Dials(), 1) << "the first link was not given up";
+  EXPECT_EQ(world.network().ConnectionAttempts(), 1) << "the first link was not given up";
   ExpectSameData(primary, quick);
 }
 
@@ -398,7 +398,7 @@ TEST_P(FullSyncTest, AnotherNameOfTheDumpFileMeanwhile) {
   primary.server().forker().Release();
   network().Step(2000);
   EXPECT_TRUE(replica.IsLinked());
-  EXPECT_EQ(network().Dials(), 1);
+  EXPECT_EQ(network().ConnectionAttempts(), 1);
   ExpectSameData(primary, replica);
 }
 

@@ -58,9 +58,9 @@ class HostilePrimaryTest : public testing::Test {
     EXPECT_THAT(replica_.Log(), HasSubstr(reason));
     EXPECT_THAT(replica_.Run("PING"), Simple("PONG"));
     for (const std::string& path : replica_.files().Paths()) EXPECT_THAT(path, Not(HasSubstr("temp-")));
-    const int before = network().Dials();
+    const int before = network().ConnectionAttempts();
     network().Step(3500);
-    EXPECT_GT(network().Dials(), before) << "it tries again";
+    EXPECT_GT(network().ConnectionAttempts(), before) << "it tries again";
   }
 
   ReplicationWorld world_{3};
@@ -97,9 +97,9 @@ TEST_F(HostilePrimaryTest, EmptyLinesForEverEndWithTheTimeoutOnlyWhenTheyStop) {
     Say("\n");
     network().Step(1000);
   }
-  EXPECT_EQ(network().Dials(), 1);
+  EXPECT_EQ(network().ConnectionAttempts(), 1);
   network().Step(15'000);
-  EXPECT_GT(network().Dials(), 1);
+  EXPECT_GT(network().ConnectionAttempts(), 1);
 }
 
 TEST_F(HostilePrimaryTest, AHistoryWithoutAName) {
@@ -219,7 +219,7 @@ TEST_F(HostilePrimaryTest, TheDatabaseOfTheSnapshotMayNotExist) {
 
 TEST_F(HostilePrimaryTest, AStreamWithoutEndEndsWithTheDisk) {
   Greet();
-  replica_.files().SetRoom(200'000);
+  replica_.files().SetFreeBytes(200'000);
   Say("+FULLRESYNC " + kId + " 100\r\n$EOF:" + kMark + "\r\n");
   Say("REDIS0011");
   for (int i = 0; i < 30; ++i) Say(std::string(10'000, 'x'));
@@ -232,7 +232,7 @@ TEST_F(HostilePrimaryTest, ASnapshotThatStops) {
   Say("+FULLRESYNC " + kId + " 100\r\n$1000000\r\nREDIS");
   EXPECT_EQ(replica_.Info("master_sync_in_progress"), "1");
   network().Step(15'000);
-  EXPECT_EQ(network().Dials(), 2);
+  EXPECT_EQ(network().ConnectionAttempts(), 2);
   EXPECT_THAT(replica_.Log(), HasSubstr("Timeout receiving bulk data from MASTER..."));
   for (const std::string& path : replica_.files().Paths()) EXPECT_THAT(path, Not(HasSubstr("temp-")));
 }
@@ -265,9 +265,9 @@ TEST_F(HostilePrimaryTest, AfterAStreamThatIsNoStreamASnapshotIsWantedAndNotAtOn
   stranger_.received.clear();
   Say("*1\r\n$-5\r\n");
   EXPECT_EQ(replica_.Info("master_sync_retry_in_seconds"), "2");
-  const int before = network().Dials();
+  const int before = network().ConnectionAttempts();
   network().Step(1500);
-  EXPECT_EQ(network().Dials(), before);
+  EXPECT_EQ(network().ConnectionAttempts(), before);
   Greet();
   EXPECT_THAT(stranger_.received, HasSubstr("PSYNC\r\n$1\r\n?"));
 }
@@ -277,12 +277,12 @@ TEST_F(HostilePrimaryTest, ALinkThatIsShortIsNotMadeAgainAtOnce) {
   for (const bool is_short : {true, false}) {
     Link();
     if (!is_short) network().Step(1500);
-    const int before = network().Dials();
+    const int before = network().ConnectionAttempts();
     network().HangUpAs(kPort);
     network().Run();
-    EXPECT_EQ(network().Dials() - before, is_short ? 0 : 1);
+    EXPECT_EQ(network().ConnectionAttempts() - before, is_short ? 0 : 1);
     network().Step(1500);
-    EXPECT_GT(network().Dials(), before);
+    EXPECT_GT(network().ConnectionAttempts(), before);
     replica_.Run("REPLICAOF NO ONE");
   }
 }

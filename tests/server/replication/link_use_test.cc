@@ -374,7 +374,7 @@ TEST_F(LinkUseTest, TheLinkToThePrimaryIsNoClientThatCanBeEvicted) {
     replica.Run("PING");
   }
   network().Run();
-  EXPECT_EQ(network().Dials(), 1);
+  EXPECT_EQ(network().ConnectionAttempts(), 1);
   ExpectSameData(primary, replica);
 }
 

@@ -311,8 +311,8 @@ TEST_F(RoleTest, AFailoverToOneThatCannotBeAskedGoesOn) {
   replica.Run("CONFIG SET requirepass right");
   EXPECT_THAT(primary.Run("FAILOVER"), Ok());
   network().Step(1000);
-  const int dials = network().Dials();
-  EXPECT_GE(dials, 5) << "soon, since nobody may write meanwhile";
+  const int attempts = network().ConnectionAttempts();
+  EXPECT_GE(attempts, 5) << "soon, since nobody may write meanwhile";
   EXPECT_EQ(primary.Info("master_failover_state"), "failover-in-progress");
   primary.Run("CONFIG SET masterauth right");
   network().Step(1000);
@@ -496,7 +496,7 @@ TEST_F(RoleTest, ALoadingPrimaryIsAskedAgain) {
   primary.Run("SAVE");
   replica.Follow(primary);
   int asked = 0;
-  primary.server().Besides([&] {
+  primary.server().DuringLongTasks([&] {
     TestClient client(primary.server());
     if (asked++ == 0) {
       EXPECT_THAT(client.Run("PSYNC ? -1"), ErrorStartsWith("LOADING"));
@@ -508,7 +508,7 @@ TEST_F(RoleTest, ALoadingPrimaryIsAskedAgain) {
   primary.Run("CONFIG SET rdbcompression no");
   primary.Run("DEBUG RELOAD");
   EXPECT_GT(asked, 0);
-  primary.server().Besides(nullptr);
+  primary.server().DuringLongTasks(nullptr);
   network().Step(5000);
   ExpectSameData(primary, replica);
 }
@@ -518,7 +518,7 @@ TEST_F(RoleTest, ClientsOfALoadingReplicaAreToldSo) {
   ReplicationMember& replica = world_.Add({"loading-process-events-interval-bytes 1024"});
   primary.Run({"SET", "big", std::string(200'000, 'x')});
   bool has_asked = false;
-  replica.server().Besides([&] {
+  replica.server().DuringLongTasks([&] {
     if (std::exchange(has_asked, true)) return;
     TestClient client(replica.server());
     EXPECT_THAT(client.Run("GET big"), ErrorStartsWith("LOADING"));
@@ -532,7 +532,7 @@ TEST_F(RoleTest, ClientsOfALoadingReplicaAreToldSo) {
   network().Step(5000);
   EXPECT_TRUE(has_asked);
   ExpectSameData(primary, replica);
-  replica.server().Besides(nullptr);
+  replica.server().DuringLongTasks(nullptr);
 }
 
 TEST_F(RoleTest, ThePrimaryMayLeaveWhileItsSnapshotIsLoaded) {
@@ -540,7 +540,7 @@ TEST_F(RoleTest, ThePrimaryMayLeaveWhileItsSnapshotIsLoaded) {
   ReplicationMember& replica = world_.Add({"loading-process-events-interval-bytes 1024"});
   primary.Run({"SET", "big", std::string(200'000, 'x')});
   bool has_broken = false;
-  replica.server().Besides([&] {
+  replica.server().DuringLongTasks([&] {
     if (!std::exchange(has_broken, true)) network().Break(primary.port(), replica.port());
   });
   replica.Follow(primary);
@@ -549,7 +549,7 @@ TEST_F(RoleTest, ThePrimaryMayLeaveWhileItsSnapshotIsLoaded) {
   EXPECT_TRUE(replica.IsLinked());
   EXPECT_EQ(Stat(primary, "sync_partial_ok"), 1);
   ExpectSameData(primary, replica);
-  replica.server().Besides(nullptr);
+  replica.server().DuringLongTasks(nullptr);
 }
 
 }  // namespace

@@ -165,9 +165,9 @@ TEST_F(SnapshotReceiverTest, ADiskThatFailsLeavesNoFile) {
 }
 
 TEST_F(SnapshotReceiverTest, AFullDiskLeavesNoFile) {
-  files_.SetRoom(100);
+  files_.SetFreeBytes(100);
   ExpectFailure({"$200\r\n", std::string(90, 'x'), std::string(90, 'x')});
-  files_.SetRoom(100);
+  files_.SetFreeBytes(100);
   ExpectFailure({"$EOF:" + kEndMark + "\r\n", std::string(120, 'x'), std::string(90, 'x')});
 }
 

@@ -516,11 +516,11 @@ TEST_F(AppendOnlyFileTest, AFileThatCannotBeMadeLeavesItOff) {
 TEST_F(AppendOnlyFileTest, AFullDiskUnderEverySecondRefusesWritesUntilThereIsRoom) {
   auto life = Start({"appendfsync everysec"});
   life->Run("SET a 1");
-  files_.SetRoom(10);
+  files_.SetFreeBytes(10);
   life->Run("SET b 2");
   EXPECT_THAT(life->Run("SET c 3"), Error("MISCONF Errors writing to the AOF file: No space left on device"));
   EXPECT_THAT(life->Run("GET b"), Bulk("2"));
-  files_.SetRoom(FaultyFiles::kUnlimited);
+  files_.SetFreeBytes(FaultyFiles::kUnlimited);
   life->server().EndTurn();
   EXPECT_THAT(life->Run("SET d 4"), Ok());
   const Snapshot before = life->Data();
@@ -530,7 +530,7 @@ TEST_F(AppendOnlyFileTest, AFullDiskUnderEverySecondRefusesWritesUntilThereIsRoo
 
 TEST_F(AppendOnlyFileTest, AFullDiskUnderAlwaysEndsTheServerBeforeItReplies) {
   auto life = Start();
-  files_.SetRoom(10);
+  files_.SetFreeBytes(10);
   EXPECT_FALSE(life->Run("SET a 1").HasValue());
   EXPECT_EQ(life->server().StoppedWith(), 1);
 }

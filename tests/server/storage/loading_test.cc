@@ -40,7 +40,7 @@ class LoadingTest : public testing::Test {
   // Loads while a client runs `others` in between.
   LoadOutcome LoadWhile(TestServer& server, std::function<void()> others) {
     int rounds = 0;
-    server.Besides([&] {
+    server.DuringLongTasks([&] {
       if (rounds++ == 0) others();
     });
     const LoadOutcome outcome = server.Load();
@@ -103,7 +103,7 @@ std::vector<std::string> ProgressOf(TestServer::Options options, const std::func
 // Returns a function that loads the data set, with this duration of each round of events.
 std::function<void(TestServer&)> LoadAtPace(int64_t round_ms) {
   return [round_ms](TestServer& server) {
-    server.Besides([&] { server.clock().AdvanceMs(round_ms); });
+    server.DuringLongTasks([&] { server.clock().AdvanceMs(round_ms); });
     EXPECT_EQ(LoadDataAtStartup(server->services()), LoadOutcome::kLoaded);
   };
 }
@@ -304,7 +304,7 @@ TEST_F(LoadingTest, ReloadOfABadDumpChangesNothing) {
   EXPECT_THAT(client.Run("DEBUG RELOAD NOSAVE"), Error("ERR Error trying to load the RDB dump, check server logs."));
   EXPECT_EQ(SnapshotDifference(before, SnapshotOf(*server)), "");
   EXPECT_THAT(client.Run("FCALL f 0"), Int(7));
-  files_.SetRoom(0);
+  files_.SetFreeBytes(0);
   EXPECT_THAT(client.Run("DEBUG RELOAD"), Error("ERR"));
   EXPECT_EQ(SnapshotDifference(before, SnapshotOf(*server)), "");
 }
@@ -317,7 +317,7 @@ TEST_F(LoadingTest, ReloadServesOthers) {
   for (int i = 0; i < 20; ++i) client.Run({"SET", StrCat("key", i), std::string(1000, 'x')});
   EXPECT_THAT(waiter.Run("BLPOP list 0"), NoReply());
   int rounds = 0;
-  server.Besides([&] {
+  server.DuringLongTasks([&] {
     if (rounds++ != 0) return;
     EXPECT_THAT(other.Run("GET key1"), Error(kLoading));
     EXPECT_THAT(other.Run("CLIENT ID"), IntThat(testing::Gt(0)));

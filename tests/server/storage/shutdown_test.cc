@@ -53,7 +53,7 @@ TEST_F(ShutdownTest, ContinuesWhenSavingFails) {
   TestServer server = Start({"save 3600 1"});
   TestClient client(server);
   client.Run("SET k v");
-  files_.SetRoom(0);
+  files_.SetFreeBytes(0);
   EXPECT_THAT(client.Run("SHUTDOWN"), Error(kFailed));
   EXPECT_EQ(server.StoppedWith(), std::nullopt);
   EXPECT_THAT(client.Run("GET k"), Bulk("v"));
@@ -67,7 +67,7 @@ TEST_F(ShutdownTest, ReportsItsStatus) {
   server->services().storage.shutdown.OnStatus([&](const std::string& status) { told.push_back(status); });
   TestClient client(server);
   client.Run("SET k v");
-  files_.SetRoom(0);
+  files_.SetFreeBytes(0);
   client.Run("SHUTDOWN");
   EXPECT_THAT(told, ElementsAre("", "Saving the final RDB snapshot", "Error trying to save the DB, can't exit."));
   told.clear();
@@ -199,7 +199,7 @@ TEST_F(ShutdownTest, ContinuesWhenTheAppendOnlyFileCannotBeSynced) {
 TEST_F(ShutdownTest, ContinuesWhenTheAppendOnlyFileCannotBeWritten) {
   {
     ServerLife life(files_, {"appendonly yes", "save ''"});
-    files_.SetRoom(0);
+    files_.SetFreeBytes(0);
     EXPECT_THAT(life.Run("SET k v"), Ok());  // acknowledged, although its record waits for disk space
     EXPECT_THAT(life.Run("SHUTDOWN"), Error(kFailed));
     EXPECT_EQ(life.server().StoppedWith(), std::nullopt);
@@ -237,7 +237,7 @@ TEST_F(ShutdownTest, NoSaveEndsAllScriptsOfATransaction) {
   TestClient& client = life.client();
   TestClient other(server);
   int rounds = 0;
-  server.Besides([&] {
+  server.DuringLongTasks([&] {
     if (++rounds == 1) other.Run("SHUTDOWN NOSAVE");
   });
   client.Run("MULTI");
@@ -282,7 +282,7 @@ TEST_F(ShutdownTest, AFailedSignalMayBeRepeated) {
   TestServer server = Start({"save 3600 1"});
   int cancelled = 0;
   server->services().storage.shutdown.OnCancelled([&] { ++cancelled; });
-  files_.SetRoom(0);
+  files_.SetFreeBytes(0);
   server->services().storage.shutdown.HandleSignal(SIGTERM);
   EXPECT_EQ(server.StoppedWith(), std::nullopt);
   EXPECT_EQ(cancelled, 1);
@@ -312,7 +312,7 @@ TEST_F(ShutdownTest, ASignalWaitsForAScriptIfSomethingIsSaved) {
   TestServer server = Start({"save 3600 1", "busy-reply-threshold 1"});
   TestClient client(server);
   int rounds = 0;
-  server.Besides([&] {
+  server.DuringLongTasks([&] {
     if (rounds++ == 0) server->services().storage.shutdown.HandleSignal(SIGTERM);
   });
   server.clock().AdvanceWithEachReading(1000);

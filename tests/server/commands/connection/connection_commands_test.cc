@@ -201,7 +201,7 @@ std::string HalfRequest(size_t bytes) {
   return request;
 }
 
-TEST(StrangerLimits, CloseAClientWhoseRequestBeforeLoginIsTooLong) {
+TEST(UnauthenticatedLimits, CloseAClientWhoseRequestBeforeLoginIsTooLong) {
   TestServer server(TestServer::Options{.directives = {"requirepass secret"}});
   TestClient patient(server);
   patient.Raw(HalfRequest(60'000));
@@ -216,7 +216,7 @@ TEST(StrangerLimits, CloseAClientWhoseRequestBeforeLoginIsTooLong) {
   EXPECT_FALSE(member.Closed());
 }
 
-TEST(StrangerLimits, BoundAllUnfinishedRequestsBeforeLogin) {
+TEST(UnauthenticatedLimits, BoundAllUnfinishedRequestsBeforeLogin) {
   TestServer server(TestServer::Options{.directives = {"requirepass secret"}});
   std::vector<std::unique_ptr<TestClient>> strangers;
   for (int i = 0; i < 600; ++i) {

@@ -420,7 +420,7 @@ class SlowFunctions : public FunctionCommands {
   // Runs a command, and runs `others` on another client as soon as other clients are served.
   TestReply While(const std::vector<std::string>& words, const std::vector<std::string>& others) {
     replies_.clear();
-    server().Besides([this, others, done = false]() mutable {
+    server().DuringLongTasks([this, others, done = false]() mutable {
       if (std::exchange(done, true)) return;
       for (const std::string& line : others) replies_.push_back(other_.Run(line));
     });

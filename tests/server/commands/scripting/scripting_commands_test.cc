@@ -287,7 +287,7 @@ class SlowScripts : public ScriptingCommands {
 
   // Runs a script, and runs `others` on another client as soon as other clients are served.
   TestReply EvalWhile(Bytes script, const std::vector<std::string>& others) {
-    server().Besides([this, others, done = false]() mutable {
+    server().DuringLongTasks([this, others, done = false]() mutable {
       if (std::exchange(done, true)) return;
       for (const std::string& line : others) replies_.push_back(Other(line));
     });
@@ -340,7 +340,7 @@ TEST_P(SlowScripts, InCoroutinesOfCoroutinesAreKilled) {
 TEST_P(SlowScripts, OfShortCoroutinesServeOthersInTime) {
   ASSERT_THAT(Run("CONFIG SET busy-reply-threshold 1"), Ok());
   int served = 0;
-  server().Besides([&] {
+  server().DuringLongTasks([&] {
     if (++served == 20) Other("SCRIPT KILL");
   });
   const auto began = std::chrono::steady_clock::now();
@@ -370,7 +370,7 @@ TEST_P(SlowScripts, ThatHaveWrittenAreNotKilled) {
 }
 
 TEST_P(SlowScripts, ContinueWithTheNextRequest) {
-  server().Besides([this] { Other("SCRIPT KILL"); });
+  server().DuringLongTasks([this] { Other("SCRIPT KILL"); });
   const std::string replies = client().Raw("EVAL \"while true do end\" 0\r\nPING\r\n");
   EXPECT_THAT(replies, HasSubstr("killed by user"));
   EXPECT_THAT(replies, HasSubstr("+PONG\r\n"));
@@ -430,17 +430,17 @@ TEST_P(SlowScripts, AreKilledWhileTheirReplyIsWritten) {
 TEST_P(SlowScripts, AreKilledWhileTheReplyOfAFunctionIsWritten) {
   Run({"FUNCTION", "LOAD",
        std::string("#!lua name=l\nredis.register_function('f', function() ") + kEndlessReplies[0] + " end)"});
-  server().Besides([this] { Other("FUNCTION KILL"); });
+  server().DuringLongTasks([this] { Other("FUNCTION KILL"); });
   EXPECT_THAT(Run("FCALL f 0"), ErrorStartsWith("ERR Script killed by user"));
 }
 
 // What it has written stays, and it cannot be killed, so limits on its memory and on the client's output must end it.
 TEST_P(SlowScripts, ThatHaveWrittenAreNotKilledWhileTheirReplyIsWritten) {
   ASSERT_THAT(Run("CONFIG SET client-output-buffer-limit 'normal 8mb 0 0'"), Ok());
-  server().Besides([this] { EXPECT_THAT(Other("SCRIPT KILL"), Error(kScriptHasWritten)); });
+  server().DuringLongTasks([this] { EXPECT_THAT(Other("SCRIPT KILL"), Error(kScriptHasWritten)); });
   EXPECT_THAT(Eval(std::string("redis.call('SET', 'k', 'v') ") + kEndlessReplies[0]), NoReply());
   EXPECT_TRUE(client().Closed());
-  server().Besides({});
+  server().DuringLongTasks({});
   EXPECT_THAT(Other("GET k"), Bulk("v"));
 }
 
@@ -501,7 +501,7 @@ TEST_P(SlowScripts, AreKilledWhileTheyAreCompiled) {
   EXPECT_THAT(EvalWhile(script, {"PING", "SCRIPT KILL"}),
               Error("ERR Error compiling script (new function): Script killed by user with SCRIPT KILL..."));
   EXPECT_THAT(replies(), ElementsAre(Error(kBusyScript), Ok()));
-  server().Besides([this] { Other("SCRIPT KILL"); });
+  server().DuringLongTasks([this] { Other("SCRIPT KILL"); });
   EXPECT_THAT(Run({"SCRIPT", "LOAD", script}), ErrorStartsWith("ERR Error compiling script"));
   EXPECT_THAT(Run("PING"), Simple("PONG"));
   EXPECT_THAT(Other("SCRIPT KILL"), Error(kNoScriptRuns));
@@ -511,7 +511,7 @@ TEST_P(SlowScripts, AreKilledWhileTheirArgumentsArePrepared) {
   ASSERT_THAT(Run("CONFIG SET busy-reply-threshold 1"), Ok());
   std::vector<std::string> request = {"EVAL", "return 1", "0"};
   for (int i = 0; i < 1'000'000; ++i) request.push_back(std::to_string(i));
-  server().Besides([this] { Other("SCRIPT KILL"); });
+  server().DuringLongTasks([this] { Other("SCRIPT KILL"); });
   const TestReply reply = Run(request);
   EXPECT_THAT(reply, ErrorStartsWith("ERR Script killed by user with SCRIPT KILL..."));
 }

@@ -66,7 +66,7 @@ TEST_P(ServerCommands, ShutdownDoesNotAnswerWhatFollows) {
 }
 
 TEST_P(ServerCommands, ShutdownFailsWhenTheDumpCannotBeWritten) {
-  server().files().SetRoom(0);
+  server().files().SetFreeBytes(0);
   EXPECT_THAT(Run("SHUTDOWN SAVE"), Error("ERR Errors trying to SHUTDOWN. Check logs."));
   EXPECT_EQ(server().StoppedWith(), std::nullopt);
   EXPECT_THAT(Run("SHUTDOWN SAVE FORCE"), NoReply());
