@@ -15,7 +15,6 @@ class Logger;
 // The destination of a snapshot. Each call returns false if it failed, which is logged.
 class SnapshotTarget {  // the destination of a snapshot that the primary sends
  public:
-  static constexpr size_t kMarkLength = 40;  // of the text that ends a snapshot of unknown size
   virtual ~SnapshotTarget() = default;
   virtual bool Write(Bytes bytes) = 0;             // returns false if it failed
   virtual bool Finish() = 0;                       // called after all bytes were written; returns false if it failed
@@ -24,6 +23,8 @@ class SnapshotTarget {  // the destination of a snapshot that the primary sends
 
 class SnapshotReceiver {  // extracts the snapshot from the framing that the primary sends
  public:
+  static constexpr size_t kMarkLength = 40;  // of the text that ends a snapshot of unknown size
+
   explicit SnapshotReceiver(Logger& log) : log_(log) {}
 
   enum class Status : uint8_t {

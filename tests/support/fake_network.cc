@@ -212,7 +212,7 @@ class FakeNetwork::Port final : public Network {
     auto wire = std::make_shared<LinkConnection>();
     wire->dialer = number_;
     wire->listener = target.port;
-    wire->source_port = 40000 + ++network_.dials_;
+    wire->source_port = 40000 + ++network_.attempts_;
     wire->due_ms = network_.now_ms_ + network_.delay_ms_;
     wire->user = &user;
     network_.wires_.push_back(wire);

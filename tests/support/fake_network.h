@@ -84,7 +84,7 @@ class FakeNetwork {
   // The number of open connections.
   size_t Connections() const;
   // The number of connections attempted so far.
-  int ConnectionAttempts() const { return dials_; }
+  int ConnectionAttempts() const { return attempts_; }
 
   // --- A peer without a server: the test itself listens.
 
@@ -152,7 +152,7 @@ class FakeNetwork {
   int64_t delay_ms_ = 0;
   size_t piece_ = 4096;
   size_t window_ = SIZE_MAX;
-  int dials_ = 0;
+  int attempts_ = 0;
   std::map<int, std::unique_ptr<Port>> ports_;
   std::map<int, Door> doors_;
   std::map<int, Stranger> strangers_;
