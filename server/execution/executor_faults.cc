@@ -44,12 +44,12 @@ std::optional<Executor::Outcome> Executor::ApplyFault(const Request& request) {
   const bool is_new = request.progress.stage == Progress::Stage::kNew && !request.progress.has_met_faults;
   if (!is_new || !command.FitsArity(request.words.size())) return std::nullopt;
   const bool is_queued = session.InTransaction() && command.Spec().transaction == TransactionRole::kQueued;
-  const RequestFault* const fault = parts_.faults.Meet({.client = session,
-                                                        .db = session.db,
-                                                        .command = command,
-                                                        .words = request.words,
-                                                        .place = is_queued ? Place::kQueued : Place::kSent,
-                                                        .is_in_transaction = is_queued});
+  const RequestFault* const fault = parts_.faults.FindFault({.client = session,
+                                                             .db = session.db,
+                                                             .command = command,
+                                                             .words = request.words,
+                                                             .place = is_queued ? Place::kQueued : Place::kSent,
+                                                             .is_in_transaction = is_queued});
   if (fault == nullptr) return std::nullopt;
   switch (fault->kind) {
     case Kind::kError:
@@ -88,12 +88,12 @@ void Executor::AnswerInstead(const Request& request, Bytes reply) {
 
 bool Executor::ApplyFaultInTransaction(Session& session, const Command& command, std::span<const Bytes> arguments) {
   if (!parts_.faults) return false;
-  const RequestFault* const fault = parts_.faults.Meet({.client = session,
-                                                        .db = session.db,
-                                                        .command = command,
-                                                        .words = arguments,
-                                                        .place = Place::kInTransaction,
-                                                        .is_in_transaction = true});
+  const RequestFault* const fault = parts_.faults.FindFault({.client = session,
+                                                             .db = session.db,
+                                                             .command = command,
+                                                             .words = arguments,
+                                                             .place = Place::kInTransaction,
+                                                             .is_in_transaction = true});
   if (fault == nullptr) return false;
   const bool is_answer = fault->kind == Kind::kError || fault->kind == Kind::kReply;
   if (!is_answer) {
@@ -113,12 +113,12 @@ bool Executor::ApplyFaultInTransaction(Session& session, const Command& command,
 
 void Executor::ApplyFaultInScript(Session& caller, int db, const Command& command, std::span<const Bytes> arguments) {
   if (!parts_.faults) return;
-  const RequestFault* const fault = parts_.faults.Meet({.client = caller,
-                                                        .db = db,
-                                                        .command = command,
-                                                        .words = arguments,
-                                                        .place = Place::kInScript,
-                                                        .is_in_transaction = caller.InTransaction()});
+  const RequestFault* const fault = parts_.faults.FindFault({.client = caller,
+                                                             .db = db,
+                                                             .command = command,
+                                                             .words = arguments,
+                                                             .place = Place::kInScript,
+                                                             .is_in_transaction = caller.InTransaction()});
   if (fault == nullptr) return;
   if (fault->kind == Kind::kError) throw Refusal{fault->text};
   parts_.client_faults.SetReplyFault(caller, ReplyFaultOf(*fault));

@@ -35,7 +35,7 @@ class RequestFaults {  // a source of faults for requests (TEST FAULT)
  public:
   // kQueued: the command is being queued in a transaction. kInTransaction: EXEC runs it.
   enum class Place : uint8_t { kSent, kQueued, kInTransaction, kInScript };
-  struct Request {  // a request that may get a fault
+  struct Attempt {  // a request that is about to run, and may get a fault
     const Session& client;
     int db;
     const Command& command;
@@ -46,7 +46,7 @@ class RequestFaults {  // a source of faults for requests (TEST FAULT)
   virtual ~RequestFaults() = default;
 
   // The pointer is valid until rules change.
-  virtual const RequestFault* Meet(const Request& request) = 0;  // null: no fault
+  virtual const RequestFault* FindFault(const Attempt& request) = 0;  // null: no fault
 };
 
 class RequestFaultSources {  // the server's sources of faults, if any
@@ -57,9 +57,9 @@ class RequestFaultSources {  // the server's sources of faults, if any
 
   explicit operator bool() const { return !all_.empty(); }
   // See RequestFaults.
-  const RequestFault* Meet(const RequestFaults::Request& request) const {  // null: no fault
+  const RequestFault* FindFault(const RequestFaults::Attempt& request) const {  // null: no fault
     for (RequestFaults* faults : all_) {
-      if (const RequestFault* fault = faults->Meet(request)) return fault;
+      if (const RequestFault* fault = faults->FindFault(request)) return fault;
     }
     return nullptr;
   }

@@ -47,7 +47,7 @@ bool RequestFilter::MayMatch(const Command& tried) const {
   return tried.parent != nullptr && command->Matches(tried.parent->full_name);
 }
 
-RequestFilter::Facts RequestFilter::Facts::Of(const RequestFaults::Request& request) {
+RequestFilter::Facts RequestFilter::Facts::Of(const RequestFaults::Attempt& request) {
   return {.client = ClientView::Of(request.client),
           .db = request.db,
           .command = &request.command,

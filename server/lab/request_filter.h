@@ -82,7 +82,7 @@ struct RequestFilter {                 // conditions for requests; all given one
     std::optional<KeyList> keys = {};                          // set by FindKeys
     std::vector<TextStart> key_starts = {TextStart(Bytes())};  // starts of `keys`; one empty start if there is no key
 
-    static Facts Of(const RequestFaults::Request& request);
+    static Facts Of(const RequestFaults::Attempt& request);
     void FindKeys();  // sets keys and key_starts
   };
   bool Matches(Facts& facts) const;

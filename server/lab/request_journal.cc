@@ -328,7 +328,7 @@ void RequestJournal::OnQueued(const WaitingCall& call) {
   if (!IsTestOrServerTraffic(call.session, &call.command)) CountTrip(SenderOf(call.session), 0);
 }
 
-void RequestJournal::NoteFault(const RequestFaults::Request& request, const RequestFault& fault, Bytes name) {
+void RequestJournal::NoteFault(const RequestFaults::Attempt& request, const RequestFault& fault, Bytes name) {
   if (!is_on_) return;
   using Kind = RequestFault::Kind;
   Sender& sender = SenderOf(request.client);

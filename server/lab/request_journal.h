@@ -108,7 +108,7 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
   uint64_t Epoch() const { return epoch_; }  // changes whenever entries are removed for another reason than age
 
   // Records that a rule of TEST FAULT acts on a request.
-  void NoteFault(const RequestFaults::Request& request, const RequestFault& fault, Bytes name);  // TEST FAULT
+  void NoteFault(const RequestFaults::Attempt& request, const RequestFault& fault, Bytes name);  // TEST FAULT
 
   void OnCall(const FinishedCall& call) override;    // records a command that has run
   void OnRefusal(const RefusedCall& call) override;  // records a request that was refused

@@ -461,14 +461,14 @@ struct HSetEx {
     const Bytes key = call.args.Next();
     const FieldOptions options = FieldOptionParser(call, refusals::kOneSetExpiry).ParseHSetEx();
     const auto pairs = TakePairs(call);
-    if (!Meets(call, key, pairs, options.condition)) return call.reply.Integer(0);
+    if (!MeetsCondition(call, key, pairs, options.condition)) return call.reply.Integer(0);
     const bool too_late = options.expiry == FieldExpiry::kAt && call.HasPassed(options.deadline_ms);
     too_late ? Delete(call, key, pairs) : Set(call, key, pairs, options);
     call.reply.Integer(1);
   }
 
  private:
-  static bool Meets(Call& call, Bytes key, std::span<const Bytes> pairs, FieldCondition condition) {
+  static bool MeetsCondition(Call& call, Bytes key, std::span<const Bytes> pairs, FieldCondition condition) {
     const Edit<Hash> hash = call.db.Open<Hash>(key);
     if (condition == FieldCondition::kAlways) return true;
     for (size_t i = 0; i < pairs.size(); i += 2)

@@ -87,7 +87,7 @@ DiskFaults::Slot* DiskFaults::NextAfter(uint64_t serial, Operation operation) co
 }
 
 // Writes to a full disk fail, but syncs of data that was written succeed.
-DiskFaults::DiskEffect DiskFaults::Meet(Operation operation) {
+DiskFaults::DiskEffect DiskFaults::TakeEffect(Operation operation) {
   if (table_.load() == nullptr) return {};
   Slot* slot = NextAfter(0, operation);
   while (slot != nullptr && !slot->counts.Take(slot->turns())) {
@@ -108,12 +108,12 @@ class FaultyFile final : public File {
   FaultyFile(FaultyDisk& disk, std::unique_ptr<File> file) : disk_(disk), file_(std::move(file)) {}
 
   IoProgress Write(Bytes data) override {
-    const IoError error = disk_.Meet(DiskFaults::Operation::kWrite);
+    const IoError error = disk_.InjectFault(DiskFaults::Operation::kWrite);
     return error == kNoError ? file_->Write(data) : IoProgress{0, error};
   }
   IoProgress ReadAt(uint64_t offset, std::span<char> into) override { return file_->ReadAt(offset, into); }
   IoError Sync() override {
-    const IoError error = disk_.Meet(DiskFaults::Operation::kSync);
+    const IoError error = disk_.InjectFault(DiskFaults::Operation::kSync);
     return error == kNoError ? file_->Sync() : error;
   }
   void StartWriteback() override { file_->StartWriteback(); }
@@ -135,10 +135,10 @@ Result<std::unique_ptr<File>, IoError> FaultyDisk::Open(const std::string& path,
   return std::unique_ptr<File>(std::make_unique<FaultyFile>(*this, std::move(opened).value()));
 }
 
-IoError FaultyDisk::Meet(DiskFaults::Operation operation) {
-  const DiskFaults::DiskEffect meeting = faults_.Meet(operation);
-  if (meeting.slow_ms > 0) sleep_(meeting.slow_ms);
-  return meeting.error;
+IoError FaultyDisk::InjectFault(DiskFaults::Operation operation) {
+  const DiskFaults::DiskEffect effect = faults_.TakeEffect(operation);
+  if (effect.slow_ms > 0) sleep_(effect.slow_ms);
+  return effect.error;
 }
 
 }  // namespace respite

@@ -43,7 +43,7 @@ class DiskFaults {  // the rules of TEST FAULT for the disk
     IoError error = kNoError;  // the error that it gets
     int64_t slow_ms = 0;       // how long it is delayed
   };
-  DiskEffect Meet(Operation operation);
+  DiskEffect TakeEffect(Operation operation);
 
  private:
   struct Slot;
@@ -74,7 +74,7 @@ class FaultyDisk final : public FileSystem {  // applies the faults to writes an
   void Later(FileTask& task) override { files_.Later(task); }  // runs the task in a background thread
 
   // Sleeps for the delay of the fault, and returns its error.
-  IoError Meet(DiskFaults::Operation operation);
+  IoError InjectFault(DiskFaults::Operation operation);
 
  private:
   static void ReallySleep(int64_t ms);  // blocks the thread

@@ -167,7 +167,7 @@ std::optional<uint64_t> FaultRules::Hits(Bytes name) const {
 
 // --- Faults.
 
-const RequestFault* FaultRules::Meet(const Request& request) {
+const RequestFault* FaultRules::FindFault(const Attempt& request) {
   const Candidates& candidates = CandidatesFor(request.command);
   const bool is_client = request.client.id != 0 && !IsOfServer(request.client);  // 0: the loader of a file
   if (candidates.rules.empty() || !is_client) return nullptr;

@@ -84,7 +84,7 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
   void Attach(ListeningSockets* sockets) { sockets_ = sockets; }  // that rules can shut; null: none
   bool RefusesConnection(Bytes address);  // a rule acts on a connection from this address. Cost: O(connection rules)
 
-  const RequestFault* Meet(const Request& request) override;
+  const RequestFault* FindFault(const Attempt& request) override;
 
   // Timers::Source: ends the rules with a FOR duration that has passed.
   int64_t NextDueMs() const override { return ends_.empty() ? Timers::kNever : ends_.begin()->first.first; }

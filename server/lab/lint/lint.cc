@@ -156,7 +156,7 @@ Lint::Sender& Lint::SenderOf(const Session& client) {
   return sender;
 }
 
-LintRequest Lint::RequestOf(const Request& request) {
+LintRequest Lint::RequestOf(const Attempt& request) {
   Sender& sender = SenderOf(request.client);
   return {.client = request.client,
           .owner = sender.owner,
@@ -168,7 +168,7 @@ LintRequest Lint::RequestOf(const Request& request) {
           .number = sender.requests};
 }
 
-const RequestFault* Lint::Meet(const Request& request) {
+const RequestFault* Lint::FindFault(const Attempt& request) {
   is_test_or_server_traffic_ = IsTestOrServerTraffic(request.client, &request.command);
   if (is_test_or_server_traffic_) return nullptr;
   if (request.place == Place::kSent || request.place == Place::kQueued) ++SenderOf(request.client).requests;

@@ -74,7 +74,7 @@ class Lint final : public RequestFaults, public CallObserver, private KeyEventLi
   std::vector<const LintFinding*> Report();  // all findings, including those about clients that have left
   // Returns the number of distinct findings that were dropped because kMaxFindings findings were recorded already.
 
-  const RequestFault* Meet(const Request& request) override;
+  const RequestFault* FindFault(const Attempt& request) override;
   void OnCall(const FinishedCall& call) override;    // runs the checks after a request
   void OnRefusal(const RefusedCall& call) override;  // tells the checks
 
@@ -94,7 +94,7 @@ class Lint final : public RequestFaults, public CallObserver, private KeyEventLi
   void Leave();                             // receives no requests and key events any more
   LintRemarks RemarksOnGoneClients();       // remarks about clients that have disconnected
   Sender& SenderOf(const Session& client);  // record of this client, created if absent
-  LintRequest RequestOf(const Request& request);  // with what the checks need to know
+  LintRequest RequestOf(const Attempt& request);  // with what the checks need to know
   // Records the remarks of active rules as findings. Returns the first remark of a strict rule, if there is one.
   std::optional<LintRemark> Note(const LintRequest* request, LintRemarks remarks);
   void Add(const LintRequest* request, const LintRemark& remark);

@@ -28,7 +28,7 @@ constexpr std::array<Bytes, 9> kOtherEvents = {"expire",  "persist", "hexpire", 
 
 }  // namespace
 
-bool UpdateCheck::Extent::Meets(const Extent& other) const {
+bool UpdateCheck::Extent::Overlaps(const Extent& other) const {
   if (is_all) return other.is_all || !other.fields.empty();
   if (other.is_all) return !fields.empty();
   return std::ranges::any_of(fields, [&](uint64_t field) { return std::ranges::binary_search(other.fields, field); });
@@ -94,7 +94,7 @@ void UpdateCheck::CheckLostUpdate(const LintRequest& request, const KeyView& key
   for (const Read& read : reads_[request.client.id]) {
     const bool is_old = request.number - read.number > kMaxBetween;
     if (is_old || read.writer == nullptr || read.key.db != key.db || read.key.key != key.key) continue;
-    if (!written.Meets(read.overwritten) || LosesNothing(request, key, read)) continue;
+    if (!written.Overlaps(read.overwritten) || LosesNothing(request, key, read)) continue;
     remarks.push_back({.rule = LintRule::kLostUpdate,
                        .why = Shown(read.writer) + " has written " + QuotedForRemark(key.key) +
                               " since it was read; what it wrote is lost",
@@ -146,7 +146,7 @@ void UpdateCheck::NoteRead(const LintRequest& request, const KeyView& key, const
   const uint64_t id = request.client.id;
   std::deque<Read>& reads = reads_[id];
   std::erase_if(reads, [&](const Read& read) {
-    return read.key.db == key.db && read.key.key == key.key && read.extent.Meets(extent);
+    return read.key.db == key.db && read.key.key == key.key && read.extent.Overlaps(extent);
   });
   if (reads.size() >= kMaxReads) DropOldest(id, reads);
   reads.push_back({.key = KeyName(key),
@@ -188,7 +188,7 @@ void UpdateCheck::NoteWrite(const LintRequest& request, const KeyName& key, cons
       if (!is_own && read.key == key) NoteOverwritten(request, written, read);
     }
     std::erase_if(mine->second, [&](const Read& read) {
-      return read.key == key && (is_own ? written.Meets(read.extent) : read.overwritten.IsLong());
+      return read.key == key && (is_own ? written.Overlaps(read.extent) : read.overwritten.IsLong());
     });
     const bool is_needed = std::ranges::any_of(mine->second, [&](const Read& read) { return read.key == key; });
     if (mine->second.empty()) reads_.erase(mine);
@@ -198,7 +198,7 @@ void UpdateCheck::NoteWrite(const LintRequest& request, const KeyName& key, cons
 }
 
 void UpdateCheck::NoteOverwritten(const LintRequest& request, const Extent& written, Read& read) {
-  if (!written.Meets(read.extent)) return;
+  if (!written.Overlaps(read.extent)) return;
   read.overwritten.Add(written.SharedWith(read.extent));
   read.writer = request.owner;
 }

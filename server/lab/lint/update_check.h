@@ -32,9 +32,9 @@ class UpdateCheck final : public LintCheck {  // the rule lost-update
     bool is_all = false;                // the whole value
     std::vector<uint64_t> fields = {};  // sorted hash codes of the fields; empty if is_all
 
-    bool Meets(const Extent& other) const;                      // they overlap
+    bool Overlaps(const Extent& other) const;                   // they overlap
     bool IsLong() const { return fields.size() > kMaxFields; }  // it is too long to be remembered
-    Extent SharedWith(const Extent& other) const;               // the intersection. Requires: Meets(other)
+    Extent SharedWith(const Extent& other) const;               // the intersection. Requires: Overlaps(other)
     void Add(const Extent& other);
   };
   struct Read {

@@ -50,17 +50,17 @@ TEST(FaultyJournalTest, WritesAreRefusedUntilTheDiskTakesThem) {
 TEST(DiskFaultsTest, OperationsMeetTheirRulesInOrder) {
   using Operation = DiskFaults::Operation;
   DiskFaults faults;
-  EXPECT_EQ(faults.Meet(Operation::kWrite).error, kNoError);
+  EXPECT_EQ(faults.TakeEffect(Operation::kWrite).error, kNoError);
   EXPECT_TRUE(faults.Add(1, {.kind = DiskFault::Kind::kFull}, {.times = 1}));
   EXPECT_TRUE(faults.Add(2, {.kind = DiskFault::Kind::kError}, {.times = 2}));
   EXPECT_TRUE(faults.Add(3, {.kind = DiskFault::Kind::kSlow, .slow_ms = 7}, {}));
-  EXPECT_EQ(faults.Meet(Operation::kSync).error, EIO) << "a full disk syncs";
-  EXPECT_EQ(faults.Meet(Operation::kWrite).error, ENOSPC);
-  EXPECT_EQ(faults.Meet(Operation::kWrite).error, EIO);
-  EXPECT_EQ(faults.Meet(Operation::kWrite).slow_ms, 7);
+  EXPECT_EQ(faults.TakeEffect(Operation::kSync).error, EIO) << "a full disk syncs";
+  EXPECT_EQ(faults.TakeEffect(Operation::kWrite).error, ENOSPC);
+  EXPECT_EQ(faults.TakeEffect(Operation::kWrite).error, EIO);
+  EXPECT_EQ(faults.TakeEffect(Operation::kWrite).slow_ms, 7);
   EXPECT_EQ(faults.CountsOf(2)->Hits(), 2u);
   faults.Remove(3);
-  EXPECT_EQ(faults.Meet(Operation::kSync).slow_ms, 0);
+  EXPECT_EQ(faults.TakeEffect(Operation::kSync).slow_ms, 0);
   for (uint64_t serial = 4; faults.Add(serial, {.kind = DiskFault::Kind::kFull}, {}); ++serial) {
     ASSERT_LE(serial, DiskFaults::kMaxDiskRules + 4);
   }
