@@ -236,8 +236,8 @@ NodeServer::Step NodeServer::LoadData() {
   return Step::kDone;
 }
 
-// Loads from the server that this one replaces, or otherwise from files. Copies the data as an append-only file would
-// restore it, without other contents of files.
+// Copies the data of the server that this one replaces, if there is one; otherwise loads the files. The copy contains
+// keys and function libraries only, as an append-only file does; for example, it contains no replication ID.
 LoadOutcome NodeServer::ReadData() {
   if (data_source_ == nullptr) return LoadDataAtStartup(services());
   Node& before = *std::exchange(data_source_, nullptr)->node_;
