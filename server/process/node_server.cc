@@ -280,7 +280,7 @@ void NodeServer::LogReady() {
   if (listener_->HasTcp() || listener_->HasTls()) {  // the text of Redis before 5.0, for which some launchers wait
     log().Notice(StrCat("The server is now ready to accept connections on port ", settings().MainPort()));
   }
-  // Otherwise the log already says that nothing is saved.
+  // If the dump is left to another server, the log says already that nothing is saved.
   if (!services().storage.snapshots.LeavesDumpToOtherServer()) log().Notice(DataPlaceText(settings()));
 }
 
