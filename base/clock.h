@@ -58,8 +58,8 @@ class ManualClock final : public Clock, public Pace {  // for tests: stands stil
   void AdvanceUs(int64_t elapsed_us);                                   // moves wall and monotonic time forward
   void AdvanceMs(int64_t elapsed_ms) { AdvanceUs(elapsed_ms * 1000); }  // moves both times
 
-  // From now on, each reading of the monotonic time advances both clocks by `elapsed_us`. Needed for code that waits in
-  // a loop until time passes.
+  // From now on, each reading of the monotonic time advances wall and monotonic time by `elapsed_us`. Needed for code
+  // that waits in a loop until time passes.
   void AdvanceWithEachReading(int64_t elapsed_us) { us_per_reading_ = elapsed_us; }
 
   // Changes only wall time.

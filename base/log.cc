@@ -322,7 +322,8 @@ bool Logger::LogDroppedLines() {
   return false;
 }
 
-// Writes a line. A line that was cut counts as lost, and the next line then starts with a newline.
+// Writes a line. Returns false if it was lost. A line of which only the first bytes were written counts as lost; the
+// next line then starts with a newline, so that the two do not run together.
 bool Logger::Put(std::string line) {
   const bool was_torn = torn_.exchange(false, std::memory_order_relaxed);
   if (was_torn) line.insert(0, 1, '\n');

@@ -22,7 +22,7 @@ class Worker {  // a thread that handles items one after the other
   // Handles all queued items, then ends the thread.
   ~Worker();
 
-  // Must be called before the first EnsureThread.
+  // Sets a function that the thread calls first. Must be called before the first EnsureThread.
   void SetThreadPrologue(std::function<void()> prologue) { prologue_ = std::move(prologue); }  // called first
   bool EnsureThread();  // starts the thread if needed; false if the system cannot create one
   // Requires: EnsureThread() returned true.

@@ -62,7 +62,7 @@ class MemberTable final : public Object {  // a large set: the value of one key
   bool ForEachWhile(Visit&& visit) const {
     return index_.ForEachWhile(visit);
   }
-  // See HashIndex::Scan.
+  // Visits some members, and returns the next cursor; see HashIndex::Scan.
   template <class Visit>
   uint64_t Scan(uint64_t cursor, Visit&& visit) const {
     return index_.Scan(cursor, visit);

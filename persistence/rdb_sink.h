@@ -27,7 +27,7 @@ class RdbSink {  // receives the content of an RDB file, in order
  public:
   virtual ~RdbSink() = default;
 
-  // Here and below, `offset` is the end of the item in the file.
+  // In all functions of this class, `offset` is the position in the file where the item ends.
   virtual void OnAux(Bytes name, Bytes value, uint64_t offset) = 0;  // a property, such as redis-ver
   virtual void OnDatabase(int /*db*/, uint64_t /*offset*/) {}        // before the keys of a database
   // Called with the announced number of keys of a database, for Database::Reserve. Only a hint, but never more than the
@@ -37,7 +37,7 @@ class RdbSink {  // receives the content of an RDB file, in order
   // keyspace mostly waits for memory, so prefetch the buckets of all keys before inserting the first. The reader does
   // not check for duplicate keys.
   virtual Result<Done> OnEntries(int db, std::span<RdbEntry> entries) = 0;  // some keys, which the sink takes
-  // Some old servers wrote such keys.
+  // Called for a key whose value is an empty collection, as some old servers wrote. Redis skips such keys.
   virtual void OnEmptyCollection(int db, Bytes key) = 0;  // the value is an empty collection; Redis skips such keys
   virtual Result<Done> OnLibrary(Bytes code) = 0;         // a function library
   // Called for data that a module stored outside keys. Return Done to skip it. The default refuses it, as Redis does.

@@ -13,7 +13,8 @@ namespace {
 constexpr char kRepeatedSortedSetMember[] = "Duplicate zset fields detected";
 constexpr char kNotANumber[] = "Zset with NAN score detected";
 
-// A member that will be packed. Its text is a view.
+// A member and its score, as read from the file. The text of the member is a view, valid as long as the texts or the
+// listpack that were read.
 struct Scored {
   PackedElement member;
   double score;

@@ -68,7 +68,8 @@ class RequestParser {  // turns the bytes of one client into requests
   // Returns at least one byte of room. The parser uses `scratch` from Received until SaveRest.
   std::span<char> ReadTarget(std::span<char> scratch);  // where the caller must read the next bytes
   void Received(size_t n);  // tells the parser that the first `n` bytes of the last ReadTarget were filled
-  // After kError, Error() is Redis' text and the caller must disconnect the client.
+  // Parses the next complete request and appends it to the batch. After kError, Error() is Redis' text and the caller
+  // must disconnect the client.
   Status ParseInto(RequestBatch& batch, const RequestLimits& limits);  // appends the next complete request
   // Cost: O(1) per byte received, even if a long input is parsed in small pieces, plus a copy of up to 4 KB of pending
   // bytes per read.
@@ -93,12 +94,13 @@ class RequestParser {  // turns the bytes of one client into requests
   size_t PendingArgumentBytes() const;  // bytes of the complete arguments of the incomplete request
   // Returns the incomplete request without its big arguments. Valid as long as Unparsed.
   Bytes PendingRequest() const { return {data_ + begin_, size_ - begin_}; }  // the incomplete request
-  // After kError it begins with the error. Valid until the next non-const call.
+  // Returns the input that was not parsed. After kError it begins with the text that caused the error. Valid until the
+  // next non-const call.
   Bytes Unparsed() const { return {data_ + pos_, size_ - pos_}; }  // the unparsed rest
   size_t HeldBytes() const;                                        // memory of the parser's buffers
 
  private:
-  // Its bytes are in the window or in a Blob.
+  // A complete argument of an incomplete request. The bytes of the argument are in the window or in a Blob.
   struct Argument {  // a complete argument of an incomplete request, between two reads
     size_t offset;   // from the start of the request, or index into blobs_
     size_t size;

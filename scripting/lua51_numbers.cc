@@ -139,7 +139,8 @@ void TryBinary(lua_State* lua, const Value* a, const Value* b, Value* result, in
 }
 
 void TryBinaryFlipped(lua_State* lua, const Value* a, const Value* b, int is_flipped, Value* result, int event) {
-  // This is the division after a # (lua51_operators.cc), and __len did not return a number.
+  // The event is the division that lua51_operators.cc adds after a #. It comes here if __len did not return a number;
+  // the result of __len is then the result.
   if (event == kDivisionEvent && b->tag == kIntegerTag) {
     *result = *a;
     return;

@@ -253,7 +253,7 @@ struct CommandCard {  // one command or subcommand in the table of a family
   CommandHandler run = nullptr;     // null for a container, which only has subcommands
   std::string_view container = {};  // of a subcommand: "CLIENT" for CLIENT|LIST; may be in another family
   int arity = 0;                    // as in Redis: negative means "at least"
-  // It is `kRefuses` of the card or of its base class.
+  // Text of the error with which the command is always refused: `kRefuses` of the card or of its base class.
   std::string_view refuses = {};  // error text of a command that is always refused
 };
 
@@ -272,7 +272,7 @@ constexpr CommandCard CardOf() {  // makes the card from the class of a command
   return card;
 }
 
-// For example `constexpr auto kStringCommands = Family<Get, Set, …>();`
+// Collects the cards of a family, for example `constexpr auto kStringCommands = Family<Get, Set, …>();`
 template <class... Cards>
 constexpr auto Family() {  // makes the table of the cards in one file
   return std::array<CommandCard, sizeof...(Cards)>{CardOf<Cards>()...};

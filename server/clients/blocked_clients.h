@@ -70,7 +70,7 @@ class BlockedClients final : public Timers::Source {  // sessions in BLPOP, XREA
   void EndAll(UnblockReason reason);
 
   // Called after each command and at the end of a Turn.
-  void RunReadyRequests() {  // those whose keys have changed
+  void RunReadyRequests() {  // runs the requests whose keys have changed
     if (!ready_keys_.empty()) RunAllReadyRequests();
   }
   void RunRequestsWaitingForDisk();  // after an fsync, or when the AOF was turned off
@@ -85,7 +85,7 @@ class BlockedClients final : public Timers::Source {  // sessions in BLPOP, XREA
   size_t Keys() const { return lines_.Keys(); }                               // keys with blocked clients, for INFO
   size_t DeletionWatchedKeyCount() const { return deletion_queues_.Keys(); }  // their deletion ends a wait
 
-  // See ChangeListener.
+  // ChangeDispatcher calls the functions from here on; ChangeListener describes the events.
   bool IsEmpty() const { return lines_.IsEmpty(); }  // no client waits for a key
   void OnChange(int db, Bytes key) {                 // the key has changed
     if (Line* line = lines_.Find(db, key)) MarkReady(db, key, *line);

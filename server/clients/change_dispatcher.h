@@ -45,9 +45,10 @@ class KeyEventListener {  // gets key events in the server, regardless of notify
  public:
   virtual ~KeyEventListener() = default;
   virtual void OnKeyEvent(int db, Bytes key, const KeyEvent& event) = 0;
-  // No events for the single keys follow.
+  // Called before these databases lose all their keys, for example by FLUSHALL. OnKeyEvent is not called for the single
+  // keys.
   virtual void OnFlush(std::span<const int> dbs) = 0;  // these databases will lose all keys
-  // No events for the single keys follow.
+  // Called after SWAPDB. OnKeyEvent is not called for the single keys.
   virtual void OnSwap(int db, int other_db) = 0;  // SWAPDB was done
 };
 

@@ -24,8 +24,8 @@ class ClientFaults final : public Timers::Source {  // delays requests and repli
   };
   explicit ClientFaults(const Parts& parts) : parts_(parts) {}
 
-  // `owner` is for Release.
-  void DelayRequest(Session& session, int64_t delay_ms, uint64_t owner);  // the one in Session::paused_request
+  // Delays Session::paused_request. `owner` identifies the fault rule; Release with the same owner ends the delay.
+  void DelayRequest(Session& session, int64_t delay_ms, uint64_t owner);  // delays Session::paused_request
   void CloseAfterOutput(Session& session);                                // reads no further input
 
   // Has no effect if the request already has a fault.
@@ -54,7 +54,7 @@ class ClientFaults final : public Timers::Source {  // delays requests and repli
   static constexpr int kPerTurn = 1000;  // clients whose delays RunDue ends in one Turn
 
   template <class Change>
-  void ChangeFaultState(Session& session, Change&& change);  // and updates its entry in dues_
+  void ChangeFaultState(Session& session, Change&& change);  // applies `change`, and updates dues_
   template <class OpenGate, class IsMeant>
   void ReleaseSome(OpenGate&& open_gate, IsMeant&& is_meant);                 // the delays and holds of certain owners
   int64_t DueTimeAfter(int64_t delay_ms) const;                               // the monotonic time after this delay

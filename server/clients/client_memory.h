@@ -30,7 +30,7 @@ class ClientMemory {  // closes the largest clients above maxmemory-clients
   };
   explicit ClientMemory(const Parts& parts) : parts_(parts) {}
 
-  // It may be a percentage of maxmemory. Cost: O(clients) when maxmemory-clients is turned on or off.
+  // Applies maxmemory-clients, which may be a percentage of maxmemory. Cost: O(clients) when it is turned on or off.
   void ApplyConfiguredLimit();  // applies maxmemory-clients
   bool IsOn() const { return limit_bytes_ != kNoLimit; }
   bool IsOver() const { return total_bytes_ >= limit_bytes_; }  // all clients together reach maxmemory-clients
@@ -40,8 +40,8 @@ class ClientMemory {  // closes the largest clients above maxmemory-clients
   // IsOn(). Cost: a few ns.
   void Remeasure(Session& session, size_t running_bytes = 0);  // measures the session again
   void Forget(Session& session);                               // subtracts its memory, because it closes
-  // Also frees the buffers of the closed clients immediately. `running` (may be null) is the client that is about to
-  // run a request: it may be closed, but keeps its arguments. Requires: IsOver().
+  // Closes the largest clients until the rest fits, and frees their buffers immediately. `running` (may be null) is the
+  // client that is about to run a request: it may be closed, but keeps its arguments. Requires: IsOver().
   void EvictClients(const Session* running);  // until the rest fits
 
  private:

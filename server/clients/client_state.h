@@ -173,7 +173,8 @@ class Subscriptions {  // of one session, created by its first subscribe command
 };
 
 // Redis: each client has its own reply buffer, which is resized to fit its replies. Respite's clients share blocks of a
-// pool while they have output; room and peak emulate the size of Redis' buffer.
+// pool while they have output. EmulatedBufferBytes and EmulatedBufferPeakBytes return what Redis would show for its
+// buffer.
 class OutputAccount {  // statistics of one session's output; emulates the size of Redis' reply buffer
  public:
   explicit OutputAccount(int64_t now_ms) : peak_since_ms_(now_ms) {}

@@ -20,7 +20,7 @@ class Clients {  // all sessions
   // New sessions belong to the user `initial_user`.
   Clients(BlockPool& pool, const User& initial_user) : pool_(pool), initial_user_(initial_user) {}
 
-  // Clients owns it until Remove.
+  // Creates a session. Clients owns it until Remove.
   Session& Create(int64_t now_ms);
   // Creates a session without a client: it has no id and is in no list.
   std::unique_ptr<Session> CreateDetached() { return std::make_unique<Session>(0, pool_, initial_user_, 0); }
@@ -49,7 +49,8 @@ class Clients {  // all sessions
     session.queue_flags.to_flush_ = true;
     to_flush_.push_back(&session);
   }
-  // Replies are flushed first, so that their clients can send the next request while messages are flushed.
+  // Queues messages to the session. FlushQueued sends the replies of other sessions first, so that their clients can
+  // send the next request while messages are sent.
   void QueueMessages(Session& session) {  // messages to it are sent when the Turn ends
     CountMessage();
     if (session.queue_flags.to_flush_ || session.transport == nullptr) return;
@@ -71,14 +72,16 @@ class Clients {  // all sessions
   // The handler must drop all pointers to the session. It is called when a session closes and when it is removed.
   void SetCloseHandler(std::function<void(Session&)> handler) { on_close_ = std::move(handler); }
 
-  // Sessions keep the order of arrival.
+  // Notes a session whose request waits for the end of CLIENT PAUSE. TakePaused returns these sessions in order of
+  // arrival.
   void AddPaused(Session& session);                      // its request waits for CLIENT PAUSE to end
   size_t PausedCount() const { return paused_.size(); }  // sessions that wait for CLIENT PAUSE to end
-  std::vector<Session*> TakePaused();                    // and empties the list
+  std::vector<Session*> TakePaused();                    // returns the list, and empties it
 
-  // Its reply is sent like a message, and its further input runs at the end of the Turn.
+  // Notes a session whose blocking request has ended. The reply is sent like a message, and the further input of the
+  // session runs at the end of the Turn.
   void QueueUnblocked(Session& session);                     // its wait has ended
-  std::vector<Session*> TakeUnblocked();                     // and empties the list
+  std::vector<Session*> TakeUnblocked();                     // returns the list, and empties it
   bool HasUnblocked() const { return !unblocked_.empty(); }  // some whose wait has ended
 
  private:

@@ -48,8 +48,8 @@ class KeyQueues {  // a first-in, first-out queue of members for each key
 
   // Appends a member to the queue. Cost: O(1).
   Place Add(int db, Bytes key, Member member);
-  // Swaps a member with the next one, and returns that, or null if there is none. So one member can serve as a cursor
-  // that steps along the queue while others are added and removed. Cost: O(1).
+  // Swaps a member with the next one, and returns the next one, or null if there is none. So one member can serve as a
+  // cursor that steps along the queue while others are added and removed. Cost: O(1).
   Member* StepOverNext(const Place& place) {  // swaps it with the next one, and returns that
     std::list<Member>& members = place.row_->second.members;
     const auto next = std::next(place.at_);

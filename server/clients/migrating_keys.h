@@ -44,7 +44,7 @@ class MigratingKeys {  // keys that MIGRATE is sending to another server
   // Returns the ids in order of arrival, and empties the list.
   std::vector<uint64_t> TakePaused() { return std::exchange(paused_client_ids_, {}); }  // ids
 
-  // See ChangeListener.
+  // ChangeDispatcher calls the functions from here on; ChangeListener describes the events.
   void OnChange(int db, Bytes key);    // the key has changed
   void OnFlush(int db);                // FLUSHDB
   void OnSwap(int db, int other_db) {  // SWAPDB

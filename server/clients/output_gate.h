@@ -31,7 +31,8 @@ class OutputGate {  // holds back output of one client (TEST FAULT)
     int64_t per_second;  // bytes, more than 0
   };
   void AddTrickle(size_t place, Trickle trickle, int64_t now_ms);  // after `place` unsent bytes
-  // The connection then closes.
+  // Ends the output after `place`: later output is never sent. The connection closes once the output before `place` was
+  // sent.
   void AddEnd(size_t place);  // sends nothing after `place` unsent bytes
 
   void BeginPartialReply(size_t place);                        // a reply that is written piece by piece begins here
@@ -40,12 +41,13 @@ class OutputGate {  // holds back output of one client (TEST FAULT)
 
   size_t SendableBytes(size_t size) const;  // how many of `size` unsent bytes may be sent now
   void NoteSent(size_t bytes) { sent_ += bytes; }
+  enum class Steps : uint8_t { kSmall, kNone };
   // Opens barriers whose time has come. With kSmall, a trickle is due again when some more bytes may pass; with kNone,
   // when all may pass. Cost: O(opened barriers).
-  enum class Steps : uint8_t { kSmall, kNone };
   void Advance(int64_t now_ms, Steps steps = Steps::kSmall);  // opens barriers whose time has come
   int64_t NextDueMs() const;                                  // of the next Advance with an effect
-  // Open the barriers of one owner, or of every owner; ends and the barrier before a partial reply stay.
+  // Opens the barriers of one owner (Open) or of every owner (OpenAll). The end set by AddEnd and the barrier before a
+  // partial reply stay closed.
   void Open(uint64_t owner, int64_t now_ms);
   void OpenAll(int64_t now_ms);  // barriers of every owner
 

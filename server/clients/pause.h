@@ -35,7 +35,7 @@ class Pause final : public Timers::Source {  // CLIENT PAUSE, and pauses of writ
   void RunDue(int64_t) override { End(); }
   std::string NextDueText() const override { return "CLIENT PAUSE ends"; }
 
-  // A pause hides them, because removing them would be a write.
+  // A pause hides expired keys and fields, because removing them would be a write.
   ExpiryRule Rule() const { return IsOn() ? ExpiryRule::kHide : ExpiryRule::kPurge; }
   bool IsOn() const { return scope_ != Scope::kNone || holders_ != 0; }
   // Pauses by the owners in `ignored_owners` (Owner bits) do not count.

@@ -129,7 +129,7 @@ class PubSub {  // subscriptions, and the delivery of messages
   size_t Deliver(const PubSubChannel& topic, Message message);            // to its subscribers; returns their number
   void DeliverTo(Session& session, const BlobPart& part);                 // appends it to the output
   const BlobPart& SerializedPart(Message& message, RespVersion version);  // serializes it if necessary
-  void CloseClientsOverOutputLimit();                                     // those in overfull_
+  void CloseClientsOverOutputLimit();                                     // closes the clients in overfull_
 
   const Parts parts_;                       // the objects that it uses
   std::array<Topics, kTopicKinds> topics_;  // channels and patterns, by PubSubKind

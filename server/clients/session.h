@@ -26,9 +26,10 @@ class User;
 class Transport {  // carries a session's bytes
  public:
   virtual ~Transport() = default;
-  // Sends only about `max_bytes`. Continues by itself in later Turns.
+  // Sends `out` until about `max_bytes` were sent or the peer accepts no more. The transport sends the rest in later
+  // Turns without another call.
   virtual void Flush(size_t max_bytes) = 0;  // sends `out` until the peer accepts no more
-  // The session was paused, or had used up its share of the Turn.
+  // Continues a session that was paused or had used up its share of the Turn.
   virtual void Resume() = 0;  // runs the pump again without new input
   virtual void Close() = 0;   // immediately; the session is freed soon after
   virtual int FileDescriptor() const = 0;
@@ -117,15 +118,15 @@ struct Session {  // the server's state of one client
     out.Consume(bytes);
     if (fault_state != nullptr) fault_state->gate.NoteSent(bytes);
   }
-  // Also true if an end was reached (OutputGate::AddEnd).
+  // Returns true if all output was sent, or if the rest must never be sent (OutputGate::AddEnd).
   bool HasSentAll() const { return out.IsEmpty() || (fault_state != nullptr && fault_state->gate.HasReachedEnd()); }
 
   // Output up to one block is not counted. "omem" is the output above it.
   static constexpr size_t kUncountedOutputBytes = BlockPool::kBlockBytes;  // like Redis' static buffer
   size_t OutputBytes() const;                                              // "omem" of CLIENT LIST
 
-  // This is the session, input, output, paused request, queued commands, watched keys, subscriptions and tracking
-  // prefixes. Cost: O(1), and O(arguments) while a request is paused.
+  // Returns the memory of the session, its input, output, paused request, queued commands, watched keys, subscriptions
+  // and tracking prefixes. Cost: O(1), and O(arguments) while a request is paused.
   size_t HeldBytes() const;  // memory held for this client
 };
 

@@ -42,7 +42,7 @@ class Tracking {  // tells clients which of their cached keys have changed
 
   // Adds the prefixes to the client's existing prefixes. Cost: O(prefixes).
   void Enable(Session& session, TrackingOptions options);  // CLIENT TRACKING ON
-  // The keys that the client read are forgotten when they change.
+  // Stops tracking for the session. The server still remembers the keys that it read, until they change.
   void Disable(Session& session);  // CLIENT TRACKING OFF, RESET and the end
 
   // Must be called after a command that reads keys. Requires: the session tracks.
@@ -51,7 +51,8 @@ class Tracking {  // tells clients which of their cached keys have changed
   void EnforceTableLimit();  // tracking-table-max-keys
   void Broadcast();          // sends invalidations in broadcast mode, when a Turn ends
 
-  // See ChangeListener. Cost: O(readers of the key + prefixes of different length).
+  // ChangeDispatcher calls the functions from here on; ChangeListener describes the events. Cost of OnChange: O(readers
+  // of the key + prefixes of different length).
   bool IsEmpty() const { return readers_.empty() && prefixes_.empty() && clients_ == 0; }
   void OnChange(Bytes key);  // the key has changed
   void OnFlush();            // all clients forget all keys
@@ -67,7 +68,7 @@ class Tracking {  // tells clients which of their cached keys have changed
     HashKey hash_key;
     size_t operator()(Bytes key) const { return HashBytes(key, hash_key); }
   };
-  // Sorted ids of clients, some of which may be closed.
+  // For each key, the sorted ids of the clients that have read it. Some of these clients may be closed.
   using Readers = std::unordered_map<std::string, std::vector<uint64_t>, KeyHash, std::equal_to<>>;
   struct Prefix {                           // one prefix of broadcast mode
     std::map<uint64_t, Session*> sessions;  // clients with this prefix, by id

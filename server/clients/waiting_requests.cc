@@ -39,7 +39,7 @@ void Transaction::End() {
 }
 
 size_t Transaction::HeldBytes() const {
-  // A node of this set, and a node of the key's queue with its name.
+  // Estimated memory of one watched key: a node of the set `places`, and a node of the key's queue with the key's name.
   constexpr size_t kWatchBytes = sizeof(KeyQueues<Watcher>::Place) + sizeof(Watcher) + 8 * sizeof(void*);
   return sizeof *this + QueueBytes() + (watches == nullptr ? 0 : watches->places.size() * kWatchBytes);
 }

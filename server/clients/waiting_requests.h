@@ -37,7 +37,7 @@ struct PausedRequest {             // a parsed request that runs, or continues, 
   Progress progress;
 };
 
-// See Call::Wait.
+// The events that end the wait of a blocking command, passed to Call::Wait.
 struct BlockCondition {  // the events that end a wait
   // Writes the reply when the timeout ends, or immediately if the client may not block.
   using Answer = void (*)(Reply& reply, const Services& services, const Session& session);

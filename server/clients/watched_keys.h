@@ -25,13 +25,13 @@ class WatchedKeys {  // the keys that transactions watch (WATCH)
   bool HasDropped() const { return !dropped_.empty(); }                     // FreeDroppedKeys has work
   bool HasExpiredWatchedKey(const Session& session, int64_t now_ms) const;  // expired since WATCH, not yet removed
 
-  // See ChangeListener.
+  // ChangeDispatcher calls the functions from here on; ChangeListener describes the events.
   void OnChange(int db, Bytes key);  // the key has changed
   // Makes stale the transactions that watch a key of the database, if it existed at WATCH. Cost: O(these sessions),
   // regardless of the number of keys.
   void OnFlush(int db);  // FLUSHDB
-  // Makes stale the transactions that watch a key that exists in one of the databases, except if it was and is absent
-  // or expired for them.
+  // Makes stale the transactions that watch a key which exists in one of the databases. A transaction is not affected
+  // if the key was absent or expired for it before the swap, and is so after the swap.
   void OnSwap(int db, int other_db, int64_t now_ms);  // SWAPDB
 
  private:

@@ -21,7 +21,7 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
     virtual void OnData(BusLink& link) = 0;    // some bytes have arrived; called before OnPacket
     // `bytes` is one whole packet. OnPacket may close the link.
     virtual void OnPacket(BusLink& link, Bytes bytes) = 0;
-    virtual void OnUnsent(BusLink& link) = 0;  // it has its first unsent bytes; the owner must call Flush later
+    virtual void OnUnsent(BusLink& link) = 0;  // first unsent bytes: the owner must call Flush later
     virtual void OnClosed(BusLink& link, const std::string& reason) = 0;  // it has ended; the owner drops the link
   };
   // Maximum size of a packet, and of the unsent bytes, on a link of an unknown node: enough for a greeting.
@@ -53,7 +53,7 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
   void Flush();  // sends what Send has queued
   size_t UnsentBytes() const { return is_open_ ? unsent_.size() + link_->UnsentBytes() : 0; }
   size_t HeldBytes() const { return sizeof *this + UnsentBytes() + received_.capacity(); }  // memory of the link
-  // Each returns the IP address without the port. Requires: open.
+  // PeerIp and LocalIp return the IP address without the port. Require: the link is open.
   std::string PeerIp() const { return IpOf(link_->PeerAddress()); }    // without the port
   std::string LocalIp() const { return IpOf(link_->LocalAddress()); }  // without the port
 
@@ -71,7 +71,7 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
  private:
   // Removes the port and brackets of "127.0.0.1:7000" or "[::1]:7000".
   static std::string IpOf(const std::string& address);
-  size_t HandleWholePackets(Bytes bytes);  // those at the beginning; returns the size of all
+  size_t HandleWholePackets(Bytes bytes);  // those at the front of `bytes`; returns their total size
 
   Owner& owner_;  // handles the events
   const Direction direction_;

@@ -72,8 +72,9 @@ class Cluster final : public Bus::User {
   void FailOver(FailoverMode mode);  // CLUSTER FAILOVER, on a replica
   // Claims these slots of another node, because their keys are here now.
   uint64_t TakeSlots(const SlotSet& slots);  // returns the epoch of the claim
-  // The node reports this directly, before its claim with this epoch arrives on the bus. If this node has forgotten
-  // node `id`, the slots have no owner for now, and their keys are deleted here.
+  // Node `id` took the slots and told so in its reply to CLUSTER SYNCSLOTS TAKEOVER, before its claim with this epoch
+  // arrives on the bus. If this node has forgotten node `id`, the slots get no owner for now. Their keys are then
+  // deleted here.
   void ReceiveTakeover(const NodeId& id, uint64_t epoch, const SlotSet& taken);  // node `id` owns them now
   enum class ResetMode : uint8_t { kSoft, kHard };
   void Reset(ResetMode mode);                       // CLUSTER RESET

@@ -39,7 +39,8 @@ class ClusterHost {  // what the cluster needs of its server
   // --- Replication.
 
   virtual int64_t Offset() const = 0;  // replication offset of this node
-  // Only if IsLinked() can Offset() be compared with the primary's offset.
+  // Returns whether this replica receives its primary's stream. While it does not, Offset() must not be compared with
+  // the primary's offset.
   virtual bool IsLinked() const = 0;      // this replica receives its primary's stream
   virtual int64_t DataAgeMs() const = 0;  // time since this replica last heard from its primary
   virtual bool HasWholeData() const = 0;  // data is a state of the primary's history; else it must not be elected
@@ -59,9 +60,9 @@ class ClusterHost {  // what the cluster needs of its server
   // Called when slots may have other owners, or when the cluster may have begun or ceased to serve requests.
   virtual void OnTopologyChanged() = 0;  // owners of slots or cluster_state
 
+  enum class Durably : uint8_t { kWritten, kSynced };
   // Replaces nodes.conf. After a crash of the machine the former or the new file exists: with kSynced it is the new
   // one, and with kWritten it is the new one after a second. Returns false if that failed; the server ends then.
-  enum class Durably : uint8_t { kWritten, kSynced };
   virtual bool Save(const ClusterView& view, Durably durably) = 0;
 };
 

@@ -57,7 +57,7 @@ class ClusterMode {  // makes this server a node if cluster-enabled is set
  private:
   void SetReplicaofFromNodesFile();  // before the data is loaded
   void ClaimSlotsOfLoadedKeys();     // if no node owns them
-  void RedirectBlockedClients();     // those that wait for keys in slots of other nodes
+  void RedirectBlockedClients();     // redirects clients that wait for keys in slots of other nodes
   // Ends subscriptions to shard channels in slots that another node owns now, even a node of this shard, and tells the
   // clients. Redis: the clients must subscribe again.
   void DropLostShardChannels();

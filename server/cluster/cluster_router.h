@@ -60,7 +60,7 @@ class ClusterRouter final : public SlotRouter {  // checks whether this node ser
   Way Find(const Request& request) const;
   void Add(RequestedKeys& requested_keys, const Command& command, std::span<const Bytes> arguments) const;
   void AddKey(RequestedKeys& requested_keys, Bytes key) const;  // `key` belongs to the request
-  bool Exists(int db, Bytes key) const;                         // and has not expired
+  bool Exists(int db, Bytes key) const;                         // the key exists and has not expired
   int SelectedDbAfter(int db, const Command& command, std::span<const Bytes> arguments) const;
   Verdict DecideWhileDown(const Request& request, const RequestedKeys& requested_keys) const;  // cluster_state is fail
   // Decides for a slot that is migrating or importing. Returns nothing if the slot is treated like others.

@@ -53,8 +53,8 @@ class ClusterView {  // what this node knows of its cluster
   // Returns whether the node owns these slots and no others. Cost: O(slots of the set); at most O(slots / 64) when the
   // counts differ.
   bool OwnsExactly(const ClusterNode& node, const SlotSet& slots) const;
-  void DropSlotsOf(ClusterNode& node);  // they have no owner then
-  // Slots that migrate to another node, or that are imported from one. A null node removes the entry.
+  void DropSlotsOf(ClusterNode& node);  // its slots have no owner then
+  // Slots that migrate to another node, or that are imported from one.
   using Moves = std::map<int, ClusterNode*>;
   const Moves& migrating() const { return migrating_; }                        // slots with the nodes that get them
   const Moves& importing() const { return importing_; }                        // slots with the nodes that give them

@@ -22,14 +22,14 @@ bool Election::IsElectionNeeded() const {
   const ClusterNode& me = parts_.core.view.me();
   if (!me.IsReplica() || me.primary == nullptr || me.primary->slot_count == 0) return false;
   if (parts_.manual.CanStartElection()) return true;
-  // This includes the case that the primary fails while a manual failover waits for it.
+  // A failed primary is replaced by an election even if a manual failover waits for it.
   return me.primary->Is(kNodeFailed) && !parts_.core.settings.cluster_replica_no_failover;
 }
 
 bool Election::IsDataTooOld() const {
   const Settings& settings = parts_.core.settings;
   if (settings.cluster_replica_validity_factor == 0 || parts_.manual.CanStartElection()) return false;
-  // The time until the failure was noticed does not count.
+  // The data ages during the node timeout in which the failure was not noticed yet; this time does not count.
   const int64_t age_ms = std::max<int64_t>(parts_.core.host.DataAgeMs() - parts_.core.TimeoutMs(), 0);
   return age_ms > int64_t{settings.repl_ping_replica_period} * 1000 +
                       parts_.core.TimeoutMs() * settings.cluster_replica_validity_factor;

@@ -34,7 +34,7 @@ class Election {  // by which a replica replaces its failed primary
   // Called by the timer, and after each vote. Cost: some comparisons on a primary.
   void Continue();  // takes the next step of an election, if one is needed
   void ReceiveVote(const ClusterNode& voter, const PacketHeader& header);
-  // Warns if the data here is not whole.
+  // Replaces the primary without asking for votes. Logs a warning if the data of this replica is not whole.
   void TakeOver();               // replaces the primary without checking for votes
   void Cancel() { at_ms_ = 0; }  // no election then
 

@@ -45,7 +45,7 @@ class Gossip {  // lets nodes learn of each other
   // --- Forgetting.
 
   void Forget(ClusterNode& node, int64_t for_ms);  // removes it, and ignores its id for this time
-  bool IsForgotten(const NodeId& id);              // it must not be added again yet
+  bool IsForgotten(const NodeId& id);              // the node must not be added again yet
   // Removes the node with its links.
   void Remove(ClusterNode& node);  // and closes its links
 

@@ -23,7 +23,8 @@ class ManualFailover {  // CLUSTER FAILOVER
   };
   explicit ManualFailover(const Parts& parts) : parts_(parts) {}
 
-  // Starts on a replica. kAsk: waits for the primary to pause writes. kForce: does not wait, because it may be down.
+  // Starts a failover on a replica. kAsk waits for the primary to pause writes. kForce does not wait, because the
+  // primary may be down.
   enum class Mode : uint8_t { kAsk, kForce };
   void Start(Mode mode);
   void ReceivePauseRequest(ClusterNode& replica);         // MFSTART from a replica of this node

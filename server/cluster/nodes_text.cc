@@ -182,7 +182,7 @@ bool TakeAddress(ClusterNode& node, Bytes text, PortChoice choice) {
   const auto port = ParsePort(ports.substr(0, at));
   if (!port) return false;
   (choice == PortChoice::kTls ? node.address.tls_port : node.address.tcp_port) = *port;
-  // Files from before Redis 4 do not have it.
+  // Files of Redis before version 4 contain no bus port.
   const auto bus =
       at == Bytes::npos ? static_cast<uint16_t>(*port + kBusPortDistance) : ParsePort(ports.substr(at + 1));
   if (bus) node.address.bus_port = *bus;

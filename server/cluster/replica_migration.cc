@@ -6,7 +6,7 @@ namespace respite {
 
 namespace {
 
-constexpr int64_t kOrphanedMs = 5000;  // its replica may return in this time
+constexpr int64_t kOrphanedMs = 5000;  // a primary's lost replica may return in this time
 
 }  // namespace
 

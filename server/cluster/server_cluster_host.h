@@ -50,7 +50,7 @@ class ServerClusterHost final : public ClusterHost {  // connects the cluster to
   std::string Path() const;
   IoError Write(const std::string& text, Durably durably);  // replaces nodes.conf
   IoError SyncRename();                                     // makes the rename of nodes.conf durable
-  // Ends the server if there is an error. Returns false then.
+  // If `error` is an error, ends the server and returns false.
   bool StopServerOnError(IoError error);  // false: it stops the server
 
   const Services& services_;

@@ -30,7 +30,7 @@ class SlotClaims {  // decides who owns a slot when nodes disagree
   // Returns whether the owner of the slot loses it to a claim with this epoch.
   bool OwnerLosesSlot(int slot, const ClusterNode& claimant, uint64_t epoch) const;
   void UpdateDisclaimedSlots(const ClusterNode& claimant, const SlotSet& claimed);  // owned, but not claimed
-  void SendUpdateIfOutdated(ClusterNode& sender, const PacketHeader& header);       // it claims slots of others
+  void SendUpdateIfOutdated(ClusterNode& sender, const PacketHeader& header);       // if it claims slots of others
   void ResolveEpochCollision(const ClusterNode& sender);  // two primaries have the same config epoch
 
   const Parts parts_;  // from the constructor

@@ -19,7 +19,8 @@
 
 namespace respite {
 
-// Why the server cannot start. `text` is written unchanged to stderr (including newline), or to the log as one line.
+// Why the server cannot start. kStderr: `text` ends with a newline, and is written to stderr unchanged. kLog: `text` is
+// logged as one line.
 struct StartupError {
   enum class Channel : uint8_t { kStderr, kLog } channel = Channel::kStderr;  // kLog: logged as one line
   std::string text;

@@ -113,7 +113,8 @@ struct Directive {  // a row in the table of directives
   bool Has(uint32_t flag) const { return (flags & flag) != 0; }
   // Returns whether this version knows the directive under this name.
   bool IsKnownAs(std::string_view given, const Dialect& dialect) const;  // by its primary name or its alias
-  // It is the name in Redis 7.2, or the alias if 7.2 did not know the primary name.
+  // Returns the name in files that other versions read: the name in Redis 7.2, or the alias if 7.2 did not know the
+  // primary name.
   std::string_view PortableName() const;  // the name in files that other versions read
   // Directives of later versions are hidden unless the version is emulated.
   bool IsHidden(const Dialect& dialect) const;  // patterns of CONFIG GET do not match it

@@ -87,7 +87,7 @@ constexpr ChoiceName Named(std::string_view name, Enum value, VersionMark since 
   return {name, static_cast<int>(value), since};
 }
 
-// For example `Since("7.2.0", {"locale-collate", …})`.
+// Marks a row as existing since this version, for example `Since("7.2.0", {"locale-collate", …})`.
 constexpr Directive Since(VersionMark mark, Directive row) {  // the row exists since this version
   row.since = mark;
   return row;

@@ -23,7 +23,7 @@ constexpr std::array kNewerDirectives = {
     NewerDirective{"cluster-compatibility-sample-ratio", kInRedis, kAnyValue},
     NewerDirective{"cluster-config-save-behavior", kInValkey, "sync"},
     NewerDirective{"cluster-message-gossip-perc", kInValkey, kAnyValue},
-    // These tune CLUSTER MIGRATION, which is an unknown command here.
+    // The four directives cluster-slot-migration-… tune CLUSTER MIGRATION, which is an unknown command here.
     NewerDirective{"cluster-slot-migration-handoff-max-lag-bytes", kInRedis, kAnyValue},
     NewerDirective{"cluster-slot-migration-max-archived-tasks", kInRedis, kAnyValue},
     NewerDirective{"cluster-slot-migration-sync-buffer-drain-timeout", kInRedis, kAnyValue},
@@ -44,7 +44,7 @@ constexpr std::array kNewerDirectives = {
     NewerDirective{"rdma-port", kInValkey, "0"},
     NewerDirective{"rdma-rx-size", kInValkey, kAnyValue},
     NewerDirective{"repl-mptcp", kInValkey, kAnyValue},
-    // These tune XADD with IDMP, which is a syntax error here.
+    // The directives stream-idmp-… tune XADD with IDMP, which is a syntax error here.
     NewerDirective{"stream-idmp-duration", kInRedis, kAnyValue},
     NewerDirective{"stream-idmp-maxsize", kInRedis, kAnyValue},
     NewerDirective{"tls-auth-clients-user", kInBothLater, "off"},

@@ -2,7 +2,7 @@
 //
 // Each edit (edit.h) has one. It compares fingerprints of the value when the edit opens and closes:
 //
-//   the value has changed          the edit must have called Touched, and counted the change for the journals
+//   the value has changed          the edit must have called ReportChange, and counted the change for the journals
 //   only groups or IDs changed     the change must have been counted; it does not affect WATCH
 //   the command was refused        the value must not have changed
 //

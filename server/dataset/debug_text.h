@@ -16,8 +16,8 @@ std::string DescribeEntry(const Entry& entry, const Settings& settings, int64_t 
 // its content.
 size_t SerializedStringBytes(const Entry& entry);  // uncompressed in an RDB file
 
-// Returns the statistics of one table, for DEBUG HTSTATS.
 enum class TableDetail : uint8_t { kBrief, kFull };
+// Returns the statistics of one table, for DEBUG HTSTATS.
 std::string DescribeTable(const HashIndex<Entry*>& table, TableDetail detail);  // for DEBUG HTSTATS
 
 }  // namespace respite

@@ -32,7 +32,7 @@ class AnyEdit {  // base of all edits: the key, and reports of its changes
     NoteReport();
     OwningUnit().ReportChange(db_.index_, key_, event, changes);
   }
-  // Reports a further event of a change that Touched has reported, for this or another key.
+  // Reports a further event of a change that ReportChange has counted already, for this or another key.
   void ReportChangeUncounted(const KeyEvent& event) {  // a further event of a change that was already counted
     NoteReport();
     OwningUnit().ReportChangeUncounted(db_.index_, key_, event);

@@ -84,7 +84,7 @@ class Unit {  // one atomic execution: a command, or an EXEC or script with all 
   void Wake(int db, Bytes key) {
     if (data_.listener != nullptr) data_.listener->OnWake(db, key);
   }
-  // Reports that a key was created. Touched reports its value.
+  // Reports that a key was created. A separate ReportChange reports the value that it got.
   void ReportNewKey(int db, Bytes key) {  // the keyspace event "new"
     if (data_.listener != nullptr) data_.listener->OnEvent(db, key, "new");
   }

@@ -39,21 +39,22 @@ struct Call {  // a command while its handler runs
       if (blob.View().data() == word.data()) return StringContent::FromBlob(blob);
     return StringContent::Text(word);
   }
-  // The request runs again when one of the keys changes, or is answered after a timeout. The handler must return, and
-  // must not have changed data or written a reply. Where blocking is not allowed (in a transaction), writes the answer
-  // for a timeout immediately.
+  // Blocks the client. The request runs again when one of the keys changes, or is answered after a timeout. The handler
+  // must return, and must not have changed data or written a reply. Where blocking is not allowed (in a transaction),
+  // writes the answer for a timeout immediately.
   void Wait(const BlockCondition& awaited);  // blocks the client
   // Continues in the next Turn, so that other clients are not delayed: the handler runs again and continues where it
   // stopped. The reply so far is sent. Until the end no other request of this client runs, and the gates are not
   // checked again. Statistics count one call, at its end. Requires: MayContinueLater(), and the handler throws no
   // Refusal afterwards.
   void ContinueInNextTurn() { continues_later = true; }
-  // It may not in transactions and scripts, when replies are off, and without a host that runs Turns.
+  // Returns whether the handler may call ContinueInNextTurn. It may not in transactions and scripts, when replies are
+  // off, and without a host that runs Turns.
   bool MayContinueLater() const;
   uint64_t MaxStringBytes() const;  // limited by proto-max-bulk-len
-  // For example a password.
+  // Hides the argument at `index`, for example a password, from SLOWLOG and MONITOR.
   void Redact(size_t index) { session.redacted_arguments.push_back(index); }  // from SLOWLOG and MONITOR
-  // A long one is sent without copying.
+  // Replies with a string value. A value in a Blob (a long one) is sent without copying.
   void ReplyText(const Entry& entry) {  // replies with a string value
     if (entry.Form() == ValueForm::kBlob) return reply.Bulk(entry.Blob());
     reply.Bulk(StringText(entry).View());

@@ -48,7 +48,8 @@ struct RefusedCall {  // a command that was refused before it ran
   int depth = 0;
 };
 
-// OnCall follows after the wait or when EXEC runs the command, unless the client disconnects.
+// A command that blocks, or is queued in a transaction. OnCall reports it when its wait has ended or when EXEC runs it,
+// unless the client disconnects.
 struct WaitingCall {  // a command that blocks, or is queued in a transaction
   Session& session;
   const Command& command;
@@ -77,14 +78,14 @@ struct CallLimits {  // which calls an observer is told of: those that reach a l
   size_t min_reply_bytes = kNoMinBytes;      // length of its reply
 
   // Cost: three comparisons, and O(arguments) if min_request_bytes is set.
-  bool IsReachedBy(const FinishedCall& call) const {  // one limit is enough
+  bool IsReachedBy(const FinishedCall& call) const {  // true if the call reaches at least one limit
     return call.duration_us >= min_duration_us || call.reply_bytes >= min_reply_bytes ||
            (min_request_bytes != kNoMinBytes && HasLargeRequest(call));
   }
 
  private:
-  // It first adds an upper bound per argument. The exact size, with the digits of each length, is computed only near
-  // the limit.
+  // Returns whether the request has min_request_bytes. First adds up an upper bound for each argument. The exact size,
+  // with the digits of each length, is computed only if the bound reaches the limit.
   bool HasLargeRequest(const FinishedCall& call) const {
     constexpr size_t kMaxBytesAroundArgument = 32;  // "$4294967295\r\n" and "\r\n"
     size_t bytes = (call.words.size() + 1) * kMaxBytesAroundArgument;

@@ -16,7 +16,8 @@ class Durability {  // what execution must know of persistence
     Place place;    // what fails: the snapshot or the append-only file
     IoError error;  // of the append-only file
   };
-  // Then writes must be refused. Cost: two comparisons.
+  // Returns why changes cannot be persisted at present; while there is such a trouble, writes must be refused. Cost:
+  // two comparisons.
   virtual std::optional<Trouble> FindPersistenceTrouble() const = 0;  // nullopt: none
   virtual uint64_t AppendedAofBytes() const = 0;                      // since the start
 };

@@ -49,7 +49,7 @@ Refusal UnknownSubcommand(const Command& container, Bytes subcommand) {
   return {"ERR unknown subcommand '" + std::string(ShownPart(subcommand)) + "'. Try " + ToUpper(container.full_name) +
           " HELP."};
 }
-// Also shows the first arguments after the name.
+// Returns the error for an unknown command. The text shows the name and the first arguments.
 Refusal UnknownCommand(std::span<const Bytes> arguments, const DialectTraits& traits) {
   const std::string opening(1, traits.unknown_word_quotes[0]);
   const std::string closing(traits.unknown_word_quotes.substr(1));
@@ -181,11 +181,11 @@ inline ExpiryRule Executor::ExpiryRuleFor(const Session& session) const {
 }
 
 [[gnu::always_inline]] inline bool Executor::IsPaused(const Request& request) const {
-  // While a slow script runs, no pause ends. So a request that may kill the script must not wait for the end. Slots
-  // that arrive are not paused by slots that leave.
+  // While a slow script runs, CLIENT PAUSE cannot end. So a request that may kill the script must not wait for the end
+  // of the pause. Slots that this node imports are not paused by slots that it exports.
   const uint8_t ignored = request.session.cluster_options.imports != nullptr ? Pause::kSlotMigration : 0;
   if (!parts_.pause.Affects(request.flags, ignored) || parts_.env.phase.HasBusyScript()) return false;
-  // Only TEST can move a stopped clock, and so end a pause.
+  // TEST is not paused: if a test has stopped the clock, only TEST can move it, and so end the pause.
   return !request.session.monitor && request.command->Spec().protection != Protection::kTestCommands;
 }
 

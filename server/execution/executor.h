@@ -81,7 +81,7 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
 
   void ReadClocks() override;                                      // before a series of requests
   const Command* Resolve(std::span<const Bytes> arguments) const;  // the command or subcommand; null: none
-  Outcome Execute(Request& request);                               // and writes the reply to session.out
+  Outcome Execute(Request& request);                               // runs it and writes the reply to session.out
   Outcome RunAgain(Session& session, const Command& command, std::span<const Bytes> arguments,
                    Progress::Stage stage) override {
     Request request{.session = session, .command = &command, .words = arguments, .progress = {.stage = stage}};
@@ -91,11 +91,11 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   // Runs one command of a transaction or a script, in the Unit of the enclosing command. Appends its reply; a refusal
   // is written as an error reply.
   void ExecuteNested(Unit& unit, Session& session, const Command& command, std::span<const Bytes> arguments);
-  // The output is of a command that runs others (EXEC). It is sent even if a later command turns replies off. If
-  // replies are off already, removes the output instead.
+  // Keeps the output so far of a command that runs others (EXEC): it is sent even if a later command turns replies off.
+  // If replies are off already, removes the output instead.
   void KeepOutputSoFar(Session& session, size_t reply_start);  // even if CLIENT REPLY OFF follows
-  // The output consists of messages. Redis: CLIENT REPLY does not suppress the messages that SUBSCRIBE and similar
-  // commands reply with.
+  // Keeps the output so far, which consists of messages, whatever CLIENT REPLY says. Redis: CLIENT REPLY does not
+  // suppress the messages that SUBSCRIBE and similar commands reply with.
   void KeepMessages(const Session& session) {  // whatever CLIENT REPLY says
     if (!session.IsScript()) kept_output_bytes_ = session.out.Size();
   }
@@ -127,15 +127,16 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
 
   // When the running Unit began, or when other clients were last served during it.
   int64_t UnitWallUs() const { return unit_wall_us_; }  // UNIX time, for TIME
-  // For a script that is busy (busy-reply-threshold). Redis: the clock for expiry stands still, so that keys that had
-  // not expired at the start of the script do not expire before its end.
+  // Advances the clock of TIME while a script is busy (busy-reply-threshold). Redis: the clock for expiry stands still,
+  // so that keys that had not expired at the start of the script do not expire before its end.
   void AdvanceUnitWallTime();  // the clock of TIME
 
  private:
   Outcome ExecuteForClient(Request& request);
-  // It passes only the gates of kPrimary, and CLIENT PAUSE pauses it.
+  // Executes a request in the stream of the primary. The request passes only the gates of kPrimary, and CLIENT PAUSE
+  // pauses it.
   Outcome ExecuteForPrimary(Request& request);  // in its stream
-  Outcome ExecuteAccepted(Request& request);    // it has passed the gates
+  Outcome ExecuteAccepted(Request& request);    // for a request that has passed the gates
   Outcome RunToEnd(Request& request);           // runs it and, unless it waits, finishes the reply
 
   void EnforceLimits(Session& session);                     // of the tracking table, the clients' memory and all memory
@@ -146,27 +147,27 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   Outcome PauseForClientPause(const Request& request);
   Outcome Queue(const Request& request);  // until EXEC
   Outcome PauseForMigration(const Request& request);
-  void Run(Request& request);                     // its handler
+  void Run(Request& request);                     // calls the handler of its command
   Outcome Block(const Request& request);          // its client is blocked
-  Outcome ContinueLater(const Request& request);  // it needs more than one Turn
+  Outcome ContinueLater(const Request& request);  // for a request that needs more than one Turn
   void EndRequest(const Request& request);        // finishes the reply, and tells the observers
 
   void ReadTime();                                            // when a command ends
   void SetCurrentTime(int64_t pace_us);                       // as the time of the next command
   std::optional<Outcome> ApplyFault(const Request& request);  // of TEST FAULT; nullopt: run it
   void AnswerInstead(const Request& request, Bytes reply);    // instead of running it
-  // Removes it if the client wants none (CLIENT REPLY), and applies a fault to it. The output before `kept_bytes` is
-  // sent in any case.
+  // Completes the reply: removes it if the client wants none (CLIENT REPLY), and applies a fault to it. The output
+  // before `kept_bytes` is sent in any case.
   void FinishReply(Session& session, size_t reply_start, size_t kept_bytes = 0);
-  void EndFaultyReply(Session& session, size_t reply_start);    // it is complete
-  void PauseFaultyReply(Session& session, size_t reply_start);  // it is incomplete; both require session.fault_state
+  void EndFaultyReply(Session& session, size_t reply_start);    // when the reply is complete
+  void PauseFaultyReply(Session& session, size_t reply_start);  // when it is incomplete; both need session.fault_state
   // Stores the request for a later Turn.
   void PauseRequest(Session& session, std::span<const Bytes> arguments, Progress progress);
   void Reject(const Request& request, const Refusal& refusal);                   // replies with the refusal
   const Command* FindReplicatedCommand(std::span<const Bytes> arguments) const;  // by its original name
   Refusal UnknownCommand(std::span<const Bytes> arguments) const;                // the error
   void RunHandler(Request& request);
-  // This server has become a replica.
+  // Returns the error for a blocked session whose wait ends because this server has become a replica.
   std::string EndWaitByRoleChange(Session& session) const;  // returns the error
   ExpiryRule ExpiryRuleFor(const Session& session) const;   // whether it sees expired keys
   void RunHandlerIn(Unit& unit, Request& request);          // as part of the Unit
@@ -184,7 +185,7 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   void CloseReplicaThatGotReply(Session& session, const Command* command, Bytes error, size_t reply_start);
   void Tell(const FinishedCall& call);  // the observers
   void Tell(const RefusedCall& call);   // the observers
-  // CLIENT REPLY. Requires: the mode is not kOn.
+  // Drops the reply as CLIENT REPLY requires. Requires: the mode is not kOn.
   void ApplyReplyMode(Session& session, size_t reply_start);  // drops a reply that the client does not want
 
   const Parts parts_;  // the objects that it uses

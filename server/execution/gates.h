@@ -18,14 +18,14 @@ namespace respite {
 
 struct DialectTraits;
 
-// Also used by scripts and TEST FAULT.
+// Errors of the gates, which scripts and TEST FAULT also use.
 namespace refusals {
 
 inline constexpr char kReadOnlyReplica[] = "READONLY You can't write against a read only replica.";
 inline constexpr char kPrimaryDown[] =
     "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.";
 inline constexpr char kOutOfMemory[] = "OOM command not allowed when used memory > 'maxmemory'.";
-// Returns the error of other clients during a late script. Requires: not kNone.
+// Returns the error that other clients get while a script exceeds busy-reply-threshold. Requires: `kind` is not kNone.
 Refusal Busy(ServerPhase::BusyScriptKind kind, const DialectTraits& traits);
 Refusal SnapshotFailed(const DialectTraits& traits);  // the error of writes after a failed snapshot
 inline constexpr char kNoReplicas[] = "NOREPLICAS Not enough good replicas to write.";
@@ -63,18 +63,19 @@ class Gates {  // the reasons to refuse a command before it runs
   };
   explicit Gates(const Parts& parts) : parts_(parts) {}
 
-  // For a client's request. Cost: a few comparisons if none does.
+  // Checks all gates of a client's request, and throws the first refusal. Cost: a few comparisons if no gate refuses.
   void Pass(const Request& request) const;  // throws the refusal
   // Checks the gates that gate_rules.h lists for `path`.
   void Pass(RequestPath path, const Request& request) const;  // throws the refusal
 
+  enum class DiskUser : uint8_t { kCommand, kScript };
   // Returns why a write or a script must be refused because its changes could not be persisted, or nullopt. Cost: one
   // or two comparisons.
-  enum class DiskUser : uint8_t { kCommand, kScript };
   std::optional<Refusal> FindDiskTrouble(DiskUser user) const;  // why writes must be refused, or nullopt
   bool LacksReplicas() const;                                   // fewer than min-replicas-to-write
   bool IsReadOnly() const { return parts_.role.IsReadOnly(parts_.env.settings); }  // clients may not write
-  // For a client of a replica that follows redirections. Cluster nodes redirect by slot instead.
+  // Returns the redirection for a client of a replica, or nullopt if the client does not follow redirections. Cluster
+  // nodes redirect by slot instead.
   std::optional<Refusal> RedirectionToPrimary(const Session& session) const;  // or nullopt
   bool IsStale() const { return parts_.role.IsStale(parts_.env.settings); }   // its data must not be read
 

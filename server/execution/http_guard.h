@@ -22,7 +22,7 @@ class HttpGuard {  // closes connections of browsers
   explicit HttpGuard(const Parts& parts) : parts_(parts) {}
 
   static bool IsHttp(Bytes word) { return EqualsIgnoreCase(word, "post") || EqualsIgnoreCase(word, "host:"); }
-  // Logs this at most once a minute.
+  // Closes the session, and logs an attack at most once a minute.
   void Abort(Session& session);  // closes it
 
  private:

@@ -31,7 +31,8 @@ class Monitors final : public CallObserver {  // clients in MONITOR mode, which 
   // Also called for a session that closes. Does nothing if the session is not a monitor.
   void Remove(Session& session);  // ends MONITOR
 
-  // A script must appear before the commands that they call. Requires: its card has kSkipMonitor.
+  // Shows a script before it runs, so that it appears before the commands that it calls. Requires: its card has
+  // kSkipMonitor.
   void ShowRunningScript(const Session& session, std::span<const Bytes> arguments) {  // before its effects
     if (!IsEmpty()) Show(session, arguments);
   }

@@ -33,7 +33,8 @@ class Pump {  // runs the requests that a session has sent
 
   explicit Pump(const Services& services);
 
-  // The parser then keeps the rest of the input by itself.
+  // Runs the requests in session.in. Afterwards the parser holds the input that was not processed, so the caller need
+  // not keep it.
   Outcome Run(Session& session);  // those in session.in
 
  private:
@@ -60,9 +61,9 @@ class Pump {  // runs the requests that a session has sent
   void MeasureLargeArguments(Session& session);               // adds them to the client's memory
   void QueueReplies(Session& session, bool caused_messages);  // to be sent
   Outcome RunPaused(Session& session);                        // runs the paused request first
-  // The requests before `next` of the batch are applied. Requests of an open transaction and a request that waits are
-  // not applied yet: after a disconnection the primary sends them again. A request that closes the link by failing is
-  // not applied either.
+  // Counts the requests before `next` of the batch as applied. Requests of an open transaction and a request that waits
+  // are not applied yet: after a disconnection the primary sends them again. A request that closes the link by failing
+  // is not applied either.
   void NoteApplied(Session& session, size_t next);  // after a reconnect, the primary sends the others again
   static Outcome PumpOutcomeOf(RequestRunner::Outcome outcome);  // kDone: kIdle; kUnfinished: kMore; else kPaused
   RequestParser::Status ParseGroup(Session& session);            // into batch_

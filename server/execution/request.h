@@ -23,7 +23,7 @@ struct Request {  // one request, from its arguments to its reply
   std::span<const BlobRef> blobs = {};  // own the large arguments
   HashedText key = {};                  // the first key, if its hash is known
 
-  // Its execution.
+  // The members from here on describe the execution; the Executor sets them.
   int64_t started_us = 0;                                          // monotonic
   size_t reply_start = 0;                                          // position in session.out
   FinishedCall::Ending ending = FinishedCall::Ending::kSucceeded;  // kFailed: with an error

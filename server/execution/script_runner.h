@@ -60,12 +60,13 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
   ~ScriptRunner() override;
 
   // Scripts do not nest: a script called by a script is refused.
-  void Run(Call& call, const Request& request);  // and writes its reply
-  // It has the time limit of scripts and the possibility to kill it.
+  void Run(Call& call, const Request& request);  // runs a script and writes its reply
+  // Runs compile(), which compiles a script. The compiler has the time limit of scripts, and can be killed like a
+  // script.
   template <class Compile>
   auto RunCompiler(Call& call, Compile compile);           // returns the result of compile()
   bool IsRunning() const { return current_.has_value(); }  // a script
-  // For commands that would free the running code or data that it needs.
+  // Throws a refusal while a script runs. Commands call this if they would free the running code or data that it needs.
   void ThrowIfScriptRuns() const;
   Kind RunningKind() const { return current_->kind; }                      // of the running script
   std::string RunningName() const { return std::string(current_->name); }  // of the running script

@@ -14,7 +14,7 @@ class SlotRouter {  // decides which cluster node serves a request
  public:
   virtual ~SlotRouter() = default;
 
-  // It also throws if no node serves the request.
+  // Throws the redirection if another node serves the request, or an error if no node does.
   virtual void Check(const Request& request) const = 0;  // throws the redirection
   // Checks a command that a script runs for the session. If it has keys, they name the slot.
   virtual std::optional<int> CheckInScript(const Request& request) const = 0;  // returns the slot

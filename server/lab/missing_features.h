@@ -47,7 +47,6 @@ class MissingFeatures final : public CallObserver {  // TEST MISSING
   void Continue(MissingFeatures& before);           // takes over the records of another server, which ends
   // Returns the features in the order of their first use.
   const std::vector<const MissingFeature*>& All() const { return in_order_; }
-  // Returns the number of distinct features that were dropped because kMaxFeatures features were recorded already.
 
   void OnCall(const FinishedCall& call) override;    // may record an option or a directive
   void OnRefusal(const RefusedCall& call) override;  // may record a command or a subcommand

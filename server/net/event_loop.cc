@@ -30,7 +30,8 @@ constexpr size_t kClosingsShare = 32;
 
 struct EventLoop::Asio {
   asio::io_context context{1};
-  // Otherwise a context without handlers stops, and later waits return immediately.
+  // The work guard keeps a context without handlers from stopping. A stopped context would return from later waits
+  // immediately.
   asio::executor_work_guard<asio::io_context::executor_type> work{context.get_executor()};
 };
 

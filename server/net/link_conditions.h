@@ -17,7 +17,7 @@ struct LinkConditions {          // simulated conditions of a network
   int64_t receive_delay_ms = 0;  // delay of received bytes, in real time
 };
 
-// It simulates a slow network.
+// Simulates a slow network: delays the bytes of a link, and keeps their order.
 class DelayQueue {  // delays the bytes of a link and keeps their order
  public:
   bool IsEmpty() const { return waiting_.empty(); }  // no bytes wait

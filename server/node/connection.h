@@ -75,7 +75,8 @@ class Connection final : public Transport,  // the socket of one client
   void RestoreUserOnReturn(Session& session, const NodeHost& origin) const;  // the user of its first server
   bool WriteSome(size_t most_bytes);  // writes once; false: the socket takes no more for now
 
-  // For a connection that has moved: the server that accepted it, and its user when it left
+  // Set for a connection that has moved from another server: the server that accepted it, and the user that it had when
+  // it left that server.
   struct Origin {          // where a connection that has moved came from
     const NodeHost* host;  // the server that accepted it; only compared
     std::string user;

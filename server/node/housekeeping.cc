@@ -99,7 +99,7 @@ void Housekeeping::RequestWake() {
 // Starts the next turn if work remains that takes many turns. Otherwise it would wait for input.
 void Housekeeping::ContinueInNextTurn() {
   services_.clients.watched_keys.FreeDroppedKeys(kWatchesPerTurn);
-  // Also covers requests that follow the ones resumed late in this turn.
+  // HasUnblocked is also true for requests that follow those resumed late in this turn.
   const bool continues = services_.clients.registry.HasUnblocked() ||
                          (services_.clients.registry.PausedCount() != 0 && !services_.clients.pause.IsOn());
   if ((continues || services_.clients.watched_keys.HasDropped()) && services_.env.host) services_.env.host->Post([] {});

@@ -5,7 +5,7 @@
 
 namespace respite {
 
-// So no socket gets their numbers.
+// Opens /dev/null for those of the descriptors 0 to 2 that the launcher closed, so that no socket gets these numbers.
 void FillStandardDescriptors();  // opens /dev/null for those that the launcher closed
 
 class Daemon {

@@ -236,8 +236,8 @@ NodeServer::Step NodeServer::LoadData() {
   return Step::kDone;
 }
 
-// Loads from the server that this one replaces, or otherwise from files. Copies the data as an append-only file would
-// restore it, without other contents of files.
+// Copies the data of the server that this one replaces, if there is one; otherwise loads the files. The copy contains
+// keys and function libraries only, as an append-only file does; for example, it contains no replication ID.
 LoadOutcome NodeServer::ReadData() {
   if (data_source_ == nullptr) return LoadDataAtStartup(services());
   Node& before = *std::exchange(data_source_, nullptr)->node_;
@@ -280,7 +280,7 @@ void NodeServer::LogReady() {
   if (listener_->HasTcp() || listener_->HasTls()) {  // the text of Redis before 5.0, for which some launchers wait
     log().Notice(StrCat("The server is now ready to accept connections on port ", settings().MainPort()));
   }
-  // Otherwise the log already says that nothing is saved.
+  // If the dump is left to another server, the log says already that nothing is saved.
   if (!services().storage.snapshots.LeavesDumpToOtherServer()) log().Notice(DataPlaceText(settings()));
 }
 

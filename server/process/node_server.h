@@ -126,8 +126,8 @@ class NodeServer {  // one Redis server of this process
   // Stops the server immediately, without saving. Kills a late script, and no further command runs. Does nothing if it
   // has stopped. Requires: Build was done.
   void Stop();
-  // Its append-only file keeps the part that this policy guarantees. All clients except `spared` are disconnected, and
-  // its locks are released. The data is still there.
+  // Stops the server as if it had been killed. The append-only file keeps the part that this policy guarantees. All
+  // clients except `spared` are disconnected, and the locks of files are released. The data is still there.
   void Crash(AppendFsync policy, const Session* spared);  // stops as if it had been killed
   // Reserves the ports of the server until the descriptors are closed, also against use as the local port of a
   // connection. Requires: the server no longer listens.

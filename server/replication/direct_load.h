@@ -28,7 +28,8 @@ class DirectLoad final : public SnapshotTarget {  // loads the primary's snapsho
   DirectLoad(const DirectLoad&) = delete;
   DirectLoad& operator=(const DirectLoad&) = delete;
 
-  // The loading has ended after a failure and after Finish.
+  // Loads the next bytes of the snapshot. Returns false if that failed. After a failure, and after Finish, the loading
+  // has ended.
   bool Write(Bytes bytes) override;  // loads the next bytes of the snapshot; false if that failed
   bool Finish() override;            // returns whether a complete snapshot was loaded
   const std::string& failure() const override { return failure_; }  // why Write or Finish returned false

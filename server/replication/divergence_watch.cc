@@ -89,7 +89,8 @@ void DivergenceWatch::Report(Bytes error, Bytes command, Cause cause) {
   parts_.env.log.Warning("== CRITICAL == This replica is sending an error to its master: '" + std::string(error) +
                          "' after processing the command '" + std::string(command) + "'");
   const Settings& settings = parts_.env.settings;
-  // An error of these two concerns the link, not the data. A later version may send options that are unknown here.
+  // An error of REPLCONF or PING concerns the link, not the data: a primary of a later version may send options that
+  // are unknown here.
   const bool is_effect = !EqualsIgnoreCase(command, "replconf") && !EqualsIgnoreCase(command, "ping");
   const bool ends_link = is_effect && cause == Cause::kThisServer && !settings.replica_ignore_command_errors;
   if (ends_link && parts_.on_failure) parts_.on_failure(command, error);

@@ -61,8 +61,9 @@ class FullSync {  // snapshots for replicas that cannot continue from the backlo
 
  private:
   std::vector<Session*> In(Replica::State state) const;
-  // Returns the replicas that receive a snapshot from a file or through the pipe. Both can happen at the same time.
   enum class Source : uint8_t { kFile, kPipe };
+  // Returns the replicas that receive a snapshot from this source. Snapshots from a file and through the pipe may be
+  // sent at the same time.
   std::vector<Session*> ReceivingFrom(Source source) const;  // the replicas that are being sent a snapshot from there
   bool JoinRunningSnapshot(Session& session);                // the one that is being written; false: it cannot
   bool IsDue(const std::vector<Session*>& waiting) const;    // a snapshot must begin now. Requires: no child runs

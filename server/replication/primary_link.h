@@ -75,7 +75,7 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   };
   Figures GetFigures() const;                                    // state of the link, for INFO and ROLE
   const std::string& last_error() const { return last_error_; }  // why the link is down; empty: it is up
-  // Returns the command that failed. Meaningful with kFailed.
+  // Returns the command of the primary that failed here. Requires: the state is kFailed.
   const std::string& failed_command() const { return failed_command_; }
 
   // Link::User

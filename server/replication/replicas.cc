@@ -116,8 +116,8 @@ void Replicas::Deliver() {
     Replica& replica = *session->replica;
     if (replica.state == Replica::State::kOnline) {
       SendStream(*session, replica);
-      // The Blobs of its pending output are in memory anyway. Keeping them in the backlog counts them and lets other
-      // replicas use them.
+      // Blobs in the unsent output of a replica stay in memory even if the backlog drops them. So the backlog keeps
+      // them: then their memory is counted, and other replicas can read them.
       needed_from = std::min(needed_from, replica.sent_to - static_cast<int64_t>(session->out.Size()));
     } else if (replica.state != Replica::State::kAwaitsSnapshot && replica.state != Replica::State::kServed) {
       replica.waiting_bytes = static_cast<size_t>(end - replica.sent_to);

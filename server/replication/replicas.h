@@ -62,13 +62,13 @@ class Replicas final : public ReplicasToWaitFor {  // the replicas of this serve
 
   size_t BufferBytes() const;  // memory of the backlog, which reaches back to the slowest replica
 
-  // Followers, for a shutdown
+  // The functions of the interface Followers, for a shutdown.
   bool AreCaughtUp() const override;         // all replicas have acknowledged the whole stream
   void RequestAcknowledgements() override;   // requests acknowledgements of the whole stream
   void LogLaggingReplicas() const override;  // logs which replicas have not acknowledged the whole stream
 
-  // Pings replicas, and closes silent ones. Called once a second.
   enum class Pings : uint8_t { kAllowed, kPaused };  // kPaused: the stream must not grow (FAILOVER)
+  // Pings replicas, and closes silent ones. Called once a second.
   void Cron(Pings pings);
   void StartBacklogTtl();       // gives the replicas of before repl-backlog-ttl seconds to reconnect
   bool IsBacklogStale() const;  // no replica has been connected for repl-backlog-ttl seconds

@@ -47,12 +47,12 @@ class Replication final : public RoleChanger {  // the part of a server that has
 
   void BeginNewHistory();  // takes a new replication ID, because data was deleted without propagation
 
-  // PSYNC and SYNC. Throws Refusal.
   struct SyncRequest {          // the arguments of PSYNC
     bool speaks_psync = false;  // false: the replica sent SYNC
     std::string id;             // of the history that the replica has
     int64_t from = 0;           // offset of the first byte that the replica needs
   };
+  // Handles PSYNC or SYNC.
   void Sync(Session& session, const SyncRequest& request);  // makes the client a replica. Throws Refusal
 
   // FAILOVER. Throws Refusal.

@@ -24,7 +24,8 @@ void InstanceProtocol::Continue(Instance& instance) {
 
 // --- Links.
 
-// Retries so often that a server that has returned is reached before it counts as down, however short that time is.
+// Opens the connections that are missing, at most once per period. The period is at most half of
+// down-after-milliseconds, so a server that has returned is reached before it counts as down.
 void InstanceProtocol::Reconnect(Instance& instance) {
   InstanceLink& link = *instance.link;
   const int64_t now_ms = core_.NowMs();

@@ -79,7 +79,7 @@ bool AofDirectory::IsPartName(Bytes name) const {
   return digits > 0 && (suffix == ".base.rdb" || suffix == ".base.aof" || suffix == ".incr.aof");
 }
 
-// Redis: starts without keys and overwrites the files.
+// Redis: starts without keys if the manifest is missing, and overwrites the files.
 Step AofDirectory::CheckManifestIsThere() {
   if (!manifest_.IsEmpty() || files_.KindOf(settings_.appenddirname) != FileSystem::Kind::kDirectory)
     return Step::kDone;
@@ -99,7 +99,8 @@ Step AofDirectory::CheckManifestIsThere() {
   return Step::kDone;
 }
 
-// Redis: also if the last upgrade was interrupted after it wrote the manifest.
+// Returns whether the single file of Redis before version 7 must be moved into the directory. Redis: this is so, too,
+// if the last upgrade was interrupted after it wrote the manifest.
 bool AofDirectory::ShouldTakeOldFile() const {
   const std::string& name = settings_.appendfilename;
   if (files_.KindOf(name) != FileSystem::Kind::kFile) return false;

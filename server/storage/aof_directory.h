@@ -1,7 +1,8 @@
 // AofDirectory: `appenddirname` with its manifest, the list of the files of the append-only file.
 //
-// A new manifest takes effect here only after it is on the disk, and its files are on the disk before it. Files that no
-// manifest names are kept, and new files never take their names. Errors are logged with the same texts as in Redis.
+// Commit first writes the new manifest to the disk; manifest() returns it only afterwards. The files that a manifest
+// names must be on the disk before it. Files of unknown origin that no manifest names are kept, and new files never
+// take their names. Errors are logged with the same texts as in Redis.
 #pragma once
 
 #include <memory>
@@ -25,9 +26,9 @@ class AofDirectory {  // appenddirname with its manifest, the list of the append
   // Waits for removals in progress.
   ~AofDirectory();
 
+  enum class OldFile : uint8_t { kLeave, kTake };
   // Reads the manifest and adopts it if it is valid. Without a manifest there are no files. kTake moves the single file
   // of Redis before version 7 into the directory, if nothing else is there.
-  enum class OldFile : uint8_t { kLeave, kTake };
   Step Read(OldFile old_file);
   // Refuses if the manifest is missing but non-empty files exist that it would list. The manifest was lost, and an
   // empty keyspace must not replace those files. Requires: Read.
@@ -51,7 +52,7 @@ class AofDirectory {  // appenddirname with its manifest, the list of the append
   // the manifest.
   void RemoveHistory();  // removes files that a rewrite has replaced
   // Removes a file of the directory if it exists: its name now, its content in the background.
-  void RemoveInBackground(const std::string& name);  // its name now, its content in the background
+  void RemoveInBackground(const std::string& name);  // removes the name now, the content in the background
   void RemoveTemporaries();                          // removes temporary files left by a crash; requires the lock
   // Returns the temporary name of a new base.
   std::string TemporaryBaseName() const { return "temp-" + settings_.appendfilename + ".base"; }

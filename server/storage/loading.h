@@ -79,7 +79,7 @@ class Loading {  // the state of a server that loads its data
   };
   // Returns the progress of the loading, for INFO. Requires: IsActive().
   Figures CurrentFigures() const;  // requires that a loading runs
-  // Counts of the current loading, or otherwise of the last one.
+  // Counts of the current loading; if none runs, of the last one.
   uint64_t KeysLoaded() const { return keys_loaded_; }    // by the current or last loading
   uint64_t KeysExpired() const { return keys_expired_; }  // not loaded because they had expired
 

@@ -160,7 +160,7 @@ Shutdown::Outcome Shutdown::SaveBeforeExit(uint32_t flags) {
   parts_.env.log.Notice("Saving the final RDB snapshot before exiting.");
   TellStatus("Saving the final RDB snapshot");
   if (parts_.snapshots.Save() == Snapshots::Outcome::kDone) return Outcome::kStopping;
-  // Save may be the first call that detects the other server.
+  // Save may have failed because it is the first call to find the dump locked by another server.
   if (parts_.snapshots.LeavesDumpToOtherServer() && !is_requested) return Outcome::kStopping;
   return Refuse(flags, "Error trying to save the DB");
 }

@@ -52,8 +52,8 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
   // Drops a scheduled BGSAVE, because the data for which it was requested is lost.
   void Unschedule() { scheduled_ = false; }  // ends Schedule
   bool IsRunning() const;                    // a child writes a snapshot now
-  // Stops a running background save, or otherwise cancels a scheduled one. Returns which of the two it did.
   enum class Cancelled : uint8_t { kNone, kRunning, kScheduled };
+  // Stops a running background save, or otherwise cancels a scheduled one. Returns which of the two it did.
   Cancelled Cancel();  // BGSAVE CANCEL
 
   // Starts scheduled snapshots and snapshots that a save point requires. Called by the timer, after the end of a child

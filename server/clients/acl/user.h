@@ -29,7 +29,7 @@ class User {  // an ACL user: passwords and permissions
   const char* Apply(Bytes rule, AclPubsubDefault pubsub);  // returns null, or the error
   void SetPassword(Bytes password);                        // requirepass: its only password; empty: none is required
 
-  // Takes constant time.
+  // Compares in constant time, so that the time reveals nothing about the right password.
   bool HasPassword(Bytes password) const;  // false while the user is off
   AclVerdict Check(AclRequest& request) const;
   bool AllowsReadingAllKeys(const Command& command, std::span<const Bytes> arguments) const;

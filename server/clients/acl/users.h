@@ -35,13 +35,13 @@ class Users {  // all ACL users by name
   bool IsLoginRequired() const { return !Default().NeedsNoPassword() || !Default().IsOn(); }  // for new clients
   const User* FindIfPasswordMatches(Bytes name, Bytes password) const;  // null: wrong name or password, or it is off
 
-  // Creates or changes a user. Applies all rules, or none if one is invalid; the error names it. For an existing user,
-  // calls `change` with the old and the new version before the change.
   struct BadRule {  // a rule that Set refused
     std::string rule;
     const char* reason;  // why the rule is invalid
   };
   using Change = std::function<void(const User& before, const User& after)>;
+  // Creates or changes a user. Applies all rules, or none if one is invalid; the error names it. For an existing user,
+  // calls `change` with the old and the new version before the change.
   Result<Done, BadRule> Set(Bytes name, std::span<const std::string> rules, const Change& change);
   void SetDefaultPassword(Bytes password);  // requirepass; empty: none is required
   // Requires: the user is not the default user, and no pointers to it remain.
@@ -70,7 +70,7 @@ class Users {  // all ACL users by name
     size_t number;  // of the line, from 1
   };
 
-  User MakeUser(Bytes name) const;  // it is off and has no permissions
+  User MakeUser(Bytes name) const;  // a user that is off and has no permissions
   User MakeDefaultUser() const;     // may do everything, without a password
   std::string ParseAclLine(std::span<const Bytes> words, const LinePlace& place, Map& into) const;
 

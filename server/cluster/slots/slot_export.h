@@ -74,8 +74,8 @@ class SlotExport final : public Link::User {  // sends slots to their new owner
   void ForwardSnapshotBytes(Bytes bytes);                        // from the child to the target
   void HandlePipeEnd(bool is_whole);                             // not whole: the child has failed
 
-  void SendChanges();            // those since the fork that were not sent yet
-  void PauseWritesIfCaughtUp();  // else requests another ACK
+  void SendChanges();            // sends the changes since the fork that were not sent yet
+  void PauseWritesIfCaughtUp();  // if there are many changes left, requests another ACK
   void AskForAck();              // sends CLUSTER SYNCSLOTS ACK
   void PauseWrites();            // of clients, and tells the target
   // Owner of the slots in this node's view.

@@ -90,9 +90,9 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   void CheckOffer(const Session& session, const Offer& offer) const;  // throws if it is impossible
   Import& Of(const Session& session);
   Import& GetHealthyImport(const Session& session);       // throws if it has none, or a failed one
-  void RecordImportError(Session& session, Bytes error);  // its import will end
+  void RecordImportError(Session& session, Bytes error);  // so that the import of the session ends
   void End(Import& import, SlotJob::State state, const std::string& message);
-  void EndFailedImports();    // and closes their sessions
+  void EndFailedImports();    // ends failed imports, and closes their sessions
   void CleanUpHiddenSlots();  // deletes some keys of those that no session sends any more
   // Returns whether other nodes have had time to tell who owns these slots. True for imports that failed in this
   // process.

@@ -59,7 +59,7 @@ void MakeWorld(Call& call, Bytes name, const Worlds::Order& order) {
   if (const auto trouble = worlds.Create(name, order)) throw Refusal{"ERR " + *trouble};
 }
 
-// Parses a port number; 0: any port.
+// Parses AUTO or a port number. Returns 0 for AUTO, which means that any free port is chosen.
 int PortNumber(Bytes word) {
   if (EqualsIgnoreCase(word, "auto")) return 0;
   const auto port = ParseInteger(word);

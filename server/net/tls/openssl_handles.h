@@ -17,7 +17,7 @@ struct OpenSslDeleter {  // for std::unique_ptr
 using SslContextHandle = std::unique_ptr<ssl_ctx_st, OpenSslDeleter>;
 using SslHandle = std::unique_ptr<ssl_st, OpenSslDeleter>;
 
-// For example "error:0A00010B:SSL routines::wrong version number".
+// Returns the first error of this thread, for example "error:0A00010B:SSL routines::wrong version number".
 std::string TakeOpenSslError();  // this thread's first error as text; clears all of them
 
 }  // namespace respite

@@ -14,7 +14,7 @@ class TlsStream;
 
 class Tls {  // the keys and rules for TLS, from the directives tls-*
  public:
-  // They may enable it for clients or between servers.
+  // Returns whether the directives enable TLS, for clients or between servers.
   static bool IsWanted(const Settings& settings) {  // the directives enable TLS
     return settings.tls_port != 0 || settings.tls_cluster || settings.tls_replication;
   }

@@ -25,7 +25,7 @@ class TlsStream {  // one end of a TLS connection on a non-blocking socket
   TlsStream(const TlsStream&) = delete;
   TlsStream& operator=(const TlsStream&) = delete;
 
-  // See ByteStream for these methods.
+  // The methods from here on implement ByteStream, which describes them.
   bool InHandshake() const { return in_handshake_; }
   Transfer Handshake();  // performs the next step; kMoved: the handshake has ended
   Transfer Receive(std::span<char> target);

@@ -8,7 +8,7 @@ namespace respite {
 
 // Logs "Out Of Memory allocating N bytes!". The signal writes a crash report.
 void EndServerOutOfMemory(size_t bytes);  // in the server: raises SIGABRT
-// Also logs that line. The server continues.
+// Logs the same line, and ends only the child. The server continues.
 void EndChildOutOfMemory(size_t bytes);   // in a child that writes a file: exits as failed
 void EndReportOutOfMemory(size_t bytes);  // in the child that writes a crash report: exits silently
 

@@ -41,8 +41,8 @@ class NodeRestarts final : public Restarts {  // kills and restarts servers of t
 
  private:
   HostedServer* FindHostedServer(const NodeHost& host);  // null: none of these
-  // Ends the server: closes all clients except `spared`, frees and reserves its ports, and leaves its files as
-  // `remains` says. The server object still has its data.
+  // Ends the server: closes all clients except `spared`, and leaves its files as `remains` says. Stops listening, but
+  // keeps the ports reserved so that no other program takes them. The server object still has its data.
   void End(HostedServer& hosted, const DataAfterCrash& remains, const Session* spared);
   // Starts hosted.node in place of `before`. If all data remains, it is copied from `before`.
   NodeServer::Step StartReplacement(HostedServer& hosted, NodeServer& before, const DataAfterCrash& remains);
