@@ -118,7 +118,7 @@ void ChangeCheck::Close() {
     assert(!anything_changed && !created_ && !reported_ && "a refused command changed a key");
     return;
   }
-  assert((!value_changed || reported_) && "a command changed a key without Touched");
+  assert((!value_changed || reported_) && "a command changed a key without ReportChange");
   assert((!anything_changed || is_counted) && "a command did not count a change");
 }
 

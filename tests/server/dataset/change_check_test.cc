@@ -17,7 +17,7 @@
 namespace respite {
 namespace {
 
-constexpr char kUntouched[] = "a command changed a key without Touched";
+constexpr char kUntouched[] = "a command changed a key without ReportChange";
 constexpr char kUncounted[] = "a command did not count a change";
 constexpr char kRefused[] = "a refused command changed a key";
 
