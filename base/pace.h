@@ -7,7 +7,7 @@
 
 namespace respite {
 
-class Pace {
+class Pace {  // the clock of real elapsed time; tests cannot move it (Clock: the time that clients see)
  public:
   virtual ~Pace() = default;
 

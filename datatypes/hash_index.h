@@ -68,7 +68,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
         pages_(std::exchange(other.pages_, 0)),
         deepest_pages_(std::exchange(other.deepest_pages_, 0)),
         depth_(std::exchange(other.depth_, 0)),
-        buckets_(std::exchange(other.buckets_, 1)),
+        buckets_per_page_(std::exchange(other.buckets_per_page_, 1)),
         directory_(std::exchange(other.directory_, std::vector<Page*>(1, nullptr))),
         collisions_(std::move(other.collisions_)) {}
   HashIndex& operator=(HashIndex&& other) noexcept {
@@ -77,7 +77,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     std::swap(pages_, other.pages_);
     std::swap(deepest_pages_, other.deepest_pages_);
     std::swap(depth_, other.depth_);
-    std::swap(buckets_, other.buckets_);
+    std::swap(buckets_per_page_, other.buckets_per_page_);
     std::swap(directory_, other.directory_);
     std::swap(collisions_, other.collisions_);
     return *this;
@@ -92,9 +92,9 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   // Returns the memory of pages, directory and collisions, without the items.
   size_t UsedBytes() const {
     const size_t collisions = collisions_ == nullptr ? 0 : sizeof *collisions_ + collisions_->UsedBytes();
-    return pages_ * PageBytes(buckets_) + directory_.capacity() * sizeof(Page*) + collisions;
+    return pages_ * PageBytes(buckets_per_page_) + directory_.capacity() * sizeof(Page*) + collisions;
   }
-  size_t Capacity() const { return pages_ * static_cast<size_t>(buckets_) * kSlots; }  // slots, used or free
+  size_t Capacity() const { return pages_ * static_cast<size_t>(buckets_per_page_) * kSlots; }  // slots, used or free
   size_t PageCount() const { return pages_; }
 
   // Returns the slot with this key, or Slot{}. Cost: O(1), typically one cache line of the table and one of the item.
@@ -143,7 +143,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     if (size_ != 0 || depth_ != 0 || count <= kReservedPerPage) return;
     FreePages();
     while (depth_ < kMaxDepth && count >> depth_ > kReservedPerPage) ++depth_;
-    buckets_ = kBuckets;
+    buckets_per_page_ = kBuckets;
     pages_ = deepest_pages_ = size_t{1} << depth_;
     directory_.assign(pages_, nullptr);
     for (Page*& page : directory_) page = NewPage(kBuckets, depth_);
@@ -179,7 +179,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     ClearCell(*page, cell, HomeBucketOf(hash));
     --size_;
     if (depth_ == 0) {
-      if (buckets_ > 1 && page->used * 8 < Capacity()) Resize(NextSmallerBucketCount(buckets_));
+      if (buckets_per_page_ > 1 && page->used * 8 < Capacity()) Resize(NextSmallerBucketCount(buckets_per_page_));
     } else if (page->used <= kMergeBelow && page->used % 16 == 0) {
       MergePageIfSparse(Prefix(hash));
     }
@@ -195,7 +195,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   template <class Visit>
   void ForEach(Visit&& visit) const {
     ForEachPage([&](const Page& page) {
-      for (int b = 0; b < buckets_; ++b)
+      for (int b = 0; b < buckets_per_page_; ++b)
         for (int i = 0; i < kSlots; ++i)
           if (page.buckets[b].tags[i] != 0) visit(page.buckets[b].cells[i].Get());
     });
@@ -229,7 +229,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     pages_ = 0;
     deepest_pages_ = 0;
     depth_ = 0;
-    buckets_ = 1;
+    buckets_per_page_ = 1;
   }
   // Returns the number of slots in the CollisionList; 0 with any good hash.
   size_t CollisionCount() const { return collisions_ == nullptr ? 0 : collisions_->Size(); }  // 0 with any good hash
@@ -272,7 +272,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   struct alignas(64) Page {
     int32_t depth;  // top hash bits that all items of this page share
     uint32_t used;
-    Bucket buckets[kBuckets];  // the first buckets_ of them
+    Bucket buckets[kBuckets];  // the first buckets_per_page_ of them
   };
   static_assert(sizeof(Cell) == 8 && sizeof(Bucket) == 64 && sizeof(Page) == 4096);
 
@@ -298,9 +298,9 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
 
   static uint8_t TagOf(uint64_t hash) { return static_cast<uint8_t>((hash >> 32) | 0x80); }  // 7 bits of the hash
   int HomeBucketOf(uint64_t hash) const {  // the bucket where the search begins
-    return static_cast<int>(((hash & 0xffffffffull) * static_cast<uint64_t>(buckets_)) >> 32);
+    return static_cast<int>(((hash & 0xffffffffull) * static_cast<uint64_t>(buckets_per_page_)) >> 32);
   }
-  int Next(int bucket) const { return bucket + 1 == buckets_ ? 0 : bucket + 1; }
+  int Next(int bucket) const { return bucket + 1 == buckets_per_page_ ? 0 : bucket + 1; }
   size_t Prefix(uint64_t hash) const { return depth_ == 0 ? 0 : static_cast<size_t>(hash >> (64 - depth_)); }
 
   struct Trace {  // the bits of a slot's hash that the page stores
@@ -339,7 +339,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     if (page == nullptr) return nullptr;
     uint8_t tag = TagOf(hash);
     int at = HomeBucketOf(hash);
-    for (int probe = 0; probe < buckets_; ++probe, at = Next(at)) {
+    for (int probe = 0; probe < buckets_per_page_; ++probe, at = Next(at)) {
       Bucket& bucket = page->buckets[at];
       for (uint32_t match = bucket.Match(tag); match != 0; match &= match - 1) {
         Cell& cell = bucket.cells[std::countr_zero(match)];
@@ -388,7 +388,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   bool TryInsert(const Slot& slot, uint64_t hash) {
     Page*& page = directory_[Prefix(hash)];
     if (page == nullptr) {  // happens only for the first page of an empty table
-      page = NewPage(buckets_, 0);
+      page = NewPage(buckets_per_page_, 0);
       ++pages_;
       ++deepest_pages_;
     }
@@ -396,13 +396,13 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     if (PutInPage(*page, slot, trace, kMaxProbe)) return true;
     // No bucket near the home has room. A page with few items does not split for that: any of its buckets takes the
     // item. If such pages did split, hashes with the same home bucket would spread over many almost empty pages.
-    return buckets_ == kBuckets && page->used < kSplitFrom && PutInPage(*page, slot, trace, kBuckets - 1);
+    return buckets_per_page_ == kBuckets && page->used < kSplitFrom && PutInPage(*page, slot, trace, kBuckets - 1);
   }
 
   // Stores the slot in the home or one of the `reach` buckets after it. Returns false if none has room.
   bool PutInPage(Page& page, const Slot& slot, const Trace& trace, int reach) const {
     int at = trace.home;
-    for (int probe = 0; probe <= reach && probe < buckets_; ++probe, at = Next(at)) {
+    for (int probe = 0; probe <= reach && probe < buckets_per_page_; ++probe, at = Next(at)) {
       Bucket& bucket = page.buckets[at];
       uint32_t free = bucket.Match(0);
       if (free == 0) continue;
@@ -432,8 +432,8 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   // Grows or splits a page. Returns false if the page already has depth kMaxDepth, or if the directory would become too
   // large for the number of pages. Then the hashes of its items probably agree in too many bits for a split.
   bool GrowOrSplitPage(uint64_t hash) {
-    if (buckets_ < kBuckets) {
-      Resize(NextLargerBucketCount(buckets_));
+    if (buckets_per_page_ < kBuckets) {
+      Resize(NextLargerBucketCount(buckets_per_page_));
       return true;
     }
     const Page& page = *directory_[Prefix(hash)];
@@ -486,7 +486,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   // Returns a random bucket, uniformly chosen. Requires: there is a page. Cost: a few random numbers; O(√directory) if
   // a client has emptied a large table except for a few keys with neighbouring hashes.
   const Bucket& RandomBucket(Random& random) const {
-    return RandomPage(random).buckets[random.Below(static_cast<uint64_t>(buckets_))];
+    return RandomPage(random).buckets[random.Below(static_cast<uint64_t>(buckets_per_page_))];
   }
   const Page& RandomPage(Random& random) const {
     if (directory_.size() / pages_ > pages_) return *directory_[DirectoryIndexOfPage(random.Below(pages_))];
@@ -530,7 +530,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   template <class Visit>
   void VisitHome(const Page& page, int home, Visit&& visit) const {  // the slots whose home is this bucket
     int at = home;
-    for (int probe = 0; probe < buckets_; ++probe, at = Next(at)) {
+    for (int probe = 0; probe < buckets_per_page_; ++probe, at = Next(at)) {
       const Bucket& bucket = page.buckets[at];
       for (int i = 0; i < kSlots; ++i)
         if (bucket.tags[i] != 0 && HomeBucketOfCell(bucket.cells[i]) == home) visit(bucket.cells[i].Get());
@@ -575,7 +575,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   size_t pages_ = 0;                                 // number of pages
   size_t deepest_pages_ = 0;                         // pages with the same depth as the directory
   int depth_ = 0;                                    // the directory has 2^depth_ entries
-  int buckets_ = 1;                                  // of each page; kBuckets as soon as there are two
+  int buckets_per_page_ = 1;                         // kBuckets as soon as there are two pages
   std::vector<Page*> directory_;                     // by the top bits of the hash; neighbours may share a page
   std::unique_ptr<CollisionList<Slot>> collisions_;  // null or not empty
 };

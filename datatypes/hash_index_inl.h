@@ -6,7 +6,7 @@ namespace respite {
 template <class Slot, class Hasher>
 void HashIndex<Slot, Hasher>::Resize(int buckets) {
   Page* old = directory_[0];
-  int old_buckets = std::exchange(buckets_, buckets);
+  int old_buckets = std::exchange(buckets_per_page_, buckets);
   directory_[0] = NewPage(buckets, 0);
   MoveSlotsToHalves(*old, old_buckets, {directory_[0], directory_[0]});
   MarkCollisions(*directory_[0], 0);
@@ -32,7 +32,8 @@ void HashIndex<Slot, Hasher>::SplitPage(size_t prefix) {
 
 template <class Slot, class Hasher>
 void HashIndex<Slot, Hasher>::MoveSlotsToHalves(const Page& from, int buckets, const std::array<Page*, 2>& halves) {
-  const bool by_hint = Cell::kHasHint && buckets == buckets_ && HintEra(from.depth) == HintEra(halves[0]->depth);
+  const bool by_hint =
+      Cell::kHasHint && buckets == buckets_per_page_ && HintEra(from.depth) == HintEra(halves[0]->depth);
   for (int b = 0; b < buckets; ++b) {
     if (!by_hint && b + 2 < buckets) PrefetchItems(from.buckets[b + 2]);
     const Bucket& bucket = from.buckets[b];
@@ -97,13 +98,14 @@ uint64_t HashIndex<Slot, Hasher>::Scan(uint64_t cursor, Visit&& visit) const {
   // unless the old page was the end of the merged page, the scan starts again at the first bucket.
   uint64_t old_end = place.prefix + (1ull << (kPrefixBits - place.depth));
   if (depth < place.depth && old_end != begin + width) place.bucket = 0;
-  int bucket = place.bucket * buckets_ / kBuckets;
+  int bucket = place.bucket * buckets_per_page_ / kBuckets;
   VisitHome(*page, bucket, visit);
   VisitCollisions(*page, at, bucket, visit);
-  if (bucket + 1 < buckets_) {
+  if (bucket + 1 < buckets_per_page_) {
     // If the page has split, continues at the end of its own, smaller half. If it has merged, starts from the beginning
     // of the merged page.
-    return EncodeCursor({depth < place.depth ? begin : place.prefix, depth, (bucket + 1) * (kBuckets / buckets_)});
+    return EncodeCursor(
+        {depth < place.depth ? begin : place.prefix, depth, (bucket + 1) * (kBuckets / buckets_per_page_)});
   }
   uint64_t next = begin + width;
   if (next >> kPrefixBits != 0) return 0;
@@ -118,8 +120,8 @@ bool HashIndex<Slot, Hasher>::ForEachWhile(Visit&& visit) const {
   for (const Page* page : directory_) {
     if (page == last || page == nullptr) continue;
     last = page;
-    for (int b = 0; b < buckets_; ++b) {
-      if (b + kAhead < buckets_) PrefetchItems(page->buckets[b + kAhead]);
+    for (int b = 0; b < buckets_per_page_; ++b) {
+      if (b + kAhead < buckets_per_page_) PrefetchItems(page->buckets[b + kAhead]);
       for (int i = 0; i < kSlots; ++i)
         if (page->buckets[b].tags[i] != 0 && !visit(page->buckets[b].cells[i].Get())) return false;
     }
@@ -142,7 +144,8 @@ template <class Slot, class Hasher>
 template <class Visit>
 void HashIndex<Slot, Hasher>::VisitRandomBucket(Random& random, Visit&& visit) const {
   if (size_ == 0) return;
-  if (DrawsCollision(random, pages_ * static_cast<size_t>(buckets_))) return visit(collisions_->PickRandom(random));
+  if (DrawsCollision(random, pages_ * static_cast<size_t>(buckets_per_page_)))
+    return visit(collisions_->PickRandom(random));
   const Bucket& bucket = RandomBucket(random);
   PrefetchItems(bucket);
   for (int i = 0; i < kSlots; ++i)
@@ -154,13 +157,13 @@ bool HashIndex<Slot, Hasher>::CheckInvariants() const {
   size_t slots = 0;
   size_t pages = 0;
   size_t deepest = 0;
-  bool good = directory_.size() == size_t{1} << depth_ && (buckets_ == kBuckets || depth_ == 0);
+  bool good = directory_.size() == size_t{1} << depth_ && (buckets_per_page_ == kBuckets || depth_ == 0);
   const auto is_found = [&](const Slot& slot, uint64_t hash) { return Find(SlotKey(slot), hash) == slot; };
   ForEachPage([&](const Page& page) {
     ++pages;
     if (page.depth == depth_) ++deepest;
     size_t used = 0;
-    for (int b = 0; b < buckets_; ++b)
+    for (int b = 0; b < buckets_per_page_; ++b)
       for (int i = 0; i < kSlots; ++i) {
         if (page.buckets[b].tags[i] == 0) continue;
         ++used;

@@ -107,12 +107,12 @@ ListChunk::Gaps ListChunk::GapsFor(Side side, uint32_t text_bytes) const {
   const uint32_t texts = room - lengths;
   const uint32_t lengths_other = is_plenty ? lengths / 2 : 0;
   const uint32_t texts_other = is_plenty ? texts / 2 : 0;
-  const Gaps gaps = {.lengths_front = lengths - lengths_other + 1,
-                     .lengths_back = lengths_other,
-                     .texts_front = texts - texts_other + text_bytes,
-                     .texts_back = texts_other};
+  const Gaps gaps = {.before_lengths = lengths - lengths_other + 1,
+                     .after_lengths = lengths_other,
+                     .before_texts = texts - texts_other + text_bytes,
+                     .after_texts = texts_other};
   if (side == Side::kFront) return gaps;
-  return {gaps.lengths_back, gaps.lengths_front, gaps.texts_back, gaps.texts_front};
+  return {gaps.after_lengths, gaps.before_lengths, gaps.after_texts, gaps.before_texts};
 }
 
 void ListChunk::EnsureCapacity(Side side, uint32_t text_bytes) {
@@ -126,13 +126,13 @@ void ListChunk::EnsureCapacity(Side side, uint32_t text_bytes) {
 // Requires: open.
 void ListChunk::Rebuild(const Gaps& gaps) {
   const ChunkBlock& old = *block_;
-  const uint32_t lengths_room = gaps.lengths_front + count_ + gaps.lengths_back;
-  const size_t texts_room = size_t{gaps.texts_front} + TextBytes() + gaps.texts_back;
+  const uint32_t lengths_room = gaps.before_lengths + count_ + gaps.after_lengths;
+  const size_t texts_room = size_t{gaps.before_texts} + TextBytes() + gaps.after_texts;
   ChunkBlock* block = AllocateChunkBlock(kHead + lengths_room + texts_room);
   block->has_marks = old.has_marks;
-  block->lengths = kHead + gaps.lengths_front;
+  block->lengths = kHead + gaps.before_lengths;
   block->body = kHead + lengths_room;
-  block->begin = block->body + gaps.texts_front;
+  block->begin = block->body + gaps.before_texts;
   block->end = block->begin + TextBytes();
   std::memcpy(block->At(block->lengths), old.At(old.lengths), count_);
   std::memcpy(block->At(block->begin), old.At(old.begin), TextBytes());
@@ -144,7 +144,7 @@ void ListChunk::Rebuild(const Gaps& gaps) {
 void ListChunk::ShrinkIfMostlySpare() {
   constexpr uint32_t kWorthwhile = 512;
   if (block_->size < kWorthwhile || IsSealed() || FreeBytes() < block_->size / 4 * 3) return;
-  Rebuild({.lengths_back = count_ / 4 + 1, .texts_back = TextBytes() / 4});
+  Rebuild({.after_lengths = count_ / 4 + 1, .after_texts = TextBytes() / 4});
 }
 
 void ListChunk::Open() {

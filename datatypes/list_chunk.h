@@ -102,10 +102,10 @@ class ListChunk {  // neighbouring elements of a large list in one memory block
   enum class Side : uint8_t { kFront, kBack };
   // Spare bytes around lengths and texts.
   struct Gaps {
-    uint32_t lengths_front = 0;  // spare bytes before the length bytes
-    uint32_t lengths_back = 0;   // spare bytes after the length bytes
-    uint32_t texts_front = 0;    // spare bytes before the texts
-    uint32_t texts_back = 0;     // spare bytes after the texts
+    uint32_t before_lengths = 0;  // spare bytes before the length bytes
+    uint32_t after_lengths = 0;   // spare bytes after the length bytes
+    uint32_t before_texts = 0;    // spare bytes before the texts
+    uint32_t after_texts = 0;     // spare bytes after the texts
   };
 
   void Open();

@@ -37,7 +37,7 @@ class ScoredResult {  // collects members with scores, to reply or store them
   // Returns the members in the order of a sorted set. Cost: O(n log n).
   std::span<const ScoreTree::Item> SortedItems();
   // Builds a sorted set in the encoding that the limits require; the result is empty afterwards. Cost: O(n log n).
-  EntryPtr MakeEntry(Bytes key, const EncodingLimits& limits, uint32_t access);  // a sorted set
+  EntryPtr MakeEntry(Bytes key, const EncodingLimits& limits, uint32_t access);  // a sorted set; see Entry::Access
 
  private:
   bool FitsListpack(const EncodingLimits& limits) const;

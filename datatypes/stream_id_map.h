@@ -173,7 +173,7 @@ class StreamIdMap {  // an ordered map by entry ID: a B+-tree
   void GrowLeaf(Path& path);
   void SplitLeaf(Path& path, const StreamId& id);
   void PutChild(Path& path, int level, const StreamId& bound, void* child);  // after the one that the path took
-  void DropChild(Path& path, int level);                                     // that the path took at this level
+  void UnlinkChild(Path& path, int level);  // removes from its node the child taken at this level; frees empty nodes
   void DropLeaf(Path& path);
   void MergeWithNextLeaf(Path& path);
   void Swap(StreamIdMap& other) {

@@ -153,12 +153,12 @@ void StreamIdMap<Value>::PutChild(Path& path, int level, const StreamId& bound, 
 
 // Removes the child that the path took at this level; also removes the node if it has no children left.
 template <class Value>
-void StreamIdMap<Value>::DropChild(Path& path, int level) {
+void StreamIdMap<Value>::UnlinkChild(Path& path, int level) {
   Inner* node = path.nodes[level];
   node->Drop(path.taken[level]);
   if (node->count == 0) {  // never the root, which has at least two children
     std::free(node);
-    DropChild(path, level - 1);
+    UnlinkChild(path, level - 1);
     return;
   }
   while (height_ > 0 && static_cast<Inner*>(root_)->count == 1) {
@@ -175,7 +175,7 @@ void StreamIdMap<Value>::DropLeaf(Path& path) {
   (leaf->previous == nullptr ? first_ : leaf->previous->next) = leaf->next;
   (leaf->next == nullptr ? last_ : leaf->next->previous) = leaf->previous;
   std::free(leaf);
-  DropChild(path, height_ - 1);
+  UnlinkChild(path, height_ - 1);
 }
 
 template <class Value>

@@ -77,7 +77,7 @@ class CanonicalListpack {  // checks whether a listpack is as our own code would
  private:
   // Returns an element without its trailing size.
   Bytes RawBytes(size_t i) const { return i < few_.size() ? few_[i] : more_[i - few_.size()]; }  // one encoded element
-  void Append(Bytes bytes) {  // records the position of one more element
+  void Append(Bytes bytes) {  // where one more element lies; copies nothing
     if (count_ < few_.size()) {
       few_[count_] = bytes;
     } else {

@@ -50,8 +50,8 @@ class RdbItemReader {  // reads an RDB item by item: header, keys, auxiliary fie
 
   bool Fail(RdbFailure::Kind kind, std::string text);
   // Returns true if the input has not failed. Otherwise returns false, and records a failure unless the input ran out.
-  bool CheckRdbInput(const char* why_not = "a length or number is malformed");                 // records a failure
-  bool CheckSinkResult(Result<Done> result, RdbFailure::Kind kind = RdbFailure::Kind::kSink);  // records a failure
+  bool CheckRdbInput(const char* why_not = "a length or number is malformed");  // false: failure recorded, or ran out
+  bool CheckSinkResult(Result<Done> result, RdbFailure::Kind kind = RdbFailure::Kind::kSink);  // false: recorded
   bool ReadHeader();                                                                           // signature and version
   bool ReadItem();                              // a key, or any other item by its opcode
   bool ReadRareItem(uint8_t opcode);            // any item but a key and its attributes

@@ -68,9 +68,9 @@ class VersionMark {  // "7.4.0", or "8.0.0,valkey:9.0.0"
   std::string Text() const;
 
  private:
-  static constexpr std::string_view kValkey = "valkey:";        // prefix of Valkey's number
-  static constexpr size_t NumberLength(std::string_view text);  // of the number at the beginning of `text`
-  static constexpr Version NumberIn(std::string_view text);     // parses "7.4.0"
+  static constexpr std::string_view kValkey = "valkey:";               // prefix of Valkey's number
+  static constexpr size_t NumberLength(std::string_view text);         // of the number at the beginning of `text`
+  static constexpr Version ParseVersionNumber(std::string_view text);  // parses "7.4.0"
 
   constexpr std::string_view Redis() const { return text_.substr(0, NumberLength(text_)); }  // "7.4.0", or empty
   constexpr std::string_view Valkey() const;                                                 // "8.1.0", or empty
@@ -111,7 +111,7 @@ constexpr bool VersionMark::IsWellFormed() const {
   return LengthIn(text_) == text_.size() && names_valkey == !Valkey().empty();
 }
 
-constexpr Version VersionMark::NumberIn(std::string_view text) {
+constexpr Version VersionMark::ParseVersionNumber(std::string_view text) {
   int parts[3] = {};
   size_t part = 0;
   for (char c : text) {
@@ -127,9 +127,9 @@ constexpr Version VersionMark::NumberIn(std::string_view text) {
 constexpr bool VersionMark::IsIn(const ServerVersion& server) const {
   if (IsEmpty()) return true;
   const bool is_valkey = server.family == ServerFamily::kValkey;
-  if (is_valkey && !Valkey().empty()) return NumberIn(Valkey()) <= server.version;
+  if (is_valkey && !Valkey().empty()) return ParseVersionNumber(Valkey()) <= server.version;
   if (Redis().empty()) return false;
-  return NumberIn(Redis()) <= (is_valkey ? kValkeyBegins : server.version);
+  return ParseVersionNumber(Redis()) <= (is_valkey ? kValkeyBegins : server.version);
 }
 
 }  // namespace respite

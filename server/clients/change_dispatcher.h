@@ -31,7 +31,7 @@ class KeyNotifications {  // publishes keyspace notifications to clients
   KeyNotifications(PubSub& pubsub, const Settings& settings) : pubsub_(pubsub), settings_(settings) {}
 
   // Cost: one test if no event is enabled or there are no subscribers.
-  void OnEvent(int db, Bytes key, const KeyEvent& event);  // if notify-keyspace-events selects it
+  void OnEvent(int db, Bytes key, const KeyEvent& event);  // publishes it if notify-keyspace-events selects it
 
  private:
   void Publish(Bytes prefix, int db, Bytes suffix, Bytes message);  // on the channel PREFIX DB __: SUFFIX

@@ -43,7 +43,7 @@ void ClientFaults::DelayRequest(Session& session, int64_t delay_ms, uint64_t own
 
 void ClientFaults::CloseAfterOutput(Session& session) {
   session.close_after_reply = true;
-  ChangeFaultState(session, [&](ClientFaultState& state) { state.gate.AddEnd(session.out.Size()); });
+  ChangeFaultState(session, [&](ClientFaultState& state) { state.gate.AddFinalBarrier(session.out.Size()); });
 }
 
 void ClientFaults::SetReplyFault(Session& session, ReplyFault fault) {
@@ -75,7 +75,7 @@ void ClientFaults::Apply(Session& session, const ReplyFault& fault, size_t reply
   switch (fault.kind) {
     case Kind::kCut:
       session.close_after_reply = true;
-      return gate.AddEnd(reply_start + std::min(bytes, static_cast<size_t>(fault.amount)));
+      return gate.AddFinalBarrier(reply_start + std::min(bytes, static_cast<size_t>(fault.amount)));
     case Kind::kReplace:
       if (bytes == 0) return;  // CLIENT REPLY OFF: the request has no reply to replace
       session.out.RollBack(reply_start);

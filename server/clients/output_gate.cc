@@ -34,7 +34,7 @@ void OutputGate::AddTrickle(size_t place, Trickle trickle, int64_t now_ms) {
       now_ms);
 }
 
-void OutputGate::AddEnd(size_t place) { barriers_.push_back({.kind = Kind::kEnd, .at = sent_ + place}); }
+void OutputGate::AddFinalBarrier(size_t place) { barriers_.push_back({.kind = Kind::kEnd, .at = sent_ + place}); }
 
 void OutputGate::BeginPartialReply(size_t place) {
   barriers_.push_back({.kind = Kind::kHold, .at = sent_ + place});

@@ -33,7 +33,7 @@ class OutputGate {  // holds back output of one client (TEST FAULT)
   void AddTrickle(size_t place, Trickle trickle, int64_t now_ms);  // after `place` unsent bytes
   // Ends the output after `place`: later output is never sent. The connection closes once the output before `place` was
   // sent.
-  void AddEnd(size_t place);  // sends nothing after `place` unsent bytes
+  void AddFinalBarrier(size_t place);  // after `place` unsent bytes; never opens (the caller closes the client)
 
   void BeginPartialReply(size_t place);                        // a reply that is written piece by piece begins here
   bool HasPartialReply() const { return has_partial_reply_; }  // a reply is being written piece by piece
@@ -46,8 +46,8 @@ class OutputGate {  // holds back output of one client (TEST FAULT)
   // when all may pass. Cost: O(opened barriers).
   void Advance(int64_t now_ms, Steps steps = Steps::kSmall);  // opens barriers whose time has come
   int64_t NextDueMs() const;                                  // of the next Advance with an effect
-  // Opens the barriers of one owner (Open) or of every owner (OpenAll). The end set by AddEnd and the barrier before a
-  // partial reply stay closed.
+  // Opens the barriers of one owner (Open) or of every owner (OpenAll). The end set by AddFinalBarrier and the barrier
+  // before a partial reply stay closed.
   void Open(uint64_t owner, int64_t now_ms);
   void OpenAll(int64_t now_ms);  // barriers of every owner
 

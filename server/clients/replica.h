@@ -41,7 +41,7 @@ struct Replica {  // a primary's state of a replica
   int64_t waits_since_ms = 0;  // Pace time since when it waits for a snapshot to begin
 
   int64_t sent_to = 0;       // offset: the stream up to here was sent; the rest waits in the backlog
-  size_t waiting_bytes = 0;  // unsent stream of a replica that is not online; counts as its output
+  size_t waiting_bytes = 0;  // stream that waits until it has its snapshot; counts as its output
 
   uint64_t sent_bytes = 0;      // that its socket has accepted
   int64_t sent_at_ms = 0;       // Pace time of the last of these

@@ -118,7 +118,7 @@ struct Session {  // the server's state of one client
     out.Consume(bytes);
     if (fault_state != nullptr) fault_state->gate.NoteSent(bytes);
   }
-  // Returns true if all output was sent, or if the rest must never be sent (OutputGate::AddEnd).
+  // Returns true if all output was sent, or if the rest must never be sent (OutputGate::AddFinalBarrier).
   bool HasSentAll() const { return out.IsEmpty() || (fault_state != nullptr && fault_state->gate.HasReachedEnd()); }
 
   // Output up to one block is not counted. "omem" is the output above it.

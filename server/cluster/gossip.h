@@ -26,7 +26,7 @@ class Gossip {  // lets nodes learn of each other
   bool MeetNode(const NodeAddress& address);                 // CLUSTER MEET; false: the address is invalid
   void BeginHandshakeAfterMeet(const NodeAddress& address);  // with an unknown node, within limits
   // Adds a node whose id is not known yet. Returns null if a handshake with this address is under way.
-  ClusterNode* BeginHandshake(const NodeAddress& address, uint16_t more_flags);
+  ClusterNode* BeginHandshake(const NodeAddress& address, uint16_t more_flags);  // null: one is under way already
   // Gives up handshakes that take too long. Called by the timer.
   void EndLateHandshakes();
 

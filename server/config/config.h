@@ -109,6 +109,7 @@ class Config {
     std::string_view name;  // the first changed directive that has this hook
   };
 
+  // Finds the directive of each name. Throws Refusal if a name is unknown, twice there or not settable.
   std::vector<Change> ResolveChanges(const NamesAndValues& pairs, SetContext context) const;
   void RefuseUnlessSettable(const Directive& directive, const std::string& given_name, SetContext context) const;
   std::vector<Change> AssignAll(const std::vector<Change>& changes, Settings& next);  // the changes with a new value

@@ -67,7 +67,7 @@ class AnyEdit {  // base of all edits: the key, and reports of its changes
 
   DbView& db_;
   Bytes key_;
-  bool is_reported_ = false;                 // a change was reported
+  bool is_reported_ = false;                 // the caller has reported a change of this key
   [[no_unique_address]] ChangeCheck check_;  // asserts that changes are reported
 };
 

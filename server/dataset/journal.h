@@ -157,7 +157,7 @@ class Propagation {  // what is propagated instead of the running command
 // Calls `take.Piece(Bytes)` with each command for `target`, and `take.Select(std::string)` with each SELECT, in order.
 // `selected_db` is the database selected last (-1: none), and is updated.
 template <class Take>
-void FramePropagatedGroup(const PropagatedGroup& effects, JournalEntry::Target target, int& selected_db, Take&& take) {
+void WrapInSelectAndMulti(const PropagatedGroup& effects, JournalEntry::Target target, int& selected_db, Take&& take) {
   size_t wanted = 0;
   for (size_t i = 0; i < effects.Count(); ++i) wanted += (effects[i].targets & target) != 0 ? 1 : 0;
   if (wanted > 1) take.Piece("*1\r\n$5\r\nMULTI\r\n");

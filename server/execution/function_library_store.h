@@ -9,7 +9,7 @@ namespace respite {
 
 class FunctionLibraries;
 
-class FunctionLibraryStore final : public FunctionStore {  // makes function libraries part of the data set
+class FunctionLibraryStore final : public FunctionStore {  // lets Dataset copy and exchange the function libraries
  public:
   // The libraries must outlive this object.
   explicit FunctionLibraryStore(FunctionLibraries& libraries) : libraries_(libraries) {}

@@ -41,7 +41,7 @@ class Connection final : public Transport,  // the socket of one client
   void MoveToRestarted(NodeHost& restarted, Bytes reply);  // moves the client to the server that has replaced its own
   // Returns the connection of this client. Returns null if it cannot move to another server, for example because it is
   // a replica, or because TEST FAULT delays some of its output.
-  static Connection* FindMovable(const Session& session);  // null if the client cannot move to another server
+  static Connection* FindMovable(const Session& session);  // its connection; null: it cannot move to another server
   // Returns the server that the client is connected to.
   const NodeHost& host() const { return *host_; }
   const Session& session() const { return *session_; }

@@ -83,7 +83,7 @@ class FullSync {  // snapshots for replicas that cannot continue from the backlo
   void HandlePipeEnd(bool is_whole);                             // closes the replicas unless the snapshot was complete
   void ContinueReading();                     // resumes the paused pipe when all replicas have room for more
   void SendFiles();                           // sends each replica the next part of its file
-  void CloseAfterSnapshot(Session& session);  // for a replica that wanted only a snapshot (rdb-only)
+  void CloseAfterSnapshot(Session& session);  // after the output so far; for a replica that wanted only a snapshot
   void SendFile(Session& session);            // sends the next part of the snapshot file
   void OpenFile(Session& session);            // begins to send the finished snapshot file
 

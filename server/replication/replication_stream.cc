@@ -32,7 +32,7 @@ void ReplicationStream::Append(const PropagatedGroup& effects) {
     void Piece(Bytes text) { stream.pieces_.push_back(text); }
     void Select(std::string text) { stream.pieces_.push_back(stream.selects_.emplace_back(std::move(text))); }
   } take{*this};
-  FramePropagatedGroup(effects, JournalEntry::kReplicas, selected_db_, take);
+  WrapInSelectAndMulti(effects, JournalEntry::kReplicas, selected_db_, take);
   if (!pieces_.empty()) {
     data_.history.stream_db = selected_db_;
     AppendText({}, pieces_);

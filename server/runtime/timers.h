@@ -23,7 +23,7 @@ class Timers {  // work that is due at a time of the Clock
     virtual void BeginClockJump() {}                  // TEST CLOCK is about to advance
     virtual void EndClockJump(int64_t /*now_ms*/) {}  // TEST CLOCK has advanced
     // For users. Requires: NextDueMs() != kNever.
-    virtual std::string NextDueText() const = 0;  // "CLIENT PAUSE ends"
+    virtual std::string NextDueText() const = 0;  // what is due at NextDueMs, for users: "CLIENT PAUSE ends"
   };
 
   // The source must outlive the last call.

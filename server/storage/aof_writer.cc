@@ -82,7 +82,7 @@ void AofWriter::Append(const PropagatedGroup& commands) {
     }
   } take{*this};
   const size_t size_before = buffer_.size();
-  FramePropagatedGroup(commands, JournalEntry::kFile, selected_db_, take);
+  WrapInSelectAndMulti(commands, JournalEntry::kFile, selected_db_, take);
   appended_ += buffer_.size() - size_before;
 }
 

@@ -102,18 +102,18 @@ bool Shutdown::StartFirstRewriteIfNeeded(uint32_t flags) {
   AppendOnlyFile& aof = parts_.aof;
   const bool is_needed = aof.state() == AppendOnlyFile::State::kAwaitsBase && (flags & kShutdownForce) == 0;
   if (!is_needed) {
-    failures_before_wait_.reset();
+    rewrite_failures_before_wait_.reset();
     return false;
   }
-  if (!failures_before_wait_) {
+  if (!rewrite_failures_before_wait_) {
     parts_.env.log.Warning("Writing initial AOF, will exit when it is done.");
     TellStatus("Writing initial AOF");
     if (parts_.child_processes.Does(ChildWork::kSnapshot)) parts_.child_processes.Kill();
     if (aof.Rewrite() == AppendOnlyFile::RewriteStart::kFailed) return false;
-    failures_before_wait_ = aof.ConsecutiveFailures();
+    rewrite_failures_before_wait_ = aof.ConsecutiveFailures();
   }
-  const bool has_failed = aof.ConsecutiveFailures() != *failures_before_wait_;
-  if (has_failed) failures_before_wait_.reset();
+  const bool has_failed = aof.ConsecutiveFailures() != *rewrite_failures_before_wait_;
+  if (has_failed) rewrite_failures_before_wait_.reset();
   return !has_failed;
 }
 
@@ -128,7 +128,7 @@ bool Shutdown::Abort() {
 
 void Shutdown::HandleCancellation() {
   signal_ = 0;
-  failures_before_wait_.reset();
+  rewrite_failures_before_wait_.reset();
   if (on_cancelled_) on_cancelled_();
 }
 

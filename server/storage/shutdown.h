@@ -111,9 +111,9 @@ class Shutdown {  // SHUTDOWN, SIGTERM and SIGINT
   int signal_ = 0;                          // of the delayed shutdown; 0: none
   // Set while a signal waits for the first base of the append-only file: the number of failed rewrites when the wait
   // began.
-  std::optional<uint64_t> failures_before_wait_;  // failed rewrites before the wait for the first one; nullopt: no wait
-  std::function<void()> on_cancelled_;            // a shutdown by signal was cancelled or failed
-  std::function<void(const std::string&)> tell_status_;  // shown to the operator
+  std::optional<uint64_t> rewrite_failures_before_wait_;  // ConsecutiveFailures() when a wait began; nullopt: no wait
+  std::function<void()> on_cancelled_;                    // a shutdown by signal was cancelled or failed
+  std::function<void(const std::string&)> tell_status_;   // shown to the operator
 };
 
 }  // namespace respite

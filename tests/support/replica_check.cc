@@ -21,7 +21,7 @@ void StreamRecorder::Append(const PropagatedGroup& effects) {
     void Piece(Bytes piece) { text += piece; }
     void Select(const std::string& piece) { text += piece; }
   } take{text_};
-  FramePropagatedGroup(effects, JournalEntry::kReplicas, selected_db_, take);
+  WrapInSelectAndMulti(effects, JournalEntry::kReplicas, selected_db_, take);
 }
 
 void ExpectReplicaMatches(TestServer& server, const StreamRecorder& stream) {

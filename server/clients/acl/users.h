@@ -72,6 +72,7 @@ class Users {  // all ACL users by name
 
   User MakeUser(Bytes name) const;  // a user that is off and has no permissions
   User MakeDefaultUser() const;     // may do everything, without a password
+  // Adds the user of the line `words` to `into`. Returns the error, or an empty text.
   std::string ParseAclLine(std::span<const Bytes> words, const LinePlace& place, Map& into) const;
 
   const CommandTable& table_;  // of all commands

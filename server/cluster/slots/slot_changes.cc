@@ -69,7 +69,7 @@ void SlotChanges::Append(const PropagatedGroup& effects) {
     if (ExamineRequest(words)) wanted_.Add(entry.db, words);
   }
   if (wanted_.Count() != 0) {
-    FramePropagatedGroup(PropagatedGroup(wanted_, 0), JournalEntry::kReplicas, selected_db_, Output{text_});
+    WrapInSelectAndMulti(PropagatedGroup(wanted_, 0), JournalEntry::kReplicas, selected_db_, Output{text_});
   }
   wanted_.Truncate(0);
 }

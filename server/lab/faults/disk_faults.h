@@ -24,7 +24,7 @@ struct DiskFault {  // what TEST FAULT does to a write or sync
 
 class DiskFaults {  // the rules of TEST FAULT for the disk
  public:
-  static constexpr size_t kMaxDiskRules = 64;  // rules
+  static constexpr size_t kMaxDiskRules = 64;
 
   DiskFaults();
   ~DiskFaults();

@@ -53,13 +53,13 @@ inline constexpr int kAnyVersionPart = 999;  // stands for omitted parts of a ve
 // Returns the version limit of a rule as text, without omitted parts, for example "7.2".
 std::string VersionLimitText(const Version& version);
 
-struct LintLimits {                                 // the values of the rules that take one
+struct LintLimits {                                 // values of rules; each comment begins with the name of its rule
   uint64_t calls_in_sequence = 20;                  // chatty: requests that could have been sent together
   uint64_t value_bytes = uint64_t{1} << 20;         // big-value: maximum size of an argument
   uint64_t percent_of_accesses = 50;                // hot-key: maximum share of one key
   std::string timed_keys = "*";                     // no-ttl: pattern of keys that must have a deadline
   Version deprecated_in = {7, 2, kAnyVersionPart};  // deprecated: the version whose deprecations count
-  Version newest = {7, 2, kAnyVersionPart};         // newer: the latest version whose commands may be used
+  Version newest = {7, 2, kAnyVersionPart};         // newer: the latest version whose commands the client may use
 };
 
 // Returns false if the value is not valid for the rule. Requires: the rule takes a value.

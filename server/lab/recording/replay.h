@@ -84,7 +84,7 @@ class Replay {  // sends the requests of a recording to another server, and comp
   const Options options_;
   const Time time_;
   const ReplyJudge judge_;                                 // compares replies
-  const int64_t began_ms_;                                 // Pace time
+  const int64_t began_ms_;                                 // Pace time of the start
   size_t next_ = 0;                                        // index of the next event
   std::map<uint64_t, std::unique_ptr<ReplayPeer>> peers_;  // by number of the connection
   std::unique_ptr<ReplayPeer> clock_;                      // connection for TEST CLOCK; null if unused
