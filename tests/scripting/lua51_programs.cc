@@ -20,7 +20,11 @@ std::string TextOf(lua_State* lua) {
 
 }  // namespace
 
-Lua51State::Lua51State() : lua_(memory_.NewState()) { OpenLua51(lua_); }
+// The collector does not run by itself, as in ScriptEngine: a finalizer that gets no memory would leak its buffer.
+Lua51State::Lua51State() : lua_(memory_.NewState()) {
+  OpenLua51(lua_);
+  lua_gc(lua_, LUA_GCSTOP);
+}
 
 Lua51State::~Lua51State() { lua_close(lua_); }
 
