@@ -66,7 +66,7 @@ constexpr Bytes HashTag(Bytes key) {  // the text between { and }, or else the w
   return key.substr(open + 1, close - open - 1);
 }
 
-constexpr int KeySlot(Bytes key) { return Crc16(HashTag(key)) & (kSlotCount - 1); }
+constexpr int KeySlot(Bytes key) { return Crc16(HashTag(key)) & (kSlotCount - 1); }  // from 0 to 16383
 
 // Returns the slot of all keys that the pattern can match, or nullopt if they may have several slots. There is one slot
 // if the pattern has no special characters up to the end of its hash tag.

@@ -20,7 +20,7 @@ struct BitRange {      // both ends are included; requires: first <= last
   uint64_t last = 0;
 };
 
-Bit BitAt(Bytes bitmap, uint64_t at);  // GETBIT; a bit after the end of the string is clear
+Bit BitAt(Bytes bitmap, uint64_t at);  // as GETBIT: a bit after the end of the string is clear
 // Requires: the bit is within the text.
 void PutBit(char* bitmap, uint64_t at, Bit bit);
 
@@ -30,7 +30,7 @@ uint64_t CountSetBits(Bytes bitmap);
 uint64_t CountSetBits(Bytes bitmap, BitRange range);
 // Returns the first bit in the range that equals `wanted`. Requires: the range is within the bitmap. Cost: O(n), in
 // words.
-std::optional<uint64_t> FindBit(Bytes bitmap, BitRange range, Bit wanted);
+std::optional<uint64_t> FindBit(Bytes bitmap, BitRange range, Bit wanted);  // nullopt: no such bit
 
 // kDiff, kDiff1 and kAndOr combine the first source X with the others Y. kDiff keeps the bits of X that no Y has,
 // kDiff1 those of any Y that X does not have, and kAndOr those of X that any Y has. kOne keeps the bits that exactly
