@@ -25,7 +25,7 @@ inline constexpr char kHexDigits[] = "0123456789abcdef";
 constexpr uint8_t ByteAt(Bytes text, size_t at) { return static_cast<uint8_t>(text[at]); }  // as a number from 0 to 255
 
 // Returns true if both texts are equal when the case of ASCII letters is ignored.
-bool EqualsIgnoreCase(Bytes a, Bytes b);
+bool EqualsIgnoreCase(Bytes a, Bytes b);  // true: equal except for the case of ASCII letters
 std::string ToLower(Bytes text);
 std::string ToUpper(Bytes text);
 

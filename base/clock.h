@@ -60,7 +60,7 @@ class ManualClock final : public Clock, public Pace {  // for tests: stands stil
 
   // From now on, each reading of the monotonic time advances wall and monotonic time by `elapsed_us`. Needed for code
   // that waits in a loop until time passes.
-  void AdvanceWithEachReading(int64_t elapsed_us) { us_per_reading_ = elapsed_us; }
+  void AdvanceWithEachReading(int64_t elapsed_us) { us_per_reading_ = elapsed_us; }  // moves wall and monotonic time
 
   void StepWallMs(int64_t step_ms) { wall_us_ += step_ms * 1000; }  // moves wall time; monotonic time stays
 

@@ -22,7 +22,7 @@ bool HasGlobCharacter(Bytes text);  // true if the text contains *, ? or [
 enum class CaseMode : uint8_t { kSensitive, kIgnore };
 
 // Returns true if the pattern matches. Cost: at worst O(|pattern| * |text|); no recursion, no allocation.
-bool GlobMatch(Bytes pattern, Bytes text, CaseMode mode = CaseMode::kSensitive);
+bool GlobMatch(Bytes pattern, Bytes text, CaseMode mode = CaseMode::kSensitive);  // true: it matches
 
 // A compiled pattern, for matching many texts and for patterns of untrusted clients. The cost of a set does not depend
 // on its length, and the search for plain bytes between stars takes linear time. Cost of construction: O(|pattern|).

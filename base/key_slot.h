@@ -17,7 +17,7 @@ namespace key_slot_internal {
 // independently of each other ("slicing by 8").
 using Crc16Tables = std::array<std::array<uint16_t, 256>, 8>;
 
-constexpr Crc16Tables MakeCrc16Tables() {
+constexpr Crc16Tables MakeCrc16Tables() {  // computes the tables when the program is compiled
   constexpr uint32_t kPolynomial = 0x1021;
   Crc16Tables tables{};
   for (uint32_t byte = 0; byte < 256; ++byte) {

@@ -53,7 +53,7 @@ class Logger {  // writes the server's log
   bool Shows(LogLevel level) const { return level >= level_ && level != LogLevel::kNothing; }  // such lines are written
 
   // Sets the formats of later lines.
-  void SetFormat(LogFormat format, LogTimeFormat time_format) {
+  void SetFormat(LogFormat format, LogTimeFormat time_format) {  // sets the formats of later lines
     format_ = format;
     time_format_ = time_format;
   }

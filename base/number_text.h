@@ -18,7 +18,7 @@ namespace respite {
 class IntegerText {  // the decimal text of an integer, stored without allocation
  public:
   explicit IntegerText(int64_t value);
-  static IntegerText FromUnsigned(uint64_t value);
+  static IntegerText FromUnsigned(uint64_t value);  // also values above INT64_MAX
 
   operator Bytes() const { return View(); }  // NOLINT(google-explicit-constructor): it is a text
   Bytes View() const { return {digits_.data(), size_}; }

@@ -47,7 +47,7 @@ struct ChunkBlock {  // the start of a list chunk's memory; the packed elements 
 };
 
 // Allocates a block. Requires: size >= sizeof(ChunkBlock). Free it with std::free.
-ChunkBlock* AllocateChunkBlock(size_t size);
+ChunkBlock* AllocateChunkBlock(size_t size);  // free it with std::free
 
 // Returns the smallest block for these elements, or null if packing saves nothing compared with an open block of
 // `open_size` bytes. Requires: at least one element.

@@ -108,7 +108,7 @@ class ChunkedList final : public Object {  // a list too large for one listpack:
   // Requires: not empty. Cost: O(1).
   void Pop(ListEnd end);
   // Appends a chunk unchanged, whatever its size. Requires: not empty.
-  void AppendChunk(ListChunk chunk);
+  void AppendChunk(ListChunk chunk);  // appends the chunk unchanged
 
   // PrefetchChunk, PrefetchBlock and PrefetchElement are for ListHint, which must call them in this order. They
   // prefetch the chunk at this end, its block, and the outermost element. Requires: not empty.
@@ -135,7 +135,7 @@ class ChunkedList final : public Object {  // a list too large for one listpack:
   void InsertAfter(Place place, Bytes element);
   void Replace(Place place, Bytes element);
   // Requires: index + count <= Size(). Cost: InsertBefore, plus O(count).
-  void EraseRange(size_t index, size_t count);
+  void EraseRange(size_t index, size_t count);  // erases `count` elements from `index` on
   // Removes at most `max_count` elements equal to `element`, starting at the end `from`; returns the number removed.
   // Cost: O(n).
   size_t EraseEqual(Bytes element, size_t max_count, ListEnd from);  // returns the number removed
@@ -150,7 +150,7 @@ class ChunkedList final : public Object {  // a list too large for one listpack:
   ListChunk& SplitBefore(Place place);            // returns the new chunk, which begins with `place`
   void MergeAround(size_t centre);                // merges small neighbours after a split, as Redis does
   bool MergeIfSmall(size_t left);                 // merges chunks `left` and `left` + 1; false: the limit forbids it
-  size_t EraseEqualInChunk(ListChunk& chunk, Bytes element, size_t max_count, ListEnd from);
+  size_t EraseEqualInChunk(ListChunk& chunk, Bytes element, size_t max_count, ListEnd from);  // the number erased
 
   ChunkRow row_;
   size_t size_ = 0;

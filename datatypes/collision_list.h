@@ -51,7 +51,7 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
   }
 
   // Inserts a slot. Requires: its key is not in the list.
-  void Insert(const Slot& slot, uint64_t hash) {
+  void Insert(const Slot& slot, uint64_t hash) {  // requires: its key is not in the list
     const Bytes key = SlotKey(slot);
     const Place at = LowerBound(hash, [&](const Slot& other) { return SlotKey(other).compare(key); });
     if (chunks_.empty()) chunks_.push_back(std::make_unique<Chunk>());
@@ -130,7 +130,7 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
     return item.hash == hash && compare(item.slot) == 0 ? &item.slot : nullptr;
   }
 
-  void InsertAt(Place at, const Item& item) {
+  void InsertAt(Place at, const Item& item) {  // splits a full chunk first
     if (chunks_[at.chunk]->count == kChunk) at = SplitAt(at);
     Chunk& chunk = *chunks_[at.chunk];
     std::copy_backward(chunk.items + at.index, chunk.items + chunk.count, chunk.items + chunk.count + 1);

@@ -29,11 +29,11 @@ class Database {  // one numbered database: SELECT n
   ~Database() { Clear(); }
 
   // Maintains an index of keys by hash slot. Requires: the database is empty.
-  void EnableSlotIndex() { by_slot_ = std::make_unique<SlotIndex>(hash_key()); }
-  const SlotIndex* by_slot() const { return by_slot_.get(); }  // null: there is no such index
+  void EnableSlotIndex() { by_slot_ = std::make_unique<SlotIndex>(hash_key()); }  // requires: no keys
+  const SlotIndex* by_slot() const { return by_slot_.get(); }                     // null: there is no such index
 
   size_t Size() const { return entries_.Size(); }
-  size_t CountKeysWithDeadline() const { return timed_.Size(); }
+  size_t CountKeysWithDeadline() const { return timed_.Size(); }  // expired or not
   const HashKey& hash_key() const { return entries_.hash_key(); }
   uint64_t Hash(Bytes key) const { return entries_.Hash(key); }
 
@@ -51,7 +51,7 @@ class Database {  // one numbered database: SELECT n
   // Adds an entry that was taken out of a database. Requires: its key is not in this database.
   Entry* Add(EntryPtr entry);
   // Prepares an empty database for `keys` keys, of which `timed` have a deadline. The numbers are only a hint.
-  void Reserve(size_t keys, size_t timed) {
+  void Reserve(size_t keys, size_t timed) {  // a hint; `timed` of the keys have a deadline
     entries_.Reserve(keys);
     timed_.Reserve(timed);
   }

@@ -91,7 +91,7 @@ class Entry {  // a key with its value, deadline and access data, in one allocat
   static Entry* CreatePacked(Bytes key, ValueType type, ValueForm form, Bytes packed, size_t spare, uint32_t access);
   static Entry* CreateWithObject(Bytes key, ValueType type, std::unique_ptr<Object> object, uint32_t access);
   // Returns a deep copy under another key; a Blob is shared. Cost: O(n) for collections.
-  static Entry* Clone(const Entry& entry, Bytes key, int64_t deadline_ms, uint32_t access);
+  static Entry* Clone(const Entry& entry, Bytes key, int64_t deadline_ms, uint32_t access);  // a deep copy
   static void Destroy(Entry* entry);
 
   // These functions take the entry and return it, possibly at another address.
@@ -99,7 +99,7 @@ class Entry {  // a key with its value, deadline and access data, in one allocat
   //   AddDeadlineSlot: adds room for a deadline (none is set yet).
   //   Resize: truncates the inline value, or extends it with uninitialised bytes.
   //   Hold: stores another collection of the same type. The old one must be inline or released already.
-  static Entry* Rename(Entry* entry, Bytes key);
+  static Entry* Rename(Entry* entry, Bytes key);           // changes the key; may move the entry
   static Entry* AddDeadlineSlot(Entry* entry);             // reserves the bytes of a deadline; no deadline is set yet
   static Entry* Resize(Entry* entry, size_t inline_size);  // changes the size of the inline value; may move the entry
   static Entry* Hold(Entry* entry, ValueForm form, Bytes packed);
@@ -113,7 +113,7 @@ class Entry {  // a key with its value, deadline and access data, in one allocat
   bool HasDeadlineSlot() const { return (bits_ & kDeadlineBit) != 0; }  // true: there are bytes for a deadline
   bool IsExpired(int64_t now_ms) const { return HasDeadlineSlot() && IsOver(Load<int64_t>(Payload()), now_ms); }
   // Requires: HasDeadlineSlot().
-  void SetDeadline(int64_t deadline_ms) { Store(Payload(), deadline_ms); }
+  void SetDeadline(int64_t deadline_ms) { Store(Payload(), deadline_ms); }  // requires: HasDeadlineSlot()
 
   uint32_t Access() const { return bits_ & kAccessMask; }  // LRU seconds, or LFU minutes and counter, for eviction
   void SetAccess(uint32_t access) {                        // 24 bits, as Access() returns
@@ -122,13 +122,13 @@ class Entry {  // a key with its value, deadline and access data, in one allocat
 
   // Returns true if some fields of this hash have deadlines of their own. Database sets this mark, and indexes the
   // marked entries.
-  bool HasFieldDeadlines() const { return (bits_ & kFieldDeadlinesBit) != 0; }
+  bool HasFieldDeadlines() const { return (bits_ & kFieldDeadlinesBit) != 0; }  // some fields have deadlines
   void MarkFieldDeadlines() { bits_ |= kFieldDeadlinesBit; }
   void UnmarkFieldDeadlines() { bits_ &= ~kFieldDeadlinesBit; }
 
   // Functions of strings. Requires: the value has the form that each function names.
   int64_t IntegerValue() const { return Load<int64_t>(Value()); }
-  void SetInteger(int64_t value) { Store(MutableValue(), value); }
+  void SetInteger(int64_t value) { Store(MutableValue(), value); }          // requires: the form is kInt
   Bytes InlineText() const { return {Value(), InlineSize()}; }              // of a kEmbedded or kRaw string
   Bytes BlobText() const { return BlobRef::ViewOf(Load<void*>(Value())); }  // text of a kBlob string
   BlobRef Blob() const {
@@ -162,7 +162,7 @@ class Entry {  // a key with its value, deadline and access data, in one allocat
   // number is estimated from `samples` elements, or from all if `samples` is 0.
   size_t UsedBytes(size_t samples = 5) const;
   // Returns the cost of freeing the value: the number of elements of an object, otherwise 1.
-  size_t FreeEffort() const { return Form() == ValueForm::kObject ? HeldObject()->Size() : 1; }
+  size_t FreeEffort() const { return Form() == ValueForm::kObject ? HeldObject()->Size() : 1; }  // elements to free
 
  private:
   static constexpr int kTypeShift = 24;                     // position of the ValueType in bits_
@@ -196,7 +196,7 @@ class Entry {  // a key with its value, deadline and access data, in one allocat
     return key_size >= kWideKey || inline_size > kNarrowInlineMax;
   }
   bool IsWide() const { return (sizes_ & kWideKey) == kWideKey; }  // true: the sizes are in WideSizes
-  size_t HeaderBytes() const { return sizeof(Entry) + (IsWide() ? sizeof(WideSizes) : 0); }
+  size_t HeaderBytes() const { return sizeof(Entry) + (IsWide() ? sizeof(WideSizes) : 0); }  // size of the header
   const char* Memory() const { return reinterpret_cast<const char*>(this); }
   char* Memory() { return reinterpret_cast<char*>(this); }  // the first byte of this entry
   WideSizes Wide() const { return Load<WideSizes>(Memory() + sizeof(Entry)); }

@@ -39,7 +39,7 @@ uint64_t GeoScore(const GeoPoint& point);  // the score of a place in a sorted s
 GeoPoint PointOfScore(double score);  // the centre of the cell with this score
 // Returns the 11 characters of the common text form. Redis: the last is always 0, because 52 bits fill only ten
 // characters.
-std::string GeohashText(const GeoPoint& point);
+std::string GeohashText(const GeoPoint& point);  // the 11 characters of the common text form
 
 // The area of a search: a circle, or a box whose sides follow meridians and parallels.
 struct GeoShape {  // the area of a search, a circle or a box

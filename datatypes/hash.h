@@ -83,7 +83,7 @@ class Hash : public Collection {
   int64_t NextDeadline() const;  // the earliest deadline of any field in Unix ms, or kNoDeadline
   bool HasExpiredFields() const { return IsOver(NextDeadline()); }
   // Returns the number of expired fields. Requires: the hash exists. Cost: O(expired fields), O(n) when packed.
-  size_t CountExpiredFields() const;
+  size_t CountExpiredFields() const;  // number of fields whose deadline has passed
   // Returns true if there are fields and all of them are expired.
   bool AreAllFieldsExpired() const;                      // false if there are no fields
   std::vector<std::string> RemoveExpired(size_t limit);  // removes at most `limit` expired fields; returns their names
@@ -98,8 +98,7 @@ class Hash : public Collection {
   Listpack AsListpack() const { return Listpack(slot_.View()); }
   size_t Stride() const { return IsTimed() ? 3 : 2; }  // number of listpack elements per field
 
-  // The packed field that begins at `at`.
-  struct Row {
+  struct Row {  // a packed field: the offsets of its elements and of the next field
     size_t field;
     size_t value;
     size_t next;
@@ -108,7 +107,7 @@ class Hash : public Collection {
   Row PackedFieldAt(size_t at) const;  // `at`: offset where the field begins
   // Returns the offset at which a packed field begins, even if it is expired, or Listpack::kNowhere.
   size_t Find(Bytes field) const { return AsListpack().Find(field, Listpack::kHeader, Stride()); }
-  size_t CountExpiredInListpack() const;
+  size_t CountExpiredInListpack() const;  // number of expired packed fields
   // Inserts a field into a packed hash, at the position that its deadline determines.
   void InsertPackedField(const EncodedElement& field, const EncodedElement& value, int64_t deadline_ms);
   void SetPackedDeadline(size_t at, int64_t deadline_ms);  // moves the field to the place of its new deadline

@@ -132,7 +132,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
 
   // Inserts a slot. Requires: its key is not in the table. Cost: O(1); sometimes splits a page (kBuckets * kSlots
   // items).
-  void Insert(Slot slot, uint64_t hash) {
+  void Insert(Slot slot, uint64_t hash) {  // requires: the key is not in the table
     const bool has_room = TryInsert(slot, hash) || (GrowOrSplitPage(hash) && TryInsert(slot, hash));
     if (!has_room) AddCollision(slot, hash);
     ++size_;
@@ -314,19 +314,19 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   static constexpr int kSplitBits = Cell::kHintBits - kHomeBits;          // bits of a hint that decide about splits
   static constexpr int HintEra(int depth) { return depth / kSplitBits; }  // which ten hash bits are in the hint
 
-  Trace TraceOf(uint64_t hash, int depth) const {
+  Trace TraceOf(uint64_t hash, int depth) const {  // what a page of this depth stores of the hash
     const int home = HomeBucketOf(hash);
     if constexpr (!Cell::kHasHint) return {TagOf(hash), home, 0};
     const uint64_t bits = (hash << (HintEra(depth) * kSplitBits)) >> (64 - kSplitBits);
     return {TagOf(hash), home, static_cast<uint32_t>(bits << kHomeBits) | static_cast<uint32_t>(home)};
   }
   static int HomeBucketOfHint(uint32_t hint) { return static_cast<int>(hint & ((1u << kHomeBits) - 1)); }
-  int HomeBucketOfCell(const Cell& cell) const {
+  int HomeBucketOfCell(const Cell& cell) const {  // without a hint, computes the hash of the key
     if constexpr (Cell::kHasHint) return HomeBucketOfHint(cell.Hint());
     return HomeBucketOf(Hash(SlotKey(cell.Get())));
   }
   // Returns the half of a page of this depth to which a hash or a hint belongs: low (0) or high (1).
-  static size_t HalfOfHash(uint64_t hash, int depth) { return (hash >> (63 - depth)) & 1; }
+  static size_t HalfOfHash(uint64_t hash, int depth) { return (hash >> (63 - depth)) & 1; }  // 0: low, 1: high
   static size_t HalfOfHint(uint32_t hint, int depth) {  // the half where the item belongs: 0 low, 1 high
     return (hint >> (kHomeBits + kSplitBits - 1 - depth % kSplitBits)) & 1;
   }
@@ -420,7 +420,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     if (bucket.spill != kManySpilled) bucket.spill = static_cast<uint8_t>(bucket.spill + by);
   }
 
-  void ClearCell(Page& page, const Cell* cell, int home) const {
+  void ClearCell(Page& page, const Cell* cell, int home) const {  // frees the cell, and lowers the spill counts
     const auto* begin = reinterpret_cast<const char*>(page.buckets);
     const auto offset = static_cast<size_t>(reinterpret_cast<const char*>(cell) - begin);
     int at = static_cast<int>(offset / sizeof(Bucket));
@@ -466,7 +466,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   void MoveToHalfByHint(const Bucket& bucket, int i, int depth, const std::array<Page*, 2>& halves) const;
   void MoveToHalfByHash(const Cell& cell, int depth, const std::array<Page*, 2>& halves) const;
 
-  void DoubleDirectory() {
+  void DoubleDirectory() {  // lets the directory use one more bit of the hash
     std::vector<Page*> wider(directory_.size() * 2);
     for (size_t i = 0; i < directory_.size(); ++i) wider[2 * i] = wider[2 * i + 1] = directory_[i];
     directory_ = std::move(wider);
@@ -475,7 +475,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   }
 
   // Requires: no page uses the last bit of the prefix.
-  void HalveDirectory() {
+  void HalveDirectory() {  // lets the directory use one bit of the hash less
     std::vector<Page*> narrower(directory_.size() / 2);
     for (size_t i = 0; i < narrower.size(); ++i) narrower[i] = directory_[2 * i];
     directory_ = std::move(narrower);
@@ -486,10 +486,10 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
 
   // Returns a random bucket, uniformly chosen. Requires: there is a page. Cost: a few random numbers; O(√directory) if
   // a client has emptied a large table except for a few keys with neighbouring hashes.
-  const Bucket& RandomBucket(Random& random) const {
+  const Bucket& RandomBucket(Random& random) const {  // any bucket with the same probability
     return RandomPage(random).buckets[random.Below(static_cast<uint64_t>(buckets_per_page_))];
   }
-  const Page& RandomPage(Random& random) const {
+  const Page& RandomPage(Random& random) const {  // any page with the same probability
     if (directory_.size() / pages_ > pages_) return *directory_[DirectoryIndexOfPage(random.Below(pages_))];
     for (;;) {
       const size_t at = random.Below(directory_.size());
@@ -499,7 +499,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     }
   }
   // Returns the index in the directory of page `number` in the order of hashes. Cost: O(number).
-  size_t DirectoryIndexOfPage(uint64_t number) const {
+  size_t DirectoryIndexOfPage(uint64_t number) const {  // of page `number` in the order of hashes
     size_t at = 0;
     for (; number != 0; --number) at += Span(*directory_[at]);
     return at;
@@ -567,7 +567,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     if (place.depth > kMaxDepth) place.depth = kMaxDepth;
     return place;
   }
-  static uint64_t EncodeCursor(Place place) {
+  static uint64_t EncodeCursor(Place place) {  // the scan cursor that names the place
     return (place.prefix << 11) | (static_cast<uint64_t>(place.depth) << 6) | static_cast<uint64_t>(place.bucket);
   }
 

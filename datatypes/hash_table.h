@@ -104,7 +104,7 @@ class HashTable final : public Object {  // a large hash: the value of one key
   // Returns the earliest deadline of all fields, or kNoDeadline if no field has one.
   int64_t NextDeadline() const { return TimedCount() == 0 ? kNoDeadline : heap_->front().deadline_ms; }  // Unix ms
   // Returns the number of expired fields. Cost: O(expired fields).
-  size_t CountExpiredFields(int64_t now_ms) const;
+  size_t CountExpiredFields(int64_t now_ms) const;  // number of fields whose deadline has passed
   // Returns whether there are fields and all of them are expired. Cost: usually O(1), O(n) if almost all fields are
   // expired.
   bool AreAllFieldsExpired(int64_t now_ms) const;  // false if there are no fields
@@ -140,12 +140,12 @@ class HashTable final : public Object {  // a large hash: the value of one key
   void ReplaceField(HashField* old, HashField* field, uint64_t hash);  // frees the block of `old`
   // Replaces a field by a copy that has room for a deadline (kTimed) or has none (kPlain); returns the copy.
   HashField* RecreateField(HashField* field, HashField::Kind kind, uint64_t hash);  // frees the old block
-  void SetHeapItem(size_t place, Timed timed) {
+  void SetHeapItem(size_t place, Timed timed) {  // stores the item at this heap index
     timed.field->SetPlace(static_cast<uint32_t>(place));
     (*heap_)[place] = timed;
   }
-  void SiftUp(size_t place);
-  void SiftDown(size_t place);
+  void SiftUp(size_t place);            // moves a heap item up to its right place
+  void SiftDown(size_t place);          // moves a heap item down to its right place
   void RestoreHeapOrder(size_t place);  // must be called after the deadline at `place` has changed
   void RemoveAt(size_t place);          // removes an item from the heap
   template <class Visit>

@@ -31,7 +31,7 @@
 namespace respite {
 
 // MurmurHash64A. Not secure: an attacker can find collisions.
-uint64_t MurmurHash(Bytes text, uint64_t seed);
+uint64_t MurmurHash(Bytes text, uint64_t seed);  // MurmurHash64A, which is not secure
 
 enum class HllEncoding : uint8_t { kDense, kSparse };
 
@@ -85,8 +85,8 @@ class Hll {
   static std::optional<Hll> Of(Bytes text);
   static Bytes Empty();  // the text of a new value, which is sparse
 
-  HllEncoding Encoding() const { return static_cast<HllEncoding>(text_[4]); }
-  std::optional<uint64_t> CachedCount() const;  // nullopt: the count is stale
+  HllEncoding Encoding() const { return static_cast<HllEncoding>(text_[4]); }  // dense or sparse
+  std::optional<uint64_t> CachedCount() const;                                 // nullopt: the count is stale
   // Returns the estimated number of elements, or nullopt if the value is corrupt. Cost: O(registers), or O(runs).
   std::optional<uint64_t> Count() const;  // the estimate; nullopt: the value is corrupt
   // Returns false if the runs of a sparse value do not cover exactly 16384 registers. Then Add may return kCorrupt.
@@ -98,7 +98,7 @@ class Hll {
   // Returns the text in dense encoding, including header and count, or nullopt if the value is corrupt.
   std::optional<std::string> Dense() const;  // the text in dense encoding; nullopt: the value is corrupt
   // Returns a readable form of the runs: `Z:16384`, `z:3 v:2,1`. Requires: sparse.
-  std::string DescribeRuns() const;
+  std::string DescribeRuns() const;  // such as "Z:16384"; requires: sparse
 
   uint8_t Register(size_t index) const;  // the rank that the register has; requires: dense
 
@@ -107,8 +107,8 @@ class Hll {
 
   explicit Hll(Bytes text) : text_(text) {}
 
-  Bytes Registers() const { return text_.substr(kHeaderSize); }  // the text after the header
-  HllChange AddToSparse(HllObservation observation, size_t sparse_max_bytes) const;
+  Bytes Registers() const { return text_.substr(kHeaderSize); }                      // the text after the header
+  HllChange AddToSparse(HllObservation observation, size_t sparse_max_bytes) const;  // the edit for a sparse value
 
   Bytes text_;
 };
@@ -117,8 +117,8 @@ class Hll {
 void HllSetRegister(std::span<char> text, HllObservation observation);        // requires: dense
 void HllStoreRegisters(std::span<char> text, const HllRegisters& registers);  // requires: dense
 void HllStoreCount(std::span<char> text, uint64_t count);                     // stores the cached count
-void HllInvalidateCachedCount(std::span<char> text);
+void HllInvalidateCachedCount(std::span<char> text);                          // marks the cached count as stale
 // Adds an observation, and changes the encoding if necessary. Requires: the value is complete.
-void HllAdd(std::string& text, HllObservation observation, size_t sparse_max_bytes);
+void HllAdd(std::string& text, HllObservation observation, size_t sparse_max_bytes);  // may change the encoding
 
 }  // namespace respite

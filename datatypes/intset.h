@@ -24,7 +24,7 @@ class Intset {  // reads a Redis intset; the bytes are borrowed
 
   explicit Intset(Bytes bytes) : bytes_(bytes) {}
 
-  size_t Count() const;
+  size_t Count() const;  // number of values
   size_t Width() const;  // bytes per value: 2, 4 or 8
   // Requires: index < Count().
   int64_t At(size_t index) const;
@@ -44,7 +44,7 @@ class Intset {  // reads a Redis intset; the bytes are borrowed
 // Adds a value. Returns false if the intset already contains the value. Cost: O(n) bytes moved.
 bool AddToIntset(PackedStore& store, int64_t value);  // false: it contains the value already
 // Removes a value. Returns false if the intset does not contain the value. Cost: O(n) bytes moved.
-bool RemoveFromIntset(PackedStore& store, int64_t value);  // false: it does not contain the value
-void RemoveFromIntsetAt(PackedStore& store, size_t index);
+bool RemoveFromIntset(PackedStore& store, int64_t value);   // false: it does not contain the value
+void RemoveFromIntsetAt(PackedStore& store, size_t index);  // removes the index-th value
 
 }  // namespace respite

@@ -52,7 +52,7 @@ class List : public Collection {
   // Replaces the element at `index`. Returns false if there is no such index.
   bool Replace(size_t index, Bytes element);  // false: there is no such index
   // Requires: index + count <= Size().
-  void EraseRange(size_t index, size_t count);
+  void EraseRange(size_t index, size_t count);  // erases `count` elements from `index` on
   // Removes at most `max_count` elements equal to `element`, starting at the end `from`; returns the number removed.
   // Cost: O(n).
   size_t EraseEqual(Bytes element, size_t max_count, ListEnd from);  // returns the number removed

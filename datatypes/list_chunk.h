@@ -57,7 +57,7 @@ class ListChunk {  // neighbouring elements of a large list in one memory block
   ~ListChunk();
 
   // Returns a copy with the same form. Cost: one memcpy.
-  ListChunk Clone() const;
+  ListChunk Clone() const;  // returns a copy with the same form
 
   uint32_t Count() const { return count_; }  // number of elements
   bool IsEmpty() const { return count_ == 0; }
@@ -76,10 +76,10 @@ class ListChunk {  // neighbouring elements of a large list in one memory block
 
   // Insert an element before the one at `index`, or replace that one. Cost: O(size of the chunk). Requires: index <=
   // Count() to insert, index < Count() to replace.
-  void Insert(uint32_t index, Bytes element);
+  void Insert(uint32_t index, Bytes element);  // inserts before the element at `index`
   void Replace(uint32_t index, Bytes element);
   // Requires: index + count <= Count().
-  void Erase(uint32_t index, uint32_t count);
+  void Erase(uint32_t index, uint32_t count);  // erases `count` elements from `index` on
   // Calls visit(Bytes) for `count` elements from `index` on; each view is valid during its call. Requires: count > 0,
   // index + count <= Count(). Cost: ChunkCursor, then O(count).
   template <class Visit>
@@ -117,8 +117,8 @@ class ListChunk {  // neighbouring elements of a large list in one memory block
   void ShrinkIfMostlySpare();                              // rebuilds a block that is mostly spare bytes
   uint32_t TextBytes() const { return block_->end - block_->begin; }  // bytes of all texts; requires: open
   uint32_t FreeBytes() const;                                         // number of spare bytes; requires: open
-  uint32_t ListpackBytesOf(uint32_t index, uint32_t count) const;
-  void Release();  // frees the memory block
+  uint32_t ListpackBytesOf(uint32_t index, uint32_t count) const;     // of `count` elements from `index` on
+  void Release();                                                     // frees the memory block
 
   ChunkBlock* block_ = nullptr;  // null: no element was added yet
   uint32_t count_ = 0;
@@ -149,7 +149,7 @@ class ChunkCursor {  // the position of an element in a chunk
   }
   // Returns the current element, decoded into `scratch`, which must contain the prefix already (CopyPrefix). Requires:
   // a sealed chunk of texts.
-  Bytes DecodeInto(Scratch& scratch) const { return DecodeSlowElement(scratch); }
+  Bytes DecodeInto(Scratch& scratch) const { return DecodeSlowElement(scratch); }  // requires: sealed texts
   void CopyPrefix(Scratch& scratch) const;  // copies the prefix that all sealed texts share
   void Next() {
     place_ += Step();

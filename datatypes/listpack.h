@@ -99,7 +99,7 @@ class Listpack {  // reads a Redis listpack; the bytes are borrowed
   size_t End() const { return bytes_.size() - 1; }
   size_t Next(size_t at) const { return at + ElementSize(bytes_.data() + at); }
   // Requires: at > Begin().
-  size_t Previous(size_t at) const;
+  size_t Previous(size_t at) const;  // the offset of the element before the one at `at`
   size_t Last() const { return Previous(End()); }
   PackedElement At(size_t at) const;
   // Returns the element at `at`, and moves `at` to the next one.
@@ -128,7 +128,7 @@ class Listpack {  // reads a Redis listpack; the bytes are borrowed
   size_t Find(Bytes wanted, size_t from, size_t stride = 1) const { return Find(EncodedElement(wanted), from, stride); }
 
   // Returns the size of the element that begins at `at`, including the tail.
-  static size_t ElementSize(const char* at) {
+  static size_t ElementSize(const char* at) {  // bytes of an element with its tail
     size_t content = ContentSize(at);
     return content + TailSize(content);
   }
@@ -159,6 +159,6 @@ inline void AppendElement(PackedStore& store, const EncodedElement& element) {
 }
 void ReplaceElement(PackedStore& store, size_t at, const EncodedElement& element);
 // Removes `count` elements from `at` on. Afterwards `at` is the offset of the next element.
-void RemoveElements(PackedStore& store, size_t at, size_t count);
+void RemoveElements(PackedStore& store, size_t at, size_t count);  // from `at` on
 
 }  // namespace respite

@@ -47,7 +47,7 @@ class MemberTable final : public Object {  // a large set: the value of one key
   Member PickRandom(Random& random) const { return index_.PickRandom(random); }
   // Returns `count` different random members; each choice is equally likely. Requires: count <= Size(). Cost: O(count),
   // or O(n) if `count` is at least a third of the members.
-  std::vector<Member> Sample(size_t count, Random& random) const;
+  std::vector<Member> Sample(size_t count, Random& random) const;  // different members
 
   // Calls visit(const Member&) for each member, in unspecified order; ForEachWhile stops when it returns false. `visit`
   // must not change the table. The view of a short member's text points into the table.

@@ -99,9 +99,9 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
   // Removes `count` items from rank `first` on, and calls `visit(ScoredMember*)` for each; `visit` may free the record.
   // Requires: first + count <= Size(). Cost: O(count + count / leaf * log n).
   template <class Visit>
-  void RemoveRange(size_t first, size_t count, Visit&& visit);
+  void RemoveRange(size_t first, size_t count, Visit&& visit);  // `first` is a rank; visits what it removes
   // Removes all items. Cost: O(nodes).
-  void Clear();
+  void Clear();  // removes all items
 
   // Returns the number of items before the record. Requires: it is in the tree. Cost: O(log n).
   size_t RankOf(const ScoredMember* member) const;
@@ -109,7 +109,7 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
   size_t RankOf(const LexBound& bound) const;  // items before the bound
 
   // Cost: O(1).
-  Cursor First() const { return {first_, 0}; }
+  Cursor First() const { return {first_, 0}; }  // the item with the lowest rank
   Cursor Last() const;
   // Returns the item with `rank` items before it, or AtEnd if there is none. Cost: O(log n).
   Cursor At(size_t rank) const;
@@ -218,9 +218,9 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
   template <class Bound>
   size_t Rank(const Bound& bound) const;
   template <class Bound>
-  Path PathTo(const Bound& bound) const;
-  Path PathToItem(const ScoredMember* member) const;
-  Path PathToRank(size_t rank) const;  // the path to the item with this rank
+  Path PathTo(const Bound& bound) const;              // the path to the place of the bound
+  Path PathToItem(const ScoredMember* member) const;  // the path to this item
+  Path PathToRank(size_t rank) const;                 // the path to the item with this rank
   static Cursor ItemAfterPlace(Place place);
   Cursor ItemBeforePlace(Place place) const;
 
@@ -242,8 +242,8 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
   void Drop(Inner* inner);
   void FreeBelow(void* node, uint32_t height);  // frees the node and all below it
 
-  static void SetChild(Inner& inner, uint32_t index, const BuiltNode& child);
-  std::vector<BuiltNode> BuildLevel(const std::vector<BuiltNode>& below);  // the nodes above `below`
+  static void SetChild(Inner& inner, uint32_t index, const BuiltNode& child);  // stores a built node as child `index`
+  std::vector<BuiltNode> BuildLevel(const std::vector<BuiltNode>& below);      // the nodes above `below`
   class Checker;
 
   void* root_ = nullptr;   // a Leaf when height_ is 0, else an Inner

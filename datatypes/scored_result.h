@@ -35,12 +35,12 @@ class ScoredResult {  // collects members with scores, to reply or store them
   static double AggregateScores(double one, double other, Aggregate aggregate);  // combines scores as ZUNIONSTORE does
 
   // Returns the members in the order of a sorted set. Cost: O(n log n).
-  std::span<const ScoreTree::Item> SortedItems();
+  std::span<const ScoreTree::Item> SortedItems();  // in the order of a sorted set
   // Builds a sorted set in the encoding that the limits require; the result is empty afterwards. Cost: O(n log n).
   EntryPtr MakeEntry(Bytes key, const EncodingLimits& limits, uint32_t access);  // builds the sorted set
 
  private:
-  bool FitsListpack(const EncodingLimits& limits) const;
+  bool FitsListpack(const EncodingLimits& limits) const;  // true: the set may be packed
 
   MemberIndex members_;  // the items by member; empty after Append
   std::vector<ScoreTree::Item> items_;

@@ -103,7 +103,7 @@ class Set : public Collection {
   PackedElement PackedAt(size_t index) const;  // returns the index-th member; requires: packed
   std::vector<PackedElement> All() const;
   // Chooses random indexes below `size`, in ascending order.
-  static std::vector<size_t> ChooseIndexes(size_t count, size_t size, Random& random);
+  static std::vector<size_t> ChooseIndexes(size_t count, size_t size, Random& random);  // at random, in ascending order
   template <class Visit>
   void VisitIndexes(const std::vector<size_t>& indexes, Visit&& visit) const;  // visits the members at these indexes
   void KeepAllBut(const std::vector<size_t>& indexes);                         // removes the members at these indexes

@@ -69,7 +69,7 @@ class MemberFilter {  // finds the members that all given sets have, or that non
     return true;
   }
   // Removes the members of the group that do not pass.
-  void RemoveRejectedCandidates();
+  void RemoveRejectedCandidates();  // removes the candidates of the group that do not pass
   void PrefetchCandidates(const MemberTable& table);
 
   std::span<const Set* const> sets_;
@@ -90,7 +90,7 @@ void Intersect(std::span<const Set> sets, Visit&& visit);
 // set is empty.
 const Set* SmallestOf(std::span<const Set> sets);  // null: one of the sets is empty
 // Returns the other sets, ordered by size, without those that are the same set as `smallest`.
-std::vector<const Set*> OthersBySize(std::span<const Set> sets, const Set& smallest);
+std::vector<const Set*> OthersBySize(std::span<const Set> sets, const Set& smallest);  // the smallest first
 
 template <class Visit>
 void Intersect(std::span<const Set> sets, Visit&& visit) {  // visits the members that all sets have

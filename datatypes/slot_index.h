@@ -33,7 +33,7 @@ class SlotIndex {  // the keys of each cluster hash slot in one database
   }
   // Updates the address of a key's entry. Requires: the key is in the index.
   void Replace(Entry* from, Entry* to, uint64_t hash) { slots_[Place(to->Key())]->Replace(from, to, hash); }
-  void Clear() {
+  void Clear() {  // removes all keys
     for (auto& slot : slots_) slot.reset();
   }
 

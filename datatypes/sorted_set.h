@@ -42,7 +42,7 @@ class SortedSet : public Collection {  // gives access to the sorted set of one 
   static constexpr ValueForm kInitialForm = ValueForm::kListpack;
   static Bytes InitialPacked() { return Listpack::Empty(); }  // the bytes of an empty sorted set
 
-  struct RankAndScore {
+  struct RankAndScore {  // of one member
     size_t rank;
     double score;
   };
@@ -57,7 +57,7 @@ class SortedSet : public Collection {  // gives access to the sorted set of one 
   // Returns rank and score, or nullopt if there is no such member. Cost: O(log n), O(n) packed.
   std::optional<RankAndScore> RankOf(Bytes member) const;  // nullopt: there is no such member
   RankSpan RankSpanOf(const ScoreRange& range) const;
-  RankSpan RankSpanOf(const LexRange& range) const;
+  RankSpan RankSpanOf(const LexRange& range) const;  // the ranks of the members in the range
 
   // Calls visit(Bytes member, double score) for the members of the span; the view is valid during the call. Requires:
   // the span is within the set. Cost: O(log n + count), with sequential memory access.
@@ -93,7 +93,7 @@ class SortedSet : public Collection {  // gives access to the sorted set of one 
   template <class StartsHere, class EndsBehind>
   RankSpan RankSpanInListpack(StartsHere&& starts_here, EndsBehind&& ends_behind) const;
   AddResult AddToTable(Bytes member, double score, const AddRule& rule);
-  void AddToListpack(Bytes member, double score);
+  void AddToListpack(Bytes member, double score);  // requires: the set is packed and does not have the member
   void ChangeScoreInListpack(size_t at, Bytes member, double score);  // `at` is the offset of the member
   bool StaysInPlace(size_t at, Bytes member, double score) const;     // true: the new score does not change the rank
   void ConvertToTable();

@@ -50,7 +50,7 @@ struct StreamTrim {  // the options MAXLEN, MINID and LIMIT of XTRIM and XADD
   Precision precision = Precision::kExact;  // kWholeBlocks for the option `~`
   uint64_t max_length = 0;                  // for kMaxLength: number of entries that remain
   StreamId min_id;                          // for kMinId: entries below this ID are removed
-  uint64_t limit = 0;                       // at most this many entries are removed, in whole blocks; 0: no limit
+  uint64_t limit = 0;  // maximum number to remove; stops before a block that would exceed it; 0: none
 };
 
 // How versions of Redis and Valkey count the entries that a group has read, when entries were deleted.
@@ -138,8 +138,8 @@ class StreamLog final : public Object {  // the entries and consumer groups of o
   // Cost: amortised O(bytes of the entry).
   void Add(const StreamId& id, std::span<const Bytes> fields_and_values, const StreamBlock::Limits& limits);
   // Removes an entry. Returns false if there is none. Cost: O(log n + block).
-  bool Delete(const StreamId& id);  // false: there is no such entry
-  bool Contains(const StreamId& id) const;
+  bool Delete(const StreamId& id);          // false: there is no such entry
+  bool Contains(const StreamId& id) const;  // true: the entry is live
   // Returns the number of live entries with from <= ID <= to, at most `max_count`. Cost: O(blocks + two blocks).
   uint64_t CountRange(const StreamId& from, const StreamId& to, uint64_t max_count) const;
   // Removes the oldest entries as `trim` says, and returns their number. Cost: O(removed).
@@ -187,14 +187,14 @@ class StreamLog final : public Object {  // the entries and consumer groups of o
   };
   Place Find(const StreamId& id) const;
   StreamBlock*& LastBlock() { return blocks_.At(blocks_.Last()); }
-  bool DropDeletedTail(const StreamId& id);  // true: every stored entry is below `id` now
-  void DropEmptyTailBlock();
+  bool DropDeletedTail(const StreamId& id);                 // true: every stored entry is below `id` now
+  void DropEmptyTailBlock();                                // removes the last block if it has no entries
   void BeginBlock(const StreamId& id, StreamBlock* block);  // adds `block` as the last block
   void DropBlock(const StreamId& id, StreamBlock* block);   // removes and frees the block
-  bool MayDropWholeBlock(const StreamTrim& trim, const StreamBlock& block) const;
+  bool MayDropWholeBlock(const StreamTrim& trim, const StreamBlock& block) const;  // true: all of it goes
   uint64_t TrimInsideBlock(const StreamTrim& trim, const StreamId& block_id, StreamBlock& block);  // the number removed
-  void UpdateFirstId();
-  void UpdateLastLiveId();
+  void UpdateFirstId();                                                    // finds the first live entry again
+  void UpdateLastLiveId();                                                 // finds the last live entry again
   bool HasDeletionsFrom(const StreamId& id, ReadCounting counting) const;  // true: XDEL removed such entries
   bool IsReadCountExact(const StreamGroup& group, const StreamId& next, ReadCounting counting) const;
 
@@ -220,7 +220,7 @@ class Stream : public Collection {  // gives access to the stream of one key
   // Requires: Exists().
   StreamLog& Log() { return slot_.As<StreamLog>(); }
   const StreamLog& Log() const { return slot_.As<StreamLog>(); }
-  StreamBlock::Limits Limits() const {
+  StreamBlock::Limits Limits() const {  // how much a block may hold
     return {limits_->stream_node_max_bytes, static_cast<uint64_t>(limits_->stream_node_max_entries)};
   }
 };

@@ -89,15 +89,15 @@ class StreamBlock {  // about a hundred neighbouring entries, as in one node of 
   static StreamBlock* Create(const StreamId& id, std::span<const Bytes> fields_and_values);
   // Creates an empty block that begins at `id` and whose master has these field names.
   static StreamBlock* CreateWithFieldNames(const StreamId& id, std::span<const Bytes> names);
-  static StreamBlock* Clone(const StreamBlock& block);
-  static void Destroy(StreamBlock* block);
+  static StreamBlock* Clone(const StreamBlock& block);  // the caller owns the copy
+  static void Destroy(StreamBlock* block);              // frees the block
 
   // Appends an entry with these fields and values; returns the block, possibly at another address. Requires: `id` is
   // above LastId(), or not below `block_id` for the first entry. Cost: O(bytes of the entry), amortised.
   static StreamBlock* Append(StreamBlock* block, const StreamId& block_id, const StreamId& id,
                              std::span<const Bytes> fields_and_values, EntryState state);
   // Shrinks the block to its used size.
-  static StreamBlock* Seal(StreamBlock* block);
+  static StreamBlock* Seal(StreamBlock* block);  // shrinks the block to its used size; may move it
   // Requires: the entry is in this block, and live.
   void MarkDeleted(const EntryView& entry);
 
@@ -107,7 +107,7 @@ class StreamBlock {  // about a hundred neighbouring entries, as in one node of 
   // Returns the size of the listpack with the same content. Cost: O(1).
   uint64_t ListpackBytes() const;  // size of the Redis node with the same entries
   // Returns false if an entry with these fields and values must begin another block.
-  bool HasCapacityFor(std::span<const Bytes> fields_and_values, const Limits& limits) const;
+  bool HasCapacityFor(std::span<const Bytes> fields_and_values, const Limits& limits) const;  // false: no room
   size_t UsedBytes() const;
 
   // ForEachName calls visit(Bytes name) for each field name of the master, ForEachPair calls visit(Bytes field, Bytes

@@ -32,7 +32,7 @@ struct StreamConsumer {                        // one consumer of a group
 
 struct PendingEntry {  // an entry that was delivered to a consumer and not acknowledged yet
   // Returns the time since the last delivery, or 0 if the clock was set back since then. Requires: now_ms >= 0.
-  int64_t IdleMs(int64_t now_ms) const { return std::max<int64_t>(now_ms - delivered_ms, 0); }
+  int64_t IdleMs(int64_t now_ms) const { return std::max<int64_t>(now_ms - delivered_ms, 0); }  // since the delivery
 
   // Returns the entry with one more delivery.
   PendingEntry WithOneMoreDelivery() const {
@@ -62,12 +62,12 @@ class StreamGroup {  // a consumer group: what it has read, and its pending entr
   StreamConsumer* FindConsumer(Bytes name);  // null: there is no such consumer
   const StreamConsumer* FindConsumer(Bytes name) const;
   // Requires: no consumer has this name.
-  StreamConsumer& CreateConsumer(Bytes name, int64_t now_ms);
+  StreamConsumer& CreateConsumer(Bytes name, int64_t now_ms);  // requires: no consumer has this name
   // Removes the consumer and its pending entries. Cost: O(pending * log n).
-  void DeleteConsumer(StreamConsumer& consumer);
+  void DeleteConsumer(StreamConsumer& consumer);  // removes its pending entries too
 
   const Pending& pending() const { return pending_; }
-  const PendingEntry* FindPending(const StreamId& id) const { return pending_.Find(id); }
+  const PendingEntry* FindPending(const StreamId& id) const { return pending_.Find(id); }  // null: not pending
   // Makes the entry pending for this consumer, even if it is pending for another one. Cost: O(log n); O(1) after the
   // last.
   void Assign(const StreamId& id, const PendingEntry& entry);  // makes the entry pending for this consumer
@@ -82,7 +82,7 @@ class StreamGroup {  // a consumer group: what it has read, and its pending entr
  private:
   friend class StreamLog;
   // Replaces the content by a copy of the content of `other`.
-  void CopyFrom(const StreamGroup& other);
+  void CopyFrom(const StreamGroup& other);  // replaces the content by a copy
 
   Pending pending_;      // the pending entries of all consumers, by ID
   Consumers consumers_;  // the consumers of this group by name

@@ -98,9 +98,9 @@ class StreamIdMap {  // an ordered map by entry ID: a B+-tree
   bool Insert(const StreamId& id, const Value& value);  // false: the ID exists already
   // Returns false if there is no such ID.
   bool Erase(const StreamId& id);  // false: there is no such ID
-  void Clear();
+  void Clear();                    // removes all items
 
-  Cursor First() const { return IsEmpty() ? Cursor() : Cursor(first_, 0); }
+  Cursor First() const { return IsEmpty() ? Cursor() : Cursor(first_, 0); }  // the item with the lowest ID
   Cursor Last() const { return IsEmpty() ? Cursor() : Cursor(last_, last_->count - 1); }
   // AtOrAfter returns the first item not below `id`. AtOrBefore returns the last item not above it.
   Cursor AtOrAfter(const StreamId& id) const;   // the first item with an ID not below `id`
@@ -160,22 +160,22 @@ class StreamIdMap {  // an ordered map by entry ID: a B+-tree
     Leaf* leaf;
   };
 
-  static Leaf* NewLeaf(uint32_t capacity) {
+  static Leaf* NewLeaf(uint32_t capacity) {  // allocates an empty leaf
     Leaf* leaf = static_cast<Leaf*>(AllocateOrEnd(sizeof(Leaf) + capacity * sizeof(Item)));
     *leaf = Leaf{nullptr, nullptr, 0, capacity};
     return leaf;
   }
   static void FreeNode(void* node, int height);                   // frees a node and all nodes below it
   static bool CheckNodeInvariants(const void* node, int height);  // false: a rule is violated below the node
-  Path PathTo(const StreamId& id) const;
-  void LinkNeighboursTo(Leaf* leaf);  // makes the neighbours of `leaf` point to it
-  void ReplaceLeaf(Path& path, Leaf* leaf);
-  void GrowLeaf(Path& path);                                                 // doubles the capacity of the leaf
-  void SplitLeaf(Path& path, const StreamId& id);                            // makes room for `id` in a full leaf
+  Path PathTo(const StreamId& id) const;                          // the path to the leaf where `id` belongs
+  void LinkNeighboursTo(Leaf* leaf);                              // makes the neighbours of `leaf` point to it
+  void ReplaceLeaf(Path& path, Leaf* leaf);                       // `leaf` takes the place of a freed leaf
+  void GrowLeaf(Path& path);                                      // doubles the capacity of the leaf
+  void SplitLeaf(Path& path, const StreamId& id);                 // makes room for `id` in a full leaf
   void PutChild(Path& path, int level, const StreamId& bound, void* child);  // inserts a child after the one taken
   void UnlinkChild(Path& path, int level);  // removes from its node the child taken at this level; frees empty nodes
   void DropLeaf(Path& path);                // removes the leaf at the end of the path
-  void MergeWithNextLeaf(Path& path);
+  void MergeWithNextLeaf(Path& path);       // merges a sparse leaf, if both fit into one
   void Swap(StreamIdMap& other) {
     std::swap(root_, other.root_);
     std::swap(first_, other.first_);

@@ -34,7 +34,7 @@ class ValueSlot final : public PackedStore {  // access to one collection, whose
 
   char* Splice(size_t offset, size_t removed, size_t inserted) override;  // returns the address of the new bytes
   // Changes the encoding. Requires: `packed` is not part of the value it replaces.
-  void ConvertTo(ValueForm form, Bytes packed);
+  void ConvertTo(ValueForm form, Bytes packed);  // changes the encoding
   void ConvertTo(std::unique_ptr<Object> object);
 
  private:
