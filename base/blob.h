@@ -48,15 +48,16 @@ class BlobRef {  // a counted reference to a block of bytes on the heap
   Bytes View() const { return {block_->Data(), block_->size}; }
   char* Data() { return block_->Data(); }
   const char* ConstData() const { return block_->Data(); }
-  // Returns true if both refer to the same block.
+  // Returns true if this reference and `other` refer to the same block.
   bool Is(const BlobRef& other) const { return block_ == other.block_; }
   size_t Size() const { return block_->size; }
   size_t Capacity() const { return block_->capacity; }  // in bytes; Size() of them are in use
   // Requires: size <= Capacity().
-  void SetSize(size_t size) { block_->size = size; }
+  void SetSize(size_t size) { block_->size = size; }                     // changes how many bytes are in use
   size_t UsedBytes() const { return sizeof(Block) + block_->capacity; }  // with header and unused capacity
 
-  // Converts the reference to a raw pointer and back, for owners that pack it into their own layout.
+  // Release and Adopt convert a reference to a raw pointer and back, for owners that pack the pointer into their own
+  // layout.
   void* Release() { return std::exchange(block_, nullptr); }  // gives up the reference as a raw pointer for Adopt
   static BlobRef Adopt(void* raw) {                           // takes over a reference that Release gave up
     BlobRef ref;
@@ -70,8 +71,8 @@ class BlobRef {  // a counted reference to a block of bytes on the heap
   static char* DataOf(void* raw) { return static_cast<Block*>(raw)->Data(); }  // the bytes behind Release's pointer
 
  private:
-  struct Block {  // on the heap: this header, then `capacity` bytes
-    std::atomic<uint32_t> references;
+  struct Block {                       // on the heap: this header, then `capacity` bytes
+    std::atomic<uint32_t> references;  // number of BlobRefs to this block
     size_t size;
     size_t capacity;  // number of bytes after this header
     char* Data() { return reinterpret_cast<char*>(this + 1); }

@@ -14,7 +14,7 @@
 namespace respite {
 
 template <class Number>
-constexpr Number ByteSwapped(Number number) {
+constexpr Number ByteSwapped(Number number) {  // the number with its bytes in reverse order
   static_assert(std::is_integral_v<Number>);
   if constexpr (sizeof number == 8) return static_cast<Number>(__builtin_bswap64(static_cast<uint64_t>(number)));
   if constexpr (sizeof number == 4) return static_cast<Number>(__builtin_bswap32(static_cast<uint32_t>(number)));
@@ -38,7 +38,7 @@ Number Load(const char* from) {
 }
 
 template <std::endian order, class Number>
-void Store(char* to, Number number) {  // in the byte order `order`
+void Store(char* to, Number number) {  // writes a number in the byte order `order`
   number = Ordered<order>(number);
   std::memcpy(to, &number, sizeof number);
 }
@@ -46,23 +46,23 @@ void Store(char* to, Number number) {  // in the byte order `order`
 }  // namespace byte_order_internal
 
 template <class Number>
-Number LoadLittle(const char* from) {
+Number LoadLittle(const char* from) {  // reads a little-endian number
   return byte_order_internal::Load<std::endian::little, Number>(from);
 }
 
 template <class Number>
-Number LoadBig(const char* from) {
+Number LoadBig(const char* from) {  // reads a big-endian number
   return byte_order_internal::Load<std::endian::big, Number>(from);
 }
 
-// The type must be given, because it is the number of bytes: StoreLittle<uint32_t>(to, size).
+// The caller must write the type, because the type says how many bytes are stored: StoreLittle<uint32_t>(to, size).
 template <class Number>
-void StoreLittle(char* to, std::type_identity_t<Number> number) {
+void StoreLittle(char* to, std::type_identity_t<Number> number) {  // writes a little-endian number
   byte_order_internal::Store<std::endian::little>(to, number);
 }
 
 template <class Number>
-void StoreBig(char* to, std::type_identity_t<Number> number) {
+void StoreBig(char* to, std::type_identity_t<Number> number) {  // writes a big-endian number
   byte_order_internal::Store<std::endian::big>(to, number);
 }
 
@@ -77,7 +77,7 @@ inline uint64_t LoadLittle(const char* from, size_t bytes) {
   return byte(0) | byte(bytes / 2) | byte(bytes - 1);
 }
 
-// Writes the low 0 to 8 bytes of a number.
+// Writes the lowest `bytes` bytes of a number, 0 to 8, in little-endian order.
 inline void StoreLittle(char* to, uint64_t number, size_t bytes) {
   if (bytes >= 4) {
     StoreLittle<uint32_t>(to, static_cast<uint32_t>(number));
@@ -96,8 +96,8 @@ inline uint64_t LoadBig(const char* from, size_t bytes) {
   return bytes == 0 ? 0 : ByteSwapped(LoadLittle(from, bytes)) >> (sizeof(uint64_t) - bytes) * 8;
 }
 
-// The number orders like the text. A shorter text counts as if zeros followed it.
-inline uint64_t LoadBigPrefix(Bytes text) {  // big-endian value of the first eight bytes
+// The numbers of two texts compare like the texts. A text of less than eight bytes counts as if zero bytes followed it.
+inline uint64_t LoadBigPrefix(Bytes text) {  // the first eight bytes, read as a big-endian number
   return ByteSwapped(LoadLittle(text.data(), std::min<size_t>(text.size(), sizeof(uint64_t))));
 }
 

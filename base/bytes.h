@@ -22,17 +22,17 @@ constexpr bool IsPrintable(char c) { return c >= ' ' && c <= '~'; }
 
 inline constexpr char kHexDigits[] = "0123456789abcdef";
 
-constexpr uint8_t ByteAt(Bytes text, size_t at) { return static_cast<uint8_t>(text[at]); }  // unsigned
+constexpr uint8_t ByteAt(Bytes text, size_t at) { return static_cast<uint8_t>(text[at]); }  // as a number from 0 to 255
 
 // Returns true if both texts are equal when the case of ASCII letters is ignored.
-bool EqualsIgnoreCase(Bytes a, Bytes b);
+bool EqualsIgnoreCase(Bytes a, Bytes b);  // true: equal except for the case of ASCII letters
 std::string ToLower(Bytes text);
 std::string ToUpper(Bytes text);
 
 // Returns the double-quoted form that MONITOR, redis-cli and log lines use. The characters \\ \" \n \r \t \a \b get
 // these escapes; other bytes outside printable ASCII are written as \xhh. SplitQuoted reads this form.
-std::string Quoted(Bytes text);                   // in double quotes, with escapes
-void AppendQuoted(std::string& out, Bytes text);  // in double quotes, with escapes
+std::string Quoted(Bytes text);                   // returns the text in double quotes, with escapes
+void AppendQuoted(std::string& out, Bytes text);  // appends the text in double quotes, with escapes
 
 // Splits an inline request or a line of redis.conf into words.
 //   word   = { plain | "double" | 'single' }, ended by white space
@@ -40,11 +40,11 @@ void AppendQuoted(std::string& out, Bytes text);  // in double quotes, with esca
 //   single = any bytes; the only escape is \'
 // A closing quote must be followed by white space or the end of the line. An empty line has no words. Returns nullopt
 // if the quotes are unbalanced.
-std::optional<std::vector<std::string>> SplitQuoted(Bytes line);  // nullopt: unbalanced quotes
+std::optional<std::vector<std::string>> SplitQuoted(Bytes line);  // the words of a line; nullopt: unbalanced quotes
 
-// A line that begins with the result is not a comment.
+// Quotes a word that begins with # too, so that a line that begins with the result is no comment.
 std::string QuotedIfNeeded(Bytes word);  // quotes the word if SplitQuoted could not read it otherwise
-// Returns the words of a line, separated by spaces.
+// Returns a line that consists of all words, separated by spaces.
 template <typename Words>
 std::string JoinQuoted(const Words& words) {  // joins the words with spaces, and quotes those that need it
   std::string text;
@@ -56,7 +56,7 @@ std::string JoinQuoted(const Words& words) {  // joins the words with spaces, an
 }
 
 // Returns the fields between separators: at least one, which may be empty. The views point into `text`.
-std::vector<Bytes> SplitOn(Bytes text, char separator);
+std::vector<Bytes> SplitOn(Bytes text, char separator);  // returns at least one part
 
 // Returns `text` without white space at either end.
 Bytes TrimSpaces(Bytes text);

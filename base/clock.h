@@ -19,12 +19,12 @@ class Clock {  // the time that data and clients see; tests can move it
   virtual int64_t WallUs() const = 0;       // microseconds since 1970-01-01T00:00:00Z
   virtual int64_t MonotonicUs() const = 0;  // never goes back; from an unspecified origin
   // Converts a reading of Pace that the caller already has into monotonic time. Cost: no system call.
-  virtual int64_t MonotonicUsAtPaceUs(int64_t pace_us) const = 0;  // the time at a Pace reading
+  virtual int64_t MonotonicUsAtPaceUs(int64_t pace_us) const = 0;  // the monotonic time at a reading of the Pace
   // Returns the Pace reading at which MonotonicUs will reach `monotonic_us`, or kNever while the clock stands still.
-  virtual int64_t PaceUsAtMonotonicUs(int64_t monotonic_us) const = 0;  // the Pace reading at that time
+  virtual int64_t PaceUsAtMonotonicUs(int64_t monotonic_us) const = 0;  // the Pace reading at that monotonic time
   static constexpr int64_t kNever = INT64_MAX;  // the time is never reached, since the clock stands still
 
-  int64_t WallMs() const { return WallUs() / 1000; }            // Unix time
+  int64_t WallMs() const { return WallUs() / 1000; }            // wall time is Unix time
   int64_t MonotonicMs() const { return MonotonicUs() / 1000; }  // never goes back; from an unspecified origin
 };
 
@@ -37,7 +37,8 @@ class SystemClock final : public Clock {  // the clocks of the machine
   int64_t PaceUsAtMonotonicUs(int64_t monotonic_us) const override { return monotonic_us; }
 };
 
-// A clock that stands still until a test advances it. It also serves as the Pace for this time. Not thread safe.
+// A clock that stands still until a test advances it. The same object is also a Pace, which reads the monotonic time of
+// this clock. Not thread safe.
 class ManualClock final : public Clock, public Pace {  // for tests: stands still until it is advanced
  public:
   int64_t WallUs() const override { return wall_us_; }
@@ -51,19 +52,17 @@ class ManualClock final : public Clock, public Pace {  // for tests: stands stil
   }
   int64_t NowUs() const override { return MonotonicUs(); }
 
-  // Sets the wall time only.
-  void SetWallMs(int64_t wall_ms) { wall_us_ = wall_ms * 1000; }
+  void SetWallMs(int64_t wall_ms) { wall_us_ = wall_ms * 1000; }  // sets wall time; monotonic time stays
 
   // Requires: elapsed_us >= 0.
   void AdvanceUs(int64_t elapsed_us);                                   // moves wall and monotonic time forward
-  void AdvanceMs(int64_t elapsed_ms) { AdvanceUs(elapsed_ms * 1000); }  // moves both times
+  void AdvanceMs(int64_t elapsed_ms) { AdvanceUs(elapsed_ms * 1000); }  // moves wall and monotonic time
 
   // From now on, each reading of the monotonic time advances wall and monotonic time by `elapsed_us`. Needed for code
   // that waits in a loop until time passes.
-  void AdvanceWithEachReading(int64_t elapsed_us) { us_per_reading_ = elapsed_us; }
+  void AdvanceWithEachReading(int64_t elapsed_us) { us_per_reading_ = elapsed_us; }  // moves wall and monotonic time
 
-  // Changes only wall time.
-  void StepWallMs(int64_t step_ms) { wall_us_ += step_ms * 1000; }  // like an administrator who sets the clock
+  void StepWallMs(int64_t step_ms) { wall_us_ += step_ms * 1000; }  // moves wall time; monotonic time stays
 
  private:
   mutable int64_t wall_us_ =

@@ -23,7 +23,7 @@ class Descriptor {  // owns a file descriptor
   int fd_ = -1;
 };
 
-// The result has at most 1 KB and no line end.
+// The returned line has at most 1 KB and no line end.
 std::optional<std::string> FirstLineOf(const char* path);  // reads the first line of a file; nullopt if that fails
 
 }  // namespace respite

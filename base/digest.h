@@ -14,7 +14,7 @@ std::array<uint8_t, 20> Sha1(Bytes text);
 std::array<uint8_t, 32> Sha256(Bytes text);
 
 // Returns two lower-case hexadecimal digits per byte.
-std::string HexText(std::span<const uint8_t> bytes);
+std::string HexText(std::span<const uint8_t> bytes);  // two lower-case hexadecimal digits per byte
 
 bool ConstantTimeEquals(Bytes a, Bytes b);  // compares secrets in a time that depends only on their sizes
 

@@ -88,8 +88,8 @@ constexpr int kMaxStars = 1000;
 
 bool HasGlobCharacter(Bytes text) { return text.find_first_of("*?[") != Bytes::npos; }
 
-// On a mismatch, backtracks only to the last star, which is enough: if the part after it fits nowhere later in the
-// text, it does not fit either when an earlier star takes more text.
+// On a mismatch, only the last star is tried with more text. That is enough: if the part after the last star fits
+// nowhere in the rest of the text, this part does not fit either when an earlier star takes more text.
 bool GlobMatch(Bytes pattern, Bytes text, CaseMode mode) {
   // Redis: even a star does not match the empty text (KEYS * and SCAN MATCH * do not call this).
   if (text.empty()) return pattern.empty();
@@ -298,7 +298,7 @@ bool Glob::Matches(Bytes text) const {
   if (text.empty()) return parts_.empty() && !ends_with_star_;
   if (elements_.empty()) return ends_with_star_;
   if (elements_.size() > text.size()) return false;
-  // The number of stars that are followed by something else.
+  // The left side is the number of stars that something else follows.
   if (parts_.size() - (begins_with_star_ ? 0 : 1) > static_cast<size_t>(kMaxStars)) return false;
   return Search(*this, text).Run();
 }

@@ -17,12 +17,12 @@
 namespace respite {
 
 // Returns true if the text contains one of * ? [. A backslash does not count.
-bool HasGlobCharacter(Bytes text);
+bool HasGlobCharacter(Bytes text);  // true if the text contains *, ? or [
 
 enum class CaseMode : uint8_t { kSensitive, kIgnore };
 
 // Returns true if the pattern matches. Cost: at worst O(|pattern| * |text|); no recursion, no allocation.
-bool GlobMatch(Bytes pattern, Bytes text, CaseMode mode = CaseMode::kSensitive);
+bool GlobMatch(Bytes pattern, Bytes text, CaseMode mode = CaseMode::kSensitive);  // true: it matches
 
 // A compiled pattern, for matching many texts and for patterns of untrusted clients. The cost of a set does not depend
 // on its length, and the search for plain bytes between stars takes linear time. Cost of construction: O(|pattern|).
@@ -33,33 +33,34 @@ class Glob {  // a compiled pattern
   // Returns the result of GlobMatch, except that a pattern matches nothing if its sets and question marks need millions
   // of steps, which counts as abuse. Cost: O(|pattern| + |text|) for plain bytes and stars, otherwise at worst O(|part
   // between stars| * |text|).
-  bool Matches(Bytes text) const;
+  bool Matches(Bytes text) const;  // true if the pattern matches the whole text
 
  private:
   friend class GlobReader;
   using Set = std::bitset<256>;
-  // Matches one byte: a literal (in lower case if case is ignored), any byte, or a member of a set.
+  // An element of a pattern matches one byte: a literal (in lower case if case is ignored), any byte, or a member of a
+  // set.
   using Element = uint32_t;
   static constexpr Element kAny = 256;
   static constexpr Element kFirstSet = 257;  // elements from here on are an index into sets_
   struct Part {                              // the elements between two stars
-    size_t first;                            // index in elements_
+    size_t first;                            // index of its first element in elements_
     size_t size = 0;
-    bool is_plain = true;  // has only literal bytes
+    bool is_plain = true;  // the part consists of literal bytes
   };
   class Search;
 
-  Part& OpenPart();  // the part since the last star, to which elements are added
+  Part& OpenPart();  // returns the part since the last star, to which elements are added
   void Add(Element element);
   bool Accepts(Element element, char c) const;  // true if this element matches the byte `c`
 
   CaseMode mode_;
   std::vector<Element> elements_;  // of all parts, one after the other
-  std::string plain_;              // the bytes of elements_, used for plain parts
+  std::string plain_;              // for each element its byte, with which plain parts are searched
   std::vector<Set> sets_;
-  std::vector<Part> parts_;        // the pattern between its stars
-  bool begins_with_star_ = false;  // the pattern does
-  bool ends_with_star_ = false;    // the pattern does
+  std::vector<Part> parts_;        // the pieces of the pattern between its stars
+  bool begins_with_star_ = false;  // the pattern begins with a star
+  bool ends_with_star_ = false;    // the pattern ends with a star
 };
 
 }  // namespace respite

@@ -80,7 +80,8 @@ size_t PowerIndexFor(int exponent) {
   return index;
 }
 
-// The interval of numbers that read back as the value, scaled by a power of ten. All three have one exponent.
+// The interval of numbers that read back as the value, scaled by a power of ten. Its three numbers have the same
+// exponent.
 struct Interval {
   Scaled low;
   Scaled value;
@@ -91,7 +92,7 @@ struct Interval {
 Interval ScaledInterval(double number) {
   const Scaled exact = Split(number);
   const Scaled high = Scaled{2 * exact.fraction + 1, exact.exponent - 1}.Normalized();
-  // The lower neighbour of a power of two is half as far away.
+  // The next double below a power of two is half as far away as the next one above it.
   const int closer = exact.fraction == kHiddenBit ? 2 : 1;
   const Scaled low = Scaled{(exact.fraction << closer) - 1, exact.exponent - closer};
   const Scaled aligned_low{low.fraction << (low.exponent - high.exponent), high.exponent};

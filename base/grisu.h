@@ -14,7 +14,7 @@
 namespace respite {
 
 struct Decimal {                // the decimal digits of a double and their power of ten
-  std::array<char, 20> digits;  // no leading zero
+  std::array<char, 20> digits;  // the decimal digits, without a leading zero
   size_t size;
   int scale;  // value = digits * 10^scale
 

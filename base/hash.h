@@ -17,7 +17,7 @@ namespace respite {
 
 // The secret key: 128 bits that no client can learn. Do not seed a random number generator with it, because clients can
 // compute the seed from the generator's output.
-struct HashKey {
+struct HashKey {  // a secret key of 128 bits
   uint64_t low = 0;
   uint64_t high = 0;
 
@@ -34,7 +34,7 @@ struct SipState {  // the state of SipHash-1-3 while it hashes one text
         v2(key.low ^ 0x6c7967656e657261u),
         v3(key.high ^ 0x7465646279746573u) {}
 
-  void Round() {  // one SipRound
+  void Round() {  // mixes the state once, as SipHash prescribes
     v0 += v1;
     v2 += v3;
     v1 = std::rotl(v1, 13) ^ v0;
@@ -63,7 +63,7 @@ struct SipState {  // the state of SipHash-1-3 while it hashes one text
 
 }  // namespace hash_internal
 
-inline uint64_t HashBytes(Bytes bytes, const HashKey& key) {
+inline uint64_t HashBytes(Bytes bytes, const HashKey& key) {  // SipHash-1-3 of the bytes
   using namespace hash_internal;
   SipState state(key);
   const char* p = bytes.data();
@@ -73,8 +73,8 @@ inline uint64_t HashBytes(Bytes bytes, const HashKey& key) {
   return state.Finish();
 }
 
-// Further lookups need not compute the hash again. `Is` compares addresses, so an equal copy of the text is a different
-// text. Valid as long as the text.
+// Stores the hash of a text, so that further lookups need not compute it. `Is` compares addresses, so a copy of the
+// text counts as a different text. The object is valid as long as the text.
 class HashedText {  // a text together with its hash
  public:
   HashedText() = default;

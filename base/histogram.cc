@@ -60,7 +60,7 @@ std::vector<std::pair<uint64_t, uint64_t>> LatencyHistogram::CumulativeBucketsUs
   uint64_t reported = 0;
   size_t index = 0;
   for (uint64_t bound_ns = 1024; reported < count_; bound_ns *= 2) {
-    // Redis: includes the bucket that begins at the bound.
+    // Redis: counts the bucket that begins at the bound too.
     const size_t last = std::min(IndexOf(bound_ns), kGroups * kGroupSize - 1);
     for (; index <= last; index++) cumulative += CountAt(index);
     if (cumulative > reported) steps.emplace_back(HighestOf(last) / 1000, cumulative);

@@ -17,29 +17,29 @@ namespace respite {
 class LatencyHistogram {  // the durations of the calls of one command
  public:
   // Counts one duration, clamped to the range from 1 ns to 1 s. Cost: a few ns.
-  void Record(uint64_t duration_ns);  // counts one call
+  void Record(uint64_t duration_ns);  // counts one call that took this long
 
   uint64_t Count() const { return count_; }  // number of recorded durations
 
   // Returns the upper end, in nanoseconds, of the bucket with the given percentile (100 is the largest value). Redis:
   // for percentile 0, the lower end. Returns 0 if nothing was recorded. Cost: one pass over the allocated buckets.
-  uint64_t ValueAtPercentile(double percentile) const;  // in ns
+  uint64_t ValueAtPercentile(double percentile) const;  // a duration in ns; 0: nothing was recorded
 
   // Returns pairs of an upper bound in microseconds and the number of calls that took at most that long, one pair for
   // each bound that adds calls. The bounds double: 1, 2, 4, 8, 16, 33, 66, 132 … (As in Redis, they are powers of two
   // times 1024 ns, rounded to microseconds.)
   std::vector<std::pair<uint64_t, uint64_t>> CumulativeBucketsUs() const;  // (upper bound, calls up to it)
 
-  void Reset();
+  void Reset();  // forgets all durations
 
  private:
-  static constexpr size_t kGroupSize = 128;  // buckets in one group
+  static constexpr size_t kGroupSize = 128;  // number of buckets in one group
   static constexpr size_t kGroups = 24;      // maximum number of groups
   using Group = std::array<uint64_t, kGroupSize>;
 
   static size_t IndexOf(uint64_t duration_ns);  // the bucket that counts this duration
   static uint64_t LowestOf(size_t index);       // the shortest duration, in ns, that the bucket `index` counts
-  static uint64_t HighestOf(size_t index) { return LowestOf(index + 1) - 1; }  // the longest duration, in ns
+  static uint64_t HighestOf(size_t index) { return LowestOf(index + 1) - 1; }  // the bucket's longest duration, ns
 
   uint64_t CountAt(size_t index) const;  // number of durations in the bucket `index`
 

@@ -17,7 +17,7 @@ namespace key_slot_internal {
 // independently of each other ("slicing by 8").
 using Crc16Tables = std::array<std::array<uint16_t, 256>, 8>;
 
-constexpr Crc16Tables MakeCrc16Tables() {
+constexpr Crc16Tables MakeCrc16Tables() {  // computes the tables when the program is compiled
   constexpr uint32_t kPolynomial = 0x1021;
   Crc16Tables tables{};
   for (uint32_t byte = 0; byte < 256; ++byte) {
@@ -66,7 +66,7 @@ constexpr Bytes HashTag(Bytes key) {  // the text between { and }, or else the w
   return key.substr(open + 1, close - open - 1);
 }
 
-constexpr int KeySlot(Bytes key) { return Crc16(HashTag(key)) & (kSlotCount - 1); }
+constexpr int KeySlot(Bytes key) { return Crc16(HashTag(key)) & (kSlotCount - 1); }  // from 0 to 16383
 
 // Returns the slot of all keys that the pattern can match, or nullopt if they may have several slots. There is one slot
 // if the pattern has no special characters up to the end of its hash tag.

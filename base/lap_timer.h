@@ -55,13 +55,15 @@ class LapTimerOf {  // reads a Pace cheaply, from the processor's tick counter
   }
 
  private:
-  static constexpr int kFractionBits = 32;    // of us_per_tick_, a fixed-point number
+  static constexpr int kFractionBits = 32;    // number of fraction bits of us_per_tick_
   static constexpr double kMaxLapUs = 4'000;  // maximum length of a lap
-  // The rate is first measured over the shortest interval. The interval then doubles up to the long one.
+  // The rate is first measured over kMinMeasureUs. Each later measurement takes up to twice as long, at most
+  // kMaxMeasureUs.
   static constexpr int64_t kMinMeasureUs = 20'000;     // length of the first measurement of the tick rate
-  static constexpr int64_t kMaxMeasureUs = 1'000'000;  // length of a measurement later
+  static constexpr int64_t kMaxMeasureUs = 1'000'000;  // length of the longest measurement of the tick rate
   static constexpr int64_t kNever = INT64_MAX;         // value of measure_at_us_: the ticks cannot be trusted
-  // If more ticks pass between two readings, the thread was interrupted, and the readings cannot be compared.
+  // If the counter advances by more ticks while the Pace is read once, the thread was interrupted, and the two readings
+  // cannot be compared.
   static constexpr uint64_t kMaxTicksBetweenReadings = 10'000;  // maximum duration of one reading of the Pace
   static constexpr double kMinTicksPerUs = 16;                  // a lower rate is implausible
   static constexpr double kMaxTicksPerUs = 100'000;             // a higher rate is implausible
@@ -69,9 +71,9 @@ class LapTimerOf {  // reads a Pace cheaply, from the processor's tick counter
   // machine slept.
   static constexpr double kMaxRateDeviation = 0.01;  // maximum change of the rate, as a fraction
 
-  struct Mark {
-    uint64_t ticks;  // of the processor's counter
-    int64_t us;
+  struct Mark {      // two readings at the same moment
+    uint64_t ticks;  // reading of the processor's tick counter
+    int64_t us;      // reading of the Pace
   };
 
   void MeasureRate();                             // measures how many ticks the processor counts per microsecond
@@ -79,13 +81,13 @@ class LapTimerOf {  // reads a Pace cheaply, from the processor's tick counter
 
   const Pace& pace_;
   uint64_t began_ticks_ = 0;           // the tick counter when the lap began
-  int64_t began_us_ = 0;               // the time when the lap began
-  int64_t last_us_ = INT64_MIN;        // the last result of Begin or NowUs
+  int64_t began_us_ = 0;               // the time of the Pace when the lap began
+  int64_t last_us_ = INT64_MIN;        // the last result of BeginLap or NowUs
   double ticks_per_us_ = 0;            // the measured rate; 0 if unknown
-  uint64_t lap_ticks_ = 0;             // maximum length of a lap; 0 if every reading must use the Pace
-  uint64_t us_per_tick_ = 0;           // fixed point with kFractionBits fraction bits
-  std::optional<Mark> since_;          // where the measurement of the rate began
-  int64_t measure_at_us_ = INT64_MIN;  // when the rate is measured next
+  uint64_t lap_ticks_ = 0;             // maximum length of a lap in ticks; 0: every reading must use the Pace
+  uint64_t us_per_tick_ = 0;           // microseconds per tick, with kFractionBits fraction bits
+  std::optional<Mark> since_;          // the time and the ticks when the measurement of the rate began
+  int64_t measure_at_us_ = INT64_MIN;  // the time of the Pace when the rate is measured next
 };
 
 template <class Ticks>
@@ -99,8 +101,8 @@ void LapTimerOf<Ticks>::MeasureRate() {
   const bool is_plausible = rate >= kMinTicksPerUs && rate <= kMaxTicksPerUs;
   const bool has_changed = ticks_per_us_ != 0 && std::abs(rate / ticks_per_us_ - 1) > kMaxRateDeviation;
   if (!is_plausible || has_changed) return RestartRateMeasurement(mark);
-  // IsTickCounterReliable costs more than a reading. It is called only now, so a server that lives for a few
-  // milliseconds never calls it.
+  // IsTickCounterReliable costs more than a reading of the Pace. It is called only now, so a server that lives for a
+  // few milliseconds never calls it.
   if (ticks_per_us_ == 0 && !pace_.IsTickCounterReliable()) {
     measure_at_us_ = kNever;
     return;

@@ -1,7 +1,7 @@
-// LateBound<T>: a reference to an object that a higher room makes later, or that may be missing.
+// LateBound<T>: a reference to an object that code of a higher layer makes later, or that may be missing.
 //
-// A part that needs something from above holds a `const LateBound<Interface>&`. The maker of the object attaches it.
-// The object must outlive its users, or be detached before it goes.
+// Code that needs an object of a higher layer holds a `const LateBound<Interface>&`. The maker of the object attaches
+// it. The object must outlive its users, or be detached before it is destroyed.
 #pragma once
 
 namespace respite {
@@ -10,14 +10,14 @@ template <class T>
 class LateBound {  // a pointer to an object that is made later, or that may be missing
  public:
   void Attach(T* object) { object_ = object; }  // from now on refers to `object`
-  void Detach() { object_ = nullptr; }
+  void Detach() { object_ = nullptr; }          // from now on refers to no object
   explicit operator bool() const { return object_ != nullptr; }
   // Requires: an object is attached.
   T* operator->() const { return object_; }
   T& operator*() const { return *object_; }
 
  private:
-  T* object_ = nullptr;  // null: none is attached
+  T* object_ = nullptr;  // null: no object is attached
 };
 
 }  // namespace respite

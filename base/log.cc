@@ -25,7 +25,7 @@ namespace {
 constexpr std::array<std::string_view, 12> kMonths = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                                       "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
 
-// O_NONBLOCK also keeps open() from blocking on a named pipe without a reader.
+// With O_NONBLOCK, no write waits, and open() does not wait for a reader of a named pipe.
 constexpr int kOpenFlags = O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 
 Descriptor OpenFile(const std::string& path) { return Descriptor(open(path.c_str(), kOpenFlags | O_CREAT, 0644)); }
@@ -245,7 +245,7 @@ void Logger::SetRole(char role) {
 std::optional<std::string> Logger::SetFile(std::string path) {
   if (!path.empty()) {
     const Descriptor probe = OpenFile(path);
-    // A named pipe without a reader (ENXIO) may get one later.
+    // A named pipe without a reader (ENXIO) is no error, because a reader may come later.
     if (!probe.IsOpen() && errno != ENXIO) return std::generic_category().message(errno);
   }
   path_ = std::move(path);
@@ -287,8 +287,9 @@ std::string Logger::Line(LogLevel level, std::string_view text) {
   return line.append(Unquoted(name_)).append(text).append("\"\n");
 }
 
-// Offsets change only at quarters of an hour, so the time zone is read once in each. A forked child does not read it,
-// because another thread may have held the time zone's lock during the fork. It continues with its parent's offset.
+// UTC offsets change only at quarters of an hour, so the time zone is read once in each quarter. A forked child does
+// not read the time zone, because another thread may have held its lock during the fork. The child continues with its
+// parent's offset.
 int64_t Logger::UtcOffsetSeconds(int64_t wall_s, Process process) {
   constexpr int64_t kQuarter_s = 15 * 60;
   constexpr int kOffsetBits = 20;

@@ -33,7 +33,7 @@ enum class LogLevel : uint8_t { kDebug, kVerbose, kNotice, kWarning, kNothing };
 
 // The format of a line. kLogfmt: `pid=4242 role=primary timestamp="…" level=notice message="Ready …"`.
 enum class LogFormat : uint8_t { kLegacy, kLogfmt };
-// "21 Nov 2026 02:17:41.123", "2026-11-21T02:17:41.123+00:00", or milliseconds since 1970.
+// How a line shows the time: "21 Nov 2026 02:17:41.123", "2026-11-21T02:17:41.123+00:00", or milliseconds since 1970.
 enum class LogTimeFormat : uint8_t { kLegacy, kIso8601, kMilliseconds };
 
 // Any thread and any forked child may log, and change level, formats and role. Call the other setters only while no
@@ -48,12 +48,12 @@ class Logger {  // writes the server's log
   Logger& operator=(const Logger&) = delete;
 
   // Drops lines below `level`; kNothing drops all lines.
-  void SetLevel(LogLevel level) { level_ = level; }
+  void SetLevel(LogLevel level) { level_ = level; }  // lower levels are dropped
   LogLevel Level() const { return level_; }
   bool Shows(LogLevel level) const { return level >= level_ && level != LogLevel::kNothing; }  // such lines are written
 
   // Sets the formats of later lines.
-  void SetFormat(LogFormat format, LogTimeFormat time_format) {
+  void SetFormat(LogFormat format, LogTimeFormat time_format) {  // sets the formats of later lines
     format_ = format;
     time_format_ = time_format;
   }
@@ -70,7 +70,7 @@ class Logger {  // writes the server's log
   std::optional<std::string> SetFile(std::string path);  // returns why the file cannot be opened; nullopt: success
 
   // Also sends every line (without prefix) to syslog. `facility` is a constant of <syslog.h>; see SyslogFacility.
-  void EnableSyslog(std::string ident, int facility);
+  void EnableSyslog(std::string ident, int facility);  // from now on also sends each line to syslog
 
   void Log(LogLevel level, std::string_view text);
   void Debug(std::string_view text) { Log(LogLevel::kDebug, text); }
@@ -89,15 +89,15 @@ class Logger {  // writes the server's log
   enum class Process : uint8_t { kOwn, kChild };
 
   std::string Line(LogLevel level, std::string_view text);
-  int64_t UtcOffsetSeconds(int64_t wall_s, Process process);  // of the local time zone
+  int64_t UtcOffsetSeconds(int64_t wall_s, Process process);  // returns the offset of the local time zone
   void Emit(LogLevel level, std::string_view text, std::string line);
   bool LogDroppedLines();  // logs how many lines were lost; false if that cannot be written
   bool Put(std::string line);
-  Outcome Write(std::string_view line) const;  // to the file, or to standard output
+  Outcome Write(std::string_view line) const;  // writes a line to the file or to standard output
   Outcome WriteToStandardOutput(std::string_view line) const;
 
   const Clock& clock_;
-  const int standard_output_;  // file descriptor
+  const int standard_output_;  // the file descriptor of standard output
   std::atomic<LogLevel> level_ = LogLevel::kNotice;
   std::atomic<LogFormat> format_ = LogFormat::kLegacy;
   std::atomic<LogTimeFormat> time_format_ = LogTimeFormat::kLegacy;
@@ -107,15 +107,16 @@ class Logger {  // writes the server's log
   std::string path_;
   bool syslog_enabled_ = false;  // lines also go to syslog
 
-  // Atomic instead of locked, because a child forked while another thread holds a lock would wait forever.
-  std::atomic<uint64_t> dropped_lines_{0};  // lines that could not be written
+  // dropped_lines_ and torn_ are atomic and have no lock. A child that is forked while another thread holds a lock
+  // would wait forever for it.
+  std::atomic<uint64_t> dropped_lines_{0};  // lines that could not be written since the last report of lost lines
   std::atomic<bool> torn_{false};           // the last line was cut and lacks its newline
-  // Packed into one word; see UtcOffsetSeconds.
-  std::atomic<int64_t> zone_cache_{INT64_MIN};  // a quarter of an hour and its UTC offset
+  // The quarter of an hour and the UTC offset are packed into one word; see UtcOffsetSeconds.
+  std::atomic<int64_t> zone_cache_{INT64_MIN};  // the UTC offset, and the quarter of an hour for which it holds
 };
 
-// A process holds it during fork: the child may log, and would otherwise inherit syslog's lock in its state at the
-// fork. The child may destroy its copy.
+// A process holds a SyslogPause during a fork. Without it, the child could inherit syslog's lock in the locked state,
+// and would wait forever when it logs. The child may destroy its copy.
 class SyslogPause {  // while it exists, no thread writes to syslog
  public:
   SyslogPause();
@@ -125,9 +126,9 @@ class SyslogPause {  // while it exists, no thread writes to syslog
 };
 
 // Parses the values of the `loglevel` directive, ignoring case: "notice" -> kNotice and so on.
-std::optional<LogLevel> ParseLogLevel(std::string_view name);
+std::optional<LogLevel> ParseLogLevel(std::string_view name);  // nullopt: unknown name
 
-// Ignores case. The values are "local0" … "local7" and "user".
-std::optional<int> SyslogFacility(std::string_view name);  // parses `syslog-facility`: "local0" is LOG_LOCAL0
+// Parses a value of `syslog-facility`, ignoring case: "local0" … "local7" or "user".
+std::optional<int> SyslogFacility(std::string_view name);  // "local0" is LOG_LOCAL0; nullopt: unknown name
 
 }  // namespace respite

@@ -53,8 +53,8 @@ ThreadMemory ThreadMemory::OfThisThread() {
 
 int64_t ThreadMemory::HeldBytes() const {
   if (allocated_ == nullptr || freed_ == nullptr) return 0;
-  // Another thread may update the counters meanwhile, without locks. They are aligned words, so a reading may be
-  // outdated but never torn.
+  // Another thread may update the counters during this reading, without locks. They are aligned words, so a reading may
+  // be outdated but never torn.
   uint64_t freed = __atomic_load_n(freed_, __ATOMIC_RELAXED);
   return static_cast<int64_t>(__atomic_load_n(allocated_, __ATOMIC_RELAXED) - freed);
 }

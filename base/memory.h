@@ -24,7 +24,7 @@
 
 namespace respite {
 
-// The result is a multiple of 16 up to 128; then there are four sizes for each power of two.
+// The size classes are 8, the multiples of 16 up to 128, and then four sizes for each power of two.
 constexpr size_t SizeClassOf(size_t bytes) {  // what jemalloc allocates for a request of `bytes`
   if (bytes <= 8) return 8;
   const size_t step = bytes <= 128 ? 16 : std::bit_floor(bytes - 1) / 4;
@@ -45,25 +45,25 @@ class ThreadMemory {  // the allocation counters of one thread
   int64_t HeldBytes() const;  // bytes allocated by the thread minus bytes freed by it; may be negative
 
  private:
-  const uint64_t* allocated_ = nullptr;  // jemalloc's count of the bytes that the thread ever allocated
-  const uint64_t* freed_ = nullptr;      // jemalloc's count of the bytes that the thread ever freed
+  const uint64_t* allocated_ = nullptr;  // jemalloc's count of all bytes the thread ever allocated; null: not measured
+  const uint64_t* freed_ = nullptr;      // jemalloc's count of all bytes the thread ever freed; null: not measured
 };
 
 struct AllocatorStats {  // figures of jemalloc, in bytes
-  size_t allocated = 0;  // in use by the program
-  size_t active = 0;     // pages that have allocations
-  size_t resident = 0;   // pages in physical memory
-  size_t retained = 0;   // virtual memory that is kept without physical pages
-  size_t muzzy = 0;      // pages that the system may take back
+  size_t allocated = 0;  // bytes that the program uses
+  size_t active = 0;     // bytes of pages that have allocations
+  size_t resident = 0;   // bytes of pages in physical memory
+  size_t retained = 0;   // bytes of virtual memory that is kept without physical pages
+  size_t muzzy = 0;      // bytes of pages that the system may take back
 };
 // Cost: some µs.
-AllocatorStats ReadAllocatorStats();  // of jemalloc; all zero with another allocator
+AllocatorStats ReadAllocatorStats();  // figures of jemalloc; all zero with another allocator
 
 // Returns a text such as "jemalloc-5.3.0", or "libc".
-std::string AllocatorName();
+std::string AllocatorName();  // returns "jemalloc-5.3.0" or "libc"
 
 // Cost: reads /proc.
-size_t ResidentBytes();  // resident set size of this process
+size_t ResidentBytes();  // physical memory of this process, in bytes
 
 size_t SystemMemory();  // physical memory of the machine, in bytes
 
@@ -78,8 +78,8 @@ inline void Prefetch(const void* address) {  // loads a cache line that will be 
   asm volatile("" : : "r"(address));
 }
 
-// Frees unused buckets of a hash map that clients can fill. Those of the standard library never do so. Call this after
-// an erase; it invalidates iterators. Cost: O(1) amortised.
+// Frees unused buckets of a hash map that clients can fill, because the standard library never frees them. Call this
+// function after an erase; iterators become invalid. Cost: O(1) amortised.
 template <class Map>
 void ShrinkSparse(Map& map) {  // frees the unused buckets of a hash map that has few elements left
   constexpr size_t kKeptBuckets = 128;

@@ -12,10 +12,10 @@ namespace respite {
 // Parses the memory values of redis.conf: digits and an optional unit in any case. b = 1, k = 1000, kb = 1024; m, mb, g
 // and gb follow the same rule. Returns nullopt for anything else. Redis: no digits mean 0, a number beyond 2^64
 // saturates, a product beyond 2^64 wraps around, and more than 127 digits are an error.
-std::optional<uint64_t> ParseMemory(Bytes text);  // in bytes: "64mb", "1g", "100"
+std::optional<uint64_t> ParseMemory(Bytes text);  // reads "64mb", "1g" or "100" as bytes; nullopt: not an amount
 
 // Returns the format of used_memory_human and similar fields: "1023B", "1.00K", "881.26K", "1.50M", "2.00G", then T and
 // P. From 2^60 on, plain bytes again.
-std::string HumanBytes(uint64_t bytes);  // "1.50M", as in used_memory_human
+std::string HumanBytes(uint64_t bytes);  // writes an amount as used_memory_human does: "1.50M"
 
 }  // namespace respite

@@ -40,21 +40,21 @@ class MovableClock final : public Clock {  // TEST CLOCK stops it, moves it or c
   // Requires: kMinRate <= rate <= kMaxRate.
   void RunAt(double rate) { Run(rate == 1 ? Mode::kReal : Mode::kScaled, rate); }  // in clock seconds per real second
   void FollowMachine();  // wall time is the machine's again; monotonic time continues
-  // The mode stays. Requires: elapsed_us >= 0, and the sums do not overflow.
+  // Moves wall and monotonic time forward without a change of the mode. Requires: elapsed_us >= 0, and the new times
+  // fit an int64_t.
   void AdvanceUs(int64_t elapsed_us);  // moves wall and monotonic time forward
-  // Sets wall time only.
-  void SetWallUs(int64_t wall_us);  // like an administrator who sets the clock
+  void SetWallUs(int64_t wall_us);     // sets wall time, as an administrator does; monotonic time stays
 
  private:
   void Run(Mode mode, double rate);
-  void Anchor();  // counts elapsed time from the present moment on
+  void Anchor();  // makes the present moment the one from which elapsed time is counted
 
   const Clock& machine_;  // the machine's clock
   const Pace& pace_;
   Mode mode_ = Mode::kReal;
   double rate_ = 1;
-  // The times at the anchor. In mode kReal, wall time is the machine's plus an offset, so it follows steps of the
-  // machine's clock.
+  // The anchor is the moment from which the clock counts elapsed time. In mode kReal, wall time is the machine's plus
+  // an offset, so wall time follows steps of the machine's clock.
   int64_t pace_us_;             // the reading of the Pace at the anchor
   int64_t monotonic_us_;        // the monotonic time at the anchor
   int64_t wall_us_;             // the wall time at the anchor

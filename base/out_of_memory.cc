@@ -63,7 +63,8 @@ void* AllocateAlignedOrEnd(size_t bytes, std::align_val_t alignment) {
 
 }  // namespace
 
-// All forms must be defined here. A missing one would pull in jemalloc's object file, which defines all of them again.
+// All forms of these operators must be defined here. A missing form would pull in jemalloc's object file, which defines
+// all forms again.
 void* operator new(size_t bytes) { return respite::AllocateOrEnd(bytes); }
 void* operator new[](size_t bytes) { return respite::AllocateOrEnd(bytes); }
 void* operator new(size_t bytes, const std::nothrow_t&) noexcept { return std::malloc(bytes); }
@@ -88,7 +89,7 @@ void operator delete[](void* memory, std::align_val_t, const std::nothrow_t&) no
 void operator delete(void* memory, size_t, std::align_val_t) noexcept { std::free(memory); }
 void operator delete[](void* memory, size_t, std::align_val_t) noexcept { std::free(memory); }
 #ifdef RESPITE_JEMALLOC
-// The size saves jemalloc a lookup.
+// jemalloc need not look up the size that is given here.
 void operator delete(void* memory, size_t bytes) noexcept {
   if (memory != nullptr) sdallocx(memory, bytes == 0 ? 1 : bytes, 0);
 }

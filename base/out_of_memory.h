@@ -18,7 +18,8 @@ namespace respite {
 // Calls the chosen ending (see ChooseOutOfMemoryEnding). Does not allocate.
 [[noreturn]] void EndProcessOutOfMemory(size_t bytes) noexcept;  // ends the process: no memory for `bytes` bytes
 
-// Act like std::malloc and std::realloc, but never return null. Free the memory with std::free.
+// AllocateOrEnd and ReallocateOrEnd act like std::malloc and std::realloc, but never return null. Free the memory with
+// std::free.
 inline void* AllocateOrEnd(size_t bytes) {  // malloc; ends the process instead of returning null
   void* memory = std::malloc(bytes);
   if (memory == nullptr) [[unlikely]]
@@ -31,7 +32,7 @@ inline void* ReallocateOrEnd(void* memory, size_t bytes) {  // realloc; ends the
     EndProcessOutOfMemory(bytes);
   return moved;
 }
-// jemalloc need not look up the size then. Requires: not null.
+// jemalloc need not look up the size that is given here. Requires: `memory` is not null.
 void FreeSized(void* memory, size_t bytes) noexcept;  // frees memory whose requested size is known
 
 // Chooses how the process ends. Any thread may call `ending`, which must not allocate and must not return. By default,

@@ -11,21 +11,21 @@ class Pace {  // the clock of real elapsed time; tests cannot move it (Clock: th
  public:
   virtual ~Pace() = default;
 
-  virtual int64_t NowUs() const = 0;  // of real time, from an unspecified origin
+  virtual int64_t NowUs() const = 0;  // real elapsed time, from an unspecified origin
 
   // Returns true if the tick counter of the processor runs as evenly as this pace. LapTimer then uses ticks to compute
   // the time between two readings.
-  virtual bool IsTickCounterReliable() const { return false; }  // the processor's tick counter runs as evenly
+  virtual bool IsTickCounterReliable() const { return false; }  // true: the processor's ticks are as even
 
-  int64_t NowMs() const { return NowUs() / 1000; }  // of real time, from an unspecified origin
+  int64_t NowMs() const { return NowUs() / 1000; }  // real elapsed time, from an unspecified origin
 };
 
 // Cost: one vDSO call (about 20 ns) per reading.
 class SystemPace final : public Pace {  // the machine's monotonic clock, which tests cannot move
  public:
   int64_t NowUs() const override;
-  // Returns true if the kernel uses the tick counters itself, which it does only if those of all processors agree.
-  // Cost: reads a small file.
+  // Returns true if the kernel uses the tick counters itself. The kernel does so only if the counters of all processors
+  // agree. Cost: reads a small file.
   bool IsTickCounterReliable() const override;  // true if the kernel itself relies on the processor's tick counters
 };
 

@@ -19,24 +19,24 @@ class Random {  // a fast generator with a seed, never for secrets
   uint64_t Next();
 
   // The result has no bias. Requires: bound > 0.
-  uint64_t Below(uint64_t bound);  // uniformly distributed in [0, bound)
+  uint64_t Below(uint64_t bound);  // a random number in [0, bound), uniformly distributed
 
   // Returns a number uniformly distributed in [0, 1), a multiple of 2^-53.
   double Unit();
 
  private:
-  std::array<uint64_t, 4> state_;
+  std::array<uint64_t, 4> state_;  // the state of xoshiro256**
 };
 
 uint64_t SystemSeed();  // 64 random bits from the kernel
 
 // Returns `digits` lower-case hexadecimal digits from the kernel, suitable for run IDs and passwords.
-std::string RandomHex(size_t digits);  // from the kernel, suitable for passwords
+std::string RandomHex(size_t digits);  // hexadecimal digits from the kernel, suitable for passwords
 
 // Seeds derived with different numbers give unrelated sequences.
-uint64_t DerivedSeed(uint64_t seed, uint64_t number);  // another seed for each `number`
+uint64_t DerivedSeed(uint64_t seed, uint64_t number);  // gives another seed for each `number`
 
-// The source is the kernel or, in tests that must be repeatable, a seed.
+// The digits come from the kernel or, in tests that must be repeatable, from a seed.
 class IdSource {  // generates random run IDs, replication IDs and passwords
  public:
   IdSource() = default;
@@ -47,7 +47,7 @@ class IdSource {  // generates random run IDs, replication IDs and passwords
   std::string Hex(size_t digits);
 
  private:
-  std::optional<Random> seeded_;  // empty: the kernel's random numbers
+  std::optional<Random> seeded_;  // nullopt: the digits come from the kernel
 };
 
 }  // namespace respite

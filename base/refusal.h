@@ -1,15 +1,15 @@
-// Refusal: the error reply of a command that cannot be executed. Only server/ throws it; other rooms return an optional
-// or a Result.
+// Refusal: the error reply of a command that cannot be executed. Only code in server/ throws a Refusal; other folders
+// return an optional or a Result.
 #pragma once
 
 #include <string>
 
 namespace respite {
 
-struct Refusal {             // the error reply of a command; commands throw it
+struct Refusal {             // the error reply of a command, which the command throws
   std::string text;          // the whole error line without the leading '-', such as "ERR syntax error"
-  bool is_counted = false;   // an inner command has already added it to the error statistics
-  bool is_redirect = false;  // the text redirects the client to another node
+  bool is_counted = false;   // true: an inner command has already added it to the error statistics
+  bool is_redirect = false;  // true: the text redirects the client to another node
 };
 
 }  // namespace respite

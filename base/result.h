@@ -16,19 +16,20 @@ namespace respite {
 // Wraps the reason of a failure, so that Result<std::string> is unambiguous.
 template <typename E>
 struct Failure {
-  E error;  // the reason
+  E error;  // why the function failed
 
   explicit Failure(E reason) : error(std::move(reason)) {}
 };
 Failure(const char*)->Failure<std::string>;
 
-// For functions that only succeed or fail: `return Done{};`
+// The value of a Result<Done>, whose function only succeeds or fails. Success is `return Done{};`.
 struct Done {};
 
 template <typename T, typename E = std::string>
 class [[nodiscard]] Result {  // a value, or the reason why there is none
  public:
-  // Anything that converts to T is a success. A Result does not convert to T, so this does not hide copies and moves.
+  // Anything that converts to T is a success. A Result does not convert to T, so this constructor does not replace the
+  // copy and move constructors.
   template <typename U = T>
   // NOLINTNEXTLINE(bugprone-forwarding-reference-overload)
   requires std::is_convertible_v<U&&, T> Result(U&& value)

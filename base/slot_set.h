@@ -16,12 +16,12 @@ namespace respite {
 
 class SlotSet {  // some of the 16384 hash slots, as a bitmap
  public:
-  static constexpr size_t kBytes = kSlotCount / 8;  // length of the bitmap
+  static constexpr size_t kBytes = kSlotCount / 8;  // size of the bitmap in bytes
 
   bool Has(int slot) const { return (words_[Word(slot)] & Bit(slot)) != 0; }
   void Add(int slot) { words_[Word(slot)] |= Bit(slot); }
   void Remove(int slot) { words_[Word(slot)] &= ~Bit(slot); }
-  void Clear() { words_.fill(0); }
+  void Clear() { words_.fill(0); }  // removes all slots
   // Cost: O(slots / 64).
   int Count() const {  // number of slots in the set
     int count = 0;
@@ -46,7 +46,7 @@ class SlotSet {  // some of the 16384 hash slots, as a bitmap
     }
   }
 
-  void AppendBytes(std::string& out) const {  // the bitmap of the cluster bus
+  void AppendBytes(std::string& out) const {  // appends the slots as the bitmap of the cluster bus
     std::array<char, kBytes> bytes;
     for (size_t i = 0; i < words_.size(); ++i) StoreLittle<uint64_t>(bytes.data() + i * sizeof(uint64_t), words_[i]);
     out.append(bytes.data(), bytes.size());
@@ -64,16 +64,16 @@ class SlotSet {  // some of the 16384 hash slots, as a bitmap
   static size_t Word(int slot) { return static_cast<size_t>(slot) / 64; }
   static uint64_t Bit(int slot) { return uint64_t{1} << (slot % 64); }
 
-  std::array<uint64_t, kSlotCount / 64> words_{};  // one bit per slot
+  std::array<uint64_t, kSlotCount / 64> words_{};  // one bit for each slot
 };
 
 struct SlotRange {  // consecutive slots, both ends included
-  int first;
-  int last;
+  int first;        // the lowest slot
+  int last;         // the highest slot
   bool operator==(const SlotRange&) const = default;
 };
 
-inline std::vector<SlotRange> RangesOf(const SlotSet& slots) {  // in ascending order
+inline std::vector<SlotRange> RangesOf(const SlotSet& slots) {  // the ranges of the set, in ascending order
   std::vector<SlotRange> ranges;
   slots.ForEach([&](int slot) {
     if (!ranges.empty() && ranges.back().last == slot - 1) {

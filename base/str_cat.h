@@ -13,8 +13,8 @@
 
 namespace respite {
 
-// An argument of StrCat, valid as long as the argument itself.
-class StrCatArgument {
+// Presents one argument of StrCat as text. Valid as long as the argument.
+class StrCatArgument {  // a text, a character or an integer, as text
  public:
   StrCatArgument(const char* text) : text_(text) {}                // NOLINT(google-explicit-constructor)
   StrCatArgument(const std::string& text) : text_(text) {}         // NOLINT(google-explicit-constructor)
@@ -38,7 +38,7 @@ class StrCatArgument {
     }
   }
 
-  std::optional<IntegerText> number_;
+  std::optional<IntegerText> number_;  // the text of an integer; nullopt: the argument is no integer
   Bytes text_;
 };
 

@@ -23,16 +23,16 @@ class Worker {  // a thread that handles items one after the other
   ~Worker();
 
   // Sets a function that the thread calls first. Must be called before the first EnsureThread.
-  void SetThreadPrologue(std::function<void()> prologue) { prologue_ = std::move(prologue); }  // called first
-  bool EnsureThread();  // starts the thread if needed; false if the system cannot create one
+  void SetThreadPrologue(std::function<void()> prologue) { prologue_ = std::move(prologue); }  // called once, first
+  bool EnsureThread();  // starts the thread if needed; false: the system cannot create one
   // Requires: EnsureThread() returned true.
   void Add(Item item);
 
  private:
   void Work();
 
-  const Handler handle_;            // the thread calls it for each item
-  std::function<void()> prologue_;  // the thread calls it first
+  const Handler handle_;            // the function that the thread calls for each item
+  std::function<void()> prologue_;  // the function that the thread calls first
   std::mutex mutex_;                // protects queue_ and stop_
   std::condition_variable wake_;
   std::deque<Item> queue_;  // items that the thread has not taken yet

@@ -105,7 +105,7 @@ class ResultPart {
     Combine(bytes_.data(), source, [](auto a, auto b) { return a & b; });
     ClearFrom(source.size());
   }
-  // Keeps the bits of the source that were not set in this part.
+  // Replaces this part by the bits of the source that were not set in this part.
   void SubtractFrom(Bytes source) {
     Combine(bytes_.data(), source, [](auto a, auto b) { return b & ~a; });
     ClearFrom(source.size());

@@ -20,9 +20,9 @@ struct BitRange {      // both ends are included; requires: first <= last
   uint64_t last = 0;
 };
 
-Bit BitAt(Bytes bitmap, uint64_t at);  // GETBIT; a bit after the end of the string is clear
+Bit BitAt(Bytes bitmap, uint64_t at);  // as GETBIT: a bit after the end of the string is clear
 // Requires: the bit is within the text.
-void PutBit(char* bitmap, uint64_t at, Bit bit);
+void PutBit(char* bitmap, uint64_t at, Bit bit);  // requires: the bit is within the text
 
 // Returns the number of set bits. Cost: O(n), 8 bytes per cycle if the processor has a population count instruction.
 uint64_t CountSetBits(Bytes bitmap);
@@ -30,7 +30,7 @@ uint64_t CountSetBits(Bytes bitmap);
 uint64_t CountSetBits(Bytes bitmap, BitRange range);
 // Returns the first bit in the range that equals `wanted`. Requires: the range is within the bitmap. Cost: O(n), in
 // words.
-std::optional<uint64_t> FindBit(Bytes bitmap, BitRange range, Bit wanted);
+std::optional<uint64_t> FindBit(Bytes bitmap, BitRange range, Bit wanted);  // nullopt: no such bit
 
 // kDiff, kDiff1 and kAndOr combine the first source X with the others Y. kDiff keeps the bits of X that no Y has,
 // kDiff1 those of any Y that X does not have, and kAndOr those of X that any Y has. kOne keeps the bits that exactly
@@ -40,7 +40,7 @@ enum class BitOperation : uint8_t { kAnd, kOr, kXor, kNot, kDiff, kDiff1, kAndOr
 // Combines the sources bit by bit; shorter sources are padded with clear bits. `result` is as long as the longest
 // source and may overlap a source if both begin at the same address. Requires: at least one source, exactly one for
 // kNot, two for kDiff, kDiff1 and kAndOr. Cost: O(n) for each source; each is read once, `result` is written once.
-void CombineBits(BitOperation operation, std::span<const Bytes> sources, std::span<char> result);
+void CombineBits(BitOperation operation, std::span<const Bytes> sources, std::span<char> result);  // as BITOP
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Fields
@@ -57,7 +57,7 @@ struct BitField {       // the integer that BITFIELD reads and writes
   int64_t Max() const;
 };
 
-int64_t ReadField(Bytes bitmap, const BitField& field);
+int64_t ReadField(Bytes bitmap, const BitField& field);  // the integer that the field holds
 // Stores the lowest bits of `value`. Requires: the field is within the text.
 void WriteField(char* bitmap, const BitField& field, int64_t value);
 

@@ -190,8 +190,8 @@ ChunkBlock* WriteIntegers(const IntegerPlan& plan, std::span<const Bytes> elemen
   return block;
 }
 
-// Returns the characters of eight symbols: the lowest bits of `word`. These are at most 56 bits, so they fit into one
-// word even if they start inside a byte.
+// Returns the characters of eight symbols, which are the lowest bits of `word`. Eight symbols have at most 56 bits, so
+// they fit into one word even if the first starts inside a byte.
 template <unsigned kBits, unsigned... kIndex>
 uint64_t EightCharacters(uint64_t word, const char* alphabet, std::integer_sequence<unsigned, kIndex...> /*all*/) {
   constexpr uint64_t kMask = (uint64_t{1} << kBits) - 1;
@@ -211,7 +211,7 @@ void UnpackSymbols(const ChunkBlock& block, uint32_t place, uint32_t symbols, ch
   }
 }
 
-// Indexed by the bits of a symbol.
+// The decoders, indexed by the number of bits of a symbol.
 constexpr std::array kUnpackSymbols = {UnpackSymbols<0>, UnpackSymbols<1>, UnpackSymbols<2>, UnpackSymbols<3>,
                                        UnpackSymbols<4>, UnpackSymbols<5>, UnpackSymbols<6>, UnpackSymbols<7>};
 

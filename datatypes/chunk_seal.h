@@ -27,27 +27,27 @@ enum class ChunkForm : uint8_t { kOpen, kTexts, kIntegers };
 
 // The header of a chunk's block; the data after it depends on the form.
 struct ChunkBlock {  // the start of a list chunk's memory; the packed elements follow
-  uint32_t size;     // of the block, including this header
-  uint32_t lengths;  // where the first length byte is (open, texts)
+  uint32_t size;     // bytes of the block, including this header
+  uint32_t lengths;  // offset of the first length byte (open, texts)
   uint32_t body;     // where the text area begins, or the packed symbols or differences
-  uint32_t begin;    // first text (open: its offset; texts: its first symbol; integers: its number)
-  uint32_t end;      // after the last text, in the unit of `begin`
+  uint32_t begin;    // the first text, as an offset (open), a symbol (texts) or a number (integers)
+  uint32_t end;      // the end of the last text, in the unit of `begin`
   ChunkForm form;
-  uint8_t unit;      // texts: bits of a symbol; integers: bytes of a difference
-  uint8_t width;     // texts without lengths: symbols of each element
-  uint8_t prefix;    // texts: length of the common prefix
-  bool has_lengths;  // texts: false when all are equally long
-  bool has_marks;    // open: some length byte may be 254 or 255
-  bool is_exact;     // open: Seal() found no shorter form, and no element was added since then
+  uint8_t unit;      // bits of a symbol (texts), or bytes of a difference (integers)
+  uint8_t width;     // symbols of each text, when texts have no lengths
+  uint8_t prefix;    // length of the common prefix (texts)
+  bool has_lengths;  // false when all texts are equally long
+  bool has_marks;    // true when some length byte of an open block may be 254 or 255
+  bool is_exact;     // true when Seal() found no shorter form than open, and no element was added since then
 
   const char* At(size_t offset) const { return reinterpret_cast<const char*>(this) + offset; }
   char* At(size_t offset) { return reinterpret_cast<char*>(this) + offset; }
   bool HasLengths() const { return form == ChunkForm::kOpen || has_lengths; }  // each element has a length byte
-  uint8_t Length(uint32_t index) const { return static_cast<uint8_t>(*At(lengths + index)); }
+  uint8_t Length(uint32_t index) const { return static_cast<uint8_t>(*At(lengths + index)); }  // from its length byte
 };
 
 // Allocates a block. Requires: size >= sizeof(ChunkBlock). Free it with std::free.
-ChunkBlock* AllocateChunkBlock(size_t size);
+ChunkBlock* AllocateChunkBlock(size_t size);  // free it with std::free
 
 // Returns the smallest block for these elements, or null if packing saves nothing compared with an open block of
 // `open_size` bytes. Requires: at least one element.

@@ -210,7 +210,8 @@ bool ChunkedList::MergeIfSmall(size_t left) {
   return true;
 }
 
-// Redis: merges in this order: the two before the centre, the two after it, then the centre with either side.
+// Redis: merges chunks in this order: the two before the centre, the two after the centre, then the centre with either
+// side.
 void ChunkedList::MergeAround(size_t centre) {
   if (centre >= 2 && MergeIfSmall(centre - 2)) --centre;
   MergeIfSmall(centre + 1);
@@ -218,7 +219,7 @@ void ChunkedList::MergeAround(size_t centre) {
   MergeIfSmall(centre);
 }
 
-// Replaces an element. If the new element would make the chunk too large for its block, it gets its own chunk.
+// Replaces an element. If the new element would make the chunk too large for its block, the element gets its own chunk.
 void ChunkedList::Replace(Place place, Bytes element) {
   const auto [chunk, index] = place;
   ListChunk& there = row_[chunk];

@@ -33,8 +33,8 @@ class ChunkLimit {  // how full a chunk may become: list-max-listpack-size
  public:
   explicit constexpr ChunkLimit(int64_t fill) : fill_(fill) {}
 
-  size_t MaxBytes() const;  // of a chunk's listpack
-  size_t MaxCount() const;  // elements of a chunk
+  size_t MaxBytes() const;  // maximum size of the listpack of a chunk
+  size_t MaxCount() const;  // maximum number of elements of a chunk
   // Redis: a limit on elements also implies a limit of 8 KB.
   bool Admits(size_t listpack_bytes, size_t count) const;  // true if a chunk may be so large
 
@@ -49,30 +49,30 @@ class ChunkRow {  // the chunks of one list, with spare places at both ends
   ListChunk& operator[](size_t i) { return slots_[front_ + i]; }
   const ListChunk& operator[](size_t i) const { return slots_[front_ + i]; }
   // Inserts an empty chunk before the i-th. Requires: i <= Size(). Cost: O(1) at the ends, else O(Size()).
-  ListChunk& Insert(size_t i);
-  void Erase(size_t i, size_t count);
+  ListChunk& Insert(size_t i);         // inserts an empty chunk before the i-th, and returns it
+  void Erase(size_t i, size_t count);  // erases `count` chunks from the i-th on
   size_t UsedBytes() const { return slots_.capacity() * sizeof(ListChunk); }
 
  private:
-  void AddCapacityInFront();
+  void AddCapacityInFront();  // adds unused places before the first chunk
 
   std::vector<ListChunk> slots_;  // `front_` unused places, then the chunks
-  size_t front_ = 0;              // unused places before the first chunk
+  size_t front_ = 0;              // number of unused places before the first chunk
 };
 
 class ChunkedList final : public Object {  // a list too large for one listpack: Redis' quicklist
  public:
   struct Place {         // the position of an element: the index-th of a chunk
     size_t chunk = 0;    // index of the chunk in the list
-    uint32_t index = 0;  // of the element in its chunk
+    uint32_t index = 0;  // index of the element in its chunk
   };
 
   // Iterates over the elements. Any change of the list invalidates the cursor.
-  class Cursor {
+  class Cursor {  // a position in the list
    public:
     Cursor(const ChunkedList& list, Place place);
-    bool IsValid() const { return cursor_.IsValid(); }
-    // The view is valid until the cursor moves. Requires: IsValid().
+    bool IsValid() const { return cursor_.IsValid(); }  // false: past either end
+    // Returns the current element; the view is valid until the cursor moves. Requires: IsValid().
     Bytes Element() { return cursor_.Element(); }
     Place CurrentPlace() const { return {chunk_, cursor_.Index()}; }
     void Next() {
@@ -108,7 +108,7 @@ class ChunkedList final : public Object {  // a list too large for one listpack:
   // Requires: not empty. Cost: O(1).
   void Pop(ListEnd end);
   // Appends a chunk unchanged, whatever its size. Requires: not empty.
-  void AppendChunk(ListChunk chunk);
+  void AppendChunk(ListChunk chunk);  // appends the chunk unchanged
 
   // PrefetchChunk, PrefetchBlock and PrefetchElement are for ListHint, which must call them in this order. They
   // prefetch the chunk at this end, its block, and the outermost element. Requires: not empty.
@@ -120,7 +120,7 @@ class ChunkedList final : public Object {  // a list too large for one listpack:
   }
 
   // Requires: index < Size(). Cost: O(number of chunks), 16 bytes read for each.
-  Place PlaceOf(size_t index) const;  // of the index-th element of the list
+  Place PlaceOf(size_t index) const;  // the place of the index-th element of the list
   Cursor At(size_t index) const { return {*this, PlaceOf(index)}; }
   // Calls visit(Bytes) for `count` elements from `index` on; each view is valid during its call. Requires: count > 0,
   // index + count <= Size(). Cost: PlaceOf, then O(count).
@@ -135,22 +135,22 @@ class ChunkedList final : public Object {  // a list too large for one listpack:
   void InsertAfter(Place place, Bytes element);
   void Replace(Place place, Bytes element);
   // Requires: index + count <= Size(). Cost: InsertBefore, plus O(count).
-  void EraseRange(size_t index, size_t count);
+  void EraseRange(size_t index, size_t count);  // erases `count` elements from `index` on
   // Removes at most `max_count` elements equal to `element`, starting at the end `from`; returns the number removed.
   // Cost: O(n).
-  size_t EraseEqual(Bytes element, size_t max_count, ListEnd from);
+  size_t EraseEqual(Bytes element, size_t max_count, ListEnd from);  // returns the number removed
 
-  bool CheckInvariants() const;
+  bool CheckInvariants() const;  // for tests; false: the structure violates one of its rules
 
  private:
-  bool HasCapacityFor(size_t chunk, Bytes element) const;  // the chunk may take one more element
+  bool HasCapacityFor(size_t chunk, Bytes element) const;  // true: the chunk may take one more element
   size_t Edge(ListEnd end) const { return end == ListEnd::kHead ? 0 : row_.Size() - 1; }
-  ListChunk& AddChunkAt(ListEnd end);             // an empty chunk
+  ListChunk& AddChunkAt(ListEnd end);             // adds an empty chunk at this end, and returns it
   void SealInside(ListEnd end, size_t distance);  // seals the chunk that is `distance` chunks from this end
   ListChunk& SplitBefore(Place place);            // returns the new chunk, which begins with `place`
   void MergeAround(size_t centre);                // merges small neighbours after a split, as Redis does
-  bool MergeIfSmall(size_t left);                 // merges chunks `left` and `left` + 1 if the limit allows it
-  size_t EraseEqualInChunk(ListChunk& chunk, Bytes element, size_t max_count, ListEnd from);
+  bool MergeIfSmall(size_t left);                 // merges chunks `left` and `left` + 1; false: the limit forbids it
+  size_t EraseEqualInChunk(ListChunk& chunk, Bytes element, size_t max_count, ListEnd from);  // the number erased
 
   ChunkRow row_;
   size_t size_ = 0;

@@ -24,7 +24,7 @@ class MemberHint {  // prefetches what the lookup of a member will read
     if (entry.Type() == ValueType::kSet) HashAndPrefetch(members_, entry, member);
     if (entry.Type() == ValueType::kSortedSet) HashAndPrefetch(scored_, entry, member);
   }
-  void PrefetchMember() const {  // prefetches the items in the bucket that may match
+  void PrefetchMember() const {  // prefetches the items in the bucket that may be the member
     if (fields_ != nullptr) fields_->PrefetchField(hash_);
     if (members_ != nullptr) members_->PrefetchItem(hash_);
     if (scored_ != nullptr) scored_->PrefetchItem(hash_);
@@ -38,9 +38,9 @@ class MemberHint {  // prefetches what the lookup of a member will read
     table->PrefetchBucket(hash_);
   }
 
-  const HashTable* fields_ = nullptr;     // of a large hash, else null
-  const MemberTable* members_ = nullptr;  // of a large set, else null
-  const ScoreTable* scored_ = nullptr;    // of a large sorted set, else null
+  const HashTable* fields_ = nullptr;     // the table of a large hash, else null
+  const MemberTable* members_ = nullptr;  // the table of a large set, else null
+  const ScoreTable* scored_ = nullptr;    // the table of a large sorted set, else null
   uint64_t hash_ = 0;
 };
 

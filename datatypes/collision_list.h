@@ -37,9 +37,9 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
   Slot* Find(Bytes key, uint64_t hash) {
     return FindBy(hash, [&](const Slot& slot) { return SlotKey(slot).compare(key); });
   }
-  // Returns the address of the slot `wanted`, or null. `key` is the key of `wanted`. The item that `wanted` points to
-  // may be freed already.
-  Slot* FindSame(const Slot& wanted, Bytes key, uint64_t hash) {  // finds `wanted` itself
+  // Returns the address where the slot `wanted` is stored, or null. `key` is the key of `wanted`. The item that
+  // `wanted` points to may be freed already.
+  Slot* FindSame(const Slot& wanted, Bytes key, uint64_t hash) {  // finds `wanted` itself; null: not stored
     return FindBy(hash, [&](const Slot& slot) { return slot == wanted ? 0 : SlotKey(slot).compare(key); });
   }
   // Returns true if the list contains the slot. Does not read the item that the slot points to. Cost: O(slots of this
@@ -51,7 +51,7 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
   }
 
   // Inserts a slot. Requires: its key is not in the list.
-  void Insert(const Slot& slot, uint64_t hash) {
+  void Insert(const Slot& slot, uint64_t hash) {  // requires: its key is not in the list
     const Bytes key = SlotKey(slot);
     const Place at = LowerBound(hash, [&](const Slot& other) { return SlotKey(other).compare(key); });
     if (chunks_.empty()) chunks_.push_back(std::make_unique<Chunk>());
@@ -71,7 +71,7 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
 
   // Calls `visit(item)` for each item with first <= hash <= last, in order.
   template <class Visit>
-  void ForEachBetween(uint64_t first, uint64_t last, Visit&& visit) const {
+  void ForEachBetween(uint64_t first, uint64_t last, Visit&& visit) const {  // visits the items with such hashes
     const Place begin = LowerBound(first, [](const Slot&) { return 0; });
     for (size_t c = begin.chunk, i = begin.index; c < chunks_.size(); ++c, i = 0)
       for (; i < chunks_[c]->count; ++i) {
@@ -99,20 +99,20 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
   }
 
  private:
-  static constexpr size_t kChunk = 511;  // items per chunk: 8 KB with the count
+  static constexpr size_t kChunk = 511;  // items per chunk, which is 8 KB with the count
   struct Chunk {                         // a sorted run of items
-    size_t count = 0;                    // items in use
+    size_t count = 0;                    // number of items in use
     Item items[kChunk];
   };
   struct Place {   // a position: item `index` of chunk `chunk`
     size_t chunk;  // index in chunks_
-    size_t index;  // of the item in its chunk
+    size_t index;  // index of the item in its chunk
   };
 
   // Returns the first place that is not before (hash, key). `compare(slot)` is negative if the slot's key is less than
   // the wanted one.
   template <class Compare>
-  Place LowerBound(uint64_t hash, Compare&& compare) const {
+  Place LowerBound(uint64_t hash, Compare&& compare) const {  // the first place that is not lower
     const auto before = [&](const Item& item) { return item.hash != hash ? item.hash < hash : compare(item.slot) < 0; };
     const auto chunk = std::partition_point(chunks_.begin(), chunks_.end(), [&](const auto& candidate) {
       return before(candidate->items[candidate->count - 1]);
@@ -123,14 +123,14 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
   }
 
   template <class Compare>
-  Slot* FindBy(uint64_t hash, Compare&& compare) {  // null unless compare() is 0
+  Slot* FindBy(uint64_t hash, Compare&& compare) {  // the slot for which compare() is 0, or null
     const Place at = LowerBound(hash, compare);
     if (at.chunk == chunks_.size()) return nullptr;
     Item& item = chunks_[at.chunk]->items[at.index];
     return item.hash == hash && compare(item.slot) == 0 ? &item.slot : nullptr;
   }
 
-  void InsertAt(Place at, const Item& item) {
+  void InsertAt(Place at, const Item& item) {  // splits a full chunk first
     if (chunks_[at.chunk]->count == kChunk) at = SplitAt(at);
     Chunk& chunk = *chunks_[at.chunk];
     std::copy_backward(chunk.items + at.index, chunk.items + chunk.count, chunk.items + chunk.count + 1);

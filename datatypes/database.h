@@ -16,7 +16,7 @@
 
 namespace respite {
 
-struct EntryDeleter {
+struct EntryDeleter {  // frees the entry of an EntryPtr
   void operator()(Entry* entry) const { Entry::Destroy(entry); }
 };
 using EntryPtr = std::unique_ptr<Entry, EntryDeleter>;
@@ -29,11 +29,11 @@ class Database {  // one numbered database: SELECT n
   ~Database() { Clear(); }
 
   // Maintains an index of keys by hash slot. Requires: the database is empty.
-  void EnableSlotIndex() { by_slot_ = std::make_unique<SlotIndex>(hash_key()); }
-  const SlotIndex* by_slot() const { return by_slot_.get(); }  // null: there is no such index
+  void EnableSlotIndex() { by_slot_ = std::make_unique<SlotIndex>(hash_key()); }  // requires: no keys
+  const SlotIndex* by_slot() const { return by_slot_.get(); }                     // null: there is no such index
 
   size_t Size() const { return entries_.Size(); }
-  size_t CountKeysWithDeadline() const { return timed_.Size(); }
+  size_t CountKeysWithDeadline() const { return timed_.Size(); }  // expired or not
   const HashKey& hash_key() const { return entries_.hash_key(); }
   uint64_t Hash(Bytes key) const { return entries_.Hash(key); }
 
@@ -50,31 +50,31 @@ class Database {  // one numbered database: SELECT n
   Entry* Add(Bytes key, uint64_t hash, StringContent content, int64_t deadline_ms, uint32_t access);
   // Adds an entry that was taken out of a database. Requires: its key is not in this database.
   Entry* Add(EntryPtr entry);
-  // Prepares for `keys` keys, of which `timed` have a deadline. Only a hint, for an empty database.
-  void Reserve(size_t keys, size_t timed) {
+  // Prepares an empty database for `keys` keys, of which `timed` have a deadline. The numbers are only a hint.
+  void Reserve(size_t keys, size_t timed) {  // a hint; `timed` of the keys have a deadline
     entries_.Reserve(keys);
     timed_.Reserve(timed);
   }
-  Entry* Assign(Entry* entry, StringContent content);  // turns it into a string; deadline and access data stay
+  Entry* Assign(Entry* entry, StringContent content);  // makes the entry a string; deadline and access data stay
   // Extends the text of a string to `size` bytes with zero bytes. Afterwards the text can be modified in place
   // (Entry::MutableText) and is no longer an integer or embedded. A text that grows repeatedly gets spare room.
   // Requires: `size` is not below the current size. Cost: O(new bytes), sometimes O(size).
   Entry* Grow(Entry* entry, size_t size);
   // Resize edits a packed collection, Hold changes its encoding; see the functions of these names in Entry.
-  Entry* Resize(Entry* entry, size_t inline_size);  // changes the bytes of a packed collection
+  Entry* Resize(Entry* entry, size_t inline_size);  // changes the size of a packed collection
   Entry* Hold(Entry* entry, ValueForm form, Bytes packed);
   Entry* Hold(Entry* entry, std::unique_ptr<Object> object);
   // Sets or replaces the deadline; kNoDeadline removes it.
   Entry* SetDeadline(Entry* entry, int64_t deadline_ms);  // kNoDeadline removes it
-  // Adds a hash to the index of hashes whose fields have deadlines, or removes it from the index.
+  // Says whether any field of a hash has a deadline. kSome adds the hash to the index of such hashes, kNone removes it.
   enum class FieldDeadlines : uint8_t { kNone, kSome };
-  void IndexFieldDeadlines(Entry* entry, FieldDeadlines deadlines);  // adds or removes it in timed_fields_
+  void IndexFieldDeadlines(Entry* entry, FieldDeadlines deadlines);  // adds it to timed_fields_, or removes it
 
-  // Removes the entry from the database. It is freed when the caller drops the pointer (or hands it to the
+  // Removes the entry from the database. The entry is freed when the caller drops the pointer (or hands it to the
   // LazyFreeThread).
   EntryPtr Take(Entry* entry);
   // Frees everything. Cost: O(n).
-  void Clear();
+  void Clear();  // removes and frees all keys
 
   template <class Visit>
   uint64_t Scan(uint64_t cursor, Visit&& visit) const {
@@ -103,12 +103,12 @@ class Database {  // one numbered database: SELECT n
  private:
   Entry* Add(EntryPtr entry, uint64_t hash);
   // Updates the address of an entry in the indexes after it has moved. `from` may be freed already. Returns `to`.
-  Entry* UpdateMovedEntry(Entry* from, Entry* to);
+  Entry* UpdateMovedEntry(Entry* from, Entry* to);  // returns `to`
 
   HashIndex<Entry*> entries_;           // all keys
   HashIndex<Entry*> timed_;             // entries that have a deadline
   std::unique_ptr<SlotIndex> by_slot_;  // keys by cluster hash slot; null: no such index
-  HashIndex<Entry*> timed_fields_;      // hashes with deadlines on fields; these entries are also marked
+  HashIndex<Entry*> timed_fields_;      // hashes with fields that have deadlines; these entries are also marked
 };
 
 }  // namespace respite

@@ -43,6 +43,6 @@ class Digest {  // a SHA-1 value as DEBUG DIGEST computes it
 
 void MixValue(Digest& digest, const Entry& entry);  // continues the digest with type, content and deadline
 
-Digest DigestOf(const Keyspace& keyspace);  // as DEBUG DIGEST
+Digest DigestOf(const Keyspace& keyspace);  // digest of all databases, as DEBUG DIGEST prints it
 
 }  // namespace respite

@@ -6,17 +6,17 @@
 
 namespace respite {
 
-struct EncodingLimits {                      // directives: how large a packed collection may become
-  uint64_t hash_max_listpack_entries = 512;  // fields
-  uint64_t hash_max_listpack_value = 64;     // bytes of a name or value
-  uint64_t set_max_intset_entries = 512;     // members
-  uint64_t set_max_listpack_entries = 128;   // members
-  uint64_t set_max_listpack_value = 64;      // bytes of a member
-  uint64_t zset_max_listpack_entries = 128;  // members
-  uint64_t zset_max_listpack_value = 64;     // bytes of a member
+struct EncodingLimits {                      // how large a packed collection may become; directives set it
+  uint64_t hash_max_listpack_entries = 512;  // a packed hash has at most this many fields
+  uint64_t hash_max_listpack_value = 64;     // a name or value in a packed hash has at most this many bytes
+  uint64_t set_max_intset_entries = 512;     // an intset has at most this many members
+  uint64_t set_max_listpack_entries = 128;   // a packed set with texts has at most this many members
+  uint64_t set_max_listpack_value = 64;      // a member of a packed set has at most this many bytes
+  uint64_t zset_max_listpack_entries = 128;  // a packed sorted set has at most this many members
+  uint64_t zset_max_listpack_value = 64;     // a member of a packed sorted set has at most this many bytes
   int list_max_listpack_size = -2;           // -1 to -5: 4 to 64 KB per chunk; positive: elements per chunk
-  uint64_t stream_node_max_bytes = 4096;     // of a block; 0: no limit
-  int64_t stream_node_max_entries = 100;     // of a block; 0: no limit
+  uint64_t stream_node_max_bytes = 4096;     // a stream block has at most this many bytes; 0: no limit
+  int64_t stream_node_max_entries = 100;     // a stream block has at most this many entries; 0: no limit
 };
 
 }  // namespace respite

@@ -47,8 +47,8 @@ struct StringContent {                        // a string to be stored, in the f
   static constexpr size_t kInlineMax = 4096;  // bytes; longer values get their own Blob, which replies can share
 
   ValueForm form = ValueForm::kRaw;
-  int64_t integer = 0;  // if kInt
-  Bytes bytes = {};     // unless kInt or kBlob
+  int64_t integer = 0;  // the value, if the form is kInt
+  Bytes bytes = {};     // the text, unless the form is kInt or kBlob
   BlobRef blob = {};
 
   static StringContent Integer(int64_t value) { return {.form = ValueForm::kInt, .integer = value}; }
@@ -91,7 +91,7 @@ class Entry {  // a key with its value, deadline and access data, in one allocat
   static Entry* CreatePacked(Bytes key, ValueType type, ValueForm form, Bytes packed, size_t spare, uint32_t access);
   static Entry* CreateWithObject(Bytes key, ValueType type, std::unique_ptr<Object> object, uint32_t access);
   // Returns a deep copy under another key; a Blob is shared. Cost: O(n) for collections.
-  static Entry* Clone(const Entry& entry, Bytes key, int64_t deadline_ms, uint32_t access);
+  static Entry* Clone(const Entry& entry, Bytes key, int64_t deadline_ms, uint32_t access);  // a deep copy
   static void Destroy(Entry* entry);
 
   // These functions take the entry and return it, possibly at another address.
@@ -99,9 +99,9 @@ class Entry {  // a key with its value, deadline and access data, in one allocat
   //   AddDeadlineSlot: adds room for a deadline (none is set yet).
   //   Resize: truncates the inline value, or extends it with uninitialised bytes.
   //   Hold: stores another collection of the same type. The old one must be inline or released already.
-  static Entry* Rename(Entry* entry, Bytes key);
-  static Entry* AddDeadlineSlot(Entry* entry);             // reserves the bytes of a deadline; none is set yet
-  static Entry* Resize(Entry* entry, size_t inline_size);  // of the inline value; may move it
+  static Entry* Rename(Entry* entry, Bytes key);           // changes the key; may move the entry
+  static Entry* AddDeadlineSlot(Entry* entry);             // reserves the bytes of a deadline; no deadline is set yet
+  static Entry* Resize(Entry* entry, size_t inline_size);  // changes the size of the inline value; may move the entry
   static Entry* Hold(Entry* entry, ValueForm form, Bytes packed);
   static Entry* Hold(Entry* entry, std::unique_ptr<Object> object);
 
@@ -110,26 +110,27 @@ class Entry {  // a key with its value, deadline and access data, in one allocat
   ValueForm Form() const { return static_cast<ValueForm>((bits_ >> kFormShift) & 7); }
 
   int64_t Deadline() const { return HasDeadlineSlot() ? Load<int64_t>(Payload()) : kNoDeadline; }  // Unix ms
-  bool HasDeadlineSlot() const { return (bits_ & kDeadlineBit) != 0; }  // has bytes for a deadline, set or not
+  bool HasDeadlineSlot() const { return (bits_ & kDeadlineBit) != 0; }  // true: there are bytes for a deadline
   bool IsExpired(int64_t now_ms) const { return HasDeadlineSlot() && IsOver(Load<int64_t>(Payload()), now_ms); }
   // Requires: HasDeadlineSlot().
-  void SetDeadline(int64_t deadline_ms) { Store(Payload(), deadline_ms); }
+  void SetDeadline(int64_t deadline_ms) { Store(Payload(), deadline_ms); }  // requires: HasDeadlineSlot()
 
-  uint32_t Access() const { return bits_ & kAccessMask; }  // for eviction: LRU seconds, or LFU minutes and counter
+  uint32_t Access() const { return bits_ & kAccessMask; }  // LRU seconds, or LFU minutes and counter, for eviction
   void SetAccess(uint32_t access) {                        // 24 bits, as Access() returns
     if (Access() != access) bits_ = (bits_ & ~kAccessMask) | (access & kAccessMask);  // avoids a needless write
   }
 
-  // Returns true if some fields of this hash have deadlines of their own. Set by Database, which indexes such entries.
-  bool HasFieldDeadlines() const { return (bits_ & kFieldDeadlinesBit) != 0; }
+  // Returns true if some fields of this hash have deadlines of their own. Database sets this mark, and indexes the
+  // marked entries.
+  bool HasFieldDeadlines() const { return (bits_ & kFieldDeadlinesBit) != 0; }  // some fields have deadlines
   void MarkFieldDeadlines() { bits_ |= kFieldDeadlinesBit; }
   void UnmarkFieldDeadlines() { bits_ &= ~kFieldDeadlinesBit; }
 
-  // Strings. Requires: the matching form.
+  // Functions of strings. Requires: the value has the form that each function names.
   int64_t IntegerValue() const { return Load<int64_t>(Value()); }
-  void SetInteger(int64_t value) { Store(MutableValue(), value); }
+  void SetInteger(int64_t value) { Store(MutableValue(), value); }          // requires: the form is kInt
   Bytes InlineText() const { return {Value(), InlineSize()}; }              // of a kEmbedded or kRaw string
-  Bytes BlobText() const { return BlobRef::ViewOf(Load<void*>(Value())); }  // of a kBlob string
+  Bytes BlobText() const { return BlobRef::ViewOf(Load<void*>(Value())); }  // text of a kBlob string
   BlobRef Blob() const {
     BlobRef owned = BlobRef::Adopt(Load<void*>(Value()));
     BlobRef copy = owned;
@@ -137,15 +138,15 @@ class Entry {  // a key with its value, deadline and access data, in one allocat
     return copy;
   }
 
-  // Collections. Requires: the matching form.
-  Bytes Packed() const { return InlineText(); }  // the listpack or intset
+  // Functions of collections. Requires: the value has the form that each function names.
+  Bytes Packed() const { return InlineText(); }  // the bytes of the listpack or intset
   char* MutablePacked() { return MutableValue(); }
-  Object* HeldObject() const { return Load<Object*>(Value()); }  // of a kObject value
-  // Releases the object; the caller must immediately give the entry another value.
-  std::unique_ptr<Object> ReleaseObject();
+  Object* HeldObject() const { return Load<Object*>(Value()); }  // the object of a kObject value
+  // Returns the object, which the caller then owns. The caller must immediately give the entry another value.
+  std::unique_ptr<Object> ReleaseObject();  // passes ownership of the object to the caller
 
   // Returns the length of the text without producing the text. Cost: O(1), for integers O(digits).
-  size_t TextSize() const;
+  size_t TextSize() const;  // length of the text of a string
 
   // Stores this string in place, if the entry has room and would waste at most half of it. Otherwise returns false, and
   // the caller must create a new entry. Never changes key, deadline or access data.
@@ -161,21 +162,21 @@ class Entry {  // a key with its value, deadline and access data, in one allocat
   // number is estimated from `samples` elements, or from all if `samples` is 0.
   size_t UsedBytes(size_t samples = 5) const;
   // Returns the cost of freeing the value: the number of elements of an object, otherwise 1.
-  size_t FreeEffort() const { return Form() == ValueForm::kObject ? HeldObject()->Size() : 1; }
+  size_t FreeEffort() const { return Form() == ValueForm::kObject ? HeldObject()->Size() : 1; }  // elements to free
 
  private:
-  static constexpr int kTypeShift = 24;               // position of the ValueType in bits_
-  static constexpr int kFormShift = 27;               // position of the ValueForm in bits_
-  static constexpr uint32_t kDeadlineBit = 1u << 30;  // in bits_: a deadline slot is present
-  static constexpr uint32_t kFieldDeadlinesBit = 1u << 31;
+  static constexpr int kTypeShift = 24;                     // position of the ValueType in bits_
+  static constexpr int kFormShift = 27;                     // position of the ValueForm in bits_
+  static constexpr uint32_t kDeadlineBit = 1u << 30;        // in bits_: a deadline slot is present
+  static constexpr uint32_t kFieldDeadlinesBit = 1u << 31;  // in bits_: fields of the hash have deadlines
   static constexpr uint32_t kTypeMask = 7u << kTypeShift;
   static constexpr uint32_t kFormMask = 7u << kFormShift;
   static constexpr int kInlineShift = 12;                         // position of the inline size in sizes_
   static constexpr uint32_t kWideKey = (1u << kInlineShift) - 1;  // in place of the key size, it marks a wide entry
   static constexpr size_t kNarrowInlineMax = UINT32_MAX >> kInlineShift;  // bytes; a larger value needs a wide entry
-  struct WideSizes {  // follow the header if one does not fit into sizes_
+  struct WideSizes {  // the sizes of a wide entry, which follow its header
     uint32_t key;
-    uint32_t inlined;  // bytes of the value in the entry
+    uint32_t inlined;  // bytes of the value inside the entry
   };
 
   Entry() = default;
@@ -191,36 +192,36 @@ class Entry {  // a key with its value, deadline and access data, in one allocat
     std::memcpy(to, &value, sizeof value);
   }
 
-  static bool NeedsWide(size_t key_size, size_t inline_size) {  // does not fit into sizes_
+  static bool NeedsWide(size_t key_size, size_t inline_size) {  // true: the sizes do not fit into sizes_
     return key_size >= kWideKey || inline_size > kNarrowInlineMax;
   }
-  bool IsWide() const { return (sizes_ & kWideKey) == kWideKey; }  // the sizes are in WideSizes
-  size_t HeaderBytes() const { return sizeof(Entry) + (IsWide() ? sizeof(WideSizes) : 0); }
+  bool IsWide() const { return (sizes_ & kWideKey) == kWideKey; }  // true: the sizes are in WideSizes
+  size_t HeaderBytes() const { return sizeof(Entry) + (IsWide() ? sizeof(WideSizes) : 0); }  // size of the header
   const char* Memory() const { return reinterpret_cast<const char*>(this); }
   char* Memory() { return reinterpret_cast<char*>(this); }  // the first byte of this entry
   WideSizes Wide() const { return Load<WideSizes>(Memory() + sizeof(Entry)); }
   size_t KeySize() const { return IsWide() ? Wide().key : sizes_ & kWideKey; }
   size_t InlineSize() const { return IsWide() ? Wide().inlined : sizes_ >> kInlineShift; }  // bytes
-  void SetSizes(size_t key_size, size_t inline_size);  // requires: they fit into an entry of this width
+  void SetSizes(size_t key_size, size_t inline_size);  // requires: the sizes fit into an entry of this width
   void SetInlineSize(size_t inline_size) { SetSizes(KeySize(), inline_size); }
 
   const char* Payload() const { return Memory() + HeaderBytes(); }
   char* Payload() { return Memory() + HeaderBytes(); }  // after the header: the deadline if there is one, key, value
   size_t DeadlineBytes() const { return HasDeadlineSlot() ? sizeof(int64_t) : 0; }  // 8 or 0
-  const char* Value() const { return Memory() + ValueOffset(); }                    // its first byte
+  const char* Value() const { return Memory() + ValueOffset(); }                    // first byte of the value
   char* MutableValue() { return Memory() + ValueOffset(); }
   // Allocates an entry whose value is not written yet, with `spare` bytes to grow.
   static Entry* Allocate(Bytes key, size_t inline_size, int64_t deadline_ms, uint32_t access, size_t spare = 0);
   // Allocates an entry with the type, form and marks of `entry`; the value is not written yet.
   static Entry* AllocateLike(const Entry& entry, Bytes key, int64_t deadline_ms, uint32_t access);
-  static Entry* Widen(Entry* entry);                                                  // makes it a wide entry
+  static Entry* Widen(Entry* entry);                                                  // makes the entry a wide entry
   size_t ValueOffset() const { return HeaderBytes() + DeadlineBytes() + KeySize(); }  // from the start of the entry
   void SetTypeAndForm(ValueType type, ValueForm form) {
     bits_ = (bits_ & ~(kTypeMask | kFormMask)) | (static_cast<uint32_t>(type) << kTypeShift) |
             (static_cast<uint32_t>(form) << kFormShift);
   }
-  void WriteValue(const StringContent& content);  // into the entry; the bytes must fit
-  void FreeBlobOrObject();                        // if the value is not inline
+  void WriteValue(const StringContent& content);  // writes the value into the entry, where it must fit
+  void FreeBlobOrObject();                        // frees a value that is not inline
 
   uint32_t sizes_ = 0;  // key size (12 bits) and inline size (20), or the mark of a wide entry
   uint32_t bits_ = 0;

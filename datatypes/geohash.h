@@ -17,14 +17,14 @@
 
 namespace respite {
 
-struct GeoPoint {
+struct GeoPoint {                                      // a place on earth
   static constexpr double kMaxLongitude = 180;         // degrees
   static constexpr double kMaxLatitude = 85.05112878;  // degrees; the limit of the square map of EPSG:3857
 
   double longitude = 0;
   double latitude = 0;
 
-  bool IsOnMap() const {  // GEOADD accepts it
+  bool IsOnMap() const {  // true: GEOADD accepts the point
     return longitude >= -kMaxLongitude && longitude <= kMaxLongitude && latitude >= -kMaxLatitude &&
            latitude <= kMaxLatitude;
   }
@@ -34,15 +34,15 @@ struct GeoPoint {
 double DistanceMeters(const GeoPoint& a, const GeoPoint& b);
 
 // Returns the score of a place: the number of its cell at step 26. Requires: point.IsOnMap().
-uint64_t GeoScore(const GeoPoint& point);  // the score in a sorted set: a geohash of 52 bits
+uint64_t GeoScore(const GeoPoint& point);  // the score of a place in a sorted set: a geohash of 52 bits
 // Returns the centre of the cell with this score.
-GeoPoint PointOfScore(double score);
+GeoPoint PointOfScore(double score);  // the centre of the cell with this score
 // Returns the 11 characters of the common text form. Redis: the last is always 0, because 52 bits fill only ten
 // characters.
-std::string GeohashText(const GeoPoint& point);
+std::string GeohashText(const GeoPoint& point);  // the 11 characters of the common text form
 
 // The area of a search: a circle, or a box whose sides follow meridians and parallels.
-struct GeoShape {
+struct GeoShape {  // the area of a search, a circle or a box
   enum class Kind : uint8_t { kCircle, kBox };
 
   Kind kind = Kind::kCircle;
@@ -62,6 +62,6 @@ struct ScoreSpan {  // geohash scores: first <= score < end
 
 // Returns spans of scores that together cover the shape. They have the order in which Redis searches them: first the
 // cell of the centre, then up to eight neighbours.
-std::vector<ScoreSpan> CoveringSpans(const GeoShape& shape);  // all scores that points in the shape can have
+std::vector<ScoreSpan> CoveringSpans(const GeoShape& shape);  // the scores that points in the shape can have
 
 }  // namespace respite

@@ -37,18 +37,18 @@ class Hash : public Collection {
   // Returns the number of fields that are not expired. Cost: O(1 + expired fields).
   size_t Size() const;
 
-  // The text is a view of the hash.
+  // Returns the value of a field, or nullopt if there is no such field. The text is a view of the hash.
   std::optional<PackedText> Get(Bytes field) const;
   bool Has(Bytes field) const { return Get(field).has_value(); }
-  // Returns kNoDeadline if the field has none, or nullopt if there is no such field.
-  std::optional<int64_t> DeadlineOf(Bytes field) const;  // Unix ms or kNoDeadline
+  // Returns the deadline of a field, kNoDeadline if the field has none, or nullopt if there is no such field.
+  std::optional<int64_t> DeadlineOf(Bytes field) const;  // Unix ms or kNoDeadline; nullopt: no such field
 
   // Calls visit(Bytes field, Bytes value) for each field; the texts are valid during the call. Cost: O(n).
   template <class Visit>
   void ForEach(Visit&& visit) const;
 
-  struct Place {                       // names one field until the next edit
-    size_t offset = 0;                 // of a packed field
+  struct Place {                       // the place of one field, valid until the next edit
+    size_t offset = 0;                 // where a packed field begins
     const HashField* field = nullptr;  // for a table only
   };
   struct Pair {
@@ -57,7 +57,7 @@ class Hash : public Collection {
   };
   Pair At(const Place& place) const;
   // Returns the places of all fields. Cost: O(n).
-  std::vector<Place> Places() const;  // of all fields that are not expired
+  std::vector<Place> Places() const;  // the places of all fields that are not expired
   // Returns a random field, uniformly chosen. Requires: Size() > 0. Cost: O(1) for tables without expired fields.
   Place PickRandom(Random& random) const;
 
@@ -74,33 +74,31 @@ class Hash : public Collection {
   // Sets a field. Requires: the texts are not views of this hash. Cost: O(1), O(n) when packed.
   Outcome Set(Bytes field, Bytes value, OldDeadline old_deadline = OldDeadline::kDrop);
   // Returns false if there is no such field.
-  bool Remove(Bytes field);
+  bool Remove(Bytes field);  // false: there is no such field
   // Sets or replaces the deadline; kNoDeadline removes it. Returns false if there is no such field. Cost: O(log n),
   // O(n) when packed.
-  bool SetDeadline(Bytes field, int64_t deadline_ms);
+  bool SetDeadline(Bytes field, int64_t deadline_ms);  // false: there is no such field
 
-  // Returns kNoDeadline if no field has a deadline. Cost: O(1).
-  int64_t NextDeadline() const;  // Unix ms of any field, or kNoDeadline
+  // Returns the earliest deadline of all fields, or kNoDeadline if no field has one. Cost: O(1).
+  int64_t NextDeadline() const;  // the earliest deadline of any field in Unix ms, or kNoDeadline
   bool HasExpiredFields() const { return IsOver(NextDeadline()); }
   // Returns the number of expired fields. Requires: the hash exists. Cost: O(expired fields), O(n) when packed.
-  size_t CountExpiredFields() const;
+  size_t CountExpiredFields() const;  // number of fields whose deadline has passed
   // Returns true if there are fields and all of them are expired.
   bool AreAllFieldsExpired() const;                      // false if there are no fields
-  std::vector<std::string> RemoveExpired(size_t limit);  // at most `limit`, the earliest first; returns their names
+  std::vector<std::string> RemoveExpired(size_t limit);  // removes at most `limit` expired fields; returns their names
 
-  // For tests.
-  bool CheckInvariants() const;
+  bool CheckInvariants() const;  // for tests; false: the structure violates one of its rules
 
  private:
-  bool IsOver(int64_t deadline_ms) const { return respite::IsOver(deadline_ms, now_ms_); }
+  bool IsOver(int64_t deadline_ms) const { return respite::IsOver(deadline_ms, now_ms_); }  // true: has expired
   bool IsTable() const { return slot_.Form() == ValueForm::kObject; }
-  bool IsTimed() const { return slot_.Form() == ValueForm::kTimedListpack; }
+  bool IsTimed() const { return slot_.Form() == ValueForm::kTimedListpack; }  // the listpack has deadlines
   HashTable& AsTable() const { return slot_.As<HashTable>(); }
   Listpack AsListpack() const { return Listpack(slot_.View()); }
-  size_t Stride() const { return IsTimed() ? 3 : 2; }  // listpack elements per field
+  size_t Stride() const { return IsTimed() ? 3 : 2; }  // number of listpack elements per field
 
-  // The packed field that begins at `at`.
-  struct Row {
+  struct Row {  // a packed field: the offsets of its elements and of the next field
     size_t field;
     size_t value;
     size_t next;
@@ -109,15 +107,15 @@ class Hash : public Collection {
   Row PackedFieldAt(size_t at) const;  // `at`: offset where the field begins
   // Returns the offset at which a packed field begins, even if it is expired, or Listpack::kNowhere.
   size_t Find(Bytes field) const { return AsListpack().Find(field, Listpack::kHeader, Stride()); }
-  size_t CountExpiredInListpack() const;
-  // Inserts a row at the position of its deadline.
+  size_t CountExpiredInListpack() const;  // number of expired packed fields
+  // Inserts a field into a packed hash, at the position that its deadline determines.
   void InsertPackedField(const EncodedElement& field, const EncodedElement& value, int64_t deadline_ms);
   void SetPackedDeadline(size_t at, int64_t deadline_ms);  // moves the field to the place of its new deadline
   Outcome SetInListpack(Bytes field, Bytes value, OldDeadline old_deadline);
   Outcome SetInTable(Bytes field, Bytes value, OldDeadline old_deadline);
   void ConvertToTable();
   void ConvertToTimedListpack();
-  void UpdateDeadlineIndex();  // tells the database whether any field has a deadline
+  void UpdateDeadlineIndex();  // tells the database whether any field of this hash has a deadline
 };
 
 template <class Visit>

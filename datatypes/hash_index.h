@@ -94,7 +94,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     const size_t collisions = collisions_ == nullptr ? 0 : sizeof *collisions_ + collisions_->UsedBytes();
     return pages_ * PageBytes(buckets_per_page_) + directory_.capacity() * sizeof(Page*) + collisions;
   }
-  size_t Capacity() const { return pages_ * static_cast<size_t>(buckets_per_page_) * kSlots; }  // slots, used or free
+  size_t Capacity() const { return pages_ * static_cast<size_t>(buckets_per_page_) * kSlots; }  // used or free slots
   size_t PageCount() const { return pages_; }
 
   // Returns the slot with this key, or Slot{}. Cost: O(1), typically one cache line of the table and one of the item.
@@ -105,7 +105,8 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     return slot == nullptr ? Slot{} : *slot;
   }
 
-  // Hints for a batch of lookups: first prefetch every bucket, then every item that may match, then do the lookups.
+  // PrefetchBucket and PrefetchItem are hints for a batch of lookups. First prefetch every bucket, then every item that
+  // may match, then do the lookups.
   void PrefetchBucket(uint64_t hash) const {
     const Page* page = directory_[Prefix(hash)];
     if (page != nullptr) Prefetch(&page->buckets[HomeBucketOf(hash)]);
@@ -131,7 +132,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
 
   // Inserts a slot. Requires: its key is not in the table. Cost: O(1); sometimes splits a page (kBuckets * kSlots
   // items).
-  void Insert(Slot slot, uint64_t hash) {
+  void Insert(Slot slot, uint64_t hash) {  // requires: the key is not in the table
     const bool has_room = TryInsert(slot, hash) || (GrowOrSplitPage(hash) && TryInsert(slot, hash));
     if (!has_room) AddCollision(slot, hash);
     ++size_;
@@ -139,7 +140,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
 
   // Creates the pages for about `count` slots in advance, so that inserting them splits almost no page. Does nothing
   // unless the table is empty. Cost: O(count), 11 bytes for each.
-  void Reserve(size_t count) {
+  void Reserve(size_t count) {  // creates pages for this number of slots in advance
     if (size_ != 0 || depth_ != 0 || count <= kReservedPerPage) return;
     FreePages();
     while (depth_ < kMaxDepth && count >> depth_ > kReservedPerPage) ++depth_;
@@ -149,9 +150,9 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     for (Page*& page : directory_) page = NewPage(kBuckets, depth_);
   }
 
-  // Updates the address of an item after it has moved in memory. Returns false and changes nothing if `old` is not
-  // stored with this hash.
-  bool Replace(Slot old, Slot slot, uint64_t hash) {
+  // Replaces the slot of an item that has moved in memory. Returns false and changes nothing if `old` is not stored
+  // with this hash.
+  bool Replace(Slot old, Slot slot, uint64_t hash) {  // false: `old` is not stored
     Cell* const cell = SearchPage(hash, [&](const Slot& found) { return found == old; });
     if (cell != nullptr) {
       cell->Replace(slot);
@@ -171,7 +172,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   }
 
   // Removes the slot with this key and returns it, or returns Slot{}. Cost: O(1); sometimes merges two pages.
-  Slot Remove(Bytes key, uint64_t hash) {
+  Slot Remove(Bytes key, uint64_t hash) {  // returns Slot{} if there is none
     const Cell* const cell = FindInPage(key, hash);
     if (cell == nullptr) return RemoveCollision(key, hash);
     Slot slot = cell->Get();
@@ -212,7 +213,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   bool ForEachWhile(Visit&& visit) const;
 
   // Returns a random slot, uniformly chosen, or Slot{} if the table is empty. Cost: O(1) expected.
-  Slot PickRandom(Random& random) const;
+  Slot PickRandom(Random& random) const;  // returns Slot{} if the table is empty
 
   // Calls `visit(slot)` for each slot of a random bucket, which may be empty, and prefetches their memory. Each slot
   // has the same probability. Cost: one cache line of the table, one of each item.
@@ -220,7 +221,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   void VisitRandomBucket(Random& random, Visit&& visit) const;
 
   // Removes every item without freeing it. Cost: O(pages).
-  void Clear() {
+  void Clear() {  // removes all slots, without freeing the items
     FreePages();
     directory_.assign(1, nullptr);
     directory_.shrink_to_fit();
@@ -235,19 +236,19 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   size_t CollisionCount() const { return collisions_ == nullptr ? 0 : collisions_->Size(); }  // 0 with any good hash
 
   // For tests: checks that a search finds every item and that the counters agree. Returns false at the first violation.
-  bool CheckInvariants() const;
+  bool CheckInvariants() const;  // for tests; false: the structure violates one of its rules
 
  private:
-  static constexpr int kSlots = 7;        // per bucket
-  static constexpr int kBuckets = 63;     // of a page, unless it is the only one
+  static constexpr int kSlots = 7;        // slots per bucket
+  static constexpr int kBuckets = 63;     // buckets of a page, unless it is the only page
   static constexpr int kMaxProbe = 8;     // buckets that an insertion tries after the home, before it splits the page
   static constexpr int kMergeBelow = 96;  // a page with at most this many items tries to merge with its sibling
-  static constexpr int kMergedAtMost = 192;        // merges if both pages together hold at most this many
-  static constexpr int kMaxDepth = 28;             // of page and directory, in bits of the hash
+  static constexpr int kMergedAtMost = 192;        // two pages merge if they hold at most this many items together
+  static constexpr int kMaxDepth = 28;             // maximum depth of pages and directory, in bits of the hash
   static constexpr size_t kReservedPerPage = 400;  // slots that Reserve plans for each page
   static constexpr uint32_t kSplitFrom = 220;      // a page with fewer items may place them at any distance from home
-  static constexpr size_t kDirectoryPerPage = 16;  // entries; one or two are enough for pages that fill evenly
-  static constexpr uint8_t kManySpilled = UINT8_MAX;  // saturated, or a collision; remains until the page is rebuilt
+  static constexpr size_t kDirectoryPerPage = 16;  // maximum directory entries per page; even pages need one or two
+  static constexpr uint8_t kManySpilled = UINT8_MAX;  // a full count, or a collision; stays until a rebuild of the page
 
   using Cell = SlotCell<Slot>;
 
@@ -276,14 +277,14 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   };
   static_assert(sizeof(Cell) == 8 && sizeof(Bucket) == 64 && sizeof(Page) == 4096);
 
-  // The bucket counts of a single page. Each divides kBuckets, which cursors rely on.
-  static constexpr int NextSmallerBucketCount(int buckets) {  // for the only page
+  // The numbers of buckets that a single page can have. Each divides kBuckets, because cursors rely on that.
+  static constexpr int NextSmallerBucketCount(int buckets) {  // for a page that is the only one
     return buckets == 63 ? 21 : buckets == 21 ? 7 : buckets == 7 ? 3 : 1;
   }
-  static constexpr int NextLargerBucketCount(int buckets) {  // for the only page
+  static constexpr int NextLargerBucketCount(int buckets) {  // for a page that is the only one
     return buckets == 1 ? 3 : buckets == 3 ? 7 : buckets == 7 ? 21 : 63;
   }
-  static constexpr size_t PageBytes(int buckets) {
+  static constexpr size_t PageBytes(int buckets) {  // size of a page
     return offsetof(Page, buckets) + static_cast<size_t>(buckets) * sizeof(Bucket);
   }
   static Page* NewPage(int buckets, int depth) {
@@ -309,32 +310,32 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     uint32_t hint;  // stored in the cell: the home, and the bits of the hash for splits
   };
   // The hint has the bits of the hash that decide about splits of pages of depth 0 to 9, or 10 to 19, and so on.
-  static constexpr int kHomeBits = 6;                             // of a hint: the home bucket
-  static constexpr int kSplitBits = Cell::kHintBits - kHomeBits;  // of a hint: the hash bits that decide about splits
+  static constexpr int kHomeBits = 6;                                     // bits of a hint that tell the home bucket
+  static constexpr int kSplitBits = Cell::kHintBits - kHomeBits;          // bits of a hint that decide about splits
   static constexpr int HintEra(int depth) { return depth / kSplitBits; }  // which ten hash bits are in the hint
 
-  Trace TraceOf(uint64_t hash, int depth) const {
+  Trace TraceOf(uint64_t hash, int depth) const {  // what a page of this depth stores of the hash
     const int home = HomeBucketOf(hash);
     if constexpr (!Cell::kHasHint) return {TagOf(hash), home, 0};
     const uint64_t bits = (hash << (HintEra(depth) * kSplitBits)) >> (64 - kSplitBits);
     return {TagOf(hash), home, static_cast<uint32_t>(bits << kHomeBits) | static_cast<uint32_t>(home)};
   }
   static int HomeBucketOfHint(uint32_t hint) { return static_cast<int>(hint & ((1u << kHomeBits) - 1)); }
-  int HomeBucketOfCell(const Cell& cell) const {
+  int HomeBucketOfCell(const Cell& cell) const {  // without a hint, computes the hash of the key
     if constexpr (Cell::kHasHint) return HomeBucketOfHint(cell.Hint());
     return HomeBucketOf(Hash(SlotKey(cell.Get())));
   }
   // Returns the half of a page of this depth to which a hash or a hint belongs: low (0) or high (1).
-  static size_t HalfOfHash(uint64_t hash, int depth) { return (hash >> (63 - depth)) & 1; }
-  static size_t HalfOfHint(uint32_t hint, int depth) {  // 0: low, 1: high
+  static size_t HalfOfHash(uint64_t hash, int depth) { return (hash >> (63 - depth)) & 1; }  // 0: low, 1: high
+  static size_t HalfOfHint(uint32_t hint, int depth) {  // the half where the item belongs: 0 low, 1 high
     return (hint >> (kHomeBits + kSplitBits - 1 - depth % kSplitBits)) & 1;
   }
 
-  Cell* FindInPage(Bytes key, uint64_t hash) const {
+  Cell* FindInPage(Bytes key, uint64_t hash) const {  // null: the page of the hash does not have the key
     return SearchPage(hash, [&](const Slot& slot) { return SlotKey(slot) == key; });
   }
   template <class IsWanted>
-  Cell* SearchPage(uint64_t hash, IsWanted&& is_wanted) const {
+  Cell* SearchPage(uint64_t hash, IsWanted&& is_wanted) const {  // null: no wanted slot is in the page of the hash
     Page* page = directory_[Prefix(hash)];
     if (page == nullptr) return nullptr;
     uint8_t tag = TagOf(hash);
@@ -352,16 +353,16 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
 
   // Returns true if an item of this hash may be among the collisions. Reads only the home bucket, which the preceding
   // search has already read.
-  bool MayCollide(uint64_t hash) const {  // an item of this hash may be in collisions_
+  bool MayCollide(uint64_t hash) const {  // true: an item of this hash may be in collisions_
     const Page* page = directory_[Prefix(hash)];
     return page != nullptr && page->buckets[HomeBucketOf(hash)].spill == kManySpilled && collisions_ != nullptr;
   }
-  void AddCollision(const Slot& slot, uint64_t hash) {  // if no page can take the slot
+  void AddCollision(const Slot& slot, uint64_t hash) {  // stores a slot that no page can take
     if (collisions_ == nullptr) collisions_ = std::make_unique<CollisionList<Slot>>();
     collisions_->Insert(slot, hash);
     directory_[Prefix(hash)]->buckets[HomeBucketOf(hash)].spill = kManySpilled;
   }
-  Slot RemoveCollision(Bytes key, uint64_t hash) {
+  Slot RemoveCollision(Bytes key, uint64_t hash) {  // returns Slot{} if there is none
     if (!MayCollide(hash)) return Slot{};
     const Slot* place = collisions_->Find(key, hash);
     if (place == nullptr) return Slot{};
@@ -371,21 +372,21 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     --size_;
     return slot;
   }
-  void MarkCollisions(Page& page, size_t prefix) const {  // sets `spill` of their home buckets
+  void MarkCollisions(Page& page, size_t prefix) const {  // sets `spill` of the home buckets of collisions
     if (collisions_ == nullptr) return;
     const auto [first, last] = HashRangeOf(page, prefix);
     collisions_->ForEachBetween(first, last,
                                 [&](const auto& item) { page.buckets[HomeBucketOf(item.hash)].spill = kManySpilled; });
   }
   // Returns the first and the last hash of the page at `prefix` of the directory.
-  std::pair<uint64_t, uint64_t> HashRangeOf(const Page& page, size_t prefix) const {
+  std::pair<uint64_t, uint64_t> HashRangeOf(const Page& page, size_t prefix) const {  // the first and the last hash
     if (page.depth == 0) return {0, UINT64_MAX};
     const uint64_t rest = UINT64_MAX >> page.depth;
     const uint64_t first = (static_cast<uint64_t>(prefix) << (64 - depth_)) & ~rest;
     return {first, first | rest};
   }
 
-  bool TryInsert(const Slot& slot, uint64_t hash) {
+  bool TryInsert(const Slot& slot, uint64_t hash) {  // false: no bucket has room
     Page*& page = directory_[Prefix(hash)];
     if (page == nullptr) {  // happens only for the first page of an empty table
       page = NewPage(buckets_per_page_, 0);
@@ -400,7 +401,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   }
 
   // Stores the slot in the home or one of the `reach` buckets after it. Returns false if none has room.
-  bool PutInPage(Page& page, const Slot& slot, const Trace& trace, int reach) const {
+  bool PutInPage(Page& page, const Slot& slot, const Trace& trace, int reach) const {  // false: there is no room
     int at = trace.home;
     for (int probe = 0; probe <= reach && probe < buckets_per_page_; ++probe, at = Next(at)) {
       Bucket& bucket = page.buckets[at];
@@ -415,11 +416,11 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     }
     return false;
   }
-  static void AddToSpill(Bucket& bucket, int by) {
+  static void AddToSpill(Bucket& bucket, int by) {  // adds `by` to the count of items that passed the bucket
     if (bucket.spill != kManySpilled) bucket.spill = static_cast<uint8_t>(bucket.spill + by);
   }
 
-  void ClearCell(Page& page, const Cell* cell, int home) const {
+  void ClearCell(Page& page, const Cell* cell, int home) const {  // frees the cell, and lowers the spill counts
     const auto* begin = reinterpret_cast<const char*>(page.buckets);
     const auto offset = static_cast<size_t>(reinterpret_cast<const char*>(cell) - begin);
     int at = static_cast<int>(offset / sizeof(Bucket));
@@ -430,8 +431,8 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   }
 
   // Grows or splits a page. Returns false if the page already has depth kMaxDepth, or if the directory would become too
-  // large for the number of pages. Then the hashes of its items probably agree in too many bits for a split.
-  bool GrowOrSplitPage(uint64_t hash) {
+  // large for the number of pages. In these cases, the hashes of its items probably agree in too many bits for a split.
+  bool GrowOrSplitPage(uint64_t hash) {  // false: the page can neither grow nor split
     if (buckets_per_page_ < kBuckets) {
       Resize(NextLargerBucketCount(buckets_per_page_));
       return true;
@@ -465,7 +466,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   void MoveToHalfByHint(const Bucket& bucket, int i, int depth, const std::array<Page*, 2>& halves) const;
   void MoveToHalfByHash(const Cell& cell, int depth, const std::array<Page*, 2>& halves) const;
 
-  void DoubleDirectory() {
+  void DoubleDirectory() {  // lets the directory use one more bit of the hash
     std::vector<Page*> wider(directory_.size() * 2);
     for (size_t i = 0; i < directory_.size(); ++i) wider[2 * i] = wider[2 * i + 1] = directory_[i];
     directory_ = std::move(wider);
@@ -474,7 +475,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   }
 
   // Requires: no page uses the last bit of the prefix.
-  void HalveDirectory() {
+  void HalveDirectory() {  // lets the directory use one bit of the hash less
     std::vector<Page*> narrower(directory_.size() / 2);
     for (size_t i = 0; i < narrower.size(); ++i) narrower[i] = directory_[2 * i];
     directory_ = std::move(narrower);
@@ -485,10 +486,10 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
 
   // Returns a random bucket, uniformly chosen. Requires: there is a page. Cost: a few random numbers; O(√directory) if
   // a client has emptied a large table except for a few keys with neighbouring hashes.
-  const Bucket& RandomBucket(Random& random) const {
+  const Bucket& RandomBucket(Random& random) const {  // any bucket with the same probability
     return RandomPage(random).buckets[random.Below(static_cast<uint64_t>(buckets_per_page_))];
   }
-  const Page& RandomPage(Random& random) const {
+  const Page& RandomPage(Random& random) const {  // any page with the same probability
     if (directory_.size() / pages_ > pages_) return *directory_[DirectoryIndexOfPage(random.Below(pages_))];
     for (;;) {
       const size_t at = random.Below(directory_.size());
@@ -498,7 +499,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     }
   }
   // Returns the index in the directory of page `number` in the order of hashes. Cost: O(number).
-  size_t DirectoryIndexOfPage(uint64_t number) const {
+  size_t DirectoryIndexOfPage(uint64_t number) const {  // of page `number` in the order of hashes
     size_t at = 0;
     for (; number != 0; --number) at += Span(*directory_[at]);
     return at;
@@ -507,7 +508,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   size_t Span(const Page& page) const { return size_t{1} << (depth_ - page.depth); }
 
   template <class Visit>
-  void ForEachPage(Visit&& visit) const {
+  void ForEachPage(Visit&& visit) const {  // visits each page once
     const Page* last = nullptr;
     for (const Page* page : directory_) {
       if (page == last || page == nullptr) continue;
@@ -516,7 +517,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     }
   }
 
-  void FreePages() {
+  void FreePages() {  // frees all pages of the directory
     Page* last = nullptr;
     for (Page* page : directory_) {
       if (page == last) continue;
@@ -547,37 +548,37 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     });
   }
   // Returns true with the probability that an item drawn from the collisions and `others` more items is a collision.
-  bool DrawsCollision(Random& random, size_t others) const {  // draws whether a random slot is one
+  bool DrawsCollision(Random& random, size_t others) const {  // decides at random whether a random slot is one
     return collisions_ != nullptr && random.Below(collisions_->Size() + others) < collisions_->Size();
   }
 
   // A cursor is prefix (kPrefixBits) | page depth (5 bits) | bucket (6 bits). It is below 2^53, which JavaScript can
   // represent. A bucket of a small page gets the number of the full page's bucket that begins at the same hash.
-  static constexpr int kPrefixBits = 40;  // of a cursor: the top bits of the hash
+  static constexpr int kPrefixBits = 40;  // bits of a cursor: the top bits of the hash
   struct Place {                          // what a scan cursor means: a place in the order of hashes
     uint64_t prefix;                      // top kPrefixBits of the hashes where the page begins
     int depth;                            // depth of the page when the cursor was issued
-    int bucket;                           // as a bucket of a full page
+    int bucket;                           // the bucket, numbered as in a page with kBuckets
   };
-  static Place DecodeCursor(uint64_t cursor) {
+  static Place DecodeCursor(uint64_t cursor) {  // the place that a scan cursor names
     Place place{(cursor >> 11) & ((1ull << kPrefixBits) - 1), static_cast<int>((cursor >> 6) & 31),
                 static_cast<int>(cursor & 63)};
     if (place.bucket >= kBuckets) place.bucket = 0;
     if (place.depth > kMaxDepth) place.depth = kMaxDepth;
     return place;
   }
-  static uint64_t EncodeCursor(Place place) {
+  static uint64_t EncodeCursor(Place place) {  // the scan cursor that names the place
     return (place.prefix << 11) | (static_cast<uint64_t>(place.depth) << 6) | static_cast<uint64_t>(place.bucket);
   }
 
   [[no_unique_address]] Hasher hasher_;
   size_t size_ = 0;
   size_t pages_ = 0;                                 // number of pages
-  size_t deepest_pages_ = 0;                         // pages with the same depth as the directory
+  size_t deepest_pages_ = 0;                         // number of pages with the same depth as the directory
   int depth_ = 0;                                    // the directory has 2^depth_ entries
   int buckets_per_page_ = 1;                         // kBuckets as soon as there are two pages
-  std::vector<Page*> directory_;                     // by the top bits of the hash; neighbours may share a page
-  std::unique_ptr<CollisionList<Slot>> collisions_;  // null or not empty
+  std::vector<Page*> directory_;                     // pages by the top bits of the hash; neighbours may share a page
+  std::unique_ptr<CollisionList<Slot>> collisions_;  // the slots that no page can take; null: there are none
 };
 
 }  // namespace respite

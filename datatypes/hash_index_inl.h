@@ -80,7 +80,7 @@ void HashIndex<Slot, Hasher>::MergePageIfSparse(size_t prefix) {
   DeletePage(page);
   DeletePage(sibling);
   --pages_;
-  // Shrinks with a margin, because otherwise the next split would double the directory again.
+  // The directory shrinks with a margin, because without it the next split would double the directory again.
   while (depth_ > 0 && deepest_pages_ == 0 && pages_ * 4 <= directory_.size()) HalveDirectory();
 }
 
@@ -102,8 +102,8 @@ uint64_t HashIndex<Slot, Hasher>::Scan(uint64_t cursor, Visit&& visit) const {
   VisitHome(*page, bucket, visit);
   VisitCollisions(*page, at, bucket, visit);
   if (bucket + 1 < buckets_per_page_) {
-    // If the page has split, continues at the end of its own, smaller half. If it has merged, starts from the beginning
-    // of the merged page.
+    // If the page has split, the scan continues at the end of its own, smaller half. If the page has merged, the scan
+    // starts at the beginning of the merged page.
     return EncodeCursor(
         {depth < place.depth ? begin : place.prefix, depth, (bucket + 1) * (kBuckets / buckets_per_page_)});
   }

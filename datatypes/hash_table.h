@@ -39,7 +39,7 @@ class HashField {  // name, value and perhaps a deadline's heap index, in one bl
     const Layout layout(this);
     return {Memory() + layout.name_at + layout.name_size, layout.value_size};
   }
-  bool IsTimed() const { return (*RawBytes(this) & 1) != 0; }  // it has a deadline
+  bool IsTimed() const { return (*RawBytes(this) & 1) != 0; }  // true: the field has a deadline
 
  private:
   friend class HashTable;
@@ -48,8 +48,8 @@ class HashField {  // name, value and perhaps a deadline's heap index, in one bl
 
   static const uint8_t* RawBytes(const HashField* field) { return reinterpret_cast<const uint8_t*>(field); }
   const char* Memory() const { return reinterpret_cast<const char*>(this); }
-  char* Memory() { return reinterpret_cast<char*>(this); }
-  struct Layout {  // where name and value are in the block
+  char* Memory() { return reinterpret_cast<char*>(this); }  // the first byte of this field
+  struct Layout {                                           // where name and value are in the block
     explicit Layout(const HashField* field) {
       const uint8_t* at = RawBytes(field);
       const size_t first = TakeSize(at);
@@ -64,18 +64,18 @@ class HashField {  // name, value and perhaps a deadline's heap index, in one bl
       return size;
     }
     size_t name_at;     // offset of the name in the block; the value follows it
-    size_t name_size;   // bytes
-    size_t value_size;  // bytes
+    size_t name_size;   // bytes of the name
+    size_t value_size;  // bytes of the value
   };
   enum class Kind : uint8_t { kPlain, kTimed };
 
   static HashField* Create(Bytes name, Bytes value, Kind kind);
   static size_t BlockSize(size_t name_size, size_t value_size, Kind kind);
-  bool TryReplace(Bytes value);  // in place; false: it needs another block
-  size_t BlockSize() const;      // bytes to allocate
+  bool TryReplace(Bytes value);  // stores the value in place; false: it needs another block
+  size_t BlockSize() const;      // bytes of the block to allocate
   // Requires: IsTimed().
-  uint32_t Place() const;         // its index in the heap of deadlines
-  void SetPlace(uint32_t place);  // its index in the heap of deadlines
+  uint32_t Place() const;         // index of the field in the heap of deadlines
+  void SetPlace(uint32_t place);  // stores the index of the field in the heap of deadlines
 };
 
 class HashTable final : public Object {  // a large hash: the value of one key
@@ -94,22 +94,22 @@ class HashTable final : public Object {  // a large hash: the value of one key
   // Sets the value of a field; the deadline stays. Cost: O(1).
   Outcome Set(Bytes name, Bytes value);
   // Returns false if there is no such field. Cost: O(1), O(log n) with a deadline.
-  bool Remove(Bytes name);
+  bool Remove(Bytes name);  // false: there is no such field
 
   int64_t DeadlineOf(const HashField& field) const;  // Unix ms or kNoDeadline
   // Sets or replaces the deadline; kNoDeadline removes it. Returns false if there is no such field. Cost: O(log n).
-  bool SetDeadline(Bytes name, int64_t deadline_ms);
+  bool SetDeadline(Bytes name, int64_t deadline_ms);  // false: there is no such field
 
-  size_t TimedCount() const { return heap_ ? heap_->size() : 0; }  // fields that have a deadline
-  // Returns kNoDeadline if no field has a deadline.
+  size_t TimedCount() const { return heap_ ? heap_->size() : 0; }  // number of fields with a deadline
+  // Returns the earliest deadline of all fields, or kNoDeadline if no field has one.
   int64_t NextDeadline() const { return TimedCount() == 0 ? kNoDeadline : heap_->front().deadline_ms; }  // Unix ms
   // Returns the number of expired fields. Cost: O(expired fields).
-  size_t CountExpiredFields(int64_t now_ms) const;
+  size_t CountExpiredFields(int64_t now_ms) const;  // number of fields whose deadline has passed
   // Returns whether there are fields and all of them are expired. Cost: usually O(1), O(n) if almost all fields are
   // expired.
   bool AreAllFieldsExpired(int64_t now_ms) const;  // false if there are no fields
   // Returns any expired field, or null.
-  const HashField* FirstExpired(int64_t now_ms) const {  // with the earliest deadline
+  const HashField* FirstExpired(int64_t now_ms) const {  // the one with the earliest deadline
     return TimedCount() != 0 && IsOver(heap_->front().deadline_ms, now_ms) ? heap_->front().field : nullptr;
   }
 
@@ -128,29 +128,28 @@ class HashTable final : public Object {  // a large hash: the value of one key
   uint64_t Hash(Bytes name) const { return index_.Hash(name); }
   const HashIndex<HashField*>& Index() const { return index_; }
 
-  // For tests.
-  bool CheckInvariants() const;
+  bool CheckInvariants() const;  // for tests; false: the structure violates one of its rules
 
  private:
   struct Timed {          // an item of the heap: a field and its deadline
     int64_t deadline_ms;  // Unix ms
-    HashField* field;
+    HashField* field;     // the field that has this deadline
   };
 
   // Stores `field` instead of `old` and frees `old`.
-  void ReplaceField(HashField* old, HashField* field, uint64_t hash);  // frees `old`
+  void ReplaceField(HashField* old, HashField* field, uint64_t hash);  // frees the block of `old`
   // Replaces a field by a copy that has room for a deadline (kTimed) or has none (kPlain); returns the copy.
-  HashField* RecreateField(HashField* field, HashField::Kind kind, uint64_t hash);  // frees the old one
-  void SetHeapItem(size_t place, Timed timed) {
+  HashField* RecreateField(HashField* field, HashField::Kind kind, uint64_t hash);  // frees the old block
+  void SetHeapItem(size_t place, Timed timed) {  // stores the item at this heap index
     timed.field->SetPlace(static_cast<uint32_t>(place));
     (*heap_)[place] = timed;
   }
-  void SiftUp(size_t place);
-  void SiftDown(size_t place);
-  void RestoreHeapOrder(size_t place);
-  void RemoveAt(size_t place);  // from the heap
+  void SiftUp(size_t place);            // moves a heap item up to its right place
+  void SiftDown(size_t place);          // moves a heap item down to its right place
+  void RestoreHeapOrder(size_t place);  // must be called after the deadline at `place` has changed
+  void RemoveAt(size_t place);          // removes an item from the heap
   template <class Visit>
-  void VisitExpired(size_t place, int64_t now_ms, Visit&& visit) const;  // heap items from `place` down
+  void VisitExpired(size_t place, int64_t now_ms, Visit&& visit) const;  // expired heap items from `place` down
 
   HashIndex<HashField*> index_;
   std::unique_ptr<std::deque<Timed>> heap_;  // a deque grows without a copy; null until a field has a deadline

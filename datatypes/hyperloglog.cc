@@ -88,7 +88,7 @@ void ForEachDense(Bytes text, Visit visit) {
 }
 
 Histogram DenseHistogram(Bytes text) {
-  // Neighbours are often equal; with four tables their updates do not wait for each other.
+  // Neighbouring registers are often equal. With four tables, their updates do not wait for each other.
   std::array<Histogram, 4> parts{};
   ForEachDense(text, [&](size_t index, uint8_t rank) { ++parts[index % 4][rank]; });
   Histogram sums{};
@@ -174,7 +174,7 @@ struct Stretch {
   uint32_t registers = 0;
 };
 
-// Has no branches, because the mixture of runs is unpredictable. Requires: ten bytes at `from`.
+// The decoder has no branches, because the mixture of runs is unpredictable. Requires: ten bytes at `from`.
 Stretch StretchAt(const char* from) {
   constexpr uint64_t kEach = 0x0101010101010101u;
   const uint64_t bytes = LoadLittle<uint64_t>(from);

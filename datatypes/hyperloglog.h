@@ -31,7 +31,7 @@
 namespace respite {
 
 // MurmurHash64A. Not secure: an attacker can find collisions.
-uint64_t MurmurHash(Bytes text, uint64_t seed);
+uint64_t MurmurHash(Bytes text, uint64_t seed);  // MurmurHash64A, which is not secure
 
 enum class HllEncoding : uint8_t { kDense, kSparse };
 
@@ -39,17 +39,17 @@ struct HllObservation {  // what one element tells: register `index` is at least
   uint32_t index = 0;    // which of the 16384 registers
   uint8_t rank = 0;
 };
-HllObservation HllObserve(Bytes element);  // register and rank, by its hash
+HllObservation HllObserve(Bytes element);  // the register and the rank of an element, from its hash
 
 class Hll;
 
-class HllRegisters {  // one byte each; merges several values
+class HllRegisters {  // the registers as one byte each, for merging several values
  public:
-  static constexpr size_t kCount = 16384;
+  static constexpr size_t kCount = 16384;  // number of registers
 
   uint8_t operator[](size_t index) const { return ranks_[index]; }
-  // Merges a value. Returns false if it is corrupt; some of its registers may have been merged already.
-  [[nodiscard]] bool Merge(const Hll& hll);  // false: it is corrupt, and may be merged in part
+  // Merges a value. Returns false if the value is corrupt; some of its registers may have been merged already.
+  [[nodiscard]] bool Merge(const Hll& hll);  // false: `hll` is corrupt, and may be merged in part
   uint64_t Count() const;
 
  private:
@@ -59,17 +59,17 @@ class HllRegisters {  // one byte each; merges several values
 // How a value must change to include an observation.
 struct HllChange {  // the edit of a value's text that adds an observation
   enum class Kind : uint8_t {
-    kNone,      // already included
-    kRegister,  // dense: HllSetRegister
+    kNone,      // the value already includes the observation
+    kRegister,  // dense: call HllSetRegister
     kSplice,    // sparse: replace `removed` bytes at `offset` by `InsertedBytes()`
-    kPromote,   // make it dense, then set the register
+    kPromote,   // make the value dense, then set the register
     kCorrupt,   // the runs end before this register
   };
 
   Kind kind = Kind::kNone;
   uint8_t inserted_size = 0;        // bytes used in `inserted`
   uint16_t removed = 0;             // bytes that kSplice removes at `offset`
-  size_t offset = 0;                // in the text; for kSplice
+  size_t offset = 0;                // where kSplice edits the text
   std::array<char, 24> inserted{};  // the bytes that kSplice writes
 
   Bytes InsertedBytes() const { return {inserted.data(), inserted_size}; }
@@ -78,47 +78,47 @@ struct HllChange {  // the edit of a value's text that adds an observation
 // A view of the text of a value.
 class Hll {
  public:
-  static constexpr size_t kHeaderSize = 16;                                         // bytes
+  static constexpr size_t kHeaderSize = 16;                                         // bytes of the header
   static constexpr size_t kDenseSize = kHeaderSize + HllRegisters::kCount * 6 / 8;  // bytes, with the header
 
   // Returns nullopt if the text is not a HyperLogLog. Checks the header and, for a dense value, the size.
   static std::optional<Hll> Of(Bytes text);
   static Bytes Empty();  // the text of a new value, which is sparse
 
-  HllEncoding Encoding() const { return static_cast<HllEncoding>(text_[4]); }
-  std::optional<uint64_t> CachedCount() const;  // nullopt: the count is stale
-  // Returns nullopt if the value is corrupt. Cost: O(registers), or O(runs).
+  HllEncoding Encoding() const { return static_cast<HllEncoding>(text_[4]); }  // dense or sparse
+  std::optional<uint64_t> CachedCount() const;                                 // nullopt: the count is stale
+  // Returns the estimated number of elements, or nullopt if the value is corrupt. Cost: O(registers), or O(runs).
   std::optional<uint64_t> Count() const;  // the estimate; nullopt: the value is corrupt
   // Returns false if the runs of a sparse value do not cover exactly 16384 registers. Then Add may return kCorrupt.
-  bool HasAllRegisters() const;  // false: the runs of a sparse value do not add up
+  bool HasAllRegisters() const;  // false: the runs of a sparse value do not add up to 16384
 
   // Computes the edit of the text that adds an element, but does not apply it. Cost: O(1) for a dense value; O(runs)
   // for a sparse one, eight at a time.
   HllChange Add(HllObservation observation, size_t sparse_max_bytes) const;
-  // Returns the text in dense encoding, including header and count, or nullopt if it is corrupt.
-  std::optional<std::string> Dense() const;  // the text of the same value in dense encoding
+  // Returns the text in dense encoding, including header and count, or nullopt if the value is corrupt.
+  std::optional<std::string> Dense() const;  // the text in dense encoding; nullopt: the value is corrupt
   // Returns a readable form of the runs: `Z:16384`, `z:3 v:2,1`. Requires: sparse.
-  std::string DescribeRuns() const;
+  std::string DescribeRuns() const;  // such as "Z:16384"; requires: sparse
 
-  uint8_t Register(size_t index) const;  // its rank; requires: dense
+  uint8_t Register(size_t index) const;  // the rank that the register has; requires: dense
 
  private:
   friend class HllRegisters;
 
   explicit Hll(Bytes text) : text_(text) {}
 
-  Bytes Registers() const { return text_.substr(kHeaderSize); }  // the text after the header
-  HllChange AddToSparse(HllObservation observation, size_t sparse_max_bytes) const;
+  Bytes Registers() const { return text_.substr(kHeaderSize); }                      // the text after the header
+  HllChange AddToSparse(HllObservation observation, size_t sparse_max_bytes) const;  // the edit for a sparse value
 
   Bytes text_;
 };
 
-// Change a text that Hll::Of accepts.
+// The next four functions change a text that Hll::Of accepts.
 void HllSetRegister(std::span<char> text, HllObservation observation);        // requires: dense
 void HllStoreRegisters(std::span<char> text, const HllRegisters& registers);  // requires: dense
-void HllStoreCount(std::span<char> text, uint64_t count);                     // the cached count
-void HllInvalidateCachedCount(std::span<char> text);
+void HllStoreCount(std::span<char> text, uint64_t count);                     // stores the cached count
+void HllInvalidateCachedCount(std::span<char> text);                          // marks the cached count as stale
 // Adds an observation, and changes the encoding if necessary. Requires: the value is complete.
-void HllAdd(std::string& text, HllObservation observation, size_t sparse_max_bytes);
+void HllAdd(std::string& text, HllObservation observation, size_t sparse_max_bytes);  // may change the encoding
 
 }  // namespace respite

@@ -19,32 +19,32 @@ namespace respite {
 // Reads an intset. The bytes are borrowed, must be well formed, and must not change while the Intset is used.
 class Intset {  // reads a Redis intset; the bytes are borrowed
  public:
-  static constexpr size_t kHeader = 8;                              // bytes: width and count
+  static constexpr size_t kHeader = 8;                              // bytes of the header: width and count
   static Bytes Empty() { return {"\x02\0\0\0\0\0\0\0", kHeader}; }  // the bytes of an empty intset
 
   explicit Intset(Bytes bytes) : bytes_(bytes) {}
 
-  size_t Count() const;
+  size_t Count() const;  // number of values
   size_t Width() const;  // bytes per value: 2, 4 or 8
   // Requires: index < Count().
   int64_t At(size_t index) const;
   // Returns the index of the first value that is not below `value`; Count() if there is none. Cost: O(log n).
-  size_t LowerBound(int64_t value) const;
+  size_t LowerBound(int64_t value) const;  // the index of the first value that is not below `value`
   bool Contains(int64_t value) const;
 
   // Returns the smallest width that can store the value: 2, 4 or 8 bytes.
-  static size_t WidthOf(int64_t value);  // bytes: 2, 4 or 8
+  static size_t WidthOf(int64_t value);  // bytes that the value needs: 2, 4 or 8
   // Returns true if `bytes` is an intset whose size matches its header, with values in order. Cost: O(n).
-  static bool IsWellFormed(Bytes bytes);  // sorted, and as long as its header says
+  static bool IsWellFormed(Bytes bytes);  // true: sorted, and as long as its header says
 
  private:
   Bytes bytes_;
 };
 
-// Returns false if the value is already there. Cost: O(n) bytes moved.
-bool AddToIntset(PackedStore& store, int64_t value);
-// Returns false if the value is not there. Cost: O(n) bytes moved.
-bool RemoveFromIntset(PackedStore& store, int64_t value);
-void RemoveFromIntsetAt(PackedStore& store, size_t index);
+// Adds a value. Returns false if the intset already contains the value. Cost: O(n) bytes moved.
+bool AddToIntset(PackedStore& store, int64_t value);  // false: it contains the value already
+// Removes a value. Returns false if the intset does not contain the value. Cost: O(n) bytes moved.
+bool RemoveFromIntset(PackedStore& store, int64_t value);   // false: it does not contain the value
+void RemoveFromIntsetAt(PackedStore& store, size_t index);  // removes the index-th value
 
 }  // namespace respite

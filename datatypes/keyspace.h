@@ -30,15 +30,15 @@ class HiddenSlots {  // slots being imported: no client sees their keys yet
   void Reveal(Bytes name) {  // makes the slots of this set visible
     if (const auto found = sets_.find(name); found != sets_.end()) sets_.erase(found);
   }
-  void Clear() { sets_.clear(); }
+  void Clear() { sets_.clear(); }  // makes all slots visible
 
   bool IsEmpty() const { return sets_.empty(); }
   const Sets& All() const { return sets_; }
-  // Cost of both functions: O(sets); there is rarely more than one set.
+  // Cost of Has and HasKey: O(sets); there is rarely more than one set.
   bool Has(int slot) const {
     return std::any_of(sets_.begin(), sets_.end(), [slot](const auto& one) { return one.second.Has(slot); });
   }
-  bool HasKey(Bytes key) const { return !sets_.empty() && Has(KeySlot(key)); }  // in a hidden slot
+  bool HasKey(Bytes key) const { return !sets_.empty() && Has(KeySlot(key)); }  // true: its slot is hidden
 
  private:
   Sets sets_;
@@ -53,8 +53,8 @@ class Keyspace {  // the numbered databases of a server
     for (int i = 0; i < databases; ++i) databases_.push_back(MakeDatabase());
   }
 
-  int Count() const { return static_cast<int>(databases_.size()); }  // of databases
-  Index index() const { return index_; }                             // whether its databases index keys by slot
+  int Count() const { return static_cast<int>(databases_.size()); }  // number of databases
+  Index index() const { return index_; }                             // whether the databases index keys by slot
   Database& operator[](int index) { return databases_[static_cast<size_t>(index)]; }
   const Database& operator[](int index) const { return databases_[static_cast<size_t>(index)]; }
 
@@ -62,7 +62,7 @@ class Keyspace {  // the numbered databases of a server
   HiddenSlots& hidden() { return hidden_; }
   const HiddenSlots& hidden() const { return hidden_; }
   // Returns the number of keys outside hidden slots. Cost: O(1); O(hidden slots) while there are any.
-  size_t VisibleKeyCount(int index) const;
+  size_t VisibleKeyCount(int index) const;  // number of keys that are not in hidden slots
   // Returns true if no database has keys. Cost: O(databases).
   bool IsEmpty() const {
     return std::all_of(databases_.begin(), databases_.end(), [](const Database& one) { return one.Size() == 0; });
@@ -76,14 +76,14 @@ class Keyspace {  // the numbered databases of a server
 
   void Swap(int a, int b) { std::swap((*this)[a], (*this)[b]); }
   // Empties one database and returns its content to the caller, which must free it. Cost: O(1).
-  Database Detach(int index) {  // empties a database; returns its content
+  Database Detach(int index) {  // empties a database, and returns its content
     Database content = MakeDatabase();
     std::swap(content, (*this)[index]);
     return content;
   }
 
  private:
-  Database MakeDatabase() const {
+  Database MakeDatabase() const {  // makes an empty database for this keyspace
     Database made(hash_key_);
     if (index_ == Index::kBySlot) made.EnableSlotIndex();
     return made;

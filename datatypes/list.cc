@@ -76,7 +76,8 @@ void List::Pop(ListEnd end) {
   ConvertToListpackIfSmall();
 }
 
-// Checks the encoding only after pushing the element again, so that a rotation does not change it.
+// The encoding is checked only after the element has been pushed again, so that a rotation does not change the
+// encoding.
 void List::Rotate(ListEnd from, ListEnd to) {
   const std::string element(ListCursor(*this, from == ListEnd::kHead ? 0 : Size() - 1).Element());
   const Bytes view = element;

@@ -44,17 +44,18 @@ class List : public Collection {
   // Requires: not empty.
   void Pop(ListEnd end);
   // Removes the element at one end and pushes it at the other or the same end. Requires: not empty.
-  void Rotate(ListEnd from, ListEnd to);  // LMOVE from a list to itself
+  void Rotate(ListEnd from, ListEnd to);  // moves an element from one end to the other or the same end
 
-  // Inserts `element` before or after the first element equal to `pivot`. Returns false if there is none. Cost: O(n).
-  bool Insert(Bytes pivot, ListSide side, Bytes element);
-  // Returns false if there is no such index.
-  bool Replace(size_t index, Bytes element);
+  // Inserts `element` before or after the first element equal to `pivot`. Returns false if no element equals `pivot`.
+  // Cost: O(n).
+  bool Insert(Bytes pivot, ListSide side, Bytes element);  // false: no element equals `pivot`
+  // Replaces the element at `index`. Returns false if there is no such index.
+  bool Replace(size_t index, Bytes element);  // false: there is no such index
   // Requires: index + count <= Size().
-  void EraseRange(size_t index, size_t count);
+  void EraseRange(size_t index, size_t count);  // erases `count` elements from `index` on
   // Removes at most `max_count` elements equal to `element`, starting at the end `from`; returns the number removed.
   // Cost: O(n).
-  size_t EraseEqual(Bytes element, size_t max_count, ListEnd from);
+  size_t EraseEqual(Bytes element, size_t max_count, ListEnd from);  // returns the number removed
 
   // Calls `visit(Bytes)` for `count` elements from `index` on; each view is valid during its call. Requires: index +
   // count <= Size(); the list need not exist if `count` is 0. Cost: ListCursor to reach `index`, then O(count).
@@ -63,21 +64,21 @@ class List : public Collection {
 
  private:
   friend class ListCursor;
-  bool IsPacked() const { return slot_.Form() == ValueForm::kListpack; }  // a listpack inside the entry
+  bool IsPacked() const { return slot_.Form() == ValueForm::kListpack; }  // true: the list is a listpack
   Listpack Packed() const { return Listpack(slot_.View()); }
   ChunkedList& Chunks() const { return slot_.As<ChunkedList>(); }
   ChunkLimit Limit() const { return ChunkLimit(limits_->list_max_listpack_size); }
 
   void PrepareToAdd(std::span<const Bytes> elements);  // converts to chunks if the listpack would be too large
   void ConvertToChunks();
-  void ConvertToListpackIfSmall();  // from a single chunk at most half full
+  void ConvertToListpackIfSmall();  // converts a single chunk that is at most half full
   void PushToListpack(ListEnd end, std::span<const Bytes> elements);
-  void PopOnly(ListEnd end);  // without a change of the encoding
+  void PopOnly(ListEnd end);  // pops an element without a change of the encoding
   size_t EraseEqualInListpack(const EncodedElement& element, size_t max_count, ListEnd from);
 };
 
 // Iterates over a list. Any change of the list invalidates the cursor.
-class ListCursor {
+class ListCursor {  // a position in a list
  public:
   // The new cursor is invalid if there is no such index. Cost: O(elements passed) in a listpack, else
   // ChunkedList::At.
@@ -85,7 +86,7 @@ class ListCursor {
 
   // Returns false after the cursor has moved past either end of the list.
   bool IsValid() const { return chunked_ ? chunked_->IsValid() : at_ != Listpack::kNowhere; }
-  // The view is valid until the cursor moves. Requires: IsValid().
+  // Returns the current element; the view is valid until the cursor moves. Requires: IsValid().
   Bytes Element() { return chunked_ ? chunked_->Element() : PackedElementText(); }
   void Next() { chunked_ ? chunked_->Next() : NextInListpack(); }
   void Previous() { chunked_ ? chunked_->Previous() : PreviousInListpack(); }
@@ -95,10 +96,10 @@ class ListCursor {
   void PreviousInListpack();
   Bytes PackedElementText();
 
-  Listpack packed_{Listpack::Empty()};  // if the list is a listpack
+  Listpack packed_{Listpack::Empty()};  // the bytes of a list that is a listpack
   size_t at_ = Listpack::kNowhere;
   IntegerText digits_{0};                       // the text of an integer element
-  std::optional<ChunkedList::Cursor> chunked_;  // if the list has chunks
+  std::optional<ChunkedList::Cursor> chunked_;  // the position in a list of chunks; nullopt: the list is a listpack
 };
 
 template <class Visit>

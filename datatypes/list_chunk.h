@@ -57,13 +57,13 @@ class ListChunk {  // neighbouring elements of a large list in one memory block
   ~ListChunk();
 
   // Returns a copy with the same form. Cost: one memcpy.
-  ListChunk Clone() const;
+  ListChunk Clone() const;  // returns a copy with the same form
 
-  uint32_t Count() const { return count_; }  // elements
+  uint32_t Count() const { return count_; }  // number of elements
   bool IsEmpty() const { return count_ == 0; }
   bool IsSealed() const { return block_ != nullptr && block_->form != ChunkForm::kOpen; }  // packed, not open
   // Returns the size of a Redis listpack of the elements.
-  size_t ListpackBytes() const { return kListpackFrame + entry_bytes_; }
+  size_t ListpackBytes() const { return kListpackFrame + entry_bytes_; }  // size of a Redis listpack of the elements
   // Returns the size of the block.
   size_t UsedBytes() const { return block_ == nullptr ? 0 : block_->size; }
 
@@ -76,26 +76,27 @@ class ListChunk {  // neighbouring elements of a large list in one memory block
 
   // Insert an element before the one at `index`, or replace that one. Cost: O(size of the chunk). Requires: index <=
   // Count() to insert, index < Count() to replace.
-  void Insert(uint32_t index, Bytes element);
+  void Insert(uint32_t index, Bytes element);  // inserts before the element at `index`
   void Replace(uint32_t index, Bytes element);
   // Requires: index + count <= Count().
-  void Erase(uint32_t index, uint32_t count);
+  void Erase(uint32_t index, uint32_t count);  // erases `count` elements from `index` on
   // Calls visit(Bytes) for `count` elements from `index` on; each view is valid during its call. Requires: count > 0,
   // index + count <= Count(). Cost: ChunkCursor, then O(count).
   template <class Visit>
   void VisitRange(uint32_t index, uint32_t count, Visit visit) const;
-  ListChunk SplitOff(uint32_t index);  // moves the elements from `index` on into a new chunk
-  void Append(const ListChunk& other);
+  ListChunk SplitOff(uint32_t index);   // moves the elements from `index` on into a new chunk
+  void Append(const ListChunk& other);  // adds the elements of `other` at the back
 
   // Shrinks the block to its exact size and its shortest form. Cost: O(size of the chunk), about 10 ns per element.
   void Seal();
 
-  // Hints. PrefetchFront reads the memory that PrefetchBlock fetches, so call it later.
+  // Hints to the processor. PrefetchFront and PrefetchBack read memory that PrefetchBlock fetches, so call
+  // PrefetchBlock first.
   void PrefetchBlock() const { Prefetch(block_); }
   void PrefetchFront() const;
   void PrefetchBack() const;
 
-  bool CheckInvariants() const;
+  bool CheckInvariants() const;  // for tests; false: the structure violates one of its rules
 
  private:
   friend class ChunkCursor;
@@ -109,23 +110,23 @@ class ListChunk {  // neighbouring elements of a large list in one memory block
   };
 
   void Open();
-  bool HasCapacity(Side side, uint32_t text_bytes) const;  // for one more element of this size
-  void EnsureCapacity(Side side, uint32_t text_bytes);     // for one more element of this size
-  Gaps GapsFor(Side side, uint32_t text_bytes) const;      // that a rebuilt block needs for it
+  bool HasCapacity(Side side, uint32_t text_bytes) const;  // true: there is room for one more element of this size
+  void EnsureCapacity(Side side, uint32_t text_bytes);     // makes room for one more element of this size
+  Gaps GapsFor(Side side, uint32_t text_bytes) const;      // the gaps that a new block needs to take this element
   void Rebuild(const Gaps& gaps);                          // moves the elements to a new block with these gaps
   void ShrinkIfMostlySpare();                              // rebuilds a block that is mostly spare bytes
-  uint32_t TextBytes() const { return block_->end - block_->begin; }  // of all elements; requires: open
-  uint32_t FreeBytes() const;                                         // spare bytes; requires: open
-  uint32_t ListpackBytesOf(uint32_t index, uint32_t count) const;
-  void Release();  // frees the block
+  uint32_t TextBytes() const { return block_->end - block_->begin; }  // bytes of all texts; requires: open
+  uint32_t FreeBytes() const;                                         // number of spare bytes; requires: open
+  uint32_t ListpackBytesOf(uint32_t index, uint32_t count) const;     // of `count` elements from `index` on
+  void Release();                                                     // frees the memory block
 
   ChunkBlock* block_ = nullptr;  // null: no element was added yet
   uint32_t count_ = 0;
-  uint32_t entry_bytes_ = 0;  // of the elements in a Redis listpack
+  uint32_t entry_bytes_ = 0;  // bytes that the elements would take in a Redis listpack
 };
 
 // A position in a chunk. Any change of the chunk invalidates the cursor and the elements it returned.
-class ChunkCursor {  // a position in a chunk
+class ChunkCursor {  // the position of an element in a chunk
  public:
   ChunkCursor() = default;
   // Requires: index < chunk.Count(). Cost: O(1) at both ends, else a sum over up to half of the length bytes.
@@ -136,8 +137,8 @@ class ChunkCursor {  // a position in a chunk
   using Scratch = std::array<char, 264>;
 
   // Returns false after the cursor has moved past either end of the chunk.
-  bool IsValid() const { return index_ < count_; }
-  uint32_t Index() const { return index_; }  // of the current element in the chunk
+  bool IsValid() const { return index_ < count_; }  // false: past either end
+  uint32_t Index() const { return index_; }         // index of the current element in the chunk
   // Returns the current element; the view is valid until the cursor moves. Requires: IsValid().
   Bytes Element() {
     if (block_->form == ChunkForm::kOpen) {
@@ -148,8 +149,8 @@ class ChunkCursor {  // a position in a chunk
   }
   // Returns the current element, decoded into `scratch`, which must contain the prefix already (CopyPrefix). Requires:
   // a sealed chunk of texts.
-  Bytes DecodeInto(Scratch& scratch) const { return DecodeSlowElement(scratch); }
-  void CopyPrefix(Scratch& scratch) const;  // the prefix that all sealed texts share
+  Bytes DecodeInto(Scratch& scratch) const { return DecodeSlowElement(scratch); }  // requires: sealed texts
+  void CopyPrefix(Scratch& scratch) const;  // copies the prefix that all sealed texts share
   void Next() {
     place_ += Step();
     ++index_;
@@ -158,7 +159,7 @@ class ChunkCursor {  // a position in a chunk
 
  private:
   friend class ListChunk;
-  static constexpr uint8_t kMark16 = 254;  // as length byte: 16-bit lengths stand around the text
+  static constexpr uint8_t kMark16 = 254;  // a length byte: a 16-bit length stands before and after the text
 
   // Returns the distance from this element to the next, in the unit of `place_`.
   uint32_t Step() const {
@@ -173,13 +174,13 @@ class ChunkCursor {  // a position in a chunk
     return block_->has_lengths ? block_->Length(index) : block_->width;
   }
   uint32_t MarkedStep(uint32_t place, uint8_t length) const;  // of a long element, with its two lengths
-  uint32_t StepBack(uint32_t index, uint32_t place) const;    // the distance from the element before
-  uint32_t PlaceOf(uint32_t index) const;                     // where element `index` begins, counted from the first
-  uint32_t PlaceFromEnd(uint32_t index) const;                // the same, counted from the last
-  Bytes DecodeSlowElement(Scratch& scratch) const;            // if it is sealed or has 254 bytes or more
+  uint32_t StepBack(uint32_t index, uint32_t place) const;    // distance from the element before
+  uint32_t PlaceOf(uint32_t index) const;           // where element `index` begins, counted from the first element
+  uint32_t PlaceFromEnd(uint32_t index) const;      // where element `index` begins, counted from the last element
+  Bytes DecodeSlowElement(Scratch& scratch) const;  // decodes an element that is sealed or has 254 bytes or more
 
   const ChunkBlock* block_ = nullptr;
-  uint32_t index_ = 0;  // of the current element
+  uint32_t index_ = 0;  // index of the current element in the chunk
   uint32_t count_ = 0;
   uint32_t place_ = 0;  // where the element begins: byte (open), symbol (texts) or number (integers)
   Scratch scratch_;     // for a decoded element

@@ -35,7 +35,7 @@ namespace respite {
 
 struct PackedElement {  // one element as it is stored, a text or an integer
   Bytes text;
-  int64_t integer = 0;
+  int64_t integer = 0;      // the value, if it is an integer
   bool is_integer = false;  // `integer` is the value, not `text`
 };
 
@@ -49,7 +49,7 @@ class PackedText {  // the text of a PackedElement, also of an integer
 
  private:
   Bytes view_;
-  std::optional<IntegerText> digits_;
+  std::optional<IntegerText> digits_;  // the text of an integer; nullopt: a text
 };
 
 // An element to be stored. The head is written before the text, and contains all of an integer; the tail, which is the
@@ -61,29 +61,29 @@ class EncodedElement {  // the bytes of an element that will be stored
 
   // Returns the size including the tail.
   size_t Size() const { return head_size_ + text_.size() + tail_size_; }
-  // Requires: Size() bytes of room. Returns the end.
-  char* Write(char* to) const;
+  // Writes the element to `to`, which must have room for Size() bytes. Returns the end of the element.
+  char* Write(char* to) const;  // returns the end of the element
   // Returns true if the element at `at` has this content. Requires: an element begins at `at`.
-  bool Matches(const char* at) const {  // the element at `at` has this content
+  bool Matches(const char* at) const {  // true: the element at `at` has this content
     return at[0] == head_[0] && std::memcmp(at, head_.data(), head_size_) == 0 &&
            std::memcmp(at + head_size_, text_.data(), text_.size()) == 0;
   }
 
  private:
   void EncodeInteger(int64_t integer);
-  void EncodeTail();  // the size, for backward iteration
+  void EncodeTail();  // writes the size, for backward iteration
 
   std::array<char, 9> head_{};
   std::array<char, 5> tail_{};
-  uint8_t head_size_ = 0;  // bytes before the text
-  uint8_t tail_size_ = 0;  // bytes after the text
+  uint8_t head_size_ = 0;  // bytes of the element before its text
+  uint8_t tail_size_ = 0;  // bytes of the element after its text
   Bytes text_ = "";        // never null, because memcmp requires it
 };
 
 // Reads a listpack. The bytes are borrowed, must be well formed, and must not change while the Listpack is used.
 class Listpack {  // reads a Redis listpack; the bytes are borrowed
  public:
-  static constexpr size_t kHeader = 6;          // bytes: total size and count
+  static constexpr size_t kHeader = 6;          // bytes of the header: total size and count
   static constexpr size_t kNowhere = SIZE_MAX;  // an offset that means: not found
   // Redis: no hash, set or sorted set has a larger listpack, whatever the directives allow.
   static constexpr size_t kMaxBytes = size_t{1} << 30;
@@ -92,18 +92,18 @@ class Listpack {  // reads a Redis listpack; the bytes are borrowed
   explicit Listpack(Bytes bytes) : bytes_(bytes) {}
 
   // Returns the number of elements. Cost: O(1); O(n) from 65535 elements on, which the header cannot count.
-  size_t Count() const;
+  size_t Count() const;  // number of elements
   bool IsEmpty() const { return bytes_.size() == kHeader + 1; }
   size_t Begin() const { return kHeader; }  // offset of the first element
   // Returns the offset at which an appended element would begin.
   size_t End() const { return bytes_.size() - 1; }
   size_t Next(size_t at) const { return at + ElementSize(bytes_.data() + at); }
   // Requires: at > Begin().
-  size_t Previous(size_t at) const;
+  size_t Previous(size_t at) const;  // the offset of the element before the one at `at`
   size_t Last() const { return Previous(End()); }
   PackedElement At(size_t at) const;
   // Returns the element at `at`, and moves `at` to the next one.
-  PackedElement Take(size_t& at) const {
+  PackedElement Take(size_t& at) const {  // returns the element, and moves `at` after it
     const char* const element = bytes_.data() + at;
     const auto head = static_cast<uint8_t>(*element);
     if (head < 0x80) {
@@ -128,26 +128,26 @@ class Listpack {  // reads a Redis listpack; the bytes are borrowed
   size_t Find(Bytes wanted, size_t from, size_t stride = 1) const { return Find(EncodedElement(wanted), from, stride); }
 
   // Returns the size of the element that begins at `at`, including the tail.
-  static size_t ElementSize(const char* at) {
+  static size_t ElementSize(const char* at) {  // bytes of an element with its tail
     size_t content = ContentSize(at);
     return content + TailSize(content);
   }
   static size_t SizeFor(Bytes text) { return EncodedElement(text).Size(); }  // bytes of an element with this text
   // Returns true if `bytes` is a listpack that can be read from both ends, with exactly the size that its header says.
   // Cost: O(n).
-  static bool IsWellFormed(Bytes bytes);  // it can be read from both ends
+  static bool IsWellFormed(Bytes bytes);  // true: the bytes can be read from both ends
 
  private:
   friend class EncodedElement;
   static size_t ContentSize(const char* at);  // bytes of an element without its tail
-  static size_t TailSize(size_t content) {    // bytes of the tail after this number of bytes
+  static size_t TailSize(size_t content) {    // bytes of the tail of an element with this much content
     return content <= 127 ? 1 : content < 16383 ? 2 : content < 2097151 ? 3 : content < 268435455 ? 4 : 5;
   }
 
   Bytes bytes_;
 };
 
-// Edits. Texts must not be views of the listpack itself.
+// The functions from here on edit a listpack. Texts must not be views of the listpack itself.
 
 // Inserts elements before the one at `at` (Listpack::End() appends). Cost: O(bytes after it).
 void InsertElements(PackedStore& store, size_t at, std::span<const EncodedElement> elements);
@@ -159,6 +159,6 @@ inline void AppendElement(PackedStore& store, const EncodedElement& element) {
 }
 void ReplaceElement(PackedStore& store, size_t at, const EncodedElement& element);
 // Removes `count` elements from `at` on. Afterwards `at` is the offset of the next element.
-void RemoveElements(PackedStore& store, size_t at, size_t count);
+void RemoveElements(PackedStore& store, size_t at, size_t count);  // from `at` on
 
 }  // namespace respite

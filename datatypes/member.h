@@ -24,7 +24,7 @@ class Member {  // a set member in 8 bytes: the text itself or a pointer to it
  public:
   static constexpr size_t kShortMax = 7;  // bytes; a longer text is in a block of its own
 
-  // Creates no member.
+  // The default handle stands for no member.
   Member() = default;
 
   // Allocates memory for a long text.
@@ -57,7 +57,7 @@ class Member {  // a set member in 8 bytes: the text itself or a pointer to it
     }
   }
   // Returns the memory outside the handle that is read for the text, or null.
-  const void* Memory() const { return IsShort() ? nullptr : Block(); }
+  const void* Memory() const { return IsShort() ? nullptr : Block(); }  // null: a short text
   // Returns the number of bytes that the allocator uses outside the handle.
   size_t UsedBytes() const { return IsShort() ? 0 : malloc_usable_size(Block()); }
   uint64_t Identity() const { return word_; }  // equal for equal handles
@@ -73,7 +73,7 @@ class Member {  // a set member in 8 bytes: the text itself or a pointer to it
     std::memcpy(block + size_bytes, text.data(), text.size());
     return block;
   }
-  char* Block() const { return reinterpret_cast<char*>(word_); }  // of a long text: its size and bytes
+  char* Block() const { return reinterpret_cast<char*>(word_); }  // where size and bytes of a long text are
 
   uint64_t word_ = 0;
 };

@@ -34,20 +34,20 @@ class MemberTable final : public Object {  // a large set: the value of one key
 
   bool Contains(Bytes text) const { return Contains(text, Hash(text)); }
   bool Contains(Bytes text, uint64_t hash) const { return static_cast<bool>(index_.Find(text, hash)); }
-  // Returns false if the text is already there.
-  bool Add(Bytes text);
+  // Adds a text. Returns false if the table contains the text already.
+  bool Add(Bytes text);  // false: the text exists already
   // Adds a member that was taken out of another table. Requires: its text is not in this table.
-  void Adopt(Member member) { index_.Insert(member, Hash(member.Text())); }  // takes ownership
-  // Returns false if the text is not there. `text` may be a view of the member itself.
-  bool Remove(Bytes text);
-  // Removes the member and gives it to the caller. Returns Member{} if it is not there.
+  void Adopt(Member member) { index_.Insert(member, Hash(member.Text())); }  // takes ownership of it
+  // Removes a text. Returns false if the table does not contain the text. `text` may be a view of the member itself.
+  bool Remove(Bytes text);  // false: there is no such text
+  // Removes the member and gives it to the caller. Returns Member{} if there is no such member.
   Member Take(Bytes text) { return index_.Remove(text, Hash(text)); }
 
   // Returns a random member, uniformly chosen. Requires: Size() > 0. Cost: O(1) expected.
   Member PickRandom(Random& random) const { return index_.PickRandom(random); }
   // Returns `count` different random members; each choice is equally likely. Requires: count <= Size(). Cost: O(count),
   // or O(n) if `count` is at least a third of the members.
-  std::vector<Member> Sample(size_t count, Random& random) const;
+  std::vector<Member> Sample(size_t count, Random& random) const;  // different members
 
   // Calls visit(const Member&) for each member, in unspecified order; ForEachWhile stops when it returns false. `visit`
   // must not change the table. The view of a short member's text points into the table.
@@ -68,8 +68,7 @@ class MemberTable final : public Object {  // a large set: the value of one key
     return index_.Scan(cursor, visit);
   }
 
-  // For tests.
-  bool CheckInvariants() const { return index_.CheckInvariants(); }
+  bool CheckInvariants() const { return index_.CheckInvariants(); }  // for tests
 
  private:
   HashIndex<Member> index_;

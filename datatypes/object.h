@@ -17,7 +17,7 @@ class Object {  // a collection too large to be stored inside its entry
   virtual ~Object() = default;
 
   // Returns a deep copy. Cost: O(n).
-  virtual std::unique_ptr<Object> Clone() const = 0;
+  virtual std::unique_ptr<Object> Clone() const = 0;  // returns a deep copy
   // Returns the number of elements (fields, members), which is the cost of freeing the object.
   virtual size_t Size() const = 0;
   // Returns the number of bytes that the allocator uses for the object. Estimates from `samples` elements, or measures

@@ -29,21 +29,21 @@ class PackedStore {  // the bytes of a listpack or intset that is edited in plac
   size_t size_ = 0;
 };
 
-class StringStore final : public PackedStore {  // stands alone: for building values and for tests
+class StringStore final : public PackedStore {  // bytes that are not in an entry: for building values and for tests
  public:
   StringStore() = default;
   explicit StringStore(Bytes bytes) : text_(bytes) { UpdateView(); }
   StringStore(const StringStore&) = delete;
   StringStore& operator=(const StringStore&) = delete;
 
-  char* Splice(size_t offset, size_t removed, size_t inserted) override {
+  char* Splice(size_t offset, size_t removed, size_t inserted) override {  // returns the address of the new bytes
     text_.replace(offset, removed, inserted, '\0');
     UpdateView();
     return data_ + offset;
   }
 
  private:
-  void UpdateView() {  // after text_ has changed
+  void UpdateView() {  // must be called after text_ has changed
     data_ = text_.data();
     size_ = text_.size();
   }

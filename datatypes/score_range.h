@@ -9,8 +9,8 @@
 
 namespace respite {
 
-// Bounds may be exclusive. A range whose minimum is above its maximum is empty.
-struct ScoreRange {  // as in ZRANGEBYSCORE
+// A range of scores. Its bounds may be exclusive. The range is empty if its minimum is above its maximum.
+struct ScoreRange {  // a range of scores, as in ZRANGEBYSCORE
   double min = -std::numeric_limits<double>::infinity();
   double max = std::numeric_limits<double>::infinity();
   bool excludes_min = false;  // the range begins after `min`
@@ -21,24 +21,24 @@ struct ScoreRange {  // as in ZRANGEBYSCORE
 };
 
 // One end of a LexRange: a member, or a place before (kLowest) or after (kHighest) all members.
-struct LexEnd {  // one end of a LexRange
+struct LexEnd {  // one end of a LexRange: a member, or beyond all members
   enum class Kind : uint8_t { kLowest, kIncluded, kExcluded, kHighest };
   Kind kind = Kind::kLowest;
-  Bytes member = {};  // unless the kind is kLowest or kHighest
+  Bytes member = {};  // the member at this end, unless the kind is kLowest or kHighest
 };
 
-// A range that compares the bytes of the member; useful if all scores are equal.
-struct LexRange {  // as in ZRANGEBYLEX
+// A range of members by their bytes, which is useful if all scores are equal.
+struct LexRange {  // a range of members, as in ZRANGEBYLEX
   LexEnd min = {LexEnd::Kind::kLowest};
   LexEnd max = {LexEnd::Kind::kHighest};
 
-  bool StartsAtOrBelow(Bytes member) const {  // `member` is not before the range
+  bool StartsAtOrBelow(Bytes member) const {  // true: `member` is not before the range
     if (min.kind == LexEnd::Kind::kLowest) return true;
     if (min.kind == LexEnd::Kind::kHighest) return false;
     const int order = member.compare(min.member);
     return order > 0 || (order == 0 && min.kind == LexEnd::Kind::kIncluded);
   }
-  bool EndsAtOrAbove(Bytes member) const {  // `member` is not after the range
+  bool EndsAtOrAbove(Bytes member) const {  // true: `member` is not after the range
     if (max.kind == LexEnd::Kind::kHighest) return true;
     if (max.kind == LexEnd::Kind::kLowest) return false;
     const int order = member.compare(max.member);
@@ -48,7 +48,7 @@ struct LexRange {  // as in ZRANGEBYLEX
 
 struct RankSpan {    // `count` members from rank `first` on; rank 0 has the lowest score
   size_t first = 0;  // the lowest rank
-  size_t count = 0;  // members
+  size_t count = 0;  // number of members
 
   bool IsEmpty() const { return count == 0; }
 };

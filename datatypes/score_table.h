@@ -32,7 +32,7 @@ class ScoreTable final : public Object {  // a large sorted set: members by name
   size_t Size() const override { return tree_.Size(); }
   size_t UsedBytes(size_t samples) const override;
 
-  const MemberIndex& members() const { return members_; }  // by name
+  const MemberIndex& members() const { return members_; }  // the records by member
   const ScoreTree& tree() const { return tree_; }
 
   uint64_t Hash(Bytes member) const { return members_.Hash(member); }
@@ -46,15 +46,14 @@ class ScoreTable final : public Object {  // a large sorted set: members by name
   // Changes the score of a member of this table. Cost: O(log n), less if the order does not change.
   void ChangeScore(ScoredMember* member, double score) { tree_.ChangeScore(member, score); }
   // Returns false if there is no such member. Cost: O(log n).
-  bool Remove(Bytes member);
+  bool Remove(Bytes member);  // false: there is no such member
   // Requires: first + count <= Size(). Cost: O(count + log n).
-  void RemoveRange(size_t first, size_t count);  // `first` is a rank
+  void RemoveRange(size_t first, size_t count);  // removes `count` members from rank `first` on
 
-  // For tests.
-  bool CheckInvariants() const;
+  bool CheckInvariants() const;  // for tests; false: the structure violates one of its rules
 
  private:
-  MemberIndex members_;  // by name; owned
+  MemberIndex members_;  // the records by member, which the table owns
   ScoreTree tree_;
 };
 

@@ -52,23 +52,23 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
   };
 
   // Points to an item, or past either end (AtEnd). Any change of the tree invalidates the cursor.
-  class Cursor {
+  class Cursor {  // the position of an item, or past either end
    public:
     Cursor() = default;
-    bool AtEnd() const { return leaf_ == nullptr; }  // past either end
+    bool AtEnd() const { return leaf_ == nullptr; }  // true: the cursor is past either end
     // Requires: !AtEnd().
     Item operator*() const;
     void Next();
     void Previous();
-    void PrefetchAhead() const;   // the record a few items ahead
-    void PrefetchBehind() const;  // the record a few items back
+    void PrefetchAhead() const;   // prefetches the record a few items ahead
+    void PrefetchBehind() const;  // prefetches the record a few items back
 
    private:
     friend class ScoreTree;
     Cursor(const Leaf* leaf, uint32_t index) : leaf_(leaf), index_(index) {}
 
     const Leaf* leaf_ = nullptr;
-    uint32_t index_ = 0;  // of the item on its leaf
+    uint32_t index_ = 0;  // index of the item on its leaf
   };
 
   ScoreTree() = default;
@@ -84,7 +84,7 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
   ~ScoreTree() { Clear(); }
 
   // Builds a tree from sorted items. Leaves get a little spare room. Cost: O(n).
-  static ScoreTree FromSorted(std::span<const Item> items);
+  static ScoreTree FromSorted(std::span<const Item> items);  // builds a tree from sorted items
 
   size_t Size() const { return size_; }
   // Returns the memory of the nodes, without the records.
@@ -99,9 +99,9 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
   // Removes `count` items from rank `first` on, and calls `visit(ScoredMember*)` for each; `visit` may free the record.
   // Requires: first + count <= Size(). Cost: O(count + count / leaf * log n).
   template <class Visit>
-  void RemoveRange(size_t first, size_t count, Visit&& visit);
+  void RemoveRange(size_t first, size_t count, Visit&& visit);  // `first` is a rank; visits what it removes
   // Removes all items. Cost: O(nodes).
-  void Clear();
+  void Clear();  // removes all items
 
   // Returns the number of items before the record. Requires: it is in the tree. Cost: O(log n).
   size_t RankOf(const ScoredMember* member) const;
@@ -109,7 +109,7 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
   size_t RankOf(const LexBound& bound) const;  // items before the bound
 
   // Cost: O(1).
-  Cursor First() const { return {first_, 0}; }
+  Cursor First() const { return {first_, 0}; }  // the item with the lowest rank
   Cursor Last() const;
   // Returns the item with `rank` items before it, or AtEnd if there is none. Cost: O(log n).
   Cursor At(size_t rank) const;
@@ -120,27 +120,26 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
   Cursor LastBefore(const ScoreBound& bound) const;
   Cursor LastBefore(const LexBound& bound) const;
 
-  // For tests.
-  bool CheckInvariants() const;
+  bool CheckInvariants() const;  // for tests; false: the structure violates one of its rules
 
  private:
-  static constexpr uint32_t kLeafItems = 62;     // capacity of a leaf
-  static constexpr uint32_t kChildren = 72;      // capacity of an inner node
-  static constexpr uint32_t kBulkItems = 56;     // per leaf that is built from sorted items
-  static constexpr uint32_t kBulkChildren = 64;  // per inner node that is built from sorted items
-  static constexpr uint32_t kPrefetched = 6;     // items ahead of a walking cursor
-  static constexpr uint32_t kMaxHeight = 12;     // levels of inner nodes
+  static constexpr uint32_t kLeafItems = 62;     // maximum number of items on a leaf
+  static constexpr uint32_t kChildren = 72;      // maximum number of children of an inner node
+  static constexpr uint32_t kBulkItems = 56;     // items per leaf that is built from sorted items
+  static constexpr uint32_t kBulkChildren = 64;  // children per inner node that is built from sorted items
+  static constexpr uint32_t kPrefetched = 6;     // how far ahead of a walking cursor records are prefetched, in items
+  static constexpr uint32_t kMaxHeight = 12;     // maximum number of levels of inner nodes
 
   // Both kinds of node consist of parallel arrays; a search reads the first of them. ForEachArray lists all arrays.
   struct alignas(64) Leaf {
     static constexpr uint32_t kCapacity = kLeafItems;
     Leaf* previous = nullptr;  // the neighbour with lower scores
     Leaf* next = nullptr;
-    uint32_t count = 0;
+    uint32_t count = 0;  // number of entries in use
     double scores[kCapacity];
     ScoredMember* members[kCapacity];  // members[i] has scores[i]
 
-    uint64_t ItemCount() const { return count; }
+    uint64_t ItemCount() const { return count; }  // number of items on this leaf
     Item At(uint32_t index) const { return {scores[index], members[index]}; }
     void Set(uint32_t index, Item item) {
       scores[index] = item.score;
@@ -153,15 +152,15 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
     }
   };
   struct alignas(64) Inner {                          // an inner node
-    static constexpr uint32_t kCapacity = kChildren;  // items
-    uint32_t count = 0;
-    uint32_t counts[kCapacity];  // items below each child; a child with 2^32 items would need 300 GB
+    static constexpr uint32_t kCapacity = kChildren;  // maximum number of children
+    uint32_t count = 0;                               // number of entries in use
+    uint32_t counts[kCapacity];                       // number of items below each child; 2^32 items would need 300 GB
     double scores[kCapacity];
     ScoredMember* members[kCapacity];
     void* children[kCapacity];
 
-    uint64_t ItemCount() const { return ItemsBefore(count); }
-    uint64_t ItemsBefore(uint32_t index) const;  // items below the children before this one
+    uint64_t ItemCount() const { return ItemsBefore(count); }  // number of items below this node
+    uint64_t ItemsBefore(uint32_t index) const;                // number of items below the children before this one
     Item At(uint32_t index) const { return {scores[index], members[index]}; }
     void Set(uint32_t index, Item item) {
       scores[index] = item.score;
@@ -209,7 +208,7 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
   static uint32_t CountBefore(const double* scores, ScoredMember* const* members, uint32_t count, const ItemBound&);
 
   template <class Node>
-  static void OpenGap(Node& node, uint32_t at, uint32_t count);  // moves the entries from `at` on
+  static void OpenGap(Node& node, uint32_t at, uint32_t count);  // moves the entries from `at` on by `count` places
   template <class Node>
   static void CloseGap(Node& node, uint32_t at, uint32_t count);  // removes `count` entries
   template <class Node>
@@ -219,22 +218,22 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
   template <class Bound>
   size_t Rank(const Bound& bound) const;
   template <class Bound>
-  Path PathTo(const Bound& bound) const;
-  Path PathToItem(const ScoredMember* member) const;
-  Path PathToRank(size_t rank) const;
+  Path PathTo(const Bound& bound) const;              // the path to the place of the bound
+  Path PathToItem(const ScoredMember* member) const;  // the path to this item
+  Path PathToRank(size_t rank) const;                 // the path to the item with this rank
   static Cursor ItemAfterPlace(Place place);
   Cursor ItemBeforePlace(Place place) const;
 
   // A level is the number of inner nodes above a node: its parent is steps[level - 1], and the root's level is 0.
   void SplitLeaf(Path& path, Item item);  // inserts `item` into a full leaf
   void InsertChild(Path& path, uint32_t level, void* child, Item first, uint64_t items, Where where);
-  void GrowRoot(void* right, Item first, uint64_t items);                // a new root over the old one and `right`
-  void AddToCounts(Path& path, int64_t difference);                      // in the inner nodes of the path
-  static void UpdateSeparators(Path& path, uint32_t level, Item first);  // `first` is the new first item
+  void GrowRoot(void* right, Item first, uint64_t items);  // makes a new root over the old one and `right`
+  void AddToCounts(Path& path, int64_t difference);        // adds to the item counts of the inner nodes of the path
+  static void UpdateSeparators(Path& path, uint32_t level, Item first);  // makes `first` the separator of the path
 
-  void EraseFromLeaf(Path& path, uint32_t first, uint32_t count);  // then repairs the tree
-  void RemoveChild(Path& path, uint32_t level);                    // the parent's entry of a freed node
-  void ShrinkRoot();                                               // while the root has one child
+  void EraseFromLeaf(Path& path, uint32_t first, uint32_t count);  // erases items from a leaf, then repairs the tree
+  void RemoveChild(Path& path, uint32_t level);                    // removes the entry of a freed node from its parent
+  void ShrinkRoot();                                               // removes the root while it has only one child
   template <class Node>
   void Mend(Path& path, uint32_t level);
   template <class Node>
@@ -243,8 +242,8 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
   void Drop(Inner* inner);
   void FreeBelow(void* node, uint32_t height);  // frees the node and all below it
 
-  static void SetChild(Inner& inner, uint32_t index, const BuiltNode& child);
-  std::vector<BuiltNode> BuildLevel(const std::vector<BuiltNode>& below);  // the nodes above `below`
+  static void SetChild(Inner& inner, uint32_t index, const BuiltNode& child);  // stores a built node as child `index`
+  std::vector<BuiltNode> BuildLevel(const std::vector<BuiltNode>& below);      // the nodes above `below`
   class Checker;
 
   void* root_ = nullptr;   // a Leaf when height_ is 0, else an Inner

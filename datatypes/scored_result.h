@@ -25,24 +25,24 @@ class ScoredResult {  // collects members with scores, to reply or store them
 
   size_t Size() const { return items_.size(); }
   // Appends a member without a lookup, so the member must be new. Do not mix with Combine.
-  void Append(Bytes member, double score);
+  void Append(Bytes member, double score);  // the member must be new
   // Adds a member, or combines `score` with the score that the member already has. Do not mix with Append.
-  void Combine(Bytes member, double score, Aggregate aggregate);
+  void Combine(Bytes member, double score, Aggregate aggregate);  // adds the member, or combines its score
   // Removes a member. Requires: members were added with Combine. Returns false if there is no such member.
-  bool Remove(Bytes member);
+  bool Remove(Bytes member);  // false: there is no such member
 
   // Redis: the sum of infinities of both signs is 0.
-  static double AggregateScores(double one, double other, Aggregate aggregate);  // as ZUNIONSTORE
+  static double AggregateScores(double one, double other, Aggregate aggregate);  // combines scores as ZUNIONSTORE does
 
   // Returns the members in the order of a sorted set. Cost: O(n log n).
-  std::span<const ScoreTree::Item> SortedItems();
+  std::span<const ScoreTree::Item> SortedItems();  // in the order of a sorted set
   // Builds a sorted set in the encoding that the limits require; the result is empty afterwards. Cost: O(n log n).
-  EntryPtr MakeEntry(Bytes key, const EncodingLimits& limits, uint32_t access);  // a sorted set; see Entry::Access
+  EntryPtr MakeEntry(Bytes key, const EncodingLimits& limits, uint32_t access);  // builds the sorted set
 
  private:
-  bool FitsListpack(const EncodingLimits& limits) const;
+  bool FitsListpack(const EncodingLimits& limits) const;  // true: the set may be packed
 
-  MemberIndex members_;  // by name; empty after Append
+  MemberIndex members_;  // the items by member; empty after Append
   std::vector<ScoreTree::Item> items_;
 };
 

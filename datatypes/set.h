@@ -61,58 +61,57 @@ class Set : public Collection {
   template <class Visit>
   void PickRandom(Random& random, Visit&& visit) const;
   template <class Visit>
-  void Sample(size_t count, Random& random, Visit&& visit) const;  // `count` different members
+  void Sample(size_t count, Random& random, Visit&& visit) const;  // visits `count` different members
   template <class Visit>
   void SampleWithRepeats(size_t count, Random& random, Visit&& visit) const;
 
-  // Edits. All require: Exists().
+  // The functions from here on edit the set. All require: Exists().
 
   // Prepares for adding `count` members, of which `first` is one. An empty set takes the form that Redis would create.
   // A packed set becomes a table if `count` exceeds set-max-intset-entries or set-max-listpack-entries.
   void PrepareToAdd(Bytes first, size_t count);  // chooses the form for this number of members
   void InitializeForm(ValueForm form);           // requires: the set is empty
   // Returns false if the member exists already. Requires: `member` is not a view of this set.
-  bool Add(Bytes member);
+  bool Add(Bytes member);  // false: the member exists already
   bool Add(const PackedElement& member);
   // Returns false if there is no such member.
-  bool Remove(Bytes member);
+  bool Remove(Bytes member);  // false: there is no such member
   bool Remove(const PackedElement& member);
   // Removes `count` random members, and calls visit(const PackedElement&) for each of them first. Requires: count <=
   // Size(). Cost: Sample.
   template <class Visit>
   void Pop(size_t count, Random& random, Visit&& visit);
   // Converts to kIntset if there are at most set-max-intset-entries members. Requires: all members are integers.
-  void TryConvertToIntset();
+  void TryConvertToIntset();  // does nothing if there are too many members
 
-  // For tests.
-  bool CheckInvariants() const;
+  bool CheckInvariants() const;  // for tests; false: the structure violates one of its rules
 
  private:
   Listpack Packed() const { return Listpack(slot_.View()); }
   Intset AsIntset() const { return Intset(slot_.View()); }
   MemberTable& MutableTable() const { return slot_.As<MemberTable>(); }
-  size_t MaxIntegers() const;  // of an intset
+  size_t MaxIntegers() const;  // maximum number of members of an intset
 
-  bool AddInteger(int64_t value);  // to an intset; false: it is there
-  bool AddToListpack(const EncodedElement& element, Bytes text);
-  bool RemoveFromListpack(const EncodedElement& element);
+  bool AddInteger(int64_t value);                                 // adds to an intset; false: the value exists already
+  bool AddToListpack(const EncodedElement& element, Bytes text);  // false: the member exists already
+  bool RemoveFromListpack(const EncodedElement& element);         // false: there is no such member
   void ConvertToTable();
   // Converts an intset to a listpack before `text` is added, if the limits allow a listpack.
-  bool TryConvertToListpack(Bytes text);
+  bool TryConvertToListpack(Bytes text);  // false: the limits forbid it
 
   // Requires: a packed form.
-  PackedElement PackedAt(size_t index) const;  // the index-th member; requires: packed
+  PackedElement PackedAt(size_t index) const;  // returns the index-th member; requires: packed
   std::vector<PackedElement> All() const;
   // Chooses random indexes below `size`, in ascending order.
-  static std::vector<size_t> ChooseIndexes(size_t count, size_t size, Random& random);
+  static std::vector<size_t> ChooseIndexes(size_t count, size_t size, Random& random);  // at random, in ascending order
   template <class Visit>
-  void VisitIndexes(const std::vector<size_t>& indexes, Visit&& visit) const;  // members at these positions
-  void KeepAllBut(const std::vector<size_t>& indexes);
+  void VisitIndexes(const std::vector<size_t>& indexes, Visit&& visit) const;  // visits the members at these indexes
+  void KeepAllBut(const std::vector<size_t>& indexes);                         // removes the members at these indexes
 
   // Takes `count` random members out of the table, to keep them when all others are removed; Redis creates a new set of
   // them. Requires: a table.
-  std::vector<Member> TakeRandomMembers(size_t count, Random& random);  // and removes them from the table
-  void ReplaceBy(const std::vector<Member>& members);                   // a new table of these members
+  std::vector<Member> TakeRandomMembers(size_t count, Random& random);  // removes them from the table
+  void ReplaceBy(const std::vector<Member>& members);                   // makes a new table of these members
 };
 
 template <class Visit>

@@ -15,7 +15,7 @@
 namespace respite {
 
 // A set with its own key, not yet in any database.
-class SetResult {  // a set that is being built for SUNIONSTORE and the like
+class SetResult {  // a new set, which is being built for SUNIONSTORE and the like
  public:
   // `hash_key` must be the key of the database where the set will be stored; `limits` must outlive the result.
   SetResult(Bytes key, const HashKey& hash_key, const EncodingLimits& limits, uint32_t access);
@@ -24,7 +24,7 @@ class SetResult {  // a set that is being built for SUNIONSTORE and the like
 
   Set& set() { return set_; }
   // Returns the entry with the whole set; the result must not be used afterwards.
-  EntryPtr Release() { return room_.Take(set_.slot().entry()); }  // the entry with the whole set
+  EntryPtr Release() { return room_.Take(set_.slot().entry()); }  // returns the entry with the whole set
 
  private:
   Database room_;
@@ -33,9 +33,9 @@ class SetResult {  // a set that is being built for SUNIONSTORE and the like
 
 // Selects the candidates that all given sets contain, or that none contains. Works on groups of candidates, so that the
 // cache misses of a group overlap.
-class MemberFilter {  // finds the members that all other sets have, or none
+class MemberFilter {  // finds the members that all given sets have, or that none has
  public:
-  static constexpr size_t kGroup = 16;  // candidates at a time
+  static constexpr size_t kGroup = 16;  // number of candidates that are looked up together
   enum class Keep : uint8_t { kIfInAll, kIfInNone };
 
   // `sets` must outlive the filter.
@@ -44,7 +44,7 @@ class MemberFilter {  // finds the members that all other sets have, or none
   // Calls visit(const PackedElement&) for the `candidates` that pass, until `visit` returns false. Cost: O(n) lookups
   // in each set.
   template <class Visit>
-  void Apply(const Set& candidates, Visit&& visit) {  // visits those that pass
+  void Apply(const Set& candidates, Visit&& visit) {  // visits the candidates that pass the filter
     const bool all = candidates.ForEachWhile([&](const PackedElement& member) {
       group_.emplace_back(member);
       return group_.size() < kGroup || Pass(visit);
@@ -53,7 +53,7 @@ class MemberFilter {  // finds the members that all other sets have, or none
   }
 
  private:
-  struct Candidate {
+  struct Candidate {  // a member that may pass the filter
     explicit Candidate(const PackedElement& m) : member(m), text(m) {}
     PackedElement member;
     PackedText text;
@@ -69,7 +69,7 @@ class MemberFilter {  // finds the members that all other sets have, or none
     return true;
   }
   // Removes the members of the group that do not pass.
-  void RemoveRejectedCandidates();
+  void RemoveRejectedCandidates();  // removes the candidates of the group that do not pass
   void PrefetchCandidates(const MemberTable& table);
 
   std::span<const Set* const> sets_;
@@ -78,22 +78,22 @@ class MemberFilter {  // finds the members that all other sets have, or none
 };
 
 // Adds the members of all sets to `result`.
-void Unite(std::span<const Set> sets, Set& result);  // SUNION
+void Unite(std::span<const Set> sets, Set& result);  // adds the members of all sets to `result`
 // Adds the members of the first set that are in no other set to `result`. Looks up each member in the other sets, or
 // removes the members of all others from a copy, whichever is less work.
-void Subtract(std::span<const Set> sets, Set& result);  // SDIFF: the first set without the others
+void Subtract(std::span<const Set> sets, Set& result);  // SDIFF: members of the first set that no other set has
 // Calls visit(const PackedElement&) for the members that all sets have, in the order of the smallest set, until `visit`
 // returns false. Requires: at least one set.
 template <class Visit>
 void Intersect(std::span<const Set> sets, Visit&& visit);
 // Returns the set with the fewest members, over which Intersect iterates; of equal sets the first. Returns null if a
 // set is empty.
-const Set* SmallestOf(std::span<const Set> sets);
+const Set* SmallestOf(std::span<const Set> sets);  // null: one of the sets is empty
 // Returns the other sets, ordered by size, without those that are the same set as `smallest`.
-std::vector<const Set*> OthersBySize(std::span<const Set> sets, const Set& smallest);
+std::vector<const Set*> OthersBySize(std::span<const Set> sets, const Set& smallest);  // the smallest first
 
 template <class Visit>
-void Intersect(std::span<const Set> sets, Visit&& visit) {  // SINTER
+void Intersect(std::span<const Set> sets, Visit&& visit) {  // visits the members that all sets have
   const Set* smallest = SmallestOf(sets);
   if (smallest == nullptr) return;
   const std::vector<const Set*> others = OthersBySize(sets, *smallest);

@@ -1,7 +1,7 @@
 // Slots of a HashIndex: 8 bytes each, trivially copyable. Slot{} means no slot. Two functions describe a slot. SlotKey
-// returns the text under which it is found. SlotMemory returns the memory that a lookup will read, or null if that is
-// only the slot. The functions below are for pointers to items with `Bytes Key() const`; handles that hold short texts
-// define their own (member.h).
+// returns the text under which the slot is found. SlotMemory returns the memory that a lookup will read, or null if a
+// lookup reads only the slot. The functions below are for pointers to items with `Bytes Key() const`; handles that hold
+// short texts define their own (member.h).
 #pragma once
 
 #include <cassert>
@@ -20,8 +20,8 @@ const void* SlotMemory(Item* const& item) {  // what a lookup in a HashIndex wil
   return item;
 }
 
-// A slot as the table stores it, also in 8 bytes. A pointer leaves 16 bits for a hint, since processors use 48 bits of
-// an address, and Linux returns longer addresses only on request. Handles leave no room for a hint.
+// A slot as a HashIndex stores it, in 8 bytes. A pointer leaves 16 bits for a hint, since processors use 48 bits of an
+// address, and Linux returns longer addresses only on request. Handles leave no room for a hint.
 template <class Slot>
 class SlotCell {  // a slot of a HashIndex and a hint, in 8 bytes
  public:
@@ -53,8 +53,8 @@ class SlotCell<Item*> {
   void Replace(Item* item) { Set(item, Hint()); }  // keeps the hint
 
  private:
-  static constexpr int kAddressBits = 64 - kHintBits;            // of a pointer
-  static constexpr uint64_t kAddress = UINT64_MAX >> kHintBits;  // mask of the pointer's bits
+  static constexpr int kAddressBits = 64 - kHintBits;            // number of bits that a pointer uses
+  static constexpr uint64_t kAddress = UINT64_MAX >> kHintBits;  // the bits that a pointer uses
   static_assert(sizeof(Item*) == sizeof(uint64_t));
 
   uint64_t word_;

@@ -33,11 +33,11 @@ class SlotIndex {  // the keys of each cluster hash slot in one database
   }
   // Updates the address of a key's entry. Requires: the key is in the index.
   void Replace(Entry* from, Entry* to, uint64_t hash) { slots_[Place(to->Key())]->Replace(from, to, hash); }
-  void Clear() {
+  void Clear() {  // removes all keys
     for (auto& slot : slots_) slot.reset();
   }
 
-  size_t Count(int slot) const {  // keys in this slot
+  size_t Count(int slot) const {  // number of keys in this slot
     const Keys* const keys = KeysOf(slot);
     return keys == nullptr ? 0 : keys->Size();
   }
@@ -61,15 +61,15 @@ class SlotIndex {  // the keys of each cluster hash slot in one database
     return some;
   }
 
-  // Null if the slot has no keys.
+  // The keys of one slot. A slot without keys has a null pointer in slots_.
   using Keys = HashIndex<Entry*>;
   const Keys* KeysOf(int slot) const { return slots_.empty() ? nullptr : slots_[static_cast<size_t>(slot)].get(); }
 
  private:
-  static size_t Place(Bytes key) { return static_cast<size_t>(KeySlot(key)); }  // the key's slot
+  static size_t Place(Bytes key) { return static_cast<size_t>(KeySlot(key)); }  // the hash slot of the key
 
   HashKey hash_key_;
-  std::vector<std::unique_ptr<Keys>> slots_;  // by slot number; empty until there is a key
+  std::vector<std::unique_ptr<Keys>> slots_;  // keys by slot number; empty until there is a key
 };
 
 }  // namespace respite

@@ -73,7 +73,7 @@ std::optional<SortedSet::RankAndScore> SortedSet::RankOf(Bytes member) const {
   return RankAndScore{rank, ScoreAt(packed, packed.Next(found))};
 }
 
-// Both predicates take (member's offset, score's offset).
+// `starts_here` and `ends_behind` both take the offset of a member and the offset of its score.
 template <class StartsHere, class EndsBehind>
 RankSpan SortedSet::RankSpanInListpack(StartsHere&& starts_here, EndsBehind&& ends_behind) const {
   const Listpack packed = this->packed();
@@ -162,7 +162,8 @@ AddResult SortedSet::AddToTable(Bytes member, double score, const AddRule& rule)
 void SortedSet::AddToListpack(Bytes member, double score) {
   const Listpack packed = this->packed();
   size_t at = packed.End();
-  // Tests the end first, where most sets grow; otherwise the search starts from the beginning.
+  // Compares with the last member first, because most sets grow at the end. If the new member is lower, the search
+  // starts from the beginning.
   if (!packed.IsEmpty()) {
     const size_t last = packed.Previous(packed.Last());
     if (IsBelow(score, member, ScoreAt(packed, packed.Next(last)), packed.TextAt(last).View())) {

@@ -20,14 +20,14 @@
 namespace respite {
 
 // The conditions of ZADD for existing and missing members.
-struct AddRule {  // options of ZADD: NX, XX, GT, LT, INCR
+struct AddRule {  // the options NX, XX, GT, LT and INCR of ZADD
   enum class Condition : uint8_t { kAlways, kIfAbsent, kIfPresent };
   enum class Comparison : uint8_t { kAny, kGreater, kLess };  // required of the new score, compared with the old one
   enum class Arithmetic : uint8_t { kReplace, kAdd };
 
-  Condition condition = Condition::kAlways;      // NX: kIfAbsent, XX: kIfPresent
-  Comparison comparison = Comparison::kAny;      // GT: kGreater, LT: kLess
-  Arithmetic arithmetic = Arithmetic::kReplace;  // INCR: kAdd
+  Condition condition = Condition::kAlways;      // kIfAbsent for NX, kIfPresent for XX
+  Comparison comparison = Comparison::kAny;      // kGreater for GT, kLess for LT
+  Arithmetic arithmetic = Arithmetic::kReplace;  // kAdd for INCR
 };
 
 struct AddResult {  // what SortedSet::Add did
@@ -36,13 +36,13 @@ struct AddResult {  // what SortedSet::Add did
   double score = 0;  // the current score, unless the rule prevented the change or the new score is not a number
 };
 
-class SortedSet : public Collection {
+class SortedSet : public Collection {  // gives access to the sorted set of one key
  public:
   static constexpr ValueType kType = ValueType::kSortedSet;
   static constexpr ValueForm kInitialForm = ValueForm::kListpack;
   static Bytes InitialPacked() { return Listpack::Empty(); }  // the bytes of an empty sorted set
 
-  struct RankAndScore {
+  struct RankAndScore {  // of one member
     size_t rank;
     double score;
   };
@@ -53,11 +53,11 @@ class SortedSet : public Collection {
   // Cost: O(1).
   size_t Size() const;
   // Returns the score, or nullopt if there is no such member. Cost: O(1), O(n) packed.
-  std::optional<double> Score(Bytes member) const;
+  std::optional<double> Score(Bytes member) const;  // nullopt: there is no such member
   // Returns rank and score, or nullopt if there is no such member. Cost: O(log n), O(n) packed.
-  std::optional<RankAndScore> RankOf(Bytes member) const;
+  std::optional<RankAndScore> RankOf(Bytes member) const;  // nullopt: there is no such member
   RankSpan RankSpanOf(const ScoreRange& range) const;
-  RankSpan RankSpanOf(const LexRange& range) const;
+  RankSpan RankSpanOf(const LexRange& range) const;  // the ranks of the members in the range
 
   // Calls visit(Bytes member, double score) for the members of the span; the view is valid during the call. Requires:
   // the span is within the set. Cost: O(log n + count), with sequential memory access.
@@ -71,30 +71,31 @@ class SortedSet : public Collection {
   // Adds a member or changes its score, as `rule` allows. Requires: Exists(), as for all changes. Cost: O(log n), O(n)
   // packed.
   AddResult Add(Bytes member, double score, const AddRule& rule = {});
-  // Announces that `members` members will be added: converts the set first if they would make it too large.
-  void PrepareToAdd(size_t members);  // converts to a table if it would become too large
+  // Must be called before `members` members are added. Converts the set to a table if these members would make it too
+  // large.
+  void PrepareToAdd(size_t members);  // converts to a table if the set would become too large
   // Returns false if there is no such member.
-  bool Remove(Bytes member);
+  bool Remove(Bytes member);  // false: there is no such member
   // Removes the members of the span. Cost: O(count + log n).
   void Remove(RankSpan span);
 
   // Returns the table, for ZSCAN and random members, or null while the set is packed.
   const ScoreTable* Table() const { return IsTable() ? &table() : nullptr; }  // null: packed or no such key
 
-  bool CheckInvariants() const;
+  bool CheckInvariants() const;  // for tests; false: the structure violates one of its rules
 
  private:
   bool IsTable() const { return slot_.Exists() && slot_.Form() == ValueForm::kObject; }
   ScoreTable& table() const { return slot_.As<ScoreTable>(); }
   Listpack packed() const { return Listpack(slot_.Exists() ? slot_.View() : Listpack::Empty()); }
 
-  static double ScoreAt(const Listpack& packed, size_t at);  // `at`: offset of the score
+  static double ScoreAt(const Listpack& packed, size_t at);  // `at` is the offset of the score
   template <class StartsHere, class EndsBehind>
   RankSpan RankSpanInListpack(StartsHere&& starts_here, EndsBehind&& ends_behind) const;
   AddResult AddToTable(Bytes member, double score, const AddRule& rule);
-  void AddToListpack(Bytes member, double score);
-  void ChangeScoreInListpack(size_t at, Bytes member, double score);  // `at`: offset of the member
-  bool StaysInPlace(size_t at, Bytes member, double score) const;     // the new score does not change its rank
+  void AddToListpack(Bytes member, double score);  // requires: the set is packed and does not have the member
+  void ChangeScoreInListpack(size_t at, Bytes member, double score);  // `at` is the offset of the member
+  bool StaysInPlace(size_t at, Bytes member, double score) const;     // true: the new score does not change the rank
   void ConvertToTable();
 
   template <class Visit>
@@ -139,7 +140,7 @@ void SortedSet::ForEachInTable(RankSpan span, Direction direction, Visit&& visit
 }
 
 // The text of a packed score, which the element borrows.
-class PackedScore {  // a score as a listpack element
+class PackedScore {  // a score, encoded as a listpack element
  public:
   explicit PackedScore(double score);
   PackedScore(const PackedScore&) = delete;

@@ -337,7 +337,7 @@ bool StreamLog::LoadEntry(const StreamId& id, std::span<const Bytes> fields_and_
   return true;
 }
 
-// Removes the last block if it is empty, because LoadEntry drops deleted entries that are out of order.
+// Removes the last block if it is empty. It can be empty because LoadEntry drops deleted entries that are out of order.
 void StreamLog::DropEmptyTailBlock() {
   if (blocks_.IsEmpty()) return;
   StreamBlock* block = blocks_.Last().Get();

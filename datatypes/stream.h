@@ -42,22 +42,23 @@
 namespace respite {
 
 // Describes which of the oldest entries XTRIM and XADD remove.
-struct StreamTrim {  // options of XTRIM: MAXLEN, MINID, LIMIT
+struct StreamTrim {  // the options MAXLEN, MINID and LIMIT of XTRIM and XADD
   enum class Strategy : uint8_t { kNone, kMaxLength, kMinId };
   enum class Precision : uint8_t { kExact, kWholeBlocks };
 
   Strategy strategy = Strategy::kNone;
-  Precision precision = Precision::kExact;  // kWholeBlocks: as with `~`
-  uint64_t max_length = 0;                  // kMaxLength: number of entries that remain
-  StreamId min_id;                          // kMinId: entries below are removed
-  uint64_t limit = 0;  // most entries removed; stops before a block that would exceed it; 0: no limit
+  Precision precision = Precision::kExact;  // kWholeBlocks for the option `~`
+  uint64_t max_length = 0;                  // for kMaxLength: number of entries that remain
+  StreamId min_id;                          // for kMinId: entries below this ID are removed
+  uint64_t limit = 0;  // maximum number to remove; stops before a block that would exceed it; 0: none
 };
 
-// How versions differ in counting the entries that a group has read, after deletions.
+// How versions of Redis and Valkey count the entries that a group has read, when entries were deleted.
 enum class ReadCounting : uint8_t {
   kRedis70,  // also Redis 7.2 up to 7.2.8, 7.4 up to 7.4.3, and Valkey 7.2 and 8.0
-  kRedis72,  // since 7.2.9 and 7.4.4: a group before the first entry has read none of the remaining entries; a count is
-             // sure only if no entry after the group's last ID was deleted
+  // Since Redis 7.2.9 and 7.4.4: a group before the first entry has read none of the remaining entries. The number of
+  // entries read is certain only if no entry after the group's last ID was deleted.
+  kRedis72,
   kValkey81,  // also considers deletions before the first entry
 };
 
@@ -73,10 +74,10 @@ class StreamLog final : public Object {  // the entries and consumer groups of o
   class Walk {
    public:
     Walk(const StreamLog& log, const StreamId& from, const StreamId& to, Order order = Order::kForward);
-    bool IsValid() const { return valid_; }
+    bool IsValid() const { return valid_; }  // false after the last entry
     // The functions from here on require IsValid().
     const StreamId& Id() const { return entry_.id; }
-    uint64_t FieldCount() const { return entry_.field_count; }  // pairs of the current entry
+    uint64_t FieldCount() const { return entry_.field_count; }  // number of field-value pairs
     // Calls visit(Bytes field, Bytes value) for each pair; the texts are valid during the call.
     template <class Visit>
     void ForEachPair(Visit&& visit) const {
@@ -88,14 +89,14 @@ class StreamLog final : public Object {  // the entries and consumer groups of o
     friend class StreamLog;
     void StepForward();
     void StepBackward();
-    void CollectBlockEntries();  // fills noted_
-    bool IsWanted(const StreamBlock::EntryView& entry) const {
+    void CollectBlockEntries();                                 // collects the entries of a block for a backward walk
+    bool IsWanted(const StreamBlock::EntryView& entry) const {  // true: the entry is live and in the range
       return entry.state == StreamBlock::EntryState::kLive && entry.id >= from_ && entry.id <= to_;
     }
 
     Blocks::Cursor block_;
     std::optional<StreamBlock::Cursor> at_;      // forward
-    std::vector<StreamBlock::EntryView> noted_;  // backward: the entries of this block that are not visited yet
+    std::vector<StreamBlock::EntryView> noted_;  // backward: the entries of this block that are still to be visited
     StreamBlock::EntryView entry_{};
     StreamId from_;
     StreamId to_;
@@ -106,78 +107,78 @@ class StreamLog final : public Object {  // the entries and consumer groups of o
   StreamLog() = default;
   ~StreamLog() override;
 
-  // Object. Size counts blocks, groups and pending entries.
+  // The functions of Object. Size counts blocks, groups and pending entries.
   std::unique_ptr<Object> Clone() const override;
   size_t Size() const override;
   size_t UsedBytes(size_t samples) const override;
 
   // Returns the number of live entries. Cost: O(1).
-  uint64_t Length() const { return length_; }          // live entries
+  uint64_t Length() const { return length_; }          // number of live entries
   const StreamId& LastId() const { return last_id_; }  // the last ID issued, even if its entry is deleted
   // Returns the ID of the first live entry, or 0-0 if there is none. Cost: O(1).
-  const StreamId& FirstId() const { return first_id_; }  // of the first live entry; 0-0: none
+  const StreamId& FirstId() const { return first_id_; }  // ID of the first live entry; 0-0: none
   // Returns the ID of the last live entry, or 0-0 if there is none. Cost: O(1).
-  const StreamId& LastLiveId() const { return last_live_id_; }  // of the last live entry; 0-0: none
-  // Returns the ID of the first stored entry, deleted or not, or Max() if there is none. Redis: MINID is rewritten to
-  // this.
-  StreamId FirstStoredId() const;  // of the first entry, deleted or not
+  const StreamId& LastLiveId() const { return last_live_id_; }  // ID of the last live entry; 0-0: none
+  // Returns the ID of the first stored entry, deleted or not, or Max() if there is none. Redis: XTRIM MINID is
+  // replicated with this ID.
+  StreamId FirstStoredId() const;  // ID of the first entry, deleted or not; Max(): there is none
   // Returns the greatest ID that XDEL removed; trimming does not count.
-  const StreamId& MaxDeletedId() const { return max_deleted_id_; }  // by XDEL, not by trimming
-  // Returns the number of entries that were ever added. No group has read more.
-  uint64_t EntriesAdded() const { return entries_added_; }  // ever, as entries-added in XINFO
+  const StreamId& MaxDeletedId() const { return max_deleted_id_; }  // greatest ID that XDEL removed
+  // Returns the number of entries that were ever added. No group has read more entries than that.
+  uint64_t EntriesAdded() const { return entries_added_; }  // number of entries ever added
   const Blocks& blocks() const { return blocks_; }
   // Returns the number of nodes of Redis' radix tree, which XINFO STREAM shows. Cost: O(blocks).
-  uint64_t RadixTreeNodes() const;
+  uint64_t RadixTreeNodes() const;  // number of nodes that the radix tree of Redis would have
 
   // Returns the ID for `*`, or nullopt if no ID is left. Redis: the ID grows even if the clock was set back.
-  std::optional<StreamId> AutoId(uint64_t now_ms) const;  // for XADD *; nullopt: no ID is left
+  std::optional<StreamId> AutoId(uint64_t now_ms) const;  // the ID for XADD *; nullopt: no ID is left
   // Returns the ID for `ms-*`, or nullopt if all IDs of this ms are used. The ID may be below LastId().
-  std::optional<StreamId> AutoSequence(uint64_t ms) const;  // for XADD ms-*; nullopt: no ID is left
+  std::optional<StreamId> AutoSequence(uint64_t ms) const;  // the ID for XADD ms-*; nullopt: no ID is left
   // Adds an entry of fields and values. Requires: id > LastId(); `fields_and_values` are not views of this stream.
   // Cost: amortised O(bytes of the entry).
   void Add(const StreamId& id, std::span<const Bytes> fields_and_values, const StreamBlock::Limits& limits);
   // Removes an entry. Returns false if there is none. Cost: O(log n + block).
-  bool Delete(const StreamId& id);
-  bool Contains(const StreamId& id) const;
+  bool Delete(const StreamId& id);          // false: there is no such entry
+  bool Contains(const StreamId& id) const;  // true: the entry is live
   // Returns the number of live entries with from <= ID <= to, at most `max_count`. Cost: O(blocks + two blocks).
   uint64_t CountRange(const StreamId& from, const StreamId& to, uint64_t max_count) const;
-  // Returns the number of entries removed. Cost: O(removed).
+  // Removes the oldest entries as `trim` says, and returns their number. Cost: O(removed).
   uint64_t Trim(const StreamTrim& trim);
 
   // For XSETID, and for loading files.
-  void SetLastId(const StreamId& id) { last_id_ = id; }  // XSETID
+  void SetLastId(const StreamId& id) { last_id_ = id; }  // for XSETID and for loading files
   // Sets entries-added. Also lowers the count of groups that have read more, because Redis refuses a file with such a
   // group. Cost: O(groups).
-  void SetEntriesAdded(uint64_t count);                               // XSETID
-  void SetMaxDeletedId(const StreamId& id) { max_deleted_id_ = id; }  // XSETID
+  void SetEntriesAdded(uint64_t count);                               // for XSETID and for loading files
+  void SetMaxDeletedId(const StreamId& id) { max_deleted_id_ = id; }  // for XSETID
 
   const Groups& groups() const { return groups_; }
-  // Both functions return null if there is no such group.
-  StreamGroup* FindGroup(Bytes name);
+  // FindGroup returns null if there is no such group.
+  StreamGroup* FindGroup(Bytes name);  // null: there is no such group
   const StreamGroup* FindGroup(Bytes name) const;
-  // Returns null if the name already exists. Lowers `entries_read` to EntriesAdded().
-  StreamGroup* CreateGroup(Bytes name, const StreamId& last_id, int64_t entries_read);
-  // Moves the group to `last_id`. Lowers `entries_read` to EntriesAdded().
+  // Returns null if the name already exists. `entries_read` is lowered to EntriesAdded() if it is higher.
+  StreamGroup* CreateGroup(Bytes name, const StreamId& last_id, int64_t entries_read);  // null: the name exists
+  // Moves the group to `last_id`. `entries_read` is lowered to EntriesAdded() if it is higher.
   void SetGroupLastId(StreamGroup& group, const StreamId& last_id, int64_t entries_read) const;
   // Removes the group and its pending entries. Returns false if there is no such group. Cost: O(pending / 62).
-  bool DestroyGroup(Bytes name);
+  bool DestroyGroup(Bytes name);  // false: there is no such group
   // Advances the last ID of the group to this entry and counts the entry as read. Requires: the ID is above the group's
   // last ID.
   void AdvanceGroup(StreamGroup& group, const StreamId& id, ReadCounting counting = ReadCounting::kRedis72) const;
-  // Returns how many of the entries ever added are at or below `id`, or kUnknownCount. The number is known only at
-  // either end.
+  // Returns how many of the entries ever added are at or below `id`, or kUnknownCount. The number is known only if `id`
+  // is at either end of the stream.
   int64_t EstimateEntriesRead(const StreamId& id, ReadCounting counting = ReadCounting::kRedis72) const;
   // Returns the number of entries that the group has not read yet, or nullopt if deletions made it unknown.
   std::optional<int64_t> LagOf(const StreamGroup& group, ReadCounting counting = ReadCounting::kRedis72) const;
 
-  // Load files: restore blocks with their deleted entries; FinishLoading then finds the first and the last live entry.
-  // They return false if a live ID is not above the previous one; then the stream is unusable.
-  bool LoadBlock(const StreamId& id, std::span<const Bytes> names);
+  // LoadBlock and LoadEntry restore blocks with their deleted entries from a file. They return false if a live ID is
+  // not above the previous one, which makes the stream unusable. FinishLoading finds the first and the last live entry.
+  bool LoadBlock(const StreamId& id, std::span<const Bytes> names);  // false: the ID is not above the previous one
   bool LoadEntry(const StreamId& id, std::span<const Bytes> fields_and_values, StreamBlock::EntryState state);
-  void FinishLoading();
+  void FinishLoading();  // finds the first and the last live entry
 
   // For tests. Cost: O(n).
-  bool CheckInvariants() const;
+  bool CheckInvariants() const;  // for tests; false: the structure violates one of its rules
 
  private:
   struct Place {  // the position of a live entry, or block.AtEnd()
@@ -186,31 +187,31 @@ class StreamLog final : public Object {  // the entries and consumer groups of o
   };
   Place Find(const StreamId& id) const;
   StreamBlock*& LastBlock() { return blocks_.At(blocks_.Last()); }
-  bool DropDeletedTail(const StreamId& id);  // true: every entry is below `id` now
-  void DropEmptyTailBlock();
-  void BeginBlock(const StreamId& id, StreamBlock* block);  // adds it as the last block
-  void DropBlock(const StreamId& id, StreamBlock* block);
-  bool MayDropWholeBlock(const StreamTrim& trim, const StreamBlock& block) const;
-  uint64_t TrimInsideBlock(const StreamTrim& trim, const StreamId& block_id, StreamBlock& block);
-  void UpdateFirstId();
-  void UpdateLastLiveId();
-  bool HasDeletionsFrom(const StreamId& id, ReadCounting counting) const;
+  bool DropDeletedTail(const StreamId& id);                 // true: every stored entry is below `id` now
+  void DropEmptyTailBlock();                                // removes the last block if it has no entries
+  void BeginBlock(const StreamId& id, StreamBlock* block);  // adds `block` as the last block
+  void DropBlock(const StreamId& id, StreamBlock* block);   // removes and frees the block
+  bool MayDropWholeBlock(const StreamTrim& trim, const StreamBlock& block) const;  // true: all of it goes
+  uint64_t TrimInsideBlock(const StreamTrim& trim, const StreamId& block_id, StreamBlock& block);  // the number removed
+  void UpdateFirstId();                                                    // finds the first live entry again
+  void UpdateLastLiveId();                                                 // finds the last live entry again
+  bool HasDeletionsFrom(const StreamId& id, ReadCounting counting) const;  // true: XDEL removed such entries
   bool IsReadCountExact(const StreamGroup& group, const StreamId& next, ReadCounting counting) const;
 
-  Blocks blocks_;               // by the ID of their first entry
-  uint64_t length_ = 0;         // live entries
-  uint64_t entries_added_ = 0;  // ever
-  StreamId first_id_;           // of the first live entry; 0-0: none
-  StreamId last_id_;            // last ID issued
-  StreamId last_live_id_;       // of the last live entry; 0-0: none
-  StreamId max_deleted_id_;     // the greatest that XDEL removed
-  Groups groups_;
+  Blocks blocks_;               // the blocks by the ID of their first entry
+  uint64_t length_ = 0;         // number of live entries
+  uint64_t entries_added_ = 0;  // number of entries ever added
+  StreamId first_id_;           // ID of the first live entry; 0-0: none
+  StreamId last_id_;            // the last ID issued, even if its entry is deleted
+  StreamId last_live_id_;       // ID of the last live entry; 0-0: none
+  StreamId max_deleted_id_;     // the greatest ID that XDEL removed
+  Groups groups_;               // the consumer groups by name
 };
 
-class Stream : public Collection {
+class Stream : public Collection {  // gives access to the stream of one key
  public:
   static constexpr ValueType kType = ValueType::kStream;
-  static constexpr bool kStaysWhenEmpty = true;
+  static constexpr bool kStaysWhenEmpty = true;  // an empty stream keeps its key
   static std::unique_ptr<Object> MakeInitialObject() { return std::make_unique<StreamLog>(); }
 
   explicit Stream(const CollectionContext& place) : Collection(place) {}
@@ -219,7 +220,7 @@ class Stream : public Collection {
   // Requires: Exists().
   StreamLog& Log() { return slot_.As<StreamLog>(); }
   const StreamLog& Log() const { return slot_.As<StreamLog>(); }
-  StreamBlock::Limits Limits() const {
+  StreamBlock::Limits Limits() const {  // how much a block may hold
     return {limits_->stream_node_max_bytes, static_cast<uint64_t>(limits_->stream_node_max_entries)};
   }
 };

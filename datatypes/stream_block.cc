@@ -209,7 +209,7 @@ StreamBlock::EntryHeader StreamBlock::HeaderFor(const StreamId& id, std::span<co
   return head;
 }
 
-// Writes everything after the size field.
+// Writes everything of an entry after its size field.
 void StreamBlock::WriteBody(Writer& writer, const EntryHeader& head, const StreamId& id,
                             std::span<const Bytes> fields_and_values) const {
   writer.Flags(head.flags);

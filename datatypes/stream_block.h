@@ -32,7 +32,7 @@
 namespace respite {
 
 // A stored field name or value; an integer is printed into the object itself.
-class StreamText {  // a stored name or value; also prints an integer
+class StreamText {  // a stored name or value as text, even if it is an integer
  public:
   explicit StreamText(Bytes text) : view_(text) {}
   explicit StreamText(int64_t integer) : digits_(integer), is_integer_(true) {}
@@ -41,32 +41,32 @@ class StreamText {  // a stored name or value; also prints an integer
  private:
   IntegerText digits_{0};
   Bytes view_;
-  bool is_integer_ = false;
+  bool is_integer_ = false;  // true: the text is in digits_
 };
 
 class StreamBlock {  // about a hundred neighbouring entries, as in one node of Redis
  public:
   // The capacity of a block, from stream-node-max-bytes and stream-node-max-entries; 0: no limit.
-  struct Limits {          // when a block is full; 0: no limit
-    uint64_t max_bytes;    // as a Redis listpack
-    uint64_t max_entries;  // live or deleted
+  struct Limits {          // how much a block may hold; 0: no limit
+    uint64_t max_bytes;    // maximum size, measured as a Redis listpack
+    uint64_t max_entries;  // maximum number of entries, live or deleted
   };
   enum class EntryState : uint8_t { kLive, kDeleted };
 
   struct EntryView {  // an entry as it is stored in a block
     StreamId id;
     EntryState state;
-    bool has_own_names;    // false: its names are the master's
-    uint64_t field_count;  // pairs
-    const char* flags;     // where its first byte is in the block
-    const char* elements;  // where its values begin, or names and values
+    bool has_own_names;    // false: the field names are the master's
+    uint64_t field_count;  // number of field-value pairs
+    const char* flags;     // where the entry's flags are in the block
+    const char* elements;  // where the values begin, or the names and values
   };
 
   // Iterates over all entries, including deleted ones. Any change of the block invalidates the cursor.
-  class Cursor {
+  class Cursor {  // the position of an entry in a block
    public:
     Cursor(const StreamBlock& block, const StreamId& block_id);
-    bool IsValid() const { return at_ != end_; }
+    bool IsValid() const { return at_ != end_; }  // false after the last entry
     // Requires: IsValid().
     const EntryView& Get() const { return entry_; }
     void Next() {
@@ -80,7 +80,7 @@ class StreamBlock {  // about a hundred neighbouring entries, as in one node of 
     const char* at_;
     const char* end_;
     const char* next_;
-    uint64_t master_count_;  // field names of the master
+    uint64_t master_count_;  // number of field names of the master
     EntryView entry_;
   };
 
@@ -89,25 +89,25 @@ class StreamBlock {  // about a hundred neighbouring entries, as in one node of 
   static StreamBlock* Create(const StreamId& id, std::span<const Bytes> fields_and_values);
   // Creates an empty block that begins at `id` and whose master has these field names.
   static StreamBlock* CreateWithFieldNames(const StreamId& id, std::span<const Bytes> names);
-  static StreamBlock* Clone(const StreamBlock& block);
-  static void Destroy(StreamBlock* block);
+  static StreamBlock* Clone(const StreamBlock& block);  // the caller owns the copy
+  static void Destroy(StreamBlock* block);              // frees the block
 
   // Appends an entry with these fields and values; returns the block, possibly at another address. Requires: `id` is
   // above LastId(), or not below `block_id` for the first entry. Cost: O(bytes of the entry), amortised.
   static StreamBlock* Append(StreamBlock* block, const StreamId& block_id, const StreamId& id,
                              std::span<const Bytes> fields_and_values, EntryState state);
   // Shrinks the block to its used size.
-  static StreamBlock* Seal(StreamBlock* block);
+  static StreamBlock* Seal(StreamBlock* block);  // shrinks the block to its used size; may move it
   // Requires: the entry is in this block, and live.
   void MarkDeleted(const EntryView& entry);
 
-  uint32_t LiveCount() const { return live_; }         // entries
-  uint32_t DeletedCount() const { return deleted_; }   // entries
-  const StreamId& LastId() const { return last_id_; }  // of the last entry, deleted or not
+  uint32_t LiveCount() const { return live_; }         // number of live entries
+  uint32_t DeletedCount() const { return deleted_; }   // number of entries marked as deleted
+  const StreamId& LastId() const { return last_id_; }  // ID of the last entry, deleted or not
   // Returns the size of the listpack with the same content. Cost: O(1).
-  uint64_t ListpackBytes() const;  // of Redis' node with the same entries
+  uint64_t ListpackBytes() const;  // size of the Redis node with the same entries
   // Returns false if an entry with these fields and values must begin another block.
-  bool HasCapacityFor(std::span<const Bytes> fields_and_values, const Limits& limits) const;
+  bool HasCapacityFor(std::span<const Bytes> fields_and_values, const Limits& limits) const;  // false: no room
   size_t UsedBytes() const;
 
   // ForEachName calls visit(Bytes name) for each field name of the master, ForEachPair calls visit(Bytes field, Bytes
@@ -116,7 +116,7 @@ class StreamBlock {  // about a hundred neighbouring entries, as in one node of 
   void ForEachName(Visit&& visit) const;
   template <class Visit>
   void ForEachPair(const EntryView& entry, Visit&& visit) const;
-  uint64_t NameCount() const;  // field names of the master
+  uint64_t NameCount() const;  // number of field names of the master
 
  private:
   StreamBlock() = default;
@@ -130,11 +130,11 @@ class StreamBlock {  // about a hundred neighbouring entries, as in one node of 
   const char* Data() const { return reinterpret_cast<const char*>(this + 1); }
   char* Data() { return reinterpret_cast<char*>(this + 1); }
   const char* End() const { return Data() + size_; }
-  static StreamBlock* Reserve(StreamBlock* block, size_t more);  // for `more` bytes; may move it
+  static StreamBlock* Reserve(StreamBlock* block, size_t more);  // makes room for `more` bytes; may move the block
   static StreamBlock* CreateWithMasterFields(const StreamId& id, std::span<const Bytes> texts, size_t stride);
-  bool HasMasterNames(std::span<const Bytes> fields_and_values) const;  // the same field names as the master
+  bool HasMasterNames(std::span<const Bytes> fields_and_values) const;  // true: the field names are the master's
 
-  struct Varint {  // a decoded number; `next` is after it
+  struct Varint {  // a decoded number, and where the bytes after it begin
     uint64_t value;
     const char* next;
   };
@@ -148,20 +148,20 @@ class StreamBlock {  // about a hundred neighbouring entries, as in one node of 
       if (byte < 128) return {value, at};
     }
   }
-  struct Element {  // a decoded text; `next` is after it
+  struct Element {  // a decoded text, and where the bytes after it begin
     StreamText text;
     const char* next;
   };
   static Element ReadElement(const char* at);
-  static Element ReadLongElement(const char* at);  // if its first byte is not the whole head
+  static Element ReadLongElement(const char* at);  // reads an element that needs more than its first byte to decode
 
-  uint32_t room_ = 0;         // bytes after the header
-  uint32_t size_ = 0;         // bytes in use after the header
-  uint32_t master_size_ = 0;  // bytes of the master: the names of the first entry
-  uint32_t live_ = 0;
-  uint32_t deleted_ = 0;        // entries marked as deleted
+  uint32_t room_ = 0;           // bytes after the header
+  uint32_t size_ = 0;           // bytes in use after the header
+  uint32_t master_size_ = 0;    // bytes of the master: the names of the first entry
+  uint32_t live_ = 0;           // number of live entries
+  uint32_t deleted_ = 0;        // number of entries marked as deleted
   uint32_t listpack_rest_ = 0;  // size of the listpack without the two elements that count entries
-  StreamId last_id_;
+  StreamId last_id_;            // ID of the last entry, deleted or not
 };
 
 inline StreamBlock::Element StreamBlock::ReadElement(const char* at) {

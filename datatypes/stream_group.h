@@ -19,34 +19,34 @@
 
 namespace respite {
 
-struct StreamConsumer {
-  static constexpr int64_t kNeverActive = -1;  // as active_ms
+struct StreamConsumer {                        // one consumer of a group
+  static constexpr int64_t kNeverActive = -1;  // value of active_ms: the consumer has never received an entry
 
   explicit StreamConsumer(int64_t now_ms) : seen_ms(now_ms) {}
 
-  int64_t seen_ms;                    // when it last tried to read or claim
-  int64_t active_ms = kNeverActive;   // when it last received an entry
-  StreamIdMap<NoValue> pending;       // delivered, not acknowledged; changed by StreamGroup only
+  int64_t seen_ms;                    // Unix ms when the consumer last tried to read or claim
+  int64_t active_ms = kNeverActive;   // Unix ms when the consumer last received an entry
+  StreamIdMap<NoValue> pending;       // IDs delivered and not acknowledged; changed by StreamGroup only
   const std::string* name = nullptr;  // its key in the map of the group
 };
 
-struct PendingEntry {  // delivered to a consumer, not acknowledged yet (PEL)
-  // Returns 0 if the clock was set back since the delivery. Requires: now_ms >= 0.
-  int64_t IdleMs(int64_t now_ms) const { return std::max<int64_t>(now_ms - delivered_ms, 0); }
+struct PendingEntry {  // an entry that was delivered to a consumer and not acknowledged yet
+  // Returns the time since the last delivery, or 0 if the clock was set back since then. Requires: now_ms >= 0.
+  int64_t IdleMs(int64_t now_ms) const { return std::max<int64_t>(now_ms - delivered_ms, 0); }  // since the delivery
 
   // Returns the entry with one more delivery.
   PendingEntry WithOneMoreDelivery() const {
     return {consumer, delivered_ms, std::min<uint64_t>(deliveries + 1, std::numeric_limits<int64_t>::max())};
   }
 
-  StreamConsumer* consumer;  // that received it last
+  StreamConsumer* consumer;  // the consumer that received the entry last
   int64_t delivered_ms;      // Unix ms of the last delivery, not negative
-  uint64_t deliveries;       // their number, at most INT64_MAX
+  uint64_t deliveries;       // number of deliveries, at most INT64_MAX
 };
 
 class StreamGroup {  // a consumer group: what it has read, and its pending entries
  public:
-  static constexpr int64_t kUnknownCount = -1;  // as entries_read
+  static constexpr int64_t kUnknownCount = -1;  // value of entries_read: the number is unknown
   using Pending = StreamIdMap<PendingEntry>;
   using Consumers = std::map<std::string, StreamConsumer, std::less<>>;  // sorted by bytes, as Redis lists them
 
@@ -54,38 +54,38 @@ class StreamGroup {  // a consumer group: what it has read, and its pending entr
   StreamGroup(const StreamGroup&) = delete;
   StreamGroup& operator=(const StreamGroup&) = delete;
 
-  StreamId last_id;      // of the last entry delivered
+  StreamId last_id;      // ID of the last entry delivered
   int64_t entries_read;  // number of entries ever added with IDs up to last_id, or kUnknownCount
 
-  const Consumers& consumers() const { return consumers_; }  // by name
-  // Both functions return null if there is no such consumer.
-  StreamConsumer* FindConsumer(Bytes name);
+  const Consumers& consumers() const { return consumers_; }  // the consumers by name
+  // FindConsumer returns null if there is no such consumer.
+  StreamConsumer* FindConsumer(Bytes name);  // null: there is no such consumer
   const StreamConsumer* FindConsumer(Bytes name) const;
   // Requires: no consumer has this name.
-  StreamConsumer& CreateConsumer(Bytes name, int64_t now_ms);
+  StreamConsumer& CreateConsumer(Bytes name, int64_t now_ms);  // requires: no consumer has this name
   // Removes the consumer and its pending entries. Cost: O(pending * log n).
-  void DeleteConsumer(StreamConsumer& consumer);
+  void DeleteConsumer(StreamConsumer& consumer);  // removes its pending entries too
 
   const Pending& pending() const { return pending_; }
-  const PendingEntry* FindPending(const StreamId& id) const { return pending_.Find(id); }
+  const PendingEntry* FindPending(const StreamId& id) const { return pending_.Find(id); }  // null: not pending
   // Makes the entry pending for this consumer, even if it is pending for another one. Cost: O(log n); O(1) after the
   // last.
   void Assign(const StreamId& id, const PendingEntry& entry);  // makes the entry pending for this consumer
   // Counts another delivery of a pending entry to its consumer. Requires: it is pending.
-  void DeliverAgain(const StreamId& id, int64_t now_ms);  // counts one more delivery to its consumer
+  void DeliverAgain(const StreamId& id, int64_t now_ms);  // counts one more delivery to the same consumer
   // Acknowledges an entry, so that it is no longer pending. Returns false if it was not pending. Cost: O(log n).
-  bool RemovePending(const StreamId& id);  // XACK; false: it was not
+  bool RemovePending(const StreamId& id);  // as XACK; false: the entry was not pending
 
   size_t UsedBytes() const;
-  bool CheckInvariants() const;
+  bool CheckInvariants() const;  // for tests; false: the structure violates one of its rules
 
  private:
   friend class StreamLog;
   // Replaces the content by a copy of the content of `other`.
-  void CopyFrom(const StreamGroup& other);
+  void CopyFrom(const StreamGroup& other);  // replaces the content by a copy
 
-  Pending pending_;      // by ID, of all consumers
-  Consumers consumers_;  // by name
+  Pending pending_;      // the pending entries of all consumers, by ID
+  Consumers consumers_;  // the consumers of this group by name
 };
 
 }  // namespace respite

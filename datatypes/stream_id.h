@@ -12,7 +12,7 @@
 
 namespace respite {
 
-struct StreamId {  // ms-seq
+struct StreamId {  // the ID of an entry: milliseconds and sequence number
   uint64_t ms = 0;
   uint64_t seq = 0;
 
@@ -21,16 +21,16 @@ struct StreamId {  // ms-seq
 
   // NOLINTNEXTLINE(modernize-use-nullptr): the check misreads the code that the compiler generates for this line
   friend constexpr auto operator<=>(const StreamId&, const StreamId&) = default;
-  constexpr bool IsZero() const { return ms == 0 && seq == 0; }  // 0-0
+  constexpr bool IsZero() const { return ms == 0 && seq == 0; }  // true: the ID is 0-0
 
   // Next returns nullopt for Max(), and Previous returns nullopt for Min().
-  std::optional<StreamId> Next() const;
-  std::optional<StreamId> Previous() const;
+  std::optional<StreamId> Next() const;      // the next higher ID; nullopt: this is Max()
+  std::optional<StreamId> Previous() const;  // the next lower ID; nullopt: this is Min()
 
   // Returns 16 bytes, big endian, ms first, which sort as the IDs do.
-  std::array<char, 16> RawBytes() const;
+  std::array<char, 16> RawBytes() const;  // 16 bytes, which sort as the IDs do
   // Requires: 16 bytes.
-  static StreamId FromBytes(Bytes bytes);
+  static StreamId FromBytes(Bytes bytes);  // reads the result of RawBytes
 };
 
 // The text of an ID, "ms-seq", stored in the object itself. The Bytes are valid as long as the object.
@@ -63,6 +63,6 @@ struct ParsedStreamId {  // an ID as a client wrote it, perhaps without the sequ
 
 // The commands handle "-", "+", "$" and ">" themselves, and decide if they accept kAutomatic. Redis: numbers may have
 // leading zeros, blanks before them and a plus sign, and the text ends at the first NUL.
-std::optional<ParsedStreamId> ParseStreamId(Bytes text);  // nullopt: not an ID
+std::optional<ParsedStreamId> ParseStreamId(Bytes text);  // nullopt: the text is not an ID
 
 }  // namespace respite

@@ -31,7 +31,7 @@
 namespace respite {
 
 // The value type of a map that serves as a set.
-struct NoValue {};  // for a StreamIdMap that is only a set of IDs
+struct NoValue {};  // the value type of a StreamIdMap that is only a set of IDs
 
 template <class Value>
 class StreamIdMap {  // an ordered map by entry ID: a B+-tree
@@ -48,10 +48,10 @@ class StreamIdMap {  // an ordered map by entry ID: a B+-tree
   };
 
   // Points to an item, or past either end (AtEnd). Any change of the map invalidates the cursor.
-  class Cursor {
+  class Cursor {  // the position of an item, or past either end
    public:
     Cursor() = default;
-    bool AtEnd() const { return leaf_ == nullptr; }  // past either end
+    bool AtEnd() const { return leaf_ == nullptr; }  // true: the cursor is past either end
     // Requires: !AtEnd().
     const StreamId& Id() const { return leaf_->items()[index_].id; }
     const Value& Get() const { return leaf_->items()[index_].value; }
@@ -67,7 +67,7 @@ class StreamIdMap {  // an ordered map by entry ID: a B+-tree
     Cursor(Leaf* leaf, uint32_t index) : leaf_(leaf), index_(index) {}
 
     Leaf* leaf_ = nullptr;  // only At changes it
-    uint32_t index_ = 0;    // of the item on its leaf
+    uint32_t index_ = 0;    // index of the item on its leaf
   };
 
   StreamIdMap() = default;
@@ -83,7 +83,7 @@ class StreamIdMap {  // an ordered map by entry ID: a B+-tree
   size_t Size() const { return size_; }
   bool IsEmpty() const { return size_ == 0; }
   // Returns the memory of the map in bytes. Cost: O(leaves).
-  size_t UsedBytes() const;
+  size_t UsedBytes() const;  // memory of all nodes
 
   // Cost of these functions: O(log n); O(1) at either end.
   Value* Find(const StreamId& id) {
@@ -95,28 +95,28 @@ class StreamIdMap {  // an ordered map by entry ID: a B+-tree
     return !at.AtEnd() && at.Id() == id ? &at.Get() : nullptr;
   }
   // Returns false and changes nothing if the ID exists already.
-  bool Insert(const StreamId& id, const Value& value);
+  bool Insert(const StreamId& id, const Value& value);  // false: the ID exists already
   // Returns false if there is no such ID.
-  bool Erase(const StreamId& id);
-  void Clear();
+  bool Erase(const StreamId& id);  // false: there is no such ID
+  void Clear();                    // removes all items
 
-  Cursor First() const { return IsEmpty() ? Cursor() : Cursor(first_, 0); }
+  Cursor First() const { return IsEmpty() ? Cursor() : Cursor(first_, 0); }  // the item with the lowest ID
   Cursor Last() const { return IsEmpty() ? Cursor() : Cursor(last_, last_->count - 1); }
   // AtOrAfter returns the first item not below `id`. AtOrBefore returns the last item not above it.
-  Cursor AtOrAfter(const StreamId& id) const;
-  Cursor AtOrBefore(const StreamId& id) const;
+  Cursor AtOrAfter(const StreamId& id) const;   // the first item with an ID not below `id`
+  Cursor AtOrBefore(const StreamId& id) const;  // the last item with an ID not above `id`
   // Returns the value at a cursor of this map, for changes.
   Value& At(const Cursor& cursor) { return cursor.leaf_->items()[cursor.index_].value; }
 
   // For tests. Cost: O(n).
-  bool CheckInvariants() const;
+  bool CheckInvariants() const;  // for tests; false: the structure violates one of its rules
 
  private:
   static constexpr uint32_t kFirstLeafCapacity = 4;  // items that the first leaf can hold
-  static constexpr uint32_t kLeafMax = 62;           // items of 16, 24 and 40 bytes just fit a size class
-  static constexpr uint32_t kInnerMax = 63;          // children
+  static constexpr uint32_t kLeafMax = 62;           // maximum number of items of a leaf, which just fills a size class
+  static constexpr uint32_t kInnerMax = 63;          // maximum number of children of an inner node
   static constexpr uint32_t kSparse = kLeafMax / 4;  // a leaf with fewer items may merge
-  static constexpr int kMaxHeight = 16;              // levels of inner nodes
+  static constexpr int kMaxHeight = 16;              // maximum number of levels of inner nodes
 
   struct Leaf {
     Leaf* previous;  // the leaf with lower IDs
@@ -137,7 +137,7 @@ class StreamIdMap {  // an ordered map by entry ID: a B+-tree
     StreamId bounds[kInnerMax];  // bounds[i] is a lower bound of the IDs below child i
     void* children[kInnerMax];   // Leaf or Inner
 
-    uint32_t ChildFor(const StreamId& id) const {
+    uint32_t ChildFor(const StreamId& id) const {  // index of the child whose IDs include `id`
       return static_cast<uint32_t>(std::upper_bound(bounds + 1, bounds + count, id) - bounds) - 1;
     }
     void Put(uint32_t at, const StreamId& bound, void* child) {
@@ -160,22 +160,22 @@ class StreamIdMap {  // an ordered map by entry ID: a B+-tree
     Leaf* leaf;
   };
 
-  static Leaf* NewLeaf(uint32_t capacity) {
+  static Leaf* NewLeaf(uint32_t capacity) {  // allocates an empty leaf
     Leaf* leaf = static_cast<Leaf*>(AllocateOrEnd(sizeof(Leaf) + capacity * sizeof(Item)));
     *leaf = Leaf{nullptr, nullptr, 0, capacity};
     return leaf;
   }
-  static void FreeNode(void* node, int height);  // and all below it
-  static bool CheckNodeInvariants(const void* node, int height);
-  Path PathTo(const StreamId& id) const;
-  void LinkNeighboursTo(Leaf* leaf);  // its neighbours point to it
-  void ReplaceLeaf(Path& path, Leaf* leaf);
-  void GrowLeaf(Path& path);
-  void SplitLeaf(Path& path, const StreamId& id);
-  void PutChild(Path& path, int level, const StreamId& bound, void* child);  // after the one that the path took
+  static void FreeNode(void* node, int height);                   // frees a node and all nodes below it
+  static bool CheckNodeInvariants(const void* node, int height);  // false: a rule is violated below the node
+  Path PathTo(const StreamId& id) const;                          // the path to the leaf where `id` belongs
+  void LinkNeighboursTo(Leaf* leaf);                              // makes the neighbours of `leaf` point to it
+  void ReplaceLeaf(Path& path, Leaf* leaf);                       // `leaf` takes the place of a freed leaf
+  void GrowLeaf(Path& path);                                      // doubles the capacity of the leaf
+  void SplitLeaf(Path& path, const StreamId& id);                 // makes room for `id` in a full leaf
+  void PutChild(Path& path, int level, const StreamId& bound, void* child);  // inserts a child after the one taken
   void UnlinkChild(Path& path, int level);  // removes from its node the child taken at this level; frees empty nodes
-  void DropLeaf(Path& path);
-  void MergeWithNextLeaf(Path& path);
+  void DropLeaf(Path& path);                // removes the leaf at the end of the path
+  void MergeWithNextLeaf(Path& path);       // merges a sparse leaf, if both fit into one
   void Swap(StreamIdMap& other) {
     std::swap(root_, other.root_);
     std::swap(first_, other.first_);

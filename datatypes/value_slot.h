@@ -17,12 +17,12 @@ namespace respite {
 class ValueSlot final : public PackedStore {  // access to one collection, whose entry may move when it is edited
  public:
   ValueSlot() = default;
-  // Makes a slot that is only for reading.
+  // Makes a ValueSlot that is only for reading.
   explicit ValueSlot(const Entry* entry) : entry_(const_cast<Entry*>(entry)) { UpdateView(); }
   ValueSlot(Database& database, Entry* entry) : database_(&database), entry_(entry) { UpdateView(); }
 
-  bool Exists() const { return entry_ != nullptr; }
-  Entry* entry() const { return entry_; }  // null: no such key
+  bool Exists() const { return entry_ != nullptr; }  // false: there is no such key
+  Entry* entry() const { return entry_; }            // null: there is no such key
   Database& database() const { return *database_; }
   // Requires: Exists(). This also holds for all functions below.
   ValueForm Form() const { return entry_->Form(); }
@@ -32,22 +32,22 @@ class ValueSlot final : public PackedStore {  // access to one collection, whose
     return *static_cast<Table*>(entry_->HeldObject());
   }
 
-  char* Splice(size_t offset, size_t removed, size_t inserted) override;
+  char* Splice(size_t offset, size_t removed, size_t inserted) override;  // returns the address of the new bytes
   // Changes the encoding. Requires: `packed` is not part of the value it replaces.
-  void ConvertTo(ValueForm form, Bytes packed);
+  void ConvertTo(ValueForm form, Bytes packed);  // changes the encoding
   void ConvertTo(std::unique_ptr<Object> object);
 
  private:
-  void UpdateView();  // after the entry has moved
+  void UpdateView();  // must be called after the entry has moved
 
-  Database* database_ = nullptr;  // null: only for reading
-  Entry* entry_ = nullptr;        // null: no such key
+  Database* database_ = nullptr;  // null: the slot is only for reading
+  Entry* entry_ = nullptr;        // null: there is no such key
 };
 
-struct CollectionContext {  // what the constructor of a collection takes
+struct CollectionContext {  // what the constructors of Hash, List, Set, SortedSet and Stream take
   ValueSlot slot;
   const EncodingLimits& limits;
-  int64_t now_ms;  // for fields with a deadline
+  int64_t now_ms;  // Unix ms, which decides which fields are expired
 };
 
 class Collection {  // the base of Hash, List, Set, SortedSet and Stream
@@ -55,7 +55,7 @@ class Collection {  // the base of Hash, List, Set, SortedSet and Stream
   static constexpr bool kStaysWhenEmpty = false;  // true: an empty collection keeps its key
 
   // Returns false if there is no such key. A missing key reads as an empty collection.
-  bool Exists() const { return slot_.Exists(); }
+  bool Exists() const { return slot_.Exists(); }  // false: there is no such key
   const ValueSlot& slot() const { return slot_; }
 
  protected:
@@ -64,7 +64,7 @@ class Collection {  // the base of Hash, List, Set, SortedSet and Stream
 
   ValueSlot slot_;
   const EncodingLimits* limits_;
-  int64_t now_ms_;  // the time that decides which fields are expired
+  int64_t now_ms_;  // Unix ms, which decides which fields are expired
 };
 
 }  // namespace respite
