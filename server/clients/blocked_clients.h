@@ -48,7 +48,7 @@ class RequestRunner {  // runs requests of blocked clients again; the Executor i
 
 class BlockedClients final : public Timers::Source {  // sessions in BLPOP, XREAD BLOCK, WAIT …
  public:
-  struct Parts {  // the objects that it uses
+  struct Parts {  // the objects that BlockedClients uses; its constructor gets them
     const Env& env;
     Keyspace& keyspace;
     Clients& clients;
@@ -60,38 +60,37 @@ class BlockedClients final : public Timers::Source {  // sessions in BLPOP, XREA
 
   // Blocks the session with this request. Cost: O(keys + log n).
   void Block(Session& session, const Command& command, std::span<const Bytes> arguments, const BlockCondition& awaited);
-  void Forget(Session& session) { Take(session); }  // the session closes
+  void Forget(Session& session) { Take(session); }  // the session closes: drops its wait
   // Ends the wait of a session with a reply: null after a timeout, an error for CLIENT UNBLOCK … ERROR.
   void End(Session& session, UnblockReason reason);
   // Continues the request of a session that waited for something other than keys. The checks before a command (Gates)
   // are not made again. Requires: the session is blocked.
-  void Continue(Session& session) { Rerun(session, Progress::Stage::kBegun); }
+  void Continue(Session& session) { Rerun(session, Progress::Stage::kBegun); }  // the gates are not passed again
   // Ends the waits of all sessions with a reply. Cost: O(sessions).
-  void EndAll(UnblockReason reason);
+  void EndAll(UnblockReason reason);  // ends all waits with a reply
 
-  // Called after each command and at the end of a Turn.
+  // Runs the requests whose keys have changed. Called after each command and at the end of a Turn.
   void RunReadyRequests() {  // runs the requests whose keys have changed
     if (!ready_keys_.empty()) RunAllReadyRequests();
   }
-  void RunRequestsWaitingForDisk();  // after an fsync, or when the AOF was turned off
-  bool HasRequestsWaitingForDisk() const { return !ids_waiting_for_disk_.empty(); }  // for an fsync of the AOF
-  bool HasReadyRequests() const { return !ready_keys_.empty(); }                     // requests whose keys have changed
-  // Cost: O(ended waits).
-  void RunDue(int64_t now_ms) override;  // ends waits whose timeout has passed
+  void RunRequestsWaitingForDisk();  // must be called after an fsync, or when the AOF is turned off
+  bool HasRequestsWaitingForDisk() const { return !ids_waiting_for_disk_.empty(); }  // some wait for an AOF fsync
+  bool HasReadyRequests() const { return !ready_keys_.empty(); }  // the keys of some requests have changed
+  void RunDue(int64_t now_ms) override;                           // ends waits whose timeout has passed
   int64_t NextDueMs() const override { return deadlines_.empty() ? Timers::kNever : deadlines_.begin()->at_ms; }
-  std::string NextDueText() const override;  // "BLPOP of client 3 times out"
+  std::string NextDueText() const override;  // for example "BLPOP of client 3 times out"
 
-  size_t ClientsWithTimeoutCount() const { return deadlines_.size(); }        // for INFO
-  size_t Keys() const { return lines_.Keys(); }                               // keys with blocked clients, for INFO
-  size_t DeletionWatchedKeyCount() const { return deletion_queues_.Keys(); }  // their deletion ends a wait
+  size_t ClientsWithTimeoutCount() const { return deadlines_.size(); }  // clients that wait with a timeout, for INFO
+  size_t Keys() const { return lines_.Keys(); }                         // keys with blocked clients, for INFO
+  size_t DeletionWatchedKeyCount() const { return deletion_queues_.Keys(); }  // their deletion ends a wait; for INFO
 
   // ChangeDispatcher calls the functions from here on; ChangeListener describes the events.
   bool IsEmpty() const { return lines_.IsEmpty(); }  // no client waits for a key
   void OnChange(int db, Bytes key) {                 // the key has changed
     if (Line* line = lines_.Find(db, key)) MarkReady(db, key, *line);
   }
-  void OnFlush(int db) { MarkKeysReady(db); }  // FLUSHDB
-  void OnSwap(int db, int other_db) {          // SWAPDB
+  void OnFlush(int db) { MarkKeysReady(db); }  // FLUSHDB is about to empty the database
+  void OnSwap(int db, int other_db) {          // SWAPDB has swapped the databases
     MarkKeysReady(db);
     MarkKeysReady(other_db);
   }
@@ -100,28 +99,28 @@ class BlockedClients final : public Timers::Source {  // sessions in BLPOP, XREA
   using Line = KeyQueues<BlockedClient*>::Line;
   struct WaitDeadline {                                     // when the wait of a client ends
     int64_t at_ms;                                          // monotonic
-    uint64_t client;                                        // id; equal deadlines end in this order
+    uint64_t client;                                        // client id; equal deadlines end in this order
     auto operator<=>(const WaitDeadline&) const = default;  // NOLINT(modernize-use-nullptr): generated
   };
-  static constexpr int kMaxEndedPerTurn = 100;  // waits that end by their timeout
+  static constexpr int kMaxEndedPerTurn = 100;  // RunDue ends at most so many waits in a Turn
 
   void MarkReady(int db, Bytes key, Line& line);  // puts a changed key with blocked clients into ready_keys_
-  void MarkKeysReady(int db);                     // after FLUSHDB or SWAPDB
-  void RunAllReadyRequests();                     // until no more keys change
+  void MarkKeysReady(int db);                     // marks all keys with blocked clients, after FLUSHDB or SWAPDB
+  void RunAllReadyRequests();                     // runs requests until no more keys become ready
   void RunRequestsOfKey(const KeyName& name);     // runs the requests that wait for the key
-  // Runs the request of a blocked client again. Requires: the session is blocked. May close any session, including this
-  // one, when clients use too much memory.
+  // Runs the request of a blocked client again. Requires: the session is blocked. May close any session, including
+  // `session`, when clients use too much memory.
   void Rerun(Session& session, Progress::Stage stage = Progress::Stage::kAgain);  // the request of a blocked client
   std::unique_ptr<BlockedClient> Take(Session& session);  // unblocks it; null if it is not blocked
 
-  const Parts parts_;                          // the objects that it uses
+  const Parts parts_;                          // the objects that the constructor got
   KeyQueues<BlockedClient*> lines_;            // blocked clients by key, in order of arrival
   KeyQueues<BlockedClient*> deletion_queues_;  // like lines_: clients that the deletion of the key also wakes
-  std::set<WaitDeadline> deadlines_;           // of all waits with a timeout, the soonest first
+  std::set<WaitDeadline> deadlines_;           // deadlines of all waits with a timeout, the soonest first
   std::set<uint64_t> ids_waiting_for_disk_;    // client ids that wait for an fsync
   std::vector<KeyName> ready_keys_;  // keys that have changed since the last RunReadyRequests, with their queues marked
-  std::optional<int64_t> kept_deadline_ms_;  // of the request that is running again
-  bool is_running_ready_requests_ = false;   // so that the requests that it runs do not call it again
+  std::optional<int64_t> kept_deadline_ms_;  // monotonic: deadline of the request that is running again
+  bool is_running_ready_requests_ = false;   // then RunAllReadyRequests is not called again
 };
 
 }  // namespace respite

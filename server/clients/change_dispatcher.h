@@ -25,7 +25,7 @@ class WatchedKeys;
 // Publishes key events (notify-keyspace-events). Each event is a message on two channels, in this order:
 //   __keyspace@<db>__:<key>     <event>
 //   __keyevent@<db>__:<event>   <key>
-// Messages are sent while the command runs. They are not propagated and not written to the append-only file.
+// These messages are sent while the command runs. They are not propagated and not written to the append-only file.
 class KeyNotifications {  // publishes keyspace notifications to clients
  public:
   KeyNotifications(PubSub& pubsub, const Settings& settings) : pubsub_(pubsub), settings_(settings) {}
@@ -44,17 +44,16 @@ class KeyNotifications {  // publishes keyspace notifications to clients
 class KeyEventListener {  // gets key events in the server, regardless of notify-keyspace-events
  public:
   virtual ~KeyEventListener() = default;
-  virtual void OnKeyEvent(int db, Bytes key, const KeyEvent& event) = 0;
-  // Called before these databases lose all their keys, for example by FLUSHALL. OnKeyEvent is not called for the single
-  // keys.
+  virtual void OnKeyEvent(int db, Bytes key, const KeyEvent& event) = 0;  // a key was changed, expired …
+  // Called before these databases lose all their keys, for example by FLUSHALL. OnKeyEvent is not called for each key.
   virtual void OnFlush(std::span<const int> dbs) = 0;  // these databases will lose all keys
-  // Called after SWAPDB. OnKeyEvent is not called for the single keys.
+  // Called after SWAPDB. OnKeyEvent is not called for each key.
   virtual void OnSwap(int db, int other_db) = 0;  // SWAPDB was done
 };
 
 struct KeyEventListeners {              // at most one per component; costs one branch per event if none is attached
-  LateBound<KeyEventListener> journal;  // of TEST JOURNAL
-  LateBound<KeyEventListener> lint;     // of TEST LINT
+  LateBound<KeyEventListener> journal;  // the listener of TEST JOURNAL
+  LateBound<KeyEventListener> lint;     // the listener of TEST LINT
 
   template <class Tell>
   void ForEach(Tell&& tell) const {  // calls tell(KeyEventListener&)
@@ -66,7 +65,7 @@ struct KeyEventListeners {              // at most one per component; costs one 
 
 class ChangeDispatcher final : public ChangeListener {  // tells blocked clients, WATCH, tracking … of changes
  public:
-  struct Parts {  // the objects that it uses
+  struct Parts {  // the objects that ChangeDispatcher uses; its constructor gets them
     const Env& env;
     Tracking& tracking;
     BlockedClients& blocked_clients;
@@ -85,7 +84,7 @@ class ChangeDispatcher final : public ChangeListener {  // tells blocked clients
   void OnSwap(int db, int other_db) override;
 
  private:
-  const Parts parts_;  // the objects that it uses
+  const Parts parts_;  // the objects that the constructor got
 };
 
 }  // namespace respite

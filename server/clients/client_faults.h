@@ -18,7 +18,7 @@ struct Session;
 
 class ClientFaults final : public Timers::Source {  // delays requests and replies of clients (TEST FAULT)
  public:
-  struct Parts {  // the objects that it uses
+  struct Parts {  // the objects that ClientFaults uses; its constructor gets them
     const Env& env;
     Clients& clients;
   };
@@ -26,29 +26,29 @@ class ClientFaults final : public Timers::Source {  // delays requests and repli
 
   // Delays Session::paused_request. `owner` identifies the fault rule; Release with the same owner ends the delay.
   void DelayRequest(Session& session, int64_t delay_ms, uint64_t owner);  // delays Session::paused_request
-  void CloseAfterOutput(Session& session);                                // reads no further input
+  void CloseAfterOutput(Session& session);  // closes the client after its output; reads no further input
 
-  // Has no effect if the request already has a fault.
-  void SetReplyFault(Session& session, ReplyFault fault);  // for the running request
+  // Does nothing if the running request already has a fault.
+  void SetReplyFault(Session& session, ReplyFault fault);  // the reply to the running request gets this fault
   // Holds back a partly written reply. The request continues in a later Turn.
-  void HoldPartialReply(Session& session, size_t reply_start);  // which begins at `reply_start` in the output
-  // Requires: session.fault_state exists.
-  void ApplyPendingFault(Session& session, size_t reply_start);  // to the complete reply
+  void HoldPartialReply(Session& session, size_t reply_start);  // the reply begins at `reply_start` of the output
+  // Applies the fault of SetReplyFault. Requires: session.fault_state exists.
+  void ApplyPendingFault(Session& session, size_t reply_start);  // applies the fault to the complete reply
 
   void Release(uint64_t owner);   // ends the delays and holds of one owner
-  void ReleaseAll();              // ends those of all owners. Cost: O(sessions)
-  void Forget(Session& session);  // the session closes
+  void ReleaseAll();              // ends the delays and holds of all owners. Cost: O(sessions)
+  void Forget(Session& session);  // the session closes: drops its faults
 
   int64_t NextDueMs() const override { return dues_.empty() ? Timers::kNever : dues_.begin()->at_ms; }  // monotonic
-  void RunDue(int64_t now_ms) override;
-  std::string NextDueText() const override;  // "a delayed request of client 3 goes on"
-  void BeginClockJump() override { steps_ = OutputGate::Steps::kNone; }
-  void EndClockJump(int64_t now_ms) override;  // opens what has become due
+  void RunDue(int64_t now_ms) override;      // runs delayed requests and sends held output
+  std::string NextDueText() const override;  // for example "a delayed request of client 3 goes on"
+  void BeginClockJump() override { steps_ = OutputGate::Steps::kNone; }  // TEST CLOCK is about to advance
+  void EndClockJump(int64_t now_ms) override;  // TEST CLOCK has advanced: sends what has become due
 
  private:
-  struct Due {
+  struct Due {                                     // when a delay or hold of a client ends
     int64_t at_ms;                                 // monotonic
-    uint64_t client;                               // id
+    uint64_t client;                               // client id
     auto operator<=>(const Due&) const = default;  // NOLINT(modernize-use-nullptr): generated
   };
   static constexpr int kPerTurn = 1000;  // clients whose delays RunDue ends in one Turn
@@ -56,11 +56,11 @@ class ClientFaults final : public Timers::Source {  // delays requests and repli
   template <class Change>
   void ChangeFaultState(Session& session, Change&& change);  // applies `change`, and updates dues_
   template <class OpenGate, class IsMeant>
-  void ReleaseSome(OpenGate&& open_gate, IsMeant&& is_meant);                 // the delays and holds of certain owners
-  int64_t DueTimeAfter(int64_t delay_ms) const;                               // the monotonic time after this delay
-  void Apply(Session& session, const ReplyFault& fault, size_t reply_start);  // to the output from `reply_start`
+  void ReleaseSome(OpenGate&& open_gate, IsMeant&& is_meant);  // ends the holds of owners that is_meant selects
+  int64_t DueTimeAfter(int64_t delay_ms) const;                // the monotonic time after this delay
+  void Apply(Session& session, const ReplyFault& fault, size_t reply_start);  // changes output from `reply_start` on
 
-  const Parts parts_;                                    // the objects that it uses
+  const Parts parts_;                                    // the objects that the constructor got
   std::set<Due> dues_;                                   // at most one for each client, the soonest first
   OutputGate::Steps steps_ = OutputGate::Steps::kSmall;  // kNone while TEST CLOCK moves the clock
 };

@@ -22,47 +22,48 @@ struct Session;
 
 class ClientMemory {  // closes the largest clients above maxmemory-clients
  public:
-  static constexpr size_t kMinLimitBytes = 128 * 1024;  // with a lower limit, no client could raise it again
+  static constexpr size_t kMinLimitBytes = 128 * 1024;  // lowest limit: below it, no client could raise it again
 
-  struct Parts {  // the objects that it uses
+  struct Parts {  // the objects that ClientMemory uses; its constructor gets them
     const Env& env;
     Clients& clients;
   };
   explicit ClientMemory(const Parts& parts) : parts_(parts) {}
 
   // Applies maxmemory-clients, which may be a percentage of maxmemory. Cost: O(clients) when it is turned on or off.
-  void ApplyConfiguredLimit();  // applies maxmemory-clients
-  bool IsOn() const { return limit_bytes_ != kNoLimit; }
+  void ApplyConfiguredLimit();                                  // applies maxmemory-clients
+  bool IsOn() const { return limit_bytes_ != kNoLimit; }        // maxmemory-clients is set
   bool IsOver() const { return total_bytes_ >= limit_bytes_; }  // all clients together reach maxmemory-clients
-  size_t TotalBytes() const { return total_bytes_; }            // of all clients; 0 while maxmemory-clients is off
+  size_t TotalBytes() const { return total_bytes_; }  // memory of all clients; 0 while maxmemory-clients is off
 
-  // `running_bytes` is the size of a request that is about to run and that the session no longer holds. Requires:
-  // IsOn(). Cost: a few ns.
+  // Measures the memory of the session again. `running_bytes` is the size of a request that is about to run and that
+  // the session no longer holds. Requires: IsOn(). Cost: a few ns.
   void Remeasure(Session& session, size_t running_bytes = 0);  // measures the session again
   void Forget(Session& session);                               // subtracts its memory, because it closes
-  // Closes the largest clients until the rest fits, and frees their buffers immediately. `running` (may be null) is the
-  // client that is about to run a request: it may be closed, but keeps its arguments. Requires: IsOver().
-  void EvictClients(const Session* running);  // until the rest fits
+  // Closes the largest clients until the others fit into maxmemory-clients, and frees their buffers immediately.
+  // `running` (may be null) is the client that is about to run a request: it may be closed, but keeps its arguments.
+  // Requires: IsOver().
+  void EvictClients(const Session* running);  // closes the largest clients until the others fit
 
  private:
-  static constexpr size_t kNoLimit = SIZE_MAX;
+  static constexpr size_t kNoLimit = SIZE_MAX;                      // maxmemory-clients is off
   static constexpr int kClassesPerDoubling = 8;                     // each size class is 2^(1/8) times the former
-  static constexpr int kSizeClassCount = 64 * kClassesPerDoubling;  // of all sizes up to 2^64
+  static constexpr int kSizeClassCount = 64 * kClassesPerDoubling;  // number of classes, for all sizes up to 2^64
 
   static int MemoryClassOf(size_t bytes);                 // the index in classes_
-  size_t ConfiguredLimitBytes() const;                    // from maxmemory-clients and maxmemory
-  void AddToSizeClass(Session& session, int size_class);  // so that it may be closed
-  void RemoveFromSizeClass(Session& session);
-  Session* FindLargestSession();                         // null if no client may be closed
-  void Evict(Session& session, const Session* running);  // closes it; the running one keeps its arguments
+  size_t ConfiguredLimitBytes() const;                    // the limit that maxmemory-clients and maxmemory set
+  void AddToSizeClass(Session& session, int size_class);  // makes it known to FindLargestSession
+  void RemoveFromSizeClass(Session& session);             // hides it from FindLargestSession
+  Session* FindLargestSession();                          // null if no client may be closed
+  void Evict(Session& session, const Session* running);  // closes `session`; if it is `running`, it keeps its arguments
   void WarnThatNoClientMayBeClosed();                    // once; Redis repeats this warning before each command
 
-  const Parts parts_;                                           // the objects that it uses
-  size_t limit_bytes_ = kNoLimit;                               // from maxmemory-clients
-  size_t total_bytes_ = 0;                                      // of all measured clients
+  const Parts parts_;                                           // the objects that the constructor got
+  size_t limit_bytes_ = kNoLimit;                               // the limit that maxmemory-clients sets
+  size_t total_bytes_ = 0;                                      // memory of all measured clients
   std::array<std::vector<Session*>, kSizeClassCount> classes_;  // sessions by size class
   int highest_class_ = 0;                                       // no session is in a higher class
-  bool has_warned_ = false;  // that no client may be closed; reset when one was closed
+  bool has_warned_ = false;  // has logged that no client may be closed; reset when one was closed
 };
 
 }  // namespace respite

@@ -32,70 +32,69 @@ inline constexpr char kClientName[] = "ERR Client names cannot contain spaces, n
 }  // namespace refusals
 
 struct ClientIdentity {            // what the client has said about itself; empty until then
-  std::string name;                // CLIENT SETNAME, HELLO
-  std::string lib_name;            // CLIENT SETINFO
-  std::string lib_version;         // CLIENT SETINFO
-  bool follows_redirects = false;  // CLIENT CAPA: a replica may redirect it to its primary
+  std::string name;                // set by CLIENT SETNAME or HELLO
+  std::string lib_name;            // set by CLIENT SETINFO
+  std::string lib_version;         // set by CLIENT SETINFO
+  bool follows_redirects = false;  // CLIENT CAPA redirect: a replica may redirect it to its primary
 };
 
-// Redis: ignores (and does not show) the text after a NUL.
-inline bool IsValidClientAttribute(Bytes text) {
+// As in Redis, the text after a NUL is neither checked nor shown.
+inline bool IsValidClientAttribute(Bytes text) {  // true: it has no blanks or special characters
   Bytes shown = text.substr(0, text.find('\0'));
   return std::all_of(shown.begin(), shown.end(), [](char c) { return c >= '!' && c <= '~'; });
 }
 
-inline void CheckClientName(Bytes name) {  // throws the error if it is invalid
+inline void CheckClientName(Bytes name) {  // throws the error if the name is invalid
   if (!IsValidClientAttribute(name)) throw Refusal{refusals::kClientName};
 }
 
 struct ClientAddresses {  // both ends of the connection, set when it is accepted
-  // Local clients may have more rights (enable-debug-command local …).
-  bool IsLocal() const { return is_loopback || is_unix_socket; }  // is on this machine
+  // Directives may give clients on this machine more rights (enable-debug-command local …).
+  bool IsLocal() const { return is_loopback || is_unix_socket; }  // the client is on this machine
 
   // Clients of a Unix socket count as IPv4, like in Valkey.
-  bool IsIpv6() const { return peer.starts_with('['); }
+  bool IsIpv6() const { return peer.starts_with('['); }  // the peer has an IPv6 address
 
   std::string peer;             // "127.0.0.1:50000", "/path/to.sock:0"
   std::string local;            // the server's end: "127.0.0.1:6379"
   bool is_unix_socket = false;  // the client uses the Unix socket
   bool is_loopback = true;      // the client has an address of this machine: 127.0.0.1
-  bool encrypted = false;       // with TLS
+  bool encrypted = false;       // the connection uses TLS
 };
 
-// Times are in milliseconds of the monotonic clock.
 struct ClientUsage {  // statistics of one client
   explicit ClientUsage(int64_t now_ms) : created_ms(now_ms), last_active_ms(now_ms) {}
 
-  void NoteInput(size_t bytes, int64_t now_ms) {  // counts bytes that it has sent
+  void NoteInput(size_t bytes, int64_t now_ms) {  // counts bytes that the client has sent
     bytes_in += bytes;
     last_active_ms = now_ms;
   }
   void NoteBufferedInput(size_t bytes) { input_peak_bytes = std::max(input_peak_bytes, bytes); }
 
-  int64_t created_ms;                     // when it connected
-  int64_t last_active_ms;                 // when it last sent anything
-  const Command* last_command = nullptr;  // null: none yet
-  uint64_t commands = 0;                  // number that it has run
-  uint64_t bytes_in = 0;                  // received from it
-  uint64_t bytes_out = 0;                 // sent to it
+  int64_t created_ms;                     // monotonic time when it connected
+  int64_t last_active_ms;                 // monotonic time when it last sent anything
+  const Command* last_command = nullptr;  // the last command that it ran; null: none yet
+  uint64_t commands = 0;                  // number of commands that it has run
+  uint64_t bytes_in = 0;                  // bytes received from it
+  uint64_t bytes_out = 0;                 // bytes sent to it
   size_t input_peak_bytes = 0;            // the most input buffered since the timer's last check
 };
 
 class ReplyState {  // whether replies are sent: CLIENT REPLY
  public:
-  bool IsOn() const { return mode_ == Mode::kOn; }
+  bool IsOn() const { return mode_ == Mode::kOn; }    // replies are sent
   bool IsOff() const { return mode_ == Mode::kOff; }  // no replies are sent until CLIENT REPLY ON
   bool IsSilent() const { return mode_ == Mode::kOff || mode_ == Mode::kSkip; }  // the current reply is not sent
 
-  void TurnOn() {
+  void TurnOn() {                                     // CLIENT REPLY ON
     if (mode_ != Mode::kSkipNext) mode_ = Mode::kOn;  // Redis: an earlier SKIP in the transaction stays
   }
-  void TurnOff() { mode_ = Mode::kOff; }
-  void SkipNext() {  // CLIENT REPLY SKIP
+  void TurnOff() { mode_ = Mode::kOff; }  // CLIENT REPLY OFF
+  void SkipNext() {                       // CLIENT REPLY SKIP: the next command has no reply
     if (mode_ != Mode::kOff) mode_ = Mode::kSkipNext;
   }
   // Redis: a RESET directly after CLIENT REPLY SKIP has no reply.
-  void Reset() {  // the command RESET
+  void Reset() {  // the command RESET turns replies on again
     if (mode_ != Mode::kSkip) mode_ = Mode::kOn;
   }
 
@@ -113,11 +112,11 @@ class ReplyState {  // whether replies are sent: CLIENT REPLY
   Mode mode_ = Mode::kOn;
 };
 
-struct ClientClusterState {  // ASKING, READONLY
+struct ClientClusterState {  // what ASKING and READONLY have set
   // ASKING: the next request, or the transaction that it begins, may use a slot that is being imported to this node.
   enum class Asking : uint8_t { kNo, kNext, kTransaction };
   Asking asking = Asking::kNo;       // whether ASKING was sent
-  bool reads_from_replica = false;   // READONLY
+  bool reads_from_replica = false;   // READONLY was sent: a replica may serve its reads
   const SlotSet* imports = nullptr;  // slots that the peer, a node, sends and may write; null: an ordinary client
 };
 
@@ -132,9 +131,9 @@ struct TrackingOptions {  // CLIENT TRACKING: how it is told of changes to keys 
   Mode mode = Mode::kAll;
   bool no_loop = false;                              // no invalidations for its own changes
   uint64_t redirect = 0;                             // id of the client that gets the invalidations; 0: this client
-  bool redirect_lost = false;                        // that client was closed
+  bool redirect_lost = false;                        // the client with the id `redirect` was closed
   bool caching_given = false;                        // CLIENT CACHING was sent for the next command
-  std::set<std::string, std::less<>> prefixes = {};  // for kBroadcast; "" means all keys
+  std::set<std::string, std::less<>> prefixes = {};  // keys that kBroadcast tracks; "" means all keys
 
   size_t HeldBytes() const {  // memory, estimated
     constexpr size_t kNodeBytes = sizeof(std::string) + 4 * sizeof(void*);
@@ -145,7 +144,7 @@ struct TrackingOptions {  // CLIENT TRACKING: how it is told of changes to keys 
 enum class PubSubKind : uint8_t { kChannel, kPattern, kShardChannel };
 inline constexpr size_t kTopicKinds = 3;
 
-class Subscriptions {  // of one session, created by its first subscribe command
+class Subscriptions {  // the subscriptions of one session, created by its first subscribe command
  public:
   explicit Subscriptions(PubSub& pubsub) : pubsub_(pubsub) {}
   // Unsubscribes from every channel and pattern.
@@ -153,23 +152,23 @@ class Subscriptions {  // of one session, created by its first subscribe command
   Subscriptions(const Subscriptions&) = delete;
   Subscriptions& operator=(const Subscriptions&) = delete;
 
-  size_t Count(PubSubKind kind) const { return counts_[static_cast<size_t>(kind)]; }  // of this kind
-  size_t TotalCount() const { return places_.size(); }                                // of all kinds
-  void UnsubscribeSome(size_t count);  // up to `count` channels and patterns
+  size_t Count(PubSubKind kind) const { return counts_[static_cast<size_t>(kind)]; }  // number of its subscriptions
+  size_t TotalCount() const { return places_.size(); }  // number of subscriptions of all kinds
+  void UnsubscribeSome(size_t count);                   // ends up to `count` subscriptions
   // Returns the channels of one kind in order of subscription.
   std::vector<PubSubChannel*> ChannelsOfKind(PubSubKind kind, size_t max_count = SIZE_MAX) const;
   size_t UsedBytes() const;  // memory of the subscriptions
 
  private:
   friend class PubSub;
-  struct Place {       // one subscription
-    uint32_t in_list;  // its place in PubSubChannel::subscribers
-    uint64_t since;    // a number that grows with each subscription
+  struct Place {       // where one subscription is stored
+    uint32_t in_list;  // index in PubSubChannel::subscribers
+    uint64_t since;    // sorts subscriptions by age: a number that grows with each
   };
 
-  PubSub& pubsub_;
-  std::unordered_map<PubSubChannel*, Place> places_;  // by channel or pattern
-  std::array<uint32_t, kTopicKinds> counts_{};        // by PubSubKind
+  PubSub& pubsub_;                                    // has the channels and patterns
+  std::unordered_map<PubSubChannel*, Place> places_;  // the subscriptions, by channel or pattern
+  std::array<uint32_t, kTopicKinds> counts_{};        // number of subscriptions, by PubSubKind
 };
 
 // Redis: each client has its own reply buffer, which is resized to fit its replies. Respite's clients share blocks of a
@@ -179,28 +178,28 @@ class OutputAccount {  // statistics of one session's output; emulates the size 
  public:
   explicit OutputAccount(int64_t now_ms) : peak_since_ms_(now_ms) {}
 
-  size_t EmulatedBufferBytes() const { return emulated_buffer_bytes_; }  // of Redis' reply buffer for this client
-  size_t EmulatedBufferPeakBytes() const { return peak_bytes_; }         // used of it recently
+  size_t EmulatedBufferBytes() const { return emulated_buffer_bytes_; }  // size of the buffer that Redis would have
+  size_t EmulatedBufferPeakBytes() const { return peak_bytes_; }  // how much of that buffer was recently used at most
   // Notes the size of the output that waits to be sent.
   void NoteOutput(size_t bytes) { peak_bytes_ = std::max(peak_bytes_, std::min(bytes, emulated_buffer_bytes_)); }
 
  private:
   friend class ClientLimits;
-  static constexpr int64_t kNotOver = -1;  // within the soft limit of client-output-buffer-limit
+  static constexpr int64_t kNotOver = -1;  // the output is within the soft limit of client-output-buffer-limit
 
   size_t emulated_buffer_bytes_ = BlockPool::kBlockBytes;  // size of the buffer that Redis would have
-  size_t peak_bytes_ = BlockPool::kBlockBytes;             // the most used of it since peak_since_ms_
-  int64_t peak_since_ms_;                                  // monotonic
-  int64_t over_soft_limit_since_ms_ = kNotOver;            // monotonic
+  size_t peak_bytes_ = BlockPool::kBlockBytes;             // the most that was used of that buffer since peak_since_ms_
+  int64_t peak_since_ms_;                                  // monotonic time when peak_bytes_ was reset
+  int64_t over_soft_limit_since_ms_ = kNotOver;            // monotonic time since when the soft limit is exceeded
 };
 
 class MemoryPlace {  // the position of a session in ClientMemory
  private:
   friend class ClientMemory;
-  static constexpr int16_t kNoClass = -1;  // may not be closed, or is not measured
+  static constexpr int16_t kNoClass = -1;  // the session may not be closed, or is not measured
 
-  size_t counted_bytes_ = 0;       // in ClientMemory's sum
-  uint32_t place_ = 0;             // index in that class
+  size_t counted_bytes_ = 0;       // the session's share of ClientMemory::total_bytes_
+  uint32_t place_ = 0;             // index in the vector of that class
   int16_t size_class_ = kNoClass;  // index in ClientMemory::classes_
 };
 
@@ -221,9 +220,9 @@ struct ReplyFault {  // what TEST FAULT does to one reply
 struct ClientFaultState {             // what TEST FAULT does to one client; exists only while a fault is active
   std::optional<ReplyFault> pending;  // fault of the reply to the request that runs or is blocked
   OutputGate gate;
-  bool is_request_delayed = false;  // Session::paused_request waits until delayed_until_ms
-  uint64_t delay_owner = 0;         // who delayed the request: an id for ClientFaults::Release
-  int64_t delayed_until_ms = 0;     // monotonic: when the request runs
+  bool is_request_delayed = false;  // the request in Session::paused_request waits until delayed_until_ms
+  uint64_t delay_owner = 0;         // id of the fault rule that delays the request, for ClientFaults::Release
+  int64_t delayed_until_ms = 0;     // monotonic time when the delayed request runs
 
   bool IsOver() const { return !pending && !is_request_delayed && gate.IsOpen(); }  // no fault is left
   int64_t NextDueMs() const {  // monotonic: when the request or more output is due

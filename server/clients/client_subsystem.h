@@ -29,7 +29,7 @@ namespace respite {
 
 class ClientCleanup {  // removes a closed session from all lists: subscriptions, waits, keys
  public:
-  struct Parts {  // the objects that it uses
+  struct Parts {  // the objects that ClientCleanup uses; its constructor gets them
     BlockedClients& blocked_clients;
     Tracking& tracking;
     WatchedKeys& watched_keys;
@@ -37,23 +37,23 @@ class ClientCleanup {  // removes a closed session from all lists: subscriptions
   };
   explicit ClientCleanup(Parts parts) : parts_(parts) {}
 
-  void Forget(Session& session) {
+  void Forget(Session& session) {  // removes a closed session from all lists
     session.subscriptions.reset();
     parts_.blocked_clients.Forget(session);
     parts_.tracking.Disable(session);
     parts_.watched_keys.Forget(session);
     parts_.client_memory.Forget(session);
   }
-  bool UnsubscribeSome(Session& session) {  // also unwatches all keys; true: none is left
+  bool UnsubscribeSome(Session& session) {  // ends some subscriptions and all watches; true: no subscription is left
     parts_.watched_keys.Forget(session);
     if (session.subscriptions != nullptr) session.subscriptions->UnsubscribeSome(kPerTurn);
     return session.subscriptions == nullptr || session.subscriptions->TotalCount() == 0;
   }
 
  private:
-  static constexpr size_t kPerTurn = 1000;  // subscriptions
+  static constexpr size_t kPerTurn = 1000;  // UnsubscribeSome ends at most so many subscriptions
 
-  const Parts parts_;  // the objects that it uses
+  const Parts parts_;  // the objects that the constructor got
 };
 
 struct ClientSubsystem {  // all components that deal with clients
@@ -61,30 +61,30 @@ struct ClientSubsystem {  // all components that deal with clients
   ClientSubsystem(const ClientSubsystem&) = delete;
   ClientSubsystem& operator=(const ClientSubsystem&) = delete;
 
-  LateBound<RequestRunner> runner;  // ExecutionSubsystem attaches its Executor
-  CurrentExecution current_execution;
-  Role role;  // primary or replica
+  LateBound<RequestRunner> runner;     // ExecutionSubsystem attaches its Executor
+  CurrentExecution current_execution;  // the command that runs now
+  Role role;                           // primary or replica
   WatchedKeys watched_keys;
-  MigratingKeys migrating_keys;
-  BlockedClients blocked;
+  MigratingKeys migrating_keys;  // keys that MIGRATE is sending
+  BlockedClients blocked;        // clients in BLPOP, XREAD BLOCK, WAIT …
   Tracking tracking;
-  KeyEventListeners key_event_listeners;
-  ChangeDispatcher changes;  // tells all components of changed keys
-  Users users;
-  AclLog acl_log;
-  Permissions permissions;
-  PubSub pubsub;  // declared before the sessions, which unsubscribe when they are destroyed
-  KeyNotifications key_notifications;
-  Clients registry;  // all sessions
-  TimerFrequency timer_frequency;
-  ClientLimits limits;
-  ClientMemory memory;
-  PushSender messages;
-  ClientCleanup cleanup;
-  Pause pause;
-  ClientFaults faults;
-  RemovalRule expiry_rule;    // whether expired keys may be removed now
-  RemovalRule eviction_rule;  // whether keys may be evicted now
+  KeyEventListeners key_event_listeners;  // listeners of TEST JOURNAL and TEST LINT
+  ChangeDispatcher changes;               // tells all components of changed keys
+  Users users;                            // all ACL users
+  AclLog acl_log;                         // the refusals that ACL LOG shows
+  Permissions permissions;                // checks what users may do
+  PubSub pubsub;                          // declared before the sessions, which unsubscribe when they are destroyed
+  KeyNotifications key_notifications;     // publishes key events to clients
+  Clients registry;                       // owns all sessions
+  TimerFrequency timer_frequency;         // hz, adapted to the number of clients
+  ClientLimits limits;                    // closes clients that exceed limits
+  ClientMemory memory;                    // closes the largest clients above maxmemory-clients
+  PushSender messages;                    // sends publications and invalidations
+  ClientCleanup cleanup;                  // removes closed sessions from all lists
+  Pause pause;                            // CLIENT PAUSE
+  ClientFaults faults;                    // what TEST FAULT does to clients
+  RemovalRule expiry_rule;                // whether expired keys may be removed now
+  RemovalRule eviction_rule;              // whether keys may be evicted now
 };
 
 }  // namespace respite

@@ -20,14 +20,14 @@ std::string ClientText(const Session& session, int64_t now_ms, std::span<const B
 
 // Returns one letter for each property of the client. kClientFlagLetters are all possible letters. `u` and `i` are
 // letters of Redis that never occur here.
-std::string ClientFlags(const Session& session);  // the field `flags`: "N"
+std::string ClientFlags(const Session& session);  // the letters of the field `flags`: "N"
 inline constexpr Bytes kClientFlagLetters = "SMOPxbtRBdcAUeTrIuiN";
 
 enum class UserData : uint8_t { kShown, kHidden };
 // Returns the log line for a protocol error, with or without the client's input (hide-user-data-from-log). Requires:
 // session.in has just failed.
-std::string ProtocolErrorText(const Session& session, int64_t now_ms, UserData user_data);
+std::string ProtocolErrorText(const Session& session, int64_t now_ms, UserData user_data);  // a log line
 
-std::string RemoveIpv6Brackets(std::string address);  // "::1:6379" for "[::1]:6379"
+std::string RemoveIpv6Brackets(std::string address);  // makes "::1:6379" of "[::1]:6379"
 
 }  // namespace respite

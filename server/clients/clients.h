@@ -15,34 +15,34 @@
 
 namespace respite {
 
-class Clients {  // all sessions
+class Clients {  // owns the sessions of all clients
  public:
   // New sessions belong to the user `initial_user`.
   Clients(BlockPool& pool, const User& initial_user) : pool_(pool), initial_user_(initial_user) {}
 
-  // Creates a session. Clients owns it until Remove.
-  Session& Create(int64_t now_ms);
+  // Creates the session of a new client. This object owns the session until Remove.
+  Session& Create(int64_t now_ms);  // adds the session of a new client
   // Creates a session without a client: it has no id and is in no list.
   std::unique_ptr<Session> CreateDetached() { return std::make_unique<Session>(0, pool_, initial_user_, 0); }
-  void Remove(Session& session);  // frees it
+  void Remove(Session& session);  // frees the session
 
-  Session* Find(uint64_t id) const;                  // null: not there, or closing
-  size_t Count() const { return sessions_.size(); }  // of all sessions
-  uint64_t NextId() const { return next_id_; }       // of the next session
+  Session* Find(uint64_t id) const;                  // null: there is no such session, or it is closing
+  size_t Count() const { return sessions_.size(); }  // number of all sessions
+  uint64_t NextId() const { return next_id_; }       // the id that the next session will get
   // `visit` may close sessions, but not remove them.
   template <class Visit>
-  void ForEach(Visit&& visit) const {  // also closing ones, by id
+  void ForEach(Visit&& visit) const {  // visits all sessions in order of their ids, also closing ones
     for (const auto& [id, session] : sessions_) visit(*session);
   }
 
-  size_t UnauthenticatedBytes() const { return unauthenticated_bytes_; }  // of clients that have not logged in
-  void SetUnauthenticatedBytes(Session& session, size_t bytes) {          // of this client
+  size_t UnauthenticatedBytes() const { return unauthenticated_bytes_; }  // input of clients that have not logged in
+  void SetUnauthenticatedBytes(Session& session, size_t bytes) {          // updates the share of this client
     unauthenticated_bytes_ = unauthenticated_bytes_ - session.unauthenticated_bytes + bytes;
     session.unauthenticated_bytes = bytes;
   }
 
   template <class Visit>
-  void VisitNext(size_t count, Visit&& visit);  // the next `count` sessions, round robin
+  void VisitNext(size_t count, Visit&& visit);  // visits the next `count` sessions, round robin
 
   void QueueFlush(Session& session) {  // sends its replies when the Turn ends
     if (session.queue_flags.to_flush_ || session.transport == nullptr) return;
@@ -60,12 +60,12 @@ class Clients {  // all sessions
   // Sends all replies, but messages only for a limited time, so that a change with thousands of listeners does not
   // delay other clients.
   void FlushQueued(const Pace& pace);                              // sends queued output when a Turn ends
-  bool HasUnsentMessages() const { return has_unsent_messages_; }  // FlushQueued could not send all
-  bool HasUnsentMessagesFor(const Session& session) const {
+  bool HasUnsentMessages() const { return has_unsent_messages_; }  // FlushQueued could not send all messages
+  bool HasUnsentMessagesFor(const Session& session) const {        // FlushQueued could not send its messages
     return has_unsent_messages_ && session.queue_flags.to_flush_;
   }
-  uint64_t MessageCount() const { return messages_; }  // so far
-  void CountMessage() { ++messages_; }
+  uint64_t MessageCount() const { return messages_; }  // number of publications and invalidations so far
+  void CountMessage() { ++messages_; }                 // a publication or invalidation was sent
   // Sets a function that measures each session after a flush (ClientMemory); may be null.
   void SetMeasureAfterFlush(std::function<void(Session&)> measure) { measure_ = std::move(measure); }
   void Close(Session& session);  // immediately; ends input and output
@@ -80,34 +80,34 @@ class Clients {  // all sessions
 
   // Notes a session whose blocking request has ended. The reply is sent like a message, and the further input of the
   // session runs at the end of the Turn.
-  void QueueUnblocked(Session& session);                     // its wait has ended
+  void QueueUnblocked(Session& session);                     // its wait has ended, and it may continue
   std::vector<Session*> TakeUnblocked();                     // returns the list, and empties it
-  bool HasUnblocked() const { return !unblocked_.empty(); }  // some whose wait has ended
+  bool HasUnblocked() const { return !unblocked_.empty(); }  // TakeUnblocked would return a session
 
  private:
-  static constexpr int64_t kMaxMessageFlushUs = 1000;  // of each Turn; at least one session is flushed
-  // Bytes per Turn, shared by clients that read long replies as fast as the server sends them. Copying them to the
-  // sockets takes about two milliseconds. Each client gets at least the minimum.
+  static constexpr int64_t kMaxMessageFlushUs = 1000;  // how long FlushQueued sends messages in a Turn
+  // Bytes per Turn, shared by clients that read long replies as fast as the server sends them. Copying 4 MB to the
+  // sockets takes about two milliseconds. Each client may send at least kMinBytesPerFlush.
   static constexpr size_t kBytesPerTurn = size_t{4} * 1024 * 1024;
   static constexpr size_t kMaxBytesPerFlush = size_t{512} * 1024;
   static constexpr size_t kMinBytesPerFlush = size_t{64} * 1024;
 
   void Flush(size_t place, size_t max_bytes);  // sends output of flushing_[place]
 
-  BlockPool& pool_;           // of their output buffers
-  const User& initial_user_;  // the user of new sessions
-  uint64_t next_id_ = 1;
+  BlockPool& pool_;                                        // memory of the sessions' output
+  const User& initial_user_;                               // the user of new sessions
+  uint64_t next_id_ = 1;                                   // id of the next session
   uint64_t rotated_to_ = 0;                                // id of the session that was visited last
-  size_t unauthenticated_bytes_ = 0;                       // of unfinished requests of clients that have not logged in
-  std::map<uint64_t, std::unique_ptr<Session>> sessions_;  // by id
-  std::vector<Session*> to_flush_;                         // have replies to send when the Turn ends
-  std::vector<Session*> with_messages_;                    // are flushed after to_flush_
-  uint64_t messages_ = 0;                                  // number of messages so far
-  bool has_unsent_messages_ = false;                       // FlushQueued could not send all messages
-  std::vector<Session*> flushing_;                         // FlushQueued sends their output
-  std::vector<Session*> paused_;                           // wait for CLIENT PAUSE to end
-  std::vector<Session*> unblocked_;                        // their wait has ended
-  std::function<void(Session&)> measure_;                  // called after each flush; may be null
+  size_t unauthenticated_bytes_ = 0;                       // input of clients that have not logged in
+  std::map<uint64_t, std::unique_ptr<Session>> sessions_;  // all sessions by id
+  std::vector<Session*> to_flush_;                         // sessions that have replies to send when the Turn ends
+  std::vector<Session*> with_messages_;    // sessions that have only messages to send; flushed after to_flush_
+  uint64_t messages_ = 0;                  // number of publications and invalidations so far
+  bool has_unsent_messages_ = false;       // FlushQueued could not send all messages
+  std::vector<Session*> flushing_;         // sessions whose output FlushQueued is sending
+  std::vector<Session*> paused_;           // sessions whose requests wait for CLIENT PAUSE to end
+  std::vector<Session*> unblocked_;        // sessions whose wait has ended
+  std::function<void(Session&)> measure_;  // measures a session's memory after each flush; may be null
   std::function<void(Session&)> on_close_ = [](Session&) {};  // called when a session closes or is removed
 };
 
@@ -116,8 +116,8 @@ class TimerFrequency {  // hz, which grows with the number of clients under dyna
   TimerFrequency(const Settings& settings, const Clients& clients)
       : settings_(settings), clients_(clients), hz_(settings.hz) {}
 
-  int Hz() const { return hz_; }
-  void UpdateFrequency() {  // to the directives, from the next tick on
+  int Hz() const { return hz_; }  // timer ticks per second
+  void UpdateFrequency() {        // adapts hz to the directives and clients, from the next tick on
     hz_ = settings_.hz;
     if (!settings_.dynamic_hz) return;
     while (clients_.Count() / static_cast<size_t>(hz_) > kClientsPerTick && hz_ < kMaxHz)
@@ -125,10 +125,10 @@ class TimerFrequency {  // hz, which grows with the number of clients under dyna
   }
 
  private:
-  static constexpr size_t kClientsPerTick = 200;  // Redis: MAX_CLIENTS_PER_CLOCK_TICK, the goal of dynamic-hz
+  static constexpr size_t kClientsPerTick = 200;  // dynamic-hz aims at so few; Redis: MAX_CLIENTS_PER_CLOCK_TICK
 
   const Settings& settings_;
-  const Clients& clients_;
+  const Clients& clients_;  // their number influences hz
   int hz_;
 };
 

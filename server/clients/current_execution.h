@@ -16,12 +16,12 @@ class Clients;
 
 struct CurrentExecution {             // the command that runs now; only the Executor writes it
   const Command* command = nullptr;   // null if no command is running
-  const Session* session = nullptr;   // of the running command, or of the last one, which may be freed
+  const Session* session = nullptr;   // session of the running command, or of the last one, which may be freed
   std::span<const Bytes> words = {};  // arguments of the running command, with its name
-  int depth = 0;                      // nesting: 0 outside EXEC and scripts
-  int64_t last_us = 0;                // monotonic: end of the last command, start of the next
-  int64_t pace_us = 0;                // the same time on the Pace's clock
-  int64_t wall_base_us = 0;           // wall minus monotonic
+  int depth = 0;                      // nesting of commands: 0 outside EXEC and scripts
+  int64_t last_us = 0;                // monotonic time when the last command ended or the current one began
+  int64_t pace_us = 0;                // last_us on the clock of Pace
+  int64_t wall_base_us = 0;           // Unix time minus monotonic time
 
   const Session* CurrentSession() const { return command == nullptr ? nullptr : session; }  // null if no command runs
   // Returns false where a command must not block: in a transaction or script, and in the stream of the primary.
@@ -32,9 +32,9 @@ struct CurrentExecution {             // the command that runs now; only the Exe
   int64_t NowUs() const { return last_us; }                           // monotonic, cached at the last command
   int64_t NowMs() const { return last_us / 1000; }                    // monotonic, cached at the last command
   int64_t WallMs() const { return (wall_base_us + last_us) / 1000; }  // UNIX time, cached
-  // A push (a publication, an invalidation) would otherwise be sent inside the reply. Redis: replies of SUBSCRIBE and
-  // similar commands are messages, so other messages may come between them.
-  bool DefersPushes(const Session& to) const {  // pushes to it wait until its command ends
+  // Pushes (publications and invalidations) must not be sent inside a reply, so they wait until its end. Redis: replies
+  // of SUBSCRIBE and similar commands are messages, so other messages may come between them.
+  bool DefersPushes(const Session& to) const {  // true: a push to `to` waits until its command ends
     constexpr uint32_t kAnswersWithPushes = kPubSub | kNoScript;
     return CurrentSession() == &to && (command->flags & kAnswersWithPushes) != kAnswersWithPushes;
   }
@@ -42,7 +42,7 @@ struct CurrentExecution {             // the command that runs now; only the Exe
 
 class PushSender {  // sends publications and invalidations, which are not replies
  public:
-  struct Parts {  // the objects that it uses
+  struct Parts {  // the objects that PushSender uses; its constructor gets them
     const CurrentExecution& current_execution;
     Clients& clients;
     ClientLimits& limits;
@@ -50,10 +50,10 @@ class PushSender {  // sends publications and invalidations, which are not repli
   explicit PushSender(Parts parts) : parts_(parts) {}
 
   // Sends a message; if the session is running a command, after its reply.
-  void Push(Session& session, Bytes message);
+  void Push(Session& session, Bytes message);  // sends a message that is not a reply
 
  private:
-  const Parts parts_;  // the objects that it uses
+  const Parts parts_;  // the objects that the constructor got
 };
 
 }  // namespace respite

@@ -25,10 +25,10 @@ template <class Member>
 class KeyQueues {  // a first-in, first-out queue of members for each key
  public:
   struct Line {                 // the queue of one key
-    std::list<Member> members;  // never empty
-    bool marked = false;        // for use by the owner of the queues
+    std::list<Member> members;  // members in order of arrival; never empty
+    bool marked = false;        // BlockedClients sets it while the key is in ready_keys_
   };
-  class Place {  // of a member in a queue; valid until it is removed
+  class Place {  // the position of a member in a queue; valid until the member is removed
    public:
     const KeyName& Name() const { return row_->first; }
     Member& operator*() const { return *at_; }
@@ -50,7 +50,7 @@ class KeyQueues {  // a first-in, first-out queue of members for each key
   Place Add(int db, Bytes key, Member member);
   // Swaps a member with the next one, and returns the next one, or null if there is none. So one member can serve as a
   // cursor that steps along the queue while others are added and removed. Cost: O(1).
-  Member* StepOverNext(const Place& place) {  // swaps it with the next one, and returns that
+  Member* StepOverNext(const Place& place) {  // swaps the member with the next one, and returns that; null: none
     std::list<Member>& members = place.row_->second.members;
     const auto next = std::next(place.at_);
     if (next == members.end()) return nullptr;
@@ -58,25 +58,25 @@ class KeyQueues {  // a first-in, first-out queue of members for each key
     return &*next;
   }
   // Cost: O(1).
-  void MoveToFront(const Place& place) {  // of its queue
+  void MoveToFront(const Place& place) {  // makes the member the first of its queue
     std::list<Member>& members = place.row_->second.members;
     members.splice(members.begin(), members, place.at_);
   }
-  // Cost: O(1) amortised.
-  void Remove(const Place& place) {  // from its queue
+  // Removes the member at this place. Cost: O(1) amortised.
+  void Remove(const Place& place) {  // removes the member from its queue
     std::list<Member>& members = place.row_->second.members;
     members.erase(place.at_);
     if (!members.empty()) return;
     rows_.erase(rows_.find(place.row_->first));
     ShrinkSparse(rows_);
   }
-  Line* Find(int db, Bytes key) {  // null: no members
+  Line* Find(int db, Bytes key) {  // null: the key has no members
     auto row = rows_.find(View{db, key});
     return row == rows_.end() ? nullptr : &row->second;
   }
   // `visit` must not add or remove queues. Cost: O(keys of all databases).
   template <class Visit>
-  void ForEachInDatabase(int db, Visit&& visit) {  // visit(name, queue)
+  void ForEachInDatabase(int db, Visit&& visit) {  // calls visit(name, queue)
     for (auto& [name, line] : rows_)
       if (name.db == db) visit(name, line);
   }
@@ -86,7 +86,7 @@ class KeyQueues {  // a first-in, first-out queue of members for each key
     int db;
     Bytes key;
   };
-  struct Hasher {
+  struct Hasher {  // hashes a key and its database
     using is_transparent = void;
     HashKey hash_key;
     size_t operator()(const View& view) const { return HashBytes(view.key, hash_key) + static_cast<uint64_t>(view.db); }

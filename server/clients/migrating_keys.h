@@ -21,7 +21,7 @@ struct Session;
 class MigratingKeys {  // keys that MIGRATE is sending to another server
   struct MovingKey {   // a key that is being sent
     int db;
-    bool was_changed = false;  // since Add
+    bool was_changed = false;  // the key has changed since Add
   };
 
  public:
@@ -30,37 +30,37 @@ class MigratingKeys {  // keys that MIGRATE is sending to another server
   explicit MigratingKeys(const HashKey& hash_key) : lines_(hash_key) {}
 
   bool IsEmpty() const { return lines_.IsEmpty(); }  // no key is being sent
-  bool Contains(int db, Bytes key);                  // the key is being sent
+  bool Contains(int db, Bytes key);                  // true: the key is being sent
   // Requires: !Contains(db, key).
   Place Add(int db, Bytes key) { return lines_.Add(kAnyDb, key, {.db = db}); }
-  static bool WasChanged(const Place& place) { return (*place).was_changed; }  // since Add
+  static bool WasChanged(const Place& place) { return (*place).was_changed; }  // true: the key has changed since Add
   void Remove(const Place& place) { lines_.Remove(place); }                    // the transfer has ended
 
   // Requires: !IsEmpty().
   bool MustPause(const Session& session, const Command& command, uint32_t flags, std::span<const Bytes> arguments);
   // Scripts cannot pause, so their writes count as changes of the keys.
-  void NoteWrittenKeys(int db, const Command& command, std::span<const Bytes> arguments);  // by a script
-  void AddPaused(const Session& session);  // its request waits in paused_request
-  // Returns the ids in order of arrival, and empties the list.
-  std::vector<uint64_t> TakePaused() { return std::exchange(paused_client_ids_, {}); }  // ids
+  void NoteWrittenKeys(int db, const Command& command, std::span<const Bytes> arguments);  // a script writes the keys
+  void AddPaused(const Session& session);  // its request waits until the transfer ends
+  // Returns the ids of paused clients in order of arrival, and empties the list.
+  std::vector<uint64_t> TakePaused() { return std::exchange(paused_client_ids_, {}); }  // returns their ids
 
   // ChangeDispatcher calls the functions from here on; ChangeListener describes the events.
   void OnChange(int db, Bytes key);    // the key has changed
-  void OnFlush(int db);                // FLUSHDB
-  void OnSwap(int db, int other_db) {  // SWAPDB
+  void OnFlush(int db);                // FLUSHDB is about to empty the database
+  void OnSwap(int db, int other_db) {  // SWAPDB has swapped the databases
     OnFlush(db);
     OnFlush(other_db);
   }
 
  private:
-  // Requests pause by the name of a key in any database, because a transaction may select another database, and COPY
-  // and MOVE name two.
-  static constexpr int kAnyDb = 0;  // lines_ has the keys of all databases under this one
+  // A request pauses if it names a migrating key, in whatever database. A transaction may select other databases, and
+  // COPY and MOVE name two.
+  static constexpr int kAnyDb = 0;  // lines_ has the keys of all databases under this number
 
-  bool MustPauseCommand(const Command& command, uint32_t flags, std::span<const Bytes> arguments);  // not EXEC
+  bool MustPauseCommand(const Command& command, uint32_t flags, std::span<const Bytes> arguments);  // not for EXEC
 
-  KeyQueues<MovingKey> lines_;               // the keys, all as keys of kAnyDb
-  std::vector<uint64_t> paused_client_ids_;  // whose requests wait for the transfer, in order of arrival
+  KeyQueues<MovingKey> lines_;               // the keys that are being sent, under kAnyDb
+  std::vector<uint64_t> paused_client_ids_;  // ids of clients whose requests wait for the transfer, in order of arrival
 };
 
 }  // namespace respite

@@ -17,42 +17,42 @@ namespace respite {
 
 class OutputGate {  // holds back output of one client (TEST FAULT)
  public:
-  static constexpr int64_t kNever = INT64_MAX;
+  static constexpr int64_t kNever = INT64_MAX;  // no time: only the owner opens the barrier
 
   struct Hold {                 // the owner of a barrier, and when it opens
     uint64_t owner = 0;         // id for Open
-    int64_t until_ms = kNever;  // monotonic
+    int64_t until_ms = kNever;  // monotonic time when the barrier opens
   };
-  // Adds a barrier. Requires: `place` is not before an earlier barrier.
-  void AddHold(size_t place, Hold hold, int64_t now_ms);  // after `place` unsent bytes
+  // Adds a barrier, which holds back output. Requires: `place` is not before an existing barrier.
+  void AddHold(size_t place, Hold hold, int64_t now_ms);  // holds back the output after `place` unsent bytes
   struct Trickle {                                        // sends output slowly
     uint64_t owner = 0;
-    size_t bytes = 0;    // how much output after the place
-    int64_t per_second;  // bytes, more than 0
+    size_t bytes = 0;    // how much output after the barrier is sent slowly
+    int64_t per_second;  // bytes per second, more than 0
   };
-  void AddTrickle(size_t place, Trickle trickle, int64_t now_ms);  // after `place` unsent bytes
+  void AddTrickle(size_t place, Trickle trickle, int64_t now_ms);  // slows the output after `place` unsent bytes
   // Ends the output after `place`: later output is never sent. The connection closes once the output before `place` was
   // sent.
-  void AddFinalBarrier(size_t place);  // after `place` unsent bytes; never opens (the caller closes the client)
+  void AddFinalBarrier(size_t place);  // output after `place` unsent bytes is never sent; the caller closes the client
 
   void BeginPartialReply(size_t place);                        // a reply that is written piece by piece begins here
   bool HasPartialReply() const { return has_partial_reply_; }  // a reply is being written piece by piece
-  size_t EndPartialReply();                                    // returns its place
+  size_t EndPartialReply();  // removes its barrier; returns its position in the unsent output
 
-  size_t SendableBytes(size_t size) const;  // how many of `size` unsent bytes may be sent now
-  void NoteSent(size_t bytes) { sent_ += bytes; }
+  size_t SendableBytes(size_t size) const;         // how many of `size` unsent bytes may be sent now
+  void NoteSent(size_t bytes) { sent_ += bytes; }  // must be told of sent output
   enum class Steps : uint8_t { kSmall, kNone };
   // Opens barriers whose time has come. With kSmall, a trickle is due again when some more bytes may pass; with kNone,
   // when all may pass. Cost: O(opened barriers).
   void Advance(int64_t now_ms, Steps steps = Steps::kSmall);  // opens barriers whose time has come
-  int64_t NextDueMs() const;                                  // of the next Advance with an effect
+  int64_t NextDueMs() const;                                  // monotonic time when Advance has an effect again
   // Opens the barriers of one owner (Open) or of every owner (OpenAll). The end set by AddFinalBarrier and the barrier
   // before a partial reply stay closed.
   void Open(uint64_t owner, int64_t now_ms);
-  void OpenAll(int64_t now_ms);  // barriers of every owner
+  void OpenAll(int64_t now_ms);  // opens the barriers of every owner
 
   bool IsOpen() const { return barriers_.empty(); }                        // there are no barriers
-  bool HasReachedEnd() const;                                              // all output before an end was sent
+  bool HasReachedEnd() const;                                              // all output before a final barrier was sent
   size_t HeldBytes() const { return barriers_.size() * sizeof(Barrier); }  // memory that it uses
 
  private:
@@ -60,25 +60,25 @@ class OutputGate {  // holds back output of one client (TEST FAULT)
   static constexpr int64_t kTrickleStepMs = 10;  // how often a trickle sends more
 
   enum class Kind : uint8_t { kHold, kTrickle, kEnd };
-  struct Barrier {  // output after it is held back
+  struct Barrier {  // a position in the output; what comes later is held back
     Kind kind;
-    uint64_t owner = 0;          // id for Open
-    uint64_t at = 0;             // position: bytes since the gate was created
-    int64_t due_ms = kNever;     // of a trickle: when the next bytes may pass
-    uint64_t bytes = 0;          // of a trickle, like the fields below
-    uint64_t passed = 0;         // how many of `bytes` may have been sent
-    int64_t per_second = 0;      // bytes per second
-    int64_t since_ms = kNotYet;  // monotonic: when it began
+    uint64_t owner = 0;          // id that Open takes
+    uint64_t at = 0;             // position of the barrier: bytes since the gate was created
+    int64_t due_ms = kNever;     // monotonic time when a trickle may send its next bytes
+    uint64_t bytes = 0;          // how much output a trickle sends slowly
+    uint64_t passed = 0;         // how much of it the trickle has let pass
+    int64_t per_second = 0;      // bytes per second of a trickle
+    int64_t since_ms = kNotYet;  // monotonic time when the trickle began
   };
 
   void Add(Barrier barrier, int64_t now_ms);
   // Returns false while the barrier is not open.
   static bool Pass(Barrier& barrier, int64_t now_ms, Steps steps);
   template <class IsMeant>
-  void OpenSome(IsMeant&& is_meant, int64_t now_ms);  // barriers of certain owners
+  void OpenSome(IsMeant&& is_meant, int64_t now_ms);  // opens the barriers that is_meant selects
 
-  std::deque<Barrier> barriers_;  // in the order of the output
-  uint64_t sent_ = 0;
+  std::deque<Barrier> barriers_;    // ordered by position in the output
+  uint64_t sent_ = 0;               // bytes sent since the gate was created
   bool has_partial_reply_ = false;  // the last barrier is before a reply that is being written
 };
 

@@ -21,58 +21,59 @@ class Pause final : public Timers::Source {  // CLIENT PAUSE, and pauses of writ
  public:
   enum class Scope : uint8_t { kNone, kWrites, kAll };
 
-  // An active pause is never shortened or narrowed.
+  // Starts CLIENT PAUSE. A pause that is already active is never shortened or narrowed.
   void Start(Scope scope, int64_t until_ms, int64_t now_ms);  // starts CLIENT PAUSE, or extends it
-  void End() {
+  void End() {                                                // ends CLIENT PAUSE
     scope_ = Scope::kNone;
     until_ms_ = 0;
   }
-  // Pauses writes until the same owner resumes them, independently of CLIENT PAUSE.
+  // Parts of the server that pause writes until they resume them, independently of CLIENT PAUSE.
   enum Owner : uint8_t { kFailover = 1, kShutdown = 2, kCluster = 4, kSlotMigration = 8 };  // bits
-  void PauseWrites(Owner owner) { holders_ |= owner; }  // until the owner resumes them
-  void ResumeWrites(Owner owner) { holders_ &= static_cast<uint8_t>(~owner); }
-  int64_t NextDueMs() const override { return scope_ != Scope::kNone ? until_ms_ : Timers::kNever; }
-  void RunDue(int64_t) override { End(); }
+  void PauseWrites(Owner owner) { holders_ |= owner; }                          // lasts until the owner resumes writes
+  void ResumeWrites(Owner owner) { holders_ &= static_cast<uint8_t>(~owner); }  // ends this owner's pause
+  int64_t NextDueMs() const override { return scope_ != Scope::kNone ? until_ms_ : Timers::kNever; }  // monotonic
+  void RunDue(int64_t) override { End(); }  // CLIENT PAUSE ends by itself
   std::string NextDueText() const override { return "CLIENT PAUSE ends"; }
 
   // A pause hides expired keys and fields, because removing them would be a write.
   ExpiryRule Rule() const { return IsOn() ? ExpiryRule::kHide : ExpiryRule::kPurge; }
-  bool IsOn() const { return scope_ != Scope::kNone || holders_ != 0; }
-  // Pauses by the owners in `ignored_owners` (Owner bits) do not count.
-  bool Affects(uint32_t command_flags, uint8_t ignored_owners = 0) const {  // such commands must pause
+  bool IsOn() const { return scope_ != Scope::kNone || holders_ != 0; }  // clients or writes are paused
+  // Returns whether commands with these flags must pause. Pauses by the owners in `ignored_owners` (Owner bits) do not
+  // count.
+  bool Affects(uint32_t command_flags, uint8_t ignored_owners = 0) const {  // true: such a command must pause
     if (scope_ == Scope::kNone && (holders_ & ~ignored_owners) == 0) return false;
     if (scope_ == Scope::kAll) return true;
     return (command_flags & (kWrite | kMayReplicate)) != 0;
   }
 
-  std::string_view Reason() const;                // for INFO: "client_pause" … "none"
-  Scope scope() const { return scope_; }          // of CLIENT PAUSE
-  int64_t until_ms() const { return until_ms_; }  // monotonic: the end of CLIENT PAUSE
+  std::string_view Reason() const;                // what pauses, for INFO: "client_pause" … "none"
+  Scope scope() const { return scope_; }          // which commands CLIENT PAUSE pauses now
+  int64_t until_ms() const { return until_ms_; }  // monotonic time when CLIENT PAUSE ends
 
  private:
-  Scope scope_ = Scope::kNone;  // of CLIENT PAUSE
-  uint8_t holders_ = 0;         // Owner bits: who pauses writes
-  int64_t until_ms_ = 0;        // monotonic: the end of CLIENT PAUSE
+  Scope scope_ = Scope::kNone;  // which commands CLIENT PAUSE pauses now
+  uint8_t holders_ = 0;         // Owner bits: which parts of the server pause writes
+  int64_t until_ms_ = 0;        // monotonic time when CLIENT PAUSE ends
 };
 
-// Decides whether keys may be expired or evicted now. They may not while clients are paused, data is imported
+// Decides whether keys may be expired or evicted now. No key may be removed while clients are paused, data is imported
 // (import-mode), a script or loading is in progress, or the server has stopped.
 class RemovalRule final : public KeyRemovalPermission {  // says whether keys may be expired or evicted now
  public:
   // kExpiry: a replica leaves this to its primary. kEviction: a replica may evict keys (replica-ignore-maxmemory no).
   enum class Cause : uint8_t { kExpiry, kEviction };
-  struct Parts {  // the objects that it uses
+  struct Parts {  // the objects that RemovalRule uses; its constructor gets them
     const Env& env;
     const Pause& pause;
     const Role& role;
-    Cause cause;  // of the removals that it decides
+    Cause cause;  // which removals the rule decides on
   };
   explicit RemovalRule(Parts parts) : parts_(parts) {}
 
   Answer Now() const override;
 
  private:
-  const Parts parts_;  // the objects that it uses
+  const Parts parts_;  // the objects that the constructor got
 };
 
 }  // namespace respite

@@ -34,7 +34,7 @@ struct CurrentExecution;
 //
 // Removed places stay empty until more than half of the places are empty; then the other items move up.
 template <class T>
-class SubscriberList {  // T* in order of arrival; O(1) removal
+class SubscriberList {  // a list of T* in order of arrival; removal costs O(1)
  public:
   // Returns the place of the new item.
   uint32_t Add(T& item) {
@@ -43,15 +43,15 @@ class SubscriberList {  // T* in order of arrival; O(1) removal
   }
   // Calls `moved(T&, uint32_t place)` for each other item that changes its place. Cost: O(1) amortised.
   template <class Moved>
-  void Remove(uint32_t place, Moved&& moved) {  // the item at this place
+  void Remove(uint32_t place, Moved&& moved) {  // removes the item at this place
     places_[place] = nullptr;
     ++empty_;
     if (empty_ * 2 > places_.size() || empty_ == places_.size()) MoveUp(moved);
   }
-  size_t Count() const { return places_.size() - empty_; }  // of items
+  size_t Count() const { return places_.size() - empty_; }  // number of items
   // Calls visit(T&) for each item. Cost: O(items). `visit` must not add or remove items.
   template <class Visit>
-  void ForEach(Visit&& visit) const {
+  void ForEach(Visit&& visit) const {  // calls visit(T&) for each item
     for (T* item : places_)
       if (item != nullptr) visit(*item);
   }
@@ -67,9 +67,9 @@ class SubscriberList {  // T* in order of arrival; O(1) removal
 struct PubSubChannel {  // a channel, pattern or shard channel with subscribers
   std::string name;
   PubSubKind kind;
-  uint32_t place = 0;  // index in patterns_, for a pattern
-  SubscriberList<Session> subscribers{};
-  std::optional<Glob> glob{};  // for long patterns, which may be slow without it
+  uint32_t place = 0;                     // a pattern's index in PubSub::patterns_
+  SubscriberList<Session> subscribers{};  // the sessions that get its messages
+  std::optional<Glob> glob{};             // for long patterns, which may be slow without it
 
   static constexpr size_t kLongPattern = 64;  // bytes; longer patterns have a glob
   bool MatchesChannel(Bytes channel) const { return glob ? glob->Matches(channel) : GlobMatch(name, channel); }
@@ -77,7 +77,7 @@ struct PubSubChannel {  // a channel, pattern or shard channel with subscribers
 
 class PubSub {  // subscriptions, and the delivery of messages
  public:
-  struct Parts {  // the objects that it uses
+  struct Parts {  // the objects that PubSub uses; its constructor gets them
     Clients& clients;
     ClientLimits& limits;
     ClientMemory& client_memory;
@@ -87,9 +87,8 @@ class PubSub {  // subscriptions, and the delivery of messages
   PubSub(const PubSub&) = delete;
   PubSub& operator=(const PubSub&) = delete;
 
-  // Cost: O(1).
-  void Subscribe(Session& session, PubSubKind kind, Bytes name);  // nothing if it is subscribed
-  void Unsubscribe(Session& session, PubSubKind kind, Bytes name);
+  void Subscribe(Session& session, PubSubKind kind, Bytes name);    // does nothing if it is subscribed
+  void Unsubscribe(Session& session, PubSubKind kind, Bytes name);  // does nothing if it is not subscribed
 
   // The receivers are the subscribers of the channel and of each matching pattern. A session receives the message once
   // per subscription. Cost: O(subscribers + patterns).
@@ -100,43 +99,43 @@ class PubSub {  // subscriptions, and the delivery of messages
   void SetShardListener(ShardListener listener) { shard_listener_ = std::move(listener); }  // may be null
   bool HasSubscriptions() const { return TopicCount(PubSubKind::kChannel) + TopicCount(PubSubKind::kPattern) != 0; }
 
-  size_t TopicCount(PubSubKind kind) const { return TopicsOf(kind).size(); }      // of channels or patterns
-  size_t SubscriberCount(PubSubKind kind, Bytes name) const;                      // of one channel or pattern
-  std::vector<Session*> Subscribers(PubSubKind kind, Bytes name) const;           // of one channel or pattern
-  std::vector<Bytes> NamesMatching(PubSubKind kind, const Bytes* pattern) const;  // null: all
+  size_t TopicCount(PubSubKind kind) const { return TopicsOf(kind).size(); }  // number of channels or patterns
+  size_t SubscriberCount(PubSubKind kind, Bytes name) const;  // number of subscribers of one channel or pattern
+  std::vector<Session*> Subscribers(PubSubKind kind, Bytes name) const;  // the subscribers of one channel or pattern
+  std::vector<Bytes> NamesMatching(PubSubKind kind, const Bytes* pattern) const;  // `pattern` null: all
 
  private:
   friend class Subscriptions;
-  struct NameHash {  // of channels
+  struct NameHash {  // hashes the name of a channel
     uint64_t operator()(Bytes name) const { return HashBytes(name, hash_key); }
     HashKey hash_key;
   };
   using Topics = std::unordered_map<Bytes, std::unique_ptr<PubSubChannel>, NameHash>;  // keys point into the topics
-  // One message; each protocol version is serialized when first needed.
+  // A message to be delivered. It is serialized for a protocol version when a subscriber first needs that version.
   struct Message {                    // a message on its way to the subscribers
     std::span<const Bytes> pieces;    // the elements after the `*` or `>` header
-    std::array<BlobPart, 2> parts{};  // positions in logs_
+    std::array<BlobPart, 2> parts{};  // the serialized message in logs_, for RESP2 and RESP3
   };
 
   const Topics& TopicsOf(PubSubKind kind) const { return topics_[static_cast<size_t>(kind)]; }  // by name
-  PubSubChannel* Find(PubSubKind kind, Bytes name) const;
-  PubSubChannel& FindOrAdd(PubSubKind kind, Bytes name);  // the channel or pattern
-  // Also removes the channel with its last subscriber.
-  void RemoveSubscriber(PubSubChannel& topic, uint32_t place);  // the one at `place`
-  // `type` is the first element of the message.
-  size_t PublishToTopic(const PubSubChannel* topic, Bytes type, Bytes message);
-  size_t PublishToPattern(const PubSubChannel& pattern, Bytes channel, Bytes message);
-  size_t Deliver(const PubSubChannel& topic, Message message);            // to its subscribers; returns their number
-  void DeliverTo(Session& session, const BlobPart& part);                 // appends it to the output
+  PubSubChannel* Find(PubSubKind kind, Bytes name) const;                                       // null: no subscribers
+  PubSubChannel& FindOrAdd(PubSubKind kind, Bytes name);  // finds or creates the channel or pattern
+  // Removes one subscriber of a channel or pattern; with the last one, also the channel or pattern.
+  void RemoveSubscriber(PubSubChannel& topic, uint32_t place);  // removes the subscriber at `place`
+  // Sends a message to the subscribers of `topic`. `type` is the first element of the message.
+  size_t PublishToTopic(const PubSubChannel* topic, Bytes type, Bytes message);  // returns the number of receivers
+  size_t PublishToPattern(const PubSubChannel& pattern, Bytes channel, Bytes message);  // the number of receivers
+  size_t Deliver(const PubSubChannel& topic, Message message);  // sends to its subscribers; returns their number
+  void DeliverTo(Session& session, const BlobPart& part);       // appends the message to its output
   const BlobPart& SerializedPart(Message& message, RespVersion version);  // serializes it if necessary
   void CloseClientsOverOutputLimit();                                     // closes the clients in overfull_
 
-  const Parts parts_;                       // the objects that it uses
+  const Parts parts_;                       // the objects that the constructor got
   std::array<Topics, kTopicKinds> topics_;  // channels and patterns, by PubSubKind
-  SubscriberList<PubSubChannel> patterns_;  // in order of their creation
+  SubscriberList<PubSubChannel> patterns_;  // the patterns in order of their creation
   std::array<SharedLog, 2> logs_;           // RESP2, RESP3
-  std::vector<Session*> overfull_;          // received a message and hold more than one block of output
-  uint64_t subscriptions_made_ = 0;         // so far
+  std::vector<Session*> overfull_;          // sessions that received a message and have much unsent output
+  uint64_t subscriptions_made_ = 0;         // number of subscriptions ever made; numbers them by age
   ShardListener shard_listener_;            // called for each message to a shard channel; may be null
 };
 

@@ -21,36 +21,36 @@ struct Replica {  // a primary's state of a replica
     kServed,          // requested only a snapshot and has received it (REPLCONF rdb-only)
   };
 
-  State state = State::kGreets;   // of the synchronisation
+  State state = State::kGreets;   // state of the synchronisation
   bool output_is_stream = false;  // the running command's output is replication stream, not a reply
 
   // Properties that the replica has announced.
-  int listening_port = 0;             // 0: not announced
-  std::string announced_ip;           // empty: not announced
+  int listening_port = 0;             // its port in INFO; 0: not announced
+  std::string announced_ip;           // its address in INFO; empty: not announced
   bool takes_streams = false;         // capa eof: accepts snapshots of unknown length
   bool knows_psync2 = false;          // capa psync2: accepts a new replication ID with +CONTINUE
   bool speaks_psync = false;          // sent PSYNC, not SYNC, and acknowledges
   bool wants_rdb_only = false;        // disconnects after the snapshot
   bool wants_functions_only = false;  // REPLCONF rdb-filter-only: a snapshot without keys
-  std::string version;                // of Redis; empty before 7.2, which can read only older snapshot versions
+  std::string version;  // its Redis version; empty before 7.2, which can read only older snapshot versions
 
-  int64_t acked = 0;           // stream offset that it has acknowledged
-  bool has_data = false;       // has acknowledged something since its snapshot; else it is not counted
-  int64_t acked_on_disk = 0;   // stream offset that is in its append-only file
+  int64_t acked = 0;           // stream offset up to which it has acknowledged
+  bool has_data = false;       // it has acknowledged something since its snapshot; before, it is not counted (WAIT)
+  int64_t acked_on_disk = 0;   // stream offset up to which its append-only file is on disk
   int64_t acked_at_ms = 0;     // Pace time of its last acknowledgement
-  int64_t waits_since_ms = 0;  // Pace time since when it waits for a snapshot to begin
+  int64_t waits_since_ms = 0;  // Pace time since when it waits for its snapshot to begin
 
-  int64_t sent_to = 0;       // offset: the stream up to here was sent; the rest waits in the backlog
+  int64_t sent_to = 0;       // stream offset up to which was sent; the rest waits in the backlog
   size_t waiting_bytes = 0;  // stream that waits until it has its snapshot; counts as its output
 
-  uint64_t sent_bytes = 0;      // that its socket has accepted
-  int64_t sent_at_ms = 0;       // Pace time of the last of these
-  uint64_t received_bytes = 0;  // from it
-  int64_t received_at_ms = 0;   // Pace time of the last of these
+  uint64_t sent_bytes = 0;      // bytes that its socket has accepted
+  int64_t sent_at_ms = 0;       // Pace time when its socket last accepted bytes
+  uint64_t received_bytes = 0;  // bytes received from it
+  int64_t received_at_ms = 0;   // Pace time when bytes were last received from it
 
   std::unique_ptr<File> file;  // the snapshot that is being sent
-  uint64_t file_bytes = 0;     // its length
-  uint64_t file_sent = 0;      // bytes of it that were sent
+  uint64_t file_bytes = 0;     // length of `file`
+  uint64_t file_sent = 0;      // how many bytes of `file` were sent
 
   Replica();
   ~Replica();

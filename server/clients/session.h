@@ -23,16 +23,16 @@ namespace respite {
 
 class User;
 
-class Transport {  // carries a session's bytes
+class Transport {  // interface to a client's connection, which carries its input and output
  public:
   virtual ~Transport() = default;
   // Sends `out` until about `max_bytes` were sent or the peer accepts no more. The transport sends the rest in later
   // Turns without another call.
   virtual void Flush(size_t max_bytes) = 0;  // sends `out` until the peer accepts no more
   // Continues a session that was paused or had used up its share of the Turn.
-  virtual void Resume() = 0;  // runs the pump again without new input
-  virtual void Close() = 0;   // immediately; the session is freed soon after
-  virtual int FileDescriptor() const = 0;
+  virtual void Resume() = 0;                               // runs the pump again without new input
+  virtual void Close() = 0;                                // closes immediately; the session is freed soon after
+  virtual int FileDescriptor() const = 0;                  // returns the socket, for CLIENT LIST
   virtual bool IsWaitingToWrite() const { return false; }  // output waits until the peer accepts more
   virtual bool IsHandshakeLate() const { return false; }   // the time for the TLS handshake has passed
 };
@@ -45,7 +45,7 @@ class QueueFlags {  // which queues of Clients contain the session
   friend class Clients;
 
   bool to_flush_ = false;   // has replies or messages to send at the end of the Turn
-  bool paused_ = false;     // its request is paused by CLIENT PAUSE
+  bool paused_ = false;     // its request waits for the end of CLIENT PAUSE
   bool unblocked_ = false;  // its wait has ended
 };
 
@@ -57,45 +57,45 @@ struct Session {  // the server's state of one client
   RequestParser in;
   ReplyBuffer out;
   RespVersion resp = RespVersion::kResp2;
-  ReplyForm reply_form = ReplyForm::kWire;  // kBinary: for a script
+  ReplyForm reply_form = ReplyForm::kWire;  // kBinary: replies are for a script
   SessionKind kind = SessionKind::kNormal;
   bool authenticated = true;       // it has logged in, or needs no password
   int db = 0;                      // the selected database
   const User* user;                // never null
   Transport* transport = nullptr;  // null for a session without a connection
 
-  bool closing = false;                // closed; no further input, execution or output
-  bool close_after_reply = false;      // closes when `out` has been sent
+  bool closing = false;                // the connection was closed; no further input, execution or output
+  bool close_after_reply = false;      // the connection closes when `out` has been sent
   bool monitor = false;                // it is in MONITOR mode
-  bool no_evict = false;               // CLIENT NO-EVICT
-  bool no_touch = false;               // CLIENT NO-TOUCH
+  bool no_evict = false;               // CLIENT NO-EVICT: it is not closed because of maxmemory-clients
+  bool no_touch = false;               // CLIENT NO-TOUCH: its reads do not mark keys as used
   bool import_source = false;          // CLIENT IMPORT-SOURCE: under import-mode it sees expired keys
-  ReplyState replies;                  // CLIENT REPLY
-  ClientClusterState cluster_options;  // ASKING, READONLY
+  ReplyState replies;                  // whether CLIENT REPLY suppresses replies
+  ClientClusterState cluster_options;  // what ASKING and READONLY have set
   QueueFlags queue_flags;              // which queues of Clients contain it
 
-  ClientIdentity identity;  // name and library
-  ClientAddresses addresses;
-  ClientUsage usage;                 // statistics
-  OutputAccount output_account;      // of ClientLimits
-  MemoryPlace memory_place;          // of ClientMemory
+  ClientIdentity identity;           // name and library
+  ClientAddresses addresses;         // addresses of both ends of the connection
+  ClientUsage usage;                 // statistics of commands and bytes
+  OutputAccount output_account;      // statistics of its output, for ClientLimits
+  MemoryPlace memory_place;          // its position in ClientMemory
   size_t unauthenticated_bytes = 0;  // its share of Clients::UnauthenticatedBytes
   int64_t history_offset = 0;        // replication offset after its last command (WAIT)
   uint64_t appended_aof_bytes = 0;   // length of the append-only file after its last write (WAITAOF)
-  size_t unapplied_bytes = 0;        // kPrimary: input after the last applied request, see Pump
+  size_t unapplied_bytes = 0;        // input after the last applied request, for kPrimary; see Pump
 
   std::string deferred_pushes;             // pushes to this client that are sent after the running command's reply
   std::vector<size_t> redacted_arguments;  // indexes that SLOWLOG and MONITOR must not show
 
-  Session* caller = nullptr;  // for a script's session: the client that runs the script
+  Session* caller = nullptr;  // if the session is a script's: the client that runs the script
 
   std::unique_ptr<Subscriptions> subscriptions;   // channels and patterns; null: none
-  std::unique_ptr<PausedRequest> paused_request;  // runs first when the session resumes
+  std::unique_ptr<PausedRequest> paused_request;  // runs first when the session continues
   std::unique_ptr<BlockedClient> blocked_client;  // waits for a key (BlockedClients); no other request runs
   std::unique_ptr<Transaction> transaction;       // exists from the first MULTI or WATCH
   std::unique_ptr<TrackingOptions> tracking;      // CLIENT TRACKING; null: off
   std::unique_ptr<Replica> replica;               // exists from the first REPLCONF or PSYNC
-  std::unique_ptr<ClientFaultState> fault_state;  // of ClientFaults; null: no fault
+  std::unique_ptr<ClientFaultState> fault_state;  // what TEST FAULT does to it; null: nothing
 
   bool IsScript() const { return reply_form == ReplyForm::kBinary; }  // it runs the commands of a script
   Session& Caller() { return caller == nullptr ? *this : *caller; }   // the client that runs the script
@@ -103,27 +103,26 @@ struct Session {  // the server's state of one client
     return blocked_client != nullptr ||
            (paused_request != nullptr && paused_request->progress.stage == Progress::Stage::kAgain) || IsDelayed();
   }
-  bool IsDelayed() const { return fault_state != nullptr && fault_state->is_request_delayed; }
-  bool InTransaction() const { return transaction != nullptr && transaction->Open(); }
-  Transaction& EnsureTransaction() {  // creates it if necessary
+  bool IsDelayed() const { return fault_state != nullptr && fault_state->is_request_delayed; }  // by TEST FAULT
+  bool InTransaction() const { return transaction != nullptr && transaction->Open(); }  // between MULTI and EXEC
+  Transaction& EnsureTransaction() {  // creates the transaction if necessary
     if (transaction == nullptr) transaction = std::make_unique<Transaction>();
     return *transaction;
   }
 
-  // Returns how many bytes of `out` may be sent now.
-  size_t SendableBytes() const {
+  size_t SendableBytes() const {  // how many bytes of `out` may be sent now
     return fault_state == nullptr ? out.Size() : fault_state->gate.SendableBytes(out.Size());
   }
-  void NoteSent(size_t bytes) {  // of `out`
+  void NoteSent(size_t bytes) {  // removes the first `bytes` of `out`, which were sent
     out.Consume(bytes);
     if (fault_state != nullptr) fault_state->gate.NoteSent(bytes);
   }
   // Returns true if all output was sent, or if the rest must never be sent (OutputGate::AddFinalBarrier).
   bool HasSentAll() const { return out.IsEmpty() || (fault_state != nullptr && fault_state->gate.HasReachedEnd()); }
 
-  // Output up to one block is not counted. "omem" is the output above it.
+  // Output up to one block is not counted: "omem" of CLIENT LIST is the output above that.
   static constexpr size_t kUncountedOutputBytes = BlockPool::kBlockBytes;  // like Redis' static buffer
-  size_t OutputBytes() const;                                              // "omem" of CLIENT LIST
+  size_t OutputBytes() const;                                              // memory of output, as "omem" in CLIENT LIST
 
   // Returns the memory of the session, its input, output, paused request, queued commands, watched keys, subscriptions
   // and tracking prefixes. Cost: O(1), and O(arguments) while a request is paused.
@@ -136,11 +135,11 @@ inline size_t Session::OutputBytes() const {
   return held > kUncountedOutputBytes ? held - kUncountedOutputBytes : 0;
 }
 
-inline size_t HeldBytesOf(const std::string& text) {  // its memory outside the object
+inline size_t HeldBytesOf(const std::string& text) {  // memory of the text outside the object
   static const size_t kInPlace = std::string().capacity();
   return text.capacity() > kInPlace ? text.capacity() + 1 : 0;
 }
-inline size_t HeldBytesOf(const std::vector<std::string>& words) {
+inline size_t HeldBytesOf(const std::vector<std::string>& words) {  // memory of the texts outside the object
   size_t bytes = words.capacity() * sizeof(std::string);
   for (const std::string& word : words) bytes += HeldBytesOf(word);
   return bytes;
@@ -164,7 +163,7 @@ inline bool InSubscribedMode(const Session& session) {  // RESP2 with subscripti
   return session.subscriptions != nullptr && session.resp == RespVersion::kResp2;
 }
 
-inline void DropAllSubscriptions(Session& session) {  // without notifying the client
+inline void DropAllSubscriptions(Session& session) {  // ends them without notifying the client
   session.subscriptions.reset();
   if (session.kind == SessionKind::kPubSub) session.kind = SessionKind::kNormal;
 }

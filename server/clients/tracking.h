@@ -30,7 +30,7 @@ struct CurrentExecution;
 
 class Tracking {  // tells clients which of their cached keys have changed
  public:
-  struct Parts {  // the objects that it uses
+  struct Parts {  // the objects that Tracking uses; its constructor gets them
     const Env& env;
     Clients& clients;
     PushSender& messages;
@@ -41,57 +41,58 @@ class Tracking {  // tells clients which of their cached keys have changed
       : parts_(parts), readers_(0, KeyHash{hash_key}), random_(random_seed) {}
 
   // Adds the prefixes to the client's existing prefixes. Cost: O(prefixes).
-  void Enable(Session& session, TrackingOptions options);  // CLIENT TRACKING ON
+  void Enable(Session& session, TrackingOptions options);  // does CLIENT TRACKING ON
   // Stops tracking for the session. The server still remembers the keys that it read, until they change.
-  void Disable(Session& session);  // CLIENT TRACKING OFF, RESET and the end
+  void Disable(Session& session);  // ends tracking: CLIENT TRACKING OFF, RESET and disconnection
 
   // Must be called after a command that reads keys. Requires: the session tracks.
   void RememberReadKeys(Session& session, const Command& command, std::span<const Bytes> arguments);
-  // Forgets keys and sends their invalidations until the limit is met; a limited number per call.
-  void EnforceTableLimit();  // tracking-table-max-keys
+  // If more keys are tracked than tracking-table-max-keys, forgets some of them and sends their invalidations. Each
+  // call forgets a limited number.
+  void EnforceTableLimit();  // forgets some keys if tracking-table-max-keys is exceeded
   void Broadcast();          // sends invalidations in broadcast mode, when a Turn ends
 
   // ChangeDispatcher calls the functions from here on; ChangeListener describes the events. Cost of OnChange: O(readers
   // of the key + prefixes of different length).
-  bool IsEmpty() const { return readers_.empty() && prefixes_.empty() && clients_ == 0; }
-  void OnChange(Bytes key);  // the key has changed
-  void OnFlush();            // all clients forget all keys
+  bool IsEmpty() const { return readers_.empty() && prefixes_.empty() && clients_ == 0; }  // no client tracks keys
+  void OnChange(Bytes key);                                                                // the key has changed
+  void OnFlush();  // all clients forget all keys
 
-  size_t ClientCount() const { return clients_; }          // of clients that track
-  size_t KeyCount() const { return readers_.size(); }      // that clients have read
-  size_t ItemCount() const { return items_; }              // pairs of a key and a client that has read it
-  size_t PrefixCount() const { return prefixes_.size(); }  // of broadcast mode
+  size_t ClientCount() const { return clients_; }          // number of clients that track
+  size_t KeyCount() const { return readers_.size(); }      // number of keys that clients have read
+  size_t ItemCount() const { return items_; }              // number of pairs of a key and a client that has read it
+  size_t PrefixCount() const { return prefixes_.size(); }  // number of prefixes of broadcast mode
 
  private:
-  struct KeyHash {
+  struct KeyHash {  // hashes the name of a key
     using is_transparent = void;
     HashKey hash_key;
     size_t operator()(Bytes key) const { return HashBytes(key, hash_key); }
   };
-  // For each key, the sorted ids of the clients that have read it. Some of these clients may be closed.
+  // For each key, the sorted ids of the clients that have read it. Some of these clients may have disconnected.
   using Readers = std::unordered_map<std::string, std::vector<uint64_t>, KeyHash, std::equal_to<>>;
   struct Prefix {                           // one prefix of broadcast mode
     std::map<uint64_t, Session*> sessions;  // clients with this prefix, by id
-    // Keys changed in this Turn: 0 means no client.
+    // The keys that were changed in this Turn, each with the id of the client that changed it last; 0 means no client.
     std::map<std::string, uint64_t, std::less<>> changed;  // keys changed in this Turn, with the id of the last changer
   };
 
-  void Invalidate(Readers::iterator row);  // tells the readers, and forgets them
-  void QueueForBroadcast(Bytes key);       // for clients with a prefix of the key
-  void RemovePrefixes(Session& session);   // of the client
+  void Invalidate(Readers::iterator row);  // tells the readers of a key that it has changed, and forgets them
+  void QueueForBroadcast(Bytes key);       // the key has changed: notes it in the prefixes that it has
+  void RemovePrefixes(Session& session);   // removes the client from all prefixes
   // `keys` is the array of keys, or null, in the format of the message.
   void Tell(Session& session, Bytes keys);
-  uint64_t RunningClientId() const;  // 0: none
+  uint64_t RunningClientId() const;  // 0: no client's command is running
 
-  const Parts parts_;                                    // the objects that it uses
-  Readers readers_;                                      // by key: the clients that have read it
-  std::map<std::string, Prefix, std::less<>> prefixes_;  // of broadcast mode
-  std::map<size_t, size_t> prefix_lengths_;              // by length: the number of prefixes
+  const Parts parts_;                                    // the objects that the constructor got
+  Readers readers_;                                      // ids of the clients that have read each key
+  std::map<std::string, Prefix, std::less<>> prefixes_;  // the prefixes of broadcast mode
+  std::map<size_t, size_t> prefix_lengths_;              // number of prefixes of each length
   bool has_changes_ = false;                             // some Prefix has changed keys
   size_t clients_ = 0;                                   // number of clients that track
-  size_t items_ = 0;                                     // pairs of a key and a client that has read it
-  size_t rounds_over_limit_ = 0;                         // calls of EnforceTableLimit since it was met
-  Random random_;                                        // selects the keys to forget
+  size_t items_ = 0;                                     // number of pairs of a key and a client that has read it
+  size_t rounds_over_limit_ = 0;  // number of calls of EnforceTableLimit since the limit was last met
+  Random random_;                 // selects the keys to forget
 };
 
 }  // namespace respite

@@ -21,20 +21,20 @@ struct Services;
 struct Session;
 struct WatchList;
 
-struct Progress {  // of a request that runs in several Turns
+struct Progress {  // how far a request that runs in several Turns has come
   enum class Stage : uint8_t {
     kNew,
     kAgain,  // paused by CLIENT PAUSE, or blocked: passes the gates again
     kBegun,  // partly done (Call::ContinueInNextTurn): does not pass the gates again
   };
-  Stage stage = Stage::kNew;    // how far it has come
+  Stage stage = Stage::kNew;    // whether it has passed the gates
   int64_t spent_us = 0;         // running time of finished parts
   bool has_met_faults = false;  // TEST FAULT has delayed it
 };
 
 struct PausedRequest {             // a parsed request that runs, or continues, in a later Turn
   std::vector<std::string> words;  // its arguments, with the command's name
-  Progress progress;
+  Progress progress;               // how far the request has come
 };
 
 // The events that end the wait of a blocking command, passed to Call::Wait.
@@ -46,7 +46,7 @@ struct BlockCondition {  // the events that end a wait
 
   std::span<const Bytes> keys = {};   // any of them ends the wait; empty: only the timeout does
   ValueType type = ValueType::kList;  // keys of another type do not end the wait
-  int64_t timeout_ms = 0;             // 0: no timeout
+  int64_t timeout_ms = 0;             // how long the client waits; 0: no timeout
   Loss loss = Loss::kIgnored;         // kTold: deletion of a key, or another type, also wakes it
   Answer answer = [](Reply& reply, const Services&, const Session&) { reply.NullArray(); };  // after the timeout
   bool for_disk = false;                // runs again when more of the append-only file is on disk
@@ -54,8 +54,8 @@ struct BlockCondition {  // the events that end a wait
   std::vector<std::string> words = {};  // the arguments to run again, if they differ from the request
 };
 
-struct BlockedClient {  // a blocked session and the request that will run again
-  static constexpr int64_t kNoDeadline = INT64_MAX;
+struct BlockedClient {                               // a blocked session and the request that will run again
+  static constexpr int64_t kNoDeadline = INT64_MAX;  // the client waits without a timeout
 
   Session* session;
   const Command* command;
@@ -65,9 +65,9 @@ struct BlockedClient {  // a blocked session and the request that will run again
   BlockCondition::Answer answer;
   bool for_disk;
   bool can_be_unblocked;
-  int64_t deadline_ms = kNoDeadline;                          // monotonic
-  std::vector<KeyQueues<BlockedClient*>::Place> places;       // in the queues of its keys
-  std::vector<KeyQueues<BlockedClient*>::Place> loss_places;  // in the queues of clients that a deletion wakes
+  int64_t deadline_ms = kNoDeadline;                          // monotonic time when the wait ends
+  std::vector<KeyQueues<BlockedClient*>::Place> places;       // positions in the queues of its keys
+  std::vector<KeyQueues<BlockedClient*>::Place> loss_places;  // positions in BlockedClients::deletion_queues_
 
   size_t HeldPlaceBytes() const {  // memory of places and loss_places
     constexpr size_t kNodeBytes = 4 * sizeof(void*);
@@ -82,38 +82,37 @@ struct Watcher {  // one WATCH of one session
 
 class Transaction;
 
-struct WatchList {                             // a session's watched keys; WatchedKeys fills and empties it
-  Transaction* transaction;                    // null: the session has dropped this list
+struct WatchList {           // a session's watched keys; WatchedKeys fills and empties it
+  Transaction* transaction;  // the transaction of the session; null: the session has dropped this list
   std::set<KeyQueues<Watcher>::Place> places;  // positions in the queues of WatchedKeys; each key once
-  std::set<int> databases;                     // in which a watched key existed at WATCH
+  std::set<int> databases;                     // databases in which a watched key existed at WATCH
 };
 
-// Created by the first MULTI or WATCH; reused afterwards.
+// A session's first MULTI or WATCH creates its Transaction, which is reused for later transactions.
 class Transaction {  // what a session queued since MULTI, and the keys that it watches
  public:
-  bool Open() const { return open_; }                                     // between MULTI and EXEC
-  void Begin() { open_ = true; }                                          // by MULTI
-  bool HasRefusedCommand() const { return has_refused_command_; }         // then EXEC fails
-  void NoteRefusedCommand() { has_refused_command_ = open_; }             // unless no transaction is open
-  bool HasWatchedKeyChanged() const { return has_watched_key_changed_; }  // then EXEC runs no commands
-  void NoteWatchedKeyChange() { has_watched_key_changed_ = true; }
-  void ForgetWatchedKeyChange() { has_watched_key_changed_ = false; }
+  bool Open() const { return open_; }                              // between MULTI and EXEC
+  void Begin() { open_ = true; }                                   // MULTI opens the transaction
+  bool HasRefusedCommand() const { return has_refused_command_; }  // true: EXEC fails, because a command was refused
+  void NoteRefusedCommand() { has_refused_command_ = open_; }      // a command was refused: an open transaction fails
+  bool HasWatchedKeyChanged() const { return has_watched_key_changed_; }  // true: EXEC runs no commands
+  void NoteWatchedKeyChange() { has_watched_key_changed_ = true; }        // EXEC will run no commands
+  void ForgetWatchedKeyChange() { has_watched_key_changed_ = false; }     // UNWATCH: earlier changes do not matter
 
-  // Copies the arguments. Does nothing if the transaction can no longer run. `flags`: see EffectiveFlags. Cost:
-  // O(length of the arguments).
-  void Queue(const Command& command, std::span<const Bytes> arguments, uint32_t flags);
-  size_t Size() const { return size_; }  // number of queued commands
+  // Adds a command to the transaction, and copies the arguments. Does nothing if the transaction can no longer run.
+  // `flags`: see EffectiveFlags. Cost: O(length of the arguments).
+  void Queue(const Command& command, std::span<const Bytes> arguments, uint32_t flags);  // for EXEC
+  size_t Size() const { return size_; }                                                  // number of queued commands
   template <class Visit>
-  void ForEach(Visit&& visit) const;         // visits (command, arguments) in order
+  void ForEach(Visit&& visit) const;         // calls visit(command, arguments) in order
   uint32_t Flags() const { return flags_; }  // the CommandFlag bits of all queued commands
 
   // Drops the queued commands. The watched keys stay: see WatchedKeys::Forget.
   void End();
-  // Cost: O(1).
   size_t HeldBytes() const;                               // memory of queued commands and watched keys
   size_t QueuedTextBytes() const { return text_bytes_; }  // length of all queued arguments
 
-  std::unique_ptr<WatchList> watches;  // null without watched keys
+  std::unique_ptr<WatchList> watches;  // the watched keys; null: none
 
  private:
   struct Queued {  // a queued command
@@ -121,14 +120,14 @@ class Transaction {  // what a session queued since MULTI, and the keys that it 
     size_t words;  // number of its arguments, with its name
   };
 
-  // Blocks are used because growing one vector of millions would stall the server.
-  struct Block {                                         // of queued commands
-    static constexpr size_t kFullTextBytes = 64 * 1024;  // no command is added to a block with more text
-    static constexpr size_t kFullArguments = 8 * 1024;   // no command is added to a block with more arguments
+  // Queued commands are stored in blocks, because growing one vector of millions of commands would stall the server.
+  struct Block {                                         // some queued commands with their arguments
+    static constexpr size_t kFullTextBytes = 64 * 1024;  // a block with more text is full
+    static constexpr size_t kFullArguments = 8 * 1024;   // a block with more arguments is full
     bool Full() const { return text.size() >= kFullTextBytes || ends.size() >= kFullArguments; }
     size_t HeldBytes() const;
 
-    std::vector<Queued> commands;  // in order
+    std::vector<Queued> commands;  // queued commands in order
     std::vector<size_t> ends;      // the end of each argument in text
     std::string text;              // all arguments, one after the other
   };
@@ -137,12 +136,12 @@ class Transaction {  // what a session queued since MULTI, and the keys that it 
   size_t QueueBytes() const { return full_bytes_ + (blocks_.empty() ? 0 : blocks_.back().HeldBytes()); }  // memory
 
   bool open_ = false;                     // after MULTI
-  bool has_refused_command_ = false;      // EXEC fails
-  bool has_watched_key_changed_ = false;  // EXEC runs no commands
+  bool has_refused_command_ = false;      // EXEC fails, because a command was refused
+  bool has_watched_key_changed_ = false;  // EXEC runs no commands, because a watched key has changed
   uint32_t flags_ = 0;                    // CommandFlag bits of all queued commands
   std::vector<Block> blocks_;             // the queued commands
   size_t size_ = 0;                       // commands in all blocks
-  size_t text_bytes_ = 0;                 // length of text in all blocks
+  size_t text_bytes_ = 0;                 // length of all queued arguments
   size_t full_bytes_ = 0;                 // memory of all blocks except the last
 };
 

@@ -71,8 +71,8 @@ void WatchedKeys::OnChange(int db, Bytes key) {
   }
 }
 
-// Makes the lists stale without a search of the keyspace. In a list that is not stale, the keys that existed at WATCH
-// still exist, and the other keys do not.
+// Makes the transactions stale without a search of the keyspace. If a transaction is not stale, its keys that existed
+// at WATCH still exist, and its other keys do not.
 void WatchedKeys::OnFlush(int db) {
   const auto lists = existing_.find(db);
   if (lists == existing_.end()) return;

@@ -14,25 +14,25 @@ namespace respite {
 
 class ActiveExpiry {  // runs the rounds of Expiry in slices; clients are served between the slices
  public:
-  struct Parts {  // the objects that this one uses
+  struct Parts {  // the objects that ActiveExpiry uses; its constructor gets them
     const Env& env;
     const LateBound<const KeyRemovalPermission>& removal;  // says whether expired keys may be removed now
     Expiry& expiry;
   };
   explicit ActiveExpiry(Parts parts) : parts_(parts) {}
 
-  // Called at each timer tick, `hz` times per second. Begins a round, unless KeyRemovalPermission forbids it now.
-  void StartRound(int hz);            // called at each timer tick, `hz` times per second
+  // Begins a round, unless KeyRemovalPermission forbids the removal of keys now. Called at each timer tick.
+  void StartRound(int hz);            // begins a round, `hz` times per second
   void Sleep() { sleeps_ = true; }    // removes no keys until WakeUp, because the clock is stopped
   void WakeUp() { sleeps_ = false; }  // ends Sleep
 
  private:
   void Continue();            // runs the next slice of the round
-  void ContinueInNextTurn();  // after the clients of this iteration of the event loop
+  void ContinueInNextTurn();  // first lets waiting clients be served
 
-  Parts parts_;          // the objects that this one uses
+  Parts parts_;          // the objects that the constructor got
   bool posted_ = false;  // the next slice waits for its Turn
-  bool sleeps_ = false;  // see Sleep
+  bool sleeps_ = false;  // no keys are removed, because Sleep was called
 };
 
 }  // namespace respite

@@ -16,7 +16,7 @@ namespace respite {
 
 // Deep copies with keys, deadlines and usage; large strings are shared. Cost: O(size).
 EntryPtr CopyOf(const Entry& original);
-Database CopyOf(const Database& original);
+Database CopyOf(const Database& original);  // a deep copy
 
 class Capture {  // all keys and functions of a Dataset at one moment, to be restored later
  public:
@@ -31,13 +31,13 @@ class Capture {  // all keys and functions of a Dataset at one moment, to be res
   // databases.
   Capture Restore(Dataset& data) &&;  // replaces the current data and returns it
   // Restores a copy of the captured data, so that the Capture can be restored again. Cost: O(data).
-  Capture Restore(Dataset& data) const&;
+  Capture Restore(Dataset& data) const&;  // restores a copy; returns the current data
 
   // TakeDatabases and TakeFunctions return part of the captured data, and remove it from the Capture.
-  std::vector<Database> TakeDatabases() { return std::exchange(databases_, {}); }
-  std::unique_ptr<FunctionStore::Content> TakeFunctions() { return std::move(functions_); }
+  std::vector<Database> TakeDatabases() { return std::exchange(databases_, {}); }  // removes and returns the keys
+  std::unique_ptr<FunctionStore::Content> TakeFunctions() { return std::move(functions_); }  // may be null
 
-  size_t Keys() const;
+  size_t Keys() const;            // number of captured keys
   size_t FunctionCount() const {  // number of captured functions
     return functions_ == nullptr ? 0 : functions_->FunctionCount();
   }

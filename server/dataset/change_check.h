@@ -33,17 +33,16 @@ class ChangeCheck {  // asserts that a command reports its changes; empty withou
 
 #else
 
-// A fingerprint of a value.
-struct ValuePrint {
+struct ValuePrint {        // a fingerprint of a key's value and deadline
   ValuePrint() = default;  // of an absent key
   explicit ValuePrint(const Entry& entry);
 
-  bool HasValueOf(const ValuePrint& other) const;
+  bool HasValueOf(const ValuePrint& other) const;  // ignores `groups`
   bool operator==(const ValuePrint& other) const;
 
   bool exists = false;
   ValueType type = ValueType::kString;
-  int64_t deadline_ms = kNoDeadline;
+  int64_t deadline_ms = kNoDeadline;   // Unix time
   size_t size = 0;                     // elements, or bytes of a string
   std::optional<std::string> content;  // a digest; nullopt if too large
   std::optional<std::string> groups;   // of a stream, with the IDs that it stores; nullopt if too large
@@ -70,13 +69,13 @@ class ChangeCheck {
   Unit& unit_;
   const int db_;
   const Bytes key_;
-  const ValuePrint before_;
-  const uint64_t changes_before_;
-  const int exceptions_before_;
-  bool created_ = false;
-  bool changed_ = false;
-  bool reported_ = false;
-  bool closed_ = false;
+  const ValuePrint before_;        // of the key before the edit
+  const uint64_t changes_before_;  // Unit::ChangeCount before the edit
+  const int exceptions_before_;    // std::uncaught_exceptions before the edit
+  bool created_ = false;           // the edit created the key, and listeners were notified
+  bool changed_ = false;           // the edit gave the key a value or a deadline
+  bool reported_ = false;          // the command reported a change of the key
+  bool closed_ = false;            // Close was called, or the check is suppressed
 };
 
 #endif

@@ -37,18 +37,18 @@ struct DataSubsystem {  // the data of a node, and what removes keys: expiry, ev
   DataSubsystem(const DataSubsystem&) = delete;
   DataSubsystem& operator=(const DataSubsystem&) = delete;
 
-  // ClientSubsystem attaches them.
+  // ClientSubsystem attaches the rules for the removal of keys.
   LateBound<const KeyRemovalPermission> expiry_rule;    // says whether expired keys may be removed now
   LateBound<const KeyRemovalPermission> eviction_rule;  // says whether keys may be evicted now
-  Dataset dataset;
-  BlockPool reply_blocks;  // memory of the clients' replies, which eviction does not count
-  LazyFreeThread lazy_free_thread;
-  MemoryGauge memory;  // measures used memory
-  LazyFree lazy_free;
-  Expiry expiry;
-  ActiveExpiry active_expiry;
-  ExactExpiry exact_expiry;  // used while a test moves the clock
-  Eviction eviction;
+  Dataset dataset;                                      // the keys, and the state that every Unit needs
+  BlockPool reply_blocks;           // memory of the clients' replies, which maxmemory does not count
+  LazyFreeThread lazy_free_thread;  // frees large values in the background
+  MemoryGauge memory;               // measures used memory
+  LazyFree lazy_free;               // frees removed values, now or in the background
+  Expiry expiry;                    // finds and removes expired keys
+  ActiveExpiry active_expiry;       // removes expired keys that no command finds
+  ExactExpiry exact_expiry;         // removes keys exactly at their deadline while a test moves the clock
+  Eviction eviction;                // removes keys to keep memory within maxmemory
 };
 
 }  // namespace respite

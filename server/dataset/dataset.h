@@ -26,63 +26,61 @@ class ChangeListener {  // is told of changes, for WATCH, blocked clients, clien
   virtual void OnChange(int db, Bytes key) = 0;  // a key was created or removed, or its value changed
   virtual void OnEvent(int db, Bytes key, const KeyEvent& event) = 0;  // a keyspace event such as "set"
   virtual void OnWake(int db, Bytes key) = 0;          // clients blocked on this unchanged key must check it
-  virtual void OnFlush(std::span<const int> dbs) = 0;  // before these databases lose all their keys
-  // Called after two databases were swapped.
-  virtual void OnSwap(int one, int other) = 0;  // after SWAPDB
+  virtual void OnFlush(std::span<const int> dbs) = 0;  // these databases are about to lose all their keys
+  virtual void OnSwap(int one, int other) = 0;         // after SWAPDB
 };
 
 class OldValueKeeper {  // keeps data that is about to change, to restore it (TEST snapshots)
  public:
   virtual ~OldValueKeeper() = default;
   // Called before a command that may change, remove or create this key. `entry` is its current value; null if absent.
-  virtual void BeforeChange(int db, Bytes key, const Entry* entry) = 0;  // `entry`: its value, or null
-  // Called when a database has lost this content, which is no longer used. A keeper that takes it must leave an empty
-  // database.
-  virtual void OnFlushed(int db, Database& content) = 0;  // `content`: what it lost; may be taken
+  virtual void BeforeChange(int db, Bytes key, const Entry* entry) = 0;  // `entry`: the current value; null: none
+  // Called when a database has lost `content`, which is no longer used. A keeper that takes the content must leave an
+  // empty database.
+  virtual void OnFlushed(int db, Database& content) = 0;  // `content` is what it lost, and may be taken
   virtual void OnSwap(int one, int other) = 0;
-  virtual void OnReplaced() = 0;  // before all data is replaced by another data set
+  virtual void OnReplaced() = 0;  // all data is about to be replaced by another data set
 };
 
-// Counters for INFO, updated by writes and look-ups.
-struct KeyspaceStats {
-  uint64_t hits = 0;
+struct KeyspaceStats {                     // counters for INFO
+  uint64_t hits = 0;                       // look-ups that found a key (keyspace_hits)
   uint64_t misses = 0;                     // look-ups that found no key (keyspace_misses)
-  uint64_t expired_keys = 0;               // removed because their deadline passed
-  uint64_t expired_fields = 0;             // fields of hashes
+  uint64_t expired_keys = 0;               // keys removed because their deadline passed
+  uint64_t expired_fields = 0;             // fields of hashes removed because their deadline passed
   double expired_stale_share = 0;          // moving average of the share of expired keys that are not removed yet
   uint64_t expire_cycles_out_of_time = 0;  // rounds that ran out of time (expired_time_cap_reached_count)
   uint64_t expire_cycle_us = 0;            // total time of active expiry
-  uint64_t dirty = 0;                      // changes since the last save
-  uint64_t evicted_keys = 0;               // removed because of maxmemory
+  uint64_t dirty = 0;                      // changes since the last save (rdb_changes_since_last_save)
+  uint64_t evicted_keys = 0;               // keys removed because of maxmemory
 };
 
-// Frees values that were removed from the keyspace: immediately or on the background thread, depending on the lazyfree
-// directives.
-class Disposal {  // frees values that were removed from the keyspace, now or on another thread
+// Frees values that were removed from the keyspace. The lazyfree directives decide whether this happens immediately or
+// on the background thread.
+class Disposal {  // interface: frees values that were removed from the keyspace, now or on another thread
  public:
   virtual ~Disposal() = default;
-  virtual void FreeExpired(EntryPtr entry) = 0;     // frees a removed expired key
-  virtual void FreeEvicted(EntryPtr entry) = 0;     // frees an evicted key
-  virtual void FreeOverwritten(BlobRef value) = 0;  // frees a replaced string
-  virtual void FreeOverwritten(std::unique_ptr<Object> value) = 0;
+  virtual void FreeExpired(EntryPtr entry) = 0;                     // frees a removed expired key
+  virtual void FreeEvicted(EntryPtr entry) = 0;                     // frees an evicted key
+  virtual void FreeOverwritten(BlobRef value) = 0;                  // frees a replaced string
+  virtual void FreeOverwritten(std::unique_ptr<Object> value) = 0;  // frees a replaced object
 };
 
-// The functions of FCALL as an opaque part of the data. So code that captures, replaces or drops a Dataset treats keys
-// and functions together (Capture).
-class FunctionStore {  // the functions of FCALL as an opaque part of the data
+// The functions of FCALL as an opaque part of the data. So any code that captures, replaces or drops a Dataset treats
+// keys and functions together (Capture).
+class FunctionStore {  // interface to the functions of FCALL, as an opaque part of the data
  public:
   class Content {  // the functions at one moment; another thread may free them
    public:
     virtual ~Content() = default;
     // Returns a copy of the functions. Cost: O(size of the functions' texts).
-    virtual std::unique_ptr<Content> Clone() const = 0;
-    virtual size_t FunctionCount() const = 0;  // their number
+    virtual std::unique_ptr<Content> Clone() const = 0;  // returns a copy
+    virtual size_t FunctionCount() const = 0;            // number of functions
   };
 
   virtual ~FunctionStore() = default;
-  virtual std::unique_ptr<Content> Copy() const = 0;
-  // Replaces the functions by `content` and returns the old ones. Null means no functions. Cost: O(1) for content that
-  // Exchange returned; for a copy, the cost of loading its libraries again.
+  virtual std::unique_ptr<Content> Copy() const = 0;  // copies the current functions
+  // Replaces the functions by `content` and returns the old functions; null means no functions. Cost: O(1) if an
+  // earlier Exchange returned `content`. If Copy returned it, its libraries are loaded again.
   virtual std::unique_ptr<Content> Exchange(std::unique_ptr<Content> content) = 0;  // null: no functions
 };
 
@@ -102,19 +100,19 @@ struct Dataset {  // the keys of a server, and the state that every Unit needs
   Dataset& operator=(const Dataset&) = delete;
 
   const Settings& settings;
-  Keyspace keyspace;
-  KeyspaceStats stats;
-  Random random;
+  Keyspace keyspace;                   // all databases with their keys
+  KeyspaceStats stats;                 // counters for INFO
+  Random random;                       // random numbers for choices that clients see
   KeyUsage usage;                      // computes the LRU or LFU bits of entries
   const EncodingLimits& limits;        // when a value leaves its compact encoding
   ChangeListener* listener = nullptr;  // is told of changes; may be null
   OldValueKeeper* keeper = nullptr;    // keeps old values; may be null
   Disposal* disposal = nullptr;        // null: values are freed immediately
   FunctionStore* functions = nullptr;  // null: there are no functions
-  IdSource ids;
-  History history;             // replication ID and offset
-  Journals journals;           // receive propagated commands: the append-only file, the backlog
-  PropagatedCommands effects;  // the propagated commands of the open Units
+  IdSource ids;                        // makes IDs that clients cannot guess
+  History history;                     // replication ID and offset
+  Journals journals;                   // receive propagated commands: the append-only file, the backlog
+  PropagatedCommands effects;          // the propagated commands of the open Units
 };
 
 }  // namespace respite

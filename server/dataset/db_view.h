@@ -36,19 +36,19 @@ class DbView {  // the selected database as one command sees it: expired keys ar
     return entry;
   }
   // Looks up a key without reading its value (TTL, TYPE, EXISTS): counts a hit or a miss, but does not mark it as used.
-  const Entry* LookUpNoTouch(Bytes key) {  // for TTL, TYPE, EXISTS: does not mark the key as used
+  const Entry* LookUpNoTouch(Bytes key) {  // does not mark the key as used (TTL, TYPE, EXISTS)
     const Entry* entry = Peek(key);
     CountLookup(key, entry);
     return entry;
   }
   // Looks up a key and counts a hit or a miss, but reports no "keymiss" event (OBJECT, and look-ups during iteration).
-  const Entry* LookUpNoTouchNoEvent(Bytes key) {  // for OBJECT and SCAN: reports no "keymiss" event either
+  const Entry* LookUpNoTouchNoEvent(Bytes key) {  // like LookUpNoTouch, without the event "keymiss" (OBJECT, SCAN)
     const Entry* entry = Peek(key);
     ++(entry != nullptr ? unit_->data().stats.hits : unit_->data().stats.misses);
     return entry;
   }
   // Reads a value and marks the key as used even for a client with CLIENT NO-TOUCH (TOUCH).
-  const Entry* Use(Bytes key) {
+  const Entry* Use(Bytes key) {  // for TOUCH: always marks the key as used
     Entry* entry = FindAlive(key);
     CountLookup(key, entry);
     if (entry != nullptr) MarkUsed(*entry);
@@ -56,7 +56,7 @@ class DbView {  // the selected database as one command sees it: expired keys ar
   }
   // Finds a key without changing any state or counters (DEBUG).
   const Entry* Peek(Bytes key) { return FindAlive(key); }
-  bool IsAlive(const Entry& entry) {  // an expired entry is removed when the Unit closes
+  bool IsAlive(const Entry& entry) {  // false: it has expired, and will be removed when the Unit closes
     if (entry.HasFieldDeadlines() && HasExpiredFields(entry)) return HasLivingFields(entry);
     if (!entry.IsExpired(unit_->expiry_now_ms())) return true;
     unit_->PurgeLater(index_, entry.Key());
@@ -65,7 +65,7 @@ class DbView {  // the selected database as one command sees it: expired keys ar
   // Finds a key in a command that changes keys; an expired key is purged immediately.
   const Entry* Find(Bytes key) { return FindMutable(key); }
   // Finds a key in a command that changes keys, and counts a hit or a miss.
-  const Entry* FindAndCountLookup(Bytes key) {  // for writing commands; counts a hit or a miss
+  const Entry* FindAndCountLookup(Bytes key) {  // finds a key to change it; counts a hit or a miss
     const Entry* entry = Find(key);
     CountLookup(key, entry);
     return entry;
@@ -91,19 +91,19 @@ class DbView {  // the selected database as one command sees it: expired keys ar
   // throws an error unless it is a string. OpenStringAndCountLookup also counts a hit or a miss, for commands that
   // reply with the value before they change it.
   KeyEdit Open(Bytes key);
-  KeyEdit OpenString(Bytes key);                // to change it; throws WRONGTYPE
-  KeyEdit OpenStringAndCountLookup(Bytes key);  // to change it; also counts a hit or a miss
+  KeyEdit OpenString(Bytes key);                // finds a string to change it; throws WRONGTYPE
+  KeyEdit OpenStringAndCountLookup(Bytes key);  // like OpenString; also counts a hit or a miss
   KeyEdit OpenEvenIfExpired(Bytes key);         // opens a key even if it has expired (RESTORE)
   // Open, OpenAndCountLookup and OpenOrCreate find a collection in order to change it. OpenOrCreate creates an empty
   // one, with space for `capacity` bytes, if there is none.
   template <class Type>
   Edit<Type> Open(Bytes key);
   template <class Type>
-  Edit<Type> OpenAndCountLookup(Bytes key);  // to change it; also counts a hit or a miss
+  Edit<Type> OpenAndCountLookup(Bytes key);  // finds a collection to change it; counts a hit or a miss
   template <class Type>
-  Edit<Type> OpenOrCreate(Bytes key, size_t capacity = 0);  // to change it; `capacity` in bytes if it is created
+  Edit<Type> OpenOrCreate(Bytes key, size_t capacity = 0);  // a new collection gets space for `capacity` bytes
 
-  const EncodingLimits& Limits() const {  // for values that are built before they are stored
+  const EncodingLimits& Limits() const {  // when a value leaves its compact encoding
     return unit_->data().limits;
   }
   uint32_t NewKeyUsage() const {  // LRU or LFU bits of a new key
@@ -111,7 +111,7 @@ class DbView {  // the selected database as one command sees it: expired keys ar
   }
 
   std::vector<Database> Flush(std::span<const int> dbs) const;  // empties databases; the caller frees their content
-  void SwapDatabases(int one, int other) {
+  void SwapDatabases(int one, int other) {                      // for SWAPDB
     unit_->data().keyspace.Swap(one, other);
     if (unit_->data().keeper != nullptr) unit_->data().keeper->OnSwap(one, other);
     unit_->ReportSwap(one, other);
@@ -119,8 +119,8 @@ class DbView {  // the selected database as one command sees it: expired keys ar
 
   // Prefetches the keys at every `step`-th argument, at most kPrefetchAhead, so that the cache misses of the following
   // look-ups overlap.
-  static constexpr size_t kPrefetchAhead = 16;                         // keys
-  void Prefetch(std::span<const Bytes> arguments, size_t step) const;  // each `step`-th argument is a key
+  static constexpr size_t kPrefetchAhead = 16;                         // so many keys are prefetched at most
+  void Prefetch(std::span<const Bytes> arguments, size_t step) const;  // prefetches each `step`-th argument, a key
 
  private:
   friend class AnyEdit;
@@ -129,25 +129,25 @@ class DbView {  // the selected database as one command sees it: expired keys ar
   friend class Edit;
 
   Database& MutableData() const { return unit_->data().keyspace[index_]; }  // the database
-  uint64_t HashOf(Bytes key) const {                                        // the key's hash in the table
+  uint64_t HashOf(Bytes key) const {                                        // hash of the key, as in the table
     return known_.Is(key) ? known_.Hash() : Data().Hash(key);
   }
-  Entry* FindAlive(Bytes key) {  // null if absent or expired
+  Entry* FindAlive(Bytes key) {  // null: absent or expired
     Entry* entry = Data().Find(key, HashOf(key));
     return entry != nullptr && IsAlive(*entry) ? entry : nullptr;
   }
-  Entry* FindMutable(Bytes key);  // for writing commands: purges an expired key first
+  Entry* FindMutable(Bytes key);  // finds a key to change it; purges an expired key first
 
   // The functions from here on implement KeyEdit. `entry` is the result of FindMutable for `key`.
-  Entry* Put(Entry* entry, Bytes key, StringContent&& content, int64_t deadline_ms);
-  Entry* Assign(Entry* entry, Bytes key, StringContent&& content);  // sets a text; keeps the deadline
+  Entry* Put(Entry* entry, Bytes key, StringContent&& content, int64_t deadline_ms);  // sets text and deadline
+  Entry* Assign(Entry* entry, Bytes key, StringContent&& content);                    // sets a text; keeps the deadline
   Entry* Add(Bytes key, StringContent&& content, int64_t deadline_ms);
   Entry* Add(EntryPtr entry) {
     Entry* added = MutableData().Add(std::move(entry));
     unit_->ReportNewKey(index_, added->Key());
     return added;
   }
-  void CountLookup(Bytes key, const Entry* entry) {  // as a hit or a miss of the keyspace statistics
+  void CountLookup(Bytes key, const Entry* entry) {  // counts a hit or a miss for INFO
     if (entry == nullptr) return unit_->ReportMiss(index_, key);
     ++unit_->data().stats.hits;
   }
@@ -155,12 +155,12 @@ class DbView {  // the selected database as one command sees it: expired keys ar
     entry.SetAccess(unit_->data().usage.BitsAfterUse(entry.Access(), unit_->now_ms()));
   }
   template <class EntryType>
-  static EntryType* CheckType(EntryType* entry, ValueType type) {  // throws WRONGTYPE
+  static EntryType* CheckType(EntryType* entry, ValueType type) {  // throws WRONGTYPE for another type
     if (entry != nullptr && entry->Type() != type) throw Refusal{refusals::kWrongType};
     return entry;
   }
   template <class EntryType>
-  static EntryType* CheckString(EntryType* entry) {  // throws WRONGTYPE
+  static EntryType* CheckString(EntryType* entry) {  // throws WRONGTYPE unless it is a string
     return CheckType(entry, ValueType::kString);
   }
   // Creates an empty collection. A type without a packed form (Stream) begins as an object.
@@ -172,7 +172,7 @@ class DbView {  // the selected database as one command sees it: expired keys ar
       return Entry::CreatePacked(key, Type::kType, Type::kInitialForm, Type::InitialPacked(), capacity, access);
     }
   }
-  bool HasExpiredFields(const Entry& entry) const;   // of a hash with deadlines on fields
+  bool HasExpiredFields(const Entry& entry) const;   // requires a hash with deadlines on fields
   bool HasLivingFields(const Entry& entry);          // false: all have expired; the Unit removes the expired ones
   CollectionContext PlaceOf(ValueSlot slot) const {  // what a Hash, List … needs to work on this value
     return {slot, unit_->data().limits, unit_->expiry_now_ms()};

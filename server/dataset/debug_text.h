@@ -10,11 +10,11 @@
 namespace respite {
 
 // Returns DEBUG OBJECT's line: "Value at:0x… refcount:1 encoding:int serializedlength:2 lru:… lru_seconds_idle:0".
-std::string DescribeEntry(const Entry& entry, const Settings& settings, int64_t now_ms);
+std::string DescribeEntry(const Entry& entry, const Settings& settings, int64_t now_ms);  // for DEBUG OBJECT
 
 // Returns the size in bytes of a string's value in an RDB file without compression: its length or integer marker, and
 // its content.
-size_t SerializedStringBytes(const Entry& entry);  // uncompressed in an RDB file
+size_t SerializedStringBytes(const Entry& entry);  // in an RDB file without compression
 
 enum class TableDetail : uint8_t { kBrief, kFull };
 // Returns the statistics of one table, for DEBUG HTSTATS.

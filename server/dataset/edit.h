@@ -28,7 +28,7 @@ class AnyEdit {  // base of all edits: the key, and reports of its changes
 
   Bytes Key() const { return key_; }
 
-  void ReportChange(const KeyEvent& event, uint64_t changes = 1) {  // `changes` for rdb_changes_since_last_save
+  void ReportChange(const KeyEvent& event, uint64_t changes = 1) {  // a change of the key; `changes`: see CountChanges
     NoteReport();
     OwningUnit().ReportChange(db_.index_, key_, event, changes);
   }
@@ -41,7 +41,7 @@ class AnyEdit {  // base of all edits: the key, and reports of its changes
     NoteReport();
     OwningUnit().ReportChangeWithoutEvent(db_.index_, key_);
   }
-  void CountChanges(uint64_t changes) {  // of data that is not part of the value (consumer groups)
+  void CountChanges(uint64_t changes) {  // counts changes of data that is not part of the value (consumer groups)
     OwningUnit().CountChanges(changes);
   }
   void ReportEvent(const KeyEvent& event) {  // reports only the keyspace event
@@ -67,7 +67,7 @@ class AnyEdit {  // base of all edits: the key, and reports of its changes
 
   DbView& db_;
   Bytes key_;
-  bool is_reported_ = false;                 // the caller has reported a change of this key
+  bool is_reported_ = false;                 // the command has reported a change of this key
   [[no_unique_address]] ChangeCheck check_;  // asserts that changes are reported
 };
 
@@ -102,11 +102,11 @@ class KeyEdit : public AnyEdit {  // an edit of a key with its whole value
   // Unlike Take and Add, this does not announce a new key if the key existed.
   EntryPtr Replace(EntryPtr value);  // returns the old value, or null
   // Sets the deadline. All functions from here on require that the key exists.
-  void SetDeadline(int64_t deadline_ms) {  // UNIX time
+  void SetDeadline(int64_t deadline_ms) {  // a Unix time in ms
     check_.NoteChanged();
     entry_ = db_.MutableData().SetDeadline(entry_, deadline_ms);
   }
-  void SetInteger(int64_t value) {  // requires an integer value
+  void SetInteger(int64_t value) {  // requires that the old value is an integer
     check_.NoteChanged();
     entry_->SetInteger(value);
   }

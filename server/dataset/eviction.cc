@@ -81,7 +81,7 @@ Eviction::Outcome Eviction::EvictKeys(size_t excess_bytes) {
   const int64_t allowed_us = RoundUs(settings.maxmemory_eviction_tenacity);
   Unit unit(parts_.data, parts_.env.clock.WallMs(), ExpiryRule::kPurge);
   Outcome outcome = Outcome::kWithin;
-  // Counts only freed values. Messages about an evicted key also use memory, so counting them would cause more
+  // Only freed values are counted. Messages about an evicted key use new memory, and counting that would cause more
   // evictions.
   freed_bytes_ = 0;
   for (int keys = 1; freed_bytes_ < excess_bytes; ++keys) {
@@ -104,7 +104,8 @@ void Eviction::EvictOne(Unit& unit, const EvictionPool::Choice& choice) {
   if (choice.entry->IsExpired(unit.now_ms())) {
     const int64_t before = parts_.memory.ReachableBytes();
     unit.Purge(choice.db, choice.entry);
-    // Can be negative, because the lazyfree thread frees memory meanwhile and updates its counters late.
+    // This difference can be negative, because the lazyfree thread frees memory meanwhile and updates its counters
+    // late.
     const int64_t freed_bytes = before - parts_.memory.ReachableBytes();
     if (freed_bytes > 0) freed_bytes_ += static_cast<size_t>(freed_bytes);
   } else {

@@ -29,7 +29,7 @@ class LazyFreeThread;
 
 class Eviction {  // keeps memory within maxmemory by removing keys
  public:
-  struct Parts {  // the objects that this one uses
+  struct Parts {  // the objects that Eviction uses; its constructor gets them
     const Env& env;
     Dataset& data;
     const LateBound<const KeyRemovalPermission>& removal;  // says whether keys may be evicted now
@@ -40,15 +40,15 @@ class Eviction {  // keeps memory within maxmemory by removing keys
   };
   explicit Eviction(const Parts& parts);
 
-  void FreeMemoryBeforeCommand();  // frees memory while more than maxmemory is used
-  void StartInNextTurn();          // frees memory in the following iterations of the event loop
-  // Returns whether more than maxmemory was used before the running command and no key could be evicted. Commands that
-  // use memory are then refused.
-  bool LacksMemory() const;       // commands that use memory must be refused
-  size_t UncountedBytes() const;  // used memory that maxmemory does not count
-  // Sets a function that returns the memory of script engines in bytes. Redis: `maxmemory` does not count it, and keys
-  // must not be evicted because of uncollected garbage of scripts.
-  void SetScriptBytes(std::function<size_t()> script_bytes) {  // memory of script engines
+  void FreeMemoryBeforeCommand();  // frees memory if more than maxmemory is used
+  void StartInNextTurn();          // frees memory in the next Turns
+  // Returns whether more than maxmemory was used before the running command, and no key could be evicted. If so,
+  // commands that use memory are refused.
+  bool LacksMemory() const;       // true: commands that use memory must be refused
+  size_t UncountedBytes() const;  // how much of the used memory maxmemory does not count
+  // Sets a function that returns the memory of script engines in bytes. As in Redis, `maxmemory` does not count that
+  // memory, because uncollected garbage of scripts must not cause evictions.
+  void SetScriptBytes(std::function<size_t()> script_bytes) {  // a function that returns the memory of script engines
     script_bytes_ = std::move(script_bytes);
   }
 
@@ -59,18 +59,18 @@ class Eviction {  // keeps memory within maxmemory by removing keys
     kFailed,   // more than maxmemory is used, and no key can be evicted
   };
 
-  Outcome FreeMemory();  // by spare blocks, then by eviction
-  Outcome EvictKeys(size_t excess_bytes);
+  Outcome FreeMemory();                                           // frees spare blocks, then evicts keys
+  Outcome EvictKeys(size_t excess_bytes);                         // ends when so much is freed, or time is up
   void EvictOne(Unit& unit, const EvictionPool::Choice& choice);  // removes the chosen key
-  size_t ExcessBytes() const;                                     // by which counted memory exceeds maxmemory
+  size_t ExcessBytes() const;                                     // how much more than maxmemory is used
   void NoteOutcome(Outcome outcome);                              // schedules the next round if one is needed
 
   std::function<size_t()> script_bytes_ = [] { return size_t{0}; };  // returns the memory of script engines
 
-  const Parts parts_;  // the objects that this one uses
-  EvictionPool pool_;
-  size_t freed_bytes_ = 0;     // by the current round
-  bool lacks_memory_ = false;  // as of the last command
+  const Parts parts_;          // the objects that the constructor got
+  EvictionPool pool_;          // finds the keys to evict
+  size_t freed_bytes_ = 0;     // bytes that the current round has freed
+  bool lacks_memory_ = false;  // FreeMemoryBeforeCommand could not free enough the last time
   bool posted_ = false;        // the next round waits for its Turn
 };
 

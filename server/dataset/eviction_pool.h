@@ -36,12 +36,12 @@ class EvictionPool {  // finds a good key to evict by sampling a few keys at a t
   std::optional<Choice> Choose(int64_t now_ms);  // the key to evict next; nullopt: none
 
  private:
-  static constexpr size_t kSize = 16;  // candidates
+  static constexpr size_t kSize = 16;  // number of candidates that are kept
 
-  // The entry may have been freed when the candidate is scored again; then the table has no such slot under this hash.
-  // A new entry at the same address with the same hash is simply scored.
+  // When a candidate is scored again, its entry may have been freed. Then the table has no slot with this hash and
+  // entry. If a new entry has the same address and hash, that one is scored.
   struct Candidate {  // a sampled key with its score
-    uint64_t score;   // greater: evicted earlier
+    uint64_t score;   // the greater, the earlier evicted
     uint64_t hash;
     Entry* entry;
     int db;
@@ -57,24 +57,24 @@ class EvictionPool {  // finds a good key to evict by sampling a few keys at a t
     return !keyspace_.hidden().HasKey(entry.Key());
   }
   // Returns a greater score for a better candidate. Expired keys have kDead.
-  uint64_t Score(const Entry& entry, int64_t now_ms) const;
-  int PickRandomDatabase(size_t keys);                  // random, in proportion to its share of all `keys`
-  size_t EvictableKeyCount() const;                     // keys of all databases that the policy may evict
-  std::optional<Choice> ChooseRandom(size_t keys);      // `keys`: number of all evictable keys
-  void Refill(size_t keys, int64_t now_ms);             // samples keys and keeps the best candidates
-  void Consider(int db, Entry* entry, int64_t now_ms);  // scores a sampled key and keeps it if it is good
-  void Keep(const Candidate& candidate);
-  bool Has(const Entry* entry) const;
+  uint64_t Score(const Entry& entry, int64_t now_ms) const;  // the greater, the earlier evicted
+  int PickRandomDatabase(size_t keys);                       // random, in proportion to its share of all `keys`
+  size_t EvictableKeyCount() const;                          // keys of all databases that the policy may evict
+  std::optional<Choice> ChooseRandom(size_t keys);           // `keys` is the number of all evictable keys
+  void Refill(size_t keys, int64_t now_ms);                  // samples keys and keeps the best candidates
+  void Consider(int db, Entry* entry, int64_t now_ms);       // scores a sampled key and keeps it if it is good
+  void Keep(const Candidate& candidate);                     // adds a candidate if it is good enough
+  bool Has(const Entry* entry) const;                        // true: the entry is a candidate
   // Removes and returns the best candidate after scoring it again; nullopt if all candidates have been removed.
-  std::optional<Choice> TakeBest(int64_t now_ms);  // removes the best candidate, scored again
+  std::optional<Choice> TakeBest(int64_t now_ms);  // removes the best candidate; nullopt: there is none
 
   const Keyspace& keyspace_;
   const Settings& settings_;
-  const KeyUsage& access_;  // tells how recently or often a key was used
-  Random& random_;
+  const KeyUsage& access_;                               // tells how recently or how often a key was used
+  Random& random_;                                       // random numbers for the samples
   EvictionPolicy policy_ = EvictionPolicy::kNoEviction;  // policy under which the candidates were scored
-  size_t count_ = 0;                                     // of valid candidates
-  std::array<Candidate, kSize> candidates_;              // the first count_ are valid, best last
+  size_t count_ = 0;                                     // number of valid candidates
+  std::array<Candidate, kSize> candidates_;              // the first count_ are valid, the best one last
 };
 
 }  // namespace respite

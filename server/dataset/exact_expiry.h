@@ -21,9 +21,9 @@ class ExactExpiry final : public Timers::Source {  // removes keys exactly at th
       : data_(data), clock_(clock), removal_(removal) {}
 
   // From now on, removes each key and field with a deadline up to this wall time at its deadline. Ignores deadlines
-  // that are set later. Cost: O(n log n) for n deadlines.
-  void Begin(int64_t until_wall_ms);  // for the deadlines up to this time
-  void End();
+  // that are set after this call. Cost: O(n log n) for n deadlines.
+  void Begin(int64_t until_wall_ms);  // removes keys at their deadlines, up to this Unix time
+  void End();                         // leaves later deadlines to active expiry
 
   struct Earliest {   // the key or field that expires first
     int64_t wall_ms;  // its deadline, UNIX time
@@ -31,8 +31,8 @@ class ExactExpiry final : public Timers::Source {  // removes keys exactly at th
     std::string key;
     bool is_field;  // a field of this hash expires
   };
-  // Returns the key or field that expires first; the lowest database and name if there are several. Returns nullopt if
-  // this server may not remove keys. Cost: O(n) for n deadlines.
+  // Returns the key or field that expires first. Of several with the same deadline, it returns the one with the lowest
+  // database and name. Returns nullopt if this server may not remove keys. Cost: O(n) for n deadlines.
   std::optional<Earliest> FindEarliest() const;  // nullopt: none, or keys may not be removed
 
   int64_t NextDueMs() const override;    // monotonic time of the next deadline
@@ -40,22 +40,22 @@ class ExactExpiry final : public Timers::Source {  // removes keys exactly at th
   std::string NextDueText() const override { return "key " + std::string(KeyOf(EarliestDeadline())) + " expires"; }
 
  private:
-  struct Deadline {  // of a key, or of the first fields of a hash
+  struct Deadline {  // when a key or the first fields of a hash expire
     int64_t wall_ms;
     int db;
-    uint32_t key_size;
-    size_t key_begin;  // in keys_
-    uint64_t hash;     // of the key
+    uint32_t key_size;  // length of the key's name
+    size_t key_begin;   // position of its name in keys_
+    uint64_t hash;      // hash of the key
   };
 
   Bytes KeyOf(const Deadline& deadline) const { return Bytes(keys_).substr(deadline.key_begin, deadline.key_size); }
-  bool IsLater(const Deadline& one, const Deadline& other) const;  // order of the heap
+  bool IsLater(const Deadline& one, const Deadline& other) const;  // order of the heap: `one` is due after `other`
   bool IsNextDueAgain() const;                                     // the next deadline is in hashes_due_again_
   // Returns the next deadline. Requires: !IsEmpty().
   const Deadline& EarliestDeadline() const { return IsNextDueAgain() ? hashes_due_again_.front() : planned_.back(); }
   Deadline Take();
-  void Prefetch() const;  // the keys of the following deadlines, while others are removed
-  bool IsEmpty() const { return planned_.empty() && hashes_due_again_.empty(); }
+  void Prefetch() const;  // prefetches the keys that are due next
+  bool IsEmpty() const { return planned_.empty() && hashes_due_again_.empty(); }  // no deadline is left
   bool IsInTime(int64_t deadline_ms) const {  // Begin's limit includes this deadline
     return deadline_ms != kNoDeadline && deadline_ms <= until_wall_ms_;
   }
@@ -64,16 +64,16 @@ class ExactExpiry final : public Timers::Source {  // removes keys exactly at th
   void VisitTimed(int db, Visit&& visit) const;  // each entry with a deadline or with fields that have one
   void CollectDeadlines(int db);                 // adds the database's deadlines to planned_
   // Removes the key, or its expired fields. A hash with another deadline before the end is added to hashes_due_again_.
-  void Remove(const Deadline& deadline);
+  void Remove(const Deadline& deadline);  // removes what has expired
 
   Dataset& data_;
   const Clock& clock_;
   const LateBound<const KeyRemovalPermission>& removal_;  // says whether expired keys may be removed now
-  int64_t until_wall_ms_ = 0;                             // ignores later deadlines
-  // A million keys are sorted once, which is faster than a heap.
-  std::vector<Deadline> planned_;           // sorted, next one last
-  std::vector<Deadline> hashes_due_again_;  // hashes with several deadlines: a heap, next one first
-  std::string keys_;
+  int64_t until_wall_ms_ = 0;                             // Unix time; later deadlines are ignored
+  // The deadlines are sorted only once, because for a million keys that is faster than a heap.
+  std::vector<Deadline> planned_;           // all other deadlines, sorted; the next one last
+  std::vector<Deadline> hashes_due_again_;  // hashes with several deadlines: a heap with the next one first
+  std::string keys_;                        // the names of all keys in planned_ and hashes_due_again_
 };
 
 }  // namespace respite

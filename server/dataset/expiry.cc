@@ -8,9 +8,9 @@ namespace respite {
 
 namespace {
 
-// Values at effort 1; each further step of effort adds or subtracts the constant with PerEffort. The sample is large
-// enough that a round rarely ends too early by chance. With Redis' 20 keys the share of expired keys grows far beyond
-// the accepted share before a round does any work.
+// Values for active-expire-effort 1; each further step of effort adds or subtracts the constant with PerEffort. The
+// sample is large enough that a round rarely ends too early by chance. With Redis' 20 keys the share of expired keys
+// grows far beyond the accepted share before a round does any work.
 constexpr uint64_t kSampleSize = 400;
 constexpr uint64_t kSampleSizePerEffort = 100;
 constexpr int64_t kSharePercent = 25;  // of the timer's period

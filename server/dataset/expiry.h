@@ -35,31 +35,30 @@ class KeyRemovalPermission {  // says whether expired or evicted keys may be rem
 
 class Expiry {  // removes expired keys that no command has found, a little at a time
  public:
-  static constexpr int64_t kSliceUs = 1000;  // longest time for which clients wait
+  static constexpr int64_t kSliceUs = 1000;  // how long a slice lasts, and so clients wait
 
   enum class Outcome : uint8_t { kFinished, kMore };  // kMore: the round needs another slice
-  struct Slice {                                      // the result of RunSlice
-    Outcome outcome;
-    int64_t elapsed_us;
+  struct Slice {                                      // what one call of RunSlice has done
+    Outcome outcome;                                  // whether the round has finished
+    int64_t elapsed_us;                               // how long the slice took
   };
 
   Expiry(Dataset& data, const Clock& clock, const Pace& pace) : data_(data), clock_(clock), pace_(pace) {}
 
-  // Called at each timer tick, `hz` times per second. Ends an unfinished round.
-  void StartRound(const Settings& settings, int hz);  // called `hz` times per second
-  // Continues the round: removes expired keys for at most kSliceUs. Cost: kSliceUs, plus the removal of the last few
-  // values.
+  // Begins a round, and ends an unfinished one. Called at each timer tick, `hz` times per second.
+  void StartRound(const Settings& settings, int hz);  // begins a round, `hz` times per second
+  // Continues the round: removes expired keys for at most kSliceUs, plus the time to remove the last few values.
   Slice RunSlice();  // continues the round for at most kSliceUs
 
   // DEBUG SET-ACTIVE-EXPIRE: switches active expiry on or off. Switching it off also ends the current round.
-  void SetActive(bool active);  // DEBUG SET-ACTIVE-EXPIRE
+  void SetActive(bool active);  // DEBUG SET-ACTIVE-EXPIRE turns it on or off
   // Returns the mean remaining time in ms of the keys with a deadline in `db`, estimated from samples; 0 if unknown.
-  int64_t AverageTtlMs(int db) const;  // estimated remaining time of its keys; 0: unknown
+  int64_t AverageTtlMs(int db) const;  // estimated mean remaining time of its keys; 0: unknown
 
  private:
-  struct Progress {              // in one database
-    uint64_t cursor = 0;         // in the index of keys with a deadline
-    uint64_t field_cursor = 0;   // in the index of hashes with deadlines on fields
+  struct Progress {              // how far the rounds have come in one database
+    uint64_t cursor = 0;         // position in the index of keys with a deadline
+    uint64_t field_cursor = 0;   // position in the index of hashes with deadlines on fields
     int64_t average_ttl_ms = 0;  // estimated from samples; 0: unknown
   };
   struct Sampled {  // what one sample contained
@@ -69,8 +68,8 @@ class Expiry {  // removes expired keys that no command has found, a little at a
     bool unfinished = false;  // a hash has more expired fields
   };
   struct Round {                     // the limits and the progress of a round
-    int databases_left = 0;          // not yet cleaned in this round
-    uint64_t sample_size = 0;        // keys
+    int databases_left = 0;          // number of databases not yet cleaned in this round
+    uint64_t sample_size = 0;        // number of keys
     uint64_t accepted_permille = 0;  // share of expired keys at which a database counts as clean
     int64_t budget_us = 0;           // time left for this round
     uint64_t seen = 0;
@@ -79,26 +78,26 @@ class Expiry {  // removes expired keys that no command has found, a little at a
   enum class Cleaning : uint8_t { kClean, kOutOfTime };
 
   // Cleans one database until few of the sampled keys have expired, and few of the sampled hashes have expired fields.
-  Cleaning PurgeExpiredInDatabase(int db, int64_t deadline_us);
-  Cleaning PurgeExpiredKeys(int db, int64_t deadline_us);    // until few sampled keys are expired
-  Cleaning PurgeExpiredFields(int db, int64_t deadline_us);  // until few sampled hashes have expired fields
-  bool IsClean(const Sampled& sampled) const;                // few enough of the sampled keys were expired
-  bool IsRemovable(const Entry& entry) const {               // false: another cluster node decides about the key
+  Cleaning PurgeExpiredInDatabase(int db, int64_t deadline_us);  // cleans one database
+  Cleaning PurgeExpiredKeys(int db, int64_t deadline_us);        // removes keys until few sampled ones are expired
+  Cleaning PurgeExpiredFields(int db, int64_t deadline_us);      // the same for fields of hashes
+  bool IsClean(const Sampled& sampled) const;                    // few enough of the sampled keys were expired
+  bool IsRemovable(const Entry& entry) const {                   // false: another cluster node decides about the key
     return !data_.keyspace.hidden().HasKey(entry.Key());
   }
   Sampled SampleAndPurgeKeys(int db, int64_t now_ms);        // samples keys and removes the expired ones
   Sampled SampleAndPurgeFields(int db, int64_t now_ms);      // samples hashes and removes expired fields
   void NoteTtl(Progress& progress, const Sampled& sampled);  // updates the average remaining time
-  void AdvanceToNextDatabase();                              // moves on to the next database
+  void AdvanceToNextDatabase();                              // the current one is clean
   void FinishRound();                                        // updates the statistics
 
   Dataset& data_;
   const Clock& clock_;
   const Pace& pace_;
-  bool active_ = true;              // see SetActive
+  bool active_ = true;              // false: DEBUG SET-ACTIVE-EXPIRE 0
   int next_db_ = 0;                 // the database that is being cleaned
-  std::vector<Progress> progress_;  // by database
-  Round round_;
+  std::vector<Progress> progress_;  // how far the rounds have come in each database
+  Round round_;                     // the current round
   std::vector<Entry*> dead_;  // expired keys, or hashes with expired fields, of one sample; kept to reuse its memory
 };
 

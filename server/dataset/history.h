@@ -14,12 +14,12 @@
 namespace respite {
 
 struct History {                           // the replication history of the data: its ID (replid) and offset
-  static constexpr size_t kIdLength = 40;  // hexadecimal digits
+  static constexpr size_t kIdLength = 40;  // number of hexadecimal digits
   static constexpr int64_t kLongest = int64_t{1} << 60;  // larger offsets of a peer are invalid
 
   std::string id = RandomHex(kIdLength);
   int64_t offset = 0;                                   // bytes of the replication stream so far (master_repl_offset)
-  std::string former_id = std::string(kIdLength, '0');  // of the history before this one (master_replid2)
+  std::string former_id = std::string(kIdLength, '0');  // replication ID of the previous history (master_replid2)
   int64_t former_end = -1;                              // both histories are equal up to here; -1: no former history
   int stream_db = 0;                                    // database that the stream has selected at `offset`
   bool is_shared = false;  // replicas have it, or it is a primary's history: snapshots store it

@@ -21,12 +21,12 @@ struct JournalEntry {                                                           
   Bytes request;    // a RESP array, see protocol/request_text.h
 };
 
-// The propagated commands of the open Units, as the text for files and replicas. The text is made once, in reused
-// memory. Units nest; each removes its own commands when it ends.
+// The propagated commands of the open Units, as the text for files and replicas. That text is made once, in reused
+// memory. Units nest; each Unit removes its own commands when it ends.
 class PropagatedCommands {  // the propagated commands of the open Units
  public:
   void Add(int db, std::span<const Bytes> words, uint8_t targets = JournalEntry::kEverybody);
-  void AddRequest(int db, Bytes resp_request, uint8_t targets);  // the request is already RESP
+  void AddRequest(int db, Bytes resp_request, uint8_t targets);  // adds a command whose request is already RESP
   size_t Count() const { return items_.size(); }
   JournalEntry operator[](size_t index) const;
   void Truncate(size_t count);  // drops all commands from this index on
@@ -35,40 +35,41 @@ class PropagatedCommands {  // the propagated commands of the open Units
   struct Item {  // one command
     int db;
     uint8_t targets;
-    size_t begin;  // of its request in text_
+    size_t begin;  // start of the request in text_
   };
 
-  std::string text_;
+  std::string text_;         // the requests of all commands
   std::vector<Item> items_;  // one for each command
 };
 
-// Commands of one Unit that belong together, at least one. Valid only during the call that receives them.
+// One or more commands of one Unit that must be replayed together. The group is valid only during the call that
+// receives it.
 class PropagatedGroup {  // the commands of one Unit that must be replayed together
  public:
   PropagatedGroup(const PropagatedCommands& effects, size_t first)
       : PropagatedGroup(effects, first, effects.Count() - first) {}
   PropagatedGroup(const PropagatedCommands& effects, size_t first, size_t count)
       : effects_(effects), first_(first), count_(count) {}
-  size_t Count() const { return count_; }
+  size_t Count() const { return count_; }  // number of commands
   JournalEntry operator[](size_t index) const { return effects_[first_ + index]; }
 
  private:
   const PropagatedCommands& effects_;  // contains these commands
-  size_t first_;                       // index in effects_
+  size_t first_;                       // index of the first command in effects_
   size_t count_;                       // number of commands
 };
 
-class Journal {  // receives propagated commands (append-only file, replication backlog)
+class Journal {  // interface: receives propagated commands (append-only file, replication backlog)
  public:
   virtual ~Journal() = default;
   // Several commands must be replayed all or not at all. Append must not attach or detach a journal.
-  virtual void Append(const PropagatedGroup& commands) = 0;  // all or none must be replayed
+  virtual void Append(const PropagatedGroup& commands) = 0;  // the commands must be replayed all or not at all
   virtual size_t BufferedBytes() const { return 0; }         // bytes that wait to be written or sent
 };
 
-// The journals that receive every propagated command, in the order of Attach. Each must be detached first, or outlive
-// the list.
-class Journals {  // all attached journals
+// The journals that receive every propagated command, in the order of Attach. A journal must be detached before it is
+// destroyed, or outlive this list.
+class Journals {  // all attached journals, which receive every propagated command
  public:
   class Silence {  // mutes all journals during its lifetime, while a file is replayed
    public:
@@ -82,30 +83,29 @@ class Journals {  // all attached journals
   };
 
   // Requires: the journal is not attached.
-  void Attach(Journal& journal) { list_.push_back(&journal); }
-  // Does nothing if the journal is not attached.
-  void Detach(Journal& journal) { std::erase(list_, &journal); }
+  void Attach(Journal& journal) { list_.push_back(&journal); }    // adds it as the last one
+  void Detach(Journal& journal) { std::erase(list_, &journal); }  // does nothing if it is not attached
   bool IsRecording() const {  // a journal is attached, and the journals are not muted
     return !list_.empty() && silences_ == 0;
   }
   // Requires: IsRecording().
-  void Append(const PropagatedGroup& effects) {
+  void Append(const PropagatedGroup& effects) {  // passes the commands to all journals
     for (Journal* journal : list_) journal->Append(effects);
   }
 
-  size_t BufferedBytes() const {  // of all journals
+  size_t BufferedBytes() const {  // total of all journals
     size_t bytes = 0;
     for (const Journal* journal : list_) bytes += journal->BufferedBytes();
     return bytes;
   }
 
  private:
-  std::vector<Journal*> list_;
-  int silences_ = 0;  // number of Silence objects
+  std::vector<Journal*> list_;  // the attached journals
+  int silences_ = 0;            // number of living Silence objects
 };
 
 // The propagated commands of the running command. By default a command that changed data is propagated unchanged. A
-// handler replaces it if it could have a different result later.
+// handler replaces a command that could have a different result later.
 class Propagation {  // what is propagated instead of the running command
  public:
   explicit Propagation(bool recorded) : is_recording_(recorded) {}
@@ -125,10 +125,10 @@ class Propagation {  // what is propagated instead of the running command
   }
   // Propagates only the commands that Replace adds, before or after this call. For EXEC and scripts, whose inner
   // commands are propagated separately.
-  void Replace() { is_replaced_ = true; }
+  void Replace() { is_replaced_ = true; }             // the command itself is not propagated
   bool IsRecording() const { return is_recording_; }  // false: nothing is propagated, so Replace does nothing
   bool IsReplaced() const { return is_replaced_; }    // true: the command itself is not propagated
-  // Number and texts of the commands (protocol/request_text.h).
+  // Count and operator[] return the number of the commands, and each as a RESP request (protocol/request_text.h).
   size_t Count() const { return text_.empty() ? 0 : later_begins_.size() + 1; }
   Bytes operator[](size_t index) const {
     const size_t begin = index == 0 ? 0 : later_begins_[index - 1];
@@ -139,7 +139,7 @@ class Propagation {  // what is propagated instead of the running command
  private:
   static void Put(RequestWriter& writer, Bytes word) { writer.Word(word); }
   static void Put(RequestWriter& writer, int64_t word) { writer.Integer(word); }
-  std::string& Begin() {  // starts the next command
+  std::string& Begin() {  // starts the text of the next command
     is_replaced_ = true;
     if (!text_.empty()) later_begins_.push_back(text_.size());
     return text_;
@@ -147,7 +147,7 @@ class Propagation {  // what is propagated instead of the running command
 
   bool is_recording_;                 // false: nothing is propagated
   bool is_replaced_ = false;          // the command itself is not propagated
-  std::string text_;                  // all commands
+  std::string text_;                  // the texts of all commands
   std::vector<size_t> later_begins_;  // where the commands after the first begin
 };
 

@@ -18,14 +18,14 @@ class KeyUsage {  // computes the LRU or LFU bits of an entry
  public:
   KeyUsage(const Settings& settings, Random& random) : settings_(settings), random_(random) {}
 
-  bool IsLfu() const {
+  bool IsLfu() const {  // maxmemory-policy is an LFU policy
     return settings_.maxmemory_policy == EvictionPolicy::kAllKeysLfu ||
            settings_.maxmemory_policy == EvictionPolicy::kVolatileLfu;
   }
-  uint32_t BitsForNewKey(int64_t now_ms) const {  // for a new key
+  uint32_t BitsForNewKey(int64_t now_ms) const {  // LRU or LFU bits for a new key
     return IsLfu() ? Pack(now_ms, kInitialLfuCounter) : Seconds(now_ms);
   }
-  uint32_t BitsAfterUse(uint32_t old_bits, int64_t now_ms) const {  // for a key that is used now
+  uint32_t BitsAfterUse(uint32_t old_bits, int64_t now_ms) const {  // LRU or LFU bits for a key that is used now
     return IsLfu() ? LfuBitsAfterUse(old_bits, now_ms) : Seconds(now_ms);
   }
 
@@ -42,20 +42,19 @@ class KeyUsage {  // computes the LRU or LFU bits of an entry
   static uint32_t IdleMinutes(uint32_t bits, int64_t now_ms) {  // since the last decay, modulo 2^16; requires IsLfu()
     return (Minutes(now_ms) - (bits >> 8)) & 0xffff;
   }
-  uint32_t Frequency(uint32_t bits, int64_t now_ms) const;  // LFU counter after the decay that is due
+  uint32_t Frequency(uint32_t bits, int64_t now_ms) const;  // the LFU counter, reduced by the decay that is due
 
  private:
-  static constexpr uint32_t kMask = 0xffffff;  // 24 bits
-  static constexpr uint32_t kInitialLfuCounter =
-      5;  // Redis: LFU_INIT_VAL, so that a new key is not evicted immediately
+  static constexpr uint32_t kMask = 0xffffff;        // selects 24 bits
+  static constexpr uint32_t kInitialLfuCounter = 5;  // Redis: LFU_INIT_VAL; a new key is not evicted immediately
 
-  static uint32_t Seconds(int64_t now_ms) { return static_cast<uint32_t>(now_ms / 1000) & kMask; }    // the LRU clock
-  static uint32_t Minutes(int64_t now_ms) { return static_cast<uint32_t>(now_ms / 60000) & 0xffff; }  // the LFU clock
-  static uint32_t Pack(int64_t now_ms, uint32_t counter) { return (Minutes(now_ms) << 8) | counter; }
+  static uint32_t Seconds(int64_t now_ms) { return static_cast<uint32_t>(now_ms / 1000) & kMask; }     // the LRU clock
+  static uint32_t Minutes(int64_t now_ms) { return static_cast<uint32_t>(now_ms / 60000) & 0xffff; }   // the LFU clock
+  static uint32_t Pack(int64_t now_ms, uint32_t counter) { return (Minutes(now_ms) << 8) | counter; }  // the LFU bits
   uint32_t LfuBitsAfterUse(uint32_t old_bits, int64_t now_ms) const;  // decays and perhaps increments the counter
 
   const Settings& settings_;
-  Random& random_;
+  Random& random_;  // decides whether a counter grows
 };
 
 }  // namespace respite

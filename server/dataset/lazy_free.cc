@@ -6,11 +6,11 @@ namespace respite {
 
 namespace {
 
-// Smaller values are freed faster than they can be handed to the thread.
+// Values of fewer bytes are freed faster than they can be handed to the background thread.
 constexpr size_t kFreeLaterFrom = 64 * 1024;
 constexpr size_t kFreeLaterFromElements = 64;
-// Larger values take milliseconds to free. They go to the background thread regardless of the directives, and the
-// lazyfree counters do not count them.
+// Values with so many elements take milliseconds to free. They go to the background thread regardless of the
+// directives, and the lazyfree counters do not count them.
 constexpr size_t kGiantElements = 50'000;
 constexpr size_t kGiantBytes = size_t{32} << 20;  // of all data
 constexpr size_t kSamples = 5;                    // elements measured to estimate the total size

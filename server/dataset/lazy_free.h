@@ -22,7 +22,7 @@ enum class FreeMode : uint8_t { kNow, kLater };
 
 class LazyFree final : public Disposal {  // frees removed values, now or on the background thread
  public:
-  struct Parts {  // the objects that this one uses
+  struct Parts {  // the objects that LazyFree uses; its constructor gets them
     const Env& env;
     const Keyspace& keyspace;
     const MemoryGauge& memory;
@@ -36,18 +36,18 @@ class LazyFree final : public Disposal {  // frees removed values, now or on the
   // Frees the content of a Capture. Cost: O(databases).
   void Free(Capture capture, FreeMode mode);
 
-  void FreeExpired(EntryPtr entry) override;     // as lazyfree-lazy-expire says
-  void FreeEvicted(EntryPtr entry) override;     // as lazyfree-lazy-eviction says
-  void FreeOverwritten(BlobRef value) override;  // as lazyfree-lazy-server-del says
-  void FreeOverwritten(std::unique_ptr<Object> value) override;
+  void FreeExpired(EntryPtr entry) override;                     // now or later, as lazyfree-lazy-expire says
+  void FreeEvicted(EntryPtr entry) override;                     // now or later, as lazyfree-lazy-eviction says
+  void FreeOverwritten(BlobRef value) override;                  // now or later, as lazyfree-lazy-server-del says
+  void FreeOverwritten(std::unique_ptr<Object> value) override;  // now or later, as lazyfree-lazy-server-del says
 
   uint64_t EvictedBytes() const { return evicted_bytes_; }  // total that evictions have freed so far
 
  private:
-  size_t EstimateBytes(const Database& content) const;  // as its share of all data
+  size_t EstimateBytes(const Database& content) const;  // its share of the memory of all data
 
-  Parts parts_;                 // the objects that this one uses
-  uint64_t evicted_bytes_ = 0;  // total that evictions have freed
+  Parts parts_;                 // the objects that the constructor got
+  uint64_t evicted_bytes_ = 0;  // total bytes that evictions have freed so far
 };
 
 }  // namespace respite

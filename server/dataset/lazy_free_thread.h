@@ -24,7 +24,7 @@ class LazyFreeThread {  // a background thread that frees large values and whole
   void Free(Content content, size_t objects = 1, size_t bytes = 0) {
     Push(std::make_unique<Holder<Content>>(std::move(content), objects, bytes));
   }
-  // Must be called before the first Free.
+  // Sets a function that the thread runs first. Must be called before the first Free.
   void SetThreadPrologue(std::function<void()> prologue) {  // a function that the thread runs first
     prologue_ = std::move(prologue);
   }
@@ -46,25 +46,25 @@ class LazyFreeThread {  // a background thread that frees large values and whole
   struct Garbage {  // something to be freed
     Garbage(size_t count, size_t size) : objects(count), bytes(size) {}
     virtual ~Garbage() = default;
-    size_t objects;  // number for the statistics
-    size_t bytes;    // an estimate
+    size_t objects;  // how many objects the statistics count for it
+    size_t bytes;    // estimated memory
   };
   template <class Content>
   struct Holder final : Garbage {  // owns content of one type
     Holder(Content&& held, size_t count, size_t size) : Garbage(count, size), content(std::move(held)) {}
-    Content content;
+    Content content;  // what is to be freed
   };
 
   void Push(std::unique_ptr<Garbage> garbage);
   void BeginThread();                              // runs the prologue on the new thread
-  void Destroy(std::unique_ptr<Garbage> garbage);  // on the thread
+  void Destroy(std::unique_ptr<Garbage> garbage);  // frees the garbage, on the thread
 
-  std::atomic<uint64_t> pending_{0};         // objects that wait
-  std::atomic<uint64_t> freed_{0};           // objects freed so far
+  std::atomic<uint64_t> pending_{0};         // number of objects that wait to be freed
+  std::atomic<uint64_t> freed_{0};           // number of objects freed so far
   std::atomic<size_t> pending_bytes_{0};     // estimated memory of the waiting objects
-  ThreadMemory memory_;                      // of the thread; written once, before is_memory_set_ is set
+  ThreadMemory memory_;                      // memory of the thread; written once, before is_memory_set_ is set
   std::atomic<bool> is_memory_set_{false};   // memory_ is set
-  std::function<void()> prologue_;           // runs first on the thread
+  std::function<void()> prologue_;           // a function that the thread runs first
   Worker<std::unique_ptr<Garbage>> worker_;  // last member: its thread uses the others until it has freed everything
 };
 

@@ -17,11 +17,11 @@ class MemoryGauge {  // measures used memory (used_memory)
       : lazy_free_thread_(lazy_free_thread), stats_(stats) {}
 
   // Returns the bytes that this thread and the lazyfree thread hold (used_memory). Cost: a few ns, no system call.
-  size_t UsedBytes() const {  // that this thread and the lazyfree thread hold
+  size_t UsedBytes() const {  // memory that this thread and the lazyfree thread hold
     const int64_t held = ThreadMemory::OfThisThread().HeldBytes() + lazy_free_thread_.HeldBytes();
     return static_cast<size_t>(std::max<int64_t>(held, 0));
   }
-  int64_t ReachableBytes() const {  // used bytes without those that wait for the lazyfree thread
+  int64_t ReachableBytes() const {  // used memory without what waits for the lazyfree thread
     return static_cast<int64_t>(UsedBytes()) - static_cast<int64_t>(lazy_free_thread_.PendingBytes());
   }
   // Records the memory in use now as the memory of an empty server (INFO used_memory_startup). The host calls this when

@@ -40,7 +40,7 @@ class Unit {  // one atomic execution: a command, or an EXEC or script with all 
   Unit(const Unit&) = delete;
   Unit& operator=(const Unit&) = delete;
 
-  int64_t now_ms() const { return now_ms_; }  // UNIX time, fixed when the Unit begins
+  int64_t now_ms() const { return now_ms_; }  // Unix time, fixed when the Unit begins
   // Returns the time that deadlines are compared with: under kBelieve it is before every deadline.
   int64_t expiry_now_ms() const {  // deadlines before it have passed; INT64_MIN while a file or stream is replayed
     return expiry_now_ms_;
@@ -48,14 +48,14 @@ class Unit {  // one atomic execution: a command, or an EXEC or script with all 
   Dataset& data() { return data_; }
   // Returns whether commands are replayed. Limits for clients do not apply then, because an acknowledged command must
   // succeed again regardless of the current directives.
-  bool IsReplaying() const {  // commands of a file or primary, so limits for clients do not apply
+  bool IsReplaying() const {  // repeats commands of a file or primary, so limits for clients do not apply
     return origin_ == Origin::kRecord;
   }
   bool IsRecording() const { return data_.journals.IsRecording(); }  // a journal receives the propagated commands
 
   // Tells the keeper of old values (OldValueKeeper) that a key may be about to change. `entry` is its current value;
   // null if absent.
-  void WillChange(int db, Bytes key, const Entry* entry) {  // a key may be about to change
+  void WillChange(int db, Bytes key, const Entry* entry) {  // tells the keeper of old values
     if (data_.keeper != nullptr) data_.keeper->BeforeChange(db, key, entry);
   }
   // Reports that the running command changed a key. Redis: some commands count several changes to one key in
@@ -73,11 +73,11 @@ class Unit {  // one atomic execution: a command, or an EXEC or script with all 
     CountChanges(1);
     if (data_.listener != nullptr) data_.listener->OnChange(db, key);
   }
-  void CountChanges(uint64_t changes) {  // of data that is not part of a key's value (consumer groups)
+  void CountChanges(uint64_t changes) {  // counts changes of data that is not part of a key's value (consumer groups)
     changes_ += changes;
     data_.stats.dirty += changes;
   }
-  void ReportEvent(int db, Bytes key, const KeyEvent& event) {  // of a change that was already counted
+  void ReportEvent(int db, Bytes key, const KeyEvent& event) {  // only the event of a change that was already counted
     if (data_.listener != nullptr) data_.listener->OnEvent(db, key, event);
   }
   // Wakes the clients that wait for a key although its value is unchanged (their consumer group was removed).
@@ -85,11 +85,11 @@ class Unit {  // one atomic execution: a command, or an EXEC or script with all 
     if (data_.listener != nullptr) data_.listener->OnWake(db, key);
   }
   // Reports that a key was created. A separate ReportChange reports the value that it got.
-  void ReportNewKey(int db, Bytes key) {  // the keyspace event "new"
+  void ReportNewKey(int db, Bytes key) {  // sends the keyspace event "new"
     if (data_.listener != nullptr) data_.listener->OnEvent(db, key, "new");
   }
-  // Reports that a read found no key. Removes an expired key now, so that its event "expired" precedes "keymiss".
-  // Therefore ReportMiss must not be called during iteration.
+  // Reports that a read found no key. If the key has expired, removes it now, so that its event "expired" precedes
+  // "keymiss". Therefore ReportMiss must not be called during iteration.
   void ReportMiss(int db, Bytes key) {  // a read found no key: counts it, with the event "keymiss"
     ++data_.stats.misses;
     if (data_.listener == nullptr) return;
@@ -97,18 +97,18 @@ class Unit {  // one atomic execution: a command, or an EXEC or script with all 
       PurgeLast();
     data_.listener->OnEvent(db, key, "keymiss");
   }
-  // Reports that these databases are about to lose all their keys, `keys` in total. Redis: the flush counts `keys`
-  // changes, and is propagated even if there are none.
-  void ReportFlush(std::span<const int> dbs, size_t keys) {  // before these databases lose `keys` keys in total
+  // Reports that these databases are about to lose all their keys, `keys` in total. As in Redis, the flush counts
+  // `keys` changes, and is propagated even if there are no keys.
+  void ReportFlush(std::span<const int> dbs, size_t keys) {  // these databases are about to lose `keys` keys in total
     if (data_.listener != nullptr) data_.listener->OnFlush(dbs);
     ++changes_;
     data_.stats.dirty += keys;
   }
-  void ReportSwap(int one, int other) {  // after SWAPDB
+  void ReportSwap(int one, int other) {  // SWAPDB has swapped the databases
     if (data_.listener != nullptr) data_.listener->OnSwap(one, other);
     CountChanges(1);
   }
-  uint64_t ChangeCount() const { return changes_; }  // so far; a command that does not increase it had no effect
+  uint64_t ChangeCount() const { return changes_; }  // changes so far; if a command adds none, it had no effect
 
   void Purge(int db, Entry* entry);     // removes an expired key now, before a write
   void PurgeLater(int db, Bytes key) {  // removes an expired key when the Unit closes, after a read
@@ -116,12 +116,12 @@ class Unit {  // one atomic execution: a command, or an EXEC or script with all 
   }
   // Removes at most `limit` expired fields of a hash, or the whole hash if all have expired. Returns its new entry, or
   // null if it was removed. Requires: the entry has deadlines on fields. Cost: O(expired fields).
-  Entry* PurgeFields(int db, Entry* entry, size_t limit = SIZE_MAX);
+  Entry* PurgeFields(int db, Entry* entry, size_t limit = SIZE_MAX);  // null: the hash was removed
   void RemoveMigratedKey(int db, Entry* entry);  // removes a key whose slot has moved to another cluster node
-  void Evict(int db, Entry* entry, Bytes verb);  // propagates `verb`: DEL or UNLINK
+  void Evict(int db, Entry* entry, Bytes verb);  // removes the key, and propagates `verb`: DEL or UNLINK
 
   // Records a command that changed data, or the commands that replace it, for propagation.
-  void Record(int db, const Propagation& effect, std::span<const Bytes> arguments);  // for propagation
+  void Record(int db, const Propagation& effect, std::span<const Bytes> arguments);  // records what is propagated
   // Records a command that changes no data but is sent to replicas (PUBLISH).
   void RecordForReplicas(int db, std::span<const Bytes> arguments) {  // only replicas get the command
     if (IsRecording()) data_.effects.Add(db, arguments, JournalEntry::kReplicas & targets_);
@@ -130,8 +130,8 @@ class Unit {  // one atomic execution: a command, or an EXEC or script with all 
   void DropRecordedCommands() {  // drops the recorded commands, because the server stops in the middle of the Unit
     data_.effects.Truncate(first_own_command_);
   }
-  // Purges expired keys and passes the recorded commands to the journals, as one group that is replayed all or not at
-  // all, or each separately. The Unit may then be used again, as a new one.
+  // Purges expired keys and passes the recorded commands to the journals: with kTogether as one group, which is
+  // replayed all or not at all, and with kApart each separately. The Unit may then be used again, as a new one.
   void Close(Bond bond = Bond::kTogether) {  // purges expired keys and passes recorded commands to the journals
     if (!keys_to_purge_.empty() || data_.effects.Count() != first_own_command_) PassToJournals(bond);
   }
@@ -139,19 +139,19 @@ class Unit {  // one atomic execution: a command, or an EXEC or script with all 
  private:
   void PassToJournals(Bond bond);          // does the work of Close
   void PurgeLast();                        // purges the last item of keys_to_purge_
-  void PurgeIfExpired(int db, Bytes key);  // removes it, or its fields, if expired
+  void PurgeIfExpired(int db, Bytes key);  // removes the key, or its fields, if expired
   // Removes a key that no command deleted, and announces and propagates this.
   EntryPtr Drop(int db, Entry* entry, const KeyEvent& event, Bytes verb);
   void DropExpired(int db, Entry* entry, const KeyEvent& event);  // removes it and frees its value
 
   Dataset& data_;
-  int64_t now_ms_;
+  int64_t now_ms_;  // Unix time, fixed when the Unit begins
   const ExpiryRule rule_;
   const Origin origin_;                         // whether commands of a file or primary are replayed
-  int64_t expiry_now_ms_;                       // see expiry_now_ms()
+  int64_t expiry_now_ms_;                       // deadlines before this Unix time have passed
   size_t first_own_command_;                    // index of this Unit's first command in Dataset::effects
-  uint64_t changes_ = 0;                        // so far
-  uint8_t targets_ = JournalEntry::kEverybody;  // destinations of the following commands
+  uint64_t changes_ = 0;                        // number of changes so far
+  uint8_t targets_ = JournalEntry::kEverybody;  // who receives the following commands
   std::vector<std::pair<int, std::string>>
       keys_to_purge_;  // expired keys (database, key) to remove when the Unit closes
 };

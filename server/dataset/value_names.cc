@@ -7,7 +7,7 @@ namespace respite {
 
 namespace {
 
-// In the order of ValueType.
+// The names that TYPE shows, in the order of ValueType.
 constexpr std::array<std::string_view, 6> kTypeNames = {"string", "list", "set", "zset", "hash", "stream"};
 
 // OBJECT ENCODING's name for the large form of each type, regardless of the actual structure.

@@ -10,12 +10,12 @@
 
 namespace respite {
 
-// Returns "string", "list", "set", "zset", "hash" or "stream".
-std::string_view TypeName(ValueType type);
+// Returns the name that TYPE shows: "string", "list", "set", "zset", "hash" or "stream".
+std::string_view TypeName(ValueType type);  // as TYPE shows it: "string", "list" …
 // Returns the type with this name, ignoring case.
 std::optional<ValueType> FindTypeByName(Bytes name);  // ignoring case; nullopt if unknown
-// Returns "int", "embstr", "raw" …
-std::string_view EncodingName(const Entry& entry);                     // OBJECT ENCODING: "int", "raw" …
-int64_t ReferenceCount(const Entry& entry, const Settings& settings);  // OBJECT REFCOUNT
+// Returns the name that OBJECT ENCODING shows: "int", "embstr", "raw" …
+std::string_view EncodingName(const Entry& entry);                     // as OBJECT ENCODING shows it
+int64_t ReferenceCount(const Entry& entry, const Settings& settings);  // as OBJECT REFCOUNT shows it
 
 }  // namespace respite

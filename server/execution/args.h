@@ -26,49 +26,49 @@ class Args {  // a cursor over the arguments of one command
   Args(std::span<const Bytes> arguments, size_t first, const HiddenTokens* hidden = nullptr)
       : words_(arguments), next_(first), hidden_(hidden) {}
 
-  // Indexes are the same as in Redis.
+  // Returns all arguments. Their indexes are the same as in Redis.
   std::span<const Bytes> Words() const { return words_; }  // all arguments, with the command's name
   Bytes operator[](size_t index) const { return words_[index]; }
-  size_t Count() const { return words_.size(); }  // with the command's name
+  size_t Count() const { return words_.size(); }  // number of arguments, with the command's name
 
-  size_t Left() const { return words_.size() - next_; }                  // arguments after the cursor
+  size_t Left() const { return words_.size() - next_; }                  // number of arguments after the cursor
   bool AtEnd() const { return next_ == words_.size(); }                  // no argument is left
-  std::span<const Bytes> Rest() const { return words_.subspan(next_); }  // arguments after the cursor
+  std::span<const Bytes> Rest() const { return words_.subspan(next_); }  // the arguments after the cursor
 
-  Bytes Next() {  // throws a syntax error at the end
+  Bytes Next() {  // takes the next argument; throws a syntax error at the end
     if (AtEnd()) throw Refusal{refusals::kSyntax};
     return words_[next_++];
   }
   int64_t NextInteger(const char* refusal = refusals::kNotInteger) { return Integer(Next(), refusal); }
-  // Redis: a non-integer argument gets the same error as one below `min`. Requires: min >= 0.
-  size_t NextCount(int64_t min, const char* refusal) {  // throws `refusal` below `min`
+  // As in Redis, an argument that is no integer gets the same error as one below `min`. Requires: min >= 0.
+  size_t NextCount(int64_t min, const char* refusal) {  // takes an integer; throws `refusal` below `min`
     const int64_t count = NextInteger(refusal);
     if (count < min) throw Refusal{refusal};
     return static_cast<size_t>(count);
   }
-  std::span<const Bytes> NextMany(size_t count, const char* refusal = refusals::kSyntax) {  // the next `count`
+  std::span<const Bytes> NextMany(size_t count, const char* refusal = refusals::kSyntax) {  // takes `count` arguments
     if (count > Left()) throw Refusal{refusal};
     next_ += count;
     return words_.subspan(next_ - count, count);
   }
-  double NextDouble() { return Double(Next()); }  // throws if it is none
+  double NextDouble() { return Double(Next()); }  // takes the next argument; throws if it is no number
 
-  bool IsToken(Bytes word, Bytes token) const {  // ignoring case
+  bool IsToken(Bytes word, Bytes token) const {  // they are equal, ignoring case
     return EqualsIgnoreCase(word, token) && (hidden_ == nullptr || !Hides(token));
   }
-  bool TakeToken(Bytes token) {  // skips it if it is the next argument
+  bool TakeToken(Bytes token) {  // skips the next argument if it is the token; false: it is not
     if (AtEnd() || !IsToken(words_[next_], token)) return false;
     ++next_;
     return true;
   }
-  // Skips the next argument if it is this token and at least `values` arguments follow it.
-  bool TakeTokenWith(Bytes token, size_t values) { return Left() > values && TakeToken(token); }
+  // Skips the next argument if it is this token and at least `values_after` arguments follow it.
+  bool TakeTokenWith(Bytes token, size_t values_after) { return Left() > values_after && TakeToken(token); }
   void ExpectEnd() const {  // throws a syntax error if an argument is left
     if (!AtEnd()) throw Refusal{refusals::kSyntax};
   }
-  // The number of names is limited, because each name costs much more than a look-up. Only for commands, directives and
-  // the like, of which a server has a few hundred. Redis: has no such limit, and stalls.
-  void ExpectFewArguments() const {  // throws if too many are left
+  // For commands whose arguments are names of commands, directives and the like, of which a server has a few hundred.
+  // More names would stall the server, because each costs much more than a look-up. Redis has no such limit.
+  void ExpectFewArguments() const {  // throws if too many arguments are left
     constexpr size_t kMaxNames = 1024;
     if (Left() > kMaxNames) throw Refusal{refusals::kTooManyNames};
   }
@@ -78,12 +78,12 @@ class Args {  // a cursor over the arguments of one command
     return std::tuple<Types...>{TakeOne<Types>()...};  // braces evaluate from left to right
   }
 
-  static int64_t Integer(Bytes word, const char* refusal = refusals::kNotInteger) {  // throws if it is none
+  static int64_t Integer(Bytes word, const char* refusal = refusals::kNotInteger) {  // throws if `word` is none
     auto value = ParseInteger(word);
     if (!value) throw Refusal{refusal};
     return *value;
   }
-  static double Double(Bytes word) {  // throws if it is none
+  static double Double(Bytes word) {  // throws if the word is no number
     auto value = ParseDouble(word);
     if (!value) throw Refusal{refusals::kNotFloat};
     return *value;
@@ -91,12 +91,12 @@ class Args {  // a cursor over the arguments of one command
 
  private:
   template <class Type>
-  Type TakeOne();                  // the next argument
+  Type TakeOne();                  // takes the next argument as this type
   bool Hides(Bytes token) const {  // this dialect does not know the token
     return std::ranges::any_of(*hidden_, [token](Bytes hidden) { return EqualsIgnoreCase(hidden, token); });
   }
 
-  std::span<const Bytes> words_;  // with the command's name
+  std::span<const Bytes> words_;  // all arguments, with the command's name
   size_t next_;                   // index of the next argument
   const HiddenTokens* hidden_;    // tokens that this dialect does not know; may be null
 };

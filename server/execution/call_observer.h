@@ -25,14 +25,14 @@ namespace respite {
 
 struct Session;
 
-// All views are valid until the end of the Call.
+// A command that ran, as observers see it. Its texts and spans are valid until the end of the Call.
 struct FinishedCall {  // a command that ran
   enum class Ending : uint8_t { kSucceeded, kFailed };
 
   Session& session;  // of the client, or of the script
   const Command& command;
-  std::span<const Bytes> words;  // arguments, with the command's name
-  int64_t duration_us = 0;
+  std::span<const Bytes> words;                   // arguments, with the command's name
+  int64_t duration_us = 0;                        // how long the command ran
   Ending ending = Ending::kSucceeded;             // kFailed: with an error
   Progress::Stage stage = Progress::Stage::kNew;  // kAgain: the client was blocked or paused before
   Bytes error = {};                               // with kFailed: the error; empty if the error is inside the reply
@@ -56,19 +56,19 @@ struct WaitingCall {  // a command that blocks, or is queued in a transaction
   std::span<const Bytes> words;  // arguments, with the command's name
 };
 
-// Queued commands are reported when EXEC runs them, before the EXEC itself; commands of a script before its EVAL.
-// Commands loaded from a file are not reported. An observer may attach and detach any observer and close any session,
-// but must not run commands.
+// Queued commands are reported when EXEC runs them, before the EXEC itself, and commands of a script before the EVAL
+// that runs it. Commands loaded from a file are not reported. An observer may attach and detach any observer and close
+// any session, but must not run commands.
 class CallObserver {  // is told of each command that ran, waits or was refused
  public:
   virtual ~CallObserver() = default;
   virtual void OnCall(const FinishedCall& call) = 0;      // the command ran
-  virtual void OnRefusal(const RefusedCall& /*call*/) {}  // not run
-  virtual void OnWait(const WaitingCall& /*call*/) {}     // it blocks
-  virtual void OnQueued(const WaitingCall& /*call*/) {}   // by MULTI
+  virtual void OnRefusal(const RefusedCall& /*call*/) {}  // the command was refused, and did not run
+  virtual void OnWait(const WaitingCall& /*call*/) {}     // the command blocks its client
+  virtual void OnQueued(const WaitingCall& /*call*/) {}   // MULTI has queued the command
 };
 
-struct CallLimits {  // which calls an observer is told of: those that reach a limit
+struct CallLimits {  // which calls an observer is told of: those that reach one of the limits
   static constexpr int64_t kNoMinDuration = std::numeric_limits<int64_t>::max();  // no call reaches it
   static constexpr size_t kNoMinBytes = std::numeric_limits<size_t>::max();       // no call reaches it
   static constexpr CallLimits EveryCall() { return {.min_duration_us = std::numeric_limits<int64_t>::min()}; }
@@ -86,8 +86,8 @@ struct CallLimits {  // which calls an observer is told of: those that reach a l
  private:
   // Returns whether the request has min_request_bytes. First adds up an upper bound for each argument. The exact size,
   // with the digits of each length, is computed only if the bound reaches the limit.
-  bool HasLargeRequest(const FinishedCall& call) const {
-    constexpr size_t kMaxBytesAroundArgument = 32;  // "$4294967295\r\n" and "\r\n"
+  bool HasLargeRequest(const FinishedCall& call) const {  // true: its arguments reach min_request_bytes
+    constexpr size_t kMaxBytesAroundArgument = 32;        // "$4294967295\r\n" and "\r\n"
     size_t bytes = (call.words.size() + 1) * kMaxBytesAroundArgument;
     for (const Bytes word : call.words) bytes += word.size();
     return bytes >= min_request_bytes && RequestBytes(call.words) >= min_request_bytes;
@@ -96,18 +96,18 @@ struct CallLimits {  // which calls an observer is told of: those that reach a l
 
 class CallObservers {  // tells all observers of commands
  public:
-  // The observer is told of calls that reach the limits, and of refusals and waits. The observer must live until it is
-  // detached.
+  // Adds an observer. It is told of calls that reach the limits, and of all refusals and waits. It must live until
+  // Detach.
   void Attach(CallObserver& observer, const CallLimits& limits = CallLimits::EveryCall());  // or changes its limits
-  void Detach(CallObserver& observer);  // nothing if it is not attached
+  void Detach(CallObserver& observer);  // does nothing if it is not attached
 
   // Cost: one check of CallLimits if no observer wants the call.
-  void OnCall(const FinishedCall& call) {  // tells those whose limits it reaches
+  void OnCall(const FinishedCall& call) {  // tells the observers whose limits the call reaches
     if (lowest_limits_.IsReachedBy(call)) NotifyOfCall(call);
   }
-  void OnRefusal(const RefusedCall& call);
-  void OnWait(const WaitingCall& call);
-  void OnQueued(const WaitingCall& call);
+  void OnRefusal(const RefusedCall& call);  // tells all observers
+  void OnWait(const WaitingCall& call);     // tells all observers
+  void OnQueued(const WaitingCall& call);   // tells all observers
 
  private:
   struct Listener {          // an observer and its limits
@@ -115,14 +115,14 @@ class CallObservers {  // tells all observers of commands
     CallLimits limits;
   };
 
-  void NotifyOfCall(const FinishedCall& call);  // tells observers whose limits it reaches
+  void NotifyOfCall(const FinishedCall& call);  // tells the observers whose limits the call reaches
   template <class Visit>
-  void ForEach(Visit&& visit);  // visits attached listeners
+  void ForEach(Visit&& visit);  // calls visit(listener) for each attached observer
   void Tidy();                  // removes detached listeners
 
-  std::vector<Listener> listeners_;
-  CallLimits lowest_limits_;  // the lowest limits of all listeners
-  int depth_ = 0;             // nesting of ForEach
+  std::vector<Listener> listeners_;  // the attached observers
+  CallLimits lowest_limits_;         // the lowest limits of all listeners
+  int depth_ = 0;                    // how many calls of ForEach are running
 };
 
 // Returns the arguments of a call without its secrets (Call::Redact).

@@ -32,18 +32,18 @@ struct ExecutionSubsystem {  // what runs the requests and scripts, and what obs
   LateBound<const Durability> durability;  // StorageSubsystem attaches it
   LateBound<ReplyEditor> reply_editor;     // Lab attaches it during a shuffle
   RequestFaultSources faults;              // Lab attaches TEST FAULT and TEST LINT
-  CallObservers observers;
-  StatsRecorder stats_recorder;
-  Monitors monitors;
-  CommandLogs command_logs;
-  CommandLatency command_latency;
-  HttpGuard http_guard;
-  Gates gates;
-  Executor executor;
-  ScriptRunner scripts;
-  ScriptCache script_cache;
-  FunctionLibraries function_libraries;
-  FunctionLibraryStore function_store;  // makes the libraries part of the data set
+  CallObservers observers;                 // the observers that are told of each command
+  StatsRecorder stats_recorder;            // counts commands and errors for INFO
+  Monitors monitors;                       // clients in MONITOR mode
+  CommandLogs command_logs;                // SLOWLOG and COMMANDLOG
+  CommandLatency command_latency;          // reports slow commands to LATENCY
+  HttpGuard http_guard;                    // closes connections of browsers
+  Gates gates;                             // refuses commands before they run
+  Executor executor;                       // runs requests, from the arguments to the reply
+  ScriptRunner scripts;                    // runs scripts and functions
+  ScriptCache script_cache;                // scripts of EVAL and SCRIPT LOAD, by SHA-1
+  FunctionLibraries function_libraries;    // the libraries of FUNCTION LOAD
+  FunctionLibraryStore function_store;     // makes the libraries part of the data set
 };
 
 }  // namespace respite

@@ -104,7 +104,7 @@ const Command* Executor::FindReplicatedCommand(std::span<const Bytes> arguments)
 Executor::Outcome Executor::Execute(Request& request) {
   Session& session = request.session;
   session.usage.last_command = request.command;
-  // A name that is available here may be another command of the other server.
+  // A command name that this server knows may mean another command on the server that sent the request.
   if (RepeatsRecords(session) && (request.command == nullptr || parts_.env.commands.HasRenamedCommands())) {
     if (const Command* original = FindReplicatedCommand(request.words)) request.command = original;
   }
@@ -124,7 +124,7 @@ Executor::Outcome Executor::ExecuteForPrimary(Request& request) {
   return ExecuteAccepted(request);
 }
 
-// The compiler inlines the steps here.
+// The compiler inlines all steps of a request into this function.
 inline Executor::Outcome Executor::ExecuteForClient(Request& request) {
   if (request.command == nullptr) {
     if (!HttpGuard::IsHttp(request.words[0])) throw UnknownCommand(request.words);
@@ -388,7 +388,8 @@ void Executor::TrackReads(const Request& request) {
   // A script's reads were already noted command by command.
   const bool is_script = command.Is(kNoMandatoryKeys);
   if (command.Is(kReadOnly) && !is_script) parts_.tracking.RememberReadKeys(session, command, request.words);
-  // CLIENT CACHING applies to one command or one transaction. Redis: CLIENT commands do not end it.
+  // CLIENT CACHING applies to one command or one transaction. As in Redis, that command is the next one that is not a
+  // CLIENT command.
   const Command& named = command.parent == nullptr ? command : *command.parent;
   const bool keeps = session.InTransaction() || named.Spec().keeps_caching_choice;
   if (!keeps) session.tracking->caching_given = false;

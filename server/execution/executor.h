@@ -53,9 +53,9 @@ class WatchedKeys;
 
 class Executor final : public RequestRunner {  // runs requests, from the arguments to the reply
  public:
-  struct Parts {  // the objects that it uses
+  struct Parts {  // the objects that Executor uses; its constructor gets them
     const Env& env;
-    const Services& services;  // for handlers
+    const Services& services;  // passed to command handlers
     CurrentExecution& current_execution;
     HttpGuard& http_guard;
     const Gates& gates;
@@ -79,9 +79,9 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   explicit Executor(const Parts& parts)
       : parts_(parts), current_execution_(parts.current_execution), lap_(parts.env.pace) {}
 
-  void ReadClocks() override;                                      // before a series of requests
-  const Command* Resolve(std::span<const Bytes> arguments) const;  // the command or subcommand; null: none
-  Outcome Execute(Request& request);                               // runs it and writes the reply to session.out
+  void ReadClocks() override;  // updates the cached time, before a series of requests
+  const Command* Resolve(std::span<const Bytes> arguments) const;  // finds the command or subcommand; null: none
+  Outcome Execute(Request& request);  // runs the request and writes the reply to session.out
   Outcome RunAgain(Session& session, const Command& command, std::span<const Bytes> arguments,
                    Progress::Stage stage) override {
     Request request{.session = session, .command = &command, .words = arguments, .progress = {.stage = stage}};
@@ -91,17 +91,17 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   // Runs one command of a transaction or a script, in the Unit of the enclosing command. Appends its reply; a refusal
   // is written as an error reply.
   void ExecuteNested(Unit& unit, Session& session, const Command& command, std::span<const Bytes> arguments);
-  // Keeps the output so far of a command that runs others (EXEC): it is sent even if a later command turns replies off.
-  // If replies are off already, removes the output instead.
-  void KeepOutputSoFar(Session& session, size_t reply_start);  // even if CLIENT REPLY OFF follows
+  // Keeps the output so far of a command that runs others (EXEC), so that this output is sent even if a later command
+  // turns replies off. If replies are off already, removes the output instead.
+  void KeepOutputSoFar(Session& session, size_t reply_start);  // sends it even if CLIENT REPLY OFF follows
   // Keeps the output so far, which consists of messages, whatever CLIENT REPLY says. Redis: CLIENT REPLY does not
   // suppress the messages that SUBSCRIBE and similar commands reply with.
-  void KeepMessages(const Session& session) {  // whatever CLIENT REPLY says
+  void KeepMessages(const Session& session) {  // sends the messages so far, whatever CLIENT REPLY says
     if (!session.IsScript()) kept_output_bytes_ = session.out.Size();
   }
   // Runs a command of a file that is being loaded. It passes the gates of `path` (kFile or kFixture), is not counted
-  // and cannot block; its reply is dropped. Fails with the error that a client would get. Requires: the Unit repeats a
-  // record.
+  // and cannot block; its reply is dropped. Fails with the error that a client would get. Requires: `unit` replays
+  // records (Unit::Origin::kRecord).
   Result<Done> Replay(RequestPath path, Unit& unit, Session& session, const Command& command,
                       std::span<const Bytes> arguments);
   // Reports a refused command of the running transaction or script; the caller writes the reply. `command` is null if
@@ -113,87 +113,87 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   // Applies a fault of TEST FAULT to a command of `caller`'s script in database `db`. Throws a fault of kind kError.
   void ApplyFaultInScript(Session& caller, int db, const Command& command, std::span<const Bytes> arguments);
   // Writes the reply to a request whose wait ended without running it again.
-  void ReplyToEndedWait(const BlockedClient& blocked, UnblockReason reason) override;
-  // While a script lets other clients be served, the Executor behaves as if no command were running.
-  struct SavedExecution {  // the running command
+  void ReplyToEndedWait(const BlockedClient& blocked, UnblockReason reason) override;  // a wait has ended
+  // While a slow script lets other clients be served, the Executor behaves as if no command were running.
+  struct SavedExecution {  // the running command, while other clients are served
     const Command* command;
     const Session* session;
     std::span<const Bytes> words;  // arguments, with the command's name
     int depth;
-    size_t kept_output_bytes;  // of the command
+    size_t kept_output_bytes;  // how much of its output is always sent
   };
-  SavedExecution SaveExecution();  // lets other clients be served while a script runs
-  void RestoreExecution(const SavedExecution& saved);
+  SavedExecution SaveExecution();                      // must be called before a script lets other clients be served
+  void RestoreExecution(const SavedExecution& saved);  // must be called after other clients were served
 
-  // When the running Unit began, or when other clients were last served during it.
-  int64_t UnitWallUs() const { return unit_wall_us_; }  // UNIX time, for TIME
+  // Returns when the running Unit began or, if other clients were served during the Unit, when that last ended.
+  int64_t UnitWallUs() const { return unit_wall_us_; }  // Unix time in µs, for TIME
   // Advances the clock of TIME while a script is busy (busy-reply-threshold). Redis: the clock for expiry stands still,
   // so that keys that had not expired at the start of the script do not expire before its end.
-  void AdvanceUnitWallTime();  // the clock of TIME
+  void AdvanceUnitWallTime();  // sets UnitWallUs to the current time
 
  private:
-  Outcome ExecuteForClient(Request& request);
-  // Executes a request in the stream of the primary. The request passes only the gates of kPrimary, and CLIENT PAUSE
+  Outcome ExecuteForClient(Request& request);  // passes the limits and gates, and runs the command
+  // Executes a request in the stream of the primary. Such a request passes only the gates of kPrimary, and CLIENT PAUSE
   // pauses it.
-  Outcome ExecuteForPrimary(Request& request);  // in its stream
-  Outcome ExecuteAccepted(Request& request);    // for a request that has passed the gates
-  Outcome RunToEnd(Request& request);           // runs it and, unless it waits, finishes the reply
+  Outcome ExecuteForPrimary(Request& request);  // runs a request in the stream of the primary
+  Outcome ExecuteAccepted(Request& request);    // runs a request that has passed the gates
+  Outcome RunToEnd(Request& request);           // runs the request and, unless it waits, finishes the reply
 
-  void EnforceLimits(Session& session);                     // of the tracking table, the clients' memory and all memory
-  void PassGates(Request& request);                         // throws the refusal
-  bool IsPaused(const Request& request) const;              // by CLIENT PAUSE
-  static bool MustQueue(const Request& request);            // in a transaction
-  bool MustWaitForMigration(const Request& request) const;  // until a MIGRATE of its keys has ended
-  Outcome PauseForClientPause(const Request& request);
-  Outcome Queue(const Request& request);  // until EXEC
-  Outcome PauseForMigration(const Request& request);
-  void Run(Request& request);                     // calls the handler of its command
-  Outcome Block(const Request& request);          // its client is blocked
-  Outcome ContinueLater(const Request& request);  // for a request that needs more than one Turn
+  void EnforceLimits(Session& session);           // limits the tracking table, the clients' memory and all memory
+  void PassGates(Request& request);               // throws the refusal of the first gate that refuses
+  bool IsPaused(const Request& request) const;    // CLIENT PAUSE pauses the request
+  static bool MustQueue(const Request& request);  // its transaction queues the request until EXEC
+  bool MustWaitForMigration(const Request& request) const;  // MIGRATE is sending one of its keys
+  Outcome PauseForClientPause(const Request& request);      // stores the request until CLIENT PAUSE ends
+  Outcome Queue(const Request& request);                    // queues the command until EXEC
+  Outcome PauseForMigration(const Request& request);        // stores the request until MIGRATE has sent its keys
+  void Run(Request& request);                               // calls the handler of its command
+  Outcome Block(const Request& request);                    // the handler has blocked the client: tells the observers
+  Outcome ContinueLater(const Request& request);  // pauses a request whose handler runs again in the next Turn
   void EndRequest(const Request& request);        // finishes the reply, and tells the observers
 
-  void ReadTime();                                            // when a command ends
-  void SetCurrentTime(int64_t pace_us);                       // as the time of the next command
-  std::optional<Outcome> ApplyFault(const Request& request);  // of TEST FAULT; nullopt: run it
-  void AnswerInstead(const Request& request, Bytes reply);    // instead of running it
+  void ReadTime();                                            // reads the clock when a command ends
+  void SetCurrentTime(int64_t pace_us);                       // makes it the time of the next command
+  std::optional<Outcome> ApplyFault(const Request& request);  // applies TEST FAULT; nullopt: run the request
+  void AnswerInstead(const Request& request, Bytes reply);    // replies without running the request
   // Completes the reply: removes it if the client wants none (CLIENT REPLY), and applies a fault to it. The output
   // before `kept_bytes` is sent in any case.
   void FinishReply(Session& session, size_t reply_start, size_t kept_bytes = 0);
-  void EndFaultyReply(Session& session, size_t reply_start);    // when the reply is complete
-  void PauseFaultyReply(Session& session, size_t reply_start);  // when it is incomplete; both need session.fault_state
+  void EndFaultyReply(Session& session, size_t reply_start);    // applies a fault to a complete reply
+  void PauseFaultyReply(Session& session, size_t reply_start);  // holds back an incomplete one
   // Stores the request for a later Turn.
   void PauseRequest(Session& session, std::span<const Bytes> arguments, Progress progress);
   void Reject(const Request& request, const Refusal& refusal);                   // replies with the refusal
-  const Command* FindReplicatedCommand(std::span<const Bytes> arguments) const;  // by its original name
-  Refusal UnknownCommand(std::span<const Bytes> arguments) const;                // the error
-  void RunHandler(Request& request);
+  const Command* FindReplicatedCommand(std::span<const Bytes> arguments) const;  // null: unknown
+  Refusal UnknownCommand(std::span<const Bytes> arguments) const;                // the error for an unknown command
+  void RunHandler(Request& request);  // opens a Unit and runs the handler in it
   // Returns the error for a blocked session whose wait ends because this server has become a replica.
   std::string EndWaitByRoleChange(Session& session) const;  // returns the error
-  ExpiryRule ExpiryRuleFor(const Session& session) const;   // whether it sees expired keys
-  void RunHandlerIn(Unit& unit, Request& request);          // as part of the Unit
-  void Record(Call& call, const Request& request);          // for replicas and the append-only file
-  void TrackReads(const Request& request);                  // for client-side caching
-  void SendDeferredPushes(Session& session);                // after the reply
-  Bytes ErrorOf(const Request& request) const {             // empty: it was not refused
+  ExpiryRule ExpiryRuleFor(const Session& session) const;   // whether the session sees expired keys
+  void RunHandlerIn(Unit& unit, Request& request);          // runs the handler as part of the Unit
+  void Record(Call& call, const Request& request);          // records the command for replicas and the append-only file
+  void TrackReads(const Request& request);       // notes the keys that the client has read, for client-side caching
+  void SendDeferredPushes(Session& session);     // sends the pushes that waited for the end of the reply
+  Bytes ErrorOf(const Request& request) const {  // empty: it was not refused
     return request.ending == FinishedCall::Ending::kFailed ? Bytes(last_error_) : Bytes();
   }
-  static size_t ReplyBytesSince(const Session& session, size_t reply_start) {
+  static size_t ReplyBytesSince(const Session& session, size_t reply_start) {  // length of the output from there
     return session.out.Size() - std::min(session.out.Size(), reply_start);
   }
   // Closes a replica that would get a reply, as Redis does, because the reply would corrupt its stream. `error` is the
   // reply if it is an error, else empty.
   void CloseReplicaThatGotReply(Session& session, const Command* command, Bytes error, size_t reply_start);
-  void Tell(const FinishedCall& call);  // the observers
-  void Tell(const RefusedCall& call);   // the observers
+  void Tell(const FinishedCall& call);  // tells the observers
+  void Tell(const RefusedCall& call);   // tells the observers
   // Drops the reply as CLIENT REPLY requires. Requires: the mode is not kOn.
   void ApplyReplyMode(Session& session, size_t reply_start);  // drops a reply that the client does not want
 
-  const Parts parts_;  // the objects that it uses
+  const Parts parts_;  // the objects that the constructor got
   CurrentExecution& current_execution_;
-  LapTimer lap_;                  // reads the clocks
-  int64_t unit_wall_us_ = 0;      // UNIX time, for TIME
+  LapTimer lap_;                  // reads the clock of Pace at low cost
+  int64_t unit_wall_us_ = 0;      // Unix time of the running Unit, for TIME
   size_t kept_output_bytes_ = 0;  // this part of the running command's output is always sent
-  std::string last_error_;        // of the last command that a handler refused
+  std::string last_error_;        // the error of the last command that a handler refused
 };
 
 // Statistics are always recorded, so the recorder is called directly.

@@ -14,8 +14,8 @@ class FunctionLibraryStore final : public FunctionStore {  // lets Dataset copy 
   // The libraries must outlive this object.
   explicit FunctionLibraryStore(FunctionLibraries& libraries) : libraries_(libraries) {}
 
-  std::unique_ptr<Content> Copy() const override;                                // of all libraries
-  std::unique_ptr<Content> Exchange(std::unique_ptr<Content> content) override;  // returns the old ones
+  std::unique_ptr<Content> Copy() const override;                                // copies all libraries
+  std::unique_ptr<Content> Exchange(std::unique_ptr<Content> content) override;  // returns the old libraries
 
  private:
   FunctionLibraries& libraries_;

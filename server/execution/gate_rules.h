@@ -9,7 +9,7 @@
 
 namespace respite {
 
-// In the order in which they are checked.
+// The checks that may refuse a command before it runs, in the order in which they are made.
 enum class Gate : uint8_t {
   kArity,            // the number of arguments
   kProtected,        // enable-debug-command, enable-module-command, test-commands
@@ -30,7 +30,7 @@ enum class Gate : uint8_t {
   kBusyScript,       // a slow script
   kFollower,         // clients in MONITOR mode and replicas may not access keys
 };
-inline constexpr size_t kGates = 18;
+inline constexpr size_t kGates = 18;  // number of gates
 
 // How a command reaches its handler. kClient also covers Sentinels, test worlds, nodes of a group, replayed recordings
 // and tests in process. Commands within another command have their own paths: queued commands of EXEC, and commands of
@@ -45,7 +45,7 @@ enum class RequestPath : uint8_t {
   kScript,          // a command called by a client's script or function
   kRecordedScript,  // a command of a script from the primary, an import or a file
 };
-inline constexpr size_t kRequestPaths = 8;
+inline constexpr size_t kRequestPaths = 8;  // number of paths
 
 struct GateRule {  // whether a gate is checked on a path
   enum class Answer : uint8_t {
@@ -54,8 +54,8 @@ struct GateRule {  // whether a gate is checked on a path
     kAsksItself,  // the path checks it, with its own error text
     kSkips,
   };
-  Answer answer = Answer::kUndecided;  // who checks the gate, if anyone
-  std::string_view why = {};           // reason for kSkips
+  Answer answer = Answer::kUndecided;  // who checks the gate, or that none does
+  std::string_view why = {};           // the reason, for kSkips
 };
 
 namespace gate_rules {
@@ -109,7 +109,7 @@ inline constexpr std::array<Row, kGates> kTable = {{
     {Gate::kFollower, {{kAsk, kAsk, kNoneSuch, kNoneSuch, kNoneSuch, kQueuedOnce, kCallerAsked, kCallerAsked}}},
 }};
 
-constexpr bool IsDecided(const GateRule& rule) {  // it skips for a reason, or the gate is checked
+constexpr bool IsDecided(const GateRule& rule) {  // true: the gate is checked, or skipped for a reason
   return rule.answer != kUndecided && (rule.answer == kSkips) == !rule.why.empty();
 }
 constexpr bool IsComplete() {  // every cell of kTable has a rule
@@ -126,7 +126,7 @@ static_assert(static_cast<size_t>(RequestPath::kRecordedScript) + 1 == kRequestP
 
 }  // namespace gate_rules
 
-constexpr const GateRule& RuleOf(Gate gate, RequestPath path) {  // from kTable
+constexpr const GateRule& RuleOf(Gate gate, RequestPath path) {  // looks it up in kTable
   return gate_rules::kTable[static_cast<size_t>(gate)].rules[static_cast<size_t>(path)];
 }
 // Returns whether the gate is checked on this path, by Gates::Pass or by the path itself.

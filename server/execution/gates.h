@@ -46,13 +46,14 @@ inline uint32_t EffectiveFlags(const Services& services, const Session& session,
   return hook == nullptr ? command.flags : hook(services, session, arguments, command.flags);
 }
 
-// Allowed are commands that change data or scripts, send messages, or may be called by scripts. Protected and
-// administrative (kAdmin) commands and commands to other servers are not allowed.
+// Returns whether a stream or file may contain the command. Allowed are commands that change data or scripts, send
+// messages, or may be called by scripts. Protected and administrative (kAdmin) commands and commands to other servers
+// are not allowed.
 bool IsAllowedInStreams(const Command& command);  // a primary's stream, an append-only file or a fixture
 
 class Gates {  // the reasons to refuse a command before it runs
  public:
-  struct Parts {  // the objects that it uses
+  struct Parts {  // the objects that Gates uses; its constructor gets them
     const Env& env;
     const Eviction& eviction;
     const Users& users;
@@ -65,18 +66,18 @@ class Gates {  // the reasons to refuse a command before it runs
 
   // Checks all gates of a client's request, and throws the first refusal. Cost: a few comparisons if no gate refuses.
   void Pass(const Request& request) const;  // throws the refusal
-  // Checks the gates that gate_rules.h lists for `path`.
+  // Checks the gates that gate_rules.h lists for `path`, and throws the first refusal.
   void Pass(RequestPath path, const Request& request) const;  // throws the refusal
 
   enum class DiskUser : uint8_t { kCommand, kScript };
   // Returns why a write or a script must be refused because its changes could not be persisted, or nullopt. Cost: one
   // or two comparisons.
   std::optional<Refusal> FindDiskTrouble(DiskUser user) const;  // why writes must be refused, or nullopt
-  bool LacksReplicas() const;                                   // fewer than min-replicas-to-write
+  bool LacksReplicas() const;                                   // true: fewer good replicas than min-replicas-to-write
   bool IsReadOnly() const { return parts_.role.IsReadOnly(parts_.env.settings); }  // clients may not write
   // Returns the redirection for a client of a replica, or nullopt if the client does not follow redirections. Cluster
   // nodes redirect by slot instead.
-  std::optional<Refusal> RedirectionToPrimary(const Session& session) const;  // or nullopt
+  std::optional<Refusal> RedirectionToPrimary(const Session& session) const;  // nullopt: do not redirect
   bool IsStale() const { return parts_.role.IsStale(parts_.env.settings); }   // its data must not be read
 
  private:
@@ -84,11 +85,11 @@ class Gates {  // the reasons to refuse a command before it runs
   template <RequestPath kPath, Gate kGate, GateMember kMember>
   void Ask(const Request& request) const;  // calls kMember unless the rule of kGate and kPath is to skip it
   template <RequestPath kPath>
-  void PassOn(const Request& request) const;                  // checks the gates of kPath, in order
-  void CheckContent(const Request& request) const;            // a stream may contain it
-  void CheckArity(const Request& request) const;              // the number of arguments
-  void CheckArityOfRecord(const Request& request) const;      // also allows the arities of other versions
-  void CheckProtectedCommand(const Request& request) const;   // enable-debug-command and the like
+  void PassOn(const Request& request) const;              // checks the gates of kPath, in order
+  void CheckContent(const Request& request) const;        // streams and files may contain the command
+  void CheckArity(const Request& request) const;          // the number of arguments fits
+  void CheckArityOfRecord(const Request& request) const;  // like CheckArity, but allows the arities of other versions
+  void CheckProtectedCommand(const Request& request) const;   // enable-debug-command or the like allows it
   void CheckAuthentication(const Request& request) const;     // the client has logged in
   void CheckTransactions(const Request& request) const;       // MULTI allows it
   void CheckUserPermissions(const Request& request) const;    // ACL rules allow it
@@ -96,18 +97,18 @@ class Gates {  // the reasons to refuse a command before it runs
   void CheckOtherServer(const Request& request) const;        // redirects from a replica to its primary
   void CheckMemory(const Request& request) const;             // maxmemory allows it
   void CheckDiskError(const Request& request) const;          // snapshots and the append-only file do not fail
-  void CheckReplicas(const Request& request) const;           // min-replicas-to-write
-  void CheckReadOnlyReplica(const Request& request) const;    // replica-read-only
-  void CheckStaleReplica(const Request& request) const;       // replica-serve-stale-data
-  void CheckSubscribedMode(const Request& request) const;     // RESP2 with subscriptions
-  void CheckLoading(const Request& request) const;            // the data set
-  void CheckBusyScript(const Request& request) const;         // a slow script runs
+  void CheckReplicas(const Request& request) const;           // min-replicas-to-write allows it
+  void CheckReadOnlyReplica(const Request& request) const;    // replica-read-only allows it
+  void CheckStaleReplica(const Request& request) const;       // replica-serve-stale-data allows it
+  void CheckSubscribedMode(const Request& request) const;     // a RESP2 client with subscriptions may run few commands
+  void CheckLoading(const Request& request) const;            // few commands run while the data set is loaded
+  void CheckBusyScript(const Request& request) const;         // few commands run while a slow script runs
   void CheckFollowerKeyAccess(const Request& request) const;  // replicas and monitors may not use keys
 
-  const DialectTraits& Traits() const;  // of the emulated version
-  DialectTraits Named() const;          // Traits with product names for errors
+  const DialectTraits& Traits() const;  // properties of the emulated version
+  DialectTraits Named() const;          // like Traits, with product names for errors
 
-  const Parts parts_;  // the objects that it uses
+  const Parts parts_;  // the objects that the constructor got
 };
 
 }  // namespace respite

@@ -15,21 +15,21 @@ struct Session;
 
 class HttpGuard {  // closes connections of browsers
  public:
-  struct Parts {  // the objects that it uses
+  struct Parts {  // the objects that HttpGuard uses; its constructor gets them
     const Env& env;
     Clients& clients;
   };
   explicit HttpGuard(const Parts& parts) : parts_(parts) {}
 
   static bool IsHttp(Bytes word) { return EqualsIgnoreCase(word, "post") || EqualsIgnoreCase(word, "host:"); }
-  // Closes the session, and logs an attack at most once a minute.
-  void Abort(Session& session);  // closes it
+  // Closes the session, and logs a possible attack at most once a minute.
+  void Abort(Session& session);  // closes the session
 
  private:
-  static constexpr int64_t kMinLogIntervalMs = 60'000;  // so that an attacker cannot fill the disk through the log
+  static constexpr int64_t kMinLogIntervalMs = 60'000;  // logs no more often, so that an attacker cannot fill the disk
   static constexpr int64_t kNever = -1;                 // nothing was logged yet
 
-  const Parts parts_;           // the objects that it uses
+  const Parts parts_;           // the objects that the constructor got
   int64_t logged_ms_ = kNever;  // Pace time of the last log line
 };
 

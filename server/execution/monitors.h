@@ -17,7 +17,7 @@ struct CurrentExecution;
 
 class Monitors final : public CallObserver {  // clients in MONITOR mode, which get every command
  public:
-  struct Parts {  // the objects that it uses
+  struct Parts {  // the objects that Monitors uses; its constructor gets them
     const Env& env;
     const CurrentExecution& current_execution;
     Clients& clients;
@@ -27,13 +27,14 @@ class Monitors final : public CallObserver {  // clients in MONITOR mode, which 
   explicit Monitors(const Parts& parts) : parts_(parts) {}
 
   bool IsEmpty() const { return sessions_.empty(); }  // no client is a monitor
-  void Add(Session& session);                         // starts MONITOR
-  // Also called for a session that closes. Does nothing if the session is not a monitor.
-  void Remove(Session& session);  // ends MONITOR
+  void Add(Session& session);                         // the session starts MONITOR
+  // Ends MONITOR for a session. Does nothing if the session is not a monitor, because every session that closes calls
+  // this.
+  void Remove(Session& session);  // the session ends MONITOR
 
   // Shows a script before it runs, so that it appears before the commands that it calls. Requires: its card has
   // kSkipMonitor.
-  void ShowRunningScript(const Session& session, std::span<const Bytes> arguments) {  // before its effects
+  void ShowRunningScript(const Session& session, std::span<const Bytes> arguments) {  // before its commands
     if (!IsEmpty()) Show(session, arguments);
   }
 
@@ -43,12 +44,12 @@ class Monitors final : public CallObserver {  // clients in MONITOR mode, which 
 
  private:
   void ShowUnlessHidden(const Session& session, const Command& command, std::span<const Bytes> arguments);
-  void Show(const Session& session, std::span<const Bytes> arguments);               // to all monitors
-  std::string Line(const Session& session, std::span<const Bytes> arguments) const;  // the text of MONITOR
-  std::string PeerOf(const Session& session) const;                                  // address, as MONITOR shows it
+  void Show(const Session& session, std::span<const Bytes> arguments);  // sends the command to all monitors
+  std::string Line(const Session& session, std::span<const Bytes> arguments) const;  // the text that MONITOR shows
+  std::string PeerOf(const Session& session) const;                                  // the address that MONITOR shows
 
-  const Parts parts_;               // the objects that it uses
-  std::vector<Session*> sessions_;  // the monitors
+  const Parts parts_;               // the objects that the constructor got
+  std::vector<Session*> sessions_;  // the clients in MONITOR mode
 };
 
 }  // namespace respite

@@ -17,9 +17,9 @@ class Keyspace;
 
 class Prefetcher {  // fetches the data of several requests into the cache before they run
  public:
-  static constexpr size_t kMaxGroupRequests = 16;  // requests that are prefetched together
+  static constexpr size_t kMaxGroupRequests = 16;  // so many requests are prefetched together at most
 
-  struct Parts {  // the objects that it uses
+  struct Parts {  // the objects that Prefetcher uses; its constructor gets them
     const Keyspace& keyspace;
     const Executor& executor;
   };
@@ -29,7 +29,8 @@ class Prefetcher {  // fetches the data of several requests into the cache befor
     const Command* command;  // null if there is no such command
     HashedText key;          // the first key, if its hash was computed
   };
-  // All requests use this database. The result is valid until the next call.
+  // Finds the commands of all requests and prefetches their keys in the database `db`. The result is valid until the
+  // next call.
   const std::vector<Resolved>& Resolve(const RequestBatch& batch, int db);  // finds commands and prefetches keys
 
  private:
@@ -44,16 +45,16 @@ class Prefetcher {  // fetches the data of several requests into the cache befor
     uint64_t key_hash;
   };
 
-  void PrefetchMembers(const Database& data);   // of lookups_
-  void PrefetchListEnds(const Database& data);  // of list_lookups_
+  void PrefetchMembers(const Database& data);   // prefetches the members in lookups_
+  void PrefetchListEnds(const Database& data);  // prefetches the ends of lists in list_lookups_
 
-  const Parts parts_;                     // the objects that it uses
+  const Parts parts_;                     // the objects that the constructor got
   std::vector<Resolved> resolved_;        // one for each request of the batch
-  std::vector<uint64_t> hashes_;          // of the keys to prefetch
+  std::vector<uint64_t> hashes_;          // hashes of the keys to prefetch
   std::vector<MemberLookup> lookups_;     // members to prefetch
-  std::vector<MemberHint> hints_;         // found entries of lookups_
+  std::vector<MemberHint> hints_;         // where the members of lookups_ may be, for their prefetch
   std::vector<ListLookup> list_lookups_;  // ends of lists to prefetch
-  std::vector<ListHint> list_hints_;      // found entries of list_lookups_
+  std::vector<ListHint> list_hints_;      // where the list ends of list_lookups_ are, for their prefetch
 };
 
 }  // namespace respite

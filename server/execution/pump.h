@@ -35,10 +35,10 @@ class Pump {  // runs the requests that a session has sent
 
   // Runs the requests in session.in. Afterwards the parser holds the input that was not processed, so the caller need
   // not keep it.
-  Outcome Run(Session& session);  // those in session.in
+  Outcome Run(Session& session);  // runs the requests in session.in
 
  private:
-  struct Parts {  // the objects that it uses
+  struct Parts {  // the objects that Pump uses; its constructor gets them
     const Env& env;
     const Keyspace& keyspace;
     Clients& clients;
@@ -49,39 +49,39 @@ class Pump {  // runs the requests that a session has sent
     const CurrentExecution& current_execution;
   };
 
-  static constexpr size_t kMaxRequestsPerTurn = 1024;  // of one session
-  // Time limit for the pipelines of all sessions in one Turn. When it is used up, each session runs one more request
-  // and the rest waits for the next Turn. So pipelines of slow commands do not delay other clients for longer. The
-  // first request of each session does not count, because it always runs.
-  static constexpr int64_t kMaxPipelinesUsPerTurn = 4000;  // for all sessions together
+  static constexpr size_t kMaxRequestsPerTurn = 1024;  // limit for one session
+  // Time limit in µs for the pipelines of all sessions in one Turn. When this time is used up, each session runs one
+  // more request, and its other requests wait for the next Turn. So pipelines of slow commands do not delay other
+  // clients for longer. The first request of each session does not count, because it always runs.
+  static constexpr int64_t kMaxPipelinesUsPerTurn = 4000;  // limit for all sessions together
 
-  Outcome RunAll(Session& session);                           // until input, or its share of the Turn, is used up
-  Outcome RunGroups(Session& session);                        // parses and runs groups of requests
-  Outcome RunGroup(Session& session);                         // runs the requests of batch_
+  Outcome RunAll(Session& session);     // runs requests until the input, or the session's share of the Turn, is used up
+  Outcome RunGroups(Session& session);  // parses and runs groups of requests
+  Outcome RunGroup(Session& session);   // runs the requests of batch_
   void MeasureLargeArguments(Session& session);               // adds them to the client's memory
-  void QueueReplies(Session& session, bool caused_messages);  // to be sent
+  void QueueReplies(Session& session, bool caused_messages);  // the replies will be sent when the Turn ends
   Outcome RunPaused(Session& session);                        // runs the paused request first
   // Counts the requests before `next` of the batch as applied. Requests of an open transaction and a request that waits
-  // are not applied yet: after a disconnection the primary sends them again. A request that closes the link by failing
-  // is not applied either.
+  // are not applied yet, so the primary sends them again after a disconnection. A request that closes the link by
+  // failing is not applied either.
   void NoteApplied(Session& session, size_t next);  // after a reconnect, the primary sends the others again
   static Outcome PumpOutcomeOf(RequestRunner::Outcome outcome);  // kDone: kIdle; kUnfinished: kMore; else kPaused
-  RequestParser::Status ParseGroup(Session& session);            // into batch_
-  void StartRun();                                               // begins to measure this pipeline
+  RequestParser::Status ParseGroup(Session& session);            // parses the next requests into batch_
+  void StartRun();                                               // begins to measure the time of this pipeline
   void EndRun() { pipelines_us_ += ThisPipelineUs(); }           // adds this pipeline to pipelines_us_
   int64_t ThisPipelineUs() const {                               // time since its first request ended
     return pipeline_began_us_ == kNoRequestYet ? 0 : parts_.current_execution.pace_us - pipeline_began_us_;
   }
   bool IsTurnUsedUp() const { return pipelines_us_ + ThisPipelineUs() >= kMaxPipelinesUsPerTurn; }
-  void CloseAfterProtocolError(Session& session);  // replies with the error
+  void CloseAfterProtocolError(Session& session);  // replies with the error, and closes the session
 
-  const Parts parts_;                           // the objects that it uses
-  static constexpr int64_t kNoRequestYet = -1;  // none of this pipeline has ended
+  const Parts parts_;                           // the objects that the constructor got
+  static constexpr int64_t kNoRequestYet = -1;  // no request of this pipeline has ended
   uint64_t turn_ = UINT64_MAX;                  // number of the Turn that pipelines_us_ belongs to
   int64_t pipelines_us_ = 0;                    // time of the finished pipelines in this Turn
-  int64_t pipeline_began_us_ = kNoRequestYet;   // when its first request ended
+  int64_t pipeline_began_us_ = kNoRequestYet;   // Pace time when the first request of this pipeline ended
   RequestBatch batch_;                          // the requests that run next
-  Prefetcher prefetcher_;                       // fetches their data into the cache
+  Prefetcher prefetcher_;                       // fetches the data of these requests into the cache
 };
 
 }  // namespace respite

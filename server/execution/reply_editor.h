@@ -11,7 +11,7 @@
 
 namespace respite {
 
-class ReplyEditor {  // changes replies on purpose (TEST SHUFFLE)
+class ReplyEditor {  // interface: changes replies on purpose (TEST SHUFFLE)
  public:
   virtual ~ReplyEditor() = default;
   // Edits the reply to this request, which begins at `reply_start` in `session.out`, in the session's format. The reply

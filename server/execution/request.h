@@ -19,13 +19,13 @@ struct Request {  // one request, from its arguments to its reply
   const Command* command;               // null if there is no such command
   std::span<const Bytes> words;         // arguments, with the command's name
   uint32_t flags = 0;                   // EffectiveFlags, known before the gates
-  Progress progress = {};               // of a request that was paused before
-  std::span<const BlobRef> blobs = {};  // own the large arguments
+  Progress progress = {};               // how far a request has come that was paused before
+  std::span<const BlobRef> blobs = {};  // owners of the large arguments
   HashedText key = {};                  // the first key, if its hash is known
 
   // The members from here on describe the execution; the Executor sets them.
-  int64_t started_us = 0;                                          // monotonic
-  size_t reply_start = 0;                                          // position in session.out
+  int64_t started_us = 0;                                          // monotonic time
+  size_t reply_start = 0;                                          // position of the reply in session.out
   FinishedCall::Ending ending = FinishedCall::Ending::kSucceeded;  // kFailed: with an error
   bool continues_later = false;  // the handler has more to do: Call::ContinueInNextTurn
 };

@@ -28,35 +28,34 @@ struct RequestFault {  // what TEST FAULT does to one request
   Kind kind;
   std::string text = {};
   int64_t amount = 0;  // ms, bytes, or bytes per second: see Kind
-  uint64_t owner = 0;  // owner of the delays and holds in ClientFaults
+  uint64_t owner = 0;  // id with which ClientFaults::Release ends the fault
 };
 
-class RequestFaults {  // a source of faults for requests (TEST FAULT)
+class RequestFaults {  // interface: a source of faults for requests (TEST FAULT)
  public:
   // kQueued: the command is being queued in a transaction. kInTransaction: EXEC runs it.
   enum class Place : uint8_t { kSent, kQueued, kInTransaction, kInScript };
-  struct Attempt {  // a request that is about to run, and may get a fault
-    const Session& client;
-    int db;
+  struct Attempt {          // a request that is about to run, and may get a fault
+    const Session& client;  // the client that sent the request
+    int db;                 // the selected database
     const Command& command;
     std::span<const Bytes> words;  // arguments, with the command's name
-    Place place;                   // kInTransaction: EXEC runs it
+    Place place;                   // where the request was found: kInTransaction means in EXEC
     bool is_in_transaction;        // also true in a script that EXEC runs
   };
   virtual ~RequestFaults() = default;
 
-  // The pointer is valid until rules change.
+  // Returns the fault for this request. The pointer is valid until a rule of TEST FAULT changes.
   virtual const RequestFault* FindFault(const Attempt& request) = 0;  // null: no fault
 };
 
 class RequestFaultSources {  // the server's sources of faults, if any
  public:
   void AttachFirst(RequestFaults& faults) { Attach(faults, all_.begin()); }  // is checked before all others
-  void AttachLast(RequestFaults& faults) { Attach(faults, all_.end()); }     // nothing if it is attached
-  void Detach(RequestFaults& faults) { std::erase(all_, &faults); }          // nothing if it is not attached
+  void AttachLast(RequestFaults& faults) { Attach(faults, all_.end()); }     // checked after the others
+  void Detach(RequestFaults& faults) { std::erase(all_, &faults); }          // does nothing if it is not attached
 
   explicit operator bool() const { return !all_.empty(); }
-  // See RequestFaults.
   const RequestFault* FindFault(const RequestFaults::Attempt& request) const {  // null: no fault
     for (RequestFaults* faults : all_) {
       if (const RequestFault* fault = faults->FindFault(request)) return fault;

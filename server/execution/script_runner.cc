@@ -83,7 +83,7 @@ void ScriptRunner::ThrowIfScriptRuns() const {
 
 void ScriptRunner::Begin(Call& call, const Request* request, Kind kind, Bytes name) {
   const bool repeats = call.unit.IsReplaying();
-  // For a client, the Executor has just read the time.
+  // For a client's script, the Executor has just read the time.
   const int64_t started_ms = repeats ? parts_.env.pace.NowMs() : parts_.current_execution.pace_us / 1000;
   const bool is_over_memory =
       respite::Applies(Gate::kMemory, PathOfCommands(call.unit)) && parts_.eviction.LacksMemory();
@@ -177,7 +177,7 @@ Bytes ScriptRunner::ReplyBytes() {
     session_->out.VisitFront(1, [&](Bytes piece) { whole = piece; });
     return whole;
   }
-  // The reply would not fit into the script's memory, and would use as much memory here.
+  // A longer reply would not fit into the script's memory, and whole_reply_ would need the same memory again.
   if (session_->out.Size() > ScriptEngine::kMemoryLimit) {
     session_->out.Clear();
     Reply(session_->out, session_->resp, ReplyForm::kBinary).Error(refusals::kReplyTooLong);
@@ -320,7 +320,7 @@ Refusal ScriptRunner::BusyRefusal() const {
 
 void ScriptRunner::Kill(Kind kind) {
   if (!IsRunning()) throw Refusal{refusals::kNoScriptRuns};
-  // A script that is replayed from an append-only file may be killed. Otherwise an endless script would prevent this
+  // A script that is replayed from an append-only file may be killed, because an endless script would prevent this
   // server from starting.
   const Session& caller = current_->call->session;
   const bool is_streamed = caller.kind == SessionKind::kPrimary || caller.cluster_options.imports != nullptr;

@@ -37,14 +37,14 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
   enum class Access : uint8_t { kReadWrite, kReadOnly };
 
   struct Request {         // a script to run
-    ScriptEngine& engine;  // of its language
+    ScriptEngine& engine;  // runs scripts of its language
     Kind kind;
     uint32_t flags;                       // ScriptFlag bits
-    Access access;                        // kReadOnly: EVAL_RO, EVALSHA_RO, FCALL_RO
+    Access access;                        // whether it may write; kReadOnly: EVAL_RO, EVALSHA_RO, FCALL_RO
     ScriptEngine::Invocation invocation;  // the script and its arguments
   };
 
-  struct Parts {  // the objects that it uses
+  struct Parts {  // the objects that ScriptRunner uses; its constructor gets them
     const Env& env;
     const CurrentExecution& current_execution;
     Eviction& eviction;
@@ -65,30 +65,30 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
   // script.
   template <class Compile>
   auto RunCompiler(Call& call, Compile compile);           // returns the result of compile()
-  bool IsRunning() const { return current_.has_value(); }  // a script
+  bool IsRunning() const { return current_.has_value(); }  // a script is running
   // Throws a refusal while a script runs. Commands call this if they would free the running code or data that it needs.
-  void ThrowIfScriptRuns() const;
-  Kind RunningKind() const { return current_->kind; }                      // of the running script
-  std::string RunningName() const { return std::string(current_->name); }  // of the running script
-  std::span<const Bytes> RunningArguments() const;                         // of the running EVAL or FCALL
-  int64_t RunningMs() const;                                               // since the script began
+  void ThrowIfScriptRuns() const;                      // the error for commands that would disturb the script
+  Kind RunningKind() const { return current_->kind; }  // kind of the running script
+  std::string RunningName() const { return std::string(current_->name); }  // name of the running script
+  std::span<const Bytes> RunningArguments() const;                         // arguments of the running EVAL or FCALL
+  int64_t RunningMs() const;                                               // real time since the script began
 
-  bool Busy() const { return parts_.env.phase.HasBusyScript(); }  // it is too slow, so others are served
-  Refusal BusyRefusal() const;                                    // the error for other clients
-  // Throws if no script runs or the script cannot be killed.
+  bool Busy() const { return parts_.env.phase.HasBusyScript(); }  // the script is slow, so others are served
+  Refusal BusyRefusal() const;  // the error for other clients while the script is slow
+  // Ends the running script. Throws if no script runs or the script cannot be killed.
   void Kill(Kind kind);  // SCRIPT KILL, FUNCTION KILL
 
-  Bytes RunCommand(std::span<const Bytes> arguments) noexcept override;              // redis.call
+  Bytes RunCommand(std::span<const Bytes> arguments) noexcept override;  // does redis.call; returns the reply
   void SetResp(RespVersion version) noexcept override { session_->resp = version; }  // redis.setresp
-  RespVersion Resp() const noexcept override { return session_->resp; }              // of redis.call
-  void SetReplication(uint8_t targets) noexcept override;                            // redis.set_repl
-  std::optional<bool> MayRun(std::span<const Bytes> arguments) noexcept override;    // redis.acl_check_cmd
-  void Log(LogLevel level, Bytes text) noexcept override;                            // redis.log
-  bool PollStopRequest() noexcept override;                                          // also serves other clients
-  bool IsReplyUnwanted() noexcept override;                                          // true if the client has gone
-  int64_t MonotonicMs() const noexcept override;
+  RespVersion Resp() const noexcept override { return session_->resp; }              // of the replies of redis.call
+  void SetReplication(uint8_t targets) noexcept override;                            // does redis.set_repl
+  std::optional<bool> MayRun(std::span<const Bytes> arguments) noexcept override;  // redis.acl_check_cmd; null: unknown
+  void Log(LogLevel level, Bytes text) noexcept override;                          // does redis.log
+  bool PollStopRequest() noexcept override;         // true: the script must stop; also serves other clients
+  bool IsReplyUnwanted() noexcept override;         // true: the client has gone, or its output exceeds the limit
+  int64_t MonotonicMs() const noexcept override;    // Pace time
   ScriptDialect Dialect() const noexcept override;  // what scripts see of the emulated version
-  void CountError(Bytes text) noexcept override;    // of the script's commands
+  void CountError(Bytes text) noexcept override;    // counts an error of a command of the script
 
  private:
   struct Current {  // the running script
@@ -96,30 +96,30 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
     const Request* request;  // null during compilation
     Kind kind;
     Bytes name;
-    RequestPath path;                     // of its commands
-    int64_t started_ms;                   // monotonic
+    RequestPath path;                     // path of its commands
+    int64_t started_ms;                   // Pace time when the script began
     bool is_over_memory;                  // maxmemory was exceeded when it began
-    bool has_written = false;             // so it cannot be killed
-    bool is_killed = false;               // by SCRIPT KILL or a shutdown
+    bool has_written = false;             // the script has written, so it cannot be killed
+    bool is_killed = false;               // SCRIPT KILL or a shutdown ends it
     uint8_t replication = kReplicateAll;  // redis.set_repl: kReplicate… bits
-    std::optional<int> slot{};            // of the keys used so far, in a cluster
+    std::optional<int> slot{};            // slot of the keys used so far, in a cluster
   };
 
-  void Begin(Call& call, const Request* request, Kind kind, Bytes name);
+  void Begin(Call& call, const Request* request, Kind kind, Bytes name);  // a script or compilation begins
   void End();
-  void ReplaceScriptSession();  // after commands that may have changed it
-  bool Applies(Gate gate) const { return respite::Applies(gate, current_->path); }
-  void CheckDeclaredFlags(const Request& request) const;                          // of the script, before it runs
+  void ReplaceScriptSession();  // commands may have changed session_: makes a new one
+  bool Applies(Gate gate) const { return respite::Applies(gate, current_->path); }  // the gate is checked
+  void CheckDeclaredFlags(const Request& request) const;  // before the script runs: throws if its flags forbid it
   void CheckCommand(const Command* command, std::span<const Bytes> arguments);    // throws if the script may not run it
   void CheckMayBeCalled(const Command& command) const;                            // refuses commands with kNoScript
   void CheckAcl(const Command& command, std::span<const Bytes> arguments) const;  // throws if the user may not run it
   void CheckWrite(const Command& command) const;  // throws in read-only scripts, on replicas …
   void CheckNode(const Command& command, std::span<const Bytes> arguments);   // throws if other nodes have its keys
   void TrackReads(const Command& command, std::span<const Bytes> arguments);  // for client-side caching
-  void ServeOthers();                                                         // other clients, in a slow script
-  Bytes ReplyBytes();                                                         // the reply of the command
+  void ServeOthers();  // serves other clients during a slow script
+  Bytes ReplyBytes();  // the reply in session_ of the command that has run
 
-  const Parts parts_;                 // the objects that it uses
+  const Parts parts_;                 // the objects that the constructor got
   std::unique_ptr<Session> session_;  // runs the commands of scripts
   std::optional<Current> current_;    // null: no script runs
   std::string whole_reply_;           // holds a reply that has several pieces

@@ -36,6 +36,6 @@ struct Services {  // all that commands, INFO and CONFIG SET may use
   Lab& lab;
 };
 
-RewriteExtras RewriteExtrasOf(const Services& services);  // lines that are not directives
+RewriteExtras RewriteExtrasOf(const Services& services);  // lines of CONFIG REWRITE that are not directives
 
 }  // namespace respite

@@ -10,14 +10,14 @@
 
 namespace respite {
 
-class SlotRouter {  // decides which cluster node serves a request
+class SlotRouter {  // interface: decides which cluster node serves a request
  public:
   virtual ~SlotRouter() = default;
 
   // Throws the redirection if another node serves the request, or an error if no node does.
   virtual void Check(const Request& request) const = 0;  // throws the redirection
-  // Checks a command that a script runs for the session. If it has keys, they name the slot.
-  virtual std::optional<int> CheckInScript(const Request& request) const = 0;  // returns the slot
+  // Checks a command that a script runs for the session. Returns the slot of its keys.
+  virtual std::optional<int> CheckInScript(const Request& request) const = 0;  // returns the slot; nullopt: no keys
   virtual std::optional<int> SlotOf(const Command& command, std::span<const Bytes> arguments) const = 0;  // of its keys
 };
 

@@ -10,9 +10,9 @@
 
 namespace respite {
 
-class StatsRecorder final : public CallObserver {  // INFO stats, commandstats, errorstats …
+class StatsRecorder final : public CallObserver {  // counts commands for INFO stats, commandstats, errorstats …
  public:
-  struct Parts {  // the objects that it uses
+  struct Parts {  // the objects that StatsRecorder uses; its constructor gets them
     const Env& env;
   };
   explicit StatsRecorder(const Parts& parts) : parts_(parts) {}
@@ -22,7 +22,7 @@ class StatsRecorder final : public CallObserver {  // INFO stats, commandstats, 
   void CountError(Bytes text);  // counts an error reply
 
  private:
-  const Parts parts_;  // the objects that it uses
+  const Parts parts_;  // the objects that the constructor got
 };
 
 }  // namespace respite

@@ -24,24 +24,24 @@ class Pace;
 
 struct Env {  // what every component of the server may use
   Config& config;
-  const Settings& settings;  // those of `config`
-  const Dialect& dialect;    // of the version that `emulate` names
+  const Settings& settings;  // the values of the directives in `config`
+  const Dialect& dialect;    // the Redis or Valkey version that `emulate` names
   CommandTable& commands;
   const Clock& clock;
   const Pace& pace;
   Logger& log;
   FileSystem& files;
-  const LateBound<Host>& host;  // the event loop
-  const LateBound<Network>& network;
+  const LateBound<Host>& host;        // the event loop
+  const LateBound<Network>& network;  // sockets and name resolution
   Timers& timers;
-  ServerPhase& phase;  // loading, slow script, stopped
+  ServerPhase& phase;  // whether the server is loading, runs a slow script, or has stopped
   ServerStats& stats;
   LatencyMonitor& latency;
-  DebugSwitches& debug;  // switches of DEBUG
+  DebugSwitches& debug;  // what DEBUG switches on or off
 };
 
 struct Runtime {  // owns the objects of an Env that are made for the server itself
-  struct Parts {  // the objects that exist before the Runtime, and must outlive it
+  struct Parts {  // the objects that Runtime uses; its constructor gets them
     Config& config;
     CommandTable& commands;
     const Clock& clock;
@@ -53,14 +53,14 @@ struct Runtime {  // owns the objects of an Env that are made for the server its
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
 
-  LateBound<Host> host;
-  LateBound<Network> network;
-  Timers timers;
-  ServerPhase phase;
-  ServerStats stats;
-  LatencyMonitor latency;
-  DebugSwitches debug;
-  const Env env;
+  LateBound<Host> host;        // the event loop
+  LateBound<Network> network;  // sockets and name resolution
+  Timers timers;               // work that is due at certain times
+  ServerPhase phase;           // whether it is loading, runs a slow script, or has stopped
+  ServerStats stats;           // counters for INFO
+  LatencyMonitor latency;      // spikes for LATENCY
+  DebugSwitches debug;         // what DEBUG switches on or off
+  const Env env;               // references to the members above
 };
 
 }  // namespace respite

@@ -6,17 +6,18 @@
 
 namespace respite {
 
-class Host {  // the event loop, or a fixture in tests
+class Host {  // interface to the event loop; tests use a fixture instead
  public:
   virtual ~Host() = default;
   virtual void Stop(int exit_code) = 0;               // ends the event loop and the process
-  virtual void Post(std::function<void()> task) = 0;  // in another Turn, when the loop is free
-  // Serves clients in the middle of a Turn, during a slow script or load.
-  virtual bool ServeDuringLongTask() = 0;  // false: stop the server
-  // Calls Housekeeping::Wake. Replaces an earlier call.
-  virtual void WakeAt(int64_t monotonic_ms) = 0;  // runs the timers then, or earlier
-  // Starts a Turn when the Pace reaches this time, independently of the Clock. Replaces an earlier call.
-  virtual void StartTurnAt(int64_t pace_us) = 0;  // of the Pace
+  virtual void Post(std::function<void()> task) = 0;  // runs the task in another Turn, when the loop is free
+  // Serves clients in the middle of a Turn, while a slow script runs or data is being loaded.
+  virtual bool ServeDuringLongTask() = 0;  // serves clients meanwhile; false: the server must stop
+  // Calls Housekeeping::Wake at this monotonic time. Each call replaces the time of the earlier call.
+  virtual void WakeAt(int64_t monotonic_ms) = 0;  // runs the timers at this time, or earlier
+  // Starts a Turn when the Pace reaches this time, independently of the Clock. Each call replaces the time of the
+  // earlier call.
+  virtual void StartTurnAt(int64_t pace_us) = 0;  // starts a Turn at this time of the Pace
 };
 
 }  // namespace respite

@@ -13,34 +13,34 @@
 
 namespace respite {
 
-class LatencyMonitor {  // LATENCY: the latest spikes of each event
+class LatencyMonitor {  // keeps the latest spikes of each event, for LATENCY
  public:
-  static constexpr size_t kSamples = 160;  // of each event
+  static constexpr size_t kSamples = 160;  // so many samples of each event are kept
 
-  struct Sample {  // one spike
+  struct Sample {  // one spike: an event that took long
     int64_t unix_time_s;
-    int64_t latency_ms;
+    int64_t latency_ms;  // how long the event took
   };
   struct Event {                  // spikes of one kind of event, for example "aof-write"
     std::vector<Sample> samples;  // oldest first, at most kSamples
-    int64_t max_ms = 0;           // of all spikes so far
+    int64_t max_ms = 0;           // the longest of all spikes so far
   };
 
   LatencyMonitor(const Settings& settings, const Clock& clock, const Pace& pace)
       : settings_(settings), clock_(clock), pace_(pace) {}
 
-  bool IsOn() const { return settings_.latency_monitor_threshold != 0; }
-  int64_t NowUs() const { return pace_.NowUs(); }  // of the Pace
-  // Cost: a comparison if not.
+  bool IsOn() const { return settings_.latency_monitor_threshold != 0; }  // latency-monitor-threshold is set
+  int64_t NowUs() const { return pace_.NowUs(); }                         // Pace time
+  // Adds a spike if its duration reaches latency-monitor-threshold. Cost of a shorter one: two comparisons.
   void Note(Bytes event, int64_t elapsed_us) {  // adds a spike if it reaches the threshold
     if (IsOn() && elapsed_us / 1000 >= settings_.latency_monitor_threshold)
       Add(event, elapsed_us / 1000, clock_.WallMs() / 1000);
   }
   // If two spikes occur within one second, only the larger one is kept.
   void Add(Bytes event, int64_t latency_ms, int64_t unix_time_s);  // adds a spike in any case
-  size_t Reset(Bytes event);                                       // ignoring case; returns how many it removed
-  size_t Clear();                                                  // returns how many it removed
-  const Event* Find(Bytes event) const {                           // null: unknown; case-sensitive
+  size_t Reset(Bytes event);              // forgets an event, ignoring case; returns how many were removed
+  size_t Clear();                         // forgets all events; returns how many were removed
+  const Event* Find(Bytes event) const {  // null: there is no such event; case matters
     auto found = events_.find(event);
     return found == events_.end() ? nullptr : &found->second;
   }
@@ -50,15 +50,15 @@ class LatencyMonitor {  // LATENCY: the latest spikes of each event
   const Settings& settings_;
   const Clock& clock_;
   const Pace& pace_;
-  std::map<std::string, Event, std::less<>> events_;  // by name
+  std::map<std::string, Event, std::less<>> events_;  // the events that have had spikes, by name
 };
 
 // Reports its own lifetime as an event to the latency monitor.
 //
 //   LatencyWatch watch(latency, "aof-rename");
 //
-// Cost: a comparison while the monitor is off.
-class LatencyWatch {  // reports its lifetime to the monitor
+// Cost while the monitor is off: a comparison.
+class LatencyWatch {  // reports its own lifetime to the monitor, as the duration of an event
  public:
   // `event` must outlive the watch.
   LatencyWatch(LatencyMonitor& latency, Bytes event)
@@ -70,10 +70,10 @@ class LatencyWatch {  // reports its lifetime to the monitor
   LatencyWatch& operator=(const LatencyWatch&) = delete;
 
  private:
-  static constexpr int64_t kOff = -1;
+  static constexpr int64_t kOff = -1;  // the monitor is off
 
-  LatencyMonitor& latency_;
-  const Bytes event_;         // its name
+  LatencyMonitor& latency_;   // receives the event
+  const Bytes event_;         // name of the event
   const int64_t started_us_;  // Pace time, or kOff
 };
 

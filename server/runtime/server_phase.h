@@ -26,18 +26,18 @@ class ServerPhase {  // whether the server runs a slow script, loads or has stop
 
   // `holder` (may be null) is the client that sent the command; the server reads no input from it until the end.
   void BeginBusyScript(BusyScriptKind kind, const Session* holder) { script_ = {kind, holder}; }
-  void EndBusyScript() { script_ = {}; }
-  void BeginLoading(Load how, const Session* holder) {
+  void EndBusyScript() { script_ = {}; }                // the slow script has ended
+  void BeginLoading(Load how, const Session* holder) {  // `holder` sent the command; may be null
     load_ = how;
     loader_ = holder;
   }
-  void EndLoading() { BeginLoading(Load::kNone, nullptr); }
-  void Stop() { has_stopped_ = true; }  // no command may run any more
+  void EndLoading() { BeginLoading(Load::kNone, nullptr); }  // the data is complete
+  void Stop() { has_stopped_ = true; }                       // no command may run any more
 
   bool IsInLongTask() const { return HasBusyScript() || load_ == Load::kInTurn; }  // clients are served meanwhile
-  BusyScriptKind busy_script() const { return script_.kind; }                      // kNone: no slow script runs
-  bool HasBusyScript() const { return script_.kind != BusyScriptKind::kNone; }     // a slow script runs
-  Load load() const { return load_; }                                              // how data is being loaded
+  BusyScriptKind busy_script() const { return script_.kind; }  // which kind is running; kNone: no slow script
+  bool HasBusyScript() const { return script_.kind != BusyScriptKind::kNone; }            // a slow script runs
+  Load load() const { return load_; }                                                     // how data is being loaded
   bool IsLoading() const { return load_ == Load::kInTurn || load_ == Load::kOverTurns; }  // clients get LOADING errors
   bool HasStopped() const { return has_stopped_; }                                        // no command may run any more
   bool HoldsInputOf(const Session& session) const { return script_.holder == &session || loader_ == &session; }
@@ -50,8 +50,8 @@ class ServerPhase {  // whether the server runs a slow script, loads or has stop
 
   Script script_;                    // the slow script
   Load load_ = Load::kNone;          // how data is being loaded
-  const Session* loader_ = nullptr;  // the client that caused it; may be null
-  bool has_stopped_ = false;
+  const Session* loader_ = nullptr;  // the client that caused the loading; may be null
+  bool has_stopped_ = false;         // no command may run any more
 };
 
 }  // namespace respite

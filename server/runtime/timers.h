@@ -11,24 +11,24 @@ namespace respite {
 
 class Timers {  // work that is due at a time of the Clock
  public:
-  static constexpr int64_t kNever = INT64_MAX;
+  static constexpr int64_t kNever = INT64_MAX;  // no work is due
 
   class Source {  // a component that has work at certain times
    public:
     virtual ~Source() = default;
-    virtual int64_t NextDueMs() const = 0;    // monotonic, or kNever
-    virtual void RunDue(int64_t now_ms) = 0;  // only as much as fits into one Turn
-    // Clients cannot observe intermediate states in between. So NextDueMs need only report work that affects the order
-    // of events.
+    virtual int64_t NextDueMs() const = 0;    // monotonic time of its next work, or kNever
+    virtual void RunDue(int64_t now_ms) = 0;  // does due work, but only as much as fits into one Turn
+    // Called before TEST CLOCK advances the clock; EndClockJump is called afterwards. In between, NextDueMs need only
+    // report work that affects the order of events, because clients cannot observe intermediate states.
     virtual void BeginClockJump() {}                  // TEST CLOCK is about to advance
     virtual void EndClockJump(int64_t /*now_ms*/) {}  // TEST CLOCK has advanced
-    // For users. Requires: NextDueMs() != kNever.
+    // Returns what is due at NextDueMs, for users. Requires: NextDueMs() != kNever.
     virtual std::string NextDueText() const = 0;  // what is due at NextDueMs, for users: "CLIENT PAUSE ends"
   };
 
   // The source must outlive the last call.
   void Add(Source& source) { sources_.push_back(&source); }
-  int64_t NextDueMs() const {  // of all sources
+  int64_t NextDueMs() const {  // the earliest time of all sources, or kNever
     int64_t next_ms = kNever;
     for (const Source* source : sources_) next_ms = std::min(next_ms, source->NextDueMs());
     return next_ms;
@@ -37,15 +37,15 @@ class Timers {  // work that is due at a time of the Clock
     const auto next = std::ranges::min_element(sources_, {}, &Source::NextDueMs);
     return next != sources_.end() && (*next)->NextDueMs() != kNever ? *next : nullptr;
   }
-  // Around an advance by TEST CLOCK. Work that becomes due in between still runs, in order: the clock stops at each due
-  // time (Housekeeping::PassTime).
+  // Must be called before TEST CLOCK advances the clock, and EndClockJump afterwards. Work that becomes due in between
+  // still runs, in order: the clock stops at each due time (Housekeeping::PassTime).
   void BeginClockJump() {  // tells all sources
     for (Source* source : sources_) source->BeginClockJump();
   }
   void EndClockJump(int64_t now_ms) {  // tells all sources
     for (Source* source : sources_) source->EndClockJump(now_ms);
   }
-  void RunDue(int64_t now_ms) {  // once for each source that is due
+  void RunDue(int64_t now_ms) {  // calls RunDue once for each source that is due
     for (Source* source : sources_)
       if (source->NextDueMs() <= now_ms) source->RunDue(now_ms);
   }

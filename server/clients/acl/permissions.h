@@ -27,7 +27,7 @@ std::string DenialTextAtExec(AclDenial denial);  // the error for a queued comma
 
 class Permissions {  // checks what users may do, and logs refusals
  public:
-  struct Parts {  // the objects that it uses
+  struct Parts {  // the objects that Permissions uses; its constructor gets them
     const Env& env;
     Users& users;
     AclLog& acl_log;
@@ -38,12 +38,12 @@ class Permissions {  // checks what users may do, and logs refusals
   // Returns whether the session's user may run this request. Counts a refusal and logs it for `client`, which differs
   // from `session` when a script runs. Cost: one load for users that may do everything.
   AclVerdict Check(const Session& session, AclRequest& request, AclLogEntry::Context context, const Session& client);
-  AclVerdict Check(const Session& session, AclRequest& request, AclLogEntry::Context context) {
+  AclVerdict Check(const Session& session, AclRequest& request, AclLogEntry::Context context) {  // logs a refusal too
     return Check(session, request, context, session);
   }
 
-  // Logs a failed login of this command ("AUTH", "HELLO").
-  void LogFailedLogin(const Session& session, Bytes command, Bytes user);
+  // Adds a failed login to the ACL log. `command` is "AUTH" or "HELLO".
+  void LogFailedLogin(const Session& session, Bytes command, Bytes user);  // adds a refusal to the ACL log
 
   // Closes the sessions of a user. They belong to the default user from then on.
   void CloseSessionsOf(const User& user, const Session* running);  // `running` closes after its reply
@@ -53,16 +53,16 @@ class Permissions {  // checks what users may do, and logs refusals
   std::optional<std::string> LoadConfiguredUsers();  // at start; returns an error if the server must not start
   std::optional<std::string> LoadAclFile(const Session* running);  // returns an error; nothing changes then
   // Replaces all users by the users in `text`, the lines of an ACL file; `path` is for the error. Ends the sessions of
-  // all users except the default user. With acl_load_keeps_clients (Redis 7.4, Valkey 8.0), users that `text` also
-  // has keep their sessions, except sessions with subscriptions that their new permissions forbid. On failure it
-  // returns an error and changes nothing.
-  std::optional<std::string> LoadAclLines(Bytes text, const std::string& path, const Session* running);
+  // all users except the default user. In dialects with acl_load_keeps_clients (Redis 7.4, Valkey 8.0), users that
+  // `text` also has keep their sessions, except sessions with subscriptions that their new permissions forbid. On
+  // failure the function returns an error and changes nothing.
+  std::optional<std::string> LoadAclLines(Bytes text, const std::string& path, const Session* running);  // the error
 
  private:
-  void Note(AclLogEntry entry, const Session& client);
-  void CloseNowOrAfterReply(Session& session, const Session* running);  // after it if it is running
+  void Note(AclLogEntry entry, const Session& client);                  // adds a refusal to the ACL log
+  void CloseNowOrAfterReply(Session& session, const Session* running);  // if it is `running`, after its reply
 
-  const Parts parts_;  // the objects that it uses
+  const Parts parts_;  // the objects that the constructor got
 };
 
 }  // namespace respite

@@ -51,7 +51,7 @@ ChannelRange FindChannelArguments(const Command& command, size_t argument_count)
 Selector::Selector(const CommandTable& table) : table_(&table), allowed_(table.Size()) {}
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Rules
+// Changes of the rules
 
 const char* Selector::Apply(Bytes rule) {
   const auto is = [rule](Bytes word) { return EqualsIgnoreCase(rule, word); };
@@ -188,7 +188,7 @@ const char* Selector::ApplyChannelPattern(Bytes glob) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Checks
+// Checks of requests against the rules
 
 AclVerdict Selector::Check(AclRequest& request) const {
   if (!AllowsCommand(request.command(), request.words())) return {AclDenial::kCommand};
@@ -241,7 +241,7 @@ bool Selector::AllowsChannel(Bytes name, ChannelUse use) const {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Texts
+// The rules as text, for ACL GETUSER and ACL LIST
 
 std::string Selector::Commands() const {
   const std::string rules = Joined(command_rules_);

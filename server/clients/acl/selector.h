@@ -26,7 +26,7 @@ struct AclVerdict {                     // whether a request is allowed, or why 
   size_t word = 0;                      // index of the refused key or channel
 
   bool IsAllowed() const { return denial == AclDenial::kNone; }
-  bool IsCloserThan(const AclVerdict& other) const {  // the closest denial of all selectors is reported
+  bool IsCloserThan(const AclVerdict& other) const {  // of several denials, the closest one is reported
     return denial != other.denial ? denial > other.denial : word > other.word;
   }
 };
@@ -39,12 +39,12 @@ class AclRequest {  // a request whose permissions are checked; finds its keys o
   AclRequest(const Command& command, std::span<const Bytes> arguments) : command_(command), words_(arguments) {}
 
   const Command& command() const { return command_; }
-  std::span<const Bytes> words() const { return words_; }  // with the command's name
+  std::span<const Bytes> words() const { return words_; }  // arguments, with the command's name
   const KeyList& Keys();
 
  private:
   const Command& command_;
-  std::span<const Bytes> words_;  // with the command's name
+  std::span<const Bytes> words_;  // arguments, with the command's name
   std::optional<KeyList> keys_;
 };
 
@@ -66,50 +66,50 @@ class Selector {  // one set of permissions of an ACL user: commands, keys and c
 
   // Returns whether this selector allows the request, or what it denies. Cost: O(1) for commands; O(patterns) for each
   // key or channel.
-  AclVerdict Check(AclRequest& request) const;
-  bool IsUnlimited() const { return all_commands_ && all_keys_ && all_channels_; }
+  AclVerdict Check(AclRequest& request) const;  // whether these rules allow the request, or why not
+  bool IsUnlimited() const { return all_commands_ && all_keys_ && all_channels_; }  // everything is allowed
   // Returns whether the command may run and read every key. SORT needs this for keys that it finds by pattern.
-  bool AllowsReadingAllKeys(const Command& command, std::span<const Bytes> arguments) const;
-  bool AllowsChannel(Bytes name, ChannelUse use) const;
+  bool AllowsReadingAllKeys(const Command& command, std::span<const Bytes> arguments) const;  // may run it on any key
+  bool AllowsChannel(Bytes name, ChannelUse use) const;  // publish or subscribe to this channel or pattern
 
-  std::string Commands() const;            // for ACL GETUSER: "+@all -get"
-  std::string Keys() const;                // for ACL GETUSER: "~a* %R~b*"
-  std::string Channels() const;            // for ACL GETUSER: "&ch*"
-  std::vector<std::string> Rules() const;  // all that define it: "~a*", "resetchannels", "+@all", "-get"
+  std::string Commands() const;            // the rules about commands, for ACL GETUSER: "+@all -get"
+  std::string Keys() const;                // the rules about keys, for ACL GETUSER: "~a* %R~b*"
+  std::string Channels() const;            // the rules about channels, for ACL GETUSER: "&ch*"
+  std::vector<std::string> Rules() const;  // all rules that define it: "~a*", "resetchannels", "+@all", "-get"
 
  private:
   struct KeyPattern {  // an ACL rule for keys
-    uint8_t access;    // kMayRead, kMayWrite
+    uint8_t access;    // bits: kMayRead, kMayWrite
     std::string glob;
   };
   static constexpr uint8_t kMayRead = 1;   // a bit of KeyPattern::access
   static constexpr uint8_t kMayWrite = 2;  // a bit of KeyPattern::access
 
-  const char* ApplyCommand(Bytes rule);                     // "+get", "-@all"; returns null, or the error
-  const char* ApplyFirstArgument(Bytes name);               // "select|0" allows SELECT 0; returns null, or the error
+  const char* ApplyCommand(Bytes rule);        // applies "+get" or "-@all"; returns null, or the error
+  const char* ApplyFirstArgument(Bytes name);  // applies "select|0": allows SELECT 0; returns null, or the error
   const char* ApplyKeyPattern(uint8_t access, Bytes glob);  // returns null, or the error
-  const char* ApplyKeyAccess(Bytes rule);                   // "%R~a*"; returns null, or the error
+  const char* ApplyKeyAccess(Bytes rule);                   // applies "%R~a*"; returns null, or the error
   const char* ApplyChannelPattern(Bytes glob);              // returns null, or the error
   enum class Grant : uint8_t { kTake, kGive };
   void GrantEveryCommand(Grant grant);                     // allows or (kTake) forbids all commands
   void GrantCommand(const Command& command, Grant grant);  // allows or (kTake) forbids it
   void Remember(char sign, Bytes name);                    // adds '+' or '-' and the name to command_rules_
-  std::vector<std::string> KeyRules() const;               // "~a*", "%R~b*"
+  std::vector<std::string> KeyRules() const;               // the rules about keys: "~a*", "%R~b*"
 
-  bool AllowsCommand(const Command& command, std::span<const Bytes> arguments) const;
-  bool AllowsKey(Bytes key, uint16_t flags) const;         // with these flags of the command's key
-  bool AllowsKeyPattern(uint8_t needed, Bytes key) const;  // `needed`: bits of KeyPattern::access
+  bool AllowsCommand(const Command& command, std::span<const Bytes> arguments) const;  // ignores keys and channels
+  bool AllowsKey(Bytes key, uint16_t flags) const;         // `flags` say whether the command reads or writes the key
+  bool AllowsKeyPattern(uint8_t needed, Bytes key) const;  // a pattern gives all `needed` bits of KeyPattern::access
 
-  const CommandTable* table_;                                     // of all commands
+  const CommandTable* table_;                                     // all commands of the server
   bool all_commands_ = false;                                     // every command is allowed
   bool all_keys_ = false;                                         // every key may be read and written
   bool all_channels_ = false;                                     // every channel is allowed
   bool begins_with_all_ = false;                                  // Commands() begins with +@all instead of -@all
   std::vector<bool> allowed_;                                     // whether a command is allowed, by Command::id
-  std::map<uint32_t, std::vector<std::string>> first_arguments_;  // of commands allowed only with these first arguments
-  std::vector<std::string> command_rules_;                        // "+get", "-@admin", in order
-  std::vector<KeyPattern> key_patterns_;
-  std::vector<std::string> channel_patterns_;  // globs of allowed channels
+  std::map<uint32_t, std::vector<std::string>> first_arguments_;  // the allowed first arguments, by Command::id
+  std::vector<std::string> command_rules_;                        // rules such as "+get" and "-@admin", in order
+  std::vector<KeyPattern> key_patterns_;                          // the keys that may be read or written
+  std::vector<std::string> channel_patterns_;                     // globs of allowed channels
 };
 
 struct ChannelRange {  // which arguments of a request are channels
@@ -117,6 +117,6 @@ struct ChannelRange {  // which arguments of a request are channels
   size_t last = 0;     // index in argv
   ChannelUse use = ChannelUse::kName;
 };
-ChannelRange FindChannelArguments(const Command& command, size_t argument_count);
+ChannelRange FindChannelArguments(const Command& command, size_t argument_count);  // says which arguments are channels
 
 }  // namespace respite

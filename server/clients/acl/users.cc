@@ -10,7 +10,7 @@ namespace {
 
 constexpr Bytes kBlanks = " \t\r\n\v\f";
 
-// Quotes a word that contains quotes, for the configuration file. Redis: does not, and then fails to start.
+// Quotes a word that contains quotes, for the configuration file. Redis does not quote it, and then fails to start.
 std::string WrittenInConfig(const std::string& word) {
   return word.empty() || word.find_first_of("\"'") != std::string::npos ? Quoted(word) : word;
 }

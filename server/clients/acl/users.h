@@ -27,35 +27,35 @@ class Users {  // all ACL users by name
   // Returns null if there is no such user.
   const User* Find(Bytes name) const;
   template <class Visit>
-  void ForEach(Visit&& visit) const {  // in order of their names
+  void ForEach(Visit&& visit) const {  // visits the users in order of their names
     for (const auto& [name, user] : users_) visit(*user);
   }
 
   User MakeUnlimitedUser() const { return MakeDefaultUser(); }  // may do everything; is not in the list
-  bool IsLoginRequired() const { return !Default().NeedsNoPassword() || !Default().IsOn(); }  // for new clients
-  const User* FindIfPasswordMatches(Bytes name, Bytes password) const;  // null: wrong name or password, or it is off
+  bool IsLoginRequired() const { return !Default().NeedsNoPassword() || !Default().IsOn(); }  // by new clients
+  const User* FindIfPasswordMatches(Bytes name, Bytes password) const;  // null: wrong name or password, or user is off
 
   struct BadRule {  // a rule that Set refused
     std::string rule;
     const char* reason;  // why the rule is invalid
   };
   using Change = std::function<void(const User& before, const User& after)>;
-  // Creates or changes a user. Applies all rules, or none if one is invalid; the error names it. For an existing user,
-  // calls `change` with the old and the new version before the change.
+  // Creates or changes a user. Applies all rules, or none if one is invalid; the error names that rule. For an existing
+  // user, calls `change` with the old and the new version before the change.
   Result<Done, BadRule> Set(Bytes name, std::span<const std::string> rules, const Change& change);
   void SetDefaultPassword(Bytes password);  // requirepass; empty: none is required
   // Requires: the user is not the default user, and no pointers to it remain.
-  void Remove(const User& user);
+  void Remove(const User& user);  // deletes the user
 
   // Returns the lines of an ACL file without line ends. Single blanks separate the words. Only rules within a selector
   // may be quoted.
-  std::vector<std::string> AclFileLines() const;  // "user NAME RULES" of each user
+  std::vector<std::string> AclFileLines() const;  // a line "user NAME RULES" for each user
   // Returns the lines of a configuration file. Words that contain quotes are quoted.
-  std::vector<std::string> ConfigLines() const;  // "user NAME RULES" of each user
+  std::vector<std::string> ConfigLines() const;  // a line "user NAME RULES" for each user
   struct Replacement {                           // how Load treats the existing users, except `default`, which stays
     bool keeps_users;                            // keep users that the file also has; false removes all
     std::function<void(const User&)> removed;    // called before a user is removed
-    Change changed;                              // called before a user changes
+    Change changed;                              // called before a user that stays changes
   };
   // Replaces all users by the users of an ACL file. If a line is invalid, changes nothing; the error names the lines.
   // Calls `removed` and `changed` before the replacement. A file without a default user creates one without a password,
@@ -65,21 +65,21 @@ class Users {  // all ACL users by name
  private:
   using Map = std::map<std::string, std::unique_ptr<User>, std::less<>>;
 
-  struct LinePlace {  // where a line is, for errors
+  struct LinePlace {  // where a line is, for error texts
     const std::string& path;
-    size_t number;  // of the line, from 1
+    size_t number;  // number of the line, from 1
   };
 
   User MakeUser(Bytes name) const;  // a user that is off and has no permissions
   User MakeDefaultUser() const;     // may do everything, without a password
   // Adds the user of the line `words` to `into`. Returns the error, or an empty text.
-  std::string ParseAclLine(std::span<const Bytes> words, const LinePlace& place, Map& into) const;
+  std::string ParseAclLine(std::span<const Bytes> words, const LinePlace& place, Map& into) const;  // the error, or ""
 
-  const CommandTable& table_;  // of all commands
+  const CommandTable& table_;  // all commands of the server
   const Settings& settings_;
   Map users_;  // by name
 };
 
-bool IsValidUserName(Bytes name);  // without blanks and NULs
+bool IsValidUserName(Bytes name);  // false: the name contains blanks or NULs
 
 }  // namespace respite
