@@ -15,7 +15,7 @@ struct FlagName {
   std::string_view name;
 };
 
-// Redis: may_replicate, protected and touches_arbitrary_keys are never shown.
+// Redis: COMMAND INFO never shows may_replicate, protected and touches_arbitrary_keys.
 constexpr FlagName kCommandFlagNames[] = {
     {kWrite, "write"},
     {kReadOnly, "readonly"},
@@ -147,7 +147,7 @@ void WriteKeySpec(Reply& reply, const KeySpec& spec) {
 
 void WriteArguments(Reply& reply, std::span<const SyntaxArgument> arguments, const Dialect& dialect);
 
-// Calls `visit` for the arguments that the dialect has.
+// Calls `visit` for those of these arguments that the dialect has.
 template <class Visitor>
 void ForEachShown(std::span<const SyntaxArgument> arguments, const Dialect& dialect, Visitor&& visit) {
   ForEachArgument(arguments, [&](const SyntaxArgument& argument, std::span<const SyntaxArgument> children) {
@@ -178,7 +178,7 @@ void WriteArgument(Reply& reply, const SyntaxArgument& argument, std::span<const
   const bool has_flags = argument.optional || argument.multiple;
   const bool is_deprecated = IsDeprecated(argument.deprecated_since, dialect);
   const std::string name = argument.named_by_token ? ToLower(argument.name) : std::string(argument.name);
-  // Name, type, and either a display text or nested arguments are always present.
+  // An argument always has a name, a type, and either a display text or nested arguments.
   reply.Map(3u + (argument.key_spec >= 0) + argument.HasToken() + !argument.since.IsEmpty() + is_deprecated +
             has_flags);
   WritePair(reply, "name", name);
@@ -257,7 +257,7 @@ void WriteCommandInfo(Reply& reply, const Command& command) {
   WriteTips(reply, spec.tips);
   reply.Set(spec.keys.count);
   for (const KeySpec& key : spec.keys.View()) WriteKeySpec(reply, key);
-  // Redis: an empty set without subcommands, otherwise an array.
+  // Redis: the reply is an empty set if there are no subcommands, otherwise an array.
   if (command.subcommands.empty()) return reply.Set(0);
   reply.Array(command.subcommands.size());
   for (const Command& sub : command.subcommands) WriteCommandInfo(reply, sub);

@@ -16,11 +16,11 @@ void WriteCommandInfo(Reply& reply, const Command& command);
 // Writes the map of one command in COMMAND DOCS, without the name before it.
 void WriteCommandDocs(Reply& reply, const Command& command);
 
-// Writes the set of COMMAND GETKEYSANDFLAGS.
-void WriteKeyFlags(Reply& reply, uint32_t key_flags);  // "RO", "access" …
+// Writes the flags of one key for COMMAND GETKEYSANDFLAGS, as a set of texts.
+void WriteKeyFlags(Reply& reply, uint32_t key_flags);  // `key_flags`: KeyFlag bits, written as "RO", "access" …
 
 std::vector<std::string_view> CommandFlagNames(const Command& command);  // for COMMAND INFO, in Redis' order
 
-std::string_view CommandGroupName(CommandGroup group);  // "string", "sorted-set" …
+std::string_view CommandGroupName(CommandGroup group);  // as COMMAND DOCS shows it, for example "sorted-set"
 
 }  // namespace respite

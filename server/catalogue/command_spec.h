@@ -114,17 +114,17 @@ struct KeySpec {
   Begin begin = Begin::kIndex;    // how the first key is found
   int16_t index = 1;              // kIndex: argv position; kKeyword: where the search starts (negative: from the end)
   std::string_view keyword = {};  // kKeyword: the keys follow this argument
-  Find find = Find::kRange;       // how further keys are found
+  Find find = Find::kRange;       // how the keys after the first are found
   int16_t last = 0;               // kRange: last key, relative to the first; negative counts from the end of argv
   int16_t step = 1;               // distance between two keys
-  int16_t limit = 0;              // kRange with last == -1: 0 or 1: all; n: the first 1/n of the rest
-  int16_t key_num_index = 0;      // kKeyNum: position of the count, relative to begin
-  int16_t first_key = 0;          // kKeyNum: position of the first key, relative to begin
+  int16_t limit = 0;              // kRange with last == -1: n > 1 limits the keys to 1/n of the remaining arguments
+  int16_t key_num_index = 0;      // kKeyNum: position of the number of keys, relative to argv[index]
+  int16_t first_key = 0;          // kKeyNum: position of the first key, relative to argv[index]
   std::string_view notes = {};    // free text of COMMAND DOCS
 };
 
 // Up to four key specs, stored by value so that a CommandSpec stays constexpr.
-struct KeySpecs {
+struct KeySpecs {  // the key specs of one command, at most four
   std::array<KeySpec, 4> specs{};
   uint8_t count = 0;  // number of `specs` in use
 
@@ -132,23 +132,22 @@ struct KeySpecs {
   constexpr KeySpecs(std::initializer_list<KeySpec> list) {
     for (const KeySpec& spec : list) specs[count++] = spec;
   }
-  constexpr std::span<const KeySpec> View() const { return {specs.data(), count}; }
+  constexpr std::span<const KeySpec> View() const { return {specs.data(), count}; }  // the key specs in use
 };
 
 // Shorthands for cards: `.keys = {Key(1, kKeyRO | kKeyAccess)}`, `.keys = {KeyRange(1, -1, 2, kKeyOW | kKeyUpdate)}`.
-constexpr KeySpec Key(int index, int flags) {
+constexpr KeySpec Key(int index, int flags) {  // one key, at argv[index]
   return {.flags = static_cast<uint16_t>(flags), .index = static_cast<int16_t>(index)};
 }
-// Keys from `index` to `last`, every `step`. `last` is relative to argv[index]; -1 means the end of argv, -2 the last
-// argument but one.
-constexpr KeySpec KeyRange(int index, int last, int step, int flags) {
+// `last` is relative to argv[index]; -1 means the end of argv, -2 the last argument but one.
+constexpr KeySpec KeyRange(int index, int last, int step, int flags) {  // keys from argv[index] to `last`, every `step`
   return {.flags = static_cast<uint16_t>(flags),
           .index = static_cast<int16_t>(index),
           .last = static_cast<int16_t>(last),
           .step = static_cast<int16_t>(step)};
 }
-// Keys whose number is argv[index], and which follow it.
-constexpr KeySpec CountedKeys(int index, int flags) {  // argv[index] is numkeys
+// Declares keys that follow their number, such as `numkeys key [key …]`.
+constexpr KeySpec CountedKeys(int index, int flags) {  // argv[index] is the number of keys, which follow it
   return {.flags = static_cast<uint16_t>(flags),
           .index = static_cast<int16_t>(index),
           .find = KeySpec::Find::kKeyNum,
@@ -156,11 +155,12 @@ constexpr KeySpec CountedKeys(int index, int flags) {  // argv[index] is numkeys
           .key_num_index = 0,
           .first_key = 1};
 }
-// Keys after a keyword, which is searched forwards from argv[from], or backwards from the end if `from` is negative.
-struct KeysAfterRange {  // arguments of KeysAfter
-  int last = 0;          // as KeySpec::last
+struct KeysAfterRange {  // which of the arguments after a keyword are keys
+  int last = 0;          // as KeySpec::last, relative to the first key
   int limit = 0;         // as KeySpec::limit
 };
+// Declares keys after `keyword`. The keyword is searched forwards from argv[from], or backwards from the end if `from`
+// is negative.
 constexpr KeySpec KeysAfter(std::string_view keyword, int from, KeysAfterRange range, int flags) {
   return {.flags = static_cast<uint16_t>(flags),
           .begin = KeySpec::Begin::kKeyword,
@@ -169,7 +169,7 @@ constexpr KeySpec KeysAfter(std::string_view keyword, int from, KeysAfterRange r
           .last = static_cast<int16_t>(range.last),
           .limit = static_cast<int16_t>(range.limit)};
 }
-constexpr KeySpec UnknownKeys(int flags) {  // the card must name a KeyHook
+constexpr KeySpec UnknownKeys(int flags) {  // no key spec can describe the keys: the card must name a KeyHook
   return {.flags = static_cast<uint16_t>(flags), .begin = KeySpec::Begin::kUnknown, .find = KeySpec::Find::kUnknown};
 }
 
@@ -206,54 +206,54 @@ using FlagsHook = uint32_t (*)(const Services& services, const Session& session,
 // Returns whether a request uses a database other than the selected one.
 using DatabaseHook = bool (*)(std::span<const Bytes> words);
 
-struct FormerArity {       // the arity before version `until`
-  VersionMark until = {};  // the version that changed it
+struct FormerArity {       // the arity that a command had before version `until`
+  VersionMark until = {};  // the version that changed the arity
   int arity = 0;
 };
 
 struct CommandSpec {                               // what the card of a command declares
-  static constexpr uint8_t kAllWords = UINT8_MAX;  // no argument can be a secret
+  static constexpr uint8_t kAllWords = UINT8_MAX;  // value of harmless_words: no argument can be a secret
 
   // server/catalogue/command_syntax.h describes the grammar.
-  std::string_view syntax;                      // name, arguments and arity in one line
-  Where where = Where::kDataServers;            // data servers, Sentinels or both
-  std::string_view summary = {};                // of COMMAND DOCS
+  std::string_view syntax;                      // one line that describes name, arguments and arity
+  Where where = Where::kDataServers;            // which servers have the command: data servers, Sentinels or both
+  std::string_view summary = {};                // one sentence, for COMMAND DOCS
   VersionMark since = {};                       // version that introduced the command
   std::string_view complexity = {};             // Big-O text of COMMAND DOCS
-  CommandGroup group = CommandGroup::kGeneric;  // of COMMAND DOCS
+  CommandGroup group = CommandGroup::kGeneric;  // the group that COMMAND DOCS reports
   uint32_t flags = 0;                           // CommandFlag bits
-  KeySpecs keys = {};
-  uint32_t categories = 0;            // AclCategory bits, if they differ from the group's; flags add more
-  std::string_view tips = {};         // separated by one space, as in COMMAND INFO
-  VersionMark deprecated_since = {};  // empty: not deprecated
-  std::string_view replaced_by = {};  // text of COMMAND DOCS, for a deprecated command
-  std::string_view history = {};      // "6.2.0: text|7.0.0: text"
-  int arity = 0;                      // 0: derived from the syntax; otherwise Redis' number, where it differs
-  FormerArity former_arity = {};      // for old versions that the server emulates
-  bool syscmd = false;                // doc flag `syscmd` of COMMAND DOCS
+  KeySpecs keys = {};                           // which arguments are keys
+  uint32_t categories = 0;                      // AclCategory bits, if they differ from the group's; flags add more
+  std::string_view tips = {};                   // command tips of COMMAND INFO, separated by one space
+  VersionMark deprecated_since = {};            // empty: not deprecated
+  std::string_view replaced_by = {};            // text of COMMAND DOCS, for a deprecated command
+  std::string_view history = {};                // "6.2.0: text|7.0.0: text"
+  int arity = 0;                                // 0: derived from the syntax; otherwise Redis' number, where it differs
+  FormerArity former_arity = {};                // the arity in old versions, which the server may emulate
+  bool syscmd = false;                          // doc flag `syscmd` of COMMAND DOCS
   TransactionRole transaction = TransactionRole::kQueued;  // behaviour inside MULTI
   Protection protection = Protection::kDebugCommand;       // directive that permits a protected command
   InStreams in_streams = InStreams::kByFlags;              // whether AOF and replication may contain it
   ChannelArguments channels = ChannelArguments::kNone;     // which arguments are channels, for ACL
-  bool selects_database = false;                           // later commands of the connection use another database
-  bool runs_when_subscribed = false;                       // under RESP2; (un)subscribing commands always run
-  bool reports_disk_trouble = false;                       // refused like a write while persistence fails
-  bool keeps_caching_choice = false;       // does not reset CLIENT CACHING; for a container: all its subcommands
-  bool serves_moving_slots = false;        // in a cluster: runs during a slot migration, even if some keys have moved
-  uint8_t harmless_words = kAllWords;      // leading arguments that cannot be secrets: a crash report shows only these
-  FlagsHook flags_of = nullptr;            // if the flags of a request depend on other commands (EXEC, scripts)
-  DatabaseHook joins_databases = nullptr;  // in a cluster: such requests get TRYAGAIN during a slot migration
-  KeyHook find_keys = nullptr;             // for variable, unknown or incomplete key specs
+  bool selects_database = false;       // it may change the database that the connection uses afterwards
+  bool runs_when_subscribed = false;   // allowed to RESP2 clients with subscriptions, as (un)subscribing always is
+  bool reports_disk_trouble = false;   // refused with MISCONF, as writes are, while persistence fails
+  bool keeps_caching_choice = false;   // does not reset CLIENT CACHING; for a container: all its subcommands
+  bool serves_moving_slots = false;    // in a cluster: runs during a slot migration, even if some keys have moved
+  uint8_t harmless_words = kAllWords;  // number of leading arguments that are no secrets: crash reports show only them
+  FlagsHook flags_of = nullptr;  // returns the flags of a request that runs other commands (EXEC, scripts); may be null
+  DatabaseHook joins_databases = nullptr;  // whether a request gets TRYAGAIN during a slot migration; null: never
+  KeyHook find_keys = nullptr;             // finds the keys if `keys` cannot describe them all; may be null
 };
 
 using CommandHandler = void (*)(Call&);
 
-struct CommandCard {  // one command or subcommand in the table of a family
-  const CommandSpec* spec = nullptr;
-  CommandHandler run = nullptr;     // null for a container, which only has subcommands
-  std::string_view container = {};  // of a subcommand: "CLIENT" for CLIENT|LIST; may be in another family
-  int arity = 0;                    // as in Redis: negative means "at least"
-  // Text of the error with which the command is always refused: `kRefuses` of the card or of its base class.
+struct CommandCard {                  // one command or subcommand in the table of a family
+  const CommandSpec* spec = nullptr;  // what the card declares
+  CommandHandler run = nullptr;       // null for a container, which only has subcommands
+  std::string_view container = {};    // container of a subcommand ("CLIENT" for CLIENT|LIST); may be in another family
+  int arity = 0;                      // as in Redis: negative means "at least"
+  // `refuses` is the member `kRefuses` of the card or of its base class.
   std::string_view refuses = {};  // error text of a command that is always refused
 };
 
@@ -274,7 +274,7 @@ constexpr CommandCard CardOf() {  // makes the card from the class of a command
 
 // Collects the cards of a family, for example `constexpr auto kStringCommands = Family<Get, Set, …>();`
 template <class... Cards>
-constexpr auto Family() {  // makes the table of the cards in one file
+constexpr auto Family() {  // makes a table of these cards, for one command family
   return std::array<CommandCard, sizeof...(Cards)>{CardOf<Cards>()...};
 }
 

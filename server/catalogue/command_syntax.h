@@ -53,47 +53,47 @@ enum class ArgumentType : uint8_t {
   kBlock,
 };
 
-std::string_view ArgumentTypeName(ArgumentType type);  // "pure-token", "unix-time" …
+std::string_view ArgumentTypeName(ArgumentType type);  // as COMMAND DOCS shows it, for example "pure-token"
 
-// All views point into the syntax text.
-struct SyntaxArgument {      // a node of the argument tree
-  std::string_view name;     // the token, unless a pure token has another name; shown in lower case
-  std::string_view token;    // such as EX; a null pointer: none
-  std::string_view display;  // display_text of COMMAND DOCS; empty: as the name
-  VersionMark since;         // version that introduced this argument
-  VersionMark deprecated_since;
+// The texts in a SyntaxArgument point into the syntax line.
+struct SyntaxArgument {          // one argument, as a node of a command's argument tree
+  std::string_view name;         // shown in lower case; for a pure token the token itself, unless it has another name
+  std::string_view token;        // such as EX; data() is null if the argument has no token
+  std::string_view display;      // display_text of COMMAND DOCS; empty: same as the name
+  VersionMark since;             // version that introduced this argument
+  VersionMark deprecated_since;  // empty: not deprecated
   ArgumentType type = ArgumentType::kString;
-  int8_t key_spec = -1;         // index of its key spec; -1: it is no key
-  uint8_t size = 1;             // nodes of this subtree, including this node
-  bool optional = false;        // it may be missing
-  bool multiple = false;        // it may repeat
-  bool multiple_token = false;  // if it repeats, its token repeats too
-  bool named_by_token = false;  // a pure token without its own name
+  int8_t key_spec = -1;         // index of the key spec of this key; -1: the argument is no key
+  uint8_t size = 1;             // number of nodes in this subtree, including this node
+  bool optional = false;        // the argument may be missing
+  bool multiple = false;        // the argument may repeat
+  bool multiple_token = false;  // the token repeats together with the argument
+  bool named_by_token = false;  // a pure token whose name is the token itself
 
-  // Returns whether the argument has a token. An empty token is one (`empty-string=''`), so null marks none.
+  // An empty token counts as a token (`empty-string=''`), so only a null pointer marks none.
   constexpr bool HasToken() const { return token.data() != nullptr; }
 };
 
-// The parsed line. The tree is flat, with parents before their children; `size` leads from one sibling to the next.
-struct CommandSyntax {
+// The tree is flat, with parents before their children; `size` leads from one sibling to the next.
+struct CommandSyntax {  // the parsed syntax line of a command
   static constexpr size_t kMaxArguments = 64;
 
   std::string_view container;  // empty except for subcommands
   std::string_view name;
   std::array<SyntaxArgument, kMaxArguments> arguments{};  // the tree: parents before their children
   uint8_t count = 0;                                      // number of `arguments` in use
-  bool valid = false;                                     // the line could be parsed
-  uint16_t error_offset = 0;                              // where parsing stopped, if it failed
+  bool valid = false;                                     // false: the line is malformed
+  uint16_t error_offset = 0;  // position in the line where parsing stopped, if it is malformed
 
-  constexpr std::span<const SyntaxArgument> Arguments() const { return {arguments.data(), count}; }
-  // Returns the arity as in Redis: the number of arguments including the name; negative means "at least".
-  constexpr int Arity() const;
+  constexpr std::span<const SyntaxArgument> Arguments() const { return {arguments.data(), count}; }  // the nodes in use
+  // The arity is the number of arguments including the name.
+  constexpr int Arity() const;  // as in Redis: negative means "at least"
 };
 
 // Parses a line at compile time, so a card with an invalid line does not compile. Cost: O(length), no allocation.
-constexpr CommandSyntax ParseSyntax(std::string_view text);
+constexpr CommandSyntax ParseSyntax(std::string_view syntax_line);
 
-constexpr int ArityOf(std::string_view text) {  // 0 for an invalid line
+constexpr int ArityOf(std::string_view text) {  // 0: the syntax line is malformed
   const CommandSyntax syntax = ParseSyntax(text);
   return syntax.valid ? syntax.Arity() : 0;
 }
@@ -116,12 +116,12 @@ namespace syntax_internal {
 constexpr bool IsCapital(char c) { return c >= 'A' && c <= 'Z'; }
 constexpr bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
 constexpr bool IsWordChar(char c) { return IsCapital(c) || IsLower(c) || IsDigit(c) || c == '-' || c == '_'; }
-constexpr bool IsInCapitals(std::string_view word) {  // so it is a token
+constexpr bool IsInCapitals(std::string_view word) {  // has no lower-case letter, so it is a token
   return !word.empty() && IsCapital(word[0]) && std::none_of(word.begin(), word.end(), IsLower);
 }
 
-// A recursive descent parser. After the first error `failed_` stays set and every step returns immediately.
-class Parser {
+// This is a recursive descent parser. After the first error `failed_` stays set and every step returns immediately.
+class Parser {  // parses one syntax line
  public:
   constexpr explicit Parser(std::string_view text) : text_(text) {}
 
@@ -129,15 +129,15 @@ class Parser {
 
  private:
   constexpr char Peek(size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
-  constexpr bool Skip(char c) {
+  constexpr bool Skip(char c) {  // skips `c`; false: the next character differs
     if (failed_ || Peek() != c) return false;
     ++at_;
     return true;
   }
-  constexpr void Expect(char c) {  // skips `c`, or fails
+  constexpr void Expect(char c) {  // skips `c`, or sets failed_
     if (!Skip(c)) failed_ = true;
   }
-  constexpr bool SkipEllipsis() {
+  constexpr bool SkipEllipsis() {  // skips "..."; false: the text continues differently
     if (failed_ || text_.substr(at_, 3) != "...") return false;
     at_ += 3;
     return true;
@@ -147,13 +147,13 @@ class Parser {
     while (from < text_.size() && IsWordChar(text_[from])) ++from;
     return from;
   }
-  constexpr std::string_view TakeWord() {
+  constexpr std::string_view TakeWord() {  // reads a word; an empty one sets failed_
     const size_t begin = at_;
     at_ = WordEnd(at_);
     if (at_ == begin) failed_ = true;
     return text_.substr(begin, at_ - begin);
   }
-  constexpr std::string_view TakeUntil(char close) {
+  constexpr std::string_view TakeUntil(char close) {  // reads the text before `close`, and skips `close`
     const size_t end = std::min(text_.find(close, at_), text_.size());
     const std::string_view taken = text_.substr(at_, end - at_);
     at_ = end;
@@ -161,38 +161,37 @@ class Parser {
     return taken;
   }
   constexpr std::string_view TakeToken() { return Skip('\'') ? TakeUntil('\'') : TakeWord(); }
-  constexpr VersionMark TakeMark() {  // reads a VersionMark
+  constexpr VersionMark TakeMark() {  // reads a VersionMark; a malformed one sets failed_
     const VersionMark mark = text_.substr(at_, VersionMark::LengthIn(text_.substr(at_)));
     at_ += VersionMark::LengthIn(text_.substr(at_));
     if (!mark.IsWellFormed()) failed_ = true;
     return mark;
   }
 
-  // Returns whether a value's name begins at `from`: a word not in capitals, or one followed by a character that only
-  // values and named tokens have.
-  constexpr bool NameStartsAt(size_t from) const;
+  // A name is a word not in capitals, or one followed by a character that only values and named tokens have.
+  constexpr bool NameStartsAt(size_t from) const;  // whether the name of a value begins at `from`
 
-  constexpr void ParseItems(char separator) {
+  constexpr void ParseItems(char separator) {  // reads all items up to the closing bracket or the end
     do ParseItem();
     while (Skip(separator));
   }
-  constexpr void ParseItem();  // an argument, or one in brackets
+  constexpr void ParseItem();  // reads an argument, or an optional one in brackets
 
-  constexpr void ParseArgument(size_t index);
-  constexpr void ParseToken(SyntaxArgument& argument);
-  constexpr void ParseValue(SyntaxArgument& argument);
+  constexpr void ParseArgument(size_t index);           // reads an argument into out_.arguments[index]
+  constexpr void ParseToken(SyntaxArgument& argument);  // reads a token, and the name of its value if one follows
+  constexpr void ParseValue(SyntaxArgument& argument);  // reads the alternatives or the block of a value, if any
 
-  constexpr void ParseSuffix(SyntaxArgument& argument);  // <display>, :type, #key-spec, @since, ...
-  constexpr void ParseType(SyntaxArgument& argument);
-  constexpr int8_t ParseDigit() {
+  constexpr void ParseSuffix(SyntaxArgument& argument);  // reads <display>, :type, #key-spec, @since, ...
+  constexpr void ParseType(SyntaxArgument& argument);    // reads the name of a type
+  constexpr int8_t ParseDigit() {                        // reads one digit; -1: there is none
     if (!IsDigit(Peek())) failed_ = true;
     return failed_ ? int8_t{-1} : static_cast<int8_t>(text_[at_++] - '0');
   }
 
   std::string_view text_;
-  size_t at_ = 0;
-  int8_t next_key_spec_ = 0;  // the index for the next key
-  bool failed_ = false;       // set by the first error
+  size_t at_ = 0;             // position in text_
+  int8_t next_key_spec_ = 0;  // index of the key spec for the next key
+  bool failed_ = false;       // an error was found
   CommandSyntax out_;
 };
 
@@ -289,14 +288,14 @@ constexpr void Parser::ParseType(SyntaxArgument& argument) {
   argument.type = static_cast<ArgumentType>(found - kNames.begin());
 }
 
-struct Width {          // number of words of an argument
-  int words = 0;        // the minimum
-  bool varies = false;  // it can be longer
+struct Width {          // how many words an argument takes in a request
+  int words = 0;        // the minimum number of words
+  bool varies = false;  // there may be more words than the minimum
 };
 
 constexpr Width WidthOf(const SyntaxArgument& argument, std::span<const SyntaxArgument> children);
 
-constexpr Width WidthOfAll(std::span<const SyntaxArgument> nodes) {  // the sum
+constexpr Width WidthOfAll(std::span<const SyntaxArgument> nodes) {  // the sum of the widths of these nodes
   Width all;
   ForEachArgument(nodes, [&](const SyntaxArgument& node, std::span<const SyntaxArgument> children) {
     const Width one = WidthOf(node, children);
@@ -306,7 +305,7 @@ constexpr Width WidthOfAll(std::span<const SyntaxArgument> nodes) {  // the sum
   return all;
 }
 
-constexpr Width WidthOfOneOf(std::span<const SyntaxArgument> nodes) {  // the narrowest alternative
+constexpr Width WidthOfOneOf(std::span<const SyntaxArgument> nodes) {  // the width of the narrowest alternative
   Width narrowest{-1};
   ForEachArgument(nodes, [&](const SyntaxArgument& node, std::span<const SyntaxArgument> children) {
     const Width one = WidthOf(node, children);

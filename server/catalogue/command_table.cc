@@ -16,7 +16,8 @@ constexpr std::array<std::string_view, 21> kAclCategoryNames = {
     "string",   "bitmap", "hyperloglog", "geo",       "stream",     "pubsub",      "admin",
     "fast",     "slow",   "blocking",    "dangerous", "connection", "transaction", "scripting"};
 
-// The tokens of a syntax that a dialect has or lacks. Tokens inside an argument that it lacks are also hidden.
+// The tokens of a syntax that a dialect has or lacks. If the dialect lacks an argument, the tokens inside the argument
+// are also hidden.
 struct Tokens {
   std::vector<std::string_view> shown = {};
   std::vector<std::string_view> hidden = {};
@@ -32,7 +33,7 @@ void SortTokens(std::span<const SyntaxArgument> arguments, const Dialect& dialec
   });
 }
 
-// Returns the hidden tokens. A token that is hidden in one place but shown in another is not hidden.
+// Returns the tokens that the dialect lacks. A token that it lacks in one place but has in another is not hidden.
 std::shared_ptr<const std::vector<std::string_view>> HiddenTokensOf(const CommandSpec& spec, const Dialect& dialect) {
   if (!dialect.EmulatesVersion()) return nullptr;
   Tokens tokens;
@@ -48,7 +49,7 @@ int ArityIn(const Dialect& dialect, const CommandCard& card) {
   return dialect.Has(former.until) ? card.arity : former.arity;
 }
 
-// Returns 0 for a group without its own category.
+// Returns the ACL category of a group, or 0 for a group without its own category.
 uint32_t CategoryOf(CommandGroup group) {
   switch (group) {
     case CommandGroup::kGeneric:
@@ -91,7 +92,7 @@ uint32_t CategoriesWith(const CommandCard& card, uint32_t flags) {
   // A container command (CONFIG, CLIENT) gets no ACL category from its group; only its subcommands do.
   uint32_t all = spec.categories != 0 || card.run == nullptr ? spec.categories : CategoryOf(spec.group);
   if (flags & kWrite) all |= kAclWrite;
-  // Redis: a script's reads are checked when they run, so EVAL_RO is not in @read.
+  // Redis: the reads of a script are checked when they run, so EVAL_RO is not in @read.
   if ((flags & kReadOnly) && !(all & kAclScripting)) all |= kAclRead;
   if (flags & kAdmin) all |= kAclAdmin | kAclDangerous;
   if (flags & kPubSub) all |= kAclPubSub;
@@ -100,7 +101,8 @@ uint32_t CategoriesWith(const CommandCard& card, uint32_t flags) {
   return all & kAclFast ? all : all | kAclSlow;
 }
 
-// Returns "CLIENT|LIST". Does not parse the whole line, because that would take a fifth of the start of a server.
+// Returns a full name such as "CLIENT|LIST". Does not parse the whole syntax line, because that would take a fifth of
+// the start time of a server.
 std::string_view FullNameOf(const CommandCard& card) {
   const std::string_view syntax = card.spec->syntax;
   return syntax.substr(0, syntax.find(' '));

@@ -23,32 +23,32 @@ namespace respite {
 
 struct Dialect;
 
-struct Command {                      // a CommandCard, with properties derived from it
-  const CommandCard* card = nullptr;  // what the command declares
-  const Command* parent = nullptr;    // the container of a subcommand
-  std::string full_name = {};         // "get", "client|list"
-  std::string_view name = {};         // "get", "list": the last part of full_name
-  int arity = 0;                      // negative: at least
-  uint32_t flags = 0;                 // CommandFlag bits
-  bool movable_keys = false;          // flag "movablekeys" of COMMAND INFO
-  uint32_t categories = 0;            // AclCategory bits, including implied ones
-  int first_key = 0;                  // position in argv, for COMMAND INFO; 0: none
-  int last_key = 0;                   // position in argv; negative: from the end
-  int key_step = 0;                   // distance between keys
-  uint32_t prefetch_key_index = 0;    // index in argv; 0: none
-  uint32_t only_key_index = 0;        // index in argv; 0: no key, several, or at no fixed place
-  uint32_t id = 0;                    // 0, 1, 2 … over commands and subcommands
-  std::vector<Command> subcommands = {};
-  std::vector<Command> hidden_subcommands = {};                             // those that the dialect does not have
-  const Dialect* dialect = nullptr;                                         // the dialect of its CommandSet
+struct Command {                          // a CommandCard, with properties derived from it
+  const CommandCard* card = nullptr;      // what the command declares
+  const Command* parent = nullptr;        // the container of a subcommand
+  std::string full_name = {};             // "get", "client|list"
+  std::string_view name = {};             // "get", "list": the last part of full_name
+  int arity = 0;                          // number of arguments with the name; negative: at least that many
+  uint32_t flags = 0;                     // CommandFlag bits
+  bool movable_keys = false;              // flag "movablekeys" of COMMAND INFO
+  uint32_t categories = 0;                // AclCategory bits, including implied ones
+  int first_key = 0;                      // position in argv, for COMMAND INFO; 0: none
+  int last_key = 0;                       // position in argv; negative: from the end
+  int key_step = 0;                       // distance between keys
+  uint32_t prefetch_key_index = 0;        // argv index of a key that all requests have; 0: none
+  uint32_t only_key_index = 0;            // argv index of the only key; 0: no key, several keys, or no fixed place
+  uint32_t id = 0;                        // 0, 1, 2 … over commands and subcommands
+  std::vector<Command> subcommands = {};  // of a container
+  std::vector<Command> hidden_subcommands = {};  // subcommands that the dialect does not have
+  const Dialect* dialect = nullptr;              // the version whose commands these are
   std::shared_ptr<const std::vector<std::string_view>> hidden_tokens = {};  // tokens that the dialect lacks; null: none
 
   const CommandSpec& Spec() const { return *card->spec; }
   bool Is(CommandFlag flag) const { return (flags & flag) != 0; }
   bool IsContainer() const { return !subcommands.empty(); }                            // has subcommands, like CONFIG
-  bool FitsArity(size_t argument_count) const { return Fits(arity, argument_count); }  // the name also counts
-  // Returns whether the number of arguments fits the arity of any version. Records of other servers may have the newest
-  // form.
+  bool FitsArity(size_t argument_count) const { return Fits(arity, argument_count); }  // the count includes the name
+  // Returns whether the number of arguments fits the arity of the emulated version or of the newest one. A record that
+  // another server wrote may have the newest form.
   bool FitsArityOfAnyVersion(size_t argument_count) const {
     return Fits(arity, argument_count) || Fits(card->arity, argument_count);
   }
@@ -60,13 +60,13 @@ struct Command {                      // a CommandCard, with properties derived 
   }
 };
 
-// Statistics of one command for INFO commandstats, INFO latencystats and LATENCY HISTOGRAM.
-struct CommandStats {
+// The statistics of a command are shown by INFO commandstats, INFO latencystats and LATENCY HISTOGRAM.
+struct CommandStats {  // statistics of one command, for INFO and LATENCY
   uint64_t calls = 0;
-  uint64_t usec = 0;  // total execution time
-  uint64_t rejected_calls = 0;
-  uint64_t failed_calls = 0;
-  std::unique_ptr<LatencyHistogram> latency;  // created by the first call
+  uint64_t usec = 0;                          // total execution time in microseconds
+  uint64_t rejected_calls = 0;                // calls refused before execution
+  uint64_t failed_calls = 0;                  // calls that replied with an error
+  std::unique_ptr<LatencyHistogram> latency;  // null before the first call
 
   void Reset() { *this = CommandStats{}; }
 };
@@ -81,31 +81,31 @@ class CommandNames {  // finds commands by name, ignoring case
   CommandNames(const CommandNames&) = delete;
   CommandNames& operator=(const CommandNames&) = delete;
 
-  // Returns null for an unknown name. Cost: about 6 ns, one or two cache lines, no allocation.
-  const Command* Find(Bytes name) const;
-  const Rows& rows() const { return rows_; }                              // the pairs from the constructor
-  std::span<const Command* const> Commands() const { return commands_; }  // in the order of the families
+  // Cost: about 6 ns, one or two cache lines, no allocation.
+  const Command* Find(Bytes name) const;                                  // null: unknown name
+  const Rows& rows() const { return rows_; }                              // pairs of a name and its command
+  std::span<const Command* const> Commands() const { return commands_; }  // all of them, by family
 
  private:
-  // Up to 16 bytes, this is the whole name.
+  // A Key holds a whole name of up to 16 bytes; of a longer name it holds both ends.
   struct Key {  // length, first and last eight bytes of a name in lower case
     Key() = default;
     explicit Key(Bytes name);
     bool operator==(const Key&) const = default;
-    // Needs no secret: names in the table come from cards and rename-command, so clients cannot choose colliding names.
+    // The hash needs no secret: names come from cards and rename-command, so clients cannot choose colliding names.
     size_t Hash(int shift) const { return ((head ^ (tail * 31) ^ length) * 0x9E3779B97F4A7C15u) >> shift; }
 
     uint64_t head = 0;  // the first 8 bytes in lower case
     uint64_t tail = 0;  // the last 8 bytes; 0 for a name of less than 8
     uint64_t length = 0;
   };
-  struct Slot {  // of the hash table
+  struct Slot {  // one slot of the hash table
     Key key;
-    const Command* command = nullptr;
+    const Command* command = nullptr;  // null: the slot is free
     std::string_view name;
   };
 
-  void Insert(std::string_view name, const Command& command);
+  void Insert(std::string_view name, const Command& command);  // adds a name to slots_
 
   Rows rows_;
   std::vector<const Command*> commands_;  // the commands of rows_
@@ -122,8 +122,9 @@ inline const Command* CommandNames::Find(Bytes name) const {
   }
 }
 
-// Created once from the cards of the families. Pointers to commands are valid as long as the set. Thread-safe.
-class CommandSet {  // the commands of a program, never changed
+// A CommandSet is created once from the cards of the families. Pointers to its commands are valid as long as the set.
+// Thread-safe.
+class CommandSet {  // all commands of one kind of server; immutable
  public:
   // `families` are the tables of the command files; the cards must outlive the set. Names must be unique. Commands for
   // other kinds of servers (`where`) are omitted; commands that the dialect does not have are hidden. A container gets
@@ -133,10 +134,10 @@ class CommandSet {  // the commands of a program, never changed
   CommandSet(const CommandSet&) = delete;
   CommandSet& operator=(const CommandSet&) = delete;
 
-  size_t Size() const { return size_; }                                // commands and subcommands; every id is smaller
-  const CommandNames& names() const { return *names_; }                // of commands that the dialect has
-  const CommandNames& hidden_names() const { return *hidden_names_; }  // of commands that the dialect lacks
-  const Dialect& dialect() const { return dialect_; }                  // whose commands these are
+  size_t Size() const { return size_; }                  // number of commands and subcommands; every id is smaller
+  const CommandNames& names() const { return *names_; }  // finds a command that the dialect has
+  const CommandNames& hidden_names() const { return *hidden_names_; }  // finds a command that the dialect lacks
+  const Dialect& dialect() const { return dialect_; }                  // the version whose commands these are
 
  private:
   bool IsForThisServer(const CommandCard& card) const {  // whether this kind of server has the command
@@ -146,49 +147,48 @@ class CommandSet {  // the commands of a program, never changed
   // Creates a Command with all properties derived from the card. `parent` is the final address of the container.
   Command Make(const CommandCard& card, const Command* parent) const;
 
-  const Where where_;              // the kind of server
-  const Dialect& dialect_;         // whose commands these are
-  std::vector<Command> commands_;  // top-level commands, which own their subcommands
-  uint32_t size_ = 0;
-  std::unique_ptr<const CommandNames> names_;
-  std::unique_ptr<const CommandNames> hidden_names_;
+  const Where where_;                                 // the kind of server that has these commands
+  const Dialect& dialect_;                            // the version whose commands these are
+  std::vector<Command> commands_;                     // top-level commands, which own their subcommands
+  uint32_t size_ = 0;                                 // number of commands and subcommands
+  std::unique_ptr<const CommandNames> names_;         // names of commands that the dialect has
+  std::unique_ptr<const CommandNames> hidden_names_;  // names of commands that the dialect lacks
 };
 
 class CommandTable {  // the commands of one server, with statistics
  public:
   explicit CommandTable(std::shared_ptr<const CommandSet> set);
-  // Creates its own CommandSet.
+  // Creates a CommandSet for this table only.
   explicit CommandTable(std::span<const std::span<const CommandCard>> families)
       : CommandTable(std::make_shared<const CommandSet>(families)) {}
   CommandTable(const CommandTable&) = delete;
   CommandTable& operator=(const CommandTable&) = delete;
 
-  // Returns the dialect whose commands these are.
-  const Dialect& dialect() const { return set_->dialect(); }
+  const Dialect& dialect() const { return set_->dialect(); }  // the version whose commands these are
 
-  // Returns null for an unknown name. Ignores case. Cost: see CommandNames.
-  const Command* Find(Bytes name) const { return names_->Find(name); }
-  // Returns null for an unknown subcommand. Cost: O(subcommands).
-  const Command* FindSubcommand(const Command& container, Bytes name) const;
-  // Finds a command by its full name. `full_name` is "get" or "client|list", as the COMMAND subcommands name commands.
-  const Command* FindByFullName(Bytes full_name) const;
-  // Finds a command by its name before any rename-command. ACL rules use this, so an ACL file does not depend on
-  // rename-command.
-  const Command* FindByOriginalName(Bytes full_name) const;
+  // Cost: see CommandNames.
+  const Command* Find(Bytes name) const { return names_->Find(name); }  // ignores case; null: unknown
+  // Cost: O(subcommands).
+  const Command* FindSubcommand(const Command& container, Bytes name) const;  // null: unknown subcommand
+  // `full_name` is "get" or "client|list", as the COMMAND subcommands name commands.
+  const Command* FindByFullName(Bytes full_name) const;  // null: unknown command
+  // Finds a command by its name before any rename-command. ACL rules use this function, so an ACL file does not depend
+  // on rename-command.
+  const Command* FindByOriginalName(Bytes full_name) const;  // null: unknown command
 
-  // rename-command: makes the command available only under `to`, or removes it if `to` is empty. Redis: COMMAND and
-  // statistics keep the full name. Requires: no request is running. Invalidates spans from Commands().
-  RenameResult Rename(Bytes from, Bytes to);
+  // Applies a line `rename-command FROM TO`: makes the command available only under `to`, or removes it if `to` is
+  // empty. Redis: COMMAND and statistics keep the full name. Requires: no request is running. Invalidates spans from
+  // Commands().
+  RenameResult Rename(Bytes from, Bytes to);                     // applies a line `rename-command FROM TO`
   bool HasRenamedCommands() const { return !renamed_.empty(); }  // whether rename-command renamed or removed any
-  // For files with original names.
-  const Command* FindRenamed(Bytes name) const;  // by its original name; null: not renamed
-  // Finds a command for a replayed record by its original name, or returns null. Also finds commands that the dialect
-  // or rename-command hides from clients, because files and primaries may have any version.
-  const Command* FindForReplay(std::span<const Bytes> words) const;
+  // Files contain the original names of commands, so FindRenamed is needed to read them.
+  const Command* FindRenamed(Bytes name) const;  // by its original name; null: the command was not renamed
+  // Finds the command of a replayed record by its original name. Also finds commands that the dialect or rename-command
+  // hides from clients, because files and primaries may have any version.
+  const Command* FindForReplay(std::span<const Bytes> words) const;  // `words`: a replayed record; null: unknown
 
-  // Returns all available commands without subcommands, in the order of the families.
-  std::span<const Command* const> Commands() const { return names_->Commands(); }
-  // Visits all available commands; the subcommands of a container follow it.
+  std::span<const Command* const> Commands() const { return names_->Commands(); }  // those that clients can call
+  // Visits each available command, and after a container its subcommands.
   template <class Visitor>
   void ForEach(Visitor&& visit) const {
     for (const Command* command : Commands()) {
@@ -197,20 +197,19 @@ class CommandTable {  // the commands of one server, with statistics
     }
   }
 
-  // Returns the number of commands and subcommands; every id is smaller.
-  size_t Size() const { return stats_.size(); }
+  size_t Size() const { return stats_.size(); }  // number of commands and subcommands; every id is smaller
   CommandStats& StatsOf(const Command& command) { return stats_[command.id]; }
   const CommandStats& StatsOf(const Command& command) const { return stats_[command.id]; }
-  void ResetStats();
+  void ResetStats();  // of all commands
 
  private:
   const Command* FindByFullNameIn(const CommandNames& names, Bytes full_name) const;  // "client|list"; may be null
 
   std::shared_ptr<const CommandSet> set_;
-  const CommandNames* names_;                                   // names of the set until a command is renamed
-  std::unique_ptr<const CommandNames> own_names_;               // used after a command was renamed
-  std::map<std::string, const Command*, std::less<>> renamed_;  // by original name in lower case
-  std::vector<CommandStats> stats_;
+  const CommandNames* names_;                                   // the names in use: those of set_, or own_names_
+  std::unique_ptr<const CommandNames> own_names_;               // null until a command is renamed
+  std::map<std::string, const Command*, std::less<>> renamed_;  // commands by original name in lower case
+  std::vector<CommandStats> stats_;                             // by Command::id
 };
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -240,9 +239,10 @@ inline CommandNames::Key::Key(Bytes name) : length(name.size()) {
   }
 }
 
-// The categories that the card declares, or else those of its group, and those that follow from its flags.
+// Returns the categories that the card declares, or else those of its group, and in both cases those that follow from
+// its flags.
 uint32_t CategoriesOf(const CommandCard& card);        // AclCategory bits
-std::span<const std::string_view> AclCategoryNames();  // "keyspace", "read" …, indexed by bit
-uint32_t AclCategoryByName(Bytes name);                // a bit, ignoring case; 0: unknown name
+std::span<const std::string_view> AclCategoryNames();  // names by bit number: "keyspace", "read" …
+uint32_t AclCategoryByName(Bytes name);                // an AclCategory bit; ignores case; 0: unknown name
 
 }  // namespace respite

@@ -15,142 +15,142 @@
 
 namespace respite {
 
-struct DirectiveDefault {  // a default that differs in a version
+struct DirectiveDefault {  // the default of a directive in a version, if it is not that of Redis 7.2
   std::string_view name;
   std::string_view value;
 };
 
-// "client|list" is a subcommand.
-struct FlagChange {          // CommandFlag bits of a command that differ from its card
-  std::string_view command;  // "get", "client|list"
-  uint32_t added = 0;        // CommandFlag bits
-  uint32_t removed = 0;      // CommandFlag bits
+struct FlagChange {          // differences between the flags of a command and its card
+  std::string_view command;  // full name, such as "get" or "client|list"
+  uint32_t added = 0;        // CommandFlag bits that the card lacks
+  uint32_t removed = 0;      // CommandFlag bits that only the card has
 };
 
-// The defaults are those of Redis 7.2.
+// The members are initialised with the traits of Redis 7.2.
 struct DialectTraits {  // formats and texts that differ between versions
   // Identity.
-  std::string_view title = "Redis";                             // in sentences: "LOADING Redis is loading …"
-  std::string_view hello_name = "redis";                        // HELLO
-  std::string_view version = "7.2.4";                           // HELLO, LOLWUT
-  std::string_view mode_field = "redis_mode";                   // INFO
-  std::string_view redis_version = "7.2.4";                     // INFO, scripts
-  int version_number = 0x070204;                                // of Redis, one byte per part: scripts
-  std::string_view valkey_version = {};                         // INFO, scripts; empty: not Valkey
-  int valkey_version_number = 0;                                // scripts; 0: not Valkey
-  std::string_view command_in_scripts = "Redis command";        // "Unknown Redis command called from script"
-  std::string_view call_in_scripts = "redis lib call";          // "… at least one argument for this redis lib call"
-  std::string_view words_in_scripts = "Lua redis lib command";  // "… arguments must be strings or integers"
-  std::string_view table_in_scripts = "redis";                  // "redis.log() requires two arguments or more."
-  std::string_view log_level_in_scripts = "debug level";        // "Invalid debug level."
+  std::string_view title = "Redis";            // name of the product in sentences: "LOADING Redis is loading …"
+  std::string_view hello_name = "redis";       // `server` in the reply to HELLO
+  std::string_view version = "7.2.4";          // version number that HELLO and LOLWUT show
+  std::string_view mode_field = "redis_mode";  // name of the INFO field with the mode
+  std::string_view redis_version = "7.2.4";    // version number that INFO and scripts show
+  int version_number = 0x070204;               // redis_version for scripts, as a number with one byte per part
+  std::string_view valkey_version = {};        // version number that INFO and scripts show; empty: not Valkey
+  int valkey_version_number = 0;               // valkey_version for scripts, as a number; 0: not Valkey
+  std::string_view command_in_scripts = "Redis command";        // as in "Unknown Redis command called from script"
+  std::string_view call_in_scripts = "redis lib call";          // as in "at least one argument for this redis lib call"
+  std::string_view words_in_scripts = "Lua redis lib command";  // as in "Lua redis lib command arguments must be …"
+  std::string_view table_in_scripts = "redis";                  // as in "redis.log() requires two arguments or more."
+  std::string_view log_level_in_scripts = "debug level";        // as in "Invalid debug level."
 
-  // Errors.
-  std::string_view unknown_word_quotes = "'' ";   // unknown command 'x', with args beginning with: 'y' 'z'
-  bool has_real_subcommands = true;               // with their own arities and statistics
-  bool expire_errors_quote_commands = true;       // "invalid expire time in 'set' command", not "… in set"
-  bool config_set_names_one_value = false;        // CONFIG SET accepts only one directive, and its errors say so
+  // Errors. The three characters of unknown_word_quotes are the quotes and the separator of arguments in:
+  // unknown command 'x', with args beginning with: 'y' 'z'
+  std::string_view unknown_word_quotes = "'' ";  // opening quote, closing quote and blank around words
+  bool has_real_subcommands = true;              // subcommands have their own arities and statistics
+  bool expire_errors_quote_commands = true;  // the error is "invalid expire time in 'set' command", not "… in set"
+  bool config_set_names_one_value = false;   // CONFIG SET accepts only one directive, and its errors say so
   bool unsubscribing_needs_subscription = false;  // UNSUBSCRIBE without subscriptions is an error
   bool checks_bit_ranges_first = false;           // BITCOUNT and BITPOS check the range before the key
-  bool unbalanced_names_xread = false;            // "Unbalanced XREAD list of streams", also for XREADGROUP
-  bool unbalanced_names_last_entry = false;       // "an ID, '+', or '$' must be specified"
-  bool xreadgroup_explains_last_entry = false;    // "The + ID is meaningless …"
+  bool unbalanced_names_xread = false;            // the error "Unbalanced XREAD list of streams" also for XREADGROUP
+  bool unbalanced_names_last_entry = false;       // the error text of XREAD allows "an ID, '+', or '$'"
+  bool xreadgroup_explains_last_entry = false;    // XREADGROUP with + gets the error "The + ID is meaningless …"
   std::string_view no_script = "NOSCRIPT No matching script. Please use EVAL.";  // error of EVALSHA and SCRIPT SHOW
   bool scan_refuses_unknown_types = false;  // SCAN … TYPE with an unknown type name is an error
-  std::string_view sort_in_cluster = {};    // "ERR BY option of SORT denied in Cluster mode[ when …]."
+  std::string_view sort_in_cluster = {};  // end of the error "ERR BY option of SORT denied in Cluster mode[ when …]."
 
-  bool denials_name_users = true;                             // "User joe has no permissions …", not "this user …"
-  bool client_list_combines_filters = false;                  // CLIENT LIST TYPE normal ID 5
-  bool client_list_needs_positive_ids = false;                // CLIENT LIST ID 0 is an error
-  bool client_kill_needs_positive_ids = true;                 // CLIENT KILL ID 0 is an error
-  bool client_kill_takes_many_ids = false;                    // CLIENT KILL ID 5 6
-  bool client_ids_are_a_set = false;                          // each ID option adds to the set, even if it adds no ID
-  std::string_view bad_id_to_list = "ERR Invalid client ID";  // error of CLIENT LIST ID x
+  bool denials_name_users = true;               // a denial says "User joe has no permissions …", not "this user …"
+  bool client_list_combines_filters = false;    // CLIENT LIST TYPE normal ID 5 is allowed
+  bool client_list_needs_positive_ids = false;  // CLIENT LIST ID 0 is an error
+  bool client_kill_needs_positive_ids = true;   // CLIENT KILL ID 0 is an error
+  bool client_kill_takes_many_ids = false;      // CLIENT KILL ID 5 6 is allowed
+  bool client_ids_are_a_set = false;            // ID options add to one set of IDs; an option may have no ID
+  std::string_view bad_id_to_list = "ERR Invalid client ID";                   // error of CLIENT LIST ID x
   std::string_view bad_id_to_kill = "ERR client-id should be greater than 0";  // error of CLIENT KILL ID x
   bool readonly_needs_cluster = true;      // READONLY is an error without cluster mode
   bool readwrite_needs_cluster = true;     // READWRITE is an error without cluster mode
-  bool acl_file_error_names_redis = true;  // "This Redis instance is not configured to use an ACL file. …"
-  bool knows_other_engines = false;        // "Could not find scripting engine 'js'"
+  bool acl_file_error_names_redis = true;  // the error is "This Redis instance is not configured …"
+  bool knows_other_engines = false;        // errors name the script engine: "Could not find scripting engine 'js'"
   bool log_counts_are_checked = true;      // SLOWLOG GET -2 is an error
   std::string_view subscribing = "(P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE";  // commands allowed for a subscribed client
 
   // Replies.
-  bool describes_commands_fully = true;       // COMMAND: ten elements per command, not seven
-  bool autoclaim_lists_deleted = true;        // XAUTOCLAIM: a third element
-  bool counts_watching_clients = false;       // INFO: pubsub_clients, watching_clients, total_watched_keys
-  bool streams_count_entries = true;          // XINFO: entries-added, entries-read, lag and similar fields
-  bool consumers_have_active_time = true;     // XINFO CONSUMERS: inactive
-  bool lag_counts_what_is_left = true;        // XINFO: computes the lag of a group that is before the first entry
-  bool lag_minds_all_deletions = false;       // XINFO: the lag considers deletions before the first entry
-  bool slots_have_metadata = true;            // CLUSTER SLOTS: a fourth element per node
-  bool users_have_selectors = true;           // ACL GETUSER: selectors; patterns as texts
-  bool users_show_sanitizing = true;          // ACL LIST and GETUSER: sanitize-payload
-  bool client_text_has_library = true;        // CLIENT LIST: lib-name, lib-ver
-  bool client_text_has_shards = true;         // CLIENT LIST: ssub
-  bool client_text_has_usage = true;          // CLIENT LIST: multi-mem, rbs, rbp, resp
-  bool client_text_has_traffic = false;       // CLIENT LIST: tot-net-in, tot-net-out, tot-cmds
-  bool client_text_has_watch = false;         // CLIENT LIST: watch
-  bool client_text_has_io_thread = false;     // CLIENT LIST: io-thread
-  bool client_text_has_capabilities = false;  // CLIENT LIST: capa
-  bool clients_share_input = false;           // CLIENT LIST: qbuf and qbuf-free without the running request
-  bool idle_clients_hold_no_input = false;    // CLIENT LIST: qbuf-free is 0 for a client without unfinished requests
+  bool describes_commands_fully = true;       // COMMAND returns ten elements per command, not seven
+  bool autoclaim_lists_deleted = true;        // XAUTOCLAIM returns a third element, with the deleted entries
+  bool counts_watching_clients = false;       // INFO has pubsub_clients, watching_clients, total_watched_keys
+  bool streams_count_entries = true;          // XINFO has entries-added, entries-read, lag and similar fields
+  bool consumers_have_active_time = true;     // XINFO CONSUMERS has `inactive`
+  bool lag_counts_what_is_left = true;        // XINFO computes the lag of a group that is before the first entry
+  bool lag_minds_all_deletions = false;       // the lag in XINFO considers deletions before the first entry
+  bool slots_have_metadata = true;            // CLUSTER SLOTS returns a fourth element per node
+  bool users_have_selectors = true;           // ACL rules may have selectors; ACL GETUSER shows patterns as texts
+  bool users_show_sanitizing = true;          // ACL LIST and GETUSER show sanitize-payload
+  bool client_text_has_library = true;        // CLIENT LIST has lib-name, lib-ver
+  bool client_text_has_shards = true;         // CLIENT LIST has ssub
+  bool client_text_has_usage = true;          // CLIENT LIST has multi-mem, rbs, rbp, resp
+  bool client_text_has_traffic = false;       // CLIENT LIST has tot-net-in, tot-net-out, tot-cmds
+  bool client_text_has_watch = false;         // CLIENT LIST has `watch`
+  bool client_text_has_io_thread = false;     // CLIENT LIST has io-thread
+  bool client_text_has_capabilities = false;  // CLIENT LIST has capa
+  bool clients_share_input = false;           // qbuf and qbuf-free of CLIENT LIST exclude the running request
+  bool idle_clients_hold_no_input = false;    // qbuf-free of CLIENT LIST is 0 for a client without unfinished requests
 
   // Values.
-  bool has_listpacks = true;              // OBJECT ENCODING: small values are listpacks, not ziplists
+  bool has_listpacks = true;              // OBJECT ENCODING calls small values listpacks, not ziplists
   bool small_lists_are_listpacks = true;  // a list may be a listpack, not only a quicklist
   bool small_sets_are_listpacks = true;   // a set of texts may be a listpack
 
   // Arguments that are not tokens.
-  bool bitcount_takes_start_alone = false;      // BITCOUNT key start
-  bool bitcount_reads_unit_before_end = false;  // BITCOUNT key 0 x y: the error is about y
-  bool xread_knows_last_entry = false;          // XREAD … +
-  bool xread_needs_last_entry = false;          // "ERR the stream last element ID is 0-0" if it never had an entry
-  bool xread_waits_in_scripts = false;          // XREAD BLOCK in a script is not an error, but does not block
+  bool bitcount_takes_start_alone = false;      // BITCOUNT key start is allowed, without an end
+  bool bitcount_reads_unit_before_end = false;  // BITCOUNT key 0 x y reports an error about y, not about x
+  bool xread_knows_last_entry = false;          // XREAD accepts + as an ID
+  bool xread_needs_last_entry = false;          // an error for a stream that never had an entry
+  bool xread_waits_in_scripts = false;          // XREAD BLOCK in a script is no error; it does not block there
 
   // Deadlines and numbers.
-  bool cursors_may_be_negative = true;               // SCAN -1
-  bool lrem_takes_any_count = true;                  // also the smallest 64-bit integer
-  bool huge_timeouts_are_negative = false;           // error text of BLPOP for a huge timeout
+  bool cursors_may_be_negative = true;               // SCAN -1 is allowed
+  bool lrem_takes_any_count = true;                  // LREM accepts the smallest 64-bit integer, too
+  bool huge_timeouts_are_negative = false;           // BLPOP with a huge timeout gets the error for a negative one
   bool stores_nothing_with_a_past_deadline = false;  // SET k v EXAT 1 deletes the key
   bool past_deadlines_expire = false;                // a key that gets a past deadline causes the event "expired"
-  bool set_nx_may_get = true;                        // SET … NX GET
-  bool scores_in_ranges_are_decimal = false;         // ZCOUNT k 0x1 2: no hexadecimal numbers or leading blanks
-  bool large_sets_count_offsets_from_end = false;    // ZRANGEBYSCORE … LIMIT -1 5: the last element, not none
-  bool positions_have_shortest_digits = false;       // GEOPOS
-  bool sort_looks_up_its_slot = false;               // SORT BY and GET work in a cluster if the pattern has a hash tag
+  bool set_nx_may_get = true;                        // SET … NX GET is allowed
+  bool scores_in_ranges_are_decimal = false;  // ZCOUNT k 0x1 2 is an error: no hexadecimal numbers or leading blanks
+  bool large_sets_count_offsets_from_end = false;  // ZRANGEBYSCORE … LIMIT -1 5 returns the last element, not none
+  bool positions_have_shortest_digits = false;     // GEOPOS writes coordinates with as few digits as possible
+  bool sort_looks_up_its_slot = false;             // SORT BY and GET work in a cluster if the pattern has a hash tag
 
   // Logs and users.
   bool logs_of_length_zero_stay = false;  // SLOWLOG and ACL LOG with length 0: entries are not added and not removed
-  bool scripts_commands_have_client = false;  // SLOWLOG: address and name of the client that ran the script
-  bool slowlog_hides_users = false;           // ACL GETUSER, ACL DELUSER: (redacted)
-  bool acl_load_keeps_clients = false;        // ACL LOAD: clients of users that stay with enough permissions
+  bool scripts_commands_have_client = false;  // SLOWLOG shows the address and name of the client that ran the script
+  bool slowlog_hides_users = false;           // SLOWLOG shows the arguments of ACL GETUSER and DELUSER as (redacted)
+  bool acl_load_keeps_clients = false;        // ACL LOAD does not close clients whose user still has enough permissions
 
   // Scripts.
-  bool scripts_know_version = true;       // redis.REDIS_VERSION, redis.acl_check_cmd()
-  bool scripts_have_headers = true;       // #!lua flags=no-writes
-  bool scripts_have_environments = true;  // getfenv, setfenv, newproxy
-  bool scripts_have_clock = false;        // os.clock()
-  bool script_errors_are_nested = false;  // "Error running script (call to f_…): @user_script:1: …"
+  bool scripts_know_version = true;       // scripts have redis.REDIS_VERSION and redis.acl_check_cmd()
+  bool scripts_have_headers = true;       // EVAL accepts a first line #!lua flags=no-writes
+  bool scripts_have_environments = true;  // scripts have getfenv, setfenv, newproxy
+  bool scripts_have_clock = false;        // scripts have os.clock()
+  bool script_errors_are_nested = false;  // script errors begin "Error running script (call to f_…): @user_script:1:"
 };
 
 struct Dialect {                                    // a server version, as this server emulates it
   std::string_view name = {};                       // "redis:6.2"; empty without emulation
   std::optional<ServerVersion> version = {};        // nullopt: has everything that any version has
   DialectTraits traits = {};                        // formats and error texts
-  std::span<const DirectiveDefault> defaults = {};  // those that differ from Settings
-  std::span<const FlagChange> flags = {};           // of commands, where they differ from the cards
+  std::span<const DirectiveDefault> defaults = {};  // defaults that differ from those in Settings
+  std::span<const FlagChange> flags = {};           // where the flags of commands differ from the cards
 
-  bool EmulatesVersion() const { return version.has_value(); }  // false: no emulation
-  bool Has(const VersionMark& mark) const { return !version || mark.IsIn(*version); }
-  // Returns whether a feature that version `until` removed is absent. Without `emulate` no feature is removed.
+  bool EmulatesVersion() const { return version.has_value(); }                         // false: no emulation
+  bool Has(const VersionMark& mark) const { return !version || mark.IsIn(*version); }  // true without emulation
+  // Returns whether the version is `until` or later, so that it lacks the feature. Returns false without emulation.
   bool HasRemoved(const VersionMark& until) const { return version && !until.IsEmpty() && until.IsIn(*version); }
   uint32_t FlagsOf(std::string_view command, uint32_t card_flags) const;  // CommandFlag bits in this version
   std::string_view ShownVersion(const VersionMark& mark) const;           // version number, as COMMAND DOCS shows it
 };
 
-const Dialect& DialectOf(Emulated emulated);  // the data of one version
+const Dialect& DialectOf(Emulated emulated);  // the data of this emulated version
 std::span<const Dialect> AllDialects();       // in the order of Emulated
 
-std::optional<Emulated> ParseEmulatedVersion(std::string_view name);  // "redis:7.0", ignoring case; nullopt: unknown
-std::string EmulatedNames();                                          // "redis:6.2, redis:7.0, …"
+std::optional<Emulated> ParseEmulatedVersion(std::string_view name);  // "redis:7.0", in any case; nullopt: unknown
+std::string EmulatedNames();  // all names for an error text: "redis:6.2, redis:7.0, …"
 
 }  // namespace respite

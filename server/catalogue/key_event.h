@@ -7,7 +7,8 @@
 
 namespace respite {
 
-// Bits of notify-keyspace-events with their letters. K and E select the channels of a message; the others are classes.
+// Bits of notify-keyspace-events with their letters. K and E select the channels of a message; the other bits are
+// classes of events.
 inline constexpr uint32_t kNotifyKeyspace = 1U << 0;  // K
 inline constexpr uint32_t kNotifyKeyevent = 1U << 1;  // E
 inline constexpr uint32_t kNotifyGeneric = 1U << 2;   // g
@@ -26,15 +27,14 @@ inline constexpr uint32_t kNotifyAll = kNotifyGeneric | kNotifyString | kNotifyL
                                        kNotifyZset | kNotifyExpired | kNotifyEvicted | kNotifyStream |
                                        kNotifyModule;  // A
 
-// An event is written as its name; only names that Redis has compile: `ReportChange("lpush")`. To choose between
-// several: `left ? KeyEvent("lpush") : KeyEvent("rpush")`.
-class KeyEvent {
+// Code writes `ReportChange("lpush")`, and it compiles only for names of Redis' events. A choice between several names
+// is written `left ? KeyEvent("lpush") : KeyEvent("rpush")`.
+class KeyEvent {  // the name of a keyspace event, and its class in notify-keyspace-events
  public:
   consteval KeyEvent(const char* name) : name_(name), kind_(KindOf(name)) {}  // NOLINT: implicit on purpose
 
   constexpr Bytes Name() const { return name_; }
-  // Returns one of the class bits.
-  constexpr uint32_t Kind() const { return kind_; }
+  constexpr uint32_t Kind() const { return kind_; }  // the kNotify… bit of its class
 
  private:
   static consteval bool IsOneOf(Bytes name, Bytes names) {  // `names` are separated by blanks
@@ -47,7 +47,7 @@ class KeyEvent {
   static consteval uint32_t KindOf(Bytes name);  // a kNotify… bit; does not compile for unknown names
 
   Bytes name_;
-  uint32_t kind_;
+  uint32_t kind_;  // a kNotify… bit
 };
 
 consteval uint32_t KeyEvent::KindOf(Bytes name) {

@@ -1,8 +1,7 @@
-// Finds the keys of a request for COMMAND GETKEYS, ACL, blocking, tracking and prefetching. So handlers need not
-// declare their keys twice.
-//
-// The key specs of the card decide. If they are not sufficient (flags depend on an option, or keys follow options in
-// any order), the card names one of the hooks below. The hook replaces them, or is used when they fail.
+// Finds the keys of a request for COMMAND GETKEYS, ACL, blocking, tracking and prefetching, so that command handlers
+// need not declare their keys a second time. The key specs of the card decide. If they are not sufficient (flags depend
+// on an option, or keys follow options in any order), the card names one of the hooks below. The hook replaces the key
+// specs, or is used when they fail.
 #pragma once
 
 #include <array>
@@ -17,12 +16,12 @@
 namespace respite {
 
 struct KeyRef {        // the position of one key of a request
-  uint32_t index = 0;  // in argv
+  uint32_t index = 0;  // position in argv
   uint16_t flags = 0;  // KeyFlag bits
 };
 
-// The keys of one request in the order of its key specs. The first eight need no allocation.
-class KeyList {
+// The keys are in the order of the key specs. The first eight need no allocation.
+class KeyList {  // the keys of one request
  public:
   void Add(size_t index, int flags);
 
@@ -35,7 +34,7 @@ class KeyList {
  private:
   static constexpr size_t kInline = 8;  // keys that need no allocation
 
-  size_t size_ = 0;
+  size_t size_ = 0;                       // number of keys
   std::array<KeyRef, kInline> inline_{};  // used for up to kInline keys
   std::vector<KeyRef> overflow_;          // all keys, if there are more than kInline
 };
@@ -51,36 +50,36 @@ inline void KeyList::Add(size_t index, int flags) {
   ++size_;
 }
 
-// Returns the keys of a request; argv[0] is the command name. Returns an empty list if the command has no keys or will
-// refuse the arguments. Cost: O(keys) for keys at fixed places, O(argc) for keys after a keyword.
-KeyList KeyPositions(const CommandSpec& spec, std::span<const Bytes> argv);
+// argv[0] is the command name. Returns an empty list if the command will refuse the arguments. Cost: O(keys) for keys
+// at fixed places, O(argc) for keys after a keyword.
+KeyList KeyPositions(const CommandSpec& spec, std::span<const Bytes> argv);  // the keys of a request; may be empty
 
-// Returns the keys for ACL checks, which must not miss a key that the command will use. If one key spec does not fit
-// the arguments, returns the keys of the others. (`PFMERGE destination` has no sources, but writes.)
+// ACL checks must not miss a key that the command will use. If one key spec does not fit the arguments, returns the
+// keys of the other key specs. (`PFMERGE destination` has no sources, but writes.)
 KeyList KeysForAclCheck(const CommandSpec& spec, std::span<const Bytes> argv);
 
-// Returns false for commands that never have keys; COMMAND GETKEYS refuses them.
-bool MayHaveKeys(const CommandSpec& spec);
+// COMMAND GETKEYS refuses commands without keys.
+bool MayHaveKeys(const CommandSpec& spec);  // false: no request of this command has keys
 
-struct LegacyKeys {  // first key, last key and step of COMMAND INFO
-  int first = 0;     // position in argv; 0: no keys
-  int last = 0;      // position in argv; negative: from the end
-  int step = 0;
+struct LegacyKeys {      // first key, last key and step of COMMAND INFO
+  int first = 0;         // position in argv; 0: no keys
+  int last = 0;          // position in argv; negative: from the end
+  int step = 0;          // distance between two keys
   bool movable = false;  // flag "movablekeys": clients must call COMMAND GETKEYS
 };
 LegacyKeys LegacyKeysOf(std::span<const KeySpec> specs);  // the numbers that describe these specs best
 
-// Returns an index in argv, for prefetching.
-uint32_t PrefetchKeyIndex(std::span<const KeySpec> specs);  // of a key that all requests have; 0: none
+// Prefetching needs only one key.
+uint32_t PrefetchKeyIndex(std::span<const KeySpec> specs);  // argv index of a key that all requests have; 0: none
 
-// Returns an index in argv. Requires: a hook of the card finds the same key.
-uint32_t OnlyKeyIndex(std::span<const KeySpec> specs);  // 0: not always one key at a fixed place
+// Requires: a hook of the card finds the same key.
+uint32_t OnlyKeyIndex(std::span<const KeySpec> specs);  // argv index of the only key; 0: not one key at a fixed place
 
-// Hooks for CommandSpec::find_keys.
-KeyList KeysOfSet(std::span<const Bytes> argv);       // GET also reads the key
-KeyList KeysOfBitField(std::span<const Bytes> argv);  // reads only if all operations are GET
-KeyList KeysOfSort(std::span<const Bytes> argv);      // the last STORE wins
-KeyList KeysOfSortRo(std::span<const Bytes> argv);    // the first argument
-KeyList KeysOfMigrate(std::span<const Bytes> argv);   // one key, or the keys after KEYS
+// The following functions are hooks for CommandSpec::find_keys.
+KeyList KeysOfSet(std::span<const Bytes> argv);       // with the option GET, SET also reads the key
+KeyList KeysOfBitField(std::span<const Bytes> argv);  // BITFIELD only reads if all operations are GET
+KeyList KeysOfSort(std::span<const Bytes> argv);      // of several STORE options the last one counts
+KeyList KeysOfSortRo(std::span<const Bytes> argv);    // only the first argument
+KeyList KeysOfMigrate(std::span<const Bytes> argv);   // one key, or those after the option KEYS
 
 }  // namespace respite

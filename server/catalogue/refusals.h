@@ -40,7 +40,7 @@ inline constexpr char kUnspecified[] = "ERR";
 
 // Number of bytes of a client's argument that an error repeats. Redis: cuts the argument at the first NUL.
 inline constexpr size_t kShownMax = 128;
-inline Bytes ShownPart(Bytes word, size_t max = kShownMax) {  // of a client's argument, for an error text
+inline Bytes ShownPart(Bytes word, size_t max = kShownMax) {  // start of a client's argument, for an error text
   Bytes part = word.substr(0, max);
   return part.substr(0, part.find('\0'));
 }
@@ -48,16 +48,16 @@ inline Bytes ShownPart(Bytes word, size_t max = kShownMax) {  // of a client's a
 inline Refusal InvalidExpire(Bytes command) {  // an error reply
   return {"ERR invalid expire time in '" + std::string(command) + "' command"};
 }
-inline Refusal WrongArity(Bytes command) {
+inline Refusal WrongArity(Bytes command) {  // an error reply
   return {"ERR wrong number of arguments for '" + std::string(command) + "' command"};
 }
 inline Refusal NotInCluster(Bytes command) {  // an error reply
   return {"ERR " + std::string(command) + " is not allowed in cluster mode"};
 }
 Refusal LoadingDataset(const DialectTraits& traits);  // the error reply LOADING
-// Returns the error for a request of this command.
-Refusal WrongArity(const Command& command, std::span<const Bytes> words);
-// Returns the error for containers whose subcommand checks its number of arguments itself.
+// Returns the error reply to a request with a wrong number of arguments.
+Refusal WrongArity(const Command& command, std::span<const Bytes> words);  // `words`: the request
+// Returns the error of a container for an unknown subcommand or a wrong number of arguments.
 Refusal SubcommandSyntax(const Dialect& dialect, Bytes container, Bytes subcommand);
 
 }  // namespace refusals

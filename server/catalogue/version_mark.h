@@ -39,10 +39,10 @@ enum class Emulated : uint8_t {
 };
 inline constexpr size_t kEmulatedCount = 9;
 
-// The last Redis version that Valkey contains.
+// Valkey includes the features of Redis up to this version.
 inline constexpr Version kValkeyBegins = {7, 2, 4};
 
-// The version of a server that emulates none.
+// The version whose names and formats a server uses if it emulates no version.
 inline constexpr ServerVersion kSpokenVersion = {ServerFamily::kRedis, kValkeyBegins};
 
 class VersionMark {  // "7.4.0", or "8.0.0,valkey:9.0.0"
@@ -51,25 +51,22 @@ class VersionMark {  // "7.4.0", or "8.0.0,valkey:9.0.0"
   constexpr VersionMark(std::string_view text) : text_(text) {}  // NOLINT: cards and rows write marks as texts
   constexpr VersionMark(const char* text) : text_(text) {}       // NOLINT: cards and rows write marks as texts
 
-  // Returns whether the text is a valid mark or empty. All other functions require this.
-  constexpr bool IsWellFormed() const;
-  // Returns the number of characters at the beginning of `text` that look like a mark.
-  static constexpr size_t LengthIn(std::string_view text);
+  // All other functions require a well-formed text.
+  constexpr bool IsWellFormed() const;                      // whether the text is empty or a valid mark
+  static constexpr size_t LengthIn(std::string_view text);  // length of the part at the start that looks like a mark
 
   constexpr bool IsEmpty() const { return text_.empty(); }
-  // Returns the version number for COMMAND DOCS: Redis' number, or Valkey's if there is none.
-  constexpr std::string_view Shown() const { return Redis().empty() ? Valkey() : Redis(); }
-  constexpr std::string_view ShownBy(ServerFamily family) const {  // the number of this family, or else the other
+  // COMMAND DOCS shows Redis' number, or Valkey's if there is none.
+  constexpr std::string_view Shown() const { return Redis().empty() ? Valkey() : Redis(); }  // number for COMMAND DOCS
+  constexpr std::string_view ShownBy(ServerFamily family) const {  // the number of this family, or else of the other
     return family == ServerFamily::kValkey && !Valkey().empty() ? Valkey() : Shown();
   }
-  // Returns whether this server version has the marked feature.
-  constexpr bool IsIn(const ServerVersion& server) const;
-  // Returns "7.4.0", "Valkey 9.1.0" or "8.2.0 and Valkey 8.0.0".
-  std::string Text() const;
+  constexpr bool IsIn(const ServerVersion& server) const;  // whether this version has the marked feature; true if empty
+  std::string Text() const;  // for users: "7.4.0", "Valkey 9.1.0" or "8.2.0 and Valkey 8.0.0"
 
  private:
   static constexpr std::string_view kValkey = "valkey:";               // prefix of Valkey's number
-  static constexpr size_t NumberLength(std::string_view text);         // of the number at the beginning of `text`
+  static constexpr size_t NumberLength(std::string_view text);         // counts the number at the start of `text`
   static constexpr Version ParseVersionNumber(std::string_view text);  // parses "7.4.0"
 
   constexpr std::string_view Redis() const { return text_.substr(0, NumberLength(text_)); }  // "7.4.0", or empty

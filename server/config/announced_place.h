@@ -12,9 +12,9 @@
 
 namespace respite {
 
-// Checks for the texts that a cluster node announces: an address, a host name, a human-readable name. They appear in
-// nodes.conf and CLUSTER NODES, where white space, commas and line ends separate the fields.
-constexpr bool MayBeAnnounced(Bytes text) {  // has no blanks, commas or quotes
+// A cluster node announces an address, a host name and a human-readable name. These texts appear in nodes.conf and
+// CLUSTER NODES, where white space, commas and line ends separate the fields.
+constexpr bool MayBeAnnounced(Bytes text) {  // has no white space, commas, quotes or backslashes
   constexpr size_t kLimit = 256;
   constexpr char kDelete = 0x7f;
   const auto is_plain = [](char c) {
@@ -30,7 +30,8 @@ constexpr bool IsHostname(Bytes text) {  // only letters, digits, '-' and '.'
   return std::all_of(text.begin(), text.end(), may_stand);
 }
 
-// inet_pton stops at a NUL and ignores any bytes after it, so MayBeAnnounced must exclude it.
+// inet_pton stops at a NUL and ignores any bytes after it. So the text must first pass MayBeAnnounced, which refuses a
+// NUL.
 inline bool IsIpv4(Bytes text) {
   in_addr address;
   return MayBeAnnounced(text) && inet_pton(AF_INET, std::string(text).c_str(), &address) == 1;
@@ -45,12 +46,12 @@ inline bool IsIpv6(Bytes text) {
 // each other (for example from outside a container).
 //
 //   localhost:{port}   all nodes have this host name; each has its own port
-struct AnnouncedHost {
+struct AnnouncedHost {      // value of the directive `announce`
   std::string host;         // host name or IP address, without brackets
-  bool is_address = false;  // an IP address; otherwise a host name
+  bool is_address = false;  // true: `host` is an IP address; false: a host name
 
-  // Parses "HOST:{port}"; an IPv6 address is in brackets. Fails with the reason.
-  static Result<AnnouncedHost, std::string> Parse(Bytes text);
+  // Parses "HOST:{port}". An IPv6 address is in brackets.
+  static Result<AnnouncedHost, std::string> Parse(Bytes text);  // the error says what is wrong
 };
 
 }  // namespace respite

@@ -75,7 +75,7 @@ class OptionLines {
     }
     const bool ends_here = next != Follower::kOther;
     if (ends_here && EqualsIgnoreCase(argument, "--save")) text_ += "\"\"";
-    // An option that follows one of these two is not its value.
+    // An option that follows `--save` or `--sentinel` is not the value of that option.
     const bool may_stand_alone = EqualsIgnoreCase(argument, "--save") || EqualsIgnoreCase(argument, "--sentinel");
     needs_value_ = !(may_stand_alone && next == Follower::kOption);
   }
@@ -106,7 +106,7 @@ OptionLines::Follower FollowerOf(ConfigWords arguments, size_t i) {
   return IsOption(arguments[i + 1]) ? OptionLines::Follower::kOption : OptionLines::Follower::kOther;
 }
 
-// Returns the text that looks like a value of `--test`, in the same or the next argument.
+// Returns the text that looks like a value of `--test`, in the same argument ("--test VALUE") or in the next one.
 std::optional<std::string> ValueBehindTest(ConfigWords arguments, size_t i) {
   const auto words = SplitQuoted(arguments[i]);
   if (words && words->size() > 1) return (*words)[1];
@@ -131,7 +131,7 @@ Outcome ParseCommandLine(ConfigWords arguments) {
   if (line.action != LaunchAction::kServe) return line;
 
   size_t i = 1;
-  // Redis: an empty first argument counts as a (nameless) file.
+  // Redis: an empty first argument counts as a file without a name.
   if (!arguments[1].starts_with('-')) line.config_file = AbsolutePath(arguments[i++]);
   OptionLines options;
   for (; i < arguments.size(); ++i) {

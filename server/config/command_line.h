@@ -32,19 +32,19 @@ enum class LaunchAction : uint8_t {
   kClient,    // started under a name like redis-cli
 };
 
-struct CommandLine {
+struct CommandLine {                           // the parsed arguments of the program
   LaunchAction action = LaunchAction::kServe;  // what the program does: serve, print its version, replay …
-  ServerMode mode = ServerMode::kStandalone;
-  std::string program;                // argv[0]
-  bool is_test_run = false;           // started with --test
-  bool is_in_container = false;       // set by the entry point of an image; also changes defaults
-  bool has_arguments = false;         // Redis: logs a warning if there are none
-  std::string config_file;            // absolute path; empty without a file
-  bool reads_standard_input = false;  // configuration lines also come from there
-  std::string options;                // text with one configuration line for each --option
-  int test_memory_megabytes = 0;      // for --test-memory
+  ServerMode mode = ServerMode::kStandalone;   // kSentinel: started as redis-sentinel or with --sentinel
+  std::string program;                         // argv[0]
+  bool is_test_run = false;                    // started with --test
+  bool is_in_container = false;                // started by the entry point of an image, which changes defaults
+  bool has_arguments = false;                  // Redis: logs a warning if there are none
+  std::string config_file;                     // absolute path; empty without a file
+  bool reads_standard_input = false;           // the arguments contain "-"
+  std::string options;                         // the options as lines of a configuration file
+  int test_memory_megabytes = 0;               // how much memory --test-memory tests
 };
 
-Result<CommandLine, StartupError> ParseCommandLine(ConfigWords arguments);
+Result<CommandLine, StartupError> ParseCommandLine(ConfigWords arguments);  // `arguments`: argv, with the program name
 
 }  // namespace respite

@@ -63,13 +63,14 @@ const Directive* FindKnown(Bytes name, const Dialect& dialect) {
   return directive != nullptr && directive->IsKnownAs(NameInTable(*directive, name), dialect) ? directive : nullptr;
 }
 
-// Returns whether patterns match it under this name. Without `emulate`, they match the names of Redis 7.2.
+// Returns whether patterns of CONFIG GET match this name of the directive. Without `emulate`, patterns match the names
+// of Redis 7.2.
 bool IsListedAs(std::string_view name, const Directive& directive, const Dialect& dialect) {
   if (name.empty() || !directive.IsKnownAs(name, dialect)) return false;
   return dialect.EmulatesVersion() || name == directive.PortableName() || name != directive.name;
 }
 
-// Results of CONFIG GET; names that differ only in case count as equal.
+// The results of CONFIG GET. Names that differ only in case count as equal.
 class Found {
  public:
   void Add(Bytes name, const Directive& directive, const Settings& settings) {
@@ -104,7 +105,7 @@ std::optional<std::string> CheckCollation(const std::string& name) {
   return {};
 }
 
-// Sets the defaults of `--test`. Files and options override them.
+// Sets the defaults that `--test` implies. Files and options override these defaults.
 void SetTestDefaults(Settings& settings) {
   settings.bind = {"127.0.0.1", "-::1"};
   settings.port = kAutoPort;
@@ -174,21 +175,21 @@ Result<std::unique_ptr<Config>, StartupError> Config::Load(const CommandLine& li
   return config;
 }
 
-// Sets Redis' default save points. Not called for a test harness without a configuration file, because it must not find
-// an RDB file of an earlier run. Users with a configuration file or a container expect Redis' save points.
+// Sets Redis' default save points, which users with a configuration file or a container expect. Not called for a test
+// harness without a configuration file, because such a server must not find an RDB file of an earlier run.
 void Config::SetDefaultSavePoints() {
   if (mode_ == ServerMode::kSentinel || WasSet("save")) return;
   settings_.save.assign(kDefaultSavePoints.begin(), kDefaultSavePoints.end());
 }
 
-// Returns whether data was configured. If not, a test run starts empty and ignores files of other programs in its
-// folder.
+// Returns whether the configuration names a place for data. If not, a test run starts empty and ignores files of other
+// programs in its folder.
 bool Config::IsDataConfigured() const {
   return std::ranges::any_of(std::array{"dir", "dbfilename", "appendonly"},
                              [this](Bytes name) { return WasSet(name); });
 }
 
-// Checks exit-with-parent with daemonize: a daemon outlives the process that starts it.
+// Refuses exit-with-parent together with daemonize, because a daemon outlives the process that starts it.
 std::optional<StartupError> Config::CheckExitWithParent() {
   if (!settings_.daemonize || !settings_.exit_with_parent) return std::nullopt;
   if (WasSet("exit-with-parent")) {
@@ -198,8 +199,9 @@ std::optional<StartupError> Config::CheckExitWithParent() {
   return std::nullopt;
 }
 
-// Checks `sentinels`. Failovers change the roles of its servers, and only the Sentinels' files record them, with ports
-// that may be in use at the next start. So all servers begin empty each time, which is only useful for tests.
+// Refuses settings that exclude `sentinels`. Failovers change the roles of the servers, and only the files of the
+// Sentinels record the roles, with ports that may be in use at the next start. So all servers begin empty each time,
+// which is only useful for tests.
 std::optional<StartupError> Config::CheckSentinels(const CommandLine& line) const {
   if (settings_.sentinels == 0) return std::nullopt;
   if (!line.is_test_run) return FatalConfigError(nullptr, "sentinels needs --test: its servers begin empty each time");
@@ -342,7 +344,7 @@ void Config::RefuseUnlessSettable(const Directive& directive, const std::string&
   }
 }
 
-// Returns the changes whose directive has a different value afterwards.
+// Returns the changes after which the directive has a different value.
 std::vector<Config::Change> Config::AssignAll(const std::vector<Change>& changes, Settings& next) {
   const DialectTraits& traits = DialectOf(settings_.emulate).traits;
   std::vector<Change> changed;
@@ -391,7 +393,8 @@ void Config::RunHooks(const std::vector<DueHook>& due, const Settings& previous)
 
 void Config::RestoreFolder(const Settings& previous) const {
   if (previous.dir.empty() || previous.folder->Path() == previous.dir) return;
-  // The old folder was entered before. If this fails now, staying in the new folder is the only option.
+  // The server has been in the old folder before. If entering it fails now, staying in the new folder is the only
+  // option.
   [[maybe_unused]] const auto ignored = previous.folder->Enter(previous.dir);
 }
 

@@ -22,7 +22,7 @@ constexpr Bytes kUnreadable = "# ??? ";
 constexpr std::array<Bytes, 4> kOtherLines = {"include", "rename-command", "user", "loadmodule"};
 
 constexpr Bytes kSentinel = "sentinel";
-// Subjects that a Sentinel writes. Other sentinel lines stay unchanged.
+// Subjects of `sentinel` lines that a Sentinel writes. Lines with other subjects stay unchanged.
 constexpr std::array<Bytes, 23> kSentinelSubjects = {"myid",
                                                      "deny-scripts-reconfig",
                                                      "resolve-hostnames",
@@ -49,7 +49,7 @@ constexpr std::array<Bytes, 23> kSentinelSubjects = {"myid",
 
 std::string SentinelSubject(Bytes subject) { return std::string(kSentinel) + " " + std::string(subject); }
 
-// Returns the subject of a `sentinel` line with these words.
+// Returns the subject of a `sentinel` line that has these words.
 std::string SubjectOfSentinel(const std::vector<std::string>& words) {
   if (words.size() < 2) return std::string(kSentinel);
   const std::string subject = ToLower(words[1]);
@@ -137,7 +137,7 @@ FileLines AllOf(const std::vector<std::string>& lines) {
   return form;
 }
 
-// Writes the `sentinel …` directives. New lines of one primary stay together.
+// Writes the `sentinel …` directives. New lines about the same primary stay together.
 void WriteSentinel(Document& document, const std::vector<SentinelLine>& lines) {
   for (const SentinelLine& line : lines) document.WriteLine(SentinelSubject(line.subject), line.line);
   for (const Bytes subject : kSentinelSubjects) document.ClearRest(SentinelSubject(subject));

@@ -1,8 +1,7 @@
-// CONFIG REWRITE: updates the text of the configuration file to the current settings.
-//
-// Keeps comments, the order of lines, and lines that are not settings. The first line of a directive is replaced; its
-// further lines are removed. Directives without a line and with a value other than the default are appended after a
-// marker line. Unreadable lines become comments.
+// CONFIG REWRITE: updates the text of the configuration file to the current settings. Keeps comments, the order of
+// lines, and lines that are not settings. The first line of a directive is replaced; further lines of the directive are
+// removed. Directives without a line and with a value other than the default are appended after a marker line.
+// Unreadable lines become comments.
 #pragma once
 
 #include <optional>
@@ -19,13 +18,13 @@ namespace respite {
 
 struct SentinelLine {   // a `sentinel …` directive of sentinel.conf
   std::string subject;  // the word after `sentinel`, for example "monitor"
-  FileLine line;
+  FileLine line;        // the whole line
 };
 
-struct RewriteExtras {                                           // lines of other components; nullopt: stay unchanged
-  std::optional<std::vector<std::string>> user_lines;            // "user NAME RULES"; empty if there is an ACL file
-  std::optional<std::vector<std::string>> loadmodule_lines;      // "loadmodule PATH ARGUMENTS"
-  std::optional<std::vector<SentinelLine>> sentinel_lines = {};  // the whole state of a Sentinel
+struct RewriteExtras {  // new lines of other components; nullopt: old lines stay unchanged
+  std::optional<std::vector<std::string>> user_lines;        // lines "user NAME RULES"; none if there is an ACL file
+  std::optional<std::vector<std::string>> loadmodule_lines;  // lines "loadmodule PATH ARGUMENTS"
+  std::optional<std::vector<SentinelLine>> sentinel_lines = {};  // lines with the whole state of a Sentinel
   enum class Detail : uint8_t { kChanges, kAll };                // kAll: also directives with their default value
   Detail detail = Detail::kChanges;                              // which directives get a line
 };

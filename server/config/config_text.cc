@@ -26,7 +26,7 @@ namespace {
 constexpr int kMaxIncludeDepth = 64;
 constexpr char kNodesOfSentinels[] = "1x2";
 
-// Redis: accepts these with one value and ignores them.
+// Redis: these directives with one value are accepted and ignored.
 constexpr std::array<Bytes, 3> kForgottenDirectives = {"list-max-ziplist-entries", "list-max-ziplist-value",
                                                        "lua-replicate-commands"};
 
@@ -122,7 +122,7 @@ ConfigReader::Outcome ConfigReader::ReadDirective(const Directive& directive, co
   if (!directive.Has(directive_flags::kMultiArgument)) {
     if (words.size() != 1) return Failure(FatalConfigError(&line, "wrong number of arguments"));
   } else if (words.size() == 1 && !words[0].empty()) {
-    // Redis: a single word with unbalanced quotes counts as no words.
+    // Redis: a single word with unbalanced quotes counts as no word.
     split = SplitQuoted(words[0]).value_or(std::vector<std::string>{});
     words = split;
   }
@@ -176,7 +176,7 @@ ConfigReader::Outcome ConfigReader::ReadUnknown(const ConfigLine& line) {
 }
 
 // Keeps a `sentinel …` directive for the Sentinel. The option --sentinel becomes a line with only the word `sentinel`,
-// which needs no action here.
+// for which nothing must be kept.
 ConfigReader::Outcome ConfigReader::ReadSentinel(ConfigLine& line) {
   if (line.words.size() == 1) return Done{};
   if (mode_ != ServerMode::kSentinel) {
@@ -191,13 +191,14 @@ ConfigReader::Outcome ConfigReader::Include(const ConfigLine& line) {
   ++depth_;
   Outcome outcome = ReadFile(line.words[1]);
   --depth_;
-  // Redis: treats the end of an included file as the end of all files. From then on each `save` line replaces the
-  // earlier ones, as CONFIG SET does.
+  // Redis: the end of an included file counts as the end of all files. After it, each `save` line replaces the earlier
+  // ones, as CONFIG SET does.
   origin_ = ConfigOrigin::kConfigSet;
   return outcome;
 }
 
-// Runs checks that need the whole text. Redis: also runs them after each included file.
+// Checks settings that depend on each other, which needs the whole text. Redis: these checks also run after each
+// included file.
 ConfigReader::Outcome ConfigReader::CheckDependencies() {
   if (!settings_.logfile.empty()) {
     if (Objection objection = CheckLogFile(settings_.logfile)) return Failure(FatalConfigError(nullptr, *objection));

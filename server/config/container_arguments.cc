@@ -24,7 +24,7 @@ int64_t NumberIn(const std::string& text, int64_t otherwise) {
   return text.empty() ? otherwise : ParseInteger(text).value_or(otherwise);
 }
 
-// Converts environment variables to options.
+// Builds options of the server from environment variables.
 class Options {
  public:
   explicit Options(const Variables& variables) : variables_(variables) {}
@@ -95,7 +95,7 @@ ContainerPlan PlanContainer(ConfigWords arguments, const Variables& variables) {
     plan.arguments.insert(plan.arguments.begin(), "redis-server");
   }
   if (!StartsServer(plan)) return plan;
-  // If there is a configuration file, it is the first argument.
+  // The first argument after the program is either a configuration file or an option.
   const bool has_file = plan.arguments.size() > 1 && !plan.arguments[1].starts_with("--");
   const std::vector<std::string> options = OptionsFrom(variables);
   plan.arguments.insert(plan.arguments.begin() + (has_file ? 2 : 1), options.begin(), options.end());

@@ -1,5 +1,5 @@
-// The arguments of a container that runs the image. Converts the arguments of `docker run IMAGE …` and the environment
-// of the images `redis` and `redislabs/client-libs-test` to arguments of respite-server.
+// The arguments of a container that runs an image of this project. This file converts the arguments of `docker run
+// IMAGE …` and the environment of the images `redis` and `redislabs/client-libs-test` to arguments of respite-server.
 #pragma once
 
 #include <functional>
@@ -14,18 +14,18 @@ namespace respite {
 using Variables = std::function<std::string(const char* name)>;
 
 struct ContainerPlan {                       // what the container's entry point starts
-  std::vector<std::string> arguments;        // including the program name
+  std::vector<std::string> arguments;        // the program to run and its arguments
   std::string certificates;                  // folder for the certificates to create; empty: none
   std::vector<std::string> certificates_of;  // common names of further clients that get a certificate
 };
 
-bool IsContainerEntry(const std::string& program);  // started under the name of an image's entry point
+bool IsContainerEntry(const std::string& program);  // true: the program has the name of an entry point
 
 // Plans what the entry point of the container starts. `arguments` are those of the entry point. If the first is an
-// option or a configuration file, the server is started. Options from the environment come before the other options, so
-// the others override them.
+// option or a configuration file, the server is started. Options from the environment come before the options of the
+// entry point, so the latter override them.
 ContainerPlan PlanContainer(ConfigWords arguments, const Variables& variables);
 
-bool StartsServer(const ContainerPlan& plan);  // not a tool, such as respite-cli
+bool StartsServer(const ContainerPlan& plan);  // false: the plan runs a tool, such as respite-cli
 
 }  // namespace respite

@@ -9,7 +9,7 @@
 namespace respite {
 namespace {
 
-// Redis: truncates the list of allowed words at this length.
+// Redis: the list of allowed words in an error text is cut at this length.
 constexpr size_t kMaxChoiceObjectionBytes = 255;
 
 std::string BoundText(int64_t bound, const NumberShape& shape) {
@@ -81,7 +81,8 @@ const char* UnreadableNumber(NumberFormat format) {
   return "argument couldn't be parsed into an integer";
 }
 
-// Returns the combined bits of the words. Redis: allows several words only if the directive takes several.
+// Returns the value of the words, or their combined bits if there are several. Redis: several words are only allowed if
+// the directive takes several.
 std::optional<int> ParseChoice(const ChoiceShape& shape, ConfigWords words, const Dialect& dialect) {
   if (words.empty()) return {};
   int value = 0;
@@ -119,7 +120,7 @@ std::string ChoiceText(const ChoiceShape& shape, int value) {
   return text;
 }
 
-// One overload per shape, for std::visit.
+// Assigns words to a directive. Has one overload per shape, for std::visit.
 struct Assigner {
   Settings& settings;
   ConfigWords words;
@@ -176,7 +177,7 @@ struct Printer {
   std::string operator()(const SpecialShape& shape) const { return shape.text(settings); }
 };
 
-// Returns the value as written to a file: like CONFIG GET, but with quoted texts and units of memory.
+// Returns the value as CONFIG REWRITE writes it: like CONFIG GET, but with quoted texts and units of memory.
 std::string ValueInFile(const Directive& directive, const Settings& settings) {
   std::string text = ValueText(directive, settings);
   if (std::holds_alternative<TextShape>(directive.shape)) return Quoted(text);

@@ -1,5 +1,5 @@
-// Directive: one row of the table of directives (directive_table.h), with the operations on its value: assign it from
-// words, print it for CONFIG GET, and print the lines that restore it for CONFIG REWRITE.
+// Directive: one row of the table of directives (directive_table.h), and the operations on its value: assigning it from
+// words, printing it for CONFIG GET, and printing the lines of CONFIG REWRITE that restore it.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,8 @@ using ConfigWords = std::span<const std::string>;
 // Why a value was refused, in Redis' words; nullopt if it was accepted.
 using Objection = std::optional<std::string>;
 
-// Redis: several file lines of a directive with several words (`save`) are added; CONFIG SET replaces the value.
+// kStartup: several lines of a directive with several words (`save`) are added, as in Redis. kConfigSet: the new value
+// replaces the old one.
 enum class ConfigOrigin : uint8_t { kStartup, kConfigSet };
 
 enum class SupportLevel : uint8_t {
@@ -52,52 +53,52 @@ enum class WhenEmpty : uint8_t { kKept, kUnset };  // kUnset: an empty text mean
 
 struct ChoiceName {  // a permitted value of a directive with fixed choices
   std::string_view name;
-  int value;  // of the enumeration in Settings
+  int value;  // a value of the enumeration in Settings
   VersionMark since = {};
 };
 
-// Whether CONFIG REWRITE writes a line. kIfMentioned: only in place of an existing line of this directive.
+// Whether CONFIG REWRITE writes a line. kIfMentioned: only in place of an existing line of the directive.
 enum class LinePresence : uint8_t { kAlways, kIfMentioned };
 
 struct FileLine {  // a line that CONFIG REWRITE writes
   std::string text;
-  LinePresence presence;  // whether to add the line if the file has none for it
+  LinePresence presence;  // whether it is added to a file without a line of this directive
 };
 using FileLines = std::vector<FileLine>;
 
-struct YesNoShape {  // type of a directive whose value is yes or no
-  bool (*get)(const Settings&);
+struct YesNoShape {              // type of a directive whose value is yes or no
+  bool (*get)(const Settings&);  // reads the value from its member of Settings
   void (*set)(Settings&, bool);  // NOLINT: the value itself
 };
 
 // All integers are int64_t here. Unsigned members use the same bits, and their bounds are compared as unsigned.
-struct NumberShape {  // type of a directive whose value is a number
-  int64_t (*get)(const Settings&);
-  void (*set)(Settings&, int64_t);
-  int64_t lowest;       // smallest permitted value
-  int64_t highest;      // largest permitted value
-  NumberFormat format;  // whether it may have a unit or a percent sign
-  Signedness signedness;
+struct NumberShape {                // type of a directive whose value is a number
+  int64_t (*get)(const Settings&);  // reads the value from its member of Settings
+  void (*set)(Settings&, int64_t);  // stores a value that is in the range
+  int64_t lowest;                   // smallest permitted value
+  int64_t highest;                  // largest permitted value
+  NumberFormat format;              // whether the text may have a unit or a percent sign, or is octal
+  Signedness signedness;            // how to compare the value with the bounds
 };
 
-struct TextShape {  // type of a directive whose value is one text
-  const std::string& (*get)(const Settings&);
-  void (*set)(Settings&, std::string);
-  WhenEmpty when_empty;       // meaning of an empty text
-  Objection (*check)(Bytes);  // returns why it refuses the value; may be null
+struct TextShape {                             // type of a directive whose value is one text
+  const std::string& (*get)(const Settings&);  // reads the value from its member of Settings
+  void (*set)(Settings&, std::string);         // stores a checked value
+  WhenEmpty when_empty;                        // what an empty text means
+  Objection (*check)(Bytes);  // returns why the value is refused, or nullopt; null: all values are valid
 };
 
 struct ChoiceShape {  // type of a directive with a fixed list of values
   int (*get)(const Settings&);
-  void (*set)(Settings&, int);
+  void (*set)(Settings&, int);        // stores a checked value
   std::span<const ChoiceName> names;  // all permitted values
-  Objection (*check)(int);            // may be null
+  Objection (*check)(int);            // returns why the value is refused, or nullopt; null: all values are valid
 };
 
-struct SpecialShape {                                         // type of a directive with its own syntax
-  Objection (*assign)(Settings&, ConfigWords, ConfigOrigin);  // parses the words and stores the value
-  std::string (*text)(const Settings&);
-  FileLines (*file_lines)(std::string_view name, const Settings&);  // lines for CONFIG REWRITE
+struct SpecialShape {                                               // type of a directive with its own syntax
+  Objection (*assign)(Settings&, ConfigWords, ConfigOrigin);        // parses the words and stores the value
+  std::string (*text)(const Settings&);                             // the value as CONFIG GET shows it
+  FileLines (*file_lines)(std::string_view name, const Settings&);  // the lines for CONFIG REWRITE
 };
 
 struct Directive {  // a row in the table of directives
@@ -106,25 +107,24 @@ struct Directive {  // a row in the table of directives
   std::variant<YesNoShape, NumberShape, TextShape, ChoiceShape, SpecialShape> shape;  // type and accessors of its value
   uint32_t flags = directive_flags::kNoFlags;                                         // bits of directive_flags
   std::string_view alias = {};     // an older name, which is also accepted and reported
-  VersionMark since = {};          // versions that have it, under either name
-  VersionMark until = {};          // versions that no longer have it
-  VersionMark renamed_since = {};  // versions that know its primary name; older versions know only the alias
+  VersionMark since = {};          // versions that have the directive, under either name
+  VersionMark until = {};          // versions that no longer have the directive
+  VersionMark renamed_since = {};  // versions that know the primary name; older ones know only the alias
 
   bool Has(uint32_t flag) const { return (flags & flag) != 0; }
-  // Returns whether this version knows the directive under this name.
-  bool IsKnownAs(std::string_view given, const Dialect& dialect) const;  // by its primary name or its alias
-  // Returns the name in files that other versions read: the name in Redis 7.2, or the alias if 7.2 did not know the
-  // primary name.
-  std::string_view PortableName() const;  // the name in files that other versions read
-  // Directives of later versions are hidden unless the version is emulated.
-  bool IsHidden(const Dialect& dialect) const;  // patterns of CONFIG GET do not match it
+  // `given` may be the primary name or the alias.
+  bool IsKnownAs(std::string_view given, const Dialect& dialect) const;  // whether this version has it
+  // The portable name is the name in Redis 7.2, or the alias if 7.2 does not know the primary name.
+  std::string_view PortableName() const;  // the name to write to files that other versions may read
+  // Directives of versions after Redis 7.2 are hidden unless a version is emulated.
+  bool IsHidden(const Dialect& dialect) const;  // true: patterns of CONFIG GET do not match it
 };
 
-// Assigns the value to the directive. After an objection the value is unspecified, so assign to a copy.
+// Returns nullopt on success. After an objection the value is unspecified, so assign to a copy of the settings.
 Objection Assign(const Directive& directive, Settings& settings, ConfigWords words, ConfigOrigin origin);
 
-std::string ValueText(const Directive& directive, const Settings& settings);  // as CONFIG GET reports it
+std::string ValueText(const Directive& directive, const Settings& settings);  // the value as CONFIG GET shows it
 
-FileLines DirectiveFileLines(const Directive& directive, const Settings& settings);  // its lines for CONFIG REWRITE
+FileLines DirectiveFileLines(const Directive& directive, const Settings& settings);  // the lines for CONFIG REWRITE
 
 }  // namespace respite

@@ -24,13 +24,13 @@ template <auto kMember>
 using MemberType = std::remove_reference_t<decltype(std::declval<Settings&>().*kMember)>;
 
 template <auto kMember>
-constexpr YesNoShape YesNo() {  // for a bool member of Settings
+constexpr YesNoShape YesNo() {  // a directive stored in a bool member of Settings
   return {[](const Settings& settings) { return settings.*kMember; },
           [](Settings& settings, bool value) { settings.*kMember = value; }};
 }
 
 template <auto kMember>
-constexpr NumberShape NumberOf(int64_t lowest, int64_t highest, NumberFormat format) {  // for an integer in Settings
+constexpr NumberShape NumberOf(int64_t lowest, int64_t highest, NumberFormat format) {  // stored in an integer
   using Type = MemberType<kMember>;
   return {[](const Settings& settings) { return static_cast<int64_t>(settings.*kMember); },
           [](Settings& settings, int64_t value) { settings.*kMember = static_cast<Type>(value); },
@@ -58,25 +58,23 @@ constexpr NumberShape Octal(int64_t lowest, int64_t highest) {  // file mode bit
 }
 
 template <auto kMember>
-constexpr TextShape TextOf(WhenEmpty when_empty, Objection (*check)(Bytes)) {  // for a string member of Settings
+constexpr TextShape TextOf(WhenEmpty when_empty, Objection (*check)(Bytes)) {  // stored in a string
   return {[](const Settings& settings) -> const std::string& { return settings.*kMember; },
           [](Settings& settings, std::string value) { settings.*kMember = std::move(value); }, when_empty, check};
 }
 
-// A text for which an empty value is an ordinary value.
 template <auto kMember>
-constexpr TextShape Text(Objection (*check)(Bytes) = nullptr) {
+constexpr TextShape Text(Objection (*check)(Bytes) = nullptr) {  // a text that may be empty
   return TextOf<kMember>(WhenEmpty::kKept, check);
 }
 
-// A text for which an empty value means "none".
 template <auto kMember>
-constexpr TextShape OptionalText(Objection (*check)(Bytes) = nullptr) {
+constexpr TextShape OptionalText(Objection (*check)(Bytes) = nullptr) {  // an empty text means "none"
   return TextOf<kMember>(WhenEmpty::kUnset, check);
 }
 
 template <auto kMember>
-constexpr ChoiceShape Choice(std::span<const ChoiceName> names, Objection (*check)(int) = nullptr) {  // an enum member
+constexpr ChoiceShape Choice(std::span<const ChoiceName> names, Objection (*check)(int) = nullptr) {  // value: an enum
   using Type = MemberType<kMember>;
   return {[](const Settings& settings) { return static_cast<int>(settings.*kMember); },
           [](Settings& settings, int value) { settings.*kMember = static_cast<Type>(value); }, names, check};
@@ -87,16 +85,16 @@ constexpr ChoiceName Named(std::string_view name, Enum value, VersionMark since 
   return {name, static_cast<int>(value), since};
 }
 
-// Marks a row as existing since this version, for example `Since("7.2.0", {"locale-collate", …})`.
-constexpr Directive Since(VersionMark mark, Directive row) {  // the row exists since this version
+// For example `Since("7.2.0", {"locale-collate", …})`.
+constexpr Directive Since(VersionMark mark, Directive row) {  // the row of a directive that exists since this version
   row.since = mark;
   return row;
 }
-constexpr Directive Until(VersionMark mark, Directive row) {  // this version removed the row
+constexpr Directive Until(VersionMark mark, Directive row) {  // the row of a directive that this version removed
   row.until = mark;
   return row;
 }
-constexpr Directive RenamedIn(VersionMark mark, Directive row) {  // older versions know only the alias
+constexpr Directive RenamedIn(VersionMark mark, Directive row) {  // older versions know only the alias of the row
   row.renamed_since = mark;
   return row;
 }

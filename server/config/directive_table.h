@@ -12,11 +12,10 @@
 
 namespace respite {
 
-// Returns all directives, by subject. Cost: no allocation.
-std::span<const std::span<const Directive>> DirectivesBySubject();
+// Returns the rows of all directives. Cost: no allocation.
+std::span<const std::span<const Directive>> DirectivesBySubject();  // all directives; one span per directives_*.cc
 
-// Finds a directive by name or alias, ignoring case; returns null if there is none. Cost: O(directives), some
-// microseconds.
-const Directive* FindDirective(Bytes name);
+// Finds the row of a directive. Cost: O(directives), some microseconds.
+const Directive* FindDirective(Bytes name);  // by name or alias, ignoring case; null: unknown
 
 }  // namespace respite

@@ -20,7 +20,8 @@ Objection CheckAnnouncedHostname(Bytes name) {
   return IsHostname(name) ? Objection{} : "Hostnames may only contain alphanumeric characters, hyphens or dots";
 }
 
-// Also refuses a single quote, because it would begin a quoted word when Redis reads nodes.conf.
+// Checks `cluster-announce-human-nodename`. Also refuses a single quote, because Redis would take it for the start of a
+// quoted word when it reads nodes.conf.
 Objection CheckAnnouncedNodename(Bytes name) {
   if (name.find_first_of("'!#$%&()*+:;<>?@[]^{|}~") == Bytes::npos && MayBeAnnounced(name)) return {};
   return "Announced human node name contained invalid character";

@@ -60,7 +60,7 @@ constexpr ChoiceName kShutdownFlagNames[] = {
     Named("now", kShutdownNow),         Named("force", kShutdownForce),
 };
 
-// Refuses SAVE together with NOSAVE. The values of shutdown-on-sig… are bit sets.
+// Checks shutdown-on-sigint and shutdown-on-sigterm, whose values are bit sets. Refuses SAVE together with NOSAVE.
 Objection CheckShutdownFlags(int flags) {
   const auto bits = static_cast<uint32_t>(flags);
   if ((bits & kShutdownSave) == 0 || (bits & kShutdownNoSave) == 0) return {};
@@ -73,7 +73,7 @@ bool IsTitleVariable(Bytes name) {
   return std::find(kVariables.begin(), kVariables.end(), name) != kVariables.end();
 }
 
-// Variables are in braces; "{{" is a literal brace.
+// Checks `proc-title-template`. Variables are in braces; "{{" is a literal brace.
 Objection CheckProcTitleTemplate(Bytes text) {
   constexpr const char* kInvalid = "template format is invalid or contains unknown variables";
   bool says_something = false;
@@ -140,10 +140,10 @@ constexpr Directive kProcessDirectives[] = {
                     kImmutable}),
     Since("7.0.0", {"enable-protected-configs", kEffective,
                     Choice<&Settings::enable_protected_configs>(kPermissionNames), kImmutable}),
-    // Process directives of Respite are hidden for the same reason as port-file.
+    // The directives that only Respite has are hidden for the same reason as `port-file` (directives_network.cc).
     {"exit-on-idle", kEffective, kExitOnIdle, kImmutable | kHidden},
     {"exit-with-parent", kEffective, YesNo<&Settings::exit_with_parent>(), kImmutable | kHidden},
-    // Has an effect only if a Valkey version is emulated.
+    // The next directive has an effect only if a Valkey version is emulated.
     Since("valkey:8.0.0",
           {"extended-redis-compatibility", kEffective, YesNo<&Settings::extended_redis_compatibility>(), kHidden}),
     Since("7.4.0,valkey:8.0.0",

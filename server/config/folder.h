@@ -11,25 +11,22 @@ class Folder {  // base of a server's relative paths: the directive `dir`
  public:
   virtual ~Folder() = default;
 
-  // Returns the absolute path, or an empty text if the directory no longer exists.
-  virtual std::string Path() const = 0;
-  // Changes the folder to `path`, which may be relative to the current folder. On failure, returns the system's error
-  // text.
-  virtual std::optional<std::string> Enter(const std::string& path) = 0;
-  // Returns a path that is valid in the working directory of the process.
-  virtual std::string Resolve(const std::string& path) const = 0;
+  virtual std::string Path() const = 0;  // absolute; empty: the directory no longer exists
+  // `path` may be relative to the current folder.
+  virtual std::optional<std::string> Enter(const std::string& path) = 0;  // changes to `path`; returns the error
+  virtual std::string Resolve(const std::string& path) const = 0;  // makes a path of this folder valid for the process
 };
 
 class ProcessFolder final : public Folder {  // the working directory of the process
  public:
-  static ProcessFolder& Instance();  // stateless, so all servers share one
+  static ProcessFolder& Instance();  // the only object, for all servers
 
   std::string Path() const override;
   std::optional<std::string> Enter(const std::string& path) override;  // returns the system's error text on failure
   std::string Resolve(const std::string& path) const override { return path; }
 };
 
-class OwnFolder final : public Folder {  // independent of the working directory
+class OwnFolder final : public Folder {  // a folder that is not the working directory of the process
  public:
   // Requires: an absolute path.
   explicit OwnFolder(std::string path) : path_(std::move(path)) {}

@@ -15,8 +15,9 @@ constexpr std::nullopt_t kAnyValue = std::nullopt;
 // commands that are refused. Directives for client addresses, client authentication and certificate reloading are
 // harmless only with their default.
 constexpr std::array kNewerDirectives = {
-    // The size of a damaged end that Redis removes at the start. This server removes only an incomplete last record or
-    // transaction (aof-load-truncated). If more is damaged, it reports an error and does not start.
+    // The next directive sets the size of a damaged end that Redis removes at the start. This server removes only an
+    // incomplete last record or transaction (aof-load-truncated). If more is damaged, the server reports an error and
+    // does not start.
     NewerDirective{"aof-load-corrupt-tail-max-size", kInRedis, kAnyValue},
     NewerDirective{"cluster-announce-client-port", kInValkey, "0"},
     NewerDirective{"cluster-announce-client-tls-port", kInValkey, "0"},

@@ -1,5 +1,6 @@
 // Directives of later Redis and Valkey versions that this server does not have. A configuration file with one of them
-// is refused, unless the server behaves identically without it. In that case the line is ignored with a log message.
+// is refused, unless this server behaves identically without the directive. In that case the line is ignored with a log
+// message.
 #pragma once
 
 #include <optional>
@@ -14,18 +15,18 @@ namespace respite {
 struct NewerDirective {  // a directive that only later versions have
   std::string_view name;
   std::string_view found_in;                       // versions that have it, in users' terms: "Redis 8.6"
-  std::optional<std::string_view> harmless_value;  // the value without effect here; nullopt: any value
+  std::optional<std::string_view> harmless_value;  // the only value that may be ignored; nullopt: every value may
 
-  // Returns whether the line can be ignored. `words` are the words after the name.
-  bool IsHarmless(ConfigWords words) const;
+  // `words` are the words after the name.
+  bool IsHarmless(ConfigWords words) const;  // true: the line can be ignored
 };
 
-std::span<const NewerDirective> NewerDirectives();  // sorted by name
+std::span<const NewerDirective> NewerDirectives();  // the table of these directives, sorted by name
 
-// Returns null if no later version has a directive with this name. Requires: `name` is in lower case. Cost: O(table).
-const NewerDirective* FindNewerDirective(Bytes name);
+// Finds a directive of a later version. Requires: `name` is in lower case. Cost: O(table).
+const NewerDirective* FindNewerDirective(Bytes name);  // null: no later version has this directive
 
 // Requires: `name` is in lower case.
-bool IsModuleDirective(Bytes name);  // has the prefix of a module of Redis 8: search-, ts-, bf-, cf-
+bool IsModuleDirective(Bytes name);  // begins with search-, ts-, bf- or cf-, as those of modules do
 
 }  // namespace respite

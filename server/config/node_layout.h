@@ -17,18 +17,18 @@ struct NodeLayout {                      // value of the directive `nodes`, for 
   static constexpr int kMaxNodes = 256;  // limit for all nodes of a process
 
   int primaries = 1;  // number of primaries, which are nodes 0 … primaries - 1
-  int replicas = 0;   // of each primary
+  int replicas = 0;   // number of replicas of each primary
 
-  // Parses "3x1", or "3" for "3x0". Fails with the reason.
-  static Result<NodeLayout, std::string> Parse(Bytes text);
+  // Parses "3x1", or "3", which means "3x0".
+  static Result<NodeLayout, std::string> Parse(Bytes text);  // the error says what is wrong
 
   int Count() const { return primaries * (1 + replicas); }  // number of nodes, including replicas
-  std::optional<int> PrimaryOf(int node) const {            // nullopt for a primary
+  std::optional<int> PrimaryOf(int node) const {            // the node that it replicates; nullopt: it is a primary
     return node < primaries ? std::nullopt : std::optional(node % primaries);
   }
-  // The slots of a primary: equal shares, rounded as in redis-cli.
-  int FirstSlot(int primary) const { return End(primary); }
-  int LastSlot(int primary) const { return End(primary + 1) - 1; }
+  // All primaries have equal shares of the slots, rounded as in redis-cli.
+  int FirstSlot(int primary) const { return End(primary); }         // first slot that this primary owns
+  int LastSlot(int primary) const { return End(primary + 1) - 1; }  // last slot that this primary owns
 
   bool operator==(const NodeLayout&) const = default;
 

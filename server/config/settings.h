@@ -3,8 +3,8 @@
 //   if (used_bytes > settings.maxmemory) ...
 //
 // Each member is named after its directive ("tcp-keepalive" is `tcp_keepalive`) and initialised with the default of
-// Redis 7.2. The exception is `save`, which is empty: Config adds kDefaultSavePoints if a configuration file is read.
-// Units are those of the directive and are noted where there is one. directive.h parses, prints and checks values;
+// Redis 7.2. The member `save` is empty instead: Config adds kDefaultSavePoints if a configuration file is read.
+// A member has the unit of its directive, which is noted here. directive.h parses, prints and checks values;
 // Config changes them.
 #pragma once
 
@@ -54,8 +54,8 @@ inline constexpr uint32_t kShutdownNow = 4;
 inline constexpr uint32_t kShutdownForce = 8;
 
 struct SavePoint {  // `save 3600 1`: save after 3600 s if 1 key changed
-  int64_t seconds;
-  int64_t changes;  // number of changed keys
+  int64_t seconds;  // the period in which the changes are counted
+  int64_t changes;  // minimum number of changed keys
 
   bool operator==(const SavePoint&) const = default;
 };
@@ -64,16 +64,16 @@ inline constexpr std::array<SavePoint, 3> kDefaultSavePoints = {{{3600, 1}, {300
 
 enum OutputBufferClass : uint8_t { kOutputNormal, kOutputReplica, kOutputPubsub, kOutputBufferClassCount };
 
-struct OutputBufferLimit {
-  uint64_t hard_bytes = 0;   // 0: none
-  uint64_t soft_bytes = 0;   // 0: none
+struct OutputBufferLimit {   // limits of the replies that wait for one client
+  uint64_t hard_bytes = 0;   // more than this closes the client; 0: no limit
+  uint64_t soft_bytes = 0;   // more than this for soft_seconds closes the client; 0: no limit
   int64_t soft_seconds = 0;  // how long soft_bytes may be exceeded
 
   bool operator==(const OutputBufferLimit&) const = default;
 };
 using OutputBufferLimits = std::array<OutputBufferLimit, kOutputBufferClassCount>;
 
-struct PrimaryAddress {  // value of `replicaof`
+struct PrimaryAddress {  // value of `replicaof`: the primary to replicate
   std::string host;
   int port;
 };
@@ -84,103 +84,103 @@ inline constexpr int kMaxHz = 500;
 
 struct Settings : EncodingLimits {
   // Network and clients.
-  std::vector<std::string> bind = {"*", "-::*"};
-  std::string bind_source_addr;  // for connections to other servers; empty: any
+  std::vector<std::string> bind = {"*", "-::*"};  // addresses to listen on; a leading "-": optional
+  std::string bind_source_addr;                   // local address of connections to other servers; empty: any
   OutputBufferLimits client_output_buffer_limit = {
       {{0, 0, 0}, {uint64_t{256} << 20, uint64_t{64} << 20, 60}, {uint64_t{32} << 20, uint64_t{8} << 20, 60}}};
-  std::string availability_zone;                           // for INFO and HELLO
-  uint64_t client_query_buffer_limit = uint64_t{1} << 30;  // bytes
+  std::string availability_zone;                           // a text that INFO and HELLO show
+  uint64_t client_query_buffer_limit = uint64_t{1} << 30;  // bytes of unread requests of one client
   int events_per_io_thread = 2;                            // without effect
   int io_threads = 1;                                      // without effect
   bool io_threads_do_reads = false;                        // without effect
-  uint32_t maxclients = 10000;
-  int max_new_connections_per_cycle = 10;     // accepted in one turn of the event loop
-  int max_new_tls_connections_per_cycle = 1;  // accepted in one turn of the event loop
-  int64_t maxmemory_clients = 0;              // bytes, or a negative percentage of maxmemory
-  std::string announce;                       // an AnnouncedHost; empty: nodes announce their actual addresses
-  bool node_threads = false;                  // each of `nodes` has its own thread
-  std::string nodes;                          // a NodeLayout; empty: a single server
-  int port = 6379;                            // kAutoPort: any free port; 0: no TCP
-  int bound_port = 0;                         // the port in use, set by the listener; not a directive
-  std::string port_file;                      // path of the file that receives the ports; empty: none
-  int prefetch_batch_max_size = 16;           // without effect
-  bool protected_mode = true;
-  int64_t proto_max_bulk_len = int64_t{512} << 20;  // bytes
+  uint32_t maxclients = 10000;                             // number of clients at the same time
+  int max_new_connections_per_cycle = 10;                  // how many the event loop accepts in one turn
+  int max_new_tls_connections_per_cycle = 1;               // how many the event loop accepts in one turn
+  int64_t maxmemory_clients = 0;     // limit of all client buffers: bytes, or a negative percentage of maxmemory
+  std::string announce;              // an AnnouncedHost; empty: nodes announce their actual addresses
+  bool node_threads = false;         // each of `nodes` has its own thread
+  std::string nodes;                 // a NodeLayout; empty: a single server
+  int port = 6379;                   // kAutoPort: any free port; 0: no TCP
+  int bound_port = 0;                // the port in use, set by the listener; not a directive
+  std::string port_file;             // path of the file that receives the ports; empty: none
+  int prefetch_batch_max_size = 16;  // without effect
+  bool protected_mode = true;        // without a password, only local clients are served
+  int64_t proto_max_bulk_len = int64_t{512} << 20;  // bytes of one argument
   int sentinels = 0;                                // number of Sentinels of this process, which monitor `nodes`
   uint32_t socket_mark_id = 0;                      // SO_MARK of sockets; 0: none
-  int tcp_backlog = 511;
-  int tcp_keepalive = 300;                     // seconds; 0: off
-  int timeout = 0;                             // seconds; 0: never
-  uint64_t tracking_table_max_keys = 1000000;  // 0: no limit
-  std::string unixsocket;                      // path; empty: none
-  std::string unixsocketgroup;
-  uint32_t unixsocketperm = 0;  // file mode bits; 0: according to umask
+  int tcp_backlog = 511;                            // length of the queue of connections that were not accepted yet
+  int tcp_keepalive = 300;                          // seconds between keepalive probes; 0: off
+  int timeout = 0;                                  // seconds after which idle clients are closed; 0: never
+  uint64_t tracking_table_max_keys = 1000000;       // 0: no limit
+  std::string unixsocket;                           // path of the unix socket; empty: none
+  std::string unixsocketgroup;                      // group of the file of the unix socket; empty: unchanged
+  uint32_t unixsocketperm = 0;                      // file mode bits; 0: according to umask
 
   // The process: log, signals, protection, statistics.
   AclPubsubDefault acl_pubsub_default = AclPubsubDefault::kResetChannels;
-  std::string aclfile;
-  int64_t acllog_max_len = 128;
-  bool always_show_logo = false;
+  std::string aclfile;                  // path of the file with users; empty: none
+  int64_t acllog_max_len = 128;         // entries of ACL LOG
+  bool always_show_logo = false;        // also without a terminal
   std::string bio_cpulist;              // processors of background threads
-  int64_t busy_reply_threshold = 5000;  // milliseconds
+  int64_t busy_reply_threshold = 5000;  // milliseconds after which a script is busy: clients get BUSY
   bool crash_log_enabled = true;
-  std::string debug_context;  // text that crash reports show
-  bool crash_memcheck_enabled = true;
-  bool daemonize = false;
-  std::string dir;                                        // always absolute
-  Folder* folder = &ProcessFolder::Instance();            // its path is `dir`; other paths are relative to it
-  bool disable_thp = true;                                // turns transparent huge pages off
-  bool dynamic_hz = true;                                 // more ticks with more clients
-  Emulated emulate = Emulated::kNone;                     // the version to imitate; kNone: all features of all versions
-  bool enable_debug_assert = false;                       // without effect
-  bool extended_redis_compatibility = false;              // an emulated Valkey calls itself Redis
-  Permission enable_debug_command = Permission::kNever;   // who may use DEBUG
-  Permission enable_module_command = Permission::kNever;  // who may use MODULE
+  std::string debug_context;                    // text that crash reports show
+  bool crash_memcheck_enabled = true;           // a crash report tests the memory
+  bool daemonize = false;                       // run in the background
+  std::string dir;                              // absolute path of the folder for data files
+  Folder* folder = &ProcessFolder::Instance();  // the folder whose path is `dir`; other relative paths begin there
+  bool disable_thp = true;                      // turns transparent huge pages off
+  bool dynamic_hz = true;                       // more timer ticks with more clients
+  Emulated emulate = Emulated::kNone;           // the version to imitate; kNone: all features of all versions
+  bool enable_debug_assert = false;             // without effect
+  bool extended_redis_compatibility = false;    // an emulated Valkey calls itself Redis
+  Permission enable_debug_command = Permission::kNever;      // who may use DEBUG
+  Permission enable_module_command = Permission::kNever;     // who may use MODULE
   Permission enable_protected_configs = Permission::kNever;  // who may set protected directives
-  int64_t exit_on_idle = 0;                                  // milliseconds; 0: off
-  bool exit_with_parent = false;                             // shut down when the launching process ends
+  int64_t exit_on_idle = 0;       // milliseconds without clients after which the process ends; 0: off
+  bool exit_with_parent = false;  // shut down when the launching process ends
   bool hide_user_data_from_log = false;
   int hz = 10;                            // timer ticks per second, 1-500
   std::string ignore_warnings;            // without effect
-  int64_t latency_monitor_threshold = 0;  // milliseconds; 0: off
+  int64_t latency_monitor_threshold = 0;  // milliseconds from which an event is recorded; 0: off
   bool latency_tracking = true;
   std::vector<double> latency_tracking_info_percentiles = {50.0, 99.0, 99.9};
-  std::vector<std::string> load;  // absolute paths
+  std::vector<std::string> load;  // absolute paths of files to load at startup
   std::string locale_collate;     // locale for SORT … ALPHA
   LogFormat log_format = LogFormat::kLegacy;
   LogTimeFormat log_timestamp_format = LogTimeFormat::kLegacy;
-  std::string logfile;
+  std::string logfile;  // path; empty: standard output
   LogLevel loglevel = LogLevel::kNotice;
   OomScoreAdjust oom_score_adj = OomScoreAdjust::kOff;
-  std::array<int, 3> oom_score_adj_values = {0, 200, 800};  // primary, replica, background child
-  std::string pidfile;
+  std::array<int, 3> oom_score_adj_values = {0, 200, 800};  // scores of a primary, a replica and a background child
+  std::string pidfile;                                      // path; empty: none
   std::string proc_title_template = "{title} {listen-addr} {server-mode}";  // title of the process in ps
   PropagationErrorBehavior propagation_error_behavior = PropagationErrorBehavior::kIgnore;
-  int ready_fd = 0;  // descriptor that receives the ports at readiness; 0: none
-  std::string requirepass;
+  int ready_fd = 0;              // descriptor that receives the ports at readiness; 0: none
+  std::string requirepass;       // password of the user `default`; empty: none
   std::string record;            // file for the recorded traffic of connections; empty: none
   std::optional<uint64_t> seed;  // for equal random choices in each run; nullopt: random
   std::string server_cpulist;    // processors of the main threads
   bool set_proc_title = true;
-  uint32_t shutdown_on_sigint = kShutdownDefault;   // kShutdown… bits
-  uint32_t shutdown_on_sigterm = kShutdownDefault;  // kShutdown… bits
-  int shutdown_timeout = 10;                        // seconds
-  int64_t slowlog_log_slower_than = 10000;          // microseconds; negative: off
-  int64_t slowlog_max_len = 128;
-  int64_t commandlog_request_larger_than = 1024 * 1024;  // bytes; negative: off
-  int64_t commandlog_large_request_max_len = 128;
-  int64_t commandlog_reply_larger_than = 1024 * 1024;  // bytes; negative: off
-  int64_t commandlog_large_reply_max_len = 128;
-  bool starts_empty = false;                    // ignores data sets in `dir`; not a directive
+  uint32_t shutdown_on_sigint = kShutdownDefault;        // kShutdown… bits
+  uint32_t shutdown_on_sigterm = kShutdownDefault;       // kShutdown… bits
+  int shutdown_timeout = 10;                             // seconds that a shutdown waits for replicas
+  int64_t slowlog_log_slower_than = 10000;               // microseconds from which a command is slow; negative: off
+  int64_t slowlog_max_len = 128;                         // number of entries
+  int64_t commandlog_request_larger_than = 1024 * 1024;  // bytes from which a request is large; negative: off
+  int64_t commandlog_large_request_max_len = 128;        // number of entries
+  int64_t commandlog_reply_larger_than = 1024 * 1024;    // bytes from which a reply is large; negative: off
+  int64_t commandlog_large_reply_max_len = 128;          // number of entries
+  bool starts_empty = false;                             // ignores data sets in `dir`; not a directive
   std::string start_dir;                        // working directory when the server was started; not a directive
-  Supervision supervised = Supervision::kNone;  // by systemd or upstart
+  Supervision supervised = Supervision::kNone;  // which supervisor gets reports: systemd or upstart
   bool syslog_enabled = false;
   int syslog_facility = 16 << 3;  // a facility of <syslog.h>; this is LOG_LOCAL0
   std::string syslog_ident = "redis";
   Permission test_commands = Permission::kNever;  // who may use TEST, the command for test harnesses
-  std::string test_world_idle = "10m";            // a duration: TEST drops a world that is unused for this time
+  std::string test_world_idle = "10m";            // duration after which TEST drops an unused world
   bool use_exit_on_panic = false;                 // exit instead of abort
-  int watchdog_period = 0;                        // milliseconds
+  int watchdog_period = 0;                        // milliseconds of a blocked event loop before a stack trace; 0: off
 
   // Keyspace, memory, encodings.
   int active_defrag_cycle_max = 25;                 // without effect
@@ -190,31 +190,31 @@ struct Settings : EncodingLimits {
   int64_t active_defrag_max_scan_fields = 1000;     // without effect
   int active_defrag_threshold_lower = 10;           // without effect
   int active_defrag_threshold_upper = 100;          // without effect
-  int active_expire_effort = 1;                     // 1-10
+  int active_expire_effort = 1;                     // 1-10; larger: more CPU time to find expired keys
   bool activedefrag = false;                        // without effect
   bool activerehashing = true;                      // without effect
-  int databases = 16;
-  uint64_t hll_sparse_max_bytes = 3000;  // larger HyperLogLogs become dense
-  bool jemalloc_bg_thread = true;        // without effect
+  int databases = 16;                               // number of databases
+  uint64_t hll_sparse_max_bytes = 3000;             // larger HyperLogLogs become dense
+  bool jemalloc_bg_thread = true;                   // without effect
   bool lazyfree_lazy_eviction = false;
   bool lazyfree_lazy_expire = false;
   bool lazyfree_lazy_server_del = false;
   bool lazyfree_lazy_user_del = false;
   bool lazyfree_lazy_user_flush = false;
   bool import_mode = false;              // Valkey: another server fills this one; keys do not expire
-  int lfu_decay_time = 1;                // minutes
-  int lfu_log_factor = 10;               // larger: counters grow more slowly
+  int lfu_decay_time = 1;                // minutes after which an LFU counter is decremented
+  int lfu_log_factor = 10;               // larger: LFU counters grow more slowly
   int list_compress_depth = 0;           // without effect
-  uint64_t maxmemory = 0;                // bytes; 0: no limit
-  int maxmemory_eviction_tenacity = 10;  // 0-100
+  uint64_t maxmemory = 0;                // bytes of memory; 0: no limit
+  int maxmemory_eviction_tenacity = 10;  // 0-100; larger: evictions may take longer
   EvictionPolicy maxmemory_policy = EvictionPolicy::kNoEviction;
   int maxmemory_samples = 5;            // keys to choose from for each eviction
   uint32_t notify_keyspace_events = 0;  // kNotify… bits
 
   // Persistence.
-  bool aof_disable_auto_gc = false;       // keep old append-only files
-  bool aof_load_failed_commands = false;  // start even if commands of the append-only file failed
-  bool aof_load_truncated = true;         // accept a file that ends within a command
+  bool aof_disable_auto_gc = false;       // old append-only files are kept
+  bool aof_load_failed_commands = false;  // the server starts even if commands of the append-only file fail
+  bool aof_load_truncated = true;         // the server starts with a file that ends within a command
   std::string aof_rewrite_cpulist;        // processors of the rewriting child
   bool aof_rewrite_incremental_fsync = true;
   bool aof_timestamp_enabled = false;
@@ -223,47 +223,47 @@ struct Settings : EncodingLimits {
   std::string appendfilename = "appendonly.aof";
   AppendFsync appendfsync = AppendFsync::kEverySecond;
   bool appendonly = false;
-  int64_t auto_aof_rewrite_min_size = 64 * 1024 * 1024;  // bytes
-  int auto_aof_rewrite_percentage = 100;                 // growth since the last rewrite; 0: never
+  int64_t auto_aof_rewrite_min_size = 64 * 1024 * 1024;  // bytes; a smaller file is not rewritten automatically
+  int auto_aof_rewrite_percentage = 100;                 // growth since the last rewrite that starts the next; 0: never
   std::string bgsave_cpulist;                            // processors of the saving child
   std::string dbfilename = "dump.rdb";
   int key_load_delay = 0;                                           // microseconds
   int64_t loading_process_events_interval_bytes = 1024 * 1024 * 2;  // clients are served after this much of a file
   bool no_appendfsync_on_rewrite = false;                           // no fsync while a child writes
-  bool rdb_del_sync_files = false;                                  // delete RDB files that only replication needed
-  int rdb_key_save_delay = 0;                                       // microseconds
+  bool rdb_del_sync_files = false;  // RDB files that only replication needed are deleted
+  int rdb_key_save_delay = 0;       // microseconds
   bool rdb_save_incremental_fsync = true;
-  bool rdbchecksum = true;
+  bool rdbchecksum = true;  // RDB files end with a checksum
   bool rdbcompression = true;
   RdbVersionCheck rdb_version_check = RdbVersionCheck::kStrict;
   SanitizeDumpPayload sanitize_dump_payload = SanitizeDumpPayload::kNever;
-  std::vector<SavePoint> save;  // empty: no automatic saving
+  std::vector<SavePoint> save;  // when to save a snapshot; empty: never automatically
   bool stop_writes_on_bgsave_error = true;
 
   // Replication.
-  std::string masterauth;
-  std::string masteruser;
-  int min_replicas_max_lag = 10;            // seconds
+  std::string masterauth;                   // password for the primary; empty: none
+  std::string masteruser;                   // user for the primary; empty: `default`
+  int min_replicas_max_lag = 10;            // seconds since the last acknowledgement of a good replica
   int min_replicas_to_write = 0;            // fewer good replicas: writes are refused; 0: off
   int64_t repl_backlog_size = 1024 * 1024;  // bytes
-  int64_t repl_backlog_ttl = 60 * 60;       // seconds
+  int64_t repl_backlog_ttl = 60 * 60;       // seconds until a backlog without replicas is freed; 0: never
   bool repl_disable_tcp_nodelay = false;
   DisklessLoad repl_diskless_load = DisklessLoad::kDisabled;
   bool repl_diskless_sync = true;
-  int repl_diskless_sync_delay = 5;             // seconds
-  int repl_diskless_sync_max_replicas = 0;      // start as soon as this number waits; 0: off
+  int repl_diskless_sync_delay = 5;             // seconds to wait for more replicas
+  int repl_diskless_sync_max_replicas = 0;      // the transfer starts as soon as this number waits; 0: off
   bool repl_rdb_channel = false;                // without effect
   uint64_t replica_full_sync_buffer_limit = 0;  // bytes; without effect
-  int repl_ping_replica_period = 10;            // seconds
-  int repl_timeout = 60;                        // seconds
-  std::string replica_announce_ip;
-  int replica_announce_port = 0;               // 0: the actual port
-  bool replica_announced = true;               // Sentinel lists this replica
-  bool replica_ignore_command_errors = false;  // keep the link if a command of the primary fails
+  int repl_ping_replica_period = 10;            // seconds between pings
+  int repl_timeout = 60;                        // seconds without data after which a link is closed
+  std::string replica_announce_ip;              // empty: the actual address
+  int replica_announce_port = 0;                // 0: the actual port
+  bool replica_announced = true;                // Sentinels list this replica
+  bool replica_ignore_command_errors = false;   // the link stays open if a command of the primary fails
   bool replica_ignore_disk_write_errors = false;
   bool replica_ignore_maxmemory = true;
-  bool replica_lazy_flush = false;  // free the old data in the background
-  int replica_priority = 100;       // for Sentinel: lower is preferred; 0: never promoted
+  bool replica_lazy_flush = false;  // the old data is freed in the background
+  int replica_priority = 100;       // Sentinels prefer a lower number; 0: never promoted
   bool replica_read_only = true;
   bool replica_serve_stale_data = true;
   std::optional<PrimaryAddress> replicaof;  // nullopt: this server is a primary
@@ -277,23 +277,23 @@ struct Settings : EncodingLimits {
   std::string cluster_announce_client_ipv6;
   std::string cluster_announce_hostname;
   std::string cluster_announce_human_nodename;
-  std::string cluster_announce_ip;
+  std::string cluster_announce_ip;     // empty: the actual address
   int cluster_announce_port = 0;       // 0: the actual port
   int cluster_announce_tls_port = 0;   // 0: the actual port
-  int64_t cluster_blacklist_ttl = 60;  // seconds
+  int64_t cluster_blacklist_ttl = 60;  // seconds that a forgotten node cannot return
   std::string cluster_config_file = "nodes.conf";
   int cluster_databases = 1;  // number of databases in cluster mode
   bool cluster_enabled = false;
-  uint64_t cluster_link_sendbuf_limit = 0;     // bytes
-  int cluster_manual_failover_timeout = 5000;  // milliseconds
-  int cluster_migration_barrier = 1;           // replicas that a primary keeps
-  int64_t cluster_node_timeout = 15000;        // milliseconds
+  uint64_t cluster_link_sendbuf_limit = 0;     // bytes that wait in one link; 0: no limit
+  int cluster_manual_failover_timeout = 5000;  // milliseconds after which a manual failover fails
+  int cluster_migration_barrier = 1;           // replicas that a primary keeps when others migrate
+  int64_t cluster_node_timeout = 15000;        // milliseconds after which an unreachable node is failing
   int64_t cluster_ping_interval = 0;           // milliseconds
-  int cluster_port = 0;                        // of the cluster bus; 0: client port + 10000
+  int cluster_port = 0;                        // port of the cluster bus; 0: client port + 10000
   ClusterEndpointType cluster_preferred_endpoint_type = ClusterEndpointType::kIp;
   bool cluster_replica_no_failover = false;
-  int cluster_replica_validity_factor = 10;       // times cluster-node-timeout; 0: always valid
-  bool cluster_require_full_coverage = true;      // refuse requests while a slot has no owner
+  int cluster_replica_validity_factor = 10;       // older data excludes a replica: times cluster-node-timeout; 0: never
+  bool cluster_require_full_coverage = true;      // requests are refused while a slot has no owner
   int cluster_slot_migration_log_max_len = 1000;  // entries
   bool cluster_slot_stats_enabled = false;
   int64_t slot_migration_max_failover_repl_bytes = 0;  // -1: no limit
@@ -312,12 +312,12 @@ struct Settings : EncodingLimits {
   std::string tls_dh_params_file;
   std::string tls_key_file;
   std::string tls_key_file_pass;
-  int tls_port = 0;
+  int tls_port = 0;  // 0: no TLS
   bool tls_prefer_server_ciphers = false;
   std::string tls_protocols;  // for example "TLSv1.2 TLSv1.3"; empty: the default
   bool tls_replication = false;
-  int tls_session_cache_size = 20 * 1024;  // sessions
-  int tls_session_cache_timeout = 300;     // seconds
+  int tls_session_cache_size = 20 * 1024;  // number of sessions
+  int tls_session_cache_timeout = 300;     // seconds that a session can be resumed
   bool tls_session_caching = true;
 
   // Returns the port to report where only one is possible: the TLS port if there is no plain port.

@@ -59,8 +59,8 @@ Objection AssignPort(Settings& settings, ConfigWords words, ConfigOrigin /*origi
   return {};
 }
 
-// Returns the value of `port`. After binding, an automatic port is reported by its number, because clients need it to
-// connect.
+// Returns the value of `port`. Once the server listens, an automatic port is reported by its number, because clients
+// need the number to connect.
 std::string PortText(const Settings& settings) {
   if (settings.port != kAutoPort) return std::to_string(settings.port);
   return settings.bound_port > 0 ? std::to_string(settings.bound_port) : "auto";
@@ -82,11 +82,11 @@ Objection AssignBind(Settings& settings, ConfigWords words, ConfigOrigin /*origi
 
 std::string BindText(const Settings& settings) { return Joined(settings.bind); }
 
-// Redis: a list equal to the default is not written, even if the file had a line.
+// Redis: a list equal to the default is not written, even if the old file had a `bind` line.
 FileLines BindFileLines(std::string_view name, const Settings& settings) {
   if (settings.bind == Settings{}.bind) return {};
   if (settings.bind.empty()) return OneLine(name, "\"\"", LinePresence::kAlways);
-  // A single word is split again when it is read.
+  // When the line is read, a single quoted word is split into its words again.
   const std::string words = JoinQuoted(settings.bind);
   return OneLine(name, settings.bind.size() == 1 ? QuotedIfNeeded(words) : words, LinePresence::kAlways);
 }
@@ -137,7 +137,7 @@ std::string SaveText(const Settings& settings) {
   return text;
 }
 
-// Always writes an empty list, because a file without a `save` line means kDefaultSavePoints.
+// Returns a line also for an empty list, because a file without a `save` line means kDefaultSavePoints.
 FileLines SaveFileLines(std::string_view name, const Settings& settings) {
   if (settings.save.empty()) return OneLine(name, "\"\"", LinePresence::kAlways);
   FileLines form;
@@ -277,7 +277,8 @@ Objection AssignNotifyKeyspaceEvents(Settings& settings, ConfigWords words, Conf
   return {};
 }
 
-// Redis: 'A' hides the other class letters, and also 'n', which it does not include.
+// Redis: the letter 'A' replaces the letters of all classes in the text. It also hides 'n', although 'A' does not
+// include that class.
 std::string NotifyKeyspaceEventsText(const Settings& settings) {
   const uint32_t flags = settings.notify_keyspace_events;
   std::string text;
@@ -318,7 +319,7 @@ std::string ReplicaofText(const Settings& settings) {
 
 FileLines ReplicaofFileLines(std::string_view name, const Settings& settings) {
   if (settings.cluster_enabled || !settings.replicaof) return {};
-  // Redis: writes a host with blanks without quotes, and then fails to start.
+  // Redis writes a host with blanks without quotes, and then cannot read the file. This server quotes the host.
   const auto& [host, port] = *settings.replicaof;
   return OneLine(name, StrCat(QuotedIfNeeded(host), ' ', port), LinePresence::kAlways);
 }
@@ -388,8 +389,8 @@ FileLines EmulateFileLines(std::string_view name, const Settings& settings) {
 
 // --- load ---
 
-// Adds a file to `load`. The path is relative to the directory where the server was started, even if `dir` differs. So
-// fixtures are found.
+// Adds a file to `load`. Its path is relative to the directory where the server was started, even if `dir` differs, so
+// that tests find their fixtures.
 Objection AssignLoad(Settings& settings, ConfigWords words, ConfigOrigin /*origin*/) {
   if (words[0].empty()) {
     settings.load.clear();

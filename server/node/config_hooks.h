@@ -5,7 +5,7 @@ namespace respite {
 
 struct Services;
 
-// Registers what must happen when directives change. Must be called once. `services` must outlive the Config.
-void RegisterConfigHooks(const Services& services);  // sets what CONFIG SET also does when it stores a value
+// Registers the hooks of CONFIG SET. Must be called once. `services` must outlive the Config.
+void RegisterConfigHooks(const Services& services);  // what else CONFIG SET does when it stores a value
 
 }  // namespace respite

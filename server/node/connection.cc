@@ -41,7 +41,7 @@ namespace {
 
 // A client that sent this many bytes in one read probably has more to send.
 constexpr size_t kMuchInput = 32 * 1024;
-// Time limit for TLS handshakes, in milliseconds
+// Time limit for TLS handshakes, in milliseconds.
 constexpr int64_t kHandshakeMs = 30'000;
 
 }  // namespace
@@ -170,8 +170,8 @@ void Connection::HandleEndOfInput(Transfer::State state) {
   server.clients.registry.QueueFlush(*session_);
 }
 
-// Removes the client's subscriptions, then closes it. Unsubscribing from a hundred thousand channels takes several
-// turns; other clients see the client until the last of them.
+// Removes the subscriptions of the client, then closes the connection. Unsubscribing from a hundred thousand channels
+// takes several turns; until the last of them, other clients still see this client.
 void Connection::CloseGradually() {
   const Services& server = host_->services();
   if (session_->IsBlocked() || server.clients.cleanup.UnsubscribeSome(*session_))
@@ -254,7 +254,7 @@ bool Connection::WriteSome(size_t most_bytes) {
 void Connection::Close() {
   Register({});
   host_->loop().closings().AddStep([self = self_] { self->stream_.Close(); });
-  // The session may be in use now, so a later turn destroys it and this connection.
+  // The session may be in use now, so a later turn destroys both the session and this connection.
   host_->Post([self = std::move(self_)] { self->host_->services().clients.registry.Remove(*self->session_); });
 }
 

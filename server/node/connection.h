@@ -1,5 +1,5 @@
-// Connection: a socket and its Session. It reads when input arrives, feeds the Pump, and writes at the end of the turn.
-// It owns itself until it is closed.
+// Connection: the socket of a client, and its Session. A Connection reads when input arrives, passes the input to the
+// Pump, and writes the replies at the end of the turn. It owns itself until it is closed.
 #pragma once
 
 #include <memory>
@@ -20,48 +20,44 @@ class Connection final : public Transport,  // the socket of one client
   Connection(NodeHost& host, Session& session, ByteStream stream);
   ~Connection() override;
 
-  void Start();  // begins the TLS handshake, or to serve the client
+  void Start();  // begins the TLS handshake; without TLS begins to serve the client
 
   void Flush(size_t most_bytes) override;  // writes pending replies to the socket
-  void Resume() override;                  // runs the client's waiting requests in the next turn
+  void Resume() override;                  // runs the waiting requests of the client in the next turn
   void Close() override;                   // closes the socket
   int FileDescriptor() const override { return stream_.FileDescriptor(); }
-  bool IsWaitingToWrite() const override { return wanted_.write; }  // output waits until the socket takes more
+  bool IsWaitingToWrite() const override { return wanted_.write; }  // the socket takes no more output now
   bool IsHandshakeLate() const override;                            // the TLS handshake has taken too long
 
   // Makes the connection a client of another server on the same loop, with a new session. The other server also handles
   // the requests that arrived after the current one. Requires: no command of this client runs, and the next turn
-  // resumes it.
+  // resumes the client.
   struct MovingClient {                      // what a client brings to the server that it moves to
     std::string reply;                       // reply to the request that caused the move
-    std::unique_ptr<PausedRequest> request;  // runs first on the other server; may be null
-    bool is_admitted;                        // needs no login on the other server
+    std::unique_ptr<PausedRequest> request;  // a request that runs first on the other server; null: none
+    bool is_admitted;                        // the client needs no login on the other server
   };
   void MoveTo(NodeHost& other, MovingClient arrival);
   void MoveToRestarted(NodeHost& restarted, Bytes reply);  // moves the client to the server that has replaced its own
-  // Returns the connection of this client. Returns null if it cannot move to another server, for example because it is
-  // a replica, or because TEST FAULT delays some of its output.
-  static Connection* FindMovable(const Session& session);  // its connection; null: it cannot move to another server
-  // Returns the server that the client is connected to.
-  const NodeHost& host() const { return *host_; }
+  // A client cannot move if, for example, it is a replica, or TEST FAULT delays some of its output.
+  static Connection* FindMovable(const Session& session);  // its connection; null: the client cannot move
+  const NodeHost& host() const { return *host_; }          // the server that serves the client now
   const Session& session() const { return *session_; }
-  // Returns a pointer that expires when the connection closes, or soon after.
-  std::weak_ptr<Connection> Self() const { return self_; }
+  std::weak_ptr<Connection> Self() const { return self_; }  // expires when the connection closes, or soon after
   bool IsClosing() const { return session_->closing; }
-  // Returns the server that accepted the connection. It may have been destroyed.
-  const NodeHost* AcceptingHost() const { return origin_ == nullptr ? host_ : origin_->host; }  // only to compare
+  // The server may have been destroyed, so the pointer may only be compared.
+  const NodeHost* AcceptingHost() const { return origin_ == nullptr ? host_ : origin_->host; }  // may dangle
 
   void OnReadable() override { OnReady({.read = true}); }
   void OnWritable() override { OnReady({.write = true}); }
-  bool MayTakeLong() const override { return sends_much_; }  // reading from it may take a large part of a turn
+  bool MayTakeLong() const override { return sends_much_; }  // reading may take much of a turn
 
  private:
-  void OnReady(SocketPoller::Interest ready);  // the socket can be read or written
-  // Sets the events to wait for: input, and room for unsent output.
-  void Want(SocketPoller::Interest wanted);
+  void OnReady(SocketPoller::Interest ready);      // the socket can be read or written
+  void Want(SocketPoller::Interest wanted);        // waits for these events: input, or space for output
   void Register(SocketPoller::Interest interest);  // tells the poller which events to report
-  void JoinHandshakes();                           // queues the next step of the TLS handshake, which takes much CPU
-  void ContinueHandshake();                        // does one step of the TLS handshake
+  void JoinHandshakes();                           // queues the connection for ContinueHandshake
+  void ContinueHandshake();                        // does one step of the TLS handshake, which takes much CPU
   void Admit();                                    // starts to serve the client, unless protected mode refuses it
   void Receive();                                  // reads input and runs the requests in it
   void ReceiveInNextTurn();                        // posts Receive, so that other clients are served first
@@ -69,27 +65,26 @@ class Connection final : public Transport,  // the socket of one client
   void HandleEndOfInput(Transfer::State state);    // the peer has disconnected (kEnded), or reading failed (kFailed)
   void CloseGradually();  // closes the client after the peer has disconnected; may take several turns
   void RunPump();         // runs the requests that have arrived
-  Session& BecomeClientOf(NodeHost& other);  // gives it a session on another server, and closes the old one
-  // Restores the user that the client had when it left its first server. If that user is gone or off, the client is
-  // treated as new.
-  void RestoreUserOnReturn(Session& session, const NodeHost& origin) const;  // the user of its first server
-  bool WriteSome(size_t most_bytes);  // writes once; false: the socket takes no more for now
+  Session& BecomeClientOf(NodeHost& other);  // creates a session on `other`, and closes the old one
+  // Restores the user that the client had when it left its first server. If that user was deleted or turned off, the
+  // client is treated as new.
+  void RestoreUserOnReturn(Session& session, const NodeHost& origin) const;  // when it returns
+  bool WriteSome(size_t most_bytes);  // calls write once; false: the socket takes no more for now
 
-  // Set for a connection that has moved from another server: the server that accepted it, and the user that it had when
-  // it left that server.
+  // `user` is the user that the client had on the accepting server when it left.
   struct Origin {          // where a connection that has moved came from
-    const NodeHost* host;  // the server that accepted it; only compared
-    std::string user;
+    const NodeHost* host;  // the server that accepted the connection; only compared
+    std::string user;      // the user of the client there
   };
 
-  NodeHost* host_;
-  std::unique_ptr<Origin> origin_;     // null if it has not moved
+  NodeHost* host_;                     // the server that serves the client
+  std::unique_ptr<Origin> origin_;     // null: the connection has not moved
   Session* session_;                   // valid while self_ is set
   ByteStream stream_;                  // the socket, with or without TLS
-  int64_t opened_ms_;                  // when the socket was accepted, in Pace time
+  int64_t opened_ms_;                  // Pace time when the socket was accepted
   SocketPoller::Interest wanted_;      // events that the connection waits for
-  SocketPoller::Interest registered_;  // events that the poller reports
-  bool receive_posted_ = false;        // Receive will run in the next turn
+  SocketPoller::Interest registered_;  // events that the poller was told to report
+  bool receive_posted_ = false;        // a call of Receive is posted for the next turn
   bool is_departing_ = false;          // the peer has disconnected
   bool sends_much_ = true;             // the last read brought many bytes, or nothing was read yet
   std::shared_ptr<Connection> self_;   // set from Start to Close, because no other owner may exist

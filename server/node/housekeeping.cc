@@ -96,10 +96,10 @@ void Housekeeping::RequestWake() {
   services_.env.host->WakeAt(wake_at_ms_);
 }
 
-// Starts the next turn if work remains that takes many turns. Otherwise it would wait for input.
+// Starts the next turn immediately if work remains that takes many turns. Without this, the work would wait for input.
 void Housekeeping::ContinueInNextTurn() {
   services_.clients.watched_keys.FreeDroppedKeys(kWatchesPerTurn);
-  // HasUnblocked is also true for requests that follow those resumed late in this turn.
+  // HasUnblocked is also true for further requests of clients that were resumed late in this turn.
   const bool continues = services_.clients.registry.HasUnblocked() ||
                          (services_.clients.registry.PausedCount() != 0 && !services_.clients.pause.IsOn());
   if ((continues || services_.clients.watched_keys.HasDropped()) && services_.env.host) services_.env.host->Post([] {});
@@ -196,7 +196,7 @@ void Housekeeping::SampleStats() {
 }
 
 void Housekeeping::CheckClients() {
-  // Checks a share of the clients in each round, and all of them once a second, so that ten thousand clients do not
+  // Checks a share of the clients in each round, and every client once a second, so that ten thousand clients do not
   // delay a turn.
   const size_t wanted =
       std::max(services_.clients.registry.Count() / static_cast<size_t>(services_.clients.timer_frequency.Hz()),
@@ -216,7 +216,7 @@ void Housekeeping::CheckAwaits() {
 void Housekeeping::ResumePaused() { Resume(services_.clients.registry, services_.clients.registry.TakePaused()); }
 
 void Housekeeping::ResumeUnblocked() {
-  // A resumed client may unblock other clients.
+  // A resumed client may unblock other clients, so this loop continues until none is left.
   for (auto sessions = services_.clients.registry.TakeUnblocked(); !sessions.empty();
        sessions = services_.clients.registry.TakeUnblocked())
     Resume(services_.clients.registry, sessions);

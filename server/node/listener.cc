@@ -63,7 +63,8 @@ void SendError(const Descriptor& socket, Bytes error) {
   [[maybe_unused]] ssize_t sent = send(socket.Get(), line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-// Lets clients of the group use the file, if the file's mode allows it. Does nothing without a group.
+// Lets clients of the group use the file of the unix socket, if the mode of the file allows it. Does nothing without a
+// group.
 std::optional<std::string> GiveToGroup(const std::string& path, const std::string& name) {
   if (name.empty()) return std::nullopt;
   const group* const found = getgrnam(name.c_str());
@@ -211,7 +212,7 @@ void Listener::Accept(const std::shared_ptr<Socket>& socket) {
 }
 
 void Listener::AcceptAll(const std::shared_ptr<Socket>& socket) {
-  // A session that is being closed still has a descriptor, so it counts.
+  // A session that is being closed still has a descriptor, so it counts against the limit.
   const size_t open = host_.services().clients.registry.Count() + host_.loop().closings().Size();
   const Settings& settings = host_.services().env.settings;
   const bool is_tls = socket->protocol == Protocol::kTls;
@@ -231,8 +232,8 @@ void Listener::AcceptAll(const std::shared_ptr<Socket>& socket) {
   Accept(socket);
 }
 
-// Pauses accepting when descriptors or memory have run out. The client stays in the kernel's queue, which would
-// otherwise wake the loop immediately.
+// Pauses accepting when descriptors or memory have run out. The waiting client stays in the kernel's queue, which would
+// wake the loop immediately without this pause.
 void Listener::AcceptLater(const std::shared_ptr<Socket>& socket) {
   socket->retry.expires_after(kPauseWithoutDescriptors);
   // An expired timer calls its handler even if the timer was destroyed in the same turn.

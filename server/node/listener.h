@@ -20,21 +20,22 @@ class Listener final : public ListeningSockets {  // the sockets on which client
  public:
   enum class Protocol : uint8_t { kTcp, kTls };  // kTls: TLS over TCP
 
-  // `recorder` (may be null) records the connections. Both must outlive the Listener and its connections.
+  // `recorder` records the connections; null: no recording. Both arguments must outlive the Listener and its
+  // connections.
   explicit Listener(NodeHost& host, Recorder* recorder = nullptr);
   ~Listener() override;
 
   // Opens the sockets that the settings name. Returns an error text on failure; warnings are logged. With `port auto`
   // the system chooses a free port the first time. That port is kept afterwards; settings().bound_port returns it.
-  std::optional<std::string> Open();
-  // Closes the old sockets and then opens the new ones, which may overlap them. Called after `port`, `tls-port` or
-  // `bind` has changed.
-  std::optional<std::string> Reopen(Protocol protocol);
-  bool HasTcp() const { return !tcp_.empty(); }      // listens on `port`
-  bool HasTls() const { return !tls_.empty(); }      // listens on `tls-port`
-  bool HasUnix() const { return unix_ != nullptr; }  // listens on `unixsocket`
-  // Closes the sockets. Also removes the file of the unix socket, unless it now belongs to another server.
-  void Close();
+  std::optional<std::string> Open();  // returns the error
+  // Closes the old sockets and then opens the new ones, which may have the same addresses. Called after `port`,
+  // `tls-port` or `bind` has changed.
+  std::optional<std::string> Reopen(Protocol protocol);  // returns the error
+  bool HasTcp() const { return !tcp_.empty(); }          // listens on `port`
+  bool HasTls() const { return !tls_.empty(); }          // listens on `tls-port`
+  bool HasUnix() const { return unix_ != nullptr; }      // listens on `unixsocket`
+  // Closes the sockets and removes the file of the unix socket, unless the file now belongs to another server.
+  void Close();  // closes all sockets
 
   // ListeningSockets.
   void StopListening() override;  // refuses new connections, but keeps the ports reserved
@@ -44,25 +45,24 @@ class Listener final : public ListeningSockets {  // the sockets on which client
   struct Socket;  // one listening socket
   using Sockets = std::vector<std::shared_ptr<Socket>>;
 
-  // Opens sockets on all addresses, or returns an error text.
-  Result<Sockets, std::string> OpenTcp(Protocol protocol, int port);
-  std::optional<std::string> OpenUnix();  // returns an error text on failure
-  void RemoveUnixFile();                  // unless it now belongs to another server
-  void Reserve(int port);                 // keeps other programs from using the port while StopListening is in effect
-  void Accept(const std::shared_ptr<Socket>& socket);       // waits for the next connection
+  Result<Sockets, std::string> OpenTcp(Protocol protocol, int port);  // on all addresses of `bind`; or an error text
+  std::optional<std::string> OpenUnix();                              // returns the error
+  void RemoveUnixFile();                                    // removes the file, unless it now belongs to another server
+  void Reserve(int port);                                   // keeps other programs from using the port
+  void Accept(const std::shared_ptr<Socket>& socket);       // waits until a client connects to this socket
   void AcceptAll(const std::shared_ptr<Socket>& socket);    // accepts the waiting connections, up to the limit per turn
-  void AcceptLater(const std::shared_ptr<Socket>& socket);  // waits a moment, because no descriptor was free
+  void AcceptLater(const std::shared_ptr<Socket>& socket);  // tries again soon, since no descriptor was free
   void Welcome(Descriptor accepted, Protocol protocol);     // makes an accepted socket a client, or refuses it
 
   NodeHost& host_;
-  Recorder* const recorder_;  // records the connections; may be null
-  std::string unix_path_;     // absolute
-  uint64_t unix_inode_ = 0;   // of the socket file, to recognise that another server has replaced it
+  Recorder* const recorder_;  // records the connections; null: no recording
+  std::string unix_path_;     // absolute path of the unix socket
+  uint64_t unix_inode_ = 0;   // inode of its file, which shows whether another server has replaced it
   Sockets tcp_;
   Sockets tls_;
   std::shared_ptr<Socket> unix_;
-  bool has_stopped_listening_ = false;    // by StopListening
-  std::vector<Descriptor> reservations_;  // keep its ports reserved while has_stopped_listening_
+  bool has_stopped_listening_ = false;    // StopListening is in effect
+  std::vector<Descriptor> reservations_;  // sockets that reserve the ports while StopListening is in effect
 };
 
 }  // namespace respite

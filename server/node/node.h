@@ -1,5 +1,5 @@
-// Node: a server without sockets. It owns the subsystems and connects them; the behaviour is in their parts. A NodeHost
-// on an EventLoop (or a test) drives it.
+// Node: a server without sockets. It owns all parts of the server and connects them; the behaviour is in these parts. A
+// NodeHost on an EventLoop runs the Node, or a test does.
 #pragma once
 
 #include "base/movable_clock.h"
@@ -27,15 +27,15 @@ namespace respite {
 class Node {  // one server without its sockets
  public:
   struct Parts {         // what comes from outside and must outlive the Node
-    Config& config;      // the directives
+    Config& config;      // the values of all directives
     const Clock& clock;  // the time that clients see
-    const Pace& pace;    // real time that cannot be moved, for timeouts
+    const Pace& pace;    // real elapsed time, for timeouts; cannot be moved
     Logger& log;
-    HashKey hash_key;      // of all tables; clients may see it only in the order of tables
+    HashKey hash_key;      // key of the hashes in all tables
     uint64_t random_seed;  // of random choices, which clients see
     FileSystem& files;
     Forker& forker;     // forks children for background saves
-    IdSource ids = {};  // random IDs and passwords
+    IdSource ids = {};  // source of random IDs and passwords
   };
   explicit Node(const Parts& outside);
   Node(const Node&) = delete;
@@ -52,16 +52,16 @@ class Node {  // one server without its sockets
   DiskFaults disk_faults_;                             // failures of the disk that TEST FAULT adds
   FaultyDisk faulty_disk_;                             // the file system, with the failures that disk_faults_ requests
   CommandTable commands_;
-  Runtime runtime_;          // environment of all parts: settings, clock, log, host
-  DataSubsystem data_;       // keyspace, expiry, memory
-  ClientSubsystem clients_;  // sessions, users, limits, Pub/Sub
-  Services services_;        // references to all parts, for commands
-  Identity identity_;        // run ID and the like
-  Tls tls_;
+  Runtime runtime_;               // environment of all parts: settings, clock, log, host
+  DataSubsystem data_;            // keyspace, expiry, memory
+  ClientSubsystem clients_;       // sessions, users, limits, Pub/Sub
+  Services services_;             // references to all parts, for commands
+  Identity identity_;             // run ID and start time of the server
+  Tls tls_;                       // TLS certificates and keys
   ExecutionSubsystem execution_;  // runs commands, transactions and scripts
   StorageSubsystem storage_;      // RDB and AOF
-  Housekeeping housekeeping_;
-  Lab lab_;  // the TEST command
+  Housekeeping housekeeping_;     // periodic work, and work at the end of each turn
+  Lab lab_;                       // state of the TEST command
   Replication replication_;
   Migrations migrations_;           // MIGRATE
   ClusterMode cluster_;             // unused unless `cluster-enabled`

@@ -21,14 +21,14 @@ namespace respite {
 
 namespace {
 
-// Limits a timer, which counts nanoseconds and would overflow for the longest timeouts of clients. It then expires
-// early, and Housekeeping sets it again.
+// Longest time of a timer, which counts nanoseconds and would overflow for the longest timeouts of clients. If the
+// timer expires too early, Housekeeping sets it again.
 constexpr int64_t kLongestSleepMs = 24 * 3'600'000;
 
 }  // namespace
 
-// Shared so that handlers can detect its end: an expired timer calls its handler even if the timer was destroyed in the
-// same turn.
+// The timers are shared, so that handlers can detect that they were destroyed: an expired timer calls its handler even
+// if the timer was destroyed in the same turn.
 struct NodeHost::Timers {
   explicit Timers(asio::io_context& context) : tick(context), wake(context), turn(context) {}
   asio::steady_timer tick;
@@ -50,7 +50,7 @@ NodeHost::NodeHost(EventLoop& loop, Node& node)
 }
 
 NodeHost::~NodeHost() {
-  // Connections own themselves until they are closed.
+  // A connection owns itself until it is closed, so all of them are closed here.
   services_.clients.registry.ForEach([this](Session& session) { services_.clients.registry.Close(session); });
   loop_.RemoveParticipant(*this);
   node_.runtime().network.Detach();
@@ -78,8 +78,8 @@ bool NodeHost::ServeDuringLongTask() {
   return loop_.ServeDuringLongTask() && !has_stopped_;
 }
 
-// Redis: a tick that was missed during a script runs when the script ends. Otherwise the timer might never run between
-// two scripts.
+// Redis: a tick that was missed during a script runs when the script ends. Without this, the timer might never run
+// between two scripts.
 void NodeHost::EndTurn(int64_t turn_us) {
   if (missed_tick_ && !services_.env.phase.IsInLongTask()) {
     missed_tick_ = false;

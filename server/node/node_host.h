@@ -1,4 +1,5 @@
-// NodeHost: runs a Node on an event loop: its timer, the end of its turns, and the requests of its clients.
+// NodeHost: runs a Node on an event loop. It has the timer of the Node, ends the turns, and runs the requests of
+// clients.
 #pragma once
 
 #include <cstdint>
@@ -17,19 +18,21 @@ struct Services;
 
 class NodeHost final : public Host, public EventLoop::Participant {  // runs one Node on an event loop
  public:
-  // Both must outlive the NodeHost.
+  // Both arguments must outlive the NodeHost.
   NodeHost(EventLoop& loop, Node& node);
   // Closes all clients.
   ~NodeHost() override;
   NodeHost(const NodeHost&) = delete;
   NodeHost& operator=(const NodeHost&) = delete;
 
-  void Start();                                                                            // starts the timer
-  void OnStop(std::function<void(int exit_code)> handler) { stop_ = std::move(handler); }  // default: ends the loop
-  // Calls `handler` at each tick of the timer, also in the middle of a turn (ServeDuringLongTask).
+  void Start();  // starts the timer
+  // Sets what Stop calls. Without a handler, Stop ends the loop.
+  void OnStop(std::function<void(int exit_code)> handler) { stop_ = std::move(handler); }  // handles Stop
+  // Makes each tick of the timer call `handler`, also in the middle of a turn (ServeDuringLongTask).
   void OnTick(std::function<void()> handler) { tick_ = std::move(handler); }
 
-  void Enter() { loop_.Enter(*this); }  // makes the loop end the turn of this server. Called before a client is served
+  // Makes the loop end the turn of this server.
+  void Enter() { loop_.Enter(*this); }  // called before a client is served
   Pump& pump();                         // runs the requests of a client
   EventLoop& loop() { return loop_; }
   LoopNetwork& network() { return network_; }  // connections to other servers
@@ -38,13 +41,13 @@ class NodeHost final : public Host, public EventLoop::Participant {  // runs one
   // Host.
   void Stop(int exit_code) override;
   void Post(std::function<void()> task) override { loop_.Post(this, std::move(task)); }
-  bool ServeDuringLongTask() override;         // serves other clients in the middle of a long script or load
-  void WakeAt(int64_t monotonic_ms) override;  // Housekeeping::Wake runs at this time
-  void StartTurnAt(int64_t pace_us) override;  // the event loop starts a turn at this time
+  bool ServeDuringLongTask() override;         // serves other clients during a long script or load; false: stop
+  void WakeAt(int64_t monotonic_ms) override;  // Housekeeping::Wake will run at this time
+  void StartTurnAt(int64_t pace_us) override;  // the event loop will start a turn at this time
 
-  // HostedServer.
+  // EventLoop::Participant.
   void EndTurn(int64_t turn_us) override;  // does the work at the end of an event loop turn
-  void EndTurnDuringLongTask() override;   // sends replies to clients served in the middle of a turn
+  void EndTurnDuringLongTask() override;   // replies to clients served in the middle of a turn
 
  private:
   struct Timers;
@@ -57,11 +60,11 @@ class NodeHost final : public Host, public EventLoop::Participant {  // runs one
   std::shared_ptr<Timers> timers_;  // handlers hold a weak_ptr, since they may outlive the NodeHost
   LoopNetwork network_;
   Pump pump_;                         // runs clients' requests
-  std::unique_ptr<Pump> other_pump_;  // for clients served in the middle of a turn; created on first use
-  std::function<void(int)> stop_;     // called by Stop, with the exit code
-  std::function<void()> tick_;
-  bool missed_tick_ = false;  // the timer expired in the middle of a turn
-  bool has_stopped_ = false;  // Stop was called
+  std::unique_ptr<Pump> other_pump_;  // runs clients in the middle of a turn; created on first use
+  std::function<void(int)> stop_;     // handler of OnStop, called with the exit code
+  std::function<void()> tick_;        // handler of OnTick
+  bool missed_tick_ = false;          // the timer expired in the middle of a turn
+  bool has_stopped_ = false;          // Stop was called
 };
 
 }  // namespace respite

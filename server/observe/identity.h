@@ -14,8 +14,8 @@ struct Identity {  // ID and start time of the server
       : run_id(ids.Hex(40)), started_ms(clock.MonotonicMs()), started_wall_ms(clock.WallMs()) {}
 
   const std::string run_id;       // 40 hexadecimal digits
-  const int64_t started_ms;       // monotonic time
-  const int64_t started_wall_ms;  // Unix time
+  const int64_t started_ms;       // start of the server in monotonic time
+  const int64_t started_wall_ms;  // start of the server in Unix time
 };
 
 }  // namespace respite

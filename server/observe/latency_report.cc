@@ -21,7 +21,7 @@ constexpr int kRows = 4;
 constexpr std::array<char, 3> kHeights = {'_', 'o', '#'};  // a row is three steps high
 constexpr int kStepsPerRow = static_cast<int>(kHeights.size());
 
-// Returns for example "4s", "12m", "3h" or "9d".
+// Returns an age such as "4s", "12m", "3h" or "9d".
 std::string AgeText(int64_t age_s) {
   if (age_s < 60) return StrCat(age_s, "s");
   if (age_s < 3600) return StrCat(age_s / 60, "m");
@@ -66,7 +66,7 @@ std::vector<Column> ColumnsOf(const LatencyMonitor::Event& event, const LatencyS
   return columns;
 }
 
-// Pieces of advice, in the order in which they are printed.
+// Pieces of advice of LATENCY DOCTOR, in the order in which they are printed.
 enum Advice : uint32_t {
   kEnableSlowlog = 1u << 0,
   kTuneSlowlog = 1u << 1,
@@ -86,7 +86,7 @@ enum Advice : uint32_t {
   kNoHugePages = 1u << 15,
 };
 
-// Events whose advice does not depend on settings.
+// An event whose advice does not depend on settings.
 struct KnownEvent {
   Bytes name;
   uint32_t advice;

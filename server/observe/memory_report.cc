@@ -26,7 +26,7 @@ constexpr size_t kTooLittleToJudge = 5 * kMegabyte;
 constexpr size_t kWasteThatMatters = 10 * kMegabyte;
 constexpr size_t kLargeClient = 200 * 1024;
 
-// Returns whether the ratio exceeds its limit and also concerns many bytes.
+// Returns whether large / small exceeds the limit, and the difference is many bytes.
 bool Wasteful(size_t large, size_t small, double limit) {
   return large > small + kWasteThatMatters && MemoryReport::Ratio(large, small) > limit;
 }
@@ -59,7 +59,7 @@ MemoryReport MeasureMemory(const Services& services) {
   report.script_bytes = services.execution.script_cache.UsedBytes();
   report.function_engine_bytes = services.execution.function_libraries.EngineBytes();
   report.function_bytes = services.execution.function_libraries.UsedBytes();
-  // Redis does not count the memory of Lua states here. This server counts all of it.
+  // Redis does not count the memory of Lua states in the overhead. This server counts all of that memory.
   report.overhead_bytes = report.startup_bytes + report.clients_bytes + report.replicas_bytes + report.backlog_bytes +
                           report.aof_buffer_bytes + report.EngineBytes() + report.AllScriptBytes();
   for (int i = 0; i < services.data.dataset.keyspace.Count(); ++i) {

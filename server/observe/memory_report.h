@@ -11,35 +11,35 @@ namespace respite {
 
 struct Services;
 
-struct MemoryReport {
+struct MemoryReport {      // memory usage of the server, in bytes
   struct Database {        // tables of one database
-    int index;             // of the database
+    int index;             // number of the database
     size_t table_bytes;    // key index and entry headers
     size_t expires_bytes;  // the index of keys with a deadline
   };
 
-  size_t peak_bytes = 0;      // maximum of used_bytes since the start
-  size_t used_bytes = 0;      // allocated now
-  size_t startup_bytes = 0;   // used_bytes when the server had started
-  size_t clients_bytes = 0;   // of clients other than replicas
-  size_t replicas_bytes = 0;  // shared memory counts once
-  size_t backlog_bytes = 0;   // the replication backlog
-  size_t aof_buffer_bytes = 0;
+  size_t peak_bytes = 0;             // maximum of used_bytes since the start
+  size_t used_bytes = 0;             // allocated now
+  size_t startup_bytes = 0;          // used_bytes when the server had started
+  size_t clients_bytes = 0;          // buffers of clients other than replicas
+  size_t replicas_bytes = 0;         // buffers of replicas; shared memory counts once
+  size_t backlog_bytes = 0;          // the replication backlog
+  size_t aof_buffer_bytes = 0;       // commands that wait to be written
   size_t script_engine_bytes = 0;    // the Lua state of EVAL
   size_t script_bytes = 0;           // cached texts and their index
   size_t function_engine_bytes = 0;  // the Lua state of FCALL
   size_t function_bytes = 0;         // texts of libraries and their index
   size_t overhead_bytes = 0;         // startup, clients, buffers, scripts and tables
-  size_t keys = 0;                   // in all databases
+  size_t keys = 0;                   // number of keys in all databases
   size_t clients = 0;                // number of clients, including replicas
   size_t resident_bytes = 0;         // RSS of the process
   AllocatorStats allocator;
-  std::vector<Database> databases;  // only those with keys
+  std::vector<Database> databases;  // databases that have keys
 
-  size_t DatasetBytes() const { return used_bytes > overhead_bytes ? used_bytes - overhead_bytes : 0; }
+  size_t DatasetBytes() const { return used_bytes > overhead_bytes ? used_bytes - overhead_bytes : 0; }  // keys, values
   size_t EngineBytes() const { return script_engine_bytes + function_engine_bytes; }  // of both Lua states
   size_t AllScriptBytes() const { return script_bytes + function_bytes; }             // texts of scripts and libraries
-  // Returns the memory added since the start; at least 1.
+  // Returns the memory that was allocated since the start; at least 1.
   size_t BytesSinceStartup() const { return used_bytes > startup_bytes ? used_bytes - startup_bytes : 1; }
   double DatasetPercent() const { return 100 * Ratio(DatasetBytes(), BytesSinceStartup()); }
   size_t BytesPerKey() const { return keys == 0 ? 0 : BytesSinceStartup() / keys; }
@@ -57,7 +57,7 @@ struct MemoryReport {
 // Measures the memory. Cost: O(clients + databases), and some µs for the allocator and /proc.
 MemoryReport MeasureMemory(const Services& services);
 
-// The limits are Redis'.
+// MemoryDoctor warns above the same limits as Redis.
 std::string MemoryDoctor(const MemoryReport& report);  // advice in plain text
 
 }  // namespace respite

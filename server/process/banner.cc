@@ -11,7 +11,7 @@ namespace respite {
 
 namespace {
 
-// Returns the port to show. Without `port auto` this is called before the listener is open.
+// Returns the port to show. If the port is fixed, the listener may not be open yet, so `bound_port` may not be set.
 int ShownPort(const Settings& settings) { return settings.port > 0 ? settings.port : settings.MainPort(); }
 
 bool ShowsLogo(const Settings& settings) {

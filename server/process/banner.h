@@ -1,7 +1,7 @@
 // Log lines from the start of the process until it is ready, with Redis' texts and order, since launchers parse them.
 //
-// Launchers treat these texts, in any case, as a failed start, so no line may contain them: "error", "denied", "can't",
-// "not listen", "already in use". A path may contain them, so lines with a path are logged after readiness.
+// Launchers take some texts, in any case, for a failed start: "error", "denied", "can't", "not listen", "already in
+// use". So no line may contain them. A path may do so, and lines with a path are logged after readiness.
 #pragma once
 
 #include <string>
@@ -12,14 +12,14 @@
 
 namespace respite {
 
-// The first line of the log.
-void LogIdentity(const Settings& settings, Logger& log);                       // "Respite 0.1.0, as Redis 7.2.4"
-void LogStarting(const CommandLine& line, const Config& config, Logger& log);  // Redis' first lines: "… is starting …"
+// LogIdentity writes the first line of the log.
+void LogIdentity(const Settings& settings, Logger& log);                       // writes "Respite 0.1.0, as Redis 7.2.4"
+void LogStarting(const CommandLine& line, const Config& config, Logger& log);  // writes "… is starting …"
 // Shows the logo where Redis would: on terminals, or if always-show-logo says so.
 void LogMode(const Config& config, Logger& log);  // mode and port, or the logo
 
-std::string DataPlaceText(const Settings& settings);  // where data is saved, if anywhere
+std::string DataPlaceText(const Settings& settings);  // where data is saved, or that it is not saved
 
-std::vector<std::string> UnsupportedSettingWarnings(const Config& config);  // one warning for each
+std::vector<std::string> UnsupportedSettingWarnings(const Config& config);  // one per setting
 
 }  // namespace respite

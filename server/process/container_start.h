@@ -7,13 +7,12 @@
 namespace respite {
 
 struct ContainerStart {                // the program to run in a container
-  std::vector<std::string> arguments;  // of the program that the container runs
+  std::vector<std::string> arguments;  // of the program, with its name first
   std::string error;                   // why the program cannot run; empty if it can
 };
 
-// Prepares the program that the entry point of the image starts. Creates requested certificates, gives the data folder
-// to the user `redis` and becomes that user, as the image `redis` does. Replaces this process if the arguments name
-// another program.
+// Creates requested certificates, gives the data folder to the user `redis` and becomes that user, as the image `redis`
+// does. Then replaces this process if the arguments name a program other than the server.
 ContainerStart PrepareContainerProgram(const std::vector<std::string>& arguments);
 
 }  // namespace respite

@@ -6,7 +6,7 @@ namespace respite {
 
 namespace {
 
-// Removes a number from the front of `rest`.
+// Removes a number from the start of `rest` and returns the number. Returns nullopt if `rest` does not begin with one.
 std::optional<size_t> TakeNumber(Bytes& rest) {
   size_t number = 0;
   const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), number);

@@ -9,9 +9,9 @@
 
 namespace respite {
 
-std::optional<cpu_set_t> ParseCpuList(Bytes list);  // "0-7"; nullopt if invalid
+std::optional<cpu_set_t> ParseCpuList(Bytes list);  // "0-7"; nullopt: invalid
 
-// Redis: silently ignores an invalid list, or one without a processor of this machine.
-void BindToProcessors(Bytes list);  // binds the calling thread
+// Redis: an invalid list, or one without a processor of this machine, is silently ignored.
+void BindToProcessors(Bytes list);  // binds the calling thread to these processors
 
 }  // namespace respite

@@ -5,20 +5,20 @@
 
 namespace respite {
 
-// Opens /dev/null for those of the descriptors 0 to 2 that the launcher closed, so that no socket gets these numbers.
+// Keeps sockets from getting the descriptors 0, 1 or 2: opens /dev/null for those that the launcher closed.
 void FillStandardDescriptors();  // opens /dev/null for those that the launcher closed
 
-class Daemon {
+class Daemon {  // a process in the background, whose parent waits until it is ready
  public:
   // The parent exits with 0 when the child calls Release (after it has written its pidfile and listens), when the child
   // dies, or after a second. If fork fails, returns in the original process. Requires: no threads.
   static Daemon Start();  // forks; returns only in the child
 
-  Daemon() = default;                                 // in the foreground; Release does nothing
+  Daemon() = default;                                 // a process in the foreground; Release does nothing
   void Release() { waiting_parent_ = Descriptor(); }  // lets the parent exit with 0
 
  private:
-  Descriptor waiting_parent_;  // pipe; when closed, the parent exits
+  Descriptor waiting_parent_;  // a pipe: the parent exits when this end is closed
 };
 
 }  // namespace respite

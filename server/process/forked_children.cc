@@ -32,9 +32,10 @@ constexpr int kKilledCode = 255;  // Redis: SERVER_CHILD_NOERROR_RETVAL
 constexpr int kReportDescriptor = 3;
 constexpr int kOutputDescriptor = 4;
 constexpr int64_t kReportEveryUs = 1'000'000;
-// When processors are scarce, clients have priority: a child gets a third of the server's share.
+// When processors are scarce, clients have priority: with this niceness a child gets a third of the server's share.
 constexpr int kNiceness = 5;
-// Measuring memory may take 1/kMemoryLookShare of the time, since it delays page faults of the process.
+// Measuring its memory may take a child 1/kMemoryLookShare of the time, since measuring delays page faults of the
+// process.
 constexpr int64_t kMemoryLookShare = 100;
 
 const char* NameOf(ChildWork work) { return work == ChildWork::kRewrite ? "AOF rewrite" : "RDB"; }
@@ -48,7 +49,8 @@ void OnKill(int) {
   _exit(kKilledCode);
 }
 
-// Blocks signals around a fork. Without this the child would run the server's handlers until it installs its own.
+// Blocks signals around a fork. Without this, a child would run the signal handlers of the server until the child
+// installs its own.
 class SignalsHeld {
  public:
   SignalsHeld() {
@@ -65,7 +67,7 @@ class SignalsHeld {
   sigset_t before_;
 };
 
-// The child's end of the pipe.
+// Sends the reports of a child through a pipe to the server.
 class PipeReporter final : public ChildReporter {
  public:
   PipeReporter(const Pace& pace, Logger& log, ChildWork work, int pipe, int output)
@@ -123,8 +125,8 @@ class PipeReporter final : public ChildReporter {
   uint64_t looks_ = 0;
 };
 
-// Closes all descriptors of the child except standard input, output and error, the pipe for reports, and its output, if
-// any.
+// Closes all descriptors of the child except standard input, output and error, the pipe for reports, and `output`,
+// unless that is negative.
 void CloseInherited(int pipe, int output) {
   closelog();  // otherwise syslog would write to a descriptor that later belongs to another file
   const int kept_output = output < 0 ? -1 : fcntl(output, F_DUPFD, kOutputDescriptor + 1);  // safe from the dup2 calls
@@ -134,7 +136,7 @@ void CloseInherited(int pipe, int output) {
   close_range(kept_output >= 0 ? kOutputDescriptor + 1 : kReportDescriptor + 1, ~0U, 0);
 }
 
-// Reads a small file of /proc, up to kSize bytes.
+// Reads a small file of /proc into the buffer, up to kSize bytes.
 template <size_t kSize>
 std::string_view ReadWhole(const char* path, std::array<char, kSize>& into) {
   const Descriptor file(open(path, O_RDONLY | O_CLOEXEC));
@@ -219,7 +221,7 @@ void ForkedChildren::Live(ChildWork work, const Job& job, Descriptor reports, in
 }
 
 void ForkedChildren::ReadReports() {
-  // Reports are shorter than PIPE_BUF, so writes are atomic.
+  // A report is shorter than PIPE_BUF, so the child writes it atomically, and it is read whole or not at all.
   ChildProgress report;
   while (read(child_->reports.Get(), &report, sizeof report) == static_cast<ssize_t>(sizeof report)) {
     child_->progress = report;

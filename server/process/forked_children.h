@@ -1,19 +1,20 @@
-// ForkedChildren: the Forker that calls fork().
+// ForkedChildren: runs saves and rewrites in child processes. It is the Forker that calls fork().
 //
 // A child keeps only the log open. Client sockets must close with the server, so the child closes them, and also
-// listeners and file locks. It exits with code 0 (done), 1 (failed) or 255 (SIGUSR1).
+// listeners and file locks. A child exits with code 0 (done), 1 (failed) or 255 (SIGUSR1).
 //
 // POSIX allows the child of a process with threads few functions. These children also free memory, sync files and look
 // up names, which is safe for these reasons:
 //
 // * Memory: jemalloc and glibc make fork() wait until no thread is inside the allocator, so the child's heap is
-//   consistent. With _Fork, as in the crash report, it is not.
+//   consistent. With _Fork, as in the crash report, the heap may be inconsistent.
 // * Locks of Respite: a child uses no LazyFreeThread, file Worker or NameResolver, and the Logger has no lock.
 // * Streams of C and C++ are not used. Files are read and written with system calls.
 // * The lock of the time zone: the Logger of a child does not convert to local time.
 // * The lock of syslog: no thread holds it during the fork (SyslogPause).
 // * Threads: the thread of the server's loop forks, and the child has a copy of no other thread. So it uses nothing of
-//   other servers of this process. The child dies with the thread that forked it, which kills it anyway before it ends.
+//   other servers of this process. The child dies with the thread that forked it. That thread kills the child anyway
+//   before it ends.
 #pragma once
 
 #include <functional>
@@ -26,7 +27,7 @@
 
 namespace respite {
 
-class ForkedChildren final : public Forker {
+class ForkedChildren final : public Forker {  // runs saves and rewrites in child processes
  public:
   // Runs first in a new child: sets its title, processors and oom-score-adj.
   using Preparation = std::function<void(ChildWork)>;
@@ -36,32 +37,32 @@ class ForkedChildren final : public Forker {
   ForkedChildren(const ForkedChildren&) = delete;
   ForkedChildren& operator=(const ForkedChildren&) = delete;
 
-  Result<pid_t, int> Start(ChildWork work, Job job, int output) override;  // forks a child that does the job
-  ChildProgress Progress() override;                                       // of the running child
-  std::optional<ChildEnd> Poll() override;
+  Result<pid_t, int> Start(ChildWork work, Job job, int output) override;  // returns the PID, or errno
+  ChildProgress Progress() override;        // the latest progress that the running child has reported
+  std::optional<ChildEnd> Poll() override;  // nullopt: no child has ended
   void Kill() override;
 
  private:
   struct Child {  // the running child
     ChildWork work;
     pid_t pid;
-    int64_t started_us;  // in Pace time
-    Descriptor reports;  // pipe from which its progress is read
+    int64_t started_us;  // Pace time of the fork
+    Descriptor reports;  // pipe from which the progress of the child is read
     ChildProgress progress = {};
   };
 
   [[noreturn]] void Live(ChildWork work, const Job& job, Descriptor reports, int output, pid_t parent) noexcept;
-  void ReadReports();  // updates the child's progress
+  void ReadReports();  // updates the progress of child_
   std::optional<ChildEnd> Reap(int options);
 
   const Pace& pace_;
   Logger& log_;
-  Preparation prepare_;          // runs first in a new child
-  std::optional<Child> child_;   // nullopt: none is running
-  std::optional<ChildEnd> end_;  // set after the child was killed
+  Preparation prepare_;          // called first in a new child
+  std::optional<Child> child_;   // nullopt: no child is running
+  std::optional<ChildEnd> end_;  // how the child that was killed has ended; nullopt: already reported
 };
 
 // Cost: milliseconds for each GB.
-uint64_t PrivateDirtyBytes();  // memory of this process that is not shared
+uint64_t PrivateDirtyBytes();  // memory of this process that it shares with no other
 
 }  // namespace respite

@@ -57,7 +57,8 @@ int PrintUsage(const std::string& program) {
   return 1;
 }
 
-// Tries `rename-command` lines, so that an invalid one is reported like any other invalid line.
+// Tries the `rename-command` lines before the server starts, so that an invalid one is reported like any other invalid
+// line.
 std::optional<StartupError> CheckRenames(const Config& config) {
   if (config.lines().rename_command.empty()) return std::nullopt;
   const bool is_sentinel = config.mode() == ServerMode::kSentinel;

@@ -15,31 +15,31 @@ namespace respite {
 
 struct OpenFilesGrant {           // what the limit of open files permits
   uint32_t maxclients;            // the number of clients that can be served; 0 if too few to run
-  std::vector<ConfigNote> notes;  // for the log
+  std::vector<ConfigNote> notes;  // messages for the log
 };
 
 // Raises RLIMIT_NOFILE for `maxclients` clients of each of `nodes` servers, up to the limit of the system. Never lowers
-// it.
+// the limit.
 OpenFilesGrant RaiseOpenFilesLimit(uint32_t maxclients, uint32_t nodes);
-// Makes CONFIG SET maxclients raise RLIMIT_NOFILE, or refuse if that is impossible. Requires: `config` and `log` exist
-// as long as directives can change.
-void WatchMaxClients(Config& config, Logger& log, uint32_t nodes);  // for CONFIG SET maxclients
+// Makes CONFIG SET maxclients raise RLIMIT_NOFILE, or fail if that is impossible. Requires: `config` and `log` exist as
+// long as directives can change.
+void WatchMaxClients(Config& config, Logger& log, uint32_t nodes);  // registers the hook of CONFIG SET maxclients
 
-class OomScore {  // oom_score_adj of this process
+class OomScore {  // sets oom_score_adj of this process
  public:
   explicit OomScore(Logger& log) : log_(log) {}
 
   enum class Outcome : uint8_t { kDone, kFailed };
-  // Index of oom-score-adj-values.
+  // The values are indices of oom-score-adj-values.
   enum class Process : uint8_t { kPrimary = 0, kReplica = 1, kChild = 2 };
-  // Restores it when the feature is turned off. Logs failures.
+  // Restores the original score when `oom-score-adj` is turned off. Logs failures.
   Outcome Apply(const Settings& settings, Process process);  // writes the configured score, or restores the original
 
  private:
-  Outcome Fail(const char* what);
+  Outcome Fail(const char* what);  // logs `what` and errno; returns kFailed
 
   Logger& log_;
-  std::optional<int> found_;  // the score before this process changed it
+  std::optional<int> found_;  // the score before this process changed it; nullopt: unchanged
 };
 
 }  // namespace respite

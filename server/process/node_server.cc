@@ -94,7 +94,7 @@ void NodeServer::LogState() {
                      services().data.memory.UsedBytes(), " bytes in use"));
 }
 
-// Redis: extends a period shorter than two ticks of the timer.
+// Redis: a period shorter than two ticks of the timer is extended to two ticks.
 void NodeServer::StartWatchdog() {
   int& period_ms = config().Adjust().watchdog_period;
   if (period_ms > 0) period_ms = std::max(period_ms, 2 * (1000 / services().clients.timer_frequency.Hz()));
@@ -110,7 +110,7 @@ bool NodeServer::HasClients() const {
   return has_some || (worlds != nullptr && worlds->HaveClients());
 }
 
-// Measures how long there was no client. A client that came and left between two ticks also counts.
+// Measures how long the server has had no client. A client that came and left between two ticks also counts.
 void NodeServer::MeasureIdleTime() {
   if (settings().exit_on_idle == 0) return;
   const int64_t now_ms = parts_.pace.NowMs();
@@ -144,7 +144,8 @@ NodeServer::Step NodeServer::Listen() {
 
 // --- The cluster
 
-// Reserves a free port if the system chose the client port, since the port kBusPortDistance above that may be taken.
+// Reserves a free bus port if the system chose the client port, since the port kBusPortDistance above the client port
+// may be in use.
 NodeServer::Step NodeServer::ReserveBusPort() {
   Settings& settings = config().Adjust();
   const bool is_chosen = settings.cluster_port == 0 && settings.port == kAutoPort && !settings.tls_cluster;
@@ -237,7 +238,7 @@ NodeServer::Step NodeServer::LoadData() {
 }
 
 // Copies the data of the server that this one replaces, if there is one; otherwise loads the files. The copy contains
-// keys and function libraries only, as an append-only file does; for example, it contains no replication ID.
+// keys and function libraries only, as an append-only file does, so for example no replication ID.
 LoadOutcome NodeServer::ReadData() {
   if (data_source_ == nullptr) return LoadDataAtStartup(services());
   Node& before = *std::exchange(data_source_, nullptr)->node_;
@@ -280,7 +281,7 @@ void NodeServer::LogReady() {
   if (listener_->HasTcp() || listener_->HasTls()) {  // the text of Redis before 5.0, for which some launchers wait
     log().Notice(StrCat("The server is now ready to accept connections on port ", settings().MainPort()));
   }
-  // If the dump is left to another server, the log says already that nothing is saved.
+  // If another server writes the dump, the log says already that this server saves nothing.
   if (!services().storage.snapshots.LeavesDumpToOtherServer()) log().Notice(DataPlaceText(settings()));
 }
 
@@ -316,7 +317,7 @@ void NodeServer::Crash(AppendFsync policy, const Session* spared) {
   CloseServerLinks();
 }
 
-// Skips a port that another process has taken meanwhile.
+// Omits a port that another process has taken meanwhile.
 std::vector<Descriptor> NodeServer::ReservePorts() const {
   std::vector<int> ports = {settings().bound_port, settings().tls_port};
   const auto bus = BusPortOf(settings());

@@ -1,9 +1,9 @@
 // NodeServer: one server of this process, with everything that only this server uses: settings, log, data, clients,
-// listeners and children. A process has one server, or several (the directive `nodes`), which share a loop or have one
-// each.
+// listeners and children. A process has one server, or several (the directive `nodes`), which share an event loop or
+// have one loop each.
 //
-// It starts in steps, which its Owner takes with all servers: Build, Open, ReadNodesFile, Load. Then its loop runs. All
-// steps, and the destructor's work (Discard), happen on the thread of the loop.
+// A server starts in steps, which its Owner takes with all servers: Build, Open, ReadNodesFile, Load. Then its loop
+// runs. All steps, and the destructor's work (Discard), happen on the thread of the loop.
 #pragma once
 
 #include <atomic>
@@ -37,34 +37,34 @@ struct WatchedLoop {  // event loop, and watchdog that detects when it is blocke
 
 class NodeServer {  // one Redis server of this process
  public:
-  // Called on the thread of the server's loop.
-  class Owner {  // receives requests and events of a server: its process
+  // The functions of Owner are called on the thread of the server's loop.
+  class Owner {  // receives events of a server; implemented by its process
    public:
     virtual ~Owner() = default;
-    // Called in a new child.
-    virtual void PrepareChild(const NodeServer& node, ChildWork work) = 0;
-    // Called when the server stops, in the middle of a turn; its listeners are still open. Called once.
-    virtual void HandleServerStopped(NodeServer& node) = 0;
-    virtual void OnShutdownCancelled() = 0;                        // by SHUTDOWN ABORT, or since saving failed
-    virtual void OnShutdownStatus(const std::string& status) = 0;  // what the shutdown waits for
-    virtual void HandleRoleChange(NodeServer& node) = 0;           // it has become a primary or a replica
-    virtual void HandleTitleChange(const NodeServer& node) = 0;    // the ports or other parts of the process title
-    // Called when oom-score-adj or oom-score-adj-values has changed. Returns an error text if it cannot take effect.
-    virtual std::optional<std::string> HandleOomScoreChange(NodeServer& node) = 0;
-    // Called at each tick while a server has had no client for as long as `exit-on-idle` says.
+    virtual void PrepareChild(const NodeServer& node, ChildWork work) = 0;  // called in a new child process
+    // Called once, in the middle of a turn; the listeners of the server are still open.
+    virtual void HandleServerStopped(NodeServer& node) = 0;        // called when the server stops
+    virtual void OnShutdownCancelled() = 0;                        // SHUTDOWN ABORT, or saving has failed
+    virtual void OnShutdownStatus(const std::string& status) = 0;  // `status`: what the shutdown waits for
+    virtual void HandleRoleChange(NodeServer& node) = 0;           // the server has become a primary or a replica
+    virtual void HandleTitleChange(const NodeServer& node) = 0;  // the process title must change, for example the ports
+    // Called when oom-score-adj or oom-score-adj-values has changed. Returns an error text if the change cannot take
+    // effect.
+    virtual std::optional<std::string> HandleOomScoreChange(NodeServer& node) = 0;  // returns the error
+    // Called at each tick while the server has had no client for the time that `exit-on-idle` gives.
     virtual void HandleIdleServer() = 0;
   };
 
   struct Parts {     // arguments of the constructor
-    Owner& owner;    // receives its events
-    Config& config;  // of this server
+    Owner& owner;    // receives the events of the server
+    Config& config;  // configuration of this server
     Logger& log;
     const Clock& clock;
     const Pace& pace;
     uint32_t nodes;   // number of servers of the process
     uint64_t number;  // from 0; unique for each server of the process, and equal in each run
-    // If set, each server of the process makes the same random choices in each run.
-    std::optional<uint64_t> seed;
+    // nullopt: random. Otherwise each server of the process makes the same random choices in each run.
+    std::optional<uint64_t> seed;  // of random choices
     // kWithin: clients come from another server of the process. The server listens only if it has a port.
     enum class Reach : uint8_t { kListens, kWithin } reach = Reach::kListens;
     Recorder* recorder = nullptr;  // null: connections are not recorded
@@ -74,106 +74,104 @@ class NodeServer {  // one Redis server of this process
   NodeServer(const NodeServer&) = delete;
   NodeServer& operator=(const NodeServer&) = delete;
 
-  std::optional<uint64_t> seed() const { return parts_.seed; }
+  std::optional<uint64_t> seed() const { return parts_.seed; }  // nullopt: random choices differ in each run
 
-  // kFailed: the reason is already logged. kStopped: the server was stopped meanwhile.
+  // kFailed: the reason is already logged. kStopped: a request has stopped the server meanwhile.
   enum class Step : uint8_t { kDone, kFailed, kStopped };
 
-  // With `port auto` it also listens, since the log shows the port. The loop must outlive the server.
-  Step Build(WatchedLoop& loop);  // creates the Node
-  // Reads the users and listens.
+  // With `port auto` this step also listens, since the log shows the port. The loop must outlive the server.
+  Step Build(WatchedLoop& loop);  // first step: creates the Node
+  // Second step: reads the users and listens.
   Step Open();
 
   // --- For nodes of a cluster in this process
 
-  // Finds a free port for the cluster bus.
-  Step ReserveBusPort();             // until Load; requires Open
-  std::string BoundAddress() const;  // first specific address of `bind`, or 127.0.0.1
-  NodeAddress Address() const;       // for other nodes; requires ReserveBusPort
-  // Returns the content of nodes.conf, which is empty if there is none. Returns nullopt if it cannot be read; the
-  // reason is logged.
-  std::optional<std::string> ReadNodesFile();
-  struct ClusterStart {                                      // initial cluster state, instead of nodes.conf
-    std::string text;                                        // of nodes.conf
+  Step ReserveBusPort();             // reserves a free port for the cluster bus until Load; requires Open
+  std::string BoundAddress() const;  // first address of `bind` that is no wildcard, or 127.0.0.1
+  NodeAddress Address() const;       // where other nodes reach this one; requires ReserveBusPort
+  // The content is empty if there is no file. On failure, the reason is logged.
+  std::optional<std::string> ReadNodesFile();  // content of nodes.conf; nullopt: failed
+  struct ClusterStart {                        // initial state of the cluster, used instead of the file nodes.conf
+    std::string text;                          // in the format of nodes.conf
     ClusterMode::Belief belief = ClusterMode::Belief::kOwn;  // whether other nodes agree with `text`
   };
-  void SetClusterStart(ClusterStart start) { cluster_start_ = std::move(start); }  // instead of nodes.conf
+  void SetClusterStart(ClusterStart start) { cluster_start_ = std::move(start); }  // replaces nodes.conf
 
   // --- For servers with replicas or a primary in this process
 
-  // All servers of a group get the same one, so a replica needs no snapshot from its primary.
+  // All servers of a group get the same replication ID, so a replica needs no snapshot from its primary.
   void SetReplidIfEmpty(std::string replid) { replid_if_empty_ = std::move(replid); }  // for a server without data
 
   // --- For a replacement of another server. These require that Build was done, and that `before` still exists.
 
-  void InheritTestState(const NodeServer& before);  // clock, request journal, findings of lint
-  void SetDataSource(const NodeServer& before) {    // Load copies its data, instead of reading files
+  void InheritTestState(const NodeServer& before);  // takes its clock, request journal and findings of lint
+  void SetDataSource(const NodeServer& before) {    // Load will copy the data of `before`, instead of reading files
     data_source_ = &before;
   }
 
   // --- All servers
 
-  // Loads the data while clients are served, and assumes its role.
+  // Last step: loads the data while clients are served, and begins its role as primary, replica or Sentinel.
   Step Load();
   // Connects immediately to the known nodes: the other nodes of the cluster, or all servers that a Sentinel watches.
-  // Requires: all of them have loaded.
+  // Requires: all these nodes have loaded.
   void ConnectToPeers();
-  // Returns whether all connections are open: a replica's link to its primary, and the links between nodes. A Sentinel
-  // must have heard from all servers.
-  bool HasAllConnections() const;
-  void LogReady();  // "Ready to accept connections …"
+  // Returns whether these connections are open: the link of a replica to its primary, and the links between nodes of a
+  // cluster. A Sentinel must have heard from all servers.
+  bool HasAllConnections() const;  // its links to other servers are open
+  void LogReady();                 // writes "Ready to accept connections …"
 
-  // Stops the server immediately, without saving. Kills a late script, and no further command runs. Does nothing if it
-  // has stopped. Requires: Build was done.
+  // Stops the server immediately, without saving. Kills a long script, and no further command runs. Does nothing if the
+  // server has stopped. Requires: Build was done.
   void Stop();
-  // Stops the server as if it had been killed. The append-only file keeps the part that this policy guarantees. All
-  // clients except `spared` are disconnected, and the locks of files are released. The data is still there.
+  // The append-only file keeps the part that `policy` guarantees. All clients except `spared` are disconnected, and the
+  // locks of files are released. The data in memory is kept.
   void Crash(AppendFsync policy, const Session* spared);  // stops as if it had been killed
   // Reserves the ports of the server until the descriptors are closed, also against use as the local port of a
   // connection. Requires: the server no longer listens.
   std::vector<Descriptor> ReservePorts() const;
-  void HandleSignal(int signal);                    // SIGTERM or SIGINT
-  bool HasStopped() const { return has_stopped_; }  // no longer serves, but may still have its data
-  int exit_code() const { return exit_code_; }
-  bool IsReplica() const { return is_replica_; }
-  // Replicas and its primary do not count as clients. Counted only if `exit-on-idle` needs it.
+  void HandleSignal(int signal);                    // shuts down; `signal`: SIGTERM or SIGINT
+  bool HasStopped() const { return has_stopped_; }  // it no longer serves, but may still have its data
+  int exit_code() const { return exit_code_; }      // valid after the server has stopped
+  bool IsReplica() const { return is_replica_; }    // false: a primary or a Sentinel
+  // Measured only if `exit-on-idle` needs it. Replicas and the primary of this server do not count as clients.
   int64_t IdleMs() const { return idle_ms_; }  // time without clients, as of the last tick
-  void CloseListeners();                       // and removes the file of the unix socket
+  void CloseListeners();                       // also removes the file of the unix socket
   void Discard();                              // frees everything except settings and log; a second call does nothing
 
   Config& config() const { return parts_.config; }
   const Settings& settings() const { return parts_.config.settings(); }
   Logger& log() const { return parts_.log; }
   EventLoop& loop() const { return loop_->loop; }
-  bool IsBuilt() const { return node_ != nullptr; }  // after Build and before Discard
-  // The following two functions require IsBuilt().
+  bool IsBuilt() const { return node_ != nullptr; }  // true between Build and Discard
+  // services() and host() require IsBuilt().
   const Services& services() const { return node_->services(); }
   NodeHost& host() { return *host_; }
 
  private:
   Node::Parts MakeNodeParts();  // arguments for the Node's constructor
-  void AttachHandlers();        // for ticks, stops and new threads
-  void LogState();              // sizes of databases and memory, every few seconds, if the log shows such lines
+  void AttachHandlers();        // registers handlers for ticks, stops and new threads
+  void LogState();              // logs key counts and memory every few seconds, if the log level shows them
   void StartWatchdog();         // with the period of `watchdog-period`
-  bool HasClients() const;      // or its worlds have; replicas and its primary do not count
+  bool HasClients() const;      // of its own or in its worlds; not counted: replicas and its primary
   void MeasureIdleTime();       // updates idle_ms_ at each tick
   Step Listen();                // opens the ports
-  std::optional<std::string> OpenCluster();  // loads cluster_start_ or nodes.conf
-  void ApplyReplidIfEmpty();                 // sets replid_if_empty_ as replication ID
-  Step LoadData();                           // then starts replication and cluster
-  LoadOutcome ReadData();                    // from data_source_, or else from files
-  void CloseServerLinks();                   // ends its communication with other servers; may be called twice
+  std::optional<std::string> OpenCluster();  // loads cluster_start_ or nodes.conf; returns the error
+  void ApplyReplidIfEmpty();                 // uses replid_if_empty_ if there is no data
+  Step LoadData();                           // loads the data, then starts replication and cluster
+  LoadOutcome ReadData();                    // copies the data of data_source_, or else reads files
+  void CloseServerLinks();                   // closes links to other servers; may be called twice
   bool IsSentinel() const { return parts_.config.mode() == ServerMode::kSentinel; }
-  void HandleRoleChange();  // tells the owner
-  void OnStop(int exit_code);
+  void HandleRoleChange();                                         // tells the Owner that the role has changed
+  void OnStop(int exit_code);                                      // called when the Node stops
   void WatchSettings();                                            // registers hooks for CONFIG SET
   void WatchProcessSettings();                                     // registers further hooks for CONFIG SET
-  std::optional<std::string> Reopen(Listener::Protocol protocol);  // listens on the changed port
-  std::optional<std::string> ReopenTls();                          // with the changed TLS settings
-  Step Fail(const std::string& reason);
+  std::optional<std::string> Reopen(Listener::Protocol protocol);  // listens on the changed port; returns the error
+  std::optional<std::string> ReopenTls();  // listens with the changed TLS settings; returns the error
+  Step Fail(const std::string& reason);    // logs the reason; returns kFailed
 
-  const Parts parts_;  // arguments of the constructor
-  WatchedLoop* loop_ = nullptr;
+  const Parts parts_;              // arguments of the constructor
+  WatchedLoop* loop_ = nullptr;    // the event loop; null before Build
   int64_t next_state_log_ms_ = 0;  // monotonic time of the next LogState
   SystemFiles system_files_;       // relative paths begin at the working directory
   FolderFiles files_;              // relative paths begin at the folder of this server
@@ -182,14 +180,14 @@ class NodeServer {  // one Redis server of this process
   std::unique_ptr<Node> node_;
   std::unique_ptr<NodeHost> host_;
   std::unique_ptr<Listener> listener_;
-  std::vector<Descriptor> reserved_;           // keep the port of the cluster bus free
-  std::optional<ClusterStart> cluster_start_;  // nullopt: nodes.conf
-  std::string replid_if_empty_;                // empty: it creates its own replication ID
-  const NodeServer* data_source_ = nullptr;    // the server that it replaces; null: load files
-  std::atomic<bool> has_stopped_ = false;      // set once, never reset
+  std::vector<Descriptor> reserved_;           // sockets that keep the port of the cluster bus free
+  std::optional<ClusterStart> cluster_start_;  // nullopt: nodes.conf is read
+  std::string replid_if_empty_;                // replication ID for a server without data; empty: a new one
+  const NodeServer* data_source_ = nullptr;    // the server whose data Load copies; null: Load reads files
+  std::atomic<bool> has_stopped_ = false;      // the server has stopped; never reset
   std::atomic<int> exit_code_ = 0;
   std::atomic<bool> is_replica_ = false;
-  int64_t last_client_ms_;            // in Pace time; initially the start time
+  int64_t last_client_ms_;            // Pace time when there last was a client; initially the start
   uint64_t connections_ = 0;          // number of connections accepted, as of the last tick
   std::atomic<int64_t> idle_ms_ = 0;  // time without clients, as of the last tick
 };

@@ -1,9 +1,9 @@
 // ParentWatch (`exit-with-parent`): watches the process that started this one, so that this process ends with it.
 //
-// It watches the whole parent process, while PR_SET_PDEATHSIG would watch only the thread that forked. A process that
-// adopts this one after its parent has ended (init, or a subreaper) is not the parent. The session distinguishes the
-// two, because a process has its parent's session or its own. So an earlier end of the parent is not noticed if the
-// adopting process has the same session.
+// ParentWatch watches the whole parent process, while PR_SET_PDEATHSIG would watch only the thread that forked. A
+// process that adopts this one after its parent has ended (init, or a subreaper) is not the parent. The session
+// distinguishes the two, because a process has its parent's session or its own. So an earlier end of the parent is not
+// noticed if the adopting process has the same session.
 #pragma once
 
 #include <sys/types.h>
@@ -19,21 +19,21 @@ class ParentWatch {  // notices the end of the process that started this one
   enum class Finding : uint8_t {
     kThere,
     kOutside,  // outside of the container, so it cannot be watched
-    kGone,     // it has already ended
+    kGone,     // the process has already ended
   };
-  Finding Find();
+  Finding Find();  // looks for the parent; must be called first
 
   pid_t pid() const { return pid_; }
-  // Returns a descriptor that becomes readable when the parent ends. Returns -1 if the system has no such descriptors;
-  // then HasEnded must be polled. Requires: Find has returned kThere.
-  int PollDescriptor() const { return descriptor_.Get(); }
-  bool HasEnded() const;  // the parent
+  // Returns a descriptor that becomes readable when the parent ends. Returns -1 if the system has no such
+  // descriptors; the caller then must poll HasEnded. Requires: Find has returned kThere.
+  int PollDescriptor() const { return descriptor_.Get(); }  // -1: none
+  bool HasEnded() const;                                    // whether the parent has ended
 
  private:
-  bool HasAdoptiveParent() const;  // the parent only adopted this process
+  bool HasAdoptiveParent() const;  // the present parent only adopted this process
 
   pid_t pid_ = 0;
-  Descriptor descriptor_;  // pidfd of the parent; closed: unsupported
+  Descriptor descriptor_;  // pidfd of the parent; closed: the system has no pidfd
 };
 
 }  // namespace respite

@@ -1,5 +1,5 @@
-// The title of the process in ps and top. It overwrites the arguments and the environment after them, the only memory
-// that the kernel shows.
+// The title of the process in ps and top. The title overwrites the arguments and the environment after them,
+// because the kernel shows only that memory.
 #pragma once
 
 #include <span>
@@ -9,10 +9,10 @@
 
 namespace respite {
 
-// Expands `proc-title-template`; `program` is argv[0].
-std::string ProcessTitleText(const Config& config, const std::string& program);
+// Returns `proc-title-template` with its variables replaced.
+std::string ProcessTitleText(const Config& config, const std::string& program);  // `program`: argv[0]
 
-class ProcessTitle {
+class ProcessTitle {  // writes the title of the process that ps and top show
  public:
   // Changes nothing before the first Set.
   ProcessTitle(int argc, char** argv) : argc_(argc), argv_(argv) {}
@@ -22,11 +22,11 @@ class ProcessTitle {
   void Set(const std::string& title);
 
  private:
-  void ClaimArea();  // moves the environment away, to overwrite it
+  void ClaimArea();  // moves the environment away, so that a title can overwrite it
 
   int argc_;
   char** argv_;
-  std::span<char> area_;
+  std::span<char> area_;  // the memory that ps shows; empty before the first Set
 };
 
 }  // namespace respite

@@ -13,11 +13,11 @@ namespace respite {
 
 namespace {
 
-// Limit of the wait for a launcher that left its pipe full, in milliseconds
+// Limit of the wait for a launcher that left its pipe full, in milliseconds.
 constexpr int kMaxWaitMs = 1000;
 
-// Duplicates standard output and replaces it with standard error. It must stay open, or a client's socket could get its
-// number and receive the log.
+// Duplicates standard output and replaces it with standard error. The number of standard output must stay in use, or a
+// client's socket could get it and receive the log.
 int TakeStandardOutput() {
   const int taken = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
   if (taken >= 0) dup2(STDERR_FILENO, STDOUT_FILENO);

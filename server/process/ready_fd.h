@@ -1,5 +1,5 @@
-// ReadyFd (`ready-fd`): a descriptor inherited from the launcher, usually a pipe. This class writes the ports to it
-// when the server is ready. If it is standard output, the log goes to standard error.
+// ReadyFd (`ready-fd`): a descriptor inherited from the launcher, usually a pipe. This class writes the ports to the
+// descriptor when the server is ready. If the descriptor is standard output, the log goes to standard error.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,16 @@ namespace respite {
 
 class ReadyFd {  // a pipe of the launcher, which receives the ports
  public:
-  // Takes the descriptor of this number; programs that the server starts do not inherit it. Returns an error text if it
-  // cannot be used. Must be called before the process opens files, which could get its number.
+  // Takes over the descriptor of this number; programs that the server starts do not inherit it. Returns an error text
+  // if the descriptor cannot be used. Must be called before the process opens files, which could get its number.
   std::optional<std::string> Take(int number);
 
   enum class Outcome : uint8_t { kDone, kNobodyReads, kFailed };
-  // Writes the text and closes the descriptor. Without a descriptor it returns kDone immediately.
+  // Writes the text and closes the descriptor. If Take was not called, returns kDone immediately.
   Outcome Tell(std::string_view text);
 
  private:
-  Descriptor descriptor_;  // closed after Tell
+  Descriptor descriptor_;  // closed before Take and after Tell
 };
 
 }  // namespace respite

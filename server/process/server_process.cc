@@ -26,10 +26,12 @@ namespace {
 constexpr char kDefaultPidfile[] = "/var/run/redis.pid";  // for daemons without a `pidfile`
 constexpr uint64_t kSuspiciousMaxMemory = uint64_t{1} << 20;
 constexpr int64_t kLookEveryMs = 1;
-// Time limit for nodes to connect, in milliseconds. After that the servers are announced without waiting for the rest.
+// Time limit for nodes to connect with each other, in milliseconds. After this time the servers report readiness
+// without waiting for the rest.
 constexpr int64_t kSettleMs = 1000;
 constexpr int64_t kAskParentEveryMs = 500;
-// Delay before a failed shutdown is retried if no client can request it again, for example because the disk was full.
+// Delay in milliseconds before a failed shutdown is tried again if no client can request it, for example because the
+// disk was full.
 constexpr int64_t kEndAgainMs = 1000;
 
 }  // namespace
@@ -39,7 +41,7 @@ ServerProcess::ServerProcess(Config& config, const CommandLine& line, ProcessTit
   if (!config.settings().nodes.empty()) plan_.emplace(config);
 }
 
-// Discards each server on its own thread, on which it was created.
+// Discards each server on the thread on which it was created.
 ServerProcess::~ServerProcess() {
   for (HostedServer& hosted : hosted_) {
     if (hosted.thread != nullptr) hosted.thread->Do([&hosted] { hosted.node->Discard(); });
@@ -49,7 +51,8 @@ ServerProcess::~ServerProcess() {
   }
 }
 
-// Creates worlds for a single server. The nodes of a cluster in one process have none, since they know only each other.
+// Lets a single server have worlds. The nodes of a cluster in one process have none, since such nodes know only each
+// other.
 void ServerProcess::PrepareWorlds() {
   const bool is_alone = !plan_ && !IsSentinel() && !config_.settings().cluster_enabled;
   if (!is_alone || config_.settings().test_commands == Permission::kNever) return;
@@ -57,8 +60,8 @@ void ServerProcess::PrepareWorlds() {
       .owner = *this, .server = *hosted_[0].node, .loop = *main_, .config = config_, .clock = clock_, .pace = pace_});
 }
 
-// Prepares restarts. Servers with their own thread cannot restart, because they are created and destroyed there while
-// the main thread refers to them.
+// Makes restarts possible. Servers with their own thread cannot restart, because such a server is created and destroyed
+// on its thread while the main thread refers to it.
 void ServerProcess::PrepareRestarts() {
   const bool has_threads = plan_ && config_.settings().node_threads;
   if (IsSentinel() || has_threads || config_.settings().test_commands == Permission::kNever) return;
@@ -141,7 +144,7 @@ ServerProcess::Step ServerProcess::RaiseLimits() {
   const bool reduced = grant.maxclients < config_.settings().maxclients;
   config_.Adjust().maxclients = grant.maxclients;
   if (reduced) {
-    // Logged after readiness, since launchers take these texts of Redis for a failed start.
+    // The notes are logged after readiness, since launchers take these texts of Redis for a failed start.
     notes_after_ready_ = std::move(grant.notes);
     return Step::kDone;
   }
@@ -248,7 +251,7 @@ ServerProcess::Step ServerProcess::RunOnEachServer(const std::function<Step(Node
   return has_failed ? Step::kFailed : Step::kDone;
 }
 
-// Creates each loop and its servers on the thread that runs them, which counts their memory.
+// Creates each loop and its servers on the thread that will run them, since that thread counts their memory.
 ServerProcess::Step ServerProcess::Build() {
   return RunOnEachServer([this](NodeServer& node) {
     const auto of_node = [&](const HostedServer& hosted) { return hosted.node.get() == &node; };
@@ -363,7 +366,7 @@ void ServerProcess::AwaitConnected(NodeServer& node, int64_t deadline_ms) {
   });
 }
 
-// Settles Sentinels last, since they keep the first information about servers for seconds.
+// Connects Sentinels last, since Sentinels keep the first information about servers for seconds.
 void ServerProcess::HandleServersConnected(ServerMode mode) {
   if (mode == ServerMode::kStandalone && plan_->HasSentinels()) return ConnectServers(ServerMode::kSentinel);
   if (WritePortFile() == Step::kDone) return ReportReadiness();
@@ -393,7 +396,8 @@ void ServerProcess::WritePortsToReadyFd() {
   const ReadyFd::Outcome outcome = ready_fd_.Tell(ports_);
   if (outcome == ReadyFd::Outcome::kDone) return;
   log_.Warning(StrCat("Failed to write the ports to ready-fd ", config_.settings().ready_fd));
-  // The reader existed when the server started, so the launcher ended before the server began to watch it.
+  // The reader of the pipe existed when the server started. So the launcher has ended before the server began to watch
+  // it.
   if (outcome == ReadyFd::Outcome::kNobodyReads && config_.settings().exit_with_parent) ShutDownAfterParent();
 }
 
@@ -470,8 +474,8 @@ void ServerProcess::SignalServer(HostedServer& hosted) {
   RunOnThreadOf(hosted, [&node = *hosted.node, signal = signal_] { node.HandleSignal(signal); });
 }
 
-// Signals replicas after their primaries have stopped. A primary that stops sends the whole stream to its replicas
-// first.
+// Shuts down replicas after their primaries have stopped, because a stopping primary first sends the whole stream to
+// its replicas.
 void ServerProcess::SignalRemainingServers() {
   const auto is_awaited = [](const HostedServer& hosted) { return hosted.is_signalled && hosted.Lives(); };
   if (signal_ == 0 || std::ranges::any_of(hosted_, is_awaited)) return;
@@ -490,12 +494,12 @@ void ServerProcess::OnShutdownCancelled() {
   });
 }
 
-// Reports the status only if the whole process is ending, not one of several servers.
+// Reports the status to the supervisor only if the whole process is ending, not only one of several servers.
 void ServerProcess::OnShutdownStatus(const std::string& status) {
   if (is_ending_ || living_ == 1) supervisor_->ReportStopping(status);
 }
 
-// Stops the loop with the last server. A server that stops earlier is discarded after its turn.
+// When the last server has stopped, stops the loop. A server that stops earlier is discarded after its turn.
 void ServerProcess::HandleServerStopped(NodeServer& node) {
   const auto is_its = [&](const HostedServer& hosted) { return hosted.node.get() == &node && hosted.is_killed; };
   if (std::ranges::any_of(hosted_, is_its)) return;
@@ -520,7 +524,7 @@ void ServerProcess::RemovePidAndPortFiles() {
   port_file_.Remove();
 }
 
-// Cleans up after a failed start.
+// Removes what the failed start has created.
 int ServerProcess::CleanUpFailedStart() {
   for (HostedServer& hosted : hosted_) {
     NodeServer& node = *hosted.node;
@@ -538,7 +542,7 @@ int ServerProcess::CleanUpFailedStart() {
 
 // --- Shared by the servers
 
-// Runs in the child. It needs no lock, since the child has no other threads.
+// Runs in a new child, which has no other threads, so no lock is needed.
 void ServerProcess::PrepareChild(const NodeServer& node, ChildWork work) {
   const Settings& settings = node.settings();
   const bool snapshot = work != ChildWork::kRewrite;

@@ -1,12 +1,13 @@
 // ServerProcess: one run of the program, from its loaded configuration to its exit code. It owns the files, limits,
 // signals and title of the process, the loop of the main thread, and the servers of the process.
 //
-// It starts in this order: checks of the system, background, first log lines, limits, servers, listeners, pidfile and
-// port file, loading of data, readiness. It ends when its last server has stopped. It does not free memory at exit.
+// A process starts in this order: checks of the system, background, first log lines, limits, servers, listeners,
+// pidfile and port file, loading of data, readiness. The process ends when its last server has stopped, without freeing
+// memory.
 //
 // Without the directives `nodes` and `sentinels` there is one server, with the settings and the directory of the
-// process. With them there are several (NodePlan), all on the loop of the main thread. With `node-threads yes` each
-// server has its own loop and thread.
+// process. With these directives there are several (NodePlan), all on the loop of the main thread. With `node-threads
+// yes` each server has its own loop and thread.
 #pragma once
 
 #include <atomic>
@@ -38,15 +39,15 @@
 
 namespace respite {
 
-class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner {
+class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner {  // one run of the program
  public:
-  // All must outlive this object.
+  // All arguments must outlive this object.
   ServerProcess(Config& config, const CommandLine& line, ProcessTitle& title);
   ~ServerProcess() override;
 
   // Returns the exit code when the server has stopped or could not start. Release builds exit instead of returning,
   // because freeing a large keyspace takes long.
-  int Run();
+  int Run();  // runs the servers until they end; returns the exit code
 
   // NodeServer::Owner
   void PrepareChild(const NodeServer& node, ChildWork work) override;  // title, processors and OOM score
@@ -60,96 +61,99 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
 
   // NodeRestarts::Owner
   std::unique_ptr<NodeServer> MakeServer(const HostedServer& hosted) override;
-  void HandleServerKilled(HostedServer&) override { --living_; }      // it no longer counts as running
-  void HandleServerRestarting(HostedServer&) override { ++living_; }  // it counts as running again
+  void HandleServerKilled(HostedServer&) override { --living_; }      // the killed server does not count as living
+  void HandleServerRestarting(HostedServer&) override { ++living_; }  // the server counts as living again
   void HandleServerRestarted(HostedServer& hosted) override;          // the server has restarted
   void HandleRestartFailure(HostedServer& hosted) override;           // the server cannot restart
 
  private:
   using Step = NodeServer::Step;
 
-  void OpenLog(Logger& log);    // as the directives say
-  void GoToBackground();        // `daemonize`, unless there is a supervisor
-  Step RaiseLimits();           // number of open files
-  Step Prepare();               // everything before serving
-  uint32_t CountNodes() const;  // number of servers of the process
-  void PrepareWorlds();         // lets a single server have worlds, if TEST is allowed
-  void PrepareRestarts();       // lets all servers restart, if TEST is allowed
-  Step OpenRecording();         // the file of the directive `record`
-  Step CreateServers();         // all servers of the process
-  void CreatePlannedServers();  // the servers of plan_
-  void AddHostedServer(HostedServer hosted);
-  // Runs the work for each server on its thread, and waits for it. Returns kFailed if it failed for a server.
+  void OpenLog(Logger& log);                  // opens the log as the directives say
+  void GoToBackground();                      // for `daemonize`, unless there is a supervisor
+  Step RaiseLimits();                         // raises the number of files that may be open
+  Step Prepare();                             // does everything before the servers can serve
+  uint32_t CountNodes() const;                // number of servers of the process
+  void PrepareWorlds();                       // lets a single server have worlds, if TEST is allowed
+  void PrepareRestarts();                     // lets all servers restart, if TEST is allowed
+  Step OpenRecording();                       // opens the file of the directive `record`
+  Step CreateServers();                       // creates all servers of the process
+  void CreatePlannedServers();                // creates the servers of plan_
+  void AddHostedServer(HostedServer hosted);  // adds a server to hosted_
+  // Runs the work for each server on the thread of that server, and waits until all are done. Returns kFailed if the
+  // work failed for one of them.
   Step RunOnEachServer(const std::function<Step(NodeServer&)>& work);
-  Step Build();                       // the Node of each server
+  Step Build();                       // creates the Node of each server
   Step RefuseModules();               // fails if there is a `loadmodule` line
-  Step CheckLocale();                 // whether `locale-collate` exists
+  Step CheckLocale();                 // fails if the locale of `locale-collate` does not exist
   Step FormClusterOrSentinelGroup();  // tells the nodes their roles
-  Step PublishPortsAndPid();          // pidfile, port file and title
-  Step WritePortFile();               // `port-file`: one port per line
+  Step PublishPortsAndPid();          // writes pidfile, port file and process title
+  Step WritePortFile();               // writes `port-file`, with one port per line
   void StartServing();                // makes all servers load; those with their own thread then serve
   void HandleServerLoaded(const NodeServer& node, Step outcome);  // after the last: ConnectServers or ReportReadiness
   // Waits until the servers of this mode are connected to each other. Called after all servers have loaded their data.
   void ConnectServers(ServerMode mode);
-  void HandleServersConnected(ServerMode mode);                // continues with the Sentinels, or ReportReadiness
+  void HandleServersConnected(ServerMode mode);  // continues with the Sentinels, or calls ReportReadiness
+  // Calls HandleServersConnected when all are connected, or at this Pace time.
   void AwaitConnected(NodeServer& node, int64_t deadline_ms);  // polls; then HandleServersConnected
-  void ReportReadiness();                                      // logs, and tells launcher and supervisor
-  void WritePortsToReadyFd();                                  // writes the ports to the launcher
-  // Runs `task` on the thread of the server: directly if that is the main thread. Requires: the server's loop runs.
+  void ReportReadiness();      // logs readiness, and tells it the launcher and the supervisor
+  void WritePortsToReadyFd();  // tells the ports the launcher
+  // Runs `task` on the thread of the server. If that is the main thread, runs it before returning. Requires: the loop
+  // of the server runs.
   static void RunOnThreadOf(const HostedServer& hosted, std::function<void()> task);
-  // Runs `task` on the main thread: directly if no server has its own thread.
+  // Runs `task` on the main thread. If no server has its own thread, runs it before returning.
   void Tell(std::function<void()> task);
-  void WatchSignals();  // SIGTERM and SIGINT
-  // Stops all servers as if this signal had arrived.
+  void WatchSignals();  // makes SIGTERM and SIGINT shut down the servers
+  // Shuts down all servers as if this signal had arrived.
   void End(int signal);
-  Step CheckParentProcess();                                  // kStopped: the parent has already ended
-  void WatchParent();                                         // for `exit-with-parent`
-  void ShutDownAfterParent();                                 // shuts down, since the parent has ended
-  void ShutDownIdleProcess();                                 // shuts down, for `exit-on-idle`
-  void SignalServer(HostedServer& hosted);                    // makes this server shut down
-  void SignalRemainingServers();                              // after the signalled ones have stopped
-  void UpdateTitle(const Settings& shown);                    // of the process, from these settings
-  OomScore::Outcome ApplyOomScore(const Settings& settings);  // for the current role
+  Step CheckParentProcess();                // kStopped: the parent has already ended
+  void WatchParent();                       // shuts down when the parent ends, for `exit-with-parent`
+  void ShutDownAfterParent();               // shuts down because the parent has ended
+  void ShutDownIdleProcess();               // shuts down because no server has clients, for `exit-on-idle`
+  void SignalServer(HostedServer& hosted);  // makes this server shut down
+  void SignalRemainingServers();            // shuts down the replicas, once the others have stopped
+  void UpdateTitle(const Settings& shown);  // shows these settings in the process title
+  OomScore::Outcome ApplyOomScore(const Settings& settings);  // sets the score of the current role
   bool IsSentinel() const { return config_.mode() == ServerMode::kSentinel; }
   char Role() const;
-  void RemovePidAndPortFiles();    // pidfile and port file
-  int CleanUpFailedStart();        // cleans up after a failed start; returns 1
-  int ExitProcess(int exit_code);  // logs the end; exits in release builds
-  Step Fail(const std::string& reason);
+  void RemovePidAndPortFiles();          // removes pidfile and port file
+  int CleanUpFailedStart();              // returns the exit code 1
+  int ExitProcess(int exit_code);        // logs the end; in release builds exits and does not return
+  Step Fail(const std::string& reason);  // logs the reason; returns kFailed
 
   Config& config_;  // configuration of the process; nodes derive their configuration from it
   const CommandLine& line_;
-  ProcessTitle& title_;
+  ProcessTitle& title_;  // the title that ps shows
   SystemClock clock_;
   SystemPace pace_;
-  Logger log_;
+  Logger log_;        // the log of the process
   std::mutex mutex_;  // protects title_, oom_score_ and the settings that they use
   OomScore oom_score_;
   Daemon daemon_;
   std::optional<Supervisor> supervisor_;  // systemd or upstart
-  bool in_background_ = false;
+  bool in_background_ = false;            // it runs as a daemon
   ReadyFd ready_fd_;
-  ParentWatch parent_;                         // for `exit-with-parent`
+  ParentWatch parent_;                         // the process that launched this one
   std::vector<ConfigNote> notes_after_ready_;  // messages to log after readiness
   PidOrPortFile pidfile_;
   PidOrPortFile port_file_;
   SystemFiles files_;
-  std::optional<uint64_t> seed_;        // of random choices
-  std::unique_ptr<Recorder> recorder_;  // null: connections are not recorded
-  std::string ports_;                   // one per line, for the port file
-  std::optional<ShutdownSignals> signals_;
-  std::optional<NodePlan> plan_;  // nullopt: one server
-  std::unique_ptr<WatchedLoop> main_;
+  std::optional<uint64_t> seed_;            // seed of random choices; nullopt: random
+  std::unique_ptr<Recorder> recorder_;      // null: connections are not recorded
+  std::string ports_;                       // content of the port file: one port per line
+  std::optional<ShutdownSignals> signals_;  // catches SIGTERM and SIGINT; nullopt: not yet
+  std::optional<NodePlan> plan_;            // settings of several servers; nullopt: there is only one server
+  std::unique_ptr<WatchedLoop> main_;       // loop of the main thread
   std::vector<HostedServer> hosted_;        // all servers of the process
   std::unique_ptr<NodeRestarts> restarts_;  // null: servers cannot restart
   std::unique_ptr<NodeMembers> members_;    // null: there is one server, or each has its own thread
-  std::atomic<int> living_ = 0;             // servers that have not stopped
+  std::atomic<int> living_ = 0;             // number of servers that have not stopped
   std::atomic<int> exit_code_ = 0;          // of the process
-  std::atomic<bool> is_ending_ = false;     // by a signal, or by an event that is handled like one
+  std::atomic<bool> is_ending_ = false;     // a signal, or an event handled like one, shuts down all servers
   bool has_lost_parent_ = false;            // the parent has ended
   int64_t next_idle_end_ms_ = 0;            // Pace time of the next ShutDownIdleProcess, at the earliest
-  int signal_ = 0;                          // of the current shutdown; 0: no shutdown
-  int awaited_ = 0;                         // servers that have not loaded or connected yet
+  int signal_ = 0;                          // the signal of the current shutdown; 0: no shutdown
+  int awaited_ = 0;                         // number of servers that still have to load or connect
   bool has_failed_ = false;                 // a server could not load
 };
 

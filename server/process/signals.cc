@@ -18,19 +18,19 @@ namespace respite {
 
 namespace {
 
-// Any thread may run the handler.
+// Atomic, because any thread may run the signal handler.
 std::atomic<int> event_descriptor = -1;
 std::atomic<int> received_signal = 0;
 static_assert(std::atomic<int>::is_always_lock_free);
 
-// Writes the line with one call, so that no other output gets between its parts.
+// Writes a line to the log with one call, so that no other output gets between its parts.
 void Announce(const char* text) {
   SignalLog log;
   log.Prefix();
   log.Write(text);
 }
 
-// Removes the temporary file of a save that the signal interrupted. The name is the same as in Snapshots.
+// Removes the temporary file of a save that the signal interrupted. Its name is the same as in class Snapshots.
 void RemoveUnfinishedDump() {
   constexpr std::string_view kBefore = "temp-";
   constexpr std::string_view kAfter = ".rdb";

@@ -12,9 +12,9 @@ void SetSignalHandler(int signal, void (*handler)(int));
 // Ignores SIGHUP, SIGPIPE and SIGALRM. Must be called before the first write.
 void IgnoreUnusedSignals();
 
-// Catches SIGTERM and SIGINT during its lifetime. The handler itself logs and exits on a second SIGINT, so this works
-// even while a command blocks the loop. Requires: one instance.
-class ShutdownSignals {
+// The signals are caught while this object exists. The handler logs, and on a second SIGINT exits, so this works even
+// while a command blocks the loop. Requires: one instance.
+class ShutdownSignals {  // catches SIGTERM and SIGINT
  public:
   ShutdownSignals();
   ~ShutdownSignals();
@@ -24,11 +24,11 @@ class ShutdownSignals {
   int PollDescriptor() const { return event_.Get(); }  // readable when a signal arrives
   // Returns the last signal and makes the descriptor unreadable.
   int Take();
-  // Makes the next SIGINT count as the first, because the shutdown was cancelled.
-  void ForgetFirstSigint();
+  // Called after a shutdown was cancelled.
+  void ForgetFirstSigint();  // makes the next SIGINT count as the first one
 
  private:
-  Descriptor event_;  // an eventfd that the handler writes
+  Descriptor event_;  // an eventfd that the signal handler writes
 };
 
 }  // namespace respite

@@ -7,30 +7,30 @@
 
 namespace respite {
 
-// Error text of a failed write ("Permission denied"); nullopt on success.
+// The error text of a failed write ("Permission denied"), or nullopt on success.
 using WriteObjection = std::optional<std::string>;
 
-// Overwrites the file in place, since it may be a special file or have a watched inode.
-WriteObjection WriteFile(const std::string& path, std::string_view content);
+// Overwrites the content in place, since the file may be a special file or have a watched inode.
+WriteObjection WriteFile(const std::string& path, std::string_view content);  // overwrites the file
 
-// Replaces the file, so that readers see the complete old or new content.
-WriteObjection ReplaceFileAtomically(const std::string& path, std::string_view content);
+// Replaces the file, so that readers see either the complete old or the complete new content.
+WriteObjection ReplaceFileAtomically(const std::string& path, std::string_view content);  // nullopt: done
 
-// The pidfile or the port file, which is removed when the process ends. Keeps the absolute path, because the working
-// directory may change.
-class PidOrPortFile {
+// The pidfile or the port file is removed when the process ends. The object keeps the absolute path, because the
+// working directory may change.
+class PidOrPortFile {  // the pidfile or the port file
  public:
   PidOrPortFile() = default;
   PidOrPortFile(const PidOrPortFile&) = delete;
   PidOrPortFile& operator=(const PidOrPortFile&) = delete;
 
-  WriteObjection WriteInPlace(const std::string& path, std::string_view content);  // keeps the inode
-  WriteObjection WriteAtomically(const std::string& path, std::string_view content);
-  bool Exists() const { return !path_.empty(); }  // it was written, and not removed
-  void Remove();
+  WriteObjection WriteInPlace(const std::string& path, std::string_view content);     // keeps the inode; nullopt: done
+  WriteObjection WriteAtomically(const std::string& path, std::string_view content);  // nullopt: done
+  bool Exists() const { return !path_.empty(); }  // the file was written, and not removed
+  void Remove();                                  // removes the file, if it was written
 
  private:
-  std::string path_;
+  std::string path_;  // absolute; empty: no file was written
 };
 
 }  // namespace respite

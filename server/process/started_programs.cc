@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kCannotRunCode = 2;
 
-// Default signal actions for a started program, also for signals that the server ignores or blocks.
+// Gives a started program the default signal actions, also for signals that the server ignores or blocks.
 class FreshSignals {
  public:
   FreshSignals() {

@@ -1,4 +1,4 @@
-// StartedPrograms: programs that the server starts for the operator: the scripts of a Sentinel. They inherit only the
+// StartedPrograms: the scripts that a Sentinel starts for the operator. They inherit only the
 // environment and the standard streams of the server.
 #pragma once
 
@@ -10,16 +10,16 @@
 
 namespace respite {
 
-class StartedPrograms final : public ProgramStarter {  // scripts that a Sentinel runs
+class StartedPrograms final : public ProgramStarter {  // starts the scripts of a Sentinel
  public:
   Result<int64_t, int> Start(const std::vector<std::string>& words) override;  // returns the process ID, or errno
-  std::optional<ProgramEnd> TakeEndedProgram() override;                       // nullopt: none has ended since
+  std::optional<ProgramEnd> TakeEndedProgram() override;  // nullopt: no program has ended since the last call
   void Kill(int64_t process) override;
 
  private:
-  std::vector<int64_t> running_;        // process IDs
+  std::vector<int64_t> running_;        // process IDs of the programs that run
   std::deque<ProgramEnd> not_started_;  // programs that could not run; they count as ended
-  int64_t last_number_ = 0;             // for not_started_: negative numbers
+  int64_t last_number_ = 0;             // last negative number that stands for the PID in not_started_
 };
 
 }  // namespace respite

@@ -9,26 +9,26 @@
 
 namespace respite {
 
-class Supervisor {  // systemd or upstart
+class Supervisor {  // reports the state of the server to systemd or upstart
  public:
-  // Detects the supervisor. With upstart, returns when upstart continues the process.
+  // Detects the supervisor. With upstart, the constructor returns when upstart continues the process.
   Supervisor(Supervision wanted, Logger& log);
 
-  // Returns whether there is a supervisor. Then `daemonize` is ignored.
-  bool HasSupervisor() const { return active_ != Supervision::kNone; }
+  // If there is a supervisor, `daemonize` is ignored.
+  bool HasSupervisor() const { return active_ != Supervision::kNone; }  // systemd or upstart manages this process
 
-  void ReportReady() const;  // reports that the server is ready
+  void ReportReady() const;  // reports that the server is ready to serve
   // Reports that the server is stopping. A non-empty `status` adds details.
   void ReportStopping(const std::string& status) const;
 
  private:
-  bool Notify(std::string_view state) const;  // sends a datagram to systemd
-  void StartSystemd();                        // finds its socket
+  bool Notify(std::string_view state) const;  // sends a datagram to systemd; false: failed
+  void StartSystemd();                        // finds the socket of systemd
   void StartUpstart();                        // stops this process until upstart continues it
 
   Logger& log_;
   Supervision active_ = Supervision::kNone;  // the detected supervisor
-  std::string socket_;                       // "/path" or "@abstract"
+  std::string socket_;                       // of systemd: "/path" or "@abstract"
 };
 
 }  // namespace respite

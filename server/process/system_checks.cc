@@ -30,7 +30,7 @@ int64_t NowUs() {
   return Us(now);
 }
 
-// Times reading the clock. A good clock source needs no system call.
+// Measures how long reading the clock takes. A good clock source needs no system call.
 SystemCheck CheckClockSpeed() {
   constexpr char kName[] = "slow-clocksource";
   constexpr int64_t kTestUs = 50'000;

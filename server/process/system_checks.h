@@ -12,19 +12,19 @@ namespace respite {
 
 enum class CheckResult : uint8_t { kSkipped, kPassed, kWarning };
 
-struct SystemCheck {
+struct SystemCheck {  // the result of one check
   std::string name;
   CheckResult result;
   std::string advice;  // what to change, only for a warning
 };
 
 // Runs all checks. Cost: about 50 ms of CPU time, for timing the clock.
-std::vector<SystemCheck> CheckSystem();
-// Prints the checks; returns the exit code, 1 if there is a warning.
-int PrintSystemChecks();
+std::vector<SystemCheck> CheckSystem();  // runs all checks
+int PrintSystemChecks();                 // runs and prints all checks; returns the exit code: 1 after a warning
 
-// Logs the quick checks. Turns transparent huge pages off for this process if they are on and `disable-thp` says so.
+// Logs the warnings of the quick checks. Turns transparent huge pages off for this process if they are on and
+// `disable-thp` says so.
 void WarnAboutSystem(const Settings& settings, Logger& log);
-void WarnAboutBacklog(const Settings& settings, Logger& log);  // if `tcp-backlog` exceeds the kernel's limit
+void WarnAboutBacklog(const Settings& settings, Logger& log);  // warns if `tcp-backlog` exceeds the kernel's limit
 
 }  // namespace respite

@@ -28,7 +28,7 @@ std::string Joined(const std::vector<std::string>& texts, std::string_view betwe
 
 std::vector<std::string> ArgumentTexts(ArgumentNodes nodes);
 
-// Returns the value without its token: "key", "NX|XX", "key value".
+// Returns the text of an argument without its token: "key", "NX|XX", "key value".
 std::string ArgumentValueText(const SyntaxArgument& node, ArgumentNodes children) {
   if (node.type == ArgumentType::kPureToken) return "";
   if (node.type == ArgumentType::kOneOf) return Joined(ArgumentTexts(children), "|");
@@ -56,7 +56,7 @@ std::vector<std::string> ArgumentTexts(ArgumentNodes nodes) {
   return texts;
 }
 
-// Appends the words of a mandatory argument, one text for each.
+// Appends the texts of a mandatory argument, one for each word that the user must type.
 void AppendWordTexts(std::vector<std::string>& words, const SyntaxArgument& node, ArgumentNodes children) {
   if (node.HasToken()) words.push_back(TokenText(node));
   if (node.type == ArgumentType::kPureToken) return;
@@ -78,7 +78,7 @@ class RemainingArguments {
     });
   }
 
-  // Returns false if the command has no such argument.
+  // Removes the argument to which the word belongs. Returns false if the command has no such argument left.
   bool Take(std::string_view word) {
     if (!awaited_.empty()) {
       awaited_.erase(awaited_.begin());
@@ -86,7 +86,7 @@ class RemainingArguments {
     }
     Argument* const next = NextFor(word);
     if (next == nullptr) return false;
-    // Options stand before or after the mandatory arguments, not on both sides.
+    // Options stand either before or after the mandatory arguments, not on both sides.
     if (!next->node.optional)
       for (Argument* earlier = arguments_.data(); earlier != next; ++earlier) earlier->is_open = false;
     const bool repeats = next->node.multiple;
@@ -113,7 +113,7 @@ class RemainingArguments {
     bool is_optional_now = node.optional;
   };
 
-  // Returns the words of the argument if `word` is the first of them: its token, or one of its alternatives.
+  // Returns the texts of the argument if `word` is the first word of it: its token, or one of its alternatives.
   static std::optional<std::vector<std::string>> Match(const SyntaxArgument& node, ArgumentNodes children,
                                                        std::string_view word, bool by_token) {
     std::vector<std::string> words;
@@ -174,8 +174,8 @@ void ForEachClientCommand(Visitor&& visit) {
   }
 }
 
-// Returns the command of these words, or its container if the second word is no subcommand. Returns null if there is
-// none.
+// Returns the command of these words, or the container if the second word is no subcommand. Returns null if the first
+// word is no command.
 const Command* CommandOf(std::span<const std::string> words) {
   const Command* const command = words.empty() ? nullptr : ClientCommandSet().names().Find(words[0]);
   if (command == nullptr || words.size() < 2) return command;

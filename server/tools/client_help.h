@@ -8,16 +8,15 @@
 
 namespace respite {
 
-// Returns the missing arguments of the command in `line`: for `set a ` "value [NX|XX] …". Returns an empty text if the
-// line names no command.
-std::string CommandHint(std::string_view line);
+// Returns the missing arguments of the command in `line`. For example, the line `set a ` gives "value [NX|XX] …".
+std::string CommandHint(std::string_view line);  // empty: no command
 
 // Returns possible completions of `line`: commands and subcommands that start with the line, also after `help`.
 // Completions of a lower-case line are lower-case.
-std::vector<std::string> CommandCompletions(std::string_view line);
+std::vector<std::string> CommandCompletions(std::string_view line);  // how `line` may continue
 
-// Returns the answer to `help`, `help COMMAND` and `help @GROUP`. `words` are the words after `help`. `is_terminal`:
-// uses colours.
+// Returns the answer to `help`, `help COMMAND` and `help @GROUP`. `words` are the words after `help`. If
+// `is_terminal` is true, the answer has colours.
 std::string HelpText(std::span<const std::string> words, bool is_terminal);
 
 }  // namespace respite

@@ -99,7 +99,7 @@ std::string Unescaped(std::string_view text) {
   return out;
 }
 
-// Sets the options from redis://user:password@host:port/database. Returns false if it is not such an address.
+// Sets the options from an address redis://user:password@host:port/database. Returns false if `uri` is malformed.
 bool TakeUri(ClientOptions& options, std::string_view uri) {
   const std::string scheme = ToLower(uri.substr(0, uri.find("://")));
   const bool is_tls = scheme == "rediss";
@@ -126,7 +126,7 @@ bool TakeUri(ClientOptions& options, std::string_view uri) {
   return true;
 }
 
-// Returns false if a quoted argument is malformed.
+// Removes the quotes of quoted arguments. Returns false if one of them is malformed.
 bool Unquote(std::vector<std::string>& command) {
   for (std::string& word : command) {
     if (!word.starts_with('"') && !word.starts_with('\'')) continue;
@@ -143,7 +143,8 @@ ReplyFormat FormatOf(const ClientOptions& options, bool is_terminal) {
   return format == "--raw" ? ReplyFormat::kRaw : ReplyFormat::kTerminal;
 }
 
-// Redis: the first letter decides; any other one is reported and ignored.
+// Returns whether push messages are printed. Redis: the first letter of the option's value decides; any other letter
+// than y or n is reported and ignored.
 bool ShowsPushes(const ClientOptions& options, bool is_terminal) {
   const std::string value = options.Value("--show-pushes", is_terminal ? "yes" : "no");
   const char letter = value.empty() ? '\0' : LowerChar(value[0]);
@@ -167,7 +168,7 @@ void ApplyOptions(ClientOptions& options) {
 
 ClientExit Error(std::string text) { return {1, stderr, std::move(text)}; }
 
-// Takes the options from the front of `words`. Returns why the program ends, if it does.
+// Takes the options from the front of `words`. Returns how the program ends, if an option ends it or is invalid.
 std::optional<ClientExit> TakeOptions(ClientOptions& options, const std::string& program,
                                       std::span<const std::string>& words) {
   for (; !words.empty() && words[0].starts_with('-'); words = words.subspan(1)) {

@@ -12,29 +12,29 @@
 
 namespace respite {
 
-// The options of the command line, and the command after them.
-struct ClientOptions {
-  std::map<std::string, std::string> values;  // by option; the value of a flag is its name
+// The options stand before the command.
+struct ClientOptions {                        // the command line of respite-cli
+  std::map<std::string, std::string> values;  // options with their values; the value of a flag is the flag itself
   ReplyStyle style;                           // how replies are printed
-  bool shows_pushes = false;                  // prints RESP3 push messages
-  bool speaks_resp3 = false;                  // -3: sends HELLO 3
-  bool fails_on_error = false;                // -e: an error reply means failure
-  bool reads_last_argument = false;           // -x: from standard input
-  bool speaks_tls = false;                    // --tls
-  bool is_insecure = false;                   // --insecure: accepts any certificate
-  std::vector<std::string> command;           // with its arguments; empty: read from standard input
+  bool shows_pushes = false;                  // RESP3 push messages are printed
+  bool speaks_resp3 = false;                  // -3: the client sends HELLO 3
+  bool fails_on_error = false;                // -e: an error reply makes the exit code 1
+  bool reads_last_argument = false;           // -x: the last argument comes from standard input
+  bool speaks_tls = false;                    // --tls: the connection uses TLS
+  bool is_insecure = false;                   // --insecure: any certificate of the server is accepted
+  std::vector<std::string> command;  // the command with its arguments; empty: commands come from standard input
 
-  bool Has(const char* option) const { return values.contains(option); }
-  std::string Value(const char* option, const char* otherwise) const {  // `otherwise`: if it was not given
+  bool Has(const char* option) const { return values.contains(option); }  // the command line has this option
+  std::string Value(const char* option, const char* otherwise) const {    // `otherwise`: the default
     const auto found = values.find(option);
     return found == values.end() ? otherwise : found->second;
   }
 };
 
-// Why the program ends without a connection: it prints its help or version, or an error.
-struct ClientExit {
-  int code;
-  std::FILE* output;  // stdout or stderr
+// The program ends to print its help, its version or an error.
+struct ClientExit {   // why and how respite-cli ends without a connection
+  int code;           // exit code
+  std::FILE* output;  // where the text is printed: stdout or stderr
   std::string text;
 };
 Result<ClientOptions, ClientExit> ReadClientOptions(std::span<const std::string> arguments);

@@ -31,8 +31,8 @@ namespace {
 
 constexpr int kHistoryLines = 1000;
 
-// A terminal that understands ANSI sequences, in the format in which ncurses reads a description from TERMINFO. For
-// containers and other systems without terminal descriptions.
+// Describes a terminal that understands ANSI sequences, in the format in which ncurses reads a description from
+// TERMINFO. Used in containers and other systems without terminal descriptions.
 constexpr char kAnsiTerminal[] =
     "hex:1A01120005000300A5007500726573706974652D616E73697C616E7369000001000001005000FFFF1800FFFF00000200FFFFFFFF"
     "04000C001000FFFFFFFFFFFF14001600FFFF1A00FFFFFFFF1C00FFFF2000FFFF2400FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF"
@@ -55,7 +55,7 @@ void OnInterrupt(int) {
   if (interruptible_socket >= 0) shutdown(interruptible_socket, SHUT_RDWR);
 }
 
-// Blocks signals except while the editor waits for a key, so that none is missed.
+// Blocks signals except while the editor waits for a key, so that no signal is missed.
 class SignalsAtPrompt {
  public:
   SignalsAtPrompt() {
@@ -75,7 +75,7 @@ class SignalsAtPrompt {
     sigaction(SIGCONT, &action, nullptr);
     sigaction(SIGWINCH, &action, nullptr);
   }
-  // Returns false if a signal came before a key.
+  // Waits for a key. Returns false if a signal came first.
   bool WaitForKey() const {
     pollfd terminal{STDIN_FILENO, POLLIN, 0};
     return !WasInterrupted() && screen_changed == 0 && ppoll(&terminal, 1, nullptr, &outside_) > 0;
@@ -175,7 +175,8 @@ bool IsSecretCommand(const std::vector<std::string>& words) {
   const bool is_repeated = words.size() > 2 && words[0].find_first_of("0123456789") != std::string::npos &&
                            words[0].find_first_not_of("+-0123456789") == std::string::npos;
   if (is_repeated) return IsSecretCommand({words.begin() + 1, words.end()});
-  // Checks all positions, since HELLO, MIGRATE, ACL DRYRUN, COMMAND GETKEYS and help contain other commands or options.
+  // The words may stand at any position, since HELLO, MIGRATE, ACL DRYRUN, COMMAND GETKEYS and help contain other
+  // commands or options.
   if (is(0, "AUTH") ||
       has_word([](const std::string& word) { return word == "auth" || word == "auth2" || word == "setuser"; }))
     return true;
@@ -247,7 +248,7 @@ CommandPrompt::Editor& CommandPrompt::Editor::Of(EditLine* line) {
   return *static_cast<Editor*>(data);
 }
 
-// Reads the next key; libedit calls this after it has drawn the line. Shows a hint after the cursor until the key
+// Reads the next key. libedit calls this function after drawing the line. Shows a hint after the cursor until the key
 // comes.
 int CommandPrompt::Editor::ReadCharacter(EditLine* line, wchar_t* character) {
   const SignalsAtPrompt signals;
@@ -307,7 +308,7 @@ size_t CommandPrompt::Editor::ShowHint() {
   return hint.size();
 }
 
-// Completes the beginning that all candidates share. A second Tab lists the candidates.
+// Completes the line as far as all candidates agree. A second Tab lists the candidates.
 unsigned char CommandPrompt::Editor::Complete(EditLine* line, int) {
   Editor& self = Of(line);
   const LineInfo* const info = el_line(line);

@@ -9,14 +9,14 @@
 
 namespace respite {
 
-void CatchInterrupts();  // Ctrl-C sets a flag instead of ending the process
+void CatchInterrupts();  // from now on Ctrl-C sets a flag instead of ending the process
 bool WasInterrupted();   // Ctrl-C was pressed since the last TakeInterrupt
-bool TakeInterrupt();    // returns the same, and resets it
+bool TakeInterrupt();    // returns WasInterrupted() and resets the flag
 
-// During its lifetime, Ctrl-C shuts this socket down, so that a blocked read returns.
-class InterruptibleSocket {
+// While the object exists, Ctrl-C shuts the socket down, so that a blocked read returns.
+class InterruptibleSocket {  // a socket that Ctrl-C shuts down
  public:
-  explicit InterruptibleSocket(int number);
+  explicit InterruptibleSocket(int number);  // `number`: the file descriptor
   InterruptibleSocket(const InterruptibleSocket&) = delete;
   InterruptibleSocket& operator=(const InterruptibleSocket&) = delete;
   ~InterruptibleSocket();
@@ -28,7 +28,7 @@ bool IsSecretCommand(const std::vector<std::string>& words);  // contains a pass
 // ~/.respitecli_history. An empty path means no history.
 std::string HistoryPath();
 
-class CommandPrompt {
+class CommandPrompt {  // reads command lines from a terminal
  public:
   // Reads the history. Requires: standard input and output are a terminal.
   explicit CommandPrompt(std::string history_path);
@@ -36,14 +36,14 @@ class CommandPrompt {
   CommandPrompt& operator=(const CommandPrompt&) = delete;
   ~CommandPrompt();
 
-  // Returns a line without its end, or nullopt after Ctrl-C, Ctrl-D or the end of the terminal.
-  std::optional<std::string> Read(const std::string& prompt);
-  void Remember(const std::string& line);  // adds it to the history and its file
-  void ShowHints(bool wanted);             // of missing arguments, while typing
+  // Shows `prompt` and waits. Returns a line without its end.
+  std::optional<std::string> Read(const std::string& prompt);  // nullopt: Ctrl-C, Ctrl-D or no terminal
+  void Remember(const std::string& line);                      // adds the line to the history and its file
+  void ShowHints(bool wanted);                                 // turns hints about missing arguments on or off
 
  private:
   struct Editor;
-  std::unique_ptr<Editor> editor_;  // libedit
+  std::unique_ptr<Editor> editor_;  // uses libedit
 };
 
 }  // namespace respite

@@ -72,7 +72,7 @@ bool HasSeveralLines(const ReplyTree& reply) {
 
 void AppendTerminalText(std::string& out, const ReplyTree& reply, std::string& indent);
 
-// Writes "key => " before the value. A value of several lines starts on its own line.
+// Appends "key => " for an entry of a map. If the value has several lines, it starts on its own line.
 void AppendMapKey(std::string& out, const ReplyTree& key, const ReplyTree& value, std::string& indent) {
   AppendTerminalText(out, key, indent);
   if (out.ends_with('\n')) out.pop_back();
@@ -80,7 +80,7 @@ void AppendMapKey(std::string& out, const ReplyTree& key, const ReplyTree& value
   if (HasSeveralLines(value)) out += "\n" + indent;
 }
 
-// Writes the text of a reply. `indent` precedes each line except the first.
+// Appends the text of a reply to `out`. `indent` precedes each line except the first.
 void AppendTerminalText(std::string& out, const ReplyTree& reply, std::string& indent) {
   if (!IsAggregate(reply) || reply.children.empty()) {
     out += (IsAggregate(reply) ? EmptyAggregateText(reply.kind) : TerminalScalarText(reply)) + "\n";
@@ -148,7 +148,8 @@ void AppendCsvText(std::string& out, const ReplyTree& reply) {
   }
 }
 
-// Returns the line for keys that a tracking client must forget, or nullopt for any other message.
+// Returns the line to print when the server says that cached keys are invalid (client tracking). Returns nullopt for
+// any other message.
 std::optional<std::string> InvalidationText(const ReplyTree& message) {
   const auto& parts = message.children;
   if (parts.size() != 2 || parts[0].text != "invalidate" || parts[1].kind != ReplyKind::kArray) return std::nullopt;

@@ -15,8 +15,8 @@ enum class ReplyFormat : uint8_t {
 
 struct ReplyStyle {  // how replies are printed
   ReplyFormat format = ReplyFormat::kRaw;
-  std::string element_delimiter = "\n";  // kRaw: between the elements of a reply
-  std::string reply_delimiter = "\n";    // kRaw: after a reply
+  std::string element_delimiter = "\n";  // kRaw: printed between the elements of a reply
+  std::string reply_delimiter = "\n";    // kRaw: printed after a reply
 };
 
 // Returns the text of a whole reply, with the end of its last line.

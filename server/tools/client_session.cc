@@ -50,8 +50,8 @@ Descriptor ConnectToHost(const std::string& host, const std::string& port) {
   return Descriptor();
 }
 
-// Returns whether the reply to the command is a text for people. It is printed unchanged even when replies are
-// formatted.
+// Returns whether the reply to the command is a text for people, such as INFO. Such a text is printed unchanged even
+// when replies are formatted.
 bool RepliesWithLines(const std::vector<std::string>& words) {
   static const std::map<std::string, std::vector<std::string>> kCommands = {
       {"INFO", {}},
@@ -163,7 +163,8 @@ bool ClientSession::Connect() {
   return false;
 }
 
-// Sends AUTH, HELLO and SELECT. After an error it prints the error and sends the command anyway, as redis-cli does.
+// Sends AUTH, HELLO and SELECT. Prints an error reply, and then sends the next of these commands anyway, as redis-cli
+// does.
 bool ClientSession::SendHandshake() {
   const std::string password = options_.Value("-a", "");
   const std::string user = options_.Value("--user", "");
@@ -183,7 +184,7 @@ bool ClientSession::SendHandshakeCommand(const std::vector<std::string>& request
   return true;
 }
 
-// Returns the reply to a command. Prints pushed messages before it.
+// Returns the reply to a command. Prints pushed messages that arrive before the reply.
 std::optional<ReplyTree> ClientSession::ReceiveReply() {
   while (auto reply = connection_->Receive()) {
     if (reply->kind != ReplyKind::kPush) return reply;
@@ -203,7 +204,7 @@ void ClientSession::Print(const ReplyTree& reply, const std::vector<std::string>
   std::fflush(stdout);
 }
 
-// Reports a lost connection. Called when the connection ended before the reply, which is normal for SHUTDOWN.
+// Reports that the connection ended before the reply, which is normal for SHUTDOWN.
 int ClientSession::Lost(const std::vector<std::string>& words) {
   const std::string error = connection_->Error();
   DropConnection();

@@ -15,16 +15,17 @@
 
 namespace respite {
 
-class ClientConnection {  // a connection, and the replies on it
+class ClientConnection {  // one connection to the server, and a parser of its replies
  public:
   explicit ClientConnection(ClientStream stream) : stream_(std::move(stream)) {}
 
-  bool Send(const std::vector<std::string>& words);
-  // Returns nullopt if the connection has ended, Ctrl-C was pressed, or the bytes are no reply (see Error).
-  std::optional<ReplyTree> Receive();
-  // Returns whether the server has closed the connection while no reply was awaited.
-  bool HasEnded() const { return stream_.HasEnded(); }
-  int FileDescriptor() const { return stream_.FileDescriptor(); }  // file descriptor
+  bool Send(const std::vector<std::string>& words);  // false: the connection is lost
+  // Returns nullopt if the connection has ended, Ctrl-C was pressed, or the bytes are no reply. Error() then
+  // tells which of these.
+  std::optional<ReplyTree> Receive();  // waits for a reply; nullopt: see Error()
+  // HasEnded must be called while no reply is awaited.
+  bool HasEnded() const { return stream_.HasEnded(); }             // the server has closed the connection
+  int FileDescriptor() const { return stream_.FileDescriptor(); }  // of the socket
   std::string Error() const;                                       // why Receive returned nullopt
 
  private:
@@ -32,40 +33,40 @@ class ClientConnection {  // a connection, and the replies on it
   ReplyTreeParser parser_;
 };
 
-// The connection to the server, with the state that a new connection must restore: user, protocol, database.
-class ClientSession {
+// The state that a new connection restores is the user, the protocol and the database.
+class ClientSession {  // connects to a server, and restores its state after a lost connection
  public:
   // Takes the password from the environment if the options have none. Keeps the reference to `options`.
   ClientSession(ClientOptions& options, bool reads_lines);
 
   bool Connect();  // false: an error was printed
-  // Changes the server. Prints a message if the server does not answer.
+  // Connects to another server. Prints a message if that server does not answer.
   void ConnectTo(const std::string& host, const std::string& port);
-  // Sends the command and prints the reply. Returns the exit code: 0 if there was a reply, except for an error with -e.
-  int Run(const std::vector<std::string>& words);
-  std::string Prompt() const;  // "127.0.0.1:6379[1]> "
+  // The exit code is 0 if there was a reply, except for an error reply with -e.
+  int Run(const std::vector<std::string>& words);  // sends a command and prints the reply; returns the exit code
+  std::string Prompt() const;                      // text to print before a line, such as "127.0.0.1:6379[1]> "
 
  private:
-  Result<ClientStream, std::string> ConnectStream() const;
-  bool SendHandshake();  // sends AUTH, HELLO and SELECT
+  Result<ClientStream, std::string> ConnectStream() const;  // the error says why no server answers
+  bool SendHandshake();  // sends AUTH, HELLO and SELECT; false: the connection is lost
   bool SendHandshakeCommand(const std::vector<std::string>& request,
-                            const std::string& title);  // prints an error reply
+                            const std::string& title);  // prints an error reply after `title`
   std::string Address() const;                          // HOST:PORT of the options
-  std::optional<ReplyTree> ReceiveReply();              // prints pushed messages before it
-  int Lost(const std::vector<std::string>& words);
+  std::optional<ReplyTree> ReceiveReply();              // prints pushed messages before the reply; nullopt: failed
+  int Lost(const std::vector<std::string>& words);      // prints the error; returns the exit code of this command
   void Print(const ReplyTree& reply, const std::vector<std::string>& words) const;  // `words`: the command
   int PrintUntilInterrupted(const std::vector<std::string>& words);                 // prints messages until Ctrl-C
   void RememberState(const std::vector<std::string>& words,
-                     const ReplyTree& reply);              // login, protocol, database, transaction
-  void RememberLogin(std::span<const std::string> words);  // of AUTH or HELLO
-  void DropConnection();                                   // closes it, and ends the transaction
+                     const ReplyTree& reply);              // keeps login, protocol, database, transaction
+  void RememberLogin(std::span<const std::string> words);  // keeps the user and the password of AUTH or HELLO
+  void DropConnection();                                   // closes the connection, and forgets the transaction
 
   ClientOptions& options_;
-  const bool reads_lines_;                      // commands come from standard input or the prompt
+  const bool reads_lines_;                      // commands come from standard input or the prompt, not from arguments
   std::optional<ClientConnection> connection_;  // nullopt: not connected
-  std::string database_;                        // of the last SELECT
+  std::string database_;                        // argument of the last successful SELECT
   bool is_in_transaction_ = false;
-  std::optional<std::string> queued_database_;  // of a SELECT that waits for EXEC
+  std::optional<std::string> queued_database_;  // argument of a SELECT that waits for EXEC; nullopt: none
 };
 
 }  // namespace respite

@@ -23,7 +23,7 @@ namespace {
 
 constexpr auto kSlowCommand = std::chrono::milliseconds(500);
 
-// How often a command is sent, and the delay between repetitions
+// How often a command is sent, and the delay between repetitions.
 struct Repetition {
   int64_t times = 1;  // negative: for ever
   double pause_seconds = 0;
@@ -44,7 +44,7 @@ class LineRunner {
  public:
   LineRunner(ClientSession& session, CommandPrompt* prompt) : session_(session), prompt_(prompt) {}
 
-  // Returns false if it was the last line.
+  // Runs one line. Returns false if no further line shall be read.
   bool Run(const std::string& line) {
     const auto words = SplitQuoted(line);
     if (prompt_ != nullptr && !TrimSpaces(line).empty() && words && !IsSecretCommand(*words)) prompt_->Remember(line);

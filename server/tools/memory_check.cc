@@ -15,7 +15,7 @@ constexpr size_t kMegabyte = size_t{1} << 20;
 
 using Words = std::span<volatile uint64_t>;
 
-// Fills the words with `pattern(index)` and counts the ones that differ.
+// Fills the words with `pattern(index)`, reads them again, and counts those that differ.
 template <class Pattern>
 uint64_t BadWords(Words words, Pattern pattern) {
   for (size_t i = 0; i < words.size(); ++i) words[i] = pattern(i);
@@ -36,10 +36,10 @@ uint64_t Scrambled(uint64_t index, uint64_t seed) {
 
 uint64_t CountBadWords(Words words) {
   uint64_t bad = 0;
-  // Storing its index in each word finds stuck or shorted address lines; the inverse tests the opposite levels.
+  // The index of each word, as a pattern, finds stuck or shorted address lines. The inverse tests the opposite levels.
   bad += BadWords(words, [](size_t i) { return uint64_t{i}; });
   bad += BadWords(words, [](size_t i) { return ~uint64_t{i}; });
-  // Solid levels and checkerboards, in which all neighbours are opposite, find weak cells.
+  // Equal bits and checkerboards, in which all neighbours are opposite, find weak cells.
   for (uint64_t level : {uint64_t{0}, ~uint64_t{0}}) bad += BadWords(words, [level](size_t) { return level; });
   for (uint64_t board : {0x5555555555555555U, 0xaaaaaaaaaaaaaaaaU}) {
     bad += BadWords(words, [board](size_t i) { return (i & 1) != 0 ? board : ~board; });

@@ -51,7 +51,7 @@ std::optional<Link::Target> TargetIn(const std::string& text) {
   return Link::Target{.host = host, .port = static_cast<int>(*port)};
 }
 
-// Returns nullopt if the arguments are invalid.
+// Parses the arguments of the tool. Returns nullopt if they are invalid.
 std::optional<ReplayOrder> ReplayOrderIn(std::span<const std::string> arguments) {
   if (arguments.size() < 3 || arguments.size() % 2 == 0) return std::nullopt;
   ReplayOrder order;
@@ -73,7 +73,7 @@ std::optional<ReplayOrder> ReplayOrderIn(std::span<const std::string> arguments)
   return order;
 }
 
-// A server of this program for one replay. It ends with this object.
+// A server that this program starts for one replay. The server ends with this object.
 class OwnServer {
  public:
   OwnServer() = default;
@@ -85,7 +85,8 @@ class OwnServer {
     waitpid(process_, nullptr, 0);
   }
 
-  // Starts in the state of the recorded server, and returns its port. Returns nullopt if it does not start.
+  // Starts the server in the state that the recorded server had at the start, and returns its port. Returns nullopt if
+  // the server does not start.
   std::optional<int> Start(const RecordingStart& start);
 
  private:

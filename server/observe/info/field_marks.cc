@@ -10,7 +10,7 @@ namespace respite {
 
 namespace {
 
-// kIfEmulated: shown only if a version is emulated.
+// kIfEmulated: the field is shown only if a version is emulated.
 enum class Shown : uint8_t { kAlways, kIfEmulated };
 
 struct FieldMark {
@@ -20,7 +20,7 @@ struct FieldMark {
   Shown shown = Shown::kAlways;
 };
 
-// Fields that were added after Redis 6.2, or were removed. Sorted by name.
+// Fields of INFO that were added after Redis 6.2, or were removed. Sorted by name.
 constexpr FieldMark kFieldMarks[] = {
     {"acl_access_denied_auth", "7.2.0"},
     {"acl_access_denied_channel", "7.2.0"},

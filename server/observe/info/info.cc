@@ -14,7 +14,7 @@ namespace {
 
 // Which group names ("default", "all") include a section.
 enum class Included : uint8_t { kByDefault, kInAll, kOnlyByName };
-// Which servers have the section.
+// Which kinds of servers have the section.
 enum class Teller : uint8_t { kDataServer, kSentinel, kBoth };
 
 struct Section {

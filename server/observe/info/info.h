@@ -11,7 +11,7 @@ namespace respite {
 struct Services;
 
 // Returns the sections that `names` select, in Redis' order, each once. Names (in any case) are those of sections,
-// `default` (also when there are no names), `all` and `everything`; unknown ones select nothing.
-std::string InfoReport(const Services& services, std::span<const Bytes> names);
+// `default` (also when there are no names), `all` and `everything`; unknown names select nothing.
+std::string InfoReport(const Services& services, std::span<const Bytes> names);  // the whole text
 
 }  // namespace respite

@@ -67,7 +67,7 @@ void AddFragmentation(InfoText& text, const AllocatorStats& allocator, size_t us
       .Add("mem_fragmentation_bytes", Difference(resident_bytes, used_bytes));
 }
 
-// Redis: if the allocator has no statistics, uses those of the process.
+// Returns the statistics of the allocator. Redis: if the allocator has none, those of the process replace them.
 AllocatorStats AllocatorOrProcess(size_t used_bytes, size_t resident_bytes) {
   AllocatorStats allocator = ReadAllocatorStats();
   if (allocator.active != 0) return allocator;

@@ -56,7 +56,7 @@ void AddLink(InfoText& text, const Services& services) {
   if (!link.last_error().empty()) text.Add("master_sync_last_error", link.last_error());
   if (figures.retry_in_s >= 0) text.Add("master_sync_retry_in_seconds", figures.retry_in_s);
   if (!link.failed_command().empty()) text.Add("master_failed_command", link.failed_command());
-  // Sentinels of any version ignore replicas with priority 0, so a replica with incomplete data reports that.
+  // Sentinels of any version ignore replicas with priority 0. So a replica with incomplete data reports priority 0.
   const bool is_whole = services.data.dataset.history.IsWhole();
   if (!is_whole) {
     text.Add("replica_data", DataStateName(services.data.dataset.history.data));

@@ -32,7 +32,7 @@ std::string KeyspaceSection(const Services& services);
 std::string DebugSection(const Services& services);  // INFO debug
 std::string SentinelSection(const Services& services);
 
-// The lines of one section: "# Title", then "name:value", each ended by CR LF.
+// The text of a section has a first line "# Title" and then lines "name:value". Each line ends with CR LF.
 class InfoText {  // builds the text of one section
  public:
   explicit InfoText(Bytes title) { (text_ += "# ").append(title).append("\r\n"); }
@@ -49,10 +49,10 @@ class InfoText {  // builds the text of one section
   InfoText& Add(Bytes name, Number value) {
     return Add(name, IntegerText::FromUnsigned(value).View());
   }
-  InfoText& AddRatio(Bytes name, double value) { return Add(name, FixedText(value, 2)); }          // two decimals
-  InfoText& AddPercent(Bytes name, double value) { return Add(name, FixedText(value, 2) + "%"); }  // "12.34%"
-  InfoText& AddHumanBytes(Bytes name, uint64_t bytes) { return Add(name, HumanBytes(bytes)); }     // "1.50M"
-  InfoText& AddZeros(std::initializer_list<Bytes> names) {  // fields of unsupported features
+  InfoText& AddRatio(Bytes name, double value) { return Add(name, FixedText(value, 2)); }          // with two decimals
+  InfoText& AddPercent(Bytes name, double value) { return Add(name, FixedText(value, 2) + "%"); }  // like "12.34%"
+  InfoText& AddHumanBytes(Bytes name, uint64_t bytes) { return Add(name, HumanBytes(bytes)); }     // like "1.50M"
+  InfoText& AddZeros(std::initializer_list<Bytes> names) {  // adds fields of unsupported features, with the value 0
     for (Bytes name : names) Add(name, "0");
     return *this;
   }

@@ -36,7 +36,7 @@ struct Region {
   uint64_t end;
 };
 
-// All memory that the handler needs in addition to its stack
+// All memory that the signal handler needs in addition to its stack.
 struct Regions {
   std::array<Region, kRegionsMax> rows;
   size_t count;
@@ -69,8 +69,8 @@ void StopOtherThreads() {
   nanosleep(&a_moment, nullptr);
 }
 
-// Adds the region of a line such as "7f31886ae000-7f31886b0000 rw-p 00000000 00:00 0 [heap]" if it is private memory
-// without a file.
+// Adds the region of a line such as "7f31886ae000-7f31886b0000 rw-p 00000000 00:00 0 [heap]" if the region is private
+// memory without a file.
 void AddRegion(std::string_view line) {
   Region region{};
   const char* const end = line.data() + line.size();
@@ -102,7 +102,7 @@ void ReadRegions() {
   }
 }
 
-// Returns whether this code uses the region: its stack, its thread-local variables or its tables.
+// Returns whether the memory test itself uses the region: its stack, its thread-local variables or its tables.
 bool IsInUse(const Region& region) {
   const auto has = [&region](const void* what) {
     const auto address = reinterpret_cast<uint64_t>(what);

@@ -43,7 +43,7 @@ constexpr unsigned kTimeLimitSeconds = 15;  // for the whole report
 constexpr int kChildTimeLimitMs = 5000;
 constexpr int kChildLookEveryMs = 5;
 
-// A server of this process, and the thread of its loop. Written under members_mutex.
+// A server of this process, and the thread of its loop. A thread that writes these members holds members_mutex.
 struct KnownServer {
   std::atomic<const Services*> server = nullptr;
   std::atomic<pid_t> thread = 0;
@@ -204,7 +204,7 @@ void WriteCause(const SignalLog& log, int signal, const siginfo_t& info, const u
   log.Write("\n");
 }
 
-// Replaces the child's process ID in INFO by the server's.
+// Replaces the process ID of the child in INFO by that of the server.
 std::string WithProcessId(std::string info, pid_t process) {
   constexpr Bytes kField = "process_id:";
   const size_t at = info.find(kField);
@@ -230,7 +230,7 @@ std::string WithProcessId(std::string info, pid_t process) {
   _exit(0);
 }
 
-// Returns true if the child exited by itself with success.
+// Waits for the child. Returns true if the child exited by itself with success.
 bool AwaitChild(pid_t child) {
   for (int waited_ms = 0; waited_ms < kChildTimeLimitMs; waited_ms += kChildLookEveryMs) {
     int status = 0;
@@ -243,8 +243,8 @@ bool AwaitChild(pid_t child) {
   return false;
 }
 
-// Writes INFO in a child. Uses _Fork, since fork() would take the locks of the allocator, which the crashed code may
-// hold.
+// Writes INFO to the crash report, in a child. Makes the child with _Fork, since fork() would take the locks of the
+// allocator, which the crashed code may hold.
 void WriteState(const SignalLog& log, const Services& services) {
   const pid_t process = getpid();
   const pid_t child = _Fork();
@@ -270,8 +270,8 @@ void WriteReport(int signal, const siginfo_t& info, const ucontext_t& context) {
   log.Write("\n\n=== REDIS BUG REPORT END. ===\n\n");
 }
 
-// Handles a fault during the report. On the reporting thread it continues with the next part. Another thread waits
-// until the process ends.
+// Handles a fault during the report. If the reporting thread faults, it continues with the next part. Any other thread
+// waits until the process ends.
 void OnFaultInReport(pid_t thread) {
   if (thread != reporting_thread) {
     for (;;) pause();

@@ -7,27 +7,26 @@
 //
 // Why this is safe although POSIX allows handlers few functions:
 //
-// * It calls only async-signal-safe functions and the unwinder, which POSIX does not list. The unwinder allocates
+// * The handler calls only async-signal-safe functions and the unwinder, which POSIX does not list. The unwinder
+// allocates
 //   nothing. Its only lock (of the list of loaded files, recursive) is not held by a thread that waits for the report.
 //   PrepareStackTraces makes the first call of the unwinder, which sets up its tables.
 // * siglongjmp skips destructors, so no Part has any, except in the child, which does not jump (a static_assert checks
 //   captures). The frame with the open log is not skipped.
 // * The list of servers is read without a lock. A server that is being removed from the list still exists.
-// * Only a child made by _Fork uses the heap. It is a copy without connections, so it can do no damage. If a lock was
-//   held or the heap is damaged, only the child hangs or dies. It ends after seconds, with its parent, or when out of
-//   memory.
+// * Only a child made by _Fork uses the heap. That child is a copy without connections, so it can do no damage. If a
+//   lock was held or the heap is damaged, only the child hangs or dies. The child ends after seconds, with its parent,
+//   or when out of memory.
 #pragma once
 
 namespace respite {
 
 struct Services;
 
-// Includes the state of this server in reports of crashes of this thread. Installs the handlers at the first call. Must
-// be called on the thread of the server's loop, which may have several servers. `server` must exist until
-// RemoveFromCrashReport.
-void AddToCrashReport(const Services& server);
-// Removes a server from the crash report. The last call restores the default actions of the signals. Does nothing for a
-// server that has not joined.
-void RemoveFromCrashReport(const Services& server);
+// Installs the signal handlers at the first call. Must be called on the thread of the server's loop, which may have
+// several servers. `server` must exist until RemoveFromCrashReport.
+void AddToCrashReport(const Services& server);  // reports of crashes on this thread will show its state
+// The last call restores the default actions of the signals. Does nothing for a server that was not added.
+void RemoveFromCrashReport(const Services& server);  // undoes AddToCrashReport
 
 }  // namespace respite

@@ -6,13 +6,13 @@
 
 namespace respite {
 
-// Logs "Out Of Memory allocating N bytes!". The signal writes a crash report.
-void EndServerOutOfMemory(size_t bytes);  // in the server: raises SIGABRT
-// Logs the same line, and ends only the child. The server continues.
-void EndChildOutOfMemory(size_t bytes);   // in a child that writes a file: exits as failed
-void EndReportOutOfMemory(size_t bytes);  // in the child that writes a crash report: exits silently
+// Logs "Out Of Memory allocating N bytes!" first. SIGABRT causes a crash report.
+void EndServerOutOfMemory(size_t bytes);  // ends the server with SIGABRT
+// Logs "Out Of Memory allocating N bytes!" first. Only the child ends, and the server continues.
+void EndChildOutOfMemory(size_t bytes);   // ends a child that writes a file, as failed
+void EndReportOutOfMemory(size_t bytes);  // ends the child that writes a crash report, silently
 
 // A stack that cannot grow causes a fault, not a failed allocation. Cost: a page.
-void ReserveStack();  // memory for the main thread's stack to grow
+void ReserveStack();  // makes memory available for the main thread's stack to grow
 
 }  // namespace respite

@@ -40,7 +40,7 @@ SignalLog::SignalLog() {
 }
 
 void SignalLog::Write(std::string_view text) const {
-  // A writable pipe takes at least PIPE_BUF bytes.
+  // A pipe that is writable takes at least PIPE_BUF bytes without blocking.
   while (!text.empty()) {
     pollfd ready{fd_, POLLOUT, 0};
     if (poll(&ready, 1, 0) <= 0 || (ready.revents & POLLOUT) == 0) return;

@@ -16,24 +16,24 @@ namespace respite {
 // Paths longer than PATH_MAX are ignored.
 void SetSignalLog(std::string_view path);  // the log file of signal handlers; empty: standard output
 
-// All methods are async-signal-safe.
-class SignalLog {  // a log for signal handlers
+// All functions of SignalLog are async-signal-safe.
+class SignalLog {  // writes log lines in a signal handler
  public:
   SignalLog();
 
   int FileDescriptor() const { return fd_; }
   void Write(std::string_view text) const;
-  void Decimal(int64_t number) const;       // writes the number
-  void Hexadecimal(uint64_t number) const;  // writes the number
+  void Decimal(int64_t number) const;       // writes the number in decimal digits
+  void Hexadecimal(uint64_t number) const;  // writes the number in hexadecimal digits
   void Word(uint64_t number) const;         // writes 16 hexadecimal digits
   void Byte(unsigned char byte) const;      // writes two hexadecimal digits
-  // Non-printable bytes are written as \xNN.
-  void Quoted(std::string_view text, size_t max_bytes) const;  // writes it in double quotes, at most `max_bytes` bytes
-  void Prefix() const;                                         // writes "4242:signal-handler (1795232753) "
+  // Quoted writes non-printable bytes as \xNN.
+  void Quoted(std::string_view text, size_t max_bytes) const;  // writes the first `max_bytes` in double quotes
+  void Prefix() const;  // writes the start of a line: "4242:signal-handler (1795232753) "
 
  private:
-  Descriptor file_;  // not open if the log is standard output
-  int fd_ = STDOUT_FILENO;
+  Descriptor file_;         // the log file; not open if the log is standard output
+  int fd_ = STDOUT_FILENO;  // descriptor to which the log is written
 };
 
 }  // namespace respite

@@ -106,8 +106,8 @@ void PrepareStackTraces() {
   });
 }
 
-// Does not use glibc's backtrace(), which loads a library. The unwinder of exceptions is part of the program. The
-// frames above the frame of the signal belong to the handler.
+// WriteStackTrace does not use glibc's backtrace(), which loads a library. The unwinder of C++ exceptions is part of
+// the program. The frames above the frame of the signal belong to the signal handler.
 void WriteStackTrace(const SignalLog& log, const ucontext_t& context) {
   log.Write("\n------ STACK TRACE ------\n");
   Frames frames;

@@ -8,7 +8,7 @@
 
 namespace respite {
 
-// Must be called before the first trace, on any thread.
+// Prepares stack traces. Must be called before the first one; any thread may call this function.
 void PrepareStackTraces();  // loads the names of functions
 
 // Writes a line for each function that was running when the signal of `context` came, the innermost first:
@@ -19,9 +19,9 @@ void WriteStackTrace(const SignalLog& log, const ucontext_t& context);
 
 // Writes registers, the top of the stack, and the machine code around the instruction.
 void WriteRegisters(const SignalLog& log, const ucontext_t& context);
-void WriteStackTop(const SignalLog& log, const ucontext_t& context);     // the words at the stack pointer
-void WriteMachineCode(const SignalLog& log, const ucontext_t& context);  // machine code around the instruction
+void WriteStackTop(const SignalLog& log, const ucontext_t& context);     // writes the words at the stack pointer
+void WriteMachineCode(const SignalLog& log, const ucontext_t& context);  // writes the code around the instruction
 
-uint64_t InstructionAddress(const ucontext_t& context);  // address of the interrupted instruction
+uint64_t InstructionAddress(const ucontext_t& context);  // of the interrupted instruction
 
 }  // namespace respite

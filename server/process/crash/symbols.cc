@@ -20,7 +20,7 @@ struct Extent {
   uint64_t end = 0;
 };
 
-// Takes the first entry of the list, which is the program.
+// A callback of dl_iterate_phdr: stores the first entry of the list, which is the program, and stops.
 int TakeFirst(dl_phdr_info* info, size_t, void* into) {
   auto& extent = *static_cast<Extent*>(into);
   extent.base = info->dlpi_addr;
@@ -62,7 +62,8 @@ void Symbols::MapFile() {
   }
 }
 
-// Returns an empty span if the file is too short or the position not aligned.
+// Returns the rows at this position of the file. Returns an empty span if the file is too short or the position is not
+// aligned.
 template <class T>
 std::span<const T> Symbols::Rows(uint64_t offset, uint64_t bytes) const {
   if (offset > file_.size() || bytes > file_.size() - offset || offset % alignof(T) != 0) return {};

@@ -1,5 +1,5 @@
-// Symbols: finds the function at an address of this program in the symbol table of the program's file. Used for stack
-// traces, because the dynamic linker knows exported functions only.
+// Symbols: finds the function at an address of this program in the symbol table of the program's file. Stack traces
+// need this class, because the dynamic linker knows exported functions only.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace respite {
 
-class Symbols {  // the symbol table of this program
+class Symbols {  // finds the function at an address of this program
  public:
   // Maps the program's file; the system reads pages on demand. A file that is unreadable or has no symbols yields no
   // names.
@@ -19,12 +19,11 @@ class Symbols {  // the symbol table of this program
   Symbols& operator=(const Symbols&) = delete;
 
   struct Place {                   // what is at an address
-    std::string_view function;     // mangled; empty if unknown
-    uint64_t function_offset = 0;  // of the address in the function
-    uint64_t program_offset = 0;   // for addr2line
+    std::string_view function;     // mangled name; empty if unknown
+    uint64_t function_offset = 0;  // distance of the address from the start of the function
+    uint64_t program_offset = 0;   // the address in the file of the program, for addr2line
   };
-  // Returns false for addresses of libraries.
-  bool IsInProgram(uint64_t address) const { return address >= base_ && address < end_; }
+  bool IsInProgram(uint64_t address) const { return address >= base_ && address < end_; }  // false: in a library
   // Requires: IsInProgram. Async-signal-safe. Cost: O(symbols of the program), some 100 µs.
   Place Find(uint64_t address) const;
 
@@ -35,12 +34,12 @@ class Symbols {  // the symbol table of this program
   template <class T>
   std::span<const T> Rows(uint64_t offset, uint64_t bytes) const;
 
-  uint64_t base_ = 0;
-  uint64_t end_ = 0;
-  void* mapping_ = nullptr;  // of the program's file; null: none
-  std::string_view file_;
-  std::string_view names_;     // the string table
-  uint64_t table_offset_ = 0;  // of the symbol table in the file
+  uint64_t base_ = 0;          // first address of the program in memory
+  uint64_t end_ = 0;           // address after the program in memory
+  void* mapping_ = nullptr;    // the mapped file of the program; null: none
+  std::string_view file_;      // content of the program's file
+  std::string_view names_;     // string table, with the names of functions
+  uint64_t table_offset_ = 0;  // position of the symbol table in the file
   uint64_t table_bytes_ = 0;   // size of the symbol table
 };
 

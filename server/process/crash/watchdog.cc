@@ -13,7 +13,7 @@ namespace respite {
 
 namespace {
 
-// Whether the watchdog of this thread is on. A signal may arrive after its timer was stopped.
+// Whether the watchdog of this thread is on. A signal may arrive after the timer of the watchdog was stopped.
 thread_local constinit volatile std::sig_atomic_t is_watched = 0;
 
 void OnAlarm(int, siginfo_t* info, void* context) {

@@ -10,31 +10,30 @@
 
 namespace respite {
 
-// Requires: at most one for each thread.
-class Watchdog {  // logs a stack trace if the loop is blocked
+// A thread may have at most one Watchdog.
+class Watchdog {  // logs a stack trace if the loop of this thread is blocked
  public:
   Watchdog() = default;
   ~Watchdog();
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
-  // Must be called, like Feed, on the thread to watch.
+  // SetPeriod and Feed must be called on the thread to watch.
   void SetPeriod(std::chrono::milliseconds period);  // zero turns the watchdog off
-  // Restarts the deadline of the watchdog. Must be called in each turn of the loop. Cost: a system call if the watchdog
-  // is on, otherwise a comparison.
-  void Feed() {
+  // Feed must be called in each turn of the loop. Cost: a system call if the watchdog is on, otherwise a comparison.
+  void Feed() {  // restarts the period, since the loop is not blocked
     if (IsOn()) Start();
   }
 
  private:
   bool IsOn() const { return period_.count() != 0; }
-  void Start();      // restarts the timer
-  void MakeTimer();  // for this thread
+  void Start();      // starts the timer again
+  void MakeTimer();  // creates a timer that signals this thread
   void DeleteTimer();
 
   std::chrono::milliseconds period_{0};  // zero: off
   timer_t timer_{};                      // sends SIGALRM after the period
-  std::thread::id timer_thread_;         // the thread that the signal reaches; empty without a timer
+  std::thread::id timer_thread_;         // the thread that the signal interrupts; empty without a timer
 };
 
 }  // namespace respite

@@ -1,5 +1,5 @@
-// GroupStart: tells the nodes of a process about each other before they load, so that no discovery is needed. It forms
-// a cluster with its slots and roles, or primaries, replicas and the Sentinels that watch them.
+// GroupStart: tells the nodes of a process about each other before they load, so that no discovery is needed. They
+// form a cluster with its slots and roles, or they are primaries, replicas and the Sentinels that watch them.
 #pragma once
 
 #include <optional>
@@ -16,39 +16,37 @@
 namespace respite {
 
 // Routes connections between these servers to their real addresses, although the servers announce the host in
-// `announce`. Requires: they listen.
+// `announce`. Requires: the servers listen.
 void RouteToRealAddresses(const std::string& announce, const std::vector<HostedServer>& hosted_servers);
 
-class GroupStart {  // tells the nodes about each other
+class GroupStart {  // makes the nodes of a process a cluster or a Sentinel group
  public:
-  // All must outlive the object.
+  // All arguments must outlive the object.
   GroupStart(const Config& config, const NodePlan& plan, std::vector<HostedServer>& hosted_servers);
 
-  // FormCluster and FormSentinelGroup return nullopt on success, or an error text. The text is empty if the reason is
-  // already logged.
+  // FormCluster and FormSentinelGroup return nullopt on success, or an error text. An empty text means that the reason
+  // is already logged.
 
-  // Gives each node its first nodes.conf. Returns why the cluster cannot start, or nullopt. Requires: the nodes listen,
-  // and have ports for the bus.
-  std::optional<std::string> FormCluster();
-  // Makes the replicas follow their primaries, and writes the directives of the Sentinels. Returns the error, or
-  // nullopt. Requires: the nodes listen.
-  std::optional<std::string> FormSentinelGroup();
+  // Gives each node its first nodes.conf. Requires: the nodes listen, and have ports for the bus.
+  std::optional<std::string> FormCluster();  // returns the error
+  // Makes the replicas follow their primaries, and writes the directives of the Sentinels. Requires: the nodes listen.
+  std::optional<std::string> FormSentinelGroup();  // returns the error
 
  private:
-  // Sets the history of empty nodes. A primary and its replicas get the same history.
-  void ShareReplidsOfEmptyNodes();
+  // Sets the replication IDs of nodes without data. A primary and its replicas get the same replication ID.
+  void ShareReplidsOfEmptyNodes();                   // a replica gets that of its primary
   SentinelGroupPlan::Place PlaceOf(int node) const;  // address and role of the node
-  // Returns "mymaster", as in the documentation of Redis, then "mymaster-2", and so on.
+  // The first primary is called "mymaster", as in the documentation of Redis, the next "mymaster-2", and so on.
   static std::string SentinelMasterName(int primary);
-  SentinelGroupPlan PlanSentinels();  // their configuration lines
-  void FollowPrimary(int node);       // makes the node a replica
+  SentinelGroupPlan PlanSentinels();  // configuration lines of the Sentinels
+  void FollowPrimary(int node);       // makes this node a replica of its primary
   std::optional<std::string> WriteSentinelLines(int sentinel,
                                                 const std::string& lines);  // to the file of this Sentinel
 
-  const Config& config_;  // configuration of the process
-  const NodePlan& plan_;
+  const Config& config_;               // configuration of the process
+  const NodePlan& plan_;               // number, roles and settings of the nodes
   std::vector<HostedServer>& hosted_;  // all servers of the process
-  Random random_;                      // for random choices
+  Random random_;                      // chooses IDs
   IdSource ids_;
 };
 

@@ -15,19 +15,19 @@
 
 namespace respite {
 
-struct HostedServer {                  // a server, and the objects that only it uses
-  std::string name;                    // "node-1" if there are several
-  std::unique_ptr<OwnFolder> folder;   // null: the folder of the process
+struct HostedServer {                  // a server of the process, and the objects that only this server uses
+  std::string name;                    // "node-1", "sentinel-1" …; empty for a single server
+  std::unique_ptr<OwnFolder> folder;   // folder of its files; null: the folder of the process
   std::unique_ptr<Config> config;      // null: the configuration of the process
   std::unique_ptr<Logger> log;         // null: the log of the process
   std::unique_ptr<WatchedLoop> loop;   // null: the loop of the main thread
-  std::unique_ptr<TaskThread> thread;  // null: the main thread; the loop is created on its thread
+  std::unique_ptr<TaskThread> thread;  // thread of its loop; null: the main thread
   std::unique_ptr<NodeServer> node;
   std::unique_ptr<NodeWorlds> worlds;   // isolated servers for tests; null: not allowed
-  std::unique_ptr<const Config> start;  // configuration for a restart; null: it cannot restart
-  std::vector<Descriptor> ports;        // reserved while the server is killed
-  bool is_signalled = false;            // it got the signal to shut down
-  bool is_killed = false;               // killed for a test: its stop does not count as a stop of the service
+  std::unique_ptr<const Config> start;  // configuration for a restart; null: the server cannot restart
+  std::vector<Descriptor> ports;        // sockets that reserve its ports while it is killed
+  bool is_signalled = false;            // the server got the signal to shut down
+  bool is_killed = false;               // killed for a test, so its stop does not end the process
 
   bool Lives() const { return !is_killed && !node->HasStopped(); }  // it was not killed, and has not stopped
 };

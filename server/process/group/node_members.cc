@@ -29,7 +29,7 @@ constexpr char kNotMoved[] = "the slot did not move. CLUSTER GETSLOTMIGRATIONS, 
 constexpr char kTooFar[] = "the clock cannot go beyond the end of the year 9999";
 constexpr char kNotBack[] = "the node cannot begin again; its log says why";
 
-// Returns whether other servers of this process reach the server at `target`.
+// Returns whether a link to `target` leads to the server with these settings.
 bool IsAt(const Settings& settings, const Link::Target& target) {
   const auto bus = BusPortOf(settings);
   const bool is_port = target.port == settings.MainPort() ||
@@ -63,7 +63,7 @@ void NodeMembers::HandleServerRestarted(HostedServer& hosted) {
 bool NodeMembers::Lives(size_t member) const { return hosted_[member].Lives(); }
 
 ClockControl* NodeMembers::FindLiveClock(size_t member) const {
-  // Sentinels have no movable clock. They follow real time, like all communication between servers.
+  // Sentinels have no movable clock, because all communication between servers follows real time.
   if (!Lives(member) || RoleOf(*hosted_[member].node) == Role::kSentinel) return nullptr;
   ClockControl& clock = hosted_[member].node->services().lab.clock;
   return clock.HasMovableClock() ? &clock : nullptr;
@@ -165,8 +165,8 @@ std::optional<std::string> NodeMembers::BeginMove(Pending& pending) {
   return std::nullopt;
 }
 
-// Starts a failover. If its primary is not there, the replica needs only the votes of the other primaries, so the
-// failover is forced.
+// Starts a failover to this replica. If its primary cannot be reached, the failover is forced: then the replica needs
+// only the votes of the other primaries.
 std::optional<std::string> NodeMembers::BeginFailOver(size_t member) {
   if (!Lives(member)) return kDead;
   Cluster* const cluster = ClusterOf(member);
@@ -179,7 +179,8 @@ std::optional<std::string> NodeMembers::BeginFailOver(size_t member) {
   return std::nullopt;
 }
 
-// Moves all clocks in the next turn, each in its own task. The last task ends the pending task.
+// Moves the clocks of all nodes in the next turn, each in its own task. The last of these tasks stores the outcome for
+// the client.
 std::optional<std::string> NodeMembers::BeginClock(const TaskClient& asker, const ClockMove& move) {
   std::vector<ClockControl*> clocks;
   std::vector<NodeHost*> hosts;
@@ -289,8 +290,8 @@ int64_t NodeMembers::LagOf(size_t member) const {
   return lag == lags_.end() ? 0 : lag->second;
 }
 
-// Delays all traffic of a member. Links are slow in both directions, whichever node opened them. A fault rule delays
-// replies to clients.
+// Delays all traffic of a node. Its links are slow in both directions, whichever node opened them. A fault rule delays
+// its replies to clients.
 void NodeMembers::Lag(size_t member, int64_t delay_ms) {
   lags_[member] = delay_ms;
   for (size_t i = 0; i < hosted_.size(); ++i) Apply(i);

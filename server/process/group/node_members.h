@@ -1,4 +1,4 @@
-// NodeMembers: the nodes of this process as a NodeGroup. All run on one loop.
+// NodeMembers: implements NodeGroup for the nodes of this process. All nodes run on one loop.
 #pragma once
 
 #include <cstdint>
@@ -17,53 +17,53 @@ namespace respite {
 
 class NodeMembers final : public NodeGroup {  // the nodes of this process, for TEST CLUSTER
  public:
-  // All must outlive the object.
+  // All arguments must outlive the object.
   NodeMembers(NodeRestarts& restarts, std::vector<HostedServer>& hosted_servers, const Pace& pace);
 
   std::vector<Member> List() const override;
-  std::optional<std::string> Begin(const TaskClient& asker,
-                                   const Task& task) override;           // starts a task; returns the error
-  std::optional<Outcome> TakeOutcome(const TaskClient& asker) override;  // nullopt: the task is still running
-  void Partition(Sides sides) override;                                  // cuts the network between these sides
-  void Lag(size_t member, int64_t delay_ms) override;
-  const ClockControl* ClockOf(size_t member) const override;  // null: dead, or no movable clock
+  std::optional<std::string> Begin(const TaskClient& asker,     // starts a task for this client
+                                   const Task& task) override;  // returns why the task cannot start; nullopt: started
+  std::optional<Outcome> TakeOutcome(const TaskClient& asker) override;  // nullopt: the task still runs
+  void Partition(Sides sides) override;                       // cuts the network between these sides; no sides: no cut
+  void Lag(size_t member, int64_t delay_ms) override;         // delays all traffic of this node
+  const ClockControl* ClockOf(size_t member) const override;  // null: killed, stopped, or its clock cannot be moved
 
-  // Connects a restarted node with this group again, ends its lag, and applies the partition to all nodes again.
-  void HandleServerRestarted(HostedServer& hosted);
+  // Connects a restarted node with this group again, ends the lag of the node, and applies the partition to all nodes
+  // again.
+  void HandleServerRestarted(HostedServer& hosted);  // restores its links; ends its lag
 
  private:
   struct Pending {  // a task that has not ended
     Task task;
-    int64_t until_ms;                     // Pace time at which the task fails
-    std::optional<size_t> giver = {};     // the member that gives a slot away
+    int64_t until_ms;                     // Pace time after which the task fails
+    std::optional<size_t> giver = {};     // kMove: the node that gives the slot away
     std::optional<Outcome> outcome = {};  // nullopt: still running
   };
 
-  bool Lives(size_t member) const;                             // false: killed or stopped
-  ClockControl* FindLiveClock(size_t member) const;            // null: dead, or no movable clock
-  Cluster* ClusterOf(size_t member) const;                     // null: dead, or in no cluster
+  bool Lives(size_t member) const;                             // false: the node was killed, or has stopped
+  ClockControl* FindLiveClock(size_t member) const;            // null: killed, stopped, or not movable
+  Cluster* ClusterOf(size_t member) const;                     // null: killed, stopped, or in no cluster
   std::optional<size_t> MemberWithId(const NodeId& id) const;  // nullopt: no live node has this ID
   // Each Begin… returns nullopt, or a text that says why the task cannot start.
-  std::optional<std::string> BeginKill(const TaskClient& asker, size_t member);
+  std::optional<std::string> BeginKill(const TaskClient& asker, size_t member);    // kills a node
   std::optional<std::string> BeginRevive(const TaskClient& asker, size_t member);  // restarts a killed node
-  std::optional<std::string> BeginMove(Pending& pending);                          // moves a slot
-  std::optional<std::string> BeginFailOver(size_t member);                         // makes the replica a primary
+  std::optional<std::string> BeginMove(Pending& pending);                          // starts to move a slot to a node
+  std::optional<std::string> BeginFailOver(size_t member);  // starts to make the replica a primary
   std::optional<std::string> BeginClock(const TaskClient& asker,
                                         const ClockMove& move);  // moves the clocks of all nodes
-  void End(const TaskClient& asker, Outcome outcome);
-  // Returns nullopt while the task is still running.
-  std::optional<Outcome> Look(const Pending& pending) const;
-  bool AllKnow(const Task& task) const;           // all live nodes know the result
-  int64_t LagOf(size_t member) const;             // delay of its output in milliseconds
-  void Apply(size_t member);                      // cuts and delays its links, by sides_ and lags_
-  bool AreApart(size_t one, size_t other) const;  // on different sides of the partition
+  void End(const TaskClient& asker, Outcome outcome);            // stores the outcome of the task
+  std::optional<Outcome> Look(const Pending& pending) const;     // the outcome; nullopt: the task still runs
+  bool AllKnow(const Task& task) const;                          // all live nodes know the new owner or primary
+  int64_t LagOf(size_t member) const;                            // milliseconds by which its output is delayed
+  void Apply(size_t member);                      // cuts and delays the links of this node by sides_ and lags_
+  bool AreApart(size_t one, size_t other) const;  // the partition cuts the links between these nodes
 
   NodeRestarts& restarts_;             // kills and restarts the nodes
-  std::vector<HostedServer>& hosted_;  // all servers of the process; a member is an index
+  std::vector<HostedServer>& hosted_;  // all servers of the process; a member is an index in it
   const Pace& pace_;
-  std::map<TaskClient, Pending> pending_;  // by the client that asked
-  Sides sides_;                            // of the network partition; empty: none
-  std::map<size_t, int64_t> lags_;         // in milliseconds
+  std::map<TaskClient, Pending> pending_;  // tasks that have not ended, by the client that asked
+  Sides sides_;                            // the nodes on each side of the network partition; empty: none
+  std::map<size_t, int64_t> lags_;         // delays of the output in milliseconds, by node
 };
 
 }  // namespace respite

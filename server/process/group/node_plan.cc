@@ -19,12 +19,12 @@ namespace {
 constexpr mode_t kFolderMode = 0755;
 constexpr char kSentinelFile[] = "/sentinel.conf";
 
-// Files that all nodes read. Relative paths start in the directory of the process, not of the node.
+// Settings with files that all nodes read. Relative paths start in the directory of the process, not of the node.
 constexpr std::array kSharedFiles = {&Settings::tls_ca_cert_dir,     &Settings::tls_ca_cert_file,
                                      &Settings::tls_cert_file,       &Settings::tls_client_cert_file,
                                      &Settings::tls_client_key_file, &Settings::tls_dh_params_file,
                                      &Settings::tls_key_file,        &Settings::aclfile};
-// The first node uses the port itself, the next node the next port, and so on.
+// Settings with a port number. The first node uses the port itself, the second node the next port, and so on.
 constexpr std::array kPorts = {&Settings::port,
                                &Settings::tls_port,
                                &Settings::cluster_port,
@@ -37,7 +37,8 @@ bool Exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
 
 std::string NameOfNode(int node) { return StrCat("node-", node + 1); }
 
-// Sets the announced address. A cluster announces a name as a hostname, so that the nodes need not resolve it.
+// Sets the announced address of a node. If `place` is a host name, a cluster announces it as hostname, so that the
+// nodes need not resolve it.
 void AnnounceAt(const AnnouncedHost& place, Settings& settings) {
   if (settings.sentinels > 0) {
     settings.replica_announce_ip = place.host;
@@ -124,7 +125,7 @@ std::unique_ptr<Config> NodePlan::ConfigOf(int node, Folder& folder) const {
   }
   if (!settings.announce.empty()) AnnounceAt(AnnouncedHost::Parse(settings.announce).value(), settings);
   if (HasSentinels() && layout_.PrimaryOf(node)) settings.load.clear();  // it copies its primary's data
-  // All replicas of a primary are in this process, so the primary need not wait for others.
+  // All replicas of a primary are in this process, so the primary need not wait for further replicas.
   if (!config->WasSet("repl-diskless-sync-max-replicas")) settings.repl_diskless_sync_max_replicas = layout_.replicas;
   if (IsSentinel(node)) config->BecomeSentinel(FolderOf(node) + kSentinelFile);
   return config;

@@ -14,7 +14,7 @@ namespace respite {
 
 namespace {
 
-// A directory that cannot be created, so a world writes and finds no files.
+// The directory of all worlds. It cannot be created, so a world neither writes nor finds files.
 constexpr char kNowhere[] = "/proc/no-folder-of-a-world";
 constexpr int64_t kIdleCheckMs = 1000;
 
@@ -110,8 +110,8 @@ std::optional<std::string> NodeWorlds::Create(Bytes name, const Order& order) {
   return std::nullopt;
 }
 
-// Stops the world immediately, so that its name is free for a new one. A later turn destroys it, since one of its own
-// clients may have sent the request.
+// Stops the world immediately, so that its name is free for a new world. A later turn destroys the world, since one of
+// its own clients may have sent the request.
 void NodeWorlds::Drop(Bytes name) {
   auto dropped = worlds_.extract(worlds_.find(name));
   NodeServer& server = *dropped.mapped().node;
@@ -120,7 +120,7 @@ void NodeWorlds::Drop(Bytes name) {
   RunLater([this] { dropped_.clear(); });
 }
 
-// Drops a world after SHUTDOWN in it.
+// Drops the world of this server, because a client of the world has called SHUTDOWN.
 void NodeWorlds::HandleServerStopped(NodeServer& node) {
   const auto name = NameOf(node.host());
   if (name) Drop(*name);
@@ -226,8 +226,8 @@ bool NodeWorlds::Enter(const Session& session, Entry entry) {
 }
 
 void NodeWorlds::Move(Connection& connection, const Entry& entry) {
-  // A client that the main server has admitted may enter all worlds. A client that connected to the port of a world
-  // needs a login in others.
+  // A client that the main server has admitted may enter all worlds. A client that connected to the port of one world
+  // needs a login in the other worlds.
   const bool is_admitted = connection.AcceptingHost() == &parts_.server.host();
   Connection::MovingClient arrival{.reply = entry.reply, .request = nullptr, .is_admitted = is_admitted};
   if (!entry.request.empty()) {

@@ -10,25 +10,25 @@
 
 namespace respite {
 
-class TaskThread {
+class TaskThread {  // a thread that runs tasks one after another
  public:
   // `name` is for ps and debuggers, at most 15 bytes.
   explicit TaskThread(const std::string& name);
-  // Waits for all tasks.
+  // Waits until all tasks are done.
   ~TaskThread();
   TaskThread(const TaskThread&) = delete;
   TaskThread& operator=(const TaskThread&) = delete;
 
-  void Do(std::function<void()> task);
-  void AwaitTasks();  // until all tasks added so far are done
+  void Do(std::function<void()> task);  // adds a task
+  void AwaitTasks();                    // waits until all tasks added so far are done
 
  private:
   void Run();
 
   std::mutex mutex_;                         // protects tasks_ and ends_
-  std::condition_variable changed_;          // tasks_ or ends_ has changed
-  std::deque<std::function<void()>> tasks_;  // the first one may be running
-  bool ends_ = false;
+  std::condition_variable changed_;          // signals that tasks_ or ends_ has changed
+  std::deque<std::function<void()>> tasks_;  // tasks to run; the first one may be running
+  bool ends_ = false;                        // the thread must end after the last task
   std::thread thread_;
 };
 
