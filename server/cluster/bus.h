@@ -16,7 +16,7 @@
 
 namespace respite {
 
-Result<int, std::string> BusPortOf(const Settings& settings);  // fails with the reason
+Result<int, std::string> BusPortOf(const Settings& settings);  // the port of the bus; fails with the reason
 
 class Bus final : public BusLink::Owner, public Network::Acceptor {
  public:
@@ -33,48 +33,47 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   Bus(const Bus&) = delete;
   Bus& operator=(const Bus&) = delete;
 
-  // Starts to accept connections of other nodes. Returns the reason if that failed, for the log.
-  std::optional<std::string> Listen();
+  std::optional<std::string> Listen();  // starts to accept connections of other nodes; returns the reason if it failed
   // Returns the port on which the bus listens. It stays the same when the port for clients changes.
   int Port() const { return port_; }
 
-  void ConnectToNode(ClusterNode& node);                   // unless it has a link already
-  void Drop(ClusterNode& node);                            // closes the link to the node
+  void ConnectToNode(ClusterNode& node);                   // connects, unless the node has a link already
+  void Drop(ClusterNode& node);                            // closes the link that this node opened
   void DropInboundLink(ClusterNode& node);                 // closes the link that the node opened
   void DropBothLinks(ClusterNode& node);                   // closes the links in both directions
-  void BindInboundLink(BusLink& link, ClusterNode& node);  // an accepted link; replaces the former one of this node
+  void BindInboundLink(BusLink& link, ClusterNode& node);  // for an accepted link; replaces the former one of this node
   // Closes links with too many unsent bytes (cluster-link-sendbuf-limit). Links of unknown nodes have a fixed limit.
-  void CloseLinksOverLimit();
+  void CloseLinksOverLimit();  // links with too many unsent bytes
 
   // --- Packets.
 
-  PacketHeader MakeHeader(PacketType type) const;  // describes this node
+  PacketHeader MakeHeader(PacketType type) const;  // makes a header that describes this node
   void Send(BusLink& link, const BusPacket& packet);
   // Does nothing if the node has no link.
   void Send(ClusterNode& node, const BusPacket& packet);
   void Flush();  // sends the queued bytes of all links
   // From now on nothing is sent, not even bytes that are queued already.
   void Mute() { is_mute_ = true; }
-  void Broadcast(const BusPacket& packet);  // to all nodes with a link, except nodes in handshake
+  void Broadcast(const BusPacket& packet);  // sends to all nodes with a link, except nodes in handshake
   // Sends only to the nodes for which `wanted` returns true.
   void Broadcast(const BusPacket& packet, const std::function<bool(const ClusterNode&)>& wanted);
 
-  using Counts = std::array<uint64_t, kPacketTypes>;               // by packet type
-  const Counts& sent() const { return sent_; }                     // packets by type, since the start
-  const Counts& received() const { return received_; }             // packets by type, since the start
-  uint64_t links_over_limit() const { return links_over_limit_; }  // links closed by cluster-link-sendbuf-limit
+  using Counts = std::array<uint64_t, kPacketTypes>;               // a number of packets for each packet type
+  const Counts& sent() const { return sent_; }                     // how many packets were sent since the start
+  const Counts& received() const { return received_; }             // how many packets were received since the start
+  uint64_t links_over_limit() const { return links_over_limit_; }  // links that cluster-link-sendbuf-limit has closed
   // Visits all links of known nodes.
   void ForEachLink(const std::function<void(const BusLink&)>& visit) const;
 
-  struct Filter {         // DEBUG: received packets that are dropped
-    int type = -1;        // a PacketType; -1: none
-    bool closes = false;  // whether a dropped packet also closes its link
+  struct Filter {         // which received packets are dropped, for tests (DEBUG)
+    int type = -1;        // the PacketType that is dropped; -1: none
+    bool closes = false;  // true: a dropped packet also closes its link
   };
-  Filter filter;  // of received packets; set by DEBUG
+  Filter filter;  // which received packets are dropped; set by DEBUG
 
   // BusLink::Owner
   void OnOpened(BusLink& link) override;               // the link is connected
-  void OnData(BusLink& link) override;                 // notes when its node was last heard
+  void OnData(BusLink& link) override;                 // records when the node was last heard
   void OnPacket(BusLink& link, Bytes bytes) override;  // decodes the packet, and handles it
   void OnUnsent(BusLink& link) override { to_flush_.push_back(link.shared_from_this()); }  // Flush will send it
   void OnClosed(BusLink& link, const std::string& reason) override;                        // forgets the link
@@ -84,7 +83,7 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
  private:
   void SendBytes(BusLink& link, PacketType type, Bytes bytes);  // sends an encoded packet
   void CloseUnknownLinksOverLimit();  // closes links of unknown nodes that are too full or too old
-  const SlotSet& MySlots() const;     // of its primary if it is a replica; O(1) while nothing has changed
+  const SlotSet& MySlots() const;     // slots of this node or its primary; O(1) while nothing has changed
 
   const ClusterCore& core_;
   User& user_;
@@ -93,9 +92,9 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   std::set<std::shared_ptr<BusLink>> unidentified_links_;  // accepted links of unknown senders
   std::vector<std::shared_ptr<BusLink>> to_flush_;         // links with unsent bytes
   bool is_mute_ = false;                                   // nothing is sent any more
-  Counts sent_{};                                          // packets by type
-  Counts received_{};                                      // packets by type
-  uint64_t links_over_limit_ = 0;                          // how many were closed
+  Counts sent_{};                                          // how many packets were sent since the start
+  Counts received_{};                                      // how many packets were received since the start
+  uint64_t links_over_limit_ = 0;                          // how many links cluster-link-sendbuf-limit has closed
   mutable SlotSet my_slots_;                               // last result of MySlots
   mutable uint64_t my_slots_version_ = UINT64_MAX;         // version of the view for which my_slots_ is valid
 };

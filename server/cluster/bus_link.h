@@ -21,12 +21,12 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
     virtual void OnData(BusLink& link) = 0;    // some bytes have arrived; called before OnPacket
     // `bytes` is one whole packet. OnPacket may close the link.
     virtual void OnPacket(BusLink& link, Bytes bytes) = 0;
-    virtual void OnUnsent(BusLink& link) = 0;  // first unsent bytes: the owner must call Flush later
-    virtual void OnClosed(BusLink& link, const std::string& reason) = 0;  // it has ended; the owner drops the link
+    virtual void OnUnsent(BusLink& link) = 0;  // Send has queued the first bytes: the owner must call Flush later
+    virtual void OnClosed(BusLink& link, const std::string& reason) = 0;  // the link has ended; the owner drops it
   };
   // Maximum size of a packet, and of the unsent bytes, on a link of an unknown node: enough for a greeting.
   static constexpr size_t kMaxBytesWithoutNode = size_t{1} << 20;
-  enum class Direction : uint8_t { kTo, kFrom };  // made by this node, or accepted
+  enum class Direction : uint8_t { kTo, kFrom };  // kTo: this node has connected; kFrom: it has accepted the link
 
   BusLink(Owner& owner, Direction direction, ClusterNode* link_node, int64_t now_ms)
       : node(link_node), born_ms(now_ms), owner_(owner), direction_(direction) {}
@@ -53,32 +53,31 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
   void Flush();  // sends what Send has queued
   size_t UnsentBytes() const { return is_open_ ? unsent_.size() + link_->UnsentBytes() : 0; }
   size_t HeldBytes() const { return sizeof *this + UnsentBytes() + received_.capacity(); }  // memory of the link
-  // PeerIp and LocalIp return the IP address without the port. Require: the link is open.
-  std::string PeerIp() const { return IpOf(link_->PeerAddress()); }    // without the port
-  std::string LocalIp() const { return IpOf(link_->LocalAddress()); }  // without the port
+  std::string PeerIp() const { return IpOf(link_->PeerAddress()); }                         // without the port
+  std::string LocalIp() const { return IpOf(link_->LocalAddress()); }                       // without the port
 
   // Link::User
   void OnConnected() override {
     is_open_ = true;
     owner_.OnOpened(*this);
   }
-  void OnReceived(Bytes bytes) override;
-  void OnEnded(const std::string& reason) override;
+  void OnReceived(Bytes bytes) override;             // splits the bytes into packets
+  void OnEnded(const std::string& reason) override;  // tells the owner that the link has ended
 
-  ClusterNode* node;      // the node at the other end; null while unknown
-  const int64_t born_ms;  // BusClock time at which it was made
+  ClusterNode* node;      // the node at the other end; null: not known yet
+  const int64_t born_ms;  // BusClock time at which the link was made
 
  private:
   // Removes the port and brackets of "127.0.0.1:7000" or "[::1]:7000".
   static std::string IpOf(const std::string& address);
-  size_t HandleWholePackets(Bytes bytes);  // those at the front of `bytes`; returns their total size
+  size_t HandleWholePackets(Bytes bytes);  // handles those at the front of `bytes`; returns their total size
 
-  Owner& owner_;  // handles the events
+  Owner& owner_;  // handles the events of the link
   const Direction direction_;
   std::unique_ptr<Link> link_;
-  bool is_open_ = false;
+  bool is_open_ = false;  // bytes can be sent
   std::string received_;  // the beginning of an incomplete packet
-  std::string unsent_;    // whole packets
+  std::string unsent_;    // whole packets that Flush will send
 };
 
 }  // namespace respite

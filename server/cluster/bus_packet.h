@@ -44,29 +44,29 @@ enum NodeFlag : uint16_t {
   kNodeSuspect = 4,  // PFAIL: this node does not reach it
   kNodeFailed = 8,   // FAIL: a majority of the primaries does not reach it
   kNodeMyself = 16,
-  kNodeHandshake = 32,  // it has not answered yet, so its id is a random placeholder
-  kNodeNoAddress = 64,
-  kNodeMeet = 128,  // the first packet to it must be a MEET
-  kNodeMigrateTo = 256,
-  kNodeNoFailover = 512,
+  kNodeHandshake = 32,    // it has not answered yet, so its id is a random placeholder
+  kNodeNoAddress = 64,    // its address is not known
+  kNodeMeet = 128,        // the first packet to it must be a MEET
+  kNodeMigrateTo = 256,   // this primary shall have a replica, so another one's replica may move to it
+  kNodeNoFailover = 512,  // this replica must not replace its primary
 };
 
-struct PacketHeader {
+struct PacketHeader {  // the beginning of every packet
   // Bits of `message_flags`.
   static constexpr uint8_t kPaused = 1;         // the sender is a primary that has paused writes for a manual failover
-  static constexpr uint8_t kForcesVote = 2;     // vote although the primary is not failing
+  static constexpr uint8_t kForcesVote = 2;     // receivers may vote although the primary is not FAIL
   static constexpr uint8_t kHasExtensions = 4;  // PingExtensions follow the gossip
 
   PacketType type = PacketType::kPing;
   uint16_t port = 0;
   uint16_t other_port = 0;     // TLS port if `port` is TCP, and the reverse; 0: none
-  uint16_t bus_port = 0;       // of the sender's cluster bus
+  uint16_t bus_port = 0;       // port of the sender's cluster bus
   uint16_t flags = 0;          // NodeFlag bits
-  uint64_t current_epoch = 0;  // the largest that the sender knows
-  uint64_t config_epoch = 0;   // of the sender's primary, if it is a replica
+  uint64_t current_epoch = 0;  // the largest epoch that the sender knows
+  uint64_t config_epoch = 0;   // epoch of the sender or, if it is a replica, of its primary
   uint64_t offset = 0;         // replication offset of the sender
   NodeId sender;               // null only in broken packets
-  SlotSet slots;               // of the sender's primary, if it is a replica
+  SlotSet slots;               // slots of the sender or, if it is a replica, of its primary
   NodeId primary;              // null if the sender is a primary
   std::string ip;              // empty: use the address of the connection
   bool is_cluster_ok = false;  // the sender serves requests
@@ -85,8 +85,8 @@ struct GossipEntry {  // what a packet says of another node
 };
 
 // Extensions of PING, PONG and MEET, after the gossip entries; since Redis 7.0.
-struct PingExtensions {
-  struct Forgotten {  // a node that CLUSTER FORGET has removed
+struct PingExtensions {  // optional fields at the end of PING, PONG and MEET
+  struct Forgotten {     // a node that CLUSTER FORGET has removed
     NodeId id;
     uint64_t ttl_s = 0;  // how long receivers must not add it again
   };
@@ -116,7 +116,7 @@ struct UpdateBody {  // who owns slots, for a node with old knowledge
 };
 struct EmptyBody {};  // of packets that have only a header
 
-struct BusPacket {
+struct BusPacket {                              // a message of the cluster bus
   static constexpr size_t kPreambleBytes = 8;   // enough to read the length
   static constexpr size_t kHeaderBytes = 2256;  // with the preamble
   static constexpr size_t kGossipBytes = 104;   // of one GossipEntry

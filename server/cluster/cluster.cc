@@ -100,7 +100,8 @@ void Cluster::ReadSettings() {
   view_->WantHealthCheck();  // depends on cluster-require-full-coverage
 }
 
-// Sets or clears the flag nofailover: other replicas do not count this replica in their rank if it does not compete.
+// Sets or clears the flag "nofailover" of this node. Other replicas do not count a replica with this flag in their
+// rank, because it does not compete.
 void Cluster::SetNoFailover() {
   ClusterNode& me = view_->me();
   const bool is_unfit = me.IsReplica() && !core_.host.HasWholeData();
@@ -160,8 +161,8 @@ void Cluster::PingRandomNode() {
   if (oldest != nullptr) gossip_.Ping(*oldest);
 }
 
-// Redis: others learn that this node follows another primary from the next PING or PONG between them and this node, up
-// to half a node timeout later. Until then they believe that the former primary of a healed partition is a primary.
+// Other nodes must not wait for the next PING to learn that this node follows another primary. In Redis they learn that
+// up to half a node timeout later. Until then they believe that the former primary of a healed partition is a primary.
 void Cluster::AnnounceNewPrimary() {
   const ClusterNode* const primary = view_->me().primary;
   const NodeId now = primary == nullptr ? NodeId() : primary->id;
@@ -215,8 +216,8 @@ void Cluster::SaveNow() {
   }
 }
 
-// Saves nodes.conf. If that fails, sends nothing more, because a restart would forget what others were told. The server
-// ends.
+// Saves nodes.conf. If that fails, sends nothing more, because after a restart this node would forget what it has told
+// others. The server ends.
 void Cluster::Save(ClusterHost::Durably durably) {
   if (!core_.host.Save(*view_, durably)) bus_.Mute();
 }
@@ -228,7 +229,7 @@ void Cluster::OnLinkConnected(BusLink& link) {
   ClusterNode& node = *link.node;
   const int64_t waits_since_ms = node.ping_sent_ms;
   gossip_.Ping(node, node.Is(kNodeMeet) ? PacketType::kMeet : PacketType::kPing);
-  // A PING on a former connection was not answered. Its waiting time continues to count.
+  // A PING on a former connection was not answered. The waiting time of that PING continues to count.
   if (waits_since_ms != 0) node.ping_sent_ms = waits_since_ms;
   node.Clear(kNodeMeet);
 }
@@ -331,7 +332,7 @@ ClusterNode* Cluster::HandleAnswerFromNode(BusLink& link, ClusterNode* sender, c
   ClusterNode& node = *link.node;
   if (node.Is(kNodeHandshake)) return EndHandshake(node, sender, link, header);
   if (node.id == header.sender) return sender;
-  // Another node uses this address now.
+  // The sender is not `node`, so another node uses the address of `node` now.
   core_.log.Debug("PONG contains mismatching sender ID about node " + node.id.String());
   node.Set(kNodeNoAddress);
   node.address = {};
@@ -349,7 +350,7 @@ ClusterNode* Cluster::EndHandshake(ClusterNode& node, ClusterNode* known, const 
     gossip_.Remove(node);
     return nullptr;
   }
-  // Refuses an id that is the placeholder of a handshake here; the peer may have read it somewhere.
+  // Refuses an id that is the placeholder of a handshake here; the sender may have read it somewhere.
   if (!header.sender.IsValid() || view_->Find(header.sender) != nullptr) return nullptr;
   view_->Rename(node, header.sender);
   core_.log.Debug("Handshake with node " + node.id.String() + " completed.");
@@ -403,10 +404,10 @@ void Cluster::UpdateRole(ClusterNode& sender, const PacketHeader& header) {
   view_->WantHealthCheck();
 }
 
-// The primary of this node says that it follows this node. This happens if it was promoted, and then restarted with a
-// nodes.conf from before the promotion. Now no node serves its slots. This node has the data, so it takes the slots
-// over. A packet from before the promotion may arrive late and say the same, so the primary must repeat it for a node
-// timeout.
+// The primary of this node says that it follows this node. This happens if the primary was promoted, and then restarted
+// with a nodes.conf from before the promotion. Now no node serves the slots of this shard. This node has the data, so
+// it takes the slots over. A packet from before the promotion may arrive late and say the same, so the primary must
+// repeat this for a node timeout.
 void Cluster::HandlePrimaryFollowingMe() {
   const int64_t now_ms = clock_.NowMs();
   if (primary_follows_me_since_ms_ == 0) primary_follows_me_since_ms_ = now_ms;

@@ -1,13 +1,5 @@
-// Cluster: this server as a node of a Redis Cluster. It stays in touch with the other nodes (Gossip), and detects
-// failed nodes (FailureDetector). It agrees on the owners of slots (SlotClaims), and lets replicas replace primaries
-// that failed (Election) or that an operator replaces (ManualFailover). ClusterView holds this node's knowledge.
-//
-//   Network ─► BusLink ─► Bus ─► Cluster::OnPacket ─► Gossip, FailureDetector, SlotClaims, Election, ManualFailover
-//                          ▲                                         │
-//                          └──────────────── packets ◄───────────────┴──► ClusterView ─► commands, nodes.conf
-//
-// It does no I/O of its own: time comes from a Pace, connections from a Network, data and clients from a ClusterHost.
-// So a test can run a thousand nodes in one thread without waiting.
+// Cluster does no I/O of its own: time comes from a Pace, connections from a Network, data and clients from a
+// ClusterHost. So a test can run a thousand nodes in one thread without waiting.
 #pragma once
 
 #include <cstdint>
@@ -33,12 +25,12 @@ namespace respite {
 
 class Cluster final : public Bus::User {
  public:
-  struct Parts {  // what the constructor takes
+  struct Parts {  // the arguments of the constructor
     const Settings& settings;
     const Pace& pace;
-    int64_t wall_ms;  // wall clock at the start
+    int64_t wall_ms;  // UNIX time at the start
     Logger& log;
-    uint64_t random_seed;  // of ids and delays
+    uint64_t random_seed;  // seed of the random ids and delays
     const LateBound<Network>& network;
     ClusterHost& host;
   };
@@ -47,29 +39,27 @@ class Cluster final : public Bus::User {
   Cluster(const Parts& parts, std::unique_ptr<ClusterView> view, Random random);
 
   // Declares that nodes.conf is known to agree with all nodes, so requests are served from the start.
-  void TrustNodesFile() { health_.TrustNodesFile(); }
-  // Listens, and takes the role that nodes.conf names. Returns the reason if that failed.
-  std::optional<std::string> Start();
-  void ConnectToAll();                 // all nodes without a link, as the next tick would
+  void TrustNodesFile() { health_.TrustNodesFile(); }  // nodes.conf agrees with all nodes
+  // Listens on the bus, and takes the role that nodes.conf names. Returns the reason if the bus cannot listen.
+  std::optional<std::string> Start();  // returns the reason if the bus cannot listen
+  void ConnectToAll();                 // connects to all nodes without a link, as the next tick would
   bool IsConnectedToAllNodes() const;  // the links to all nodes with an address are open
-  // Called ten times a second.
-  void Tick();
-  void EndTurn();       // saves changes, sends queued packets, and tells the host of a new topology
-  void SaveAndSend();   // like EndTurn, in the middle of a long turn
-  void ReadSettings();  // after a change of directives that this node announces
+  void Tick();                         // does the periodic work; called ten times a second
+  void EndTurn();                      // saves changes, sends queued packets, and tells the host of a new topology
+  void SaveAndSend();   // does the work of EndTurn in the middle of a long turn, without telling the host
+  void ReadSettings();  // called after a change of directives that this node announces
 
-  // --- Commands of operators (CLUSTER …). The caller has checked that they are possible. Meet returns false for an
-  // invalid address, and BumpEpoch if nothing changes.
+  // --- Commands of operators (CLUSTER …). The caller has checked that they are possible.
 
-  bool Meet(const NodeAddress& address) { return gossip_.MeetNode(address); }
-  void Forget(ClusterNode& node);  // CLUSTER FORGET
-  bool HasForgotten(const NodeId& id) { return gossip_.IsForgotten(id); }
-  void Replicate(ClusterNode& primary);         // CLUSTER REPLICATE; `primary` is another node
+  bool Meet(const NodeAddress& address) { return gossip_.MeetNode(address); }  // false: invalid address
+  void Forget(ClusterNode& node);  // CLUSTER FORGET: removes the node, and ignores its id for a while
+  bool HasForgotten(const NodeId& id) { return gossip_.IsForgotten(id); }  // the id must not be added again yet
+  void Replicate(ClusterNode& primary);         // CLUSTER REPLICATE: follows `primary`, which is another node
   void AddSlots(const SlotSet& slots);          // CLUSTER ADDSLOTS: this node owns them now
   void DeleteSlots(const SlotSet& slots);       // CLUSTER DELSLOTS: they have no owner now
-  void GiveSlot(int slot, ClusterNode& owner);  // CLUSTER SETSLOT … NODE
+  void GiveSlot(int slot, ClusterNode& owner);  // CLUSTER SETSLOT … NODE: `owner` owns the slot now
   enum class FailoverMode : uint8_t { kAsk, kForce, kTakeOver };
-  void FailOver(FailoverMode mode);  // CLUSTER FAILOVER, on a replica
+  void FailOver(FailoverMode mode);  // CLUSTER FAILOVER: this replica replaces its primary
   // Claims these slots of another node, because their keys are here now.
   uint64_t TakeSlots(const SlotSet& slots);  // returns the epoch of the claim
   // Node `id` took the slots and told so in its reply to CLUSTER SYNCSLOTS TAKEOVER, before its claim with this epoch
@@ -77,49 +67,50 @@ class Cluster final : public Bus::User {
   // deleted here.
   void ReceiveTakeover(const NodeId& id, uint64_t epoch, const SlotSet& taken);  // node `id` owns them now
   enum class ResetMode : uint8_t { kSoft, kHard };
-  void Reset(ResetMode mode);                       // CLUSTER RESET
-  bool BumpEpoch() { return claims_.BumpEpoch(); }  // CLUSTER BUMPEPOCH
+  void Reset(ResetMode mode);  // CLUSTER RESET: forgets all nodes and slots; kHard also changes the id
+  bool BumpEpoch() { return claims_.BumpEpoch(); }  // CLUSTER BUMPEPOCH; false: this node has the largest epoch
   void SetEpoch(uint64_t epoch);                    // CLUSTER SET-CONFIG-EPOCH
-  int CountFailureReports(ClusterNode& node) { return failures_.CountReports(node); }
-  void SaveNow();  // saves nodes.conf, if it has changed
-  // Sends PUBLISH to all nodes, and SPUBLISH to the nodes of this shard.
-  void Publish(PacketType type, Bytes channel, Bytes message);
+  int CountFailureReports(ClusterNode& node) { return failures_.CountReports(node); }  // made by primaries
+  void SaveNow();                                               // saves nodes.conf, if it has changed
+  void Publish(PacketType type, Bytes channel, Bytes message);  // PUBLISH to all nodes, SPUBLISH to those of this shard
 
   ClusterView& view() { return *view_; }
   const ClusterView& view() const { return *view_; }
   Bus& bus() { return bus_; }
   const Bus& bus() const { return bus_; }
-  int pfail_count() const { return failures_.pfail_count(); }
+  int pfail_count() const { return failures_.pfail_count(); }  // nodes that were PFAIL at the last tick
   PortChoice port_choice() const { return core_.settings.tls_cluster ? PortChoice::kTls : PortChoice::kTcp; }
 
   // Bus::User
-  void OnLinkConnected(BusLink& link) override;                    // sends the first packet
-  void OnPacket(BusLink& link, const BusPacket& packet) override;  // applies it
+  void OnLinkConnected(BusLink& link) override;                    // sends the first packet on the link
+  void OnPacket(BusLink& link, const BusPacket& packet) override;  // handles a packet of another node
 
  private:
   void Save(ClusterHost::Durably durably);
-  ClusterNode* IdentifySender(BusLink& link, const PacketHeader& header);       // null: unknown
+  ClusterNode* IdentifySender(BusLink& link, const PacketHeader& header);       // null: the sender is not known
   void UpdateEpochsAndOffset(ClusterNode& sender, const PacketHeader& header);  // from a packet of the sender
   void HandlePingPongOrMeet(BusLink& link, ClusterNode* sender, const BusPacket& packet);
-  void LearnMyIp(const BusLink& link);  // the address to which another node has connected
-  void BeginHandshakeWithSender(const BusLink& link, const PacketHeader& header);  // of a MEET, if it is unknown
-  // Handles a PONG, or the first answer, of a node to which this one has connected. Returns null if the rest of the
+  void LearnMyIp(const BusLink& link);  // takes the address to which another node has connected
+  void BeginHandshakeWithSender(const BusLink& link, const PacketHeader& header);  // after a MEET of an unknown one
+  // Handles a PONG, or the first answer, of a node to which this node has connected. Returns null if the rest of the
   // packet must be ignored.
   ClusterNode* HandleAnswerFromNode(BusLink& link, ClusterNode* sender, const PacketHeader& header);
+  // Gives the node the id from its first answer. `known`: the node with this id, if it was known before. Returns null
+  // if the rest of the packet must be ignored.
   ClusterNode* EndHandshake(ClusterNode& node, ClusterNode* known, const BusLink& link, const PacketHeader& header);
-  void NotePong(ClusterNode& node);  // also clears PFAIL, if the node has it
+  void NotePong(ClusterNode& node);  // records when the node has answered, and clears PFAIL
   void UpdateAddress(ClusterNode& node, const BusLink& link, const PacketHeader& header);
-  void UpdateRole(ClusterNode& sender, const PacketHeader& header);  // primary, or the primary that it follows
-  // Takes over the slots of this node's primary if that has reported to follow this node for cluster-node-timeout.
-  // Called for each such report.
+  void UpdateRole(ClusterNode& sender, const PacketHeader& header);  // primary or replica, and whose
+  // Takes over the slots of this node's primary if the primary has reported for cluster-node-timeout that it follows
+  // this node. Called for each such report.
   void HandlePrimaryFollowingMe();
   void FollowPrimaryOfPrimary();  // if this node's primary has become a replica
   NodeAddress SenderAddress(const BusLink& link, const PacketHeader& header) const;
   void HandleOtherPacket(ClusterNode& sender, const BusPacket& packet);  // any but PING, PONG and MEET
-  void PingRandomNode();              // of some random nodes, the one with the oldest PONG
-  void AnnounceNewPrimary();          // immediately, not with the next PING
+  void PingRandomNode();              // pings the node with the oldest PONG among a few random ones
+  void AnnounceNewPrimary();          // tells all nodes which primary this replica follows, before the next PING
   void CheckNode(ClusterNode& node);  // pings it when due; a silent node becomes PFAIL
-  void SetMyAddress();                // from the directives
+  void SetMyAddress();                // takes this node's address from the directives
   void SetNoFailover();               // sets or clears the flag "nofailover" of this node
 
   BusClock clock_;
@@ -135,11 +126,11 @@ class Cluster final : public Bus::User {
   Election election_;
   ReplicaMigration migration_;
   ClusterHealth health_;
-  int64_t ticks_ = 0;                        // since the start
-  int64_t primary_follows_me_since_ms_ = 0;  // when the primary began to say that it follows this node; 0: it does not
-  uint64_t told_version_ = 0;                // version of the view, last told to the host
-  NodeId announced_primary_;                 // this node's primary, last told to other nodes; null: none
-  int64_t primary_announced_at_ms_ = 0;      // when that was
+  int64_t ticks_ = 0;                        // number of calls of Tick
+  int64_t primary_follows_me_since_ms_ = 0;  // when the primary first said that it follows this node; 0: it does not
+  uint64_t told_version_ = 0;                // the version of the view that the host was last told of
+  NodeId announced_primary_;                 // the primary of this node that other nodes were last told; null: none
+  int64_t primary_announced_at_ms_ = 0;      // BusClock time at which announced_primary_ was told
 };
 
 }  // namespace respite

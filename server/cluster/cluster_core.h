@@ -17,8 +17,8 @@
 
 namespace respite {
 
-// The time of the cluster bus in milliseconds since 1970; it never goes back. Packets contain times, so its origin is
-// the wall clock at the start. The time since then is measured by the Pace.
+// The time of the cluster bus in milliseconds since 1970; it never goes back. Packets contain times, so this clock
+// starts with the time of the wall clock. The time since the start is measured by the Pace.
 class BusClock {  // UNIX time that never goes back
  public:
   BusClock(const Pace& pace, int64_t wall_ms) : pace_(pace), origin_ms_(wall_ms - pace.NowMs()) {}
@@ -39,44 +39,44 @@ class ClusterHost {  // what the cluster needs of its server
   // --- Replication.
 
   virtual int64_t Offset() const = 0;  // replication offset of this node
-  // Returns whether this replica receives its primary's stream. While it does not, Offset() must not be compared with
+  // Returns whether this replica receives its primary's stream. If it does not, Offset() must not be compared with
   // the primary's offset.
   virtual bool IsLinked() const = 0;      // this replica receives its primary's stream
   virtual int64_t DataAgeMs() const = 0;  // time since this replica last heard from its primary
-  virtual bool HasWholeData() const = 0;  // data is a state of the primary's history; else it must not be elected
+  virtual bool HasWholeData() const = 0;  // data is a state of the primary's history; false: it must not be elected
   virtual void Follow(const std::string& ip, int port, History::Owner owner) = 0;  // becomes a replica
   virtual void Promote() = 0;                                                      // this server becomes a primary
 
   // --- Data and clients.
 
-  virtual bool HasKeysInSlot(int slot) const = 0;  // in any database
-  virtual bool HasKeys() const = 0;                // in any database
-  // Deletes the keys of the slot, now or later. Keeps them if this node owns or imports the slot in `view` by then.
-  virtual void DeleteKeysInSlot(int slot, const ClusterView& view) = 0;  // unless it is owned again
-  virtual void DeleteAllKeys() = 0;                                      // in all databases
-  virtual void PauseWrites() = 0;                                        // of clients, until ResumeWrites
-  virtual void ResumeWrites() = 0;
+  virtual bool HasKeysInSlot(int slot) const = 0;  // any database has a key of this slot
+  virtual bool HasKeys() const = 0;                // any database has a key
+  // Deletes the keys of the slot, now or later. Keeps the keys if by then this node owns or imports the slot in `view`.
+  virtual void DeleteKeysInSlot(int slot, const ClusterView& view) = 0;   // now or later, unless it is owned again
+  virtual void DeleteAllKeys() = 0;                                       // deletes the keys of all databases
+  virtual void PauseWrites() = 0;                                         // pauses writes of clients until ResumeWrites
+  virtual void ResumeWrites() = 0;                                        // ends PauseWrites
   virtual void Deliver(PacketType type, const PublishBody& message) = 0;  // publishes it to this server's clients
   // Called when slots may have other owners, or when the cluster may have begun or ceased to serve requests.
-  virtual void OnTopologyChanged() = 0;  // owners of slots or cluster_state
+  virtual void OnTopologyChanged() = 0;  // owners of slots or cluster_state may have changed
 
   enum class Durably : uint8_t { kWritten, kSynced };
   // Replaces nodes.conf. After a crash of the machine the former or the new file exists: with kSynced it is the new
-  // one, and with kWritten it is the new one after a second. Returns false if that failed; the server ends then.
-  virtual bool Save(const ClusterView& view, Durably durably) = 0;
+  // one, and with kWritten it is the new one after a second. Returns false if nodes.conf could not be replaced.
+  virtual bool Save(const ClusterView& view, Durably durably) = 0;  // false: it failed, and the server ends
 };
 
 struct ClusterCore {  // references that all parts of this folder share
   const Settings& settings;
-  const BusClock& clock;  // time of the bus
+  const BusClock& clock;  // the time of the bus
   Logger& log;
   Random& random;
   const LateBound<Network>& network;
   ClusterHost& host;
   ClusterView& view;
 
-  int64_t NowMs() const { return clock.NowMs(); }  // BusClock time
-  int64_t TimeoutMs() const { return settings.cluster_node_timeout; }
+  int64_t NowMs() const { return clock.NowMs(); }                      // BusClock time
+  int64_t TimeoutMs() const { return settings.cluster_node_timeout; }  // cluster-node-timeout
 };
 
 }  // namespace respite

@@ -86,7 +86,8 @@ std::optional<std::string> ClusterMode::Start() {
   return std::nullopt;
 }
 
-// Claims the slots of loaded keys if they have no owner. Keys in slots of other nodes came while their slot moved.
+// Claims slots that have loaded keys and no owner. A slot of another node that has keys here is importing again,
+// because its keys came while the slot moved.
 void ClusterMode::ClaimSlotsOfLoadedKeys() {
   ClusterView& view = cluster_->view();
   if (view.me().IsReplica()) return;
@@ -143,7 +144,7 @@ void ClusterMode::EndTurn() {
   slot_stats_->ResetSlotsOfOtherShards(cluster_->view());
 }
 
-// Runs the requests again, which redirects them like new requests.
+// Runs the blocked requests again, which redirects them like new requests.
 void ClusterMode::RedirectBlockedClients() {
   std::vector<Session*> leaving;
   services_.clients.registry.ForEach([&](Session& session) {

@@ -16,8 +16,7 @@ class BusLink;
 // Default distance of a node's bus port from its port for clients.
 inline constexpr int kBusPortDistance = 10000;
 
-// Addresses of a node. A port is 0 if there is none.
-struct NodeAddress {
+struct NodeAddress {  // addresses of a node; a port is 0 if there is none
   std::string ip;
   uint16_t tcp_port = 0;  // for clients
   uint16_t tls_port = 0;  // for clients
@@ -29,9 +28,9 @@ struct NodeAddress {
 enum class IpFamily : uint8_t { kIpv4, kIpv6 };
 
 struct ClusterNode {      // what this node knows of a node
-  struct FailureReport {  // a primary does not reach this node
+  struct FailureReport {  // a primary has reported that it does not reach this node
     NodeId reporter;
-    int64_t at_ms;
+    int64_t at_ms;  // BusClock time of the report
   };
 
   NodeId id;
@@ -40,29 +39,29 @@ struct ClusterNode {      // what this node knows of a node
   uint16_t flags = 0;                  // NodeFlag bits
   NodeAddress address;                 // where the node listens
   std::string hostname;                // cluster-announce-hostname of the node
-  std::string client_ipv4;             // the address for IPv4 clients, if not `address`
-  std::string client_ipv6;             // the address for IPv6 clients, if not `address`
+  std::string client_ipv4;             // the address for IPv4 clients; empty: `address`
+  std::string client_ipv6;             // the address for IPv6 clients; empty: `address`
   std::string human_name;              // cluster-announce-human-nodename of the node
-  uint64_t config_epoch = 0;           // with which it claims its slots
-  ClusterNode* primary = nullptr;      // of a replica, if known; ClusterView keeps both directions
-  std::vector<ClusterNode*> replicas;  // unordered
-  int slot_count = 0;                  // maintained by ClusterView
+  uint64_t config_epoch = 0;           // the epoch with which the node claims its slots
+  ClusterNode* primary = nullptr;      // null: not a replica, or unknown. ClusterView keeps both directions
+  std::vector<ClusterNode*> replicas;  // the replicas of a primary, in no order
+  int slot_count = 0;                  // number of slots that the node owns; maintained by ClusterView
 
-  int64_t born_ms = 0;       // when this node added it
-  int64_t ping_sent_ms = 0;  // 0: no PONG is awaited
-  int64_t pong_received_ms = 0;
-  int64_t data_received_ms = 0;        // when anything last arrived from it
-  int64_t failed_at_ms = 0;            // when it became FAIL
+  int64_t born_ms = 0;                 // BusClock time at which this node added the node
+  int64_t ping_sent_ms = 0;            // when the PING was sent that waits for its PONG; 0: none waits
+  int64_t pong_received_ms = 0;        // when the last PONG arrived
+  int64_t data_received_ms = 0;        // when anything last arrived from the node
+  int64_t failed_at_ms = 0;            // BusClock time at which the node became FAIL
   int64_t voted_at_ms = 0;             // when this node last voted for a replica of this primary
   int64_t orphaned_at_ms = 0;          // since when this primary has no working replica; 0: it has one
   int64_t offset = 0;                  // replication offset that the node last reported
-  int64_t offset_at_ms = 0;            // when that was
+  int64_t offset_at_ms = 0;            // BusClock time at which the node reported `offset`
   uint64_t gossiped_in = 0;            // number of the last packet whose gossip described the node
-  std::vector<FailureReport> reports;  // of primaries that do not reach the node
+  std::vector<FailureReport> reports;  // reports of primaries that do not reach the node
 
   // Maintained by Bus.
-  std::shared_ptr<BusLink> link;     // opened by this node
-  std::shared_ptr<BusLink> inbound;  // opened by that node
+  std::shared_ptr<BusLink> link;     // the link that this node opened; null: none
+  std::shared_ptr<BusLink> inbound;  // the link that the other node opened; null: none
 
   bool Is(NodeFlag flag) const { return (flags & flag) != 0; }
   void Set(NodeFlag flag) { flags |= flag; }
@@ -76,9 +75,9 @@ struct ClusterNode {      // what this node knows of a node
     const std::string& announced = family == IpFamily::kIpv6 ? client_ipv6 : client_ipv4;
     return announced.empty() ? address.ip : announced;
   }
-  std::string LogName() const { return id.String() + " (" + human_name + ")"; }
-  // Returns the number of replicas other than `one` that may replace this primary.
-  int OtherElectableReplicaCount(const ClusterNode& one) const {
+  std::string LogName() const { return id.String() + " (" + human_name + ")"; }  // id and name, for the log
+  // Returns the number of replicas that may replace this primary, without counting `one`.
+  int OtherElectableReplicaCount(const ClusterNode& one) const {  // replicas that may replace this primary
     int count = 0;
     for (const ClusterNode* replica : replicas) {
       count += replica == &one || replica->Is(kNodeFailed) || replica->Is(kNodeNoFailover) ? 0 : 1;

@@ -18,7 +18,8 @@ constexpr char kCrossSlot[] = "CROSSSLOT Keys in request don't hash to the same 
 constexpr char kDownForWrites[] = "CLUSTERDOWN The cluster is down and only accepts read commands";
 constexpr char kUnserved[] = "CLUSTERDOWN Hash slot not served";
 
-// Commands of a source are applied like those of a primary, without the usual checks.
+// Requests of a node that sends slots are applied without the usual checks, like those of a primary. So requests whose
+// keys are not known are refused.
 constexpr char kScriptOfSource[] = "ERR A node that sends slots may not run scripts";
 constexpr char kKeylessWriteOfSource[] = "ERR A node that sends slots may only write to keys of its slots";
 constexpr char kDownInScript[] = "ERR Script attempted to execute a command while the cluster is down";
@@ -34,9 +35,9 @@ bool IsAsking(const Request& request) {
   return request.command->Is(kAsking) || request.session.cluster_options.asking != ClientClusterState::Asking::kNo;
 }
 
-// Advances the state of ASKING. It applies to the next request with everything that it runs (a script), or to the
-// transaction that the request begins: until the first request outside of it. A blocked request that runs again counts
-// as one request.
+// Advances the state of ASKING. ASKING applies to the next request with everything that this request runs (a script).
+// If that request begins a transaction, ASKING applies to the whole transaction. A blocked request that runs again
+// counts as one request.
 void AdvanceAsking(Session& session) {
   using Asking = ClientClusterState::Asking;
   Asking& asking = session.cluster_options.asking;
@@ -154,7 +155,8 @@ ClusterRouter::Way ClusterRouter::Find(const Request& request) const {
   return is_mine ? Way{Verdict::kHere, nullptr, requested_keys.slot} : Way{Verdict::kMoved, owner, requested_keys.slot};
 }
 
-// Returns true on the fast path of most requests: one key, in a slot that this node owns and that does not move.
+// Returns true for the fast path, which most requests take: one key, in a slot that this node owns and that does not
+// move.
 inline bool ClusterRouter::IsServedByFastPath(const Request& request) const {
   const uint32_t index = request.command->only_key_index;
   if (index == 0 || index >= request.words.size()) return false;

@@ -1,5 +1,5 @@
-// ClusterRouter: checks whether this node serves the keys of a request. If not, refuses the request with MOVED, ASK,
-// or the reason why no node serves them.
+// ClusterRouter: checks whether this node serves the keys of a request. If not, ClusterRouter refuses the request with
+// MOVED, ASK, or the reason why no node serves the keys.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ class Keyspace;
 
 class ClusterRouter final : public SlotRouter {  // checks whether this node serves a request
  public:
-  struct Parts {  // what the constructor takes
+  struct Parts {  // the arguments of the constructor
     const Env& env;
     const Keyspace& keyspace;
     const Cluster& cluster;
@@ -23,31 +23,31 @@ class ClusterRouter final : public SlotRouter {  // checks whether this node ser
   explicit ClusterRouter(const Parts& parts) : parts_(parts) {}
 
   void Check(const Request& request) const override;                        // throws MOVED, ASK or another Refusal
-  std::optional<int> CheckInScript(const Request& request) const override;  // returns the slot; throws like Check
+  std::optional<int> CheckInScript(const Request& request) const override;  // nothing: no keys. Throws like Check
   std::optional<int> SlotOf(const Command& command, std::span<const Bytes> arguments) const override;
 
-  bool IsServedHere(const Request& request) const;  // this node serves all its keys
+  bool IsServedHere(const Request& request) const;  // this node serves all keys of the request
 
   // Returns the address or name by which clients are told of a node (cluster-preferred-endpoint-type). Returns nothing
-  // for unknown-endpoint: clients then use the address that they know.
+  // for unknown-endpoint: clients then use the address to which they have connected.
   std::optional<std::string> EndpointFor(const Session& session, const ClusterNode& node) const;
-  static const std::string& IpFor(const Session& session, const ClusterNode& node);
-  static int PortFor(const Session& session, const ClusterNode& node);  // the TLS port for a TLS client
+  static const std::string& IpFor(const Session& session, const ClusterNode& node);  // fits the client's address family
+  static int PortFor(const Session& session, const ClusterNode& node);               // the TLS port for a TLS client
 
  private:
-  struct RequestedKeys {  // what a request needs
+  struct RequestedKeys {  // which keys a request needs
     int db = 0;
-    int slot = -1;                     // -1: no keys
-    Bytes first_key = {};              // of the request
-    bool has_many = false;             // several different keys
-    bool has_no_keys = false;          // its arguments with a slot are no keys
-    bool is_channel = false;           // a channel of sharded pub/sub
+    int slot = -1;                     // the slot of the first key; -1: no keys
+    Bytes first_key = {};              // the first key of the request
+    bool has_many = false;             // the request has several different keys
+    bool has_no_keys = false;          // the arguments that have a slot are no keys, but for example channels
+    bool is_channel = false;           // the request names channels of sharded pub/sub
     bool crosses = false;              // the keys are in several slots
     bool joins_dbs = false;            // a key moves between databases
     const SlotSet* imports = nullptr;  // slots that the session imports; null: none
-    bool strays = false;               // some keys are not in `imports`
-    int missing = 0;                   // absent keys; counted only while the slot moves
-    int existing = 0;                  // keys that exist; counted only while the slot moves
+    bool strays = false;               // some keys of the request are not in `imports`
+    int missing = 0;                   // number of absent keys; counted only while the slot moves
+    int existing = 0;                  // number of keys that exist; counted only while the slot moves
   };
   enum class Verdict : uint8_t { kHere, kCross, kTryAgain, kAsk, kMoved, kDown, kDownForWrites, kUnserved };
   struct Way {                          // where a request is served
@@ -59,7 +59,7 @@ class ClusterRouter final : public SlotRouter {  // checks whether this node ser
   bool IsServedByFastPath(const Request& request) const;  // one key, in a slot of this node that does not move
   Way Find(const Request& request) const;
   void Add(RequestedKeys& requested_keys, const Command& command, std::span<const Bytes> arguments) const;
-  void AddKey(RequestedKeys& requested_keys, Bytes key) const;  // `key` belongs to the request
+  void AddKey(RequestedKeys& requested_keys, Bytes key) const;  // adds a key of the request
   bool Exists(int db, Bytes key) const;                         // the key exists and has not expired
   int SelectedDbAfter(int db, const Command& command, std::span<const Bytes> arguments) const;
   Verdict DecideWhileDown(const Request& request, const RequestedKeys& requested_keys) const;  // cluster_state is fail
@@ -67,7 +67,7 @@ class ClusterRouter final : public SlotRouter {  // checks whether this node ser
   std::optional<Way> DecideForMovingSlot(const Request& request, const RequestedKeys& requested_keys) const;
   Refusal RefusalOf(const Request& request, const Way& way) const;  // the error reply, for example MOVED
 
-  const Parts parts_;  // from the constructor
+  const Parts parts_;  // the arguments of the constructor
 };
 
 }  // namespace respite

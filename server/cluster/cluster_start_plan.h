@@ -1,8 +1,6 @@
-// ClusterStartPlan: the nodes.conf of all nodes of a cluster that start together in one process, so that they need not
-// find each other. A new cluster gets its slots, roles and epochs here. In an existing cluster all nodes get the
-// present addresses.
-//
-// It only makes the texts of nodes.conf, one per node, from the nodes' existing texts.
+// ClusterStartPlan: makes the texts of nodes.conf for all nodes of a cluster that start together in one process, so
+// that the nodes need not find each other. In a new cluster the texts also contain the slots, roles and epochs. In an
+// existing cluster they are the existing texts with the present addresses.
 #pragma once
 
 #include <string>
@@ -22,8 +20,8 @@ struct ClusterStartPlan {  // the nodes.conf of nodes that start together
     std::string text;      // content of its nodes.conf; empty if there is none
   };
 
-  std::vector<std::string> texts;  // of nodes.conf, one for each member
-  bool is_new = false;             // no node had a file
+  std::vector<std::string> texts;  // the texts of nodes.conf, one for each member
+  bool is_new = false;             // no member had a nodes.conf
   bool is_agreed = false;          // the texts agree, and the cluster has no other nodes
 
   // Plans the start of a cluster. `members` are the nodes of the layout. Fails with the reason if files are missing or

@@ -1,5 +1,5 @@
-// ClusterView: this node's knowledge of its cluster: the nodes, the owners of slots, the epochs. It only keeps related
-// fields consistent; its callers decide what is true.
+// ClusterView: this node's knowledge of its cluster: the nodes, the owners of slots, the epochs. ClusterView only keeps
+// related fields consistent; its callers decide what is true.
 #pragma once
 
 #include <array>
@@ -32,28 +32,28 @@ class ClusterView {  // what this node knows of its cluster
   ClusterNode& Add(const NodeId& id, uint16_t flags);
   // Removes the node: its slots have no owner then, and its replicas no primary. Requires: not this node. Cost:
   // O(nodes + slots).
-  void Remove(ClusterNode& node);
-  void Rename(ClusterNode& node, const NodeId& id);  // gives it another id. Requires: no node has it
+  void Remove(ClusterNode& node);                    // its slots have no owner then
+  void Rename(ClusterNode& node, const NodeId& id);  // gives the node another id, which no node has yet
   // Returns the nodes, sorted by id.
   const std::map<NodeId, std::unique_ptr<ClusterNode>>& nodes() const { return nodes_; }
   // Returns the nodes without order, for a random choice.
   const std::vector<ClusterNode*>& All() const { return all_; }
   void MarkAsPrimary(ClusterNode& node);                        // records that the node is a primary
-  void MarkAsReplica(ClusterNode& node, ClusterNode* primary);  // records it; null: of an unknown primary
+  void MarkAsReplica(ClusterNode& node, ClusterNode* primary);  // `primary` is null if it is unknown
   // Returns the primary of the shard: the node itself, or its primary if that is known.
   ClusterNode& PrimaryOf(ClusterNode& node) { return node.primary == nullptr ? node : *node.primary; }
   size_t KnownNodeCount() const { return nodes_.size(); }  // with this node and nodes in handshake
 
   // --- Slots.
 
-  ClusterNode* Owner(int slot) const { return owners_[static_cast<size_t>(slot)]; }
-  void Assign(int slot, ClusterNode* owner);                    // null: no owner
-  SlotSet TakeLostSlots() { return std::exchange(lost_, {}); }  // that any owner has lost since the last call
+  ClusterNode* Owner(int slot) const { return owners_[static_cast<size_t>(slot)]; }  // null: none
+  void Assign(int slot, ClusterNode* owner);                                         // null: no owner
+  SlotSet TakeLostSlots() { return std::exchange(lost_, {}); }  // slots that any owner has lost since the last call
   SlotSet SlotsOf(const ClusterNode& node) const;
   // Returns whether the node owns these slots and no others. Cost: O(slots of the set); at most O(slots / 64) when the
   // counts differ.
-  bool OwnsExactly(const ClusterNode& node, const SlotSet& slots) const;
-  void DropSlotsOf(ClusterNode& node);  // its slots have no owner then
+  bool OwnsExactly(const ClusterNode& node, const SlotSet& slots) const;  // these slots and no others
+  void DropSlotsOf(ClusterNode& node);  // leaves the slots of the node without an owner
   // Slots that migrate to another node, or that are imported from one.
   using Moves = std::map<int, ClusterNode*>;
   const Moves& migrating() const { return migrating_; }                        // slots with the nodes that get them
@@ -63,7 +63,7 @@ class ClusterView {  // what this node knows of its cluster
   void SetMigrating(int slot, ClusterNode* target) { Put(migrating_, slot, target); }  // null: stops it
   void SetImporting(int slot, ClusterNode* source) { Put(importing_, slot, source); }  // null: stops it
   bool HasMovingSlots() const { return !migrating_.empty() || !importing_.empty(); }   // in either direction
-  void StopSlotMoves() {                                                               // of all slots
+  void StopSlotMoves() {  // ends the migrations and imports of all slots
     migrating_.clear();
     importing_.clear();
   }
@@ -71,14 +71,14 @@ class ClusterView {  // what this node knows of its cluster
 
   // --- Epochs.
 
-  uint64_t current_epoch = 0;     // of the cluster
+  uint64_t current_epoch = 0;     // the largest epoch of the cluster that this node knows
   uint64_t last_vote_epoch = 0;   // the epoch in which this node last voted
-  uint64_t LargestEpoch() const;  // that any node has shown
+  uint64_t LargestEpoch() const;  // the largest epoch that any node has shown
 
   // --- Derived state.
 
-  bool is_ok = false;      // this node serves requests
-  bool is_paused = false;  // writes are paused for a manual failover
+  bool is_ok = false;      // this node serves requests (cluster_state)
+  bool is_paused = false;  // this primary has paused writes for a manual failover
   // Returns the number of primaries with slots.
   int Size() const;
   int Majority() const { return Size() / 2 + 1; }  // of the primaries with slots
@@ -86,12 +86,12 @@ class ClusterView {  // what this node knows of its cluster
   // --- Changes since the last Take… call.
 
   enum class Save : uint8_t { kNo, kLater, kNow };  // kNow: before any node is told of the change
-  void WantSave(Save how = Save::kLater) { save_ = std::max(save_, how); }
-  Save TakeSaveRequest() { return std::exchange(save_, Save::kNo); }
-  void WantHealthCheck() { wants_health_check_ = true; }  // cluster_state may have to change
+  void WantSave(Save how = Save::kLater) { save_ = std::max(save_, how); }  // nodes.conf must be saved
+  Save TakeSaveRequest() { return std::exchange(save_, Save::kNo); }        // kNo: WantSave was not called
+  void WantHealthCheck() { wants_health_check_ = true; }                    // cluster_state may have to change
   bool TakeHealthCheckRequest() { return std::exchange(wants_health_check_, false); }  // WantHealthCheck was called
   uint64_t version() const { return version_; }  // grows with every change that clients can learn
-  void Changed() { ++version_; }                 // after a change that clients can learn
+  void Changed() { ++version_; }                 // called after a change that clients can learn
 
  private:
   static ClusterNode* At(const Moves& moves, int slot) {
@@ -99,19 +99,19 @@ class ClusterView {  // what this node knows of its cluster
     return found == moves.end() ? nullptr : found->second;
   }
   static void Put(Moves& moves, int slot, ClusterNode* node);
-  void LeavePrimary(ClusterNode& node);  // it is not a replica of its primary any more
-  bool HasReplicas() const;              // any primary has one
+  void LeavePrimary(ClusterNode& node);  // the node is not a replica of its primary any more
+  bool HasReplicas() const;              // any primary has a replica
 
   std::map<NodeId, std::unique_ptr<ClusterNode>> nodes_;
   std::vector<ClusterNode*> all_;
   ClusterNode* me_;
-  std::array<ClusterNode*, kSlotCount> owners_{};  // of each slot; null: none
-  SlotSet lost_;
-  Moves migrating_;  // by slot
-  Moves importing_;  // by slot
+  std::array<ClusterNode*, kSlotCount> owners_{};  // the owner of each slot; null: none
+  SlotSet lost_;                                   // slots that any owner has lost since TakeLostSlots
+  Moves migrating_;                                // the nodes that get slots, by slot
+  Moves importing_;                                // the nodes that give slots, by slot
   Save save_ = Save::kNo;
-  bool wants_health_check_ = false;  // of cluster_state
-  uint64_t version_ = 0;             // number of changes
+  bool wants_health_check_ = false;  // WantHealthCheck was called
+  uint64_t version_ = 0;             // number of changes that clients can learn
 };
 
 }  // namespace respite

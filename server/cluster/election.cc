@@ -22,7 +22,7 @@ bool Election::IsElectionNeeded() const {
   const ClusterNode& me = parts_.core.view.me();
   if (!me.IsReplica() || me.primary == nullptr || me.primary->slot_count == 0) return false;
   if (parts_.manual.CanStartElection()) return true;
-  // A failed primary is replaced by an election even if a manual failover waits for it.
+  // An election replaces a failed primary even if a manual failover waits for that primary.
   return me.primary->Is(kNodeFailed) && !parts_.core.settings.cluster_replica_no_failover;
 }
 
@@ -174,8 +174,9 @@ std::string Election::VoteRefusalReason(const ClusterNode& candidate, const Pack
   const bool is_forced = (header.message_flags & PacketHeader::kForcesVote) != 0;
   if (!candidate.primary->Is(kNodeFailed) && !is_forced) return "its master is up";
   const int64_t since_ms = parts_.core.NowMs() - candidate.primary->voted_at_ms;
-  // As in Valkey 8.1, a forced vote has no limit. The limit prevents two elections after one failure. It would also
-  // make a manual failover shortly after another one fail, and its primary would stay paused until the timeout.
+  // A vote that is not forced has this limit, which prevents two elections after one failure. As in Valkey 8.1, a
+  // forced vote has none. The limit would make a manual failover shortly after another one fail, and the primary would
+  // stay paused until the timeout.
   if (!is_forced && since_ms < parts_.core.TimeoutMs() * 2) {
     return StrCat("can't vote for any replica of ", candidate.primary->id.String(), " within ",
                   parts_.core.TimeoutMs() * 2 - since_ms, " milliseconds");

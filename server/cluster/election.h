@@ -21,7 +21,7 @@ namespace respite {
 
 class Election {  // by which a replica replaces its failed primary
  public:
-  struct Parts {  // what the constructor takes
+  struct Parts {  // the arguments of the constructor
     const ClusterCore& core;
     Bus& bus;
     Gossip& gossip;
@@ -31,38 +31,39 @@ class Election {  // by which a replica replaces its failed primary
   };
   explicit Election(const Parts& parts) : parts_(parts) {}
 
-  // Called by the timer, and after each vote. Cost: some comparisons on a primary.
+  // Takes the next step of an election, if one is needed. Called by the timer, and after each vote. Cost: some
+  // comparisons on a primary.
   void Continue();  // takes the next step of an election, if one is needed
-  void ReceiveVote(const ClusterNode& voter, const PacketHeader& header);
+  void ReceiveVote(const ClusterNode& voter, const PacketHeader& header);  // counts the vote of a primary
   // Replaces the primary without asking for votes. Logs a warning if the data of this replica is not whole.
-  void TakeOver();               // replaces the primary without checking for votes
-  void Cancel() { at_ms_ = 0; }  // no election then
+  void TakeOver();               // replaces the primary without asking for votes
+  void Cancel() { at_ms_ = 0; }  // ends an election that is planned or under way
 
-  void ReceiveVoteRequest(ClusterNode& candidate, const PacketHeader& header);  // for this node's vote
+  void ReceiveVoteRequest(ClusterNode& candidate, const PacketHeader& header);  // sends this node's vote, or refuses
 
  private:
   enum class Obstacle : uint8_t { kNone, kNoData, kDataAge, kDelay, kExpired, kVotes };
 
   bool IsElectionNeeded() const;  // the primary is FAIL, or a manual failover can continue
-  bool IsDataTooOld() const;      // cluster-replica-validity-factor
-  void ScheduleVoteRequest();     // sets the delay
+  bool IsDataTooOld() const;      // older than cluster-replica-validity-factor allows
+  void ScheduleVoteRequest();     // decides when votes will be requested
   // Returns the number of replicas of the same primary with a larger offset.
   int Rank() const;
   void UpdateRankAndDelay();  // adds delay if more replicas have more data by now
   void Ask();
   void Win();
-  void LogObstacle(Obstacle obstacle);  // once, and again if it lasts
-  int64_t VoteTimeoutMs() const;        // time for the votes to arrive
-  std::string VoteRefusalReason(const ClusterNode& candidate, const PacketHeader& header) const;  // empty: it gets one
+  void LogObstacle(Obstacle obstacle);  // logs why there is no promotion yet; repeats that only after a while
+  int64_t VoteTimeoutMs() const;        // time in which the votes must arrive
+  std::string VoteRefusalReason(const ClusterNode& candidate, const PacketHeader& header) const;  // empty: no reason
 
-  const Parts parts_;        // from the constructor
-  int64_t at_ms_ = 0;        // when to request votes, or when that was done; 0: no election yet
+  const Parts parts_;        // the arguments of the constructor
+  int64_t at_ms_ = 0;        // when votes are requested, or were requested; 0: no election yet
   bool has_asked_ = false;   // votes were requested
   std::set<NodeId> voters_;  // primaries that have voted for this node
   int rank_ = 0;
-  uint64_t epoch_ = 0;                          // of the last request for votes
-  Obstacle logged_obstacle_ = Obstacle::kNone;  // last logged
-  int64_t obstacle_logged_at_ms_ = 0;           // when
+  uint64_t epoch_ = 0;                          // epoch of the last request for votes
+  Obstacle logged_obstacle_ = Obstacle::kNone;  // the obstacle that was last logged
+  int64_t obstacle_logged_at_ms_ = 0;           // BusClock time at which logged_obstacle_ was logged
 };
 
 }  // namespace respite

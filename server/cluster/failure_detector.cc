@@ -88,8 +88,8 @@ void FailureDetector::ClearFailureOnAnswer(ClusterNode& node) {
     return;
   }
   if (!node.Is(kNodeFailed)) return;
-  // No node replaces a replica or a primary without slots. A primary with slots gets them back if no replica was
-  // elected for a long time.
+  // A replica or a primary without slots is not FAIL any more, because no node replaces it. A primary with slots keeps
+  // its slots if no replica was elected for a long time.
   const bool is_plain = node.IsReplica() || node.slot_count == 0;
   const bool was_long = parts_.core.NowMs() - node.failed_at_ms > parts_.core.TimeoutMs() * kTakeBackTimeouts;
   if (is_plain || was_long) ClearFailFlag(node);

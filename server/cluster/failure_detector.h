@@ -11,31 +11,29 @@ namespace respite {
 
 class FailureDetector {  // decides which nodes are PFAIL or FAIL
  public:
-  struct Parts {  // what the constructor takes
+  struct Parts {  // the arguments of the constructor
     const ClusterCore& core;
     Bus& bus;
   };
   explicit FailureDetector(const Parts& parts) : parts_(parts) {}
 
-  // Records that a primary reports the node as failing, or that it no longer does.
-  void AddFailureReport(ClusterNode& node, const ClusterNode& reporter);
-  void WithdrawFailureReport(ClusterNode& node, const ClusterNode& reporter);
-  int CountReports(ClusterNode& node);  // of primaries; first removes those that are too old
+  void AddFailureReport(ClusterNode& node, const ClusterNode& reporter);       // `reporter` does not reach the node
+  void WithdrawFailureReport(ClusterNode& node, const ClusterNode& reporter);  // `reporter` reaches the node again
+  int CountReports(ClusterNode& node);  // number of recent reports that the node fails; removes old ones
 
-  // Marks the node as PFAIL if it has not answered for too long. Called by the timer.
-  void MarkPfailIfSilent(ClusterNode& node);
-  void ClearFailureOnAnswer(ClusterNode& node);                          // clears PFAIL, and FAIL where possible
-  void HandleFailPacket(const NodeId& id, const ClusterNode& reporter);  // a majority has decided that it failed
-  int pfail_count() const { return pfail_count_; }                       // nodes that became PFAIL
-  void ResetPfailCount() { pfail_count_ = 0; }  // called by the timer before it checks all nodes
+  void MarkPfailIfSilent(ClusterNode& node);     // if it has not answered for too long
+  void ClearFailureOnAnswer(ClusterNode& node);  // the node has answered: clears PFAIL, and FAIL where possible
+  void HandleFailPacket(const NodeId& id, const ClusterNode& reporter);  // a majority has decided that node `id` failed
+  int pfail_count() const { return pfail_count_; }  // nodes that were PFAIL in the last round of the timer
+  void ResetPfailCount() { pfail_count_ = 0; }      // called by the timer before it checks all nodes
 
  private:
-  void MarkFailedIfMajority(ClusterNode& node);  // of the primaries reports it; then all nodes are told
+  void MarkFailedIfMajority(ClusterNode& node);  // marks the node FAIL if most primaries report it, and tells all nodes
   void MarkFailed(ClusterNode& node);            // changes PFAIL to FAIL
   void ClearFailFlag(ClusterNode& node);         // the node is not FAIL any more
 
-  const Parts parts_;    // from the constructor
-  int pfail_count_ = 0;  // PFAIL nodes in this round of the timer
+  const Parts parts_;    // the arguments of the constructor
+  int pfail_count_ = 0;  // nodes that were PFAIL in this round of the timer
 };
 
 }  // namespace respite

@@ -13,7 +13,7 @@ namespace respite {
 namespace {
 
 // A packet describes one node in ten. Each pair of nodes exchanges at least four packets per node timeout, so a
-// majority learns of a failure within that time.
+// majority learns of a failure within a node timeout.
 constexpr size_t kShareOfNodes = 10;
 constexpr size_t kMinEntries = 3;
 constexpr int64_t kMinHandshakeMs = 1000;
@@ -200,14 +200,14 @@ void Gossip::UpdateKnownNode(ClusterNode& sender, ClusterNode& node, const Gossi
       parts_.failures.WithdrawFailureReport(node, sender);
     }
   }
-  // Another node had a later PONG than this node, so a PING is not needed yet.
+  // If the sender has received a later PONG of `node` than this node, a PING is not needed yet.
   if (!fails && !node.IsFailing() && node.ping_sent_ms == 0 && node.reports.empty()) {
     const int64_t pong_ms = int64_t{entry.pong_received_s} * 1000;
     if (pong_ms <= parts_.core.NowMs() + kClockDriftMs && pong_ms > node.pong_received_ms) {
       node.pong_received_ms = pong_ms;
     }
   }
-  // Other nodes reach it at an address that this node does not know.
+  // The sender reaches `node` at an address that this node does not know.
   const NodeAddress address = AddressOf(entry);
   const bool has_address = (entry.flags & kNodeNoAddress) == 0 && address.bus_port != 0 && NormalIp(address.ip);
   const bool has_moved = address.ip != node.address.ip || address.bus_port != node.address.bus_port ||

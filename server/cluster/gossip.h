@@ -16,7 +16,7 @@ class FailureDetector;
 
 class Gossip {  // lets nodes learn of each other
  public:
-  struct Parts {  // what the constructor takes
+  struct Parts {  // the arguments of the constructor
     const ClusterCore& core;
     Bus& bus;
     FailureDetector& failures;
@@ -24,43 +24,40 @@ class Gossip {  // lets nodes learn of each other
   explicit Gossip(const Parts& parts) : parts_(parts) {}
 
   bool MeetNode(const NodeAddress& address);                 // CLUSTER MEET; false: the address is invalid
-  void BeginHandshakeAfterMeet(const NodeAddress& address);  // with an unknown node, within limits
+  void BeginHandshakeAfterMeet(const NodeAddress& address);  // begins one with an unknown node, within limits
   // Adds a node whose id is not known yet. Returns null if a handshake with this address is under way.
   ClusterNode* BeginHandshake(const NodeAddress& address, uint16_t more_flags);  // null: one is under way already
-  // Gives up handshakes that take too long. Called by the timer.
-  void EndLateHandshakes();
+  void EndLateHandshakes();  // gives up handshakes that take too long; called by the timer
 
   // Makes a PING, PONG or MEET that describes some nodes.
-  BusPacket ComposePing(PacketType type, const ClusterNode* receiver);
+  BusPacket ComposePing(PacketType type, const ClusterNode* receiver);  // describes some nodes to `receiver`
   void Ping(ClusterNode& node, PacketType type = PacketType::kPing);
   // kSiblings: the replicas of the same primary, which rank themselves by the offset.
   enum class To : uint8_t { kAll, kSiblings };
-  void BroadcastPong(To whom);
-  void AnnounceMyself();  // sends all nodes a PONG without gossip of other nodes
+  void BroadcastPong(To whom);  // sends a PONG to all nodes, or to the replicas of the same primary
+  void AnnounceMyself();        // sends all nodes a PONG without gossip of other nodes
 
-  // Applies the content of a PING, PONG or MEET. Requires: `sender` is known.
-  void Receive(ClusterNode& sender, const BusPacket& packet);                   // a PING, PONG or MEET
-  void ApplyExtensions(ClusterNode& sender, const PingExtensions& extensions);  // of the sender
+  void Receive(ClusterNode& sender, const BusPacket& packet);                   // applies a PING, PONG or MEET
+  void ApplyExtensions(ClusterNode& sender, const PingExtensions& extensions);  // applies what the sender announces
 
   // --- Forgetting.
 
-  void Forget(ClusterNode& node, int64_t for_ms);  // removes it, and ignores its id for this time
+  void Forget(ClusterNode& node, int64_t for_ms);  // removes the node, and ignores its id for this time
   bool IsForgotten(const NodeId& id);              // the node must not be added again yet
-  // Removes the node with its links.
-  void Remove(ClusterNode& node);  // and closes its links
+  void Remove(ClusterNode& node);                  // removes the node, and closes its links
 
  private:
   std::vector<const ClusterNode*> ChooseNodesForGossip(const ClusterNode* receiver);  // for a packet to `receiver`
-  GossipEntry MakeGossipEntry(const ClusterNode& node) const;                         // what a packet says of it
+  GossipEntry MakeGossipEntry(const ClusterNode& node) const;                         // what a packet says of the node
   PingExtensions MyExtensions();                                         // what this node announces of itself
-  void ApplyGossipEntry(ClusterNode& sender, const GossipEntry& entry);  // what it says of another node
+  void ApplyGossipEntry(ClusterNode& sender, const GossipEntry& entry);  // applies what is said of another node
   void UpdateKnownNode(ClusterNode& sender, ClusterNode& node, const GossipEntry& entry);
-  void AddGossipedNode(const GossipEntry& entry);         // a node that was not known yet
-  NodeAddress AddressOf(const GossipEntry& entry) const;  // of the node that it describes
+  void AddGossipedNode(const GossipEntry& entry);         // adds a node that was not known yet
+  NodeAddress AddressOf(const GossipEntry& entry) const;  // the address of the described node
 
-  const Parts parts_;                    // from the constructor
-  uint64_t composed_ = 0;                // packets with gossip made so far
-  std::map<NodeId, int64_t> forgotten_;  // the time until which each id is ignored
+  const Parts parts_;                    // the arguments of the constructor
+  uint64_t composed_ = 0;                // number of packets with gossip that were made
+  std::map<NodeId, int64_t> forgotten_;  // ignored ids, and the BusClock time until which each is ignored
 };
 
 }  // namespace respite

@@ -38,7 +38,8 @@ void ManualFailover::Continue() {
     return Reset();
   }
   if (can_start_election_ || primary_offset_ == -1) return;
-  // Without a link an equal offset may belong to another history: both begin at 0 after a restart.
+  // Without a link, an equal offset may belong to another history: after a restart of both servers, their offsets begin
+  // at 0.
   if (!parts_.core.host.IsLinked() || parts_.core.host.Offset() != primary_offset_) return;
   can_start_election_ = true;
   parts_.core.log.Notice("All master replication stream processed, manual failover can start.");

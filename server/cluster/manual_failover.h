@@ -3,7 +3,7 @@
 //   replica  MFSTART ─────────────►  primary   pauses writes, and reports its offset with the flag "paused"
 //   replica  has this data, and requests votes (Election) with the flag "force", although the primary works
 //
-// It ends after cluster-manual-failover-timeout in any case.
+// The failover ends after cluster-manual-failover-timeout in any case.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace respite {
 
 class ManualFailover {  // CLUSTER FAILOVER
  public:
-  struct Parts {  // what the constructor takes
+  struct Parts {  // the arguments of the constructor
     ClusterCore& core;
     Bus& bus;
     Gossip& gossip;
@@ -26,24 +26,24 @@ class ManualFailover {  // CLUSTER FAILOVER
   // Starts a failover on a replica. kAsk waits for the primary to pause writes. kForce does not wait, because the
   // primary may be down.
   enum class Mode : uint8_t { kAsk, kForce };
-  void Start(Mode mode);
+  void Start(Mode mode);                                  // begins a manual failover on this replica
   void ReceivePauseRequest(ClusterNode& replica);         // MFSTART from a replica of this node
   void ReceivePrimaryOffset(const PacketHeader& header);  // reads any packet of this node's primary
   void Reset();                                           // ends the failover, and the pause of writes
-  // Ends the failover after its timeout, and sets CanStartElection once this replica has reached the offset. Called by
-  // the timer.
+  // Ends the failover after its timeout. Allows the election (CanStartElection) once this replica has reached the
+  // offset of its paused primary. Called by the timer.
   void Continue();  // ends it after its timeout; can_start_election_ may become true
 
-  bool IsUnderWay() const { return until_ms_ != 0; }
+  bool IsUnderWay() const { return until_ms_ != 0; }  // a manual failover is under way
   // Returns whether the election can start: this replica has reached the offset of its paused primary, or the command
   // was CLUSTER FAILOVER FORCE.
-  bool CanStartElection() const { return IsUnderWay() && can_start_election_; }
-  // Returns whether this primary has paused writes for that replica. The primary then soon sends it the offset.
+  bool CanStartElection() const { return IsUnderWay() && can_start_election_; }  // may request votes
+  // Returns whether this primary has paused writes for `replica`, and must send its offset to that replica soon.
   bool IsRequestedBy(const ClusterNode& replica) const { return IsUnderWay() && replica.id == replica_; }
 
  private:
-  const Parts parts_;                // from the constructor
-  int64_t until_ms_ = 0;             // 0: none is under way
+  const Parts parts_;                // the arguments of the constructor
+  int64_t until_ms_ = 0;             // BusClock time at which the failover is given up; 0: none is under way
   bool can_start_election_ = false;  // this replica may request votes
   int64_t primary_offset_ = -1;      // on a replica: the offset at which its primary paused; -1: not known yet
   NodeId replica_;                   // on a primary: the replica that requested the failover

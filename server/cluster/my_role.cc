@@ -5,8 +5,9 @@ namespace respite {
 void MyRole::Follow(ClusterNode& primary) {
   ClusterView& view = core_.view;
   ClusterNode& me = view.me();
-  // A primary that loses its slots may have diverged from the node that takes them, and another shard has other keys.
-  // Two primaries may have one shard id. While the old one serves its slots, the other may have other keys.
+  // Decides whether the data here is of the same history. A primary that loses its slots may have diverged from the
+  // node that takes them, and another shard has other keys. Two primaries may have the same shard id. While the old
+  // primary of this replica serves its slots, the new one may have other keys.
   const ClusterNode* const old = me.primary;
   const bool old_has_gone = old == nullptr || old->IsReplica() || old->IsFailing() || old->slot_count == 0;
   const bool is_sibling = me.IsReplica() && me.shard == primary.shard && (old_has_gone || old == &primary);

@@ -17,10 +17,10 @@ class MyRole {  // changes the role of this node
 
   void Follow(ClusterNode& primary);  // makes this node a replica without slots; `primary` is another node
   void Promote();                     // makes this node a primary
-  void ReconnectToPrimary() { ConnectToPrimary(History::Owner::kSame); }  // after a change of its address
+  void ReconnectToPrimary() { ConnectToPrimary(History::Owner::kSame); }  // the primary has a new address
 
  private:
-  void ConnectToPrimary(History::Owner owner);  // whose history the present data has
+  void ConnectToPrimary(History::Owner owner);  // `owner`: whose history the present data has
 
   const ClusterCore& core_;
   std::function<void()> on_change_;  // runs after each change of role

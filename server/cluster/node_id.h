@@ -25,8 +25,7 @@ class NodeId {  // id of a node or shard: 40 hexadecimal digits
     std::copy_n(bytes.begin(), kLength, id.bytes_.begin());
     return id;
   }
-  // Returns nothing if the text is not an id.
-  static std::optional<NodeId> Parse(Bytes text) {
+  static std::optional<NodeId> Parse(Bytes text) {  // nothing: the text is no id
     if (text.size() != kLength) return std::nullopt;
     const bool is_id = std::ranges::all_of(text, [](char c) { return IsDigit(c) || (c >= 'a' && c <= 'f'); });
     return is_id ? std::optional(FromBytes(text)) : std::nullopt;
@@ -38,7 +37,7 @@ class NodeId {  // id of a node or shard: 40 hexadecimal digits
   }
 
   bool IsNull() const { return bytes_[0] == '\0'; }
-  bool IsValid() const { return Parse(Text()).has_value(); }  // has only digits; an id from the bus may not
+  bool IsValid() const { return Parse(Text()).has_value(); }  // has only hexadecimal digits; an id from the bus may not
   Bytes Text() const { return {bytes_.data(), kLength}; }
   std::string String() const { return std::string(Text()); }
   // NOLINTNEXTLINE(modernize-use-nullptr): false positive in the code that the compiler generates

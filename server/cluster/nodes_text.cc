@@ -86,7 +86,7 @@ std::string LineOf(const ClusterView& view, const ClusterNode& node, NodesFormat
 
 // --- Reading.
 
-// A parsed line. References to other nodes are not resolved, because their lines may come later.
+// A parsed line of nodes.conf. References to other nodes are not resolved, because their lines may come later.
 struct Line {
   NodeId id;
   Bytes address;
@@ -317,7 +317,7 @@ Result<std::unique_ptr<ClusterView>, std::string> ParseNodesFile(Bytes text, Por
     }
     if (node == nullptr) node = &view->Add(line.id, line.flags);
     node->flags = line.flags;
-    // This node does not decide whether it has failed itself, and it needs no greeting.
+    // This node does not decide whether it has failed itself, and needs no MEET.
     if (node->IsMyself()) {
       for (NodeFlag flag : {kNodeSuspect, kNodeFailed, kNodeHandshake, kNodeMeet, kNodeNoAddress}) node->Clear(flag);
     }

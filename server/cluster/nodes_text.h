@@ -23,17 +23,17 @@ std::string SlotsText(const ClusterView& view, const ClusterNode& node);  // for
 enum class PortChoice : uint8_t { kTcp, kTls };
 // kClient omits fields that only nodes need.
 enum class NodeForm : uint8_t { kFile, kClient };
-struct NodesFormat {  // of the lines for nodes
+struct NodesFormat {  // how the lines for nodes are written
   PortChoice port = PortChoice::kTcp;
   NodeForm form = NodeForm::kClient;
-  IpFamily family = IpFamily::kIpv4;  // of the client that asks
+  IpFamily family = IpFamily::kIpv4;  // family of the address of the client that asks
 };
-std::string NodeLine(const ClusterView& view, const ClusterNode& node, NodesFormat format);  // describes it
-// Omits nodes that have one of these flags. Cost: O(nodes + slots).
+std::string NodeLine(const ClusterView& view, const ClusterNode& node, NodesFormat format);  // the line for this node
+// Returns the lines for all nodes except those that have one of the flags `without_flags`. Cost: O(nodes + slots).
 std::string NodesText(const ClusterView& view, NodesFormat format, uint16_t without_flags);
 std::string NodesFileText(const ClusterView& view, PortChoice port);  // the content of nodes.conf
 
-// Parses the content of nodes.conf. Draws the shard ids that it lacks. Fails with the reason.
+// Parses the content of nodes.conf. Draws random shard ids for nodes without one. Fails with the reason.
 Result<std::unique_ptr<ClusterView>, std::string> ParseNodesFile(Bytes text, PortChoice port, Random& random);
 
 }  // namespace respite

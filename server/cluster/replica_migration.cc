@@ -15,8 +15,8 @@ bool ReplicaMigration::IsOrphaned(const ClusterNode& node) {
          node.WorkingReplicaCount() == 0;
 }
 
-// Redis counts every working replica, also those that must not replace the primary. Then the last one that may could
-// leave.
+// Counts only replicas that may replace the primary. Redis counts every working replica, so there the last replica that
+// may replace the primary could leave.
 bool ReplicaMigration::MayLeave(const ClusterNode& replica, const ClusterNode& primary) const {
   return primary.OtherElectableReplicaCount(replica) >= parts_.core.settings.cluster_migration_barrier;
 }

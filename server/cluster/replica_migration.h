@@ -11,7 +11,7 @@ namespace respite {
 
 class ReplicaMigration {  // gives a primary without replicas one of another primary
  public:
-  struct Parts {  // what the constructor takes
+  struct Parts {  // the arguments of the constructor
     const ClusterCore& core;
     MyRole& role;
   };
@@ -19,17 +19,17 @@ class ReplicaMigration {  // gives a primary without replicas one of another pri
 
   // Moves this replica to a primary without replicas, if that is its turn (cluster-allow-replica-migration). Called by
   // the timer. Cost: O(nodes).
-  void Continue();  // moves this replica, if that is its turn
+  void Continue();  // moves this replica to such a primary, if it is this replica's turn
 
  private:
   static bool IsOrphaned(const ClusterNode& node);  // a primary with slots that has lost all its replicas
-  // Returns whether the primary keeps enough replicas that may replace it.
-  bool MayLeave(const ClusterNode& replica, const ClusterNode& primary) const;
-  // Returns whether this replica is the one that must move. `max_replicas`: the largest number of working replicas of
-  // any primary.
-  bool IsMyTurnToMove(int max_replicas) const;
+  // Returns whether the primary keeps enough replicas that may replace it when `replica` leaves.
+  bool MayLeave(const ClusterNode& replica, const ClusterNode& primary) const;  // the primary keeps enough replicas
+  // Returns whether this replica is the one that must move. `max_replicas`: the number of working replicas of the
+  // primary that has the most.
+  bool IsMyTurnToMove(int max_replicas) const;  // this replica is the one that must move
 
-  const Parts parts_;  // from the constructor
+  const Parts parts_;  // the arguments of the constructor
 };
 
 }  // namespace respite

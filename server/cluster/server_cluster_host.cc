@@ -59,9 +59,9 @@ Result<std::string, std::string> ServerClusterHost::OpenNodesFile() {
   return std::move(text).value();
 }
 
-// Replaces nodes.conf. The lock belongs to the file that is replaced, so the new file is locked before the rename. Its
-// content is synced before that. After a crash of the machine there is the former or the new file, never an empty one,
-// with which the node would get another id.
+// Replaces nodes.conf. The lock belongs to the file that is replaced, so the new file is locked before the rename. The
+// content of the new file is synced before the rename. So a crash of the machine leaves the former or the new file, and
+// never an empty one, with which the node would get another id.
 IoError ServerClusterHost::Write(const std::string& text, Durably durably) {
   const std::string path = Path();
   const std::string temporary = path + ".tmp";
@@ -115,7 +115,8 @@ bool ServerClusterHost::IsLinked() const { return services_.replication.role().i
 
 bool ServerClusterHost::HasWholeData() const { return services_.data.dataset.history.IsWhole(); }
 
-// Does nothing for the same primary, except that CLUSTER REPLICATE makes a resting link connect again.
+// Does nothing if this server follows that primary already, except that CLUSTER REPLICATE makes a link that waits
+// connect again.
 void ServerClusterHost::Follow(const std::string& ip, int port, History::Owner owner) {
   RunNowOrAfterLongTask([this, ip, port, owner] {
     const auto& now = services_.env.settings.replicaof;
@@ -133,8 +134,8 @@ void ServerClusterHost::Promote() {
   RunNowOrAfterLongTask([this] { services_.replication.Promote(); });
 }
 
-// Runs the task, but only after the turn if a snapshot of the primary is loading or a script takes long. The bus is
-// served meanwhile, and the data that they work with must not change.
+// Runs the task, but only after the turn if a snapshot of the primary is loading or a script takes long. Meanwhile the
+// bus is served, and the data that the load or the script works with must not change.
 void ServerClusterHost::RunNowOrAfterLongTask(std::function<void()> task) {
   if (!services_.env.phase.IsInLongTask() || !services_.env.host) return task();
   services_.env.host->Post(std::move(task));
@@ -173,7 +174,7 @@ void ServerClusterHost::DeleteAllKeys() {
   RunNowOrAfterLongTask([this] {
     services_.data.dataset.keyspace.hidden().Clear();
     Capture taken = Capture::Take(services_.data.dataset);
-    // Functions are kept.
+    // The flush removes only keys, so the functions are put back.
     if (services_.data.dataset.functions != nullptr) services_.data.dataset.functions->Exchange(taken.TakeFunctions());
     services_.data.lazy_free.Free(std::move(taken), FreeMode::kLater);
     services_.replication.BeginNewHistory();

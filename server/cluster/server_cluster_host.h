@@ -19,7 +19,7 @@ class ServerClusterHost final : public ClusterHost {  // connects the cluster to
 
   // Opens (or creates) and locks nodes.conf. Returns its content, which is empty if it was just created. Fails with the
   // reason.
-  Result<std::string, std::string> OpenNodesFile();
+  Result<std::string, std::string> OpenNodesFile();  // the content; fails with the reason
 
   // ClusterHost
   int64_t Offset() const override;     // replication offset of this server
@@ -28,36 +28,35 @@ class ServerClusterHost final : public ClusterHost {  // connects the cluster to
   bool HasWholeData() const override;  // the data is a state of the primary's history
   void Follow(const std::string& ip, int port, History::Owner owner) override;  // becomes a replica
   void Promote() override;                                                      // becomes a primary
-  bool HasKeysInSlot(int slot) const override;                                  // in any database
-  bool HasKeys() const override;                                                // in any database
+  bool HasKeysInSlot(int slot) const override;                                  // any database has a key of this slot
+  bool HasKeys() const override;                                                // any database has a key
   void DeleteKeysInSlot(int slot, const ClusterView& view) override;            // now, or after a long task
-  void DeleteAllKeys() override;
-  void PauseWrites() override;  // of clients
-  void ResumeWrites() override;
+  void DeleteAllKeys() override;                                                // deletes the keys of all databases
+  void PauseWrites() override;                                         // pauses writes of clients until ResumeWrites
+  void ResumeWrites() override;                                        // ends PauseWrites
   void Deliver(PacketType type, const PublishBody& message) override;  // publishes it to this server's clients
   void OnTopologyChanged() override { has_topology_changed_ = true; }
-  bool Save(const ClusterView& view, Durably durably) override;
+  bool Save(const ClusterView& view, Durably durably) override;  // replaces nodes.conf; false: it failed
 
   void FinishSave();  // called by the timer: a second after Save, makes sure that the new file is on disk
-  // Returns whether the topology has changed since the last call, so that blocked clients may wait for keys of moved
-  // slots.
-  bool TakeTopologyChange() { return std::exchange(has_topology_changed_, false); }
+  // Returns whether the topology has changed since the last call. If it has, blocked clients may wait for keys of slots
+  // that have moved to another node.
+  bool TakeTopologyChange() { return std::exchange(has_topology_changed_, false); }  // has changed since last call
 
  private:
-  void RunNowOrAfterLongTask(std::function<void()> task);  // later if the task would disturb a load or script
-  void DeleteKeysInSlotNow(int slot, const ClusterView& view);
-  void DeleteKeysInSlotNow(int db, int slot);  // in one database
+  void RunNowOrAfterLongTask(std::function<void()> task);       // later if the task would disturb a load or script
+  void DeleteKeysInSlotNow(int slot, const ClusterView& view);  // in all databases, unless the slot has returned
+  void DeleteKeysInSlotNow(int db, int slot);                   // in one database
   std::string Path() const;
   IoError Write(const std::string& text, Durably durably);  // replaces nodes.conf
   IoError SyncRename();                                     // makes the rename of nodes.conf durable
-  // If `error` is an error, ends the server and returns false.
-  bool StopServerOnError(IoError error);  // false: it stops the server
+  bool StopServerOnError(IoError error);                    // if `error` is an error, ends the server and returns false
 
   const Services& services_;
   std::unique_ptr<File> lock_;
   bool has_topology_changed_ = false;  // since the last TakeTopologyChange
-  bool is_name_unsynced_ = false;      // the rename of nodes.conf may not be on disk yet
-  int64_t renamed_at_ms_ = 0;          // Pace time of that rename
+  bool is_name_unsynced_ = false;      // true: the rename of nodes.conf may not be on disk yet
+  int64_t renamed_at_ms_ = 0;          // Pace time at which nodes.conf was last renamed
 };
 
 }  // namespace respite

@@ -22,8 +22,8 @@ bool SlotClaims::OwnerLosesSlot(int slot, const ClusterNode& claimant, uint64_t 
   const ClusterView& view = parts_.core.view;
   const ClusterNode* owner = view.Owner(slot);
   if (owner == &claimant) return false;
-  // An operator imports the slot, and ends that with SETSLOT. Only a replica of the source may take the source's
-  // place.
+  // An operator imports the slot into this node, and ends the import with SETSLOT. So the slot stays with its source
+  // until then, unless a replica of the source takes the source's place.
   const ClusterNode* source = view.ImportingFrom(slot);
   if (source != nullptr && source->shard != claimant.shard) return false;
   return owner == nullptr || view.disclaimed.Has(slot) || owner->config_epoch < epoch;
@@ -58,7 +58,8 @@ void SlotClaims::Take(ClusterNode& claimant, uint64_t epoch, const SlotSet& clai
     view.WantHealthCheck();
   });
   UpdateDisclaimedSlots(claimant, claimed);
-  // A node that loses its last slot becomes a replica of the winner. A failed primary returns in this way.
+  // A node that loses its last slot becomes a replica of the winner. In this way a failed primary that was replaced
+  // returns to its shard.
   const bool may_move = parts_.core.settings.cluster_allow_replica_migration || lost == claimant.slot_count;
   if (lost != 0 && my_primary.slot_count == 0 && may_move) {
     parts_.core.log.Notice("Configuration change detected. Reconfiguring myself as a replica of " + claimant.LogName());
@@ -93,7 +94,7 @@ void SlotClaims::ApplyUpdate(const UpdateBody& update) {
   Take(*node, update.config_epoch, update.slots);
 }
 
-// Handles another primary with the same epoch: the one with the smaller id takes a new epoch.
+// Handles another primary with the same epoch: of the two primaries, the one with the smaller id takes a new epoch.
 void SlotClaims::ResolveEpochCollision(const ClusterNode& sender) {
   ClusterView& view = parts_.core.view;
   if (sender.id <= view.me().id) return;

@@ -80,8 +80,8 @@ void SlotStats::CountQueuedCommand(const FinishedCall& call) {
   ++queued_.count;
 }
 
-// Commands of a transaction or script are reported first. EXEC or EVAL is reported last, with the time and the reply
-// of all of them.
+// Commands of a transaction or script are reported first. EXEC or EVAL is reported last, with the time and the reply of
+// all these commands.
 void SlotStats::OnCall(const FinishedCall& call) {
   Note(router_.SlotOf(call.command, call.words).value_or(kNoSlot));
   if (call.depth != 0) {

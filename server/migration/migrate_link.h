@@ -1,4 +1,4 @@
-// Connections for the blocking form of MIGRATE, inside EXEC and scripts. Otherwise see Migrations.
+// Connections for the blocking form of MIGRATE, inside EXEC and scripts. MIGRATE outside of them uses Migrations.
 //
 // This MIGRATE is one atomic command, so its caller blocks on the socket, as in Redis. Each wait ends after the
 // command's timeout; the name look-up and the attempts to connect share one timeout. Idle connections are kept for the
@@ -28,7 +28,7 @@ class Tls;
 // closed it.
 class MigrateLink {  // one blocking connection to another server
  public:
-  // Uses no TLS if `tls` is null.
+  // Connects to a server within `timeout_ms`, without TLS if `tls` is null. Fails with the reason.
   static Result<std::unique_ptr<MigrateLink>, ConnectError> Connect(NameResolver& names, const std::string& host,
                                                                     const std::string& port, const Tls* tls,
                                                                     int64_t timeout_ms);
@@ -36,23 +36,21 @@ class MigrateLink {  // one blocking connection to another server
   MigrateLink& operator=(const MigrateLink&) = delete;
   ~MigrateLink();
 
-  // Returns false if not everything was written. The timeout applies to each 64 KB.
-  bool Send(Bytes request, int64_t timeout_ms);
-  // Returns a line without its end, or nullopt.
-  std::optional<std::string> ReadLine(int64_t timeout_ms);
-  bool HasTimedOut() const { return timed_out_; }  // a timeout made the last Send or ReadLine fail
+  bool Send(Bytes request, int64_t timeout_ms);  // false: not everything was sent; `timeout_ms` applies to each 64 KB
+  std::optional<std::string> ReadLine(int64_t timeout_ms);  // a line without its end; nothing: it failed
+  bool HasTimedOut() const { return timed_out_; }           // a timeout made the last Send or ReadLine fail
 
   int64_t selected_db = 0;  // the database selected on the other side; -1: unknown
-  int64_t used_at_ms = 0;   // when it was last used
+  int64_t used_at_ms = 0;   // monotonic time at which the connection was last used
 
  private:
   explicit MigrateLink(ByteStream stream) : stream_(std::move(stream)) {}
-  bool FinishHandshake(int64_t timeout_ms);         // of TLS
-  bool SendPiece(Bytes piece, int64_t timeout_ms);  // up to 64 KB
+  bool FinishHandshake(int64_t timeout_ms);         // finishes the TLS handshake; false: it failed
+  bool SendPiece(Bytes piece, int64_t timeout_ms);  // sends up to 64 KB; false: it failed
 
-  ByteStream stream_;  // socket, perhaps with TLS
-  bool timed_out_ = false;
-  std::string received_;  // the beginning of an incomplete line
+  ByteStream stream_;       // socket, perhaps with TLS
+  bool timed_out_ = false;  // a timeout made the last Send or ReadLine fail
+  std::string received_;    // the beginning of an incomplete line
 };
 
 class MigrateLinks {  // kept connections, one for each server
@@ -64,15 +62,15 @@ class MigrateLinks {  // kept connections, one for each server
   Result<MigrateLink*, ConnectError> Get(Bytes host, Bytes port, const Tls* tls, int64_t timeout_ms, int64_t now_ms);
   void Drop(Bytes host, Bytes port) { links_.erase(NameOf(host, port)); }
   void DropAll() { links_.clear(); }              // closes all connections
-  void CloseIdleLinks(int64_t now_ms);            // those that were unused for kIdleMs
-  size_t Count() const { return links_.size(); }  // of kept connections
+  void CloseIdleLinks(int64_t now_ms);            // closes connections that were unused for kIdleMs
+  size_t Count() const { return links_.size(); }  // number of kept connections
 
  private:
   static std::string NameOf(Bytes host, Bytes port) { return std::string(host) + ':' + std::string(port); }
-  void CloseLongestIdle();  // if there are kMax
+  void CloseLongestIdle();  // closes the connection that was unused longest
 
   NameResolver names_;                                         // looks up host names
-  std::map<std::string, std::unique_ptr<MigrateLink>> links_;  // by "host:port"
+  std::map<std::string, std::unique_ptr<MigrateLink>> links_;  // kept connections by "host:port"
 };
 
 }  // namespace respite

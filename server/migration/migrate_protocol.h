@@ -26,34 +26,34 @@ class MigrateProtocol {  // requests to the other server, and their replies
       : auth_(std::move(auth)), db_(db), restore_(target == Target::kServer ? "RESTORE" : "RESTORE-ASKING") {}
 
   // Adds a key to the transfer. `ttl_ms` is 0 for a key without a TTL.
-  void AddKey(Bytes key, int64_t ttl_ms, Bytes payload, Existing existing);
+  void AddKey(Bytes key, int64_t ttl_ms, Bytes payload, Existing existing);  // `ttl_ms` 0: no TTL
   const std::vector<std::string>& Keys() const { return keys_; }
 
   // Starts on a connection with this selected database, and forgets earlier answers.
   std::string Begin(int64_t selected_db);       // returns the requests that must be sent before Restores()
   Bytes Restores() const { return restores_; }  // the RESTORE requests
-  void TakeAnswer(Bytes line);                  // handles the next one, without its line end. Requires: !IsOver()
+  void TakeAnswer(Bytes line);                  // handles the next answer, without its line end. Requires: !IsOver()
   bool IsOver() const { return answered_.size() == keys_.size(); }  // all answers have arrived
 
-  size_t AnsweredKeyCount() const { return answered_.size(); }  // RESTORE requests with an answer
+  size_t AnsweredKeyCount() const { return answered_.size(); }  // number of RESTORE requests with an answer
   bool HasAccepted(size_t key_index) const {                    // the other server has stored this key
     return key_index < answered_.size() && answered_[key_index] == Answer::kAccepted;
   }
-  const std::string& Error() const { return error_; }  // the first one of the other server, without '-'; empty: none
-  int64_t SelectedDb() const { return IsOver() && error_.empty() ? db_ : kUnknownDb; }  // on the connection now
+  const std::string& Error() const { return error_; }  // the first of the other server, without '-'; empty: none
+  int64_t SelectedDb() const { return IsOver() && error_.empty() ? db_ : kUnknownDb; }  // database selected now
 
  private:
   enum class Answer : uint8_t { kAccepted, kRefused };
 
   const std::vector<std::string> auth_;
   const int64_t db_;
-  const Bytes restore_;  // the command
+  const Bytes restore_;  // RESTORE or RESTORE-ASKING
   std::vector<std::string> keys_;
-  std::string restores_;          // the requests
-  size_t preliminary_ = 0;        // answers that come before the first answer to a RESTORE
-  std::string earlier_error_;     // of AUTH or SELECT; counts as the error of each key
-  std::vector<Answer> answered_;  // for the first keys, in their order
-  std::string error_;             // the first one of the other server
+  std::string restores_;          // the RESTORE requests
+  size_t preliminary_ = 0;        // number of answers to come before the first answer to a RESTORE
+  std::string earlier_error_;     // the error of AUTH or SELECT; counts as the error of each key
+  std::vector<Answer> answered_;  // the answers so far: for the first keys, in the order of the keys
+  std::string error_;             // the first error of the other server
 };
 
 // The step in which a transfer failed.

@@ -20,7 +20,7 @@
 
 namespace respite {
 
-// A link to a server. It is kept for the next transfer if the last one ended well.
+// A link to a server. After a transfer that ended well, the link is kept for the next one.
 class Migrations::Channel final : public Link::User {
  public:
   Channel(Migrations& owner, std::string name) : owner_(owner), name_(std::move(name)) {}
@@ -188,8 +188,8 @@ void Migrations::HandleAllAnswers(Channel& channel) {
   MarkDone(migration);
 }
 
-// Handles a link that has ended. The other server may have closed a kept link, so a second attempt uses a new link,
-// unless keys were answered.
+// Handles a link that has ended. The other server may have closed a kept link, so a second attempt uses a new link.
+// There is none if keys were answered.
 void Migrations::HandleLostLink(Channel& channel) {
   Migration* const migration = channel.migration;
   if (migration == nullptr) return Drop(channel);
@@ -197,7 +197,8 @@ void Migrations::HandleLostLink(Channel& channel) {
   const bool sent_all = channel.link().UnsentBytes() == 0;
   Drop(channel);
   migration->channel = nullptr;
-  // Redis: notices a server that does not answer when the first request is written.
+  // Redis: a server that does not accept the connection is noticed only when the first request is written, so this
+  // counts as a failed write.
   if (reached == Link::Stage::kConnecting) return Fail(*migration, FailedMigrateStep::kWriting);
   if (reached != Link::Stage::kOpen) return Fail(*migration, FailedMigrateStep::kConnecting);
   const bool tries_again = !migration->is_second_attempt && migration->order.talk.AnsweredKeyCount() == 0;
@@ -290,7 +291,7 @@ void Migrations::Finish(Migration& migration) {
 MigrateOutcome Migrations::CollectOutcome(Migration& migration) {
   const MigrateProtocol& talk = migration.order.talk;
   MigrateOutcome outcome{.trouble = migration.trouble, .error = talk.Error()};
-  // If the role of this server has changed meanwhile, no keys are deleted here.
+  // If this server has changed its role during the transfer, no keys are deleted here.
   const bool moves = !migration.order.copies && migration.began_as_replica == services_.clients.role.is_replica;
   for (size_t i = 0; i < migration.places.size(); ++i) {
     if (!migration.places[i]) continue;

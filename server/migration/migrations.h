@@ -4,9 +4,9 @@
 //                           │              └─ the link breaks before an answer: one more attempt, over a new link
 //                           └─ skipped if a kept link is used
 //
-// The values are serialised when the command is called. MigratingKeys pauses requests for the keys until the end. If
-// the caller has gone by then, the keys that have arrived are deleted nevertheless. During a pause of writes the end
-// waits.
+// The values are serialised when the command is called. MigratingKeys pauses requests for the keys until the transfer
+// has ended. If the caller has gone by then, the keys that have arrived are deleted nevertheless. While writes are
+// paused, an ended transfer waits.
 //
 // Inside EXEC and scripts MIGRATE is one atomic step with the other commands, and uses the blocking MigrateLink.
 #pragma once
@@ -34,10 +34,10 @@ struct Command;
 struct Session;
 
 struct MigrateOutcome {                                  // the result of a transfer
-  FailedMigrateStep trouble = FailedMigrateStep::kNone;  // where it failed
-  std::string error = {};                                // error of the other server
-  std::vector<std::string> arrived = {};                 // keys to delete here
-  bool keeps_changed = false;                            // some arrived, but were changed here meanwhile and are kept
+  FailedMigrateStep trouble = FailedMigrateStep::kNone;  // the step that failed
+  std::string error = {};                                // the error of the other server; empty: none
+  std::vector<std::string> arrived = {};  // keys that the other server has, and that must be deleted here
+  bool keeps_changed = false;             // some keys arrived, but are kept here because they have changed meanwhile
 };
 
 // Deletes keys that the other server has stored.
@@ -48,8 +48,8 @@ class Migrations final : public Timers::Source {  // calls of MIGRATE, while oth
   struct Order {  // what MIGRATE was called with
     std::string host;
     std::string port;
-    bool uses_tls;       // with TLS
-    int64_t timeout_ms;  // without progress
+    bool uses_tls;       // the connection uses TLS
+    int64_t timeout_ms;  // how long the transfer may wait without progress
     bool copies;         // COPY: the keys also stay here
     MigrateProtocol talk;
   };
@@ -62,53 +62,53 @@ class Migrations final : public Timers::Source {  // calls of MIGRATE, while oth
   bool HasNetwork() const { return static_cast<bool>(services_.env.network); }  // without one, MIGRATE must block
   // Starts a transfer. Requires: HasNetwork(), none of the keys is being migrated, and this command blocks the session
   // from now on.
-  void Start(const Session& session, const Command& command, Order order);
-  std::optional<MigrateOutcome> TakeOutcome(const Session& session);  // while its request runs again
+  void Start(const Session& session, const Command& command, Order order);  // begins a transfer
+  std::optional<MigrateOutcome> TakeOutcome(const Session& session);  // nothing: no ended transfer of this session
 
   void EndTurn();  // finishes the transfers that have ended
   // Timers::Source: timeouts.
-  int64_t NextDueMs() const override;
-  void RunDue(int64_t now_ms) override;  // handles timeouts
+  int64_t NextDueMs() const override;    // monotonic time of the next check of timeouts
+  void RunDue(int64_t now_ms) override;  // fails transfers that have timed out
   std::string NextDueText() const override { return "MIGRATE times out"; }
-  void CloseIdleLinks(int64_t now_ms);                        // those that were unused for kIdleMs
-  void DropIdleLinks();                                       // however short they were unused
+  void CloseIdleLinks(int64_t now_ms);                        // closes links that were unused for kIdleMs
+  void DropIdleLinks();                                       // closes all unused links
   MigrateLinks& blocking_links() { return blocking_links_; }  // for MIGRATE inside EXEC and scripts
-  size_t CountLinks() const { return channels_.size(); }      // idle or not
+  size_t CountLinks() const { return channels_.size(); }      // number of links, used or unused
 
  private:
   class Channel;
   struct Migration;
 
-  void Attempt(Migration& migration);  // over a kept link or a new one
-  void Connect(Migration& migration);
+  void Attempt(Migration& migration);  // begins the transfer over a kept link or a new one
+  void Connect(Migration& migration);  // begins the transfer over a new link
   void Talk(Channel& channel, Migration& migration);
-  void HandleAllAnswers(Channel& channel);         // the link is unused from now on
+  void HandleAllAnswers(Channel& channel);         // ends the transfer, after which the link is unused
   void HandleLostLink(Channel& channel);           // tries again over a new link, if the old one may have been stale
-  void RestartTimer(Migration& migration) const;   // there was progress
+  void RestartTimer(Migration& migration) const;   // called after progress: the timeout begins anew
   void ScheduleCheck(Migration& migration) const;  // sets the time of the next look at the timeout
-  void Fail(Migration& migration, FailedMigrateStep trouble);
-  void MarkDone(Migration& migration);  // EndTurn will finish it
+  void Fail(Migration& migration, FailedMigrateStep trouble);  // ends the transfer without success
+  void MarkDone(Migration& migration);                         // EndTurn will finish it
   void Drop(const Channel& channel);
-  void CloseLongestIdle();                            // if one is unused
-  Channel* FindIdleChannel(const std::string& name);  // an unused link to this server
+  void CloseLongestIdle();                            // closes the link that was unused longest, if any is unused
+  Channel* FindIdleChannel(const std::string& name);  // an unused link to this server; null: none
 
   void Finish(Migration& migration);  // unblocks the client, or deletes the keys if the client has gone
   MigrateOutcome CollectOutcome(Migration& migration);    // also ends the pause of requests for its keys
   Session* FindCaller(const Migration& migration) const;  // null: the client has gone
   void DeleteKeysOfGoneCaller(int db, const std::vector<std::string>& keys);
-  void ResumePaused();  // requests that have waited for migrating keys
-  int64_t NowMs() const;
+  void ResumePaused();    // runs requests that have waited for migrating keys
+  int64_t NowMs() const;  // monotonic time
 
   const Services& services_;
   MigrateLinks blocking_links_;                   // for MIGRATE inside EXEC and scripts
   std::list<std::unique_ptr<Channel>> channels_;  // links, also unused ones
   std::list<std::unique_ptr<Migration>> migrations_;
-  size_t done_ = 0;          // of migrations_
-  struct Told {              // the result, while the client's request runs again
-    uint64_t session;        // its id
-    MigrateOutcome outcome;  // of its MIGRATE
+  size_t done_ = 0;          // number of ended transfers in migrations_
+  struct Told {              // the result that a client's request gets when it runs again
+    uint64_t session;        // id of the client's session
+    MigrateOutcome outcome;  // the result of MIGRATE
   };
-  std::optional<Told> told_;
+  std::optional<Told> told_;  // the result for the request that runs again now; nothing: none does
 };
 
 }  // namespace respite

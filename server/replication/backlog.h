@@ -1,8 +1,8 @@
 // Backlog: the last part of the replication stream, for replicas that reconnect and for replicas that receive a
 // snapshot and then need the stream after it.
 //
-// It is a list of parts of shared Blobs. The output of replicas refers to the same Blobs, so ten slow replicas cost one
-// copy.
+// The backlog is a list of parts of shared Blobs. The output of replicas refers to the same Blobs, so ten slow replicas
+// cost one copy.
 #pragma once
 
 #include <algorithm>
@@ -26,16 +26,16 @@ class Backlog {  // the last part of the replication stream
   void Trim(int64_t max_bytes, int64_t needed_from);
 
   // The backlog has the bytes after Begin() up to End(), both counted from the beginning of the stream.
-  int64_t Begin() const { return begin_; }  // stream offset after which the kept bytes start
-  int64_t End() const { return end_; }
+  int64_t Begin() const { return begin_; }            // stream offset after which the kept bytes start
+  int64_t End() const { return end_; }                // stream offset at which the kept bytes end
   int64_t RawBytes() const { return end_ - begin_; }  // length of the kept part of the stream
   bool Has(int64_t offset) const { return offset >= begin_ && offset <= end_; }
   // Returns the memory of the Blobs, each counted once, and of the list. Output of replicas may share the Blobs.
-  size_t HeldBytes() const { return blob_bytes_ + parts_.size() * sizeof(Item); }
+  size_t HeldBytes() const { return blob_bytes_ + parts_.size() * sizeof(Item); }  // memory of the backlog
 
   // Calls `visit(const BlobPart&)` for the bytes after `offset`, at most up to `until`. Requires: Has(offset).
   template <class Visit>
-  void VisitFrom(int64_t offset, int64_t until, Visit&& visit) const;
+  void VisitFrom(int64_t offset, int64_t until, Visit&& visit) const;  // visits the bytes in between
 
  private:
   struct Item {     // one part of the kept bytes
@@ -49,8 +49,8 @@ class Backlog {  // the last part of the replication stream
 
   std::deque<Item> parts_;  // the kept bytes, in the order of the stream
   int64_t begin_ = 0;       // stream offset after which the kept bytes start
-  int64_t end_ = 0;
-  size_t blob_bytes_ = 0;  // memory of the Blobs, each counted once
+  int64_t end_ = 0;         // stream offset at which the kept bytes end
+  size_t blob_bytes_ = 0;   // memory of the Blobs, each counted once
 };
 
 template <class Visit>

@@ -1,5 +1,5 @@
-// DirectLoad: loads a snapshot of the primary while it arrives (repl-diskless-load). It loads either into the server's
-// keyspace or into a second one. With a second one, clients may still be served the old data.
+// DirectLoad: loads a snapshot of the primary while it arrives (repl-diskless-load), either into the server's keyspace
+// or into a second one. With a second keyspace, clients may still be served the old data.
 #pragma once
 
 #include <cstdint>
@@ -31,10 +31,9 @@ class DirectLoad final : public SnapshotTarget {  // loads the primary's snapsho
   // Loads the next bytes of the snapshot. Returns false if that failed. After a failure, and after Finish, the loading
   // has ended.
   bool Write(Bytes bytes) override;  // loads the next bytes of the snapshot; false if that failed
-  bool Finish() override;            // returns whether a complete snapshot was loaded
+  bool Finish() override;            // true: a complete snapshot was loaded
   const std::string& failure() const override { return failure_; }  // why Write or Finish returned false
-  // Ends an incomplete load, because no more data will arrive. Frees the second keyspace.
-  void Abandon();
+  void Abandon();         // ends an incomplete load, and frees the second keyspace
   void MoveIntoServer();  // moves the second keyspace into the server's, which is empty. Requires: Finish succeeded
 
   bool UsesSecondKeyspace() const { return into_ != Into::kDataSet; }  // not the server's own

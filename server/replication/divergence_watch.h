@@ -1,8 +1,8 @@
 // DivergenceWatch: detects that the data of this replica has diverged from its primary's, because a command of the
 // primary's stream failed here. It logs the error and ends the link, so that the primary does not count the command as
-// applied (unless replica-ignore-command-errors is yes). The directive propagation-error-behavior may abort the
-// process. A write that cannot reach the disk may also abort it (replica-ignore-disk-write-errors), since the write
-// would be lost with the process.
+// applied. With replica-ignore-command-errors the link stays. The directive propagation-error-behavior may abort the
+// process. A write that cannot reach the disk may also abort the process (replica-ignore-disk-write-errors), since the
+// write would be lost with the process.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ class Durability;
 
 class DivergenceWatch final : public CallObserver {  // detects that a command of the primary failed on this replica
  public:
-  struct Parts {  // references to what the class uses
+  struct Parts {  // the arguments of the constructor
     const Env& env;
     const LateBound<const Durability>& durability;                    // tells whether writes can reach the disk
     std::function<void(Bytes command, Bytes error)> on_failure = {};  // ends the link; empty: the link stays
@@ -33,8 +33,8 @@ class DivergenceWatch final : public CallObserver {  // detects that a command o
   void Report(Bytes error, Bytes command, Cause cause);  // logs a failed command, and ends the link or the process
   void CheckDisk();  // aborts the process, or warns, because the append-only file cannot be written
 
-  const Parts parts_;
-  int64_t warned_at_ms_ = INT64_MIN / 2;  // when it last logged a failed command or write
+  const Parts parts_;                     // the arguments of the constructor
+  int64_t warned_at_ms_ = INT64_MIN / 2;  // Pace time at which it last logged a failed command or write
 };
 
 }  // namespace respite

@@ -52,7 +52,7 @@ void Failover::Check(const FailoverRequest& request) const {
   for (const Session* session : parts_.replicas.All()) {
     if (!IsAt(*session, *request.target)) continue;
     // INFO also shows a replica as online that has received the snapshot but not confirmed it. The failover waits for
-    // that.
+    // the confirmation.
     if (Bytes(Replicas::StateNameOf(*session->replica)) == "online") return;
     throw Refusal{refusals::kFailoverTargetOffline};
   }

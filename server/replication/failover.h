@@ -41,7 +41,7 @@ class Failover {  // FAILOVER, on the primary that hands its role over
  public:
   enum class State : uint8_t { kNone, kAwaitsSync, kInProgress };
 
-  struct Parts {  // references to what the class uses
+  struct Parts {  // the arguments of the constructor
     const Env& env;
     const History& history;
     const Role& role;
@@ -52,10 +52,10 @@ class Failover {  // FAILOVER, on the primary that hands its role over
   explicit Failover(const Parts& parts) : parts_(parts) {}
 
   void Start(const FailoverRequest& request);  // pauses writes until a replica has the whole stream. Throws Refusal
-  void Abort(const std::string& reason);       // `reason` is logged; writes continue here
+  void Abort(const std::string& reason);       // logs `reason`, and ends the failover: this server stays the primary
   // Hands over to a replica as soon as one has the whole stream. Called at the end of a turn and by the timer. Cost:
   // one comparison when no failover runs.
-  void Continue() {
+  void Continue() {  // hands over if a replica has the whole stream
     if (state_ == State::kAwaitsSync) LookForTarget();
   }
   void EndIfInProgress();    // ends the failover: the new primary has accepted the role
@@ -70,10 +70,10 @@ class Failover {  // FAILOVER, on the primary that hands its role over
   void HandOver(const PrimaryAddress& target);  // demotes this server to a replica of `target`
   void EndFailover();                           // ends the failover and the pause of writes
 
-  const Parts parts_;
+  const Parts parts_;  // the arguments of the constructor
   State state_ = State::kNone;
   FailoverRequest request_;  // of the running failover
-  int64_t deadline_ms_ = 0;  // in Pace time; 0: no timeout
+  int64_t deadline_ms_ = 0;  // Pace time of the timeout; 0: no timeout
 };
 
 }  // namespace respite

@@ -66,7 +66,7 @@ bool FullSync::JoinRunningSnapshot(Session& session) {
 }
 
 void FullSync::Left(Replica::State state) {
-  // Without save points, only replicas need the file.
+  // Without save points (`save`), only replicas need the file of a BGSAVE.
   const bool was_last = state == Replica::State::kAwaitsEnd && In(Replica::State::kAwaitsEnd).empty();
   if (was_last && parts_.env.settings.save.empty() && parts_.snapshots.IsRunning()) parts_.child_processes.Kill();
   if (!IsStreaming() || !ReceivingFrom(Source::kPipe).empty()) return;
@@ -193,7 +193,7 @@ void FullSync::StartThroughPipe(const std::vector<Session*>& waiting) {
       [this](bool is_whole) { HandlePipeEnd(is_whole); });
 }
 
-// Runs in the child.
+// Runs in the child process.
 bool FullSync::WriteIntoPipe(ChildReporter& reporter, const std::string& mark, Contents contents) const {
   PipeFile file(reporter.OutputDescriptor());
   if (file.Write("$EOF:" + mark + "\r\n").error != kNoError) return false;

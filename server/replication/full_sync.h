@@ -35,7 +35,7 @@ class ReplicationStream;
 
 class FullSync {  // snapshots for replicas that cannot continue from the backlog
  public:
-  struct Parts {  // references to what the class uses
+  struct Parts {  // the arguments of the constructor
     const Env& env;
     Dataset& data;
     Clients& clients;
@@ -48,31 +48,31 @@ class FullSync {  // snapshots for replicas that cannot continue from the backlo
   explicit FullSync(const Parts& parts) : parts_(parts) {}
 
   void ProvideSnapshot(Session& session);  // gives a replica a snapshot: from the child that runs, or from the next one
-  // Kills a child that no other replica needs. Called after a replica has left.
-  void Left(Replica::State state);
-  // Begins a snapshot that is due. Called once a second.
-  void Cron();
+  // Kills the child that writes a snapshot, if no other replica needs it. Called after a replica in this state has
+  // left.
+  void Left(Replica::State state);  // kills a child that nobody needs, after a replica in `state` has left
+  void Cron();                      // begins a snapshot that is due; called once a second
   // Sends snapshot data to replicas that have room for it. Called at the end of a turn, before replies are sent.
   void EndTurn();  // sends more snapshot data to replicas whose output has drained
-  // Called after any background save. Sends the file to the replicas in kAwaitsEnd, or closes them if the save has
-  // failed.
+  // Called after any background save. Sends the file of the save to the replicas in kAwaitsEnd, or closes them if the
+  // save has failed.
   void HandleSnapshotEnd(Snapshots::Outcome outcome);     // after any BGSAVE: sends its file to waiting replicas
   bool IsStreaming() const { return pipe_.has_value(); }  // a snapshot is being sent to replicas through a pipe
 
  private:
-  std::vector<Session*> In(Replica::State state) const;
+  std::vector<Session*> In(Replica::State state) const;  // the replicas in this state
   enum class Source : uint8_t { kFile, kPipe };
   // Returns the replicas that receive a snapshot from this source. Snapshots from a file and through the pipe may be
   // sent at the same time.
   std::vector<Session*> ReceivingFrom(Source source) const;  // the replicas that are being sent a snapshot from there
-  bool JoinRunningSnapshot(Session& session);                // the one that is being written; false: it cannot
-  bool IsDue(const std::vector<Session*>& waiting) const;    // a snapshot must begin now. Requires: no child runs
-  bool GoesThroughPipe(const std::vector<Session*>& waiting) const;  // whether their snapshot is sent without a file
+  bool JoinRunningSnapshot(Session& session);  // lets the replica wait for the running one; false: it cannot
+  bool IsDue(const std::vector<Session*>& waiting) const;  // a snapshot must begin now. Requires: no child runs
+  bool GoesThroughPipe(const std::vector<Session*>& waiting) const;  // their snapshot is sent without a file
   void StartForWaitingReplicas();                                    // begins a snapshot for the waiting replicas
   void StartOnDisk(const std::vector<Session*>& waiting);            // begins a BGSAVE whose file is then sent
   void StartThroughPipe(const std::vector<Session*>& waiting);       // begins a child whose output is sent as it comes
   struct Contents {               // what the snapshot for the waiting replicas contains
-    bool functions_only = false;  // no keys
+    bool functions_only = false;  // the functions of the server, and no keys
     bool for_70 = false;          // in the format of Redis 7.0
   };
   static Contents ContentsFor(const std::vector<Session*>& waiting);  // the snapshot that these replicas need
@@ -83,13 +83,13 @@ class FullSync {  // snapshots for replicas that cannot continue from the backlo
   void HandlePipeEnd(bool is_whole);                             // closes the replicas unless the snapshot was complete
   void ContinueReading();                     // resumes the paused pipe when all replicas have room for more
   void SendFiles();                           // sends each replica the next part of its file
-  void CloseAfterSnapshot(Session& session);  // after the output so far; for a replica that wanted only a snapshot
+  void CloseAfterSnapshot(Session& session);  // closes a replica that wanted only a snapshot, after its output
   void SendFile(Session& session);            // sends the next part of the snapshot file
   void OpenFile(Session& session);            // begins to send the finished snapshot file
 
-  const Parts parts_;
+  const Parts parts_;                 // the arguments of the constructor
   std::optional<SnapshotPipe> pipe_;  // from the child that writes a snapshot; empty: none
-  bool has_made_file_ = false;        // for replicas: see rdb-del-sync-files
+  bool has_made_file_ = false;        // a BGSAVE has made a file for replicas (rdb-del-sync-files)
 };
 
 }  // namespace respite

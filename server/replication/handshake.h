@@ -1,5 +1,5 @@
 // Handshake: the requests that a replica sends to its primary before the stream: PING, AUTH, REPLCONF …, PSYNC, one
-// after the other. It also interprets the replies.
+// after the other. Handshake also interprets the replies.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct History;
 
 class Handshake {  // of a replica with its primary: PING, AUTH, REPLCONF, PSYNC
  public:
-  struct Parts {  // references to what the class uses
+  struct Parts {  // the arguments of the constructor
     const Env& env;
     const History& history;    // replication ID and offset of this server
     const Failover& failover;  // PSYNC names a failover that runs
@@ -37,7 +37,7 @@ class Handshake {  // of a replica with its primary: PING, AUTH, REPLCONF, PSYNC
   };
   Verdict HandleLine(Bytes line);  // interprets one line that the primary has sent
 
-  bool HasSentPsync() const { return step_ >= Step::kPsync; }  // whether PSYNC was sent
+  bool HasSentPsync() const { return step_ >= Step::kPsync; }  // PSYNC was sent
   // Returns the history that the primary named. After kContinue an empty ID means that the ID has not changed.
   const std::string& id() const { return id_; }
   int64_t offset() const { return offset_; }               // of the history that the primary named; -1: none
@@ -46,14 +46,14 @@ class Handshake {  // of a replica with its primary: PING, AUTH, REPLCONF, PSYNC
  private:
   enum class Step : uint8_t { kPing, kAuth, kPort, kAddress, kCapabilities, kVersion, kPsync, kSync };
 
-  bool IsWanted(Step step) const;                  // false if the settings make this request unnecessary
+  bool IsWanted(Step step) const;                  // false: the settings make this request unnecessary
   Verdict HandlePingReply(Bytes line);             // interprets the reply to PING
   Verdict Fail(LogLevel level, std::string text);  // logs the text and returns kFail
   Verdict HandlePsyncReply(Bytes line);            // interprets the reply to PSYNC
   Verdict ParseFullResync(Bytes line);             // reads ID and offset from "+FULLRESYNC ID OFFSET"
-  std::string PsyncRequest() const;                // as RESP text
+  std::string PsyncRequest() const;                // the PSYNC request as RESP text
 
-  const Parts parts_;
+  const Parts parts_;               // the arguments of the constructor
   const MayContinue may_continue_;  // whether PSYNC may ask for a continuation instead of a snapshot
   Step step_ = Step::kPing;
   bool has_begun_ = false;  // the first request was returned by NextRequest

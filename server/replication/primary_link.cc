@@ -155,7 +155,8 @@ void PrimaryLink::OnEnded(const std::string& reason) {
     link_.reset();
     return;
   }
-  // Redis: an error before PSYNC is retried until the failover is aborted.
+  // Redis: an error before PSYNC is retried until FAILOVER ABORT. Only a link that is lost after PSYNC … FAILOVER
+  // aborts the failover.
   if (AwaitsTakeover()) return parts_.failover.HandleRefusedRole();
   const char* what = state_ == State::kLinked       ? "Connection with master lost: "
                      : state_ == State::kConnecting ? "Error condition on socket for SYNC: "
@@ -171,7 +172,8 @@ bool PrimaryLink::AwaitsTakeover() const {
 
 void PrimaryLink::OnReceived(Bytes bytes) {
   last_io_ms_ = parts_.services.env.pace.NowMs();
-  // Only the running script or loader may change the data. Input that arrives meanwhile waits until it has ended.
+  // Only the running script or load may change the data. Input that arrives meanwhile waits until the script or load
+  // has ended.
   const bool must_wait = parts_.services.env.phase.IsInLongTask() || resume_posted_ || !unprocessed_.empty();
   if (must_wait || IsPaused()) {
     unprocessed_.append(bytes);
@@ -245,9 +247,9 @@ void PrimaryLink::BeginTransfer(const std::string& id, int64_t offset) {
   state_ = State::kTransfer;
 }
 
-// Passes the bytes that have arrived to the Resync, which loads the snapshot immediately or stores it first. If it
-// loads at once, each turn passes only one share (Resync::MaxBytesPerTurn), so that other clients are served between
-// the shares.
+// Passes the bytes that have arrived to the Resync, which loads the snapshot immediately or stores it first. If the
+// Resync loads immediately, each turn passes only one share (Resync::MaxBytesPerTurn), so that other clients are served
+// between the shares.
 void PrimaryLink::TakeSnapshot(Bytes& bytes) {
   const Bytes share = bytes.substr(0, resync_->MaxBytesPerTurn());
   Bytes rest = share;
@@ -292,8 +294,8 @@ void PrimaryLink::LoadSnapshot() {
   if (!rest.empty()) TakeStream(rest);
 }
 
-// Delays the next attempt. Each attempt makes the primary fork and send all its data, and the next snapshot will
-// probably fail too.
+// Drops the connection and delays the next attempt. Each attempt makes the primary fork and send all its data, and the
+// next snapshot will probably fail too.
 void PrimaryLink::HandleFailedSnapshot() {
   const std::string reason = resync_->failure();
   const char* const what = state_ == State::kLoading
@@ -386,7 +388,7 @@ void PrimaryLink::RunStream() {
   if (outcome == Pump::Outcome::kPaused) link_->SetReading(Link::Reading::kOff);  // until Resume
 }
 
-// Marks the session to close. The pump then stops there and does not count the request as applied.
+// Marks the session to close. So the pump stops after this request, and does not count the request as applied.
 void PrimaryLink::HandleFailedCommand(Bytes command, Bytes error) {
   if (session_ == nullptr || !failed_command_.empty()) return;
   failed_command_ = command.empty() ? "?" : OneLineError(command);
@@ -395,8 +397,9 @@ void PrimaryLink::HandleFailedCommand(Bytes command, Bytes error) {
   session_->close_after_reply = true;
 }
 
-// Ends the replication after a command of the primary has failed here. The commands before it were applied. If it ran
-// in a transaction, other commands of that transaction may have changed data, so only a full resynchronisation helps.
+// Ends the replication after a command of the primary has failed here. The commands before it were applied. If the
+// failed command ran in a transaction, other commands of that transaction may have changed data. So only a full
+// resynchronisation helps.
 void PrimaryLink::EndAtFailedCommand() {
   const Services& services = parts_.services;
   const std::string reason = "The command '" + failed_command_ + "' of the master failed here: " + last_error_;
@@ -423,7 +426,7 @@ void PrimaryLink::EndAtProtocolError() {
   DelayRetry();
 }
 
-// Continues in a later turn, so that other clients are served first.
+// Continues with the stream in a later turn, so that other clients are served first.
 void PrimaryLink::Resume() {
   if (!parts_.services.env.host || std::exchange(resume_posted_, true)) return;
   parts_.services.env.host->Post([this] {
@@ -442,8 +445,8 @@ void PrimaryLink::Continue() {
   }
 }
 
-// Counts requests before a transaction that is still open as applied, even if they arrived together with its beginning.
-// After a broken connection they must not run again.
+// Counts requests before a transaction that is still open as applied, even if they arrived together with the beginning
+// of the transaction. After a broken connection these requests must not run again.
 void PrimaryLink::NoteApplied() {
   const Session& session = *session_;
   History& history = parts_.services.data.dataset.history;
@@ -491,10 +494,10 @@ int64_t PrimaryLink::OffsetOnDisk() {
   return on_disk_;
 }
 
-// Discards replies: acknowledgements are the only data that a replica sends to its primary.
+// Discards the replies to the stream: a replica sends only acknowledgements to its primary.
 void PrimaryLink::Flush(size_t /*most_bytes*/) { session_->out.Consume(session_->out.Size()); }
 
-// Removes the session. Called when the session is closed, for example by CLIENT KILL.
+// Removes the session that runs the stream. Called when that session is closed, for example by CLIENT KILL.
 void PrimaryLink::Close() {
   Session* const session = std::exchange(session_, nullptr);
   parts_.services.clients.role.is_linked = false;

@@ -41,7 +41,7 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
  public:
   enum class State : uint8_t { kNone, kConnect, kConnecting, kHandshake, kTransfer, kLoading, kLinked, kFailed };
 
-  struct Parts {  // references to what the class uses
+  struct Parts {  // the arguments of the constructor
     const Services& services;
     Replicas& replicas;
     ReplicationStream& stream;
@@ -52,12 +52,11 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
 
   // Connects immediately to the primary that the settings name. `continues`: whether the history here may be the
   // primary's.
-  void Follow(Handshake::MayContinue continues);
-  void Leave();  // stops following a primary
-  void HandleFailedCommand(Bytes command,
-                           Bytes error);  // the link ends after this command, which does not count as applied
-  bool IsWaitingToRetry() const;          // a command of the primary failed, or the next attempt is delayed
-  void Retry();    // connects immediately; after a failed command, a full synchronisation follows
+  void Follow(Handshake::MayContinue continues);         // connects to the primary that the settings name
+  void Leave();                                          // stops following a primary
+  void HandleFailedCommand(Bytes command, Bytes error);  // ends the link; the command does not count as applied
+  bool IsWaitingToRetry() const;  // a command of the primary failed, or the next attempt is delayed
+  void Retry();                   // connects immediately; after a failed command, a full synchronisation follows
   void Cron();     // connects, sends acknowledgements, drops a connection that takes too long. Called once a second
   void EndTurn();  // does work that had to wait for the end of an event loop turn
   void ScheduleAck() { owes_ack_ = true; }  // sends REPLCONF ACK at the end of the turn
@@ -66,10 +65,10 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   struct Figures {                        // state of the link, for INFO and ROLE
     int64_t last_io_s;                    // seconds since the primary sent something; -1: not connected
     int64_t transfer_total;               // bytes of the snapshot that is being received; -1: unknown
-    int64_t transfer_read;                // bytes of it received so far
-    int64_t transfer_io_s;                // seconds since the last of them
+    int64_t transfer_read;                // bytes of the snapshot that were received so far
+    int64_t transfer_io_s;                // seconds since bytes of the snapshot last arrived
     int64_t down_since_s;                 // seconds for which the link has been down
-    bool was_linked;                      // to this primary, at least once
+    bool was_linked;                      // the link to this primary was up at least once
     int64_t read_offset;                  // bytes of the history that have arrived
     int64_t retry_in_s;                   // seconds until the next attempt; -1: no attempt is delayed
   };
@@ -90,22 +89,22 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   int FileDescriptor() const override { return link_ == nullptr ? -1 : link_->FileDescriptor(); }
 
  private:
-  void Connect();
+  void Connect();                             // connects to the primary that the settings name
   void Reconnect(const std::string& reason);  // drops the connection, which is made again later
   void HandleFailedSnapshot();                // drops the connection and delays the next attempt
   void EndAtFailedCommand();                  // ends the link (kFailed) because a command of the primary failed here
   void EndAtProtocolError();                  // reconnects for a full synchronisation
-  void DelayRetry();  // delays the next attempt; the delay grows with the number of failed attempts
-  void DropLink();    // destroys the connection with its handshake and its snapshot
-  void Take(Bytes bytes);
+  void DelayRetry();              // delays the next attempt; the delay grows with the number of failed attempts
+  void DropLink();                // destroys the connection with its handshake and its snapshot
+  void Take(Bytes bytes);         // passes input to the handshake, the snapshot or the stream
   void Continue();                // runs the stream and then handles input that had to wait
   void SendNext();                // sends the next request of the handshake
   void TakeLines(Bytes& bytes);   // removes the lines of the handshake from the front of `bytes` and handles them
   void HandleAnswer(Bytes line);  // handles one line of the primary during the handshake
   bool AwaitsTakeover() const;    // the target of FAILOVER was asked to become the primary and has not agreed yet
   void ContinueReplication();     // after +CONTINUE: runs the stream without a snapshot
-  void BeginTransfer(const std::string& id, int64_t offset);  // of a snapshot of this history up to `offset`
-  void TakeSnapshot(Bytes& bytes);   // removes the bytes that it uses from the front of `bytes`
+  void BeginTransfer(const std::string& id, int64_t offset);  // receives a snapshot of this history up to `offset`
+  void TakeSnapshot(Bytes& bytes);   // loads or stores bytes from the front of `bytes`, and removes them
   void LoadSnapshot();               // makes the received snapshot the data of this server, then runs the stream
   void SendKeepAliveWhileLoading();  // sends an empty line to the primary during a long load
   void BecomeLinked(int db);         // creates the session that runs the stream; `db` is selected at its start
@@ -120,9 +119,9 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   void Acknowledge();                   // sends REPLCONF ACK with the offset
   int64_t OffsetOnDisk();               // history offset up to which the append-only file is synced
   void CloseSession();                  // closes the session that runs the stream
-  bool IsLate(int64_t since_ms) const;  // whether repl-timeout has passed since then
+  bool IsLate(int64_t since_ms) const;  // repl-timeout has passed since this Pace time
 
-  const Parts parts_;
+  const Parts parts_;   // the arguments of the constructor
   Pump pump_;           // runs the requests of the stream
   respite::User user_;  // has all permissions
   State state_ = State::kNone;
@@ -131,20 +130,20 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   std::optional<Handshake> handshake_;                                 // set during the handshake
   std::optional<Resync> resync_;                                       // set while a snapshot is received and loaded
   std::string line_;                                                   // an incomplete line of the handshake
-  int64_t last_io_ms_ = 0;          // when the primary last sent something, in Pace time
-  int64_t began_ms_ = 0;            // when the connection attempt began
-  int64_t last_keep_alive_ms_ = 0;  // when SendKeepAliveWhileLoading last wrote
-  int64_t down_since_ms_ = 0;       // in Pace time
-  int64_t linked_since_ms_ = 0;     // in Pace time
-  bool was_linked_ = false;         // since Follow
-  int failed_snapshots_ = 0;        // since the last link that stayed up for kLongestRetryDelayMs
-  int64_t retry_at_ms_ = 0;         // in Pace time; no attempt before it
+  int64_t last_io_ms_ = 0;          // Pace time at which the primary last sent something
+  int64_t began_ms_ = 0;            // Pace time at which the connection attempt began
+  int64_t last_keep_alive_ms_ = 0;  // Pace time at which SendKeepAliveWhileLoading last wrote
+  int64_t down_since_ms_ = 0;       // Pace time since when the link is down
+  int64_t linked_since_ms_ = 0;     // Pace time since when the link is up
+  bool was_linked_ = false;         // the link was up at least once since Follow
+  int failed_snapshots_ = 0;        // number since the last link that stayed up for kLongestRetryDelayMs
+  int64_t retry_at_ms_ = 0;         // Pace time before which there is no attempt
   std::string last_error_;          // why the link is down; empty: it is up
-  std::string failed_command_;      // empty: no command failed
+  std::string failed_command_;      // the command of the primary that failed here; empty: none
   bool runs_stream_ = false;        // a command of the stream is running
-  std::string lost_;                // why the link ended meanwhile; empty: it did not
+  std::string lost_;                // why the connection was lost while runs_stream_; empty: it was not
 
-  Session* session_ = nullptr;      // set while linked
+  Session* session_ = nullptr;      // the session that runs the stream; null: not linked
   std::vector<char> scratch_;       // target of reads, kept to reuse its memory
   int64_t received_to_ = 0;         // history offset up to which the session was given the stream
   SharedLog log_;                   // the bytes of the stream, shared with the backlog and the replicas' output
@@ -152,12 +151,12 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   std::string unprocessed_;         // input that arrived while it could not be handled
   bool resume_posted_ = false;      // Continue will run in a later turn
   bool owes_ack_ = false;           // REPLCONF ACK is due at the end of the turn
-  // A history offset and the size of the append-only file at that offset. When that size is synced, so is the history.
-  struct Mark {
+  // When the file is synced up to `journaled`, the history is synced up to `offset`.
+  struct Mark {              // a history offset, with the size of the append-only file at that offset
     uint64_t journaled = 0;  // size of the append-only file
     int64_t offset = 0;      // history offset
   };
-  Mark mark_;            // the next offset to become synced
+  Mark mark_;            // the next history offset that will be synced
   int64_t on_disk_ = 0;  // history offset up to which the append-only file is synced
 };
 

@@ -59,7 +59,7 @@ std::string Replicas::HostOf(const Session& session) {
   return address.substr(0, address.rfind(':'));
 }
 
-// Returns the connection's ID for a replica that has not announced its port.
+// Returns the address for logs. Returns the connection's ID for a replica that has not announced its port.
 std::string Replicas::NameOf(const Session& session) {
   const int port = session.replica == nullptr ? 0 : session.replica->listening_port;
   if (port == 0) return StrCat("client id #", session.id);
@@ -117,7 +117,7 @@ void Replicas::Deliver() {
     if (replica.state == Replica::State::kOnline) {
       SendStream(*session, replica);
       // Blobs in the unsent output of a replica stay in memory even if the backlog drops them. So the backlog keeps
-      // them: then their memory is counted, and other replicas can read them.
+      // these Blobs: their memory is counted in this way, and other replicas can read them.
       needed_from = std::min(needed_from, replica.sent_to - static_cast<int64_t>(session->out.Size()));
     } else if (replica.state != Replica::State::kAwaitsSnapshot && replica.state != Replica::State::kServed) {
       replica.waiting_bytes = static_cast<size_t>(end - replica.sent_to);

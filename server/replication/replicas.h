@@ -1,4 +1,5 @@
-// Replicas: the replicas of this server. Knows their addresses and acknowledged offsets, and sends the stream to them.
+// Replicas: the replicas of this server. This class knows their addresses and acknowledged offsets, and sends the
+// stream to them.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,7 @@ struct Role;
 
 class Replicas final : public ReplicasToWaitFor {  // the replicas of this server, their offsets, and the stream to them
  public:
-  struct Parts {  // references to what the class uses
+  struct Parts {  // the arguments of the constructor
     const Env& env;
     Dataset& data;
     Clients& clients;
@@ -34,7 +35,7 @@ class Replicas final : public ReplicasToWaitFor {  // the replicas of this serve
   // --- The list of replicas
 
   void Attach(Session& session);  // makes the session a replica. Requires: it is not one yet
-  bool Forget(Session& session);  // removes a session that closes. Returns true if it was a replica
+  bool Forget(Session& session);  // removes a session that closes; true: it was a replica
   const std::vector<Session*>& All() const { return all_; }
   bool IsEmpty() const { return all_.empty(); }  // no replica is connected
   void CloseAll();                               // disconnects all replicas
@@ -54,7 +55,7 @@ class Replicas final : public ReplicasToWaitFor {  // the replicas of this serve
 
   void Acknowledge(Session& session, int64_t offset, int64_t offset_on_disk);  // records REPLCONF ACK of a replica
   void RequestAcks(int64_t offset);  // sends REPLCONF GETACK at the end of the turn, once for each offset
-  bool TakeAckProgress() { return std::exchange(has_progress_, false); }  // true: a replica has sent ACK since
+  bool TakeAckProgress() { return std::exchange(has_progress_, false); }  // a replica has sent ACK since the last call
   static bool IsOnlineWithData(const Replica& replica);  // the replica is online and has loaded its data
   int64_t AckedReplicaCount(int64_t offset) const;       // replicas that have acknowledged this offset, for WAIT
   int64_t SyncedReplicaCount(int64_t offset) const;      // replicas that have synced this offset to disk, for WAITAOF
@@ -62,15 +63,15 @@ class Replicas final : public ReplicasToWaitFor {  // the replicas of this serve
 
   size_t BufferBytes() const;  // memory of the backlog, which reaches back to the slowest replica
 
-  // The functions of the interface Followers, for a shutdown.
-  bool AreCaughtUp() const override;         // all replicas have acknowledged the whole stream
+  // --- The interface ReplicasToWaitFor, for a shutdown
+  bool AreCaughtUp() const override;         // true: all replicas have acknowledged the whole stream
   void RequestAcknowledgements() override;   // requests acknowledgements of the whole stream
   void LogLaggingReplicas() const override;  // logs which replicas have not acknowledged the whole stream
 
   enum class Pings : uint8_t { kAllowed, kPaused };  // kPaused: the stream must not grow (FAILOVER)
   // Pings replicas, and closes silent ones. Called once a second.
   void Cron(Pings pings);
-  void StartBacklogTtl();       // gives the replicas of before repl-backlog-ttl seconds to reconnect
+  void StartBacklogTtl();       // keeps the backlog for repl-backlog-ttl seconds, for replicas that reconnect
   bool IsBacklogStale() const;  // no replica has been connected for repl-backlog-ttl seconds
 
  private:
@@ -80,13 +81,13 @@ class Replicas final : public ReplicasToWaitFor {  // the replicas of this serve
   void CloseTimedOutReplicas();  // disconnects replicas that have not shown a sign of life for repl-timeout seconds
   size_t OwnBytes() const;       // memory of the replicas' output, without the Blobs of the backlog
 
-  const Parts parts_;
+  const Parts parts_;  // the arguments of the constructor
   std::vector<Session*> all_;
   bool wants_acks_ = false;      // REPLCONF GETACK is due at the end of the turn
-  int64_t asked_to_ = -1;        // the end of the history when replicas were last asked
+  int64_t asked_to_ = -1;        // the history offset when replicas were last asked for ACK; -1: never
   bool has_progress_ = false;    // a replica has acknowledged since TakeAckProgress
-  int64_t pinged_at_ms_ = 0;     // when PING was last appended to the stream
-  int64_t nobody_since_ms_ = 0;  // since when no replica has been connected
+  int64_t pinged_at_ms_ = 0;     // Pace time at which PING was last appended to the stream
+  int64_t nobody_since_ms_ = 0;  // Pace time since when no replica has been connected
 };
 
 }  // namespace respite

@@ -96,7 +96,8 @@ void Replication::SetRole(const Role& role) {
   services_.execution.observers.Attach(local_keys_);
 }
 
-// Asks to continue from the history of this server even if it was a primary: the new primary may have followed it.
+// Asks to continue from the history of this server. It asks even if this server was a primary, because the new primary
+// may have followed this server.
 void Replication::Follow(const std::string& host, int port, History::Owner owner) {
   Settings& settings = services_.env.config.Adjust();
   const bool was_primary = !services_.clients.role.is_replica;
@@ -115,7 +116,7 @@ void Replication::Follow(const std::string& host, int port, History::Owner owner
   primary_link_.Follow(was_known ? Handshake::MayContinue::kYes : Handshake::MayContinue::kNo);
 }
 
-// Judges how the data here relates to the new primary. Without keys, this server has no data of the new primary. With
+// Decides how the data here relates to the new primary. Without keys, this server has no data of the new primary. With
 // keys, it may have the data of an unrelated server, or a state from which the new primary has diverged.
 void Replication::ClassifyOwnData(History::Owner owner) {
   History& history = services_.data.dataset.history;
@@ -201,8 +202,8 @@ void Replication::ShareEmptyHistory(const std::string& id) {
   stream_.Begin();
 }
 
-// Continues the history of the loaded file. A primary that restarts has a new history, but remembers the one of the
-// file. Replicas that have all of that history, or the part in the file, may continue.
+// Continues the history of the loaded file. A primary that restarts has a new history, but remembers the history of the
+// file. Replicas may continue if they have all of that history, or the part of it that is in the file.
 void Replication::ContinueFromFile() {
   const Loading::FileHistory& file = services_.storage.loading.file_history();
   if (!file.IsWhole()) return;
@@ -233,7 +234,7 @@ void Replication::PropagateDeletionsOfExpiredKeys() {
 }
 
 void Replication::Sync(Session& session, const SyncRequest& request) {
-  // The session is synchronised already, or cannot be a replica.
+  // Ignores a session that is synchronised already or cannot be a replica.
   if (session.kind == SessionKind::kReplica || session.kind == SessionKind::kPrimary || session.monitor) return;
   const bool is_filtered = session.replica != nullptr && session.replica->wants_functions_only;
   if (is_filtered && !session.replica->takes_streams) throw Refusal{refusals::kFilterNeedsEof};
@@ -258,8 +259,8 @@ void Replication::Sync(Session& session, const SyncRequest& request) {
   replicas_.Attach(session);
   History& history = services_.data.dataset.history;
   if (!stream_.HasBacklog()) {
-    // Without a backlog the offset did not count all writes. A former replica may know this ID and offset with other
-    // data, so a new ID is needed.
+    // Without a backlog the offset did not count all writes. A former replica may know the present ID and offset with
+    // other data, so a new ID is needed.
     if (!history.is_shared) history.Adopt(services_.data.dataset.ids.Hex(History::kIdLength), history.offset);
     history.is_shared = true;
     stream_.Begin();

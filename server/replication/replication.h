@@ -1,5 +1,5 @@
-// Replication: the part of a server that has replicas or is one. It connects the classes of this folder and changes the
-// role.
+// Replication: the part of a server that has replicas or is a replica. It connects the classes of this folder and
+// changes the role of the server.
 //
 //   propagated commands ─► ReplicationStream ─► Backlog ─► Replicas ─► their sessions        as a primary
 //                                  ▲                            ▲
@@ -32,40 +32,38 @@ class Replication final : public RoleChanger {  // the part of a server that has
  public:
   explicit Replication(const Services& services);
 
-  // REPLICAOF host port. `owner` tells whether that server may have another history. In that case the data here counts
-  // as foreign until the server continues this history or sends a snapshot.
+  // REPLICAOF host port. `owner` tells whether the new primary may have another history. If it may, the data here
+  // counts as foreign until the new primary continues this history or sends a snapshot.
   void Follow(const std::string& host, int port, History::Owner owner);  // REPLICAOF host port
-  // REPLICAOF NO ONE. Sets History::Data::kWhole, since an operator has decided.
+  // REPLICAOF NO ONE: makes this server a primary. Sets History::Data::kWhole, since an operator has decided that this
+  // data counts.
   void Promote() override;  // REPLICAOF NO ONE
   // Follows the primary that the settings name. Called after the data was loaded at startup. The history of the file,
   // if any, is in the Dataset.
-  void Start();
+  void Start();  // follows the primary that the settings name, if any
 
   // Sets the history of an empty server to one that other empty servers share, so that replicas can continue without a
   // snapshot. Must be called before Start. Requires: an empty keyspace.
-  void ShareEmptyHistory(const std::string& id);
+  void ShareEmptyHistory(const std::string& id);  // makes `id` the history of this empty server
 
   void BeginNewHistory();  // takes a new replication ID, because data was deleted without propagation
 
   struct SyncRequest {          // the arguments of PSYNC
     bool speaks_psync = false;  // false: the replica sent SYNC
-    std::string id;             // of the history that the replica has
+    std::string id;             // ID of the history that the replica has
     int64_t from = 0;           // offset of the first byte that the replica needs
   };
-  // Handles PSYNC or SYNC.
   void Sync(Session& session, const SyncRequest& request);  // makes the client a replica. Throws Refusal
 
-  // FAILOVER. Throws Refusal.
-  void StartFailover(const FailoverRequest& request) { failover_.Start(request); }
-  void AbortFailover(const std::string& reason) { failover_.Abort(reason); }  // `reason` is logged
+  void StartFailover(const FailoverRequest& request) { failover_.Start(request); }  // throws Refusal
+  void AbortFailover(const std::string& reason) { failover_.Abort(reason); }        // `reason` is logged
   bool IsFailingOver() const { return failover_.state() != Failover::State::kNone; }
   const Failover& failover() const { return failover_; }
   // PSYNC … FAILOVER: takes the role over from the primary, which has the history with this ID. Throws Refusal.
-  void TakeOver(const std::string& history_id);
+  void TakeOver(const std::string& history_id);          // makes this server the primary. Throws Refusal
   void HandOver(const PrimaryAddress& target) override;  // makes this server a replica of `target`, the new primary
 
-  // Does the periodic work of replication. Called by the timer.
-  void Tick();
+  void Tick();                    // does the periodic work; called by the timer
   void EndTurn();                 // sends the stream to replicas. Called at the end of each event loop turn
   void Forget(Session& session);  // removes a session that closes, if it is a replica
 
@@ -76,15 +74,15 @@ class Replication final : public RoleChanger {  // the part of a server that has
   PrimaryLink& primary_link() { return primary_link_; }  // connection to the primary, when this server is a replica
   const PrimaryLink& primary_link() const { return primary_link_; }
   const Role& role() const;  // whether this server is a replica, and of which primary
-  void OnRole(std::function<void()> handler) { on_role_ = std::move(handler); }  // the role may have changed
+  void OnRole(std::function<void()> handler) { on_role_ = std::move(handler); }  // runs after changes
 
  private:
   void Cron();
   void ContinueFromFile();                 // continues the history that the loaded RDB file names
   void PropagateDeletionsOfExpiredKeys();  // propagates the deletion of keys that had expired when the file was loaded
-  void SetRole(const Role& role);          // primary or replica
+  void SetRole(const Role& role);          // makes this server a primary or replica, as `role` says
   void ClassifyOwnData(History::Owner owner);  // how the data relates to the primary that this server will follow
-  bool TryContinue(Session& session, const SyncRequest& request);  // sends +CONTINUE if it has what is needed
+  bool TryContinue(Session& session, const SyncRequest& request);  // sends +CONTINUE; false: it needs a snapshot
 
   const Services& services_;
   ReplicationStream stream_;
@@ -94,8 +92,8 @@ class Replication final : public RoleChanger {  // the part of a server that has
   DivergenceWatch divergence_watch_;  // detects that a command of the primary failed on this replica
   LocalKeys local_keys_;              // keys with deadlines that clients have set on this replica
   Failover failover_;
-  int64_t ticked_at_ms_ = 0;               // when Cron last ran
-  std::function<void()> on_role_ = [] {};  // the role may have changed
+  int64_t ticked_at_ms_ = 0;               // Pace time at which Cron last ran
+  std::function<void()> on_role_ = [] {};  // runs when the role may have changed
 };
 
 }  // namespace respite

@@ -1,7 +1,7 @@
 // ReplicationStream: the stream that replicas apply: the propagated commands of this server or, on a replica, the
 // unchanged stream of its primary. The Backlog keeps the last part of it.
 //
-// It costs nothing before the first replica connects, because only Begin attaches it to the journals.
+// ReplicationStream costs nothing before the first replica connects, because only Begin attaches it to the journals.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +18,9 @@
 
 namespace respite {
 
-class ReplicationStream final : public Journal {  // the commands that replicas apply, and its last part as backlog
+class ReplicationStream final : public Journal {  // the commands that replicas apply, and their last part as backlog
  public:
-  enum class Source : uint8_t { kOwn, kPrimary };  // of the commands: this server, or its primary's stream
+  enum class Source : uint8_t { kOwn, kPrimary };  // kOwn: this server's commands; kPrimary: its primary's stream
 
   // `data` must outlive the stream.
   explicit ReplicationStream(Dataset& data) : data_(data) {}
@@ -28,9 +28,8 @@ class ReplicationStream final : public Journal {  // the commands that replicas 
   ReplicationStream(const ReplicationStream&) = delete;
   ReplicationStream& operator=(const ReplicationStream&) = delete;
 
-  void Begin();  // keeps a backlog from now on. Does nothing if it is already kept
-  // Drops the backlog.
-  void End();
+  void Begin();                                 // keeps a backlog from now on. Does nothing if it is already kept
+  void End();                                   // drops the backlog
   bool HasBacklog() const { return is_kept_; }  // a backlog exists
   const Backlog& backlog() const { return backlog_; }
   void Trim(int64_t bytes, int64_t needed_from) {
@@ -38,11 +37,11 @@ class ReplicationStream final : public Journal {  // the commands that replicas 
     backlog_.Trim(bytes, needed_from);
   }
 
-  void SetSource(Source source) { source_ = source; }  // whose commands it contains
-  Source source() const { return source_; }            // whose commands it contains
+  void SetSource(Source source) { source_ = source; }  // whose commands the stream contains
+  Source source() const { return source_; }            // whose commands the stream contains
   void ForgetSelectedDb() { selected_db_ = -1; }  // puts SELECT before the next command, for a replica that joins now
   // Empties the backlog after the history was replaced. It continues at the end of the new history.
-  void Restart();
+  void Restart();  // empties the backlog
 
   // Journal. Ignores effects while the source is the primary's stream, since that stream contains them.
   void Append(const PropagatedGroup& effects) override;  // adds propagated commands of this server
@@ -50,7 +49,7 @@ class ReplicationStream final : public Journal {  // the commands that replicas 
     const auto wanted = static_cast<size_t>(backlog_limit_);
     return held_bytes_ > wanted ? held_bytes_ - wanted : 0;
   }
-  void SetHeldBytes(size_t bytes) { held_bytes_ = bytes; }  // of the backlog and of replicas' output
+  void SetHeldBytes(size_t bytes) { held_bytes_ = bytes; }  // memory of the backlog and of replicas' output
   // Appends a request that is not a propagated command: PING, REPLCONF GETACK. Requires: Source::kOwn. Does nothing
   // unless HasBacklog().
   void AppendRequest(std::span<const Bytes> words);
@@ -63,15 +62,15 @@ class ReplicationStream final : public Journal {  // the commands that replicas 
   void AppendText(Bytes first, std::span<const Bytes> others);  // adds bytes to the backlog and the history offset
 
   Dataset& data_;                 // its history offset advances with the stream
-  Source source_ = Source::kOwn;  // whose commands it contains
+  Source source_ = Source::kOwn;  // whose commands the stream contains
   bool is_kept_ = false;          // a backlog exists
-  int selected_db_ = -1;          // by the stream so far; -1: no SELECT yet
+  int selected_db_ = -1;          // the database that the stream has selected so far; -1: none yet
   SharedLog log_;                 // owns the bytes of the stream
   Backlog backlog_;
   size_t held_bytes_ = 0;              // memory of the backlog and of replicas' output
   int64_t backlog_limit_ = INT64_MAX;  // repl-backlog-size, as passed to the last Trim
   std::vector<Bytes> pieces_;          // commands of one propagated group; kept to reuse its memory
-  std::deque<std::string> selects_;    // own the SELECT commands in pieces_
+  std::deque<std::string> selects_;    // owns the texts of the SELECT commands in pieces_
 };
 
 }  // namespace respite

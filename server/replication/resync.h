@@ -1,5 +1,5 @@
-// Resync: one full synchronisation of a replica. It receives the primary's snapshot and replaces the data and the
-// history of this server with it.
+// Resync: one full synchronisation of a replica. It receives the snapshot of the primary. With that it replaces the
+// data and the history of this server.
 //
 // The header of the snapshot is checked before the old data is dropped, so an unreadable snapshot changes nothing here.
 // History::data says that there is no data until all new data is loaded.
@@ -22,7 +22,7 @@ struct Services;
 
 class Resync final : private SnapshotTarget {  // one full synchronisation of this replica from its primary
  public:
-  struct Parts {  // references to what the class uses
+  struct Parts {  // the arguments of the constructor
     const Services& services;
     Replicas& replicas;
     ReplicationStream& stream;
@@ -31,13 +31,14 @@ class Resync final : private SnapshotTarget {  // one full synchronisation of th
   Resync(const Parts& parts, std::string id, int64_t offset);
 
   enum class Status : uint8_t { kMore, kWhole, kFailed };
-  // Removes the bytes that it uses from the front of `bytes`.
+  // Handles bytes from the front of `bytes`, and removes those that it has used. kWhole: the whole snapshot has
+  // arrived.
   Status Take(Bytes& bytes);
   size_t MaxBytesPerTurn() const;  // maximum number of bytes to pass to Take in one turn
-  bool Install();                  // makes the snapshot the data of the server. Requires: Take returned kWhole
+  bool Install();  // makes the snapshot the server's data; false: it failed. Requires: Take returned kWhole
   void Abandon();  // ends an incomplete synchronisation; keeps the old data, unless it was dropped already
 
-  bool HasDroppedOldData() const { return has_dropped_old_data_; }  // and its history
+  bool HasDroppedOldData() const { return has_dropped_old_data_; }  // the old data and its history
   const std::string& failure() const override;                      // why it failed; empty if the link broke
   const SnapshotReceiver& receiver() const { return receiver_; }    // knows how much has arrived
 
@@ -58,8 +59,8 @@ class Resync final : private SnapshotTarget {  // one full synchronisation of th
   void NotifyOfNewData();              // notifies watching and blocked clients of the new keys
   void TurnAofBackOn();                // starts the append-only file again, if `appendonly` is on
 
-  const Parts parts_;
-  const std::string id_;               // of the history that the snapshot contains
+  const Parts parts_;                  // the arguments of the constructor
+  const std::string id_;               // ID of the history that the snapshot contains
   const int64_t offset_;               // history offset of the snapshot
   SnapshotReceiver receiver_;          // extracts the snapshot from its framing
   std::optional<SnapshotFile> file_;   // receives the snapshot, unless it is loaded directly

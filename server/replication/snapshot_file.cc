@@ -6,7 +6,7 @@ namespace respite {
 
 namespace {
 
-// Requests writeback step by step, so that the sync at the end is short.
+// Writeback is requested each time this many bytes were written, so that the sync at the end is short.
 constexpr uint64_t kWritebackEvery = 8 * 1024 * 1024;
 
 }  // namespace

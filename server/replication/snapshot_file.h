@@ -12,7 +12,7 @@ namespace respite {
 
 class SnapshotFile final : public SnapshotTarget {  // writes a snapshot of the primary to a file
  public:
-  struct Parts {  // references to what the class uses
+  struct Parts {  // the arguments of the constructor
     Logger& log;
     FileSystem& files;
   };
@@ -22,25 +22,23 @@ class SnapshotFile final : public SnapshotTarget {  // writes a snapshot of the 
   SnapshotFile(const SnapshotFile&) = delete;
   SnapshotFile& operator=(const SnapshotFile&) = delete;
 
-  // Creates the file. Must be called first.
-  bool Open();
-  bool Write(Bytes bytes) override;                                 // appends to the file; false if that failed
-  bool Finish() override;                                           // syncs the file; false if that failed
+  bool Open();                       // creates the file; false if that failed. Must be called first
+  bool Write(Bytes bytes) override;  // appends to the file; false if that failed
+  bool Finish() override;            // syncs the file; false if that failed
   const std::string& failure() const override { return failure_; }  // why a function returned false; else empty
 
   const std::string& path() const { return path_; }
-  // Keeps the file, which has been renamed.
-  void Keep() { is_kept_ = true; }
+  void Keep() { is_kept_ = true; }  // the destructor does not remove it
 
  private:
   bool Fail(const std::string& text, IoError error);  // logs the error and returns false
 
-  const Parts parts_;
+  const Parts parts_;  // the arguments of the constructor
   const std::string path_;
   std::unique_ptr<File> file_;  // null before Open
   bool is_kept_ = false;        // the destructor does not remove the file
   uint64_t written_ = 0;        // bytes of the file so far
-  uint64_t sent_back_ = 0;      // bytes for which writeback was requested
+  uint64_t sent_back_ = 0;      // bytes of the file for which writeback to the disk was requested
   std::string failure_;         // an error text; empty: none
 };
 

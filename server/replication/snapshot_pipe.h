@@ -1,5 +1,5 @@
-// SnapshotPipe: the read end of the pipe into which a child writes a snapshot for replicas. It reads one piece per
-// turn, so that clients are served in between. It also recognises the mark that the child writes at the end.
+// SnapshotPipe: the read end of the pipe into which a child writes a snapshot for replicas. SnapshotPipe reads one
+// piece per turn, so that clients are served in between. It also recognises the mark that the child writes at the end.
 #pragma once
 
 #include <functional>
@@ -16,19 +16,17 @@ namespace respite {
 class SnapshotPipe {  // the read end of the pipe into which a child writes a snapshot for replicas
  public:
   struct Ends {
-    Descriptor ours;
+    Descriptor ours;    // the read end, for this process
     Descriptor childs;  // the write end, for the child
   };
-  // A socket that gets room takes a whole window in one
-  // turn, while other clients wait.
+  // These sizes are small because a socket that gets room takes a whole window in one turn, while other clients wait.
   static constexpr size_t kWindowBytes = 32 * 1024;  // maximum unsent bytes per replica; above it the pipe pauses
   static constexpr size_t kPieceBytes = 16 * 1024;   // maximum read from the pipe or the file in one turn
 
-  // Returns errno on failure.
-  static Result<Ends, int> Open();
+  static Result<Ends, int> Open();  // makes a pipe; fails with errno
 
-  // `mark` is the last text that a successful child writes. `piece` receives the data, and `ended` whether it was
-  // complete. Either may destroy the pipe.
+  // `mark` is the last text that a successful child writes. `piece` receives the data, and `ended` whether the data was
+  // complete. Each of these functions may destroy the pipe.
   SnapshotPipe(Descriptor ours, std::string mark, Network& network, std::function<void(Bytes)> piece,
                std::function<void(bool is_whole)> ended);
 
@@ -43,8 +41,8 @@ class SnapshotPipe {  // the read end of the pipe into which a child writes a sn
 
   const Descriptor end_;
   const std::string mark_;                       // last text that a successful child writes
-  const std::function<void(Bytes)> piece_;       // receives the data
-  const std::function<void(bool)> ended_;        // receives whether the data was complete
+  const std::function<void(Bytes)> piece_;       // called with the data that was read
+  const std::function<void(bool)> ended_;        // called at the end with true if the data was complete
   std::string tail_;                             // the last bytes that were read
   bool is_paused_ = false;                       // reading has stopped because a replica is slow
   const std::unique_ptr<Network::Watch> watch_;  // calls Read when the pipe has data

@@ -26,7 +26,7 @@ SnapshotReceiver::Status SnapshotReceiver::Into(SnapshotTarget& target) {
   return total_ == 0u ? Finish() : Status::kMore;
 }
 
-// Skips empty lines before the head, which only say that the primary is alive.
+// Skips empty lines before the header, which only say that the primary is alive.
 SnapshotReceiver::Status SnapshotReceiver::TakeHeader(Bytes& bytes) {
   const size_t end = bytes.find('\n');
   head_.append(bytes.substr(0, end));
@@ -66,7 +66,7 @@ SnapshotReceiver::Status SnapshotReceiver::TakeCounted(Bytes& bytes) {
   return read_ == *total_ ? Finish() : Status::kMore;
 }
 
-// Treats a mark at the end of the data as the end. The primary sends nothing after the mark until this replica
+// The mark ends the snapshot only if no bytes follow it. The primary sends nothing after the mark until this replica
 // acknowledges the snapshot.
 SnapshotReceiver::Status SnapshotReceiver::TakeMarked(Bytes& bytes) {
   tail_.append(bytes);

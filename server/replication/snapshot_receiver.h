@@ -1,5 +1,5 @@
-// SnapshotReceiver: extracts the snapshot from the framing that a primary sends: `$<bytes>`, or `$EOF:<mark>` for one
-// of unknown length, which ends with the mark.
+// SnapshotReceiver: extracts the snapshot from the framing that a primary sends. `$<bytes>` begins a snapshot of known
+// length. `$EOF:<mark>` begins one of unknown length, which ends with the mark.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace respite {
 
 class Logger;
 
-// The destination of a snapshot. Each call returns false if it failed, which is logged.
+// The destination of a snapshot. Write and Finish return false if they have failed, and log the failure.
 class SnapshotTarget {  // the destination of a snapshot that the primary sends
  public:
   virtual ~SnapshotTarget() = default;
@@ -45,16 +45,16 @@ class SnapshotReceiver {  // extracts the snapshot from the framing that the pri
   uint64_t ReadBytes() const { return read_; }                   // bytes of the snapshot received so far
   // Returns why the framing is wrong, or the error that the primary sent instead of a snapshot. Empty if neither
   // happened.
-  const std::string& failure() const { return failure_; }
+  const std::string& failure() const { return failure_; }  // why it cannot be received; empty: no failure
 
  private:
   enum class Stage : uint8_t { kHead, kCounted, kMarked, kDone };
   static constexpr size_t kMaxHeaderBytes = 256;  // bytes of the line before the snapshot
 
-  Status TakeHeader(Bytes& bytes);       // the line before the snapshot. Removes what it uses from `bytes`
+  Status TakeHeader(Bytes& bytes);       // reads the line before the snapshot, and removes it from `bytes`
   Status ParseHeader();                  // interprets the line before the snapshot: `$<bytes>` or `$EOF:<mark>`
-  Status TakeCounted(Bytes& bytes);      // for a snapshot of known size
-  Status TakeMarked(Bytes& bytes);       // for a snapshot that ends with the mark
+  Status TakeCounted(Bytes& bytes);      // handles bytes of a snapshot of known size
+  Status TakeMarked(Bytes& bytes);       // handles bytes of a snapshot that ends with the mark
   bool Write(Bytes bytes);               // passes snapshot bytes to the target
   Status Finish();                       // tells the target that the snapshot is complete
   Status Fail(const std::string& text);  // logs the error and returns kFailed

@@ -29,7 +29,7 @@ void DownWatch::CheckSubjectivelyDown(Instance& instance) {
   }
 }
 
-// Closes connections that do not work any more although no side has closed them. They are then made again.
+// Closes connections that do not work any more although no side has closed them. InstanceProtocol then connects again.
 void DownWatch::CloseHangingLinks(Instance& instance) {
   InstanceLink& link = *instance.link;
   const int64_t now_ms = core_.NowMs();

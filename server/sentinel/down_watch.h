@@ -13,28 +13,28 @@ class DownWatch {  // decides which instances are down
  public:
   DownWatch(const SentinelCore& core, SentinelEvents& events) : core_(core), events_(events) {}
 
-  // Called by the timer. CheckSubjectivelyDown decides whether this Sentinel considers the server down (sdown).
+  // Called by the timer. CheckSubjectivelyDown decides whether this Sentinel considers the instance down (sdown).
   // CheckObjectivelyDown decides whether enough Sentinels agree (odown).
-  void CheckSubjectivelyDown(Instance& instance);  // for this Sentinel alone
-  void CheckObjectivelyDown(Primary& primary);     // with the opinions of the other Sentinels
+  void CheckSubjectivelyDown(Instance& instance);  // decides Instance::is_down, for this Sentinel alone
+  void CheckObjectivelyDown(Primary& primary);  // decides Primary::is_agreed_down, with the opinions of all Sentinels
 
-  // Asks the other Sentinels about a primary that is down here. During a failover this also requests their votes.
-  // kNow: even if they were asked a moment ago.
+  // Asks the other Sentinels about a primary that is down here. During a failover this also requests their votes. kNow:
+  // asks even if the other Sentinels were asked a moment ago.
   enum class Pace : uint8_t { kWhenDue, kNow };
-  void AskOtherSentinels(Primary& primary, Pace pace);
-  // Sets the handler that runs after each answer.
+  void AskOtherSentinels(Primary& primary, Pace pace);  // whether the primary is down
+  // Sets the handler that runs after each answer of another Sentinel.
   void SetOpinionHandler(std::function<void(Primary&)> handler) { on_opinion_ = std::move(handler); }
 
  private:
-  void CloseHangingLinks(Instance& instance);     // open connections without answers
+  void CloseHangingLinks(Instance& instance);     // closes open connections without answers
   bool IsSilent(const Instance& instance) const;  // for longer than down-after-milliseconds
-  bool IsUnfit(const Primary& primary) const;     // it answers, but counts as down
+  bool IsUnfit(const Primary& primary) const;     // the primary answers, but counts as down
   void Ask(Primary& primary, PeerSentinel& sentinel);
-  void ReceiveOpinion(PeerSentinel& sentinel, const ReplyTree& reply);  // to is-master-down-by-addr
+  void ReceiveOpinion(PeerSentinel& sentinel, const ReplyTree& reply);  // handles the reply to is-master-down-by-addr
 
   const SentinelCore core_;
   SentinelEvents& events_;
-  std::function<void(Primary&)> on_opinion_;  // runs after each answer
+  std::function<void(Primary&)> on_opinion_;  // runs after each answer of another Sentinel
 };
 
 }  // namespace respite

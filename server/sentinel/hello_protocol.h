@@ -17,14 +17,14 @@ namespace respite {
 
 class HelloProtocol {  // lets Sentinels of a primary find each other, and agree on its address
  public:
-  static constexpr char kChannel[] = "__sentinel__:hello";
+  static constexpr char kChannel[] = "__sentinel__:hello";  // hello messages are published on this channel
 
   HelloProtocol(const SentinelCore& core, SentinelEvents& events, InstanceList& list)
       : core_(core), events_(events), list_(list) {}
 
   // Handles a message, or another reply, of the subscription at `instance`.
   void ReceiveMessage(Instance& instance, const ReplyTree& reply);
-  void Receive(Bytes message);  // a hello message; ignores other text
+  void Receive(Bytes message);  // handles a hello message; ignores other text
   void Send(Instance& instance);
   void PublishHellosSoon(Primary& primary) const;  // with the next tick, at all instances of the primary
 
@@ -33,19 +33,19 @@ class HelloProtocol {  // lets Sentinels of a primary find each other, and agree
     std::string ip;
     int port;
     std::string id;
-    uint64_t current_epoch;    // of the sender
-    std::string primary_host;  // where the sender sees the primary
-    int primary_port;          // where the sender sees the primary
-    uint64_t config_epoch;     // of the primary
+    uint64_t current_epoch;    // the current epoch of the sender
+    std::string primary_host;  // the address of the primary as the sender knows it
+    int primary_port;          // the port of the primary as the sender knows it
+    uint64_t config_epoch;     // the epoch of the primary's address
   };
 
   // Returns whether the message can be believed. The names in it are written to the configuration file.
   bool IsValid(const Hello& hello) const;                               // its addresses, ids and epochs are possible
   PeerSentinel* FindOrAddSender(Primary& primary, const Hello& hello);  // null: it cannot be added
-  bool ForgetFormerSentinel(Primary& primary, const Hello& hello);  // that had the id or address; true: it has moved
-  void ApplyEpoch(Primary& primary, uint64_t epoch);                // if it is larger than the current one
-  void ApplyConfig(Primary& primary, const PeerSentinel& sender, const Hello& hello);  // address
-  std::string OwnIp(const Instance& instance) const;  // that this Sentinel announces to it
+  bool ForgetFormerSentinel(Primary& primary, const Hello& hello);  // with the same id or address; true: it has moved
+  void ApplyEpoch(Primary& primary, uint64_t epoch);  // takes the epoch if it is larger than the current one
+  void ApplyConfig(Primary& primary, const PeerSentinel& sender, const Hello& hello);  // takes a newer address
+  std::string OwnIp(const Instance& instance) const;  // the IP address that this Sentinel announces there
 
   const SentinelCore core_;
   SentinelEvents& events_;

@@ -1,5 +1,5 @@
-// InfoReader: reads the INFO reply of a server: run id, role, replicas, primary. It also reconfigures replicas that
-// have a wrong role or follow a wrong primary.
+// InfoReader: reads the INFO reply of a server: run id, role, replicas, primary. InfoReader also reconfigures replicas
+// that have a wrong role or follow a wrong primary.
 #pragma once
 
 #include <functional>
@@ -21,7 +21,7 @@ class InfoReader {  // reads INFO of servers, and corrects replicas
              PrimaryFailover& failover)
       : core_(core), events_(events), list_(list), replicaof_sender_(orders), failover_(failover) {}
 
-  void Receive(ServerInstance& server, const ReplyTree& reply);  // a reply to INFO
+  void Receive(ServerInstance& server, const ReplyTree& reply);  // handles a reply to INFO
   // Sets the handler that runs after each INFO reply.
   void SetInfoHandler(std::function<void(Primary&)> handler) { on_info_ = std::move(handler); }
 
@@ -35,24 +35,24 @@ class InfoReader {  // reads INFO of servers, and corrects replicas
   void ReadField(ServerInstance& server, const Field& field);
   void ReadRunId(ServerInstance& server, Bytes id);                   // another id than before means a reboot
   void ReadReplicaLine(Primary& primary, Bytes line);                 // adds the replica if it is new
-  void ReadReplicaField(ServerInstance& server, const Field& field);  // those that only replicas report
-  static void ReadWatchedReplicaField(WatchedReplica& replica, const Field& field);  // like slave_priority
+  void ReadReplicaField(ServerInstance& server, const Field& field);  // reads a field that only replicas report
+  static void ReadWatchedReplicaField(WatchedReplica& replica, const Field& field);  // such as slave_priority
   void NoteRole(ServerInstance& server, ReportedRole role);                          // reports a change as an event
 
-  void CorrectReplica(WatchedReplica& replica);     // if it has a wrong role or follows a wrong primary
+  void CorrectReplica(WatchedReplica& replica);     // corrects a wrong role, or a wrong primary
   void HandlePrimaryRole(WatchedReplica& replica);  // it was promoted, or gets REPLICAOF again
   void CorrectItsPrimary(WatchedReplica& replica);  // sends REPLICAOF if it is wrong for longer than failover-timeout
-  void AdvanceReconfiguration(WatchedReplica& replica);  // it follows the new primary, or is in sync
-  bool LooksSane(const Primary& primary) const;          // it is up, and has recently reported to be a primary
-  bool WasUpFor(const WatchedReplica& replica, int64_t ms) const;  // not down in that time
+  void AdvanceReconfiguration(WatchedReplica& replica);  // checks whether it follows the new primary by now
+  bool LooksSane(const Primary& primary) const;          // the primary is up, and has recently reported to be a primary
+  bool WasUpFor(const WatchedReplica& replica, int64_t ms) const;  // it was not down in that time
 
   const SentinelCore core_;
   SentinelEvents& events_;
   InstanceList& list_;
   ReplicaofSender& replicaof_sender_;
   PrimaryFailover& failover_;
-  std::function<void(Primary&)> on_info_;  // runs after each reply
-  size_t replicas_read_ = 0;               // replicas listed in this INFO
+  std::function<void(Primary&)> on_info_;  // runs after each reply to INFO
+  size_t replicas_read_ = 0;               // number of replicas listed in this INFO so far
 };
 
 }  // namespace respite

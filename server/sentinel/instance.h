@@ -19,7 +19,7 @@ namespace respite {
 struct Primary;
 inline constexpr int64_t kLongAgo = -(int64_t{1} << 60);
 
-struct SentinelAddress {  // of an instance: its host, as given, and IP address
+struct SentinelAddress {  // the address of an instance: its host as given, and its IP address
   std::string host;       // a name, or an address
   std::string ip;         // empty: the name does not resolve now
   int port = 0;
@@ -27,13 +27,13 @@ struct SentinelAddress {  // of an instance: its host, as given, and IP address
   bool IsAt(Bytes other_host, int other_port) const {
     return port == other_port && (EqualsIgnoreCase(host, other_host) || ip == other_host);
   }
-  // Returns whether both have the same port, and the same host or IP address.
+  // Returns whether the two addresses have the same port, and the same host or IP address.
   bool Is(const SentinelAddress& other) const {
     return IsAt(other.host, other.port) || (port == other.port && !ip.empty() && ip == other.ip);
   }
 };
 
-inline std::string HostAndPort(const std::string& host, int port) {  // "[::1]:6379"
+inline std::string HostAndPort(const std::string& host, int port) {  // for example "[::1]:6379"
   const bool has_colon = host.find(':') != std::string::npos;
   return StrCat(has_colon ? "[" + host + "]" : host, ":", port);
 }
@@ -53,11 +53,11 @@ struct Instance {  // a server or Sentinel to which this Sentinel has a link
   const std::string name;
   SentinelAddress address;
   Primary& primary;    // the primary to which it belongs; a primary refers to itself
-  std::string run_id;  // from INFO, or the id of a Sentinel
+  std::string run_id;  // run_id in INFO; for a Sentinel its id
   std::shared_ptr<InstanceLink> link;
-  int64_t last_publish_ms;         // when a hello message was last published there
-  bool is_down = false;            // for this Sentinel: "subjectively"
-  int64_t down_since_ms = 0;       // 0: never
+  int64_t last_publish_ms;         // Pace time at which a hello message was last published there
+  bool is_down = false;            // this Sentinel considers it down ("subjectively")
+  int64_t down_since_ms = 0;       // Pace time at which it last became down; 0: never
   bool has_killed_script = false;  // SCRIPT KILL was sent since it is down
 };
 
@@ -67,17 +67,17 @@ struct ServerInstance : Instance {  // an instance that answers INFO
   ServerInstance(InstanceKind its_kind, std::string its_name, SentinelAddress its_address, Primary& its_primary,
                  int64_t now_ms);
 
-  std::optional<std::string> info;   // the last reply
-  int64_t info_ms = kLongAgo;        // when it was read
-  bool info_is_awaited = false;      // INFO was sent, but not answered yet
-  bool info_is_urgent = false;       // a decision waits for it
-  int64_t info_asked_ms = kLongAgo;  // when INFO was last sent
-  ReportedRole reported_role;        // in the last INFO
-  int64_t role_since_ms;             // when reported_role last changed
+  std::optional<std::string> info;   // the last reply to INFO; nothing: none yet
+  int64_t info_ms = kLongAgo;        // Pace time at which `info` arrived
+  bool info_is_awaited = false;      // INFO was sent, but was not answered yet
+  bool info_is_urgent = false;       // a decision waits for the next reply to INFO
+  int64_t info_asked_ms = kLongAgo;  // Pace time at which INFO was last sent
+  ReportedRole reported_role;        // the role in the last reply to INFO
+  int64_t role_since_ms;             // Pace time at which reported_role last changed
   // Reported by a replica about its primary.
   std::string reported_host;         // master_host in INFO
   int reported_port = 0;             // master_port in INFO
-  int64_t reported_since_ms;         // when one of these last changed
+  int64_t reported_since_ms;         // Pace time at which reported_host or reported_port last changed
   bool primary_link_is_up = false;   // master_link_status in INFO
   int64_t primary_link_down_ms = 0;  // master_link_down_since_seconds in INFO
 };
@@ -85,16 +85,16 @@ struct ServerInstance : Instance {  // an instance that answers INFO
 // Progress of a replica towards the new primary.
 enum class Reconfiguration : uint8_t { kNone, kSent, kInProgress, kDone };
 
-struct WatchedReplica final : ServerInstance {  // of a watched primary
+struct WatchedReplica final : ServerInstance {  // a replica of a watched primary
   WatchedReplica(std::string its_name, SentinelAddress its_address, Primary& its_primary, int64_t now_ms)
       : ServerInstance(InstanceKind::kReplica, std::move(its_name), std::move(its_address), its_primary, now_ms) {}
 
   int priority = 100;                                        // replica-priority; 0: must not be promoted
   bool is_announced = true;                                  // replica-announced; no: hidden from clients
-  uint64_t offset = 0;                                       // replication offset in the last INFO
+  uint64_t offset = 0;                                       // replication offset in the last reply to INFO
   bool is_promoted = false;                                  // the failover under way has chosen it
-  Reconfiguration reconfiguration = Reconfiguration::kNone;  // in a failover
-  int64_t reconfiguration_sent_ms = 0;                       // when REPLICAOF was sent
+  Reconfiguration reconfiguration = Reconfiguration::kNone;  // progress towards the new primary in a failover
+  int64_t reconfiguration_sent_ms = 0;                       // Pace time at which REPLICAOF was sent
 };
 
 struct PeerSentinel final : Instance {  // another Sentinel that watches the primary
@@ -105,10 +105,10 @@ struct PeerSentinel final : Instance {  // another Sentinel that watches the pri
     run_id = name;
   }
 
-  int64_t last_hello_ms;              // when its last hello message arrived
-  bool says_primary_is_down = false;  // in its last answer
-  int64_t last_opinion_ms;            // when it last answered
-  std::string voted_for;              // empty: no vote
+  int64_t last_hello_ms;              // Pace time at which its last hello message arrived
+  bool says_primary_is_down = false;  // its last answer says that the primary is down
+  int64_t last_opinion_ms;            // Pace time at which it last answered whether the primary is down
+  std::string voted_for;              // id of the Sentinel for which it has voted; empty: no vote
   uint64_t voted_in_epoch = 0;        // epoch of that vote
 };
 
@@ -141,28 +141,28 @@ struct Primary final : ServerInstance {  // a watched primary
   std::string notification_script;     // path of the program that is told of events
   std::string reconfiguration_script;  // client-reconfig-script
   std::string password;                // for AUTH at the servers
-  std::string user;
+  std::string user;                    // for AUTH at the servers; empty: the default user
   std::map<std::string, std::string, CaseInsensitiveLess> renamed_commands;  // usual name to new name
 
   // --- Members.
 
   std::map<std::string, std::unique_ptr<WatchedReplica>> replicas;  // by their announced addresses
-  std::map<std::string, std::unique_ptr<PeerSentinel>> sentinels;   // the other ones, by id
+  std::map<std::string, std::unique_ptr<PeerSentinel>> sentinels;   // the other Sentinels, by id
 
   // --- State.
 
-  bool is_agreed_down = false;                          // enough Sentinels agree: "objectively"
-  int64_t agreed_down_since_ms = 0;                     // 0: never
+  bool is_agreed_down = false;                          // enough Sentinels consider it down ("objectively")
+  int64_t agreed_down_since_ms = 0;                     // Pace time at which is_agreed_down was last set; 0: never
   bool has_rebooted = false;                            // its run id has changed, and it has not answered PING since
-  int64_t rebooted_ms = 0;                              // when that was
+  int64_t rebooted_ms = 0;                              // Pace time at which its run id has changed
   uint64_t config_epoch = 0;                            // epoch of the failover that has set its address
-  std::string leader;                                   // the candidate for which this Sentinel has voted
+  std::string leader;                                   // id of the Sentinel for which this Sentinel has voted
   uint64_t leader_epoch = 0;                            // epoch of that vote
   bool is_failing_over = false;                         // this Sentinel replaces it, or waits for votes
-  bool is_failover_forced = false;                      // by an operator, so no votes are needed
-  uint64_t failover_epoch = 0;                          // in which the votes for the failover count
+  bool is_failover_forced = false;                      // an operator has started the failover, so no votes are needed
+  uint64_t failover_epoch = 0;                          // the epoch in which the votes for the failover count
   FailoverState failover_state = FailoverState::kNone;  // step of the failover
-  int64_t failover_state_ms = 0;                        // when this state was entered
+  int64_t failover_state_ms = 0;                        // Pace time at which this state was entered
   int64_t failover_start_ms = kLongAgo;      // start of the last failover, or the last vote; up to a second late
   int64_t failover_delay_logged = kLongAgo;  // the failover_start_ms for which the delay was logged
   WatchedReplica* promoted = nullptr;        // the replica that replaces it; null: not chosen

@@ -22,7 +22,7 @@ namespace respite {
 
 struct Instance;
 
-// One connection. Replies arrive in the order of the requests.
+// One connection to an instance. Replies arrive in the order of the requests.
 class InstanceConnection final : public Link::User, public std::enable_shared_from_this<InstanceConnection> {
  public:
   using OnReply = std::function<void(const ReplyTree&)>;
@@ -36,15 +36,14 @@ class InstanceConnection final : public Link::User, public std::enable_shared_fr
   void Close();                        // replies do not arrive any more
 
   bool HasEnded() const { return has_ended_; }             // the connection is closed
-  size_t PendingCount() const { return pending_.size(); }  // requests without a reply
-  // Each returns the address of one end without the port; empty if there is no connection.
-  std::string LocalIp() const;
-  std::string PeerIp() const;
+  size_t PendingCount() const { return pending_.size(); }  // number of requests without a reply
+  std::string LocalIp() const;                             // address of this end without the port; empty: not connected
+  std::string PeerIp() const;  // address of the other end without the port; empty: not connected
 
   // Link::User
-  void OnConnected() override;
-  void OnReceived(Bytes bytes) override;
-  void OnEnded(const std::string& reason) override;
+  void OnConnected() override;                       // sends the requests that have waited
+  void OnReceived(Bytes bytes) override;             // handles replies and messages
+  void OnEnded(const std::string& reason) override;  // the connection is lost
 
  private:
   struct Request {          // a request without a reply
@@ -52,15 +51,15 @@ class InstanceConnection final : public Link::User, public std::enable_shared_fr
     OnReply on_reply;
   };
 
-  void Receive(const ReplyTree& reply);  // a reply, or a message of a channel
+  void Receive(const ReplyTree& reply);  // handles a reply, or a message of a channel
 
   std::unique_ptr<Link> link_;
   bool is_connected_ = false;  // requests can be sent
-  bool has_ended_ = false;
-  std::string unsent_;  // requests that wait for the connection
+  bool has_ended_ = false;     // the connection is closed
+  std::string unsent_;         // requests that wait until the connection is made
   ReplyTreeParser parser_;
-  std::deque<Request> pending_;  // in the order of their replies
-  OnReply on_message_;           // for messages of channels
+  std::deque<Request> pending_;  // requests without a reply, in the order in which they are answered
+  OnReply on_message_;           // called with messages of channels
 };
 
 struct InstanceLink {  // the connections to one instance
@@ -73,11 +72,10 @@ struct InstanceLink {  // the connections to one instance
 
   bool HasCommandConnection() const { return commands != nullptr && !commands->HasEnded(); }
   bool HasHelloConnection() const { return hello != nullptr && !hello->HasEnded(); }
-  // Returns whether a connection is missing. One that is being made is not missing.
-  bool IsDisconnected() const {
+  bool IsDisconnected() const {  // a connection is missing, and is not being made
     return !HasCommandConnection() || (connections == Wires::kCommandsAndHello && !HasHelloConnection());
   }
-  size_t PendingCount() const {
+  size_t PendingCount() const {  // number of requests without a reply
     return (HasCommandConnection() ? commands->PendingCount() : 0) + (HasHelloConnection() ? hello->PendingCount() : 0);
   }
   void Close();
@@ -86,17 +84,17 @@ struct InstanceLink {  // the connections to one instance
   void Forget(const Instance& owner);  // drops the reply handlers of this owner
   void Restart(int64_t now_ms);        // returns to the state of a new link
 
-  const Wires connections;                       // those that it should have
+  const Wires connections;                       // the connections that the link should have
   std::shared_ptr<InstanceConnection> commands;  // the connection for commands; null: none
   std::shared_ptr<InstanceConnection> hello;     // the connection for hello messages; null: none
-  int64_t commands_since_ms = 0;                 // when the connection for commands was begun
-  int64_t hello_since_ms = 0;                    // when the connection for hello messages was begun
-  int64_t hello_heard_ms = 0;                    // when the last hello message arrived
-  int64_t ping_waits_since_ms;                   // when the oldest PING without an answer was sent; 0: none
-  int64_t last_ping_ms = 0;                      // when the last PING was sent
-  int64_t last_available_ms;                     // last good answer to a PING
-  int64_t last_pong_ms;                          // last answer of any kind to a PING
-  int64_t last_connect_ms = 0;                   // last attempt to connect; 0: never
+  int64_t commands_since_ms = 0;                 // Pace time at which the connection for commands was begun
+  int64_t hello_since_ms = 0;                    // Pace time at which the connection for hello messages was begun
+  int64_t hello_heard_ms = 0;                    // Pace time at which the last hello message arrived
+  int64_t ping_waits_since_ms;                   // Pace time of the oldest PING without an answer; 0: none
+  int64_t last_ping_ms = 0;                      // Pace time of the last PING
+  int64_t last_available_ms;                     // Pace time of the last good answer to a PING
+  int64_t last_pong_ms;                          // Pace time of the last answer of any kind to a PING
+  int64_t last_connect_ms = 0;                   // Pace time of the last attempt to connect; 0: never
 };
 
 }  // namespace respite

@@ -140,8 +140,8 @@ void InstanceProtocol::SendPing(Instance& instance) {
                       [this, &instance](const ReplyTree& reply) { ReceivePong(instance, reply); });
 }
 
-// Judges the reply to PING. A server that loads its data, or has lost its primary, is alive. A server that runs a
-// script for too long is not, and the script is killed.
+// Decides from the reply to PING whether the server is alive. A server that loads its data, or has lost its primary, is
+// alive. A server that runs a script for too long is not alive, and the script is killed.
 void InstanceProtocol::ReceivePong(Instance& instance, const ReplyTree& reply) {
   InstanceLink& link = *instance.link;
   const bool is_pong = reply.text.starts_with("PONG");

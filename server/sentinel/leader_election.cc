@@ -38,7 +38,7 @@ LeaderElection::Vote LeaderElection::VoteFor(Primary& primary, uint64_t epoch, c
   if (is_new) events_.ReportPrimaryEvent(LogLevel::kWarning, "+new-epoch", primary, std::to_string(epoch));
   if (votes) {
     events_.ReportPrimaryEvent(LogLevel::kWarning, "+vote-for-leader", primary, StrCat(candidate, " ", epoch));
-    // Gives the other Sentinel time to finish before this one tries.
+    // Gives the other Sentinel time to finish the failover before this one tries.
     if (!EqualsIgnoreCase(candidate, state.id)) primary.failover_start_ms = core_.NowMs() + core_.RandomDelayMs();
   }
   return is_saved_ ? Vote{primary.leader, primary.leader_epoch} : Vote{.leader = {}, .epoch = 0};

@@ -1,5 +1,5 @@
-// LeaderElection: decides which Sentinel carries out a failover. Each votes once in an epoch, and the vote is on disk
-// before it is sent. So no two leaders of one epoch have a majority.
+// LeaderElection: decides which Sentinel carries out a failover. Each Sentinel votes once in an epoch, and the vote is
+// on disk before it is sent. So no two leaders of one epoch have a majority.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,21 @@ class LeaderElection {  // decides which Sentinel carries out a failover
  public:
   LeaderElection(const SentinelCore& core, SentinelEvents& events) : core_(core), events_(events) {}
 
-  struct Vote {
+  struct Vote {          // the last vote of this Sentinel
     std::string leader;  // empty: no vote yet
     uint64_t epoch;      // epoch of the vote
   };
   // Votes for `candidate`, unless this Sentinel has voted in this or a later epoch. Returns the last vote, which may
   // be an older one for another Sentinel. Returns no vote if it could not be saved.
-  Vote VoteFor(Primary& primary, uint64_t epoch, const std::string& candidate);
+  Vote VoteFor(Primary& primary, uint64_t epoch, const std::string& candidate);  // returns the last vote
   // Returns the Sentinel with the votes of a majority of all Sentinels, and of at least the quorum; empty if there is
   // none. This Sentinel votes first, if it has not voted.
-  std::string VoteAndFindLeader(Primary& primary, uint64_t epoch);
+  std::string VoteAndFindLeader(Primary& primary, uint64_t epoch);  // empty: there is no leader
 
  private:
   const SentinelCore core_;
   SentinelEvents& events_;
-  bool is_saved_ = true;  // the votes are on disk
+  bool is_saved_ = true;  // the votes of this Sentinel are on disk
 };
 
 }  // namespace respite

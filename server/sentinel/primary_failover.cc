@@ -13,7 +13,7 @@ constexpr int64_t kFreshInfos = 3;
 constexpr int64_t kInfoPatienceMs = 1000;  // for replicas that do not report how much data they have
 constexpr int64_t kMaxUnlinked = 10;       // maximum time of a replica without its primary, in down-after periods
 
-// Returns whether `one` is the better candidate.
+// Returns whether `one` is the better replica to promote.
 bool IsBetter(const WatchedReplica& one, const WatchedReplica& other) {
   if (one.priority != other.priority) return one.priority < other.priority;
   if (one.offset != other.offset) return one.offset > other.offset;
@@ -21,7 +21,7 @@ bool IsBetter(const WatchedReplica& one, const WatchedReplica& other) {
   return ToLower(one.run_id) < ToLower(other.run_id);
 }
 
-// Returns for example "Sat Nov 21 02:17:41 2026".
+// Returns the local time as text, for example "Sat Nov 21 02:17:41 2026".
 std::string TimeText(int64_t wall_ms) {
   const time_t seconds = wall_ms / 1000;
   tm parts{};
@@ -174,8 +174,8 @@ void PrimaryFailover::Abort(Primary& primary) const {
   primary.promoted = nullptr;
 }
 
-// Announces the new primary. Its address has the epoch of the failover, so it wins. The address is on disk before
-// others are told.
+// Announces the new primary. The new address has the epoch of the failover, so it wins over the former address. The new
+// address is on disk before others are told.
 void PrimaryFailover::HandlePromotion(WatchedReplica& replica) {
   Primary& primary = replica.primary;
   primary.config_epoch = primary.failover_epoch;

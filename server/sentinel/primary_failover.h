@@ -18,7 +18,7 @@ namespace respite {
 
 class PrimaryFailover {  // replaces a primary by one of its replicas
  public:
-  struct Parts {  // what the constructor takes
+  struct Parts {  // the arguments of the constructor
     const SentinelCore& core;
     SentinelEvents& events;
     InstanceList& list;
@@ -29,33 +29,33 @@ class PrimaryFailover {  // replaces a primary by one of its replicas
   };
   explicit PrimaryFailover(const Parts& parts) : parts_(parts), core_(parts.core) {}
 
-  void StartIfNeeded(Primary& primary);  // if it is down, and the last failover was long enough ago
+  void StartIfNeeded(Primary& primary);  // if the primary is down, and the last failover was long enough ago
   void Continue(Primary& primary);       // takes the next step, if a failover is under way
   // Starts a failover for an operator, without votes. Requires: none is under way, and there is a replica to promote.
-  void ForceFailover(Primary& primary);
+  void ForceFailover(Primary& primary);  // starts a failover for an operator, without votes
   // Continues the failover with the other replicas. Called when the promoted replica reports to be a primary.
-  void HandlePromotion(WatchedReplica& replica);
-  WatchedReplica* FindBestReplica(const Primary& primary) const;  // the one to promote; null: none is suitable
-  void SwitchToPromoted(Primary& primary);                        // last step: it becomes the address of the primary
+  void HandlePromotion(WatchedReplica& replica);                  // the promoted replica reports to be a primary
+  WatchedReplica* FindBestReplica(const Primary& primary) const;  // the replica to promote; null: none is suitable
+  void SwitchToPromoted(Primary& primary);  // last step: the promoted replica becomes the primary here
 
  private:
-  void Start(Primary& primary);                   // requests votes with a new epoch
-  void LogFailoverDelay(Primary& primary) const;  // once: when the next failover may start
-  void Enter(Primary& primary, FailoverState state) const;
-  void WaitForElection(Primary& primary);                  // continues if this Sentinel is the leader
-  bool HasFreshReplicaInfo(const Primary& primary) const;  // all reachable ones have sent INFO since it began
-  void ChooseReplicaToPromote(Primary& primary);           // aborts if none is suitable
-  void SendReplicaofNoOne(Primary& primary);               // to the chosen replica
-  void AbortIfTimedOut(Primary& primary);                  // failover-timeout has passed in this state
-  void Abort(Primary& primary) const;                      // the primary keeps its role
-  void ReconfigureReplicas(Primary& primary);              // parallel-syncs limits how many at the same time
-  void Reconfigure(WatchedReplica& replica);               // sends REPLICAOF with the new primary
-  void EndFailoverIfDone(Primary& primary);                // or after failover-timeout
-  void ReconfigureRemainingReplicas(Primary& primary);     // all of them, after the timeout
+  void Start(Primary& primary);                             // requests votes with a new epoch
+  void LogFailoverDelay(Primary& primary) const;            // logs once when the next failover may start
+  void Enter(Primary& primary, FailoverState state) const;  // sets the step of the failover
+  void WaitForElection(Primary& primary);                   // continues if this Sentinel is the leader
+  bool HasFreshReplicaInfo(const Primary& primary) const;   // from all reachable ones, since the failover began
+  void ChooseReplicaToPromote(Primary& primary);            // aborts if none is suitable
+  void SendReplicaofNoOne(Primary& primary);                // sends it to the chosen replica
+  void AbortIfTimedOut(Primary& primary);                   // if failover-timeout has passed in this state
+  void Abort(Primary& primary) const;                       // ends the failover: the primary keeps its role
+  void ReconfigureReplicas(Primary& primary);               // parallel-syncs limits how many at the same time
+  void Reconfigure(WatchedReplica& replica);                // sends REPLICAOF with the new primary
+  void EndFailoverIfDone(Primary& primary);                 // if all replicas follow, or after failover-timeout
+  void ReconfigureRemainingReplicas(Primary& primary);      // sends REPLICAOF to all that are left, after the timeout
   int64_t TimeInStateMs(const Primary& primary) const { return core_.NowMs() - primary.failover_state_ms; }
   bool CanBePromoted(const Primary& primary, const WatchedReplica& replica) const;
 
-  const Parts parts_;  // from the constructor
+  const Parts parts_;  // the arguments of the constructor
   const SentinelCore core_;
 };
 

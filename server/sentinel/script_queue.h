@@ -13,12 +13,12 @@ namespace respite {
 
 class ScriptQueue {  // runs programs of the operator
  public:
-  struct Job {
+  struct Job {                       // a program that runs, or waits until it is started
     std::vector<std::string> words;  // the path first
-    bool is_running = false;
-    int64_t process = 0;       // id of the process
-    int tries = 0;             // how often it was started
-    int64_t at_ms = kLongAgo;  // when it started, or may start
+    bool is_running = false;         // the program runs now
+    int64_t process = 0;             // id of the process that runs the program
+    int tries = 0;                   // how often the program was started
+    int64_t at_ms = kLongAgo;        // Pace time at which the program started, or may start
   };
   explicit ScriptQueue(const SentinelCore& core) : core_(core) {}
 
@@ -26,18 +26,18 @@ class ScriptQueue {  // runs programs of the operator
   void Continue();  // starts due programs, and ends late ones; called by the timer
 
   const std::list<Job>& jobs() const { return jobs_; }
-  int running() const { return running_; }  // number of running programs
+  int running() const { return running_; }  // how many programs run now
 
  private:
-  void StartDue();              // some at a time
+  void StartDue();              // starts due programs, but only some at a time
   void Start(Job& job);         // runs the program
-  void CollectEndedPrograms();  // removes them, or plans another try
+  void CollectEndedPrograms();  // removes ended programs, or plans another try
   void End(const ProgramEnd& end);
   void KillOverduePrograms();  // those that run for longer than script_max_runtime
 
   const SentinelCore core_;
   std::list<Job> jobs_;
-  int running_ = 0;  // number of running programs
+  int running_ = 0;  // how many programs run now
 };
 
 }  // namespace respite

@@ -6,8 +6,8 @@
 //                                   ▲                                            ▼
 //                                   └────── commands ◄─── PrimaryFailover ◄─ SentinelState ─► clients, file
 //
-// It does no I/O of its own: time comes from a Pace, connections from a Network; clients, file and programs from a
-// SentinelHost. So a test can run many Sentinels in one thread without waiting.
+// Sentinel does no I/O of its own: time comes from a Pace, connections from a Network; clients, file and programs from
+// a SentinelHost. So a test can run many Sentinels in one thread without waiting.
 #pragma once
 
 #include <optional>
@@ -32,10 +32,10 @@ namespace respite {
 
 class Sentinel {  // watches primaries together with other Sentinels
  public:
-  struct Parts {  // what the constructor takes
+  struct Parts {  // the arguments of the constructor
     const Pace& pace;
     Logger& log;
-    uint64_t random_seed;
+    uint64_t random_seed;  // seed of random ids and delays
     const LateBound<Network>& network;
     SentinelHost& host;
   };
@@ -43,16 +43,14 @@ class Sentinel {  // watches primaries together with other Sentinels
   Sentinel(const Sentinel&) = delete;
   Sentinel& operator=(const Sentinel&) = delete;
 
-  // Reads the `sentinel` lines of the configuration file. Returns the first that is wrong.
+  // Reads the `sentinel` lines of the configuration file. Returns the first invalid line; nothing if all are valid.
   std::optional<InvalidLine> Read(const std::vector<ConfigLine>& lines);
   // Starts the Sentinel. Chooses an id if sentinel.conf has none.
   void Start();
-  // Called ten to twenty times a second.
-  void Tick();
-  // Returns a random time until the next tick, so that the Sentinels do not all act at the same moment.
-  int64_t RandomTickMs();
+  void Tick();             // does the periodic work; called ten to twenty times a second
+  int64_t RandomTickMs();  // random time until the next tick, so that Sentinels do not act at the same moment
 
-  bool HasHeardFromAllInstances() const;  // INFO of all known servers, answers of all known instances
+  bool HasHeardFromAllInstances() const;  // all servers have sent INFO, and all instances an answer
 
   const SentinelCore& core() const { return core_; }
   SentinelState& state() { return state_; }
@@ -67,8 +65,8 @@ class Sentinel {  // watches primaries together with other Sentinels
   void CheckTilt();  // enters tilt mode if the last tick was too long ago
   void LeaveTilt();
   void TickInstance(Instance& instance);   // sends what is due, and checks whether it is down
-  void TickPrimary(Primary& primary);      // and its replicas and Sentinels
-  void AdvanceFailover(Primary& primary);  // the part that need not wait
+  void TickPrimary(Primary& primary);      // the same for a primary, its replicas and Sentinels
+  void AdvanceFailover(Primary& primary);  // takes the steps that need not wait
 
   SentinelState state_;
   Random random_;
@@ -83,7 +81,7 @@ class Sentinel {  // watches primaries together with other Sentinels
   PrimaryFailover failover_;
   InfoReader reader_;
   InstanceProtocol protocol_;
-  int64_t ticked_at_ms_;  // when the last tick was
+  int64_t ticked_at_ms_;  // Pace time of the last tick
 };
 
 }  // namespace respite

@@ -17,7 +17,7 @@ bool IsAddress(const std::string& text) {
   return inet_pton(AF_INET, text.c_str(), &unused) == 1 || inet_pton(AF_INET6, text.c_str(), &unused) == 1;
 }
 
-// Names that others announce are written to the file, where a blank or a quote would end the word.
+// Names that others announce are written to the configuration file, where a blank or a quote would end the word.
 bool IsSoundName(const std::string& name) {
   constexpr size_t kLongest = 255;
   return !name.empty() && name.size() <= kLongest && std::ranges::all_of(name, [](char c) {

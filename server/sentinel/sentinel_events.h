@@ -15,16 +15,17 @@ class SentinelEvents {  // tells operators and clients what has happened
 
   // Reports "master mymaster 127.0.0.1 6379" or "slave … @ mymaster 127.0.0.1 6379", followed by `more`.
   void Tell(LogLevel level, const char* event, const Instance& instance, const std::string& more = {});
-  // Reports only the text, also to the notification script of the primary.
+  // Reports an event with only this text, also to the notification script of the primary.
   void ReportPrimaryEvent(LogLevel level, const char* event, const Primary& primary, const std::string& text);
 
-  // Runs client-reconfig-script with the former and the new address of the primary.
+  // kLeader: this Sentinel carries out the failover. kObserver: another Sentinel does.
   enum class Part : uint8_t { kLeader, kObserver };
+  // Runs client-reconfig-script with the former and the new address of the primary.
   void RunReconfigurationScript(const Primary& primary, Part part, const SentinelAddress& from,
                                 const SentinelAddress& to);
 
  private:
-  std::string Describe(const Instance& instance) const;  // "slave … @ mymaster 127.0.0.1 6379"
+  std::string Describe(const Instance& instance) const;  // for example "slave … @ mymaster 127.0.0.1 6379"
 
   const SentinelCore core_;
   ScriptQueue& scripts_;

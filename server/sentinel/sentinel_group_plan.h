@@ -1,5 +1,5 @@
-// SentinelGroupPlan: the configuration of Sentinels that start together with the servers that they watch. It lists the
-// replicas and the other Sentinels, which each of them would find within seconds.
+// SentinelGroupPlan: the configuration of Sentinels that start together with the servers that they watch. The
+// configuration lists the replicas and the other Sentinels, which each Sentinel would otherwise find within seconds.
 #pragma once
 
 #include <cstddef>
@@ -25,12 +25,12 @@ struct SentinelGroupPlan {  // configuration of Sentinels that start together
 
   std::vector<Service> services;  // what the Sentinels watch
   std::vector<Member> members;    // the Sentinels
-  std::string user;               // for the servers; empty: the default user
-  std::string password;           // for the servers; empty: none
-  std::string announced;          // host of all members as clients see it; empty: their own hosts
+  std::string user;               // to log in at the servers; empty: the default user
+  std::string password;           // to log in at the servers; empty: none
+  std::string announced;          // host that clients are told for all members; empty: their own hosts
 
-  // Returns the sentinel.conf directives of this member. The quorum is a majority of the members.
-  std::string LinesOf(size_t member) const;  // for its sentinel.conf
+  // Returns the sentinel.conf directives of this member. They contain the majority of the members as quorum.
+  std::string LinesOf(size_t member) const;  // the sentinel.conf directives of this member
 };
 
 }  // namespace respite

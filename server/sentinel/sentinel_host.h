@@ -15,7 +15,7 @@ namespace respite {
 
 struct ProgramEnd {     // how a program has ended
   int64_t process = 0;  // id of the process
-  int exit_code = 0;    // of the program
+  int exit_code = 0;    // exit code of the program
   int signal = 0;       // the signal that ended it; 0: none
 };
 
@@ -28,20 +28,20 @@ class SentinelHost {  // what a Sentinel needs of its server
   // Writes the configuration file: these lines, and the directives. On return the file is on disk; a crash leaves the
   // former or the new file. Returns the reason if that failed.
   virtual std::optional<std::string> Save(const std::vector<SentinelLine>& lines) = 0;
-  virtual std::optional<std::string> LookUp(const std::string& name) = 0;  // IP address of a host; may block a second
+  virtual std::optional<std::string> LookUp(const std::string& name) = 0;  // IP; nothing: not found. May block a second
   virtual int64_t WallMs() const = 0;                                      // UNIX time
 
   // --- Connections to and from this server.
 
-  virtual int Port() const = 0;
+  virtual int Port() const = 0;                   // port for clients
   virtual bool EncryptsLinks() const = 0;         // links to instances use TLS
   virtual std::string SourceAddress() const = 0;  // local address to connect from; empty: the system chooses
   virtual std::string Password() const = 0;       // of this server, and perhaps of other Sentinels; empty: none
 
   // --- Programs.
 
-  virtual bool MayRun(const std::string& path) const = 0;  // it is an executable file
-  // Returns the process id. Fails with errno.
+  virtual bool MayRun(const std::string& path) const = 0;  // the path is an executable file
+  // Starts a program. Returns the process id; fails with errno.
   virtual Result<int64_t, int> StartProgram(const std::vector<std::string>& path_and_arguments) = 0;
   virtual std::optional<ProgramEnd> TakeEndedProgram() = 0;  // one that has ended since the last call
   virtual void KillProgram(int64_t process_id) = 0;
@@ -49,8 +49,7 @@ class SentinelHost {  // what a Sentinel needs of its server
   virtual void Crash() = 0;  // ends this process immediately, as if it had crashed
 };
 
-// Starts programs of the operator next to the server. The process implements it.
-class ProgramStarter {
+class ProgramStarter {  // starts programs of the operator next to the server; the process implements it
  public:
   virtual ~ProgramStarter() = default;
   // Starts a program. Returns the process id; fails with errno.

@@ -12,7 +12,7 @@
 
 namespace respite {
 
-struct InvalidLine {  // and why it is invalid
+struct InvalidLine {  // a wrong line, and why it is wrong
   const ConfigLine* line;
   std::string reason;  // for the error message
 };
@@ -26,11 +26,11 @@ class SentinelLinesReader {  // reads the directives `sentinel …`
 
  private:
   using Words = std::vector<std::string>;
-  using Objection = std::optional<std::string>;
+  using Objection = std::optional<std::string>;  // why a line is wrong; nothing: it is right
   enum class Rank : uint8_t { kGlobal, kMonitor, kPrimary };
 
   static Rank RankOf(const std::string& subject);  // in which pass such lines are read
-  Objection ReadLine(const Words& words);          // the words after `sentinel`
+  Objection ReadLine(const Words& words);          // reads the words after `sentinel`
   // Each reads lines of one kind; `words` begins with the subject. The outer optional is empty if no such line exists.
   std::optional<Objection> ReadGlobalLine(const std::string& subject, const Words& words);
   Objection ReadMonitorLine(const Words& words);  // adds a primary

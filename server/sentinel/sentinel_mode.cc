@@ -16,7 +16,8 @@ namespace respite {
 
 namespace {
 
-// A host for a check of the lines before the server is made. It only resolves names and finds programs.
+// The host of a trial Sentinel, which checks the configuration lines before the server is made. TrialHost only resolves
+// names and finds programs.
 class TrialHost final : public SentinelHost {
  public:
   void Publish(Bytes, Bytes) override {}

@@ -1,4 +1,5 @@
-// SentinelMode: makes this server a Sentinel if it was started as one. Otherwise it does nothing, and costs nothing.
+// SentinelMode: makes this server a Sentinel if it was started as one. In any other server, SentinelMode does nothing
+// and costs nothing.
 #pragma once
 
 #include <cstdint>
@@ -25,28 +26,28 @@ class SentinelMode final : public Timers::Source {  // makes this server a Senti
 
   // Starts to watch. Requires: started as a Sentinel, CheckSentinelFile found no error, and the server listens.
   void Start(ProgramStarter& programs);
-  void ConnectToAll();  // with a tick, immediately. Does nothing before Start
+  void ConnectToAll();  // connects to all instances immediately; does nothing before Start
   void Close();         // closes the links; called before the event loop is destroyed
 
   Sentinel* sentinel() const { return sentinel_.get(); }  // null if this server is not a Sentinel
 
   // Timers::Source
-  int64_t NextDueMs() const override { return next_tick_ms_; }
-  void RunDue(int64_t now_ms) override;
+  int64_t NextDueMs() const override { return next_tick_ms_; }  // monotonic time of the next tick
+  void RunDue(int64_t now_ms) override;                         // ticks, and chooses the time of the next tick
   std::string NextDueText() const override { return "the Sentinel looks at its instances"; }
 
  private:
   const Services& services_;
-  const uint64_t random_seed_;
+  const uint64_t random_seed_;  // seed of random ids and delays
   std::unique_ptr<ServerSentinelHost> host_;
   std::unique_ptr<Sentinel> sentinel_;
-  int64_t next_tick_ms_ = Timers::kNever;
+  int64_t next_tick_ms_ = Timers::kNever;  // monotonic time of the next tick
 };
 
-// CheckSentinelLines and CheckSentinelFile return why a Sentinel cannot start with this configuration: a wrong line, or
-// a file that is not writable.
 class Config;
-std::optional<StartupError> CheckSentinelLines(const Config& config);
-std::optional<StartupError> CheckSentinelFile(const Config& config);
+// CheckSentinelLines and CheckSentinelFile return why a Sentinel cannot start with this configuration: a wrong line, or
+// a file that is not writable. They return nothing if it can start.
+std::optional<StartupError> CheckSentinelLines(const Config& config);  // nothing: no error
+std::optional<StartupError> CheckSentinelFile(const Config& config);   // nothing: no error
 
 }  // namespace respite

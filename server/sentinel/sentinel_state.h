@@ -16,26 +16,26 @@ struct SentinelOptions {              // of SENTINEL CONFIG SET, and directives 
   std::string announce_ip;            // empty: the local address of the connection
   int announce_port = 0;              // 0: the port of this server
   bool denies_script_changes = true;  // SENTINEL SET must not change scripts
-  bool resolves_hostnames = false;    // names are looked up
+  bool resolves_hostnames = false;    // host names are looked up
   bool announces_hostnames = false;   // clients are told names instead of IP addresses
-  std::string user;                   // to log in at other Sentinels
+  std::string user;                   // user name to log in at other Sentinels
   std::string password;               // empty: the password of this server
 };
 
-struct SentinelPeriods {  // in milliseconds; SENTINEL DEBUG changes them
-  int64_t info = 10'000;
-  int64_t ping = 1000;
-  int64_t ask = 1000;
-  int64_t publish = 2000;                      // between hello messages
-  int64_t default_down_after = 30'000;         // down-after-milliseconds of a new primary
+struct SentinelPeriods {                // in milliseconds; SENTINEL DEBUG changes them
+  int64_t info = 10'000;                // milliseconds between two INFO to a server
+  int64_t ping = 1000;                  // milliseconds between two PING to an instance
+  int64_t ask = 1000;                   // milliseconds between two questions to a Sentinel about a primary that is down
+  int64_t publish = 2000;               // milliseconds between two hello messages to an instance
+  int64_t default_down_after = 30'000;  // down-after-milliseconds of a new primary
   int64_t default_failover_timeout = 180'000;  // failover-timeout of a new primary
-  int64_t tilt_trigger = 2000;                 // a longer time between two ticks starts tilt mode
-  int64_t tilt = 30'000;
-  int64_t reconfiguration_timeout = 10'000;  // for a replica to report the new primary
-  int64_t min_link_reconnect = 15'000;       // a younger connection is not replaced
-  int64_t election_timeout = 10'000;         // for the votes of other Sentinels
-  int64_t script_max_runtime = 60'000;       // then the program is killed
-  int64_t script_retry_delay = 30'000;       // doubled with each try
+  int64_t tilt_trigger = 2000;                 // more milliseconds between two ticks start tilt mode
+  int64_t tilt = 30'000;                       // tilt mode ends so many milliseconds after its start
+  int64_t reconfiguration_timeout = 10'000;    // milliseconds in which a replica must report the new primary
+  int64_t min_link_reconnect = 15'000;         // a connection that is younger (in milliseconds) is not replaced
+  int64_t election_timeout = 10'000;           // milliseconds in which the votes of other Sentinels must arrive
+  int64_t script_max_runtime = 60'000;         // a program is killed after so many milliseconds
+  int64_t script_retry_delay = 30'000;         // milliseconds between two tries of a program; doubled with each try
 };
 
 struct SimulatedFailures {       // crashes that SENTINEL SIMULATE-FAILURE has requested
@@ -52,19 +52,19 @@ inline constexpr size_t kMaxPeerSentinels = 128;  // other Sentinels
 struct SentinelState {                       // everything that a Sentinel knows
   static constexpr int kLookUpsPerTick = 4;  // of names that others have reported
 
-  std::string id;              // empty: not chosen yet
-  uint64_t current_epoch = 0;  // the largest that it knows
-  SentinelOptions options;
+  std::string id;              // id of this Sentinel; empty: not chosen yet
+  uint64_t current_epoch = 0;  // the largest epoch that this Sentinel knows
+  SentinelOptions options;     // set by SENTINEL CONFIG SET and by directives
   SentinelPeriods periods;
-  SimulatedFailures simulated;  // crashes for tests
-  std::map<std::string, std::unique_ptr<Primary>> primaries;
-  bool is_in_tilt = false;
-  int64_t tilt_since_ms = 0;            // start of the present or last tilt mode
-  bool wants_save = false;              // see SentinelCore::SaveSoon
-  int64_t saved_soon_ms = kLongAgo;     // time of the last save by SaveSoon
-  int look_ups_left = kLookUpsPerTick;  // in this tick
+  SimulatedFailures simulated;                                // crashes that SENTINEL SIMULATE-FAILURE has requested
+  std::map<std::string, std::unique_ptr<Primary>> primaries;  // the watched primaries, by name
+  bool is_in_tilt = false;              // this Sentinel only listens, because its own ticks were late
+  int64_t tilt_since_ms = 0;            // Pace time at which the present or last tilt mode started
+  bool wants_save = false;              // the next tick saves the state (SentinelCore::SaveSoon)
+  int64_t saved_soon_ms = kLongAgo;     // Pace time of the last save that SaveSoon requested
+  int look_ups_left = kLookUpsPerTick;  // how many names may still be looked up in this tick
 
-  // Returns null if there is none.
+  // Returns the primary with this name, or null.
   Primary* Find(Bytes name) const {
     const auto found = primaries.find(std::string(name));
     return found == primaries.end() ? nullptr : found->second.get();
@@ -73,13 +73,13 @@ struct SentinelState {                       // everything that a Sentinel knows
   const std::string& HostToAnnounce(const SentinelAddress& address) const {  // to clients and Sentinels
     return options.announces_hostnames || address.ip.empty() ? address.host : address.ip;
   }
-  std::string HostAndPortToAnnounce(const SentinelAddress& address) const {  // "127.0.0.1 6379"
+  std::string HostAndPortToAnnounce(const SentinelAddress& address) const {  // for example "127.0.0.1 6379"
     return StrCat(HostToAnnounce(address), " ", address.port);
   }
 };
 
 // Returns the address that clients are told: after the promotion in a failover, the address of the new primary.
-inline const SentinelAddress& CurrentAddress(const Primary& primary) {
+inline const SentinelAddress& CurrentAddress(const Primary& primary) {  // that clients are told
   const bool has_moved = primary.is_failing_over && primary.promoted != nullptr &&
                          primary.failover_state >= FailoverState::kReconfigureReplicas;
   return has_moved ? primary.promoted->address : primary.address;

@@ -11,7 +11,7 @@ namespace respite {
 
 struct Services;
 
-std::optional<std::string> LookUpName(NameResolver& resolver, const std::string& name);  // IP; nothing after a second
+std::optional<std::string> LookUpName(NameResolver& resolver, const std::string& name);  // IP; nothing: not found
 
 class ServerSentinelHost final : public SentinelHost {  // connects a Sentinel to its server
  public:
@@ -19,15 +19,15 @@ class ServerSentinelHost final : public SentinelHost {  // connects a Sentinel t
 
   void Publish(Bytes channel, Bytes message) override;
   std::optional<std::string> Save(const std::vector<SentinelLine>& lines) override;
-  std::optional<std::string> LookUp(const std::string& name) override;  // IP address of a host
+  std::optional<std::string> LookUp(const std::string& name) override;  // IP address; nothing: not found
   int64_t WallMs() const override;                                      // UNIX time
-  int Port() const override;
-  bool EncryptsLinks() const override;                  // links to instances use TLS
-  std::string SourceAddress() const override;           // to connect from; empty: the system chooses
-  std::string Password() const override;                // of this server
-  bool MayRun(const std::string& path) const override;  // it is an executable file
+  int Port() const override;                                            // port for clients
+  bool EncryptsLinks() const override;                                  // links to instances use TLS
+  std::string SourceAddress() const override;           // local address to connect from; empty: the system chooses
+  std::string Password() const override;                // password of this server
+  bool MayRun(const std::string& path) const override;  // the path is an executable file
   Result<int64_t, int> StartProgram(const std::vector<std::string>& path_and_arguments) override;
-  std::optional<ProgramEnd> TakeEndedProgram() override;  // one since the last call
+  std::optional<ProgramEnd> TakeEndedProgram() override;  // one that has ended since the last call; nothing: none
   void KillProgram(int64_t process_id) override;
   [[noreturn]] void Crash() override;
 

@@ -12,7 +12,7 @@ namespace respite {
 
 namespace {
 
-// Journals have the names that commands had before rename-command.
+// Finds a command by the name in a journal, which is the name that the command had before rename-command.
 const Command* Find(const CommandTable& commands, std::span<const Bytes> words) {
   const Command* const renamed = commands.HasRenamedCommands() ? commands.FindRenamed(words[0]) : nullptr;
   const Command* const command = renamed != nullptr ? renamed : commands.Find(words[0]);
@@ -20,7 +20,8 @@ const Command* Find(const CommandTable& commands, std::span<const Bytes> words) 
   return commands.FindSubcommand(*command, words[1]);
 }
 
-// Removes "*<number>\r\n" or "$<number>\r\n" from the front. Requires: text that this server wrote.
+// Removes "*<number>\r\n" or "$<number>\r\n" from the front of `text`, and returns the number. Requires: text that this
+// server wrote.
 size_t TakeNumber(Bytes& text) {
   const size_t end = text.find('\r');
   const auto number = ParseInteger(text.substr(1, end - 1));
@@ -41,7 +42,7 @@ std::span<const Bytes> SlotChanges::RequestSplitter::Of(Bytes request) {
   return words_;
 }
 
-// Functions belong to a node, so commands about them change no keys.
+// Functions belong to a node and not to a slot, so commands about functions change no keys.
 bool SlotChanges::ChangesEverything(const CommandTable& commands, std::span<const Bytes> arguments) {
   const Command* const command = Find(commands, arguments);
   if (command == nullptr || !command->Is(kWrite) || command->Spec().group == CommandGroup::kScripting) return false;

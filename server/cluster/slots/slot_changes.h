@@ -20,20 +20,20 @@ class SlotChanges final : public Journal {  // collects changes to keys of some 
   SlotChanges(const SlotSet& slots, const CommandTable& commands) : slots_(slots), commands_(commands) {}
 
   void Append(const PropagatedGroup& effects) override;           // collects changes to keys of the slots
-  size_t BufferedBytes() const override { return text_.size(); }  // not taken yet
-  bool IsEmpty() const { return text_.empty(); }
-  std::string Take() { return std::exchange(text_, {}); }
-  // Returns whether all keys were changed together (FLUSHALL). Such a change cannot be sent as a change of slots.
+  size_t BufferedBytes() const override { return text_.size(); }  // of changes not taken yet
+  bool IsEmpty() const { return text_.empty(); }                  // there are no changes to take
+  std::string Take() { return std::exchange(text_, {}); }         // returns and removes the changes
+  // Returns whether one command has changed all keys (FLUSHALL). Such a change cannot be sent as a change of slots.
   bool HasChangedEverything() const { return has_changed_everything_; }  // by FLUSHALL
 
   // Returns whether a request of a journal changes keys without naming any.
-  static bool ChangesEverything(const CommandTable& commands, std::span<const Bytes> arguments);
+  static bool ChangesEverything(const CommandTable& commands, std::span<const Bytes> arguments);  // like FLUSHALL
   class RequestSplitter {  // splits a request of a journal into arguments, valid until the next call
    public:
-    std::span<const Bytes> Of(Bytes request);  // its arguments
+    std::span<const Bytes> Of(Bytes request);  // the arguments of the request
 
    private:
-    std::vector<Bytes> words_;  // of the last request
+    std::vector<Bytes> words_;  // the arguments of the last request
   };
 
  private:
@@ -45,7 +45,7 @@ class SlotChanges final : public Journal {  // collects changes to keys of some 
   int selected_db_ = -1;  // the database in which text_ ends, even if it was taken; -1: none yet
   bool has_changed_everything_ = false;
   RequestSplitter words_;      // reused for each request
-  PropagatedCommands wanted_;  // kept to reuse its memory
+  PropagatedCommands wanted_;  // the changes of one group to keys of the slots; kept to reuse its memory
 };
 
 }  // namespace respite

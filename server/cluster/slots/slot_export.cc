@@ -35,8 +35,8 @@ constexpr int64_t kAckEveryMs = 1000;
 constexpr int64_t kLongestPauseMs = 5000;
 constexpr size_t kMarkLength = 40;
 
-// Returns the last request of a child that has finished. No key can imitate it, because each snapshot has a random
-// mark.
+// Returns the request that ends a complete snapshot. No key can imitate this request, because each snapshot has a
+// random mark.
 std::string SnapshotEof(Bytes mark) {
   std::string text;
   AppendRequest(text, {"CLUSTER", "SYNCSLOTS", "SNAPSHOT-EOF", mark});
@@ -268,9 +268,9 @@ void SlotExport::SendChanges() {
   link_->Send(text);
 }
 
-// Pauses writes as soon as few changes are left. An answered ACK shows that the target has applied everything before
-// it. So writes are paused only for the time to send and apply the changes of one round. Each round accepts twice as
-// many bytes, in case the load is high.
+// Pauses writes as soon as few changes are left. The answer to an ACK shows that the target has applied everything that
+// was sent before the ACK. So writes are paused only for the time to send and apply the changes of one round. Each
+// round accepts twice as many bytes, in case the load is high.
 void SlotExport::PauseWritesIfCaughtUp() {
   if (!asked_.empty()) return;
   constexpr size_t kLittle = 64 * 1024;
@@ -341,7 +341,7 @@ void SlotExport::Fork() {
       [this](bool is_whole) { HandlePipeEnd(is_whole); });
 }
 
-// Runs in the child.
+// Runs in the child process.
 bool SlotExport::WriteSnapshot(ChildReporter& reporter, Bytes eof) const {
   const Keyspace& keyspace = services_.data.dataset.keyspace;
   PipeOutput out(reporter.OutputDescriptor());

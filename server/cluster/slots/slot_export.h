@@ -42,27 +42,25 @@ class SlotExport final : public Link::User {  // sends slots to their new owner
   SlotExport(const SlotExport&) = delete;
   SlotExport& operator=(const SlotExport&) = delete;
 
-  void Start();  // connects to the target
-  // Takes the next step of the migration. Called at the end of a turn, when the changes of the turn are in the
-  // journals.
-  void Continue();       // takes the next step, at the end of a turn
-  void CheckTimeouts();  // called ten times a second
-  void Cancel();         // for an operator
+  void Start();          // connects to the target
+  void Continue();       // takes the next step; called at the end of a turn, after all journals
+  void CheckTimeouts();  // fails the export if the target is too slow; called ten times a second
+  void Cancel();         // ends the export because an operator wants it
   void Fail(const std::string& message) { End(SlotJob::State::kFailed, message); }
   const SlotJob& job() const { return *job_; }
   bool IsOver() const { return job_->IsOver(); }
-  size_t BufferedBytes() const;  // that wait to be sent
+  size_t BufferedBytes() const;  // bytes that wait to be sent
 
   // Link::User
-  void OnConnected() override;
-  void OnReceived(Bytes bytes) override;
-  void OnEnded(const std::string& reason) override;
+  void OnConnected() override;                       // begins the conversation with the target
+  void OnReceived(Bytes bytes) override;             // handles answers of the target
+  void OnEnded(const std::string& reason) override;  // the link to the target is lost
 
  private:
   enum class Request : uint8_t { kAuth, kEstablish, kSnapshotEof, kAck, kPaused, kTakeOver };
 
-  Cluster& cluster() const;  // of this server
-  void Enter(SlotJob::State state);
+  Cluster& cluster() const;          // the cluster of this server
+  void Enter(SlotJob::State state);  // sets the state of the job
   void End(SlotJob::State state, const std::string& message);
   void Ask(Request request, std::initializer_list<Bytes> words);
   void SendEstablish();                                    // CLUSTER SYNCSLOTS ESTABLISH
@@ -71,34 +69,34 @@ class SlotExport final : public Link::User {  // sends slots to their new owner
 
   void Fork();
   bool WriteSnapshot(ChildReporter& reporter, Bytes eof) const;  // writes the commands of the keys, then `eof`
-  void ForwardSnapshotBytes(Bytes bytes);                        // from the child to the target
-  void HandlePipeEnd(bool is_whole);                             // not whole: the child has failed
+  void ForwardSnapshotBytes(Bytes bytes);                        // sends bytes of the child to the target
+  void HandlePipeEnd(bool is_whole);                             // `is_whole` is false if the child has failed
 
   void SendChanges();            // sends the changes since the fork that were not sent yet
   void PauseWritesIfCaughtUp();  // if there are many changes left, requests another ACK
   void AskForAck();              // sends CLUSTER SYNCSLOTS ACK
-  void PauseWrites();            // of clients, and tells the target
+  void PauseWrites();            // pauses writes of clients, and tells the target
   // Owner of the slots in this node's view.
   enum class Owner : uint8_t { kThisNode, kTarget, kOthers };
-  Owner FindOwner() const;               // of the exported slots
-  bool CheckOwnership();                 // false: lost the slots or the target, so the export has ended
-  void HandleTakeoverReply(Bytes line);  // "OK <epoch>"
+  Owner FindOwner() const;               // the owner of the exported slots
+  bool CheckOwnership();                 // false: this node lost the slots or the target, so the export has ended
+  void HandleTakeoverReply(Bytes line);  // reads "OK <epoch>", the reply to TAKEOVER
 
   const Services& services_;
   const std::shared_ptr<SlotJob> job_;
   std::unique_ptr<Link> link_;
   std::string line_;           // the beginning of an incomplete answer
-  std::deque<Request> asked_;  // requests without a reply yet
+  std::deque<Request> asked_;  // requests that the target has not answered yet
   std::optional<SnapshotPipe> pipe_;
-  std::optional<SlotChanges> changes_;  // since the fork
+  std::optional<SlotChanges> changes_;  // changes to keys of the slots since the fork
   bool holds_writes_ = false;           // writes of clients are paused
   uint64_t seen_version_ = UINT64_MAX;  // version of the view at the last CheckOwnership
   size_t sent_since_ack_ = 0;           // bytes of changes since the last ACK was requested
-  int rounds_ = 0;                      // rounds of catching up
+  int rounds_ = 0;                      // number of requests for an ACK so far
   int64_t progress_ms_ = 0;             // Pace time of the last answer, or of the last bytes sent
   int64_t entered_ms_ = 0;              // Pace time at which the state was entered
   int64_t asked_ack_ms_ = 0;            // Pace time of the last request for an ACK
-  size_t unsent_ = 0;                   // unsent bytes at the last check
+  size_t unsent_ = 0;                   // unsent bytes at the last CheckTimeouts
 };
 
 }  // namespace respite

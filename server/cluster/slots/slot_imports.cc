@@ -30,7 +30,8 @@ namespace {
 using State = SlotJob::State;
 
 constexpr size_t kKeysPerTurn = 1000;
-// Maximum time between the end of the changes and the takeover. The source pauses writes for longer.
+// Maximum time between the end of the changes and the takeover. The source keeps its writes paused for longer than
+// this.
 constexpr int64_t kTakeOverMs = 4000;
 constexpr int64_t kNodeTimeouts = 2;  // time for other nodes to tell who owns which slot
 
@@ -150,8 +151,8 @@ void SlotImports::Reveal(Bytes name) { parts_.services.data.dataset.keyspace.hid
 
 // --- Errors.
 
-// Notes that a command of the source has failed. The source did not know of it in time, so the slots here differ from
-// those of the source.
+// Records that a command of the source has failed. The source learns of the failure only later, so the slots here
+// differ from those of the source.
 void SlotImports::RecordImportError(Session& session, Bytes error) {
   if (session.cluster_options.imports == nullptr) return;
   Import& import = Of(session);
@@ -189,7 +190,8 @@ void SlotImports::CheckTimeouts() {
   }
 }
 
-// Ends an import. If this node has become a replica, it leaves the keys to its primary, which knows of the migration.
+// Ends an import. A node that has become a replica leaves the keys of a failed import to its primary, which knows of
+// the migration.
 void SlotImports::End(Import& import, State state, const std::string& message) {
   const Services& services = parts_.services;
   const std::shared_ptr<SlotJob> job = import.job;
@@ -261,8 +263,8 @@ bool SlotImports::ContinueWaitForOwners(const std::string& name) {
   return now_ms - since_ms >= kNodeTimeouts * parts_.services.env.settings.cluster_node_timeout;
 }
 
-// Claims hidden slots without an owner. The source gave them up because it was told of the takeover. If it lost them
-// by other means, the keys here are better than nothing.
+// Claims hidden slots without an owner. The source gave these slots up because it was told of the takeover. If the
+// source has lost the slots by other means, the keys here are better than nothing.
 void SlotImports::ClaimUnownedSlots(const SlotSet& slots) {
   const ClusterView& view = cluster().view();
   SlotSet unowned;
@@ -275,7 +277,7 @@ void SlotImports::ClaimUnownedSlots(const SlotSet& slots) {
   cluster().TakeSlots(unowned);
 }
 
-// Deletes up to kKeysPerTurn keys. Returns true if there are no more.
+// Deletes up to kKeysPerTurn keys of the slots. Returns true if no keys are left.
 bool SlotImports::DeleteSomeKeys(const SlotSet& slots) {
   Dataset& data = parts_.services.data.dataset;
   Unit unit(data, parts_.services.env.clock.WallMs(), ExpiryRule::kBelieve);

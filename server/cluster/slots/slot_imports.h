@@ -1,7 +1,7 @@
 // SlotImports: receives slots that other nodes send (SlotExport describes the conversation).
 //
 // The commands of the keys run like those of any client, so the append-only file and replicas also get them. The slots
-// are hidden until this node owns them (HiddenSlots). Files and replicas are also told that:
+// are hidden until this node owns them (HiddenSlots). Files and replicas are told which slots are hidden:
 //
 //   CLUSTER SYNCSLOTS HIDE NAME name …    from here on the slots are hidden
 //   CLUSTER SYNCSLOTS REVEAL NAME name    from here on the keys are visible, or they were deleted
@@ -35,7 +35,7 @@ struct Services;
 
 class SlotImports final : public CallObserver, public Journal {  // receives slots that other nodes send
  public:
-  struct Parts {  // what the constructor takes
+  struct Parts {  // the arguments of the constructor
     const Services& services;
     SlotJobLog& log;
   };
@@ -48,19 +48,19 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
 
   // --- CLUSTER SYNCSLOTS requests of a source. Each throws a Refusal.
 
-  struct Offer {    // CLUSTER SYNCSLOTS ESTABLISH
+  struct Offer {    // the arguments of CLUSTER SYNCSLOTS ESTABLISH
     NodeId source;  // the node that gives the slots
     std::string name;
     SlotSet slots;
   };
   // Begins an import. From now on the session may change keys of these slots, and of no others.
   void Establish(Session& session, const Offer& offer);  // begins an import
-  void EndSnapshot(Session& session);                    // SNAPSHOT-EOF: the keys as of the fork are complete
-  void Acknowledge(Session& session);                    // ACK: throws if a command of the import has failed so far
+  void EndSnapshot(Session& session);                    // handles SNAPSHOT-EOF: the keys as of the fork are complete
+  void Acknowledge(Session& session);                    // handles ACK; throws if a command of the import has failed
   // Notes that the import is complete. Throws if a command of the import has failed so far. The source sends no more
   // changes, because it has paused writes for a while.
-  void EndChanges(Session& session);    // PAUSED: the source sends no more changes
-  uint64_t TakeOver(Session& session);  // TAKEOVER: this node owns the slots now; returns the epoch of the claim
+  void EndChanges(Session& session);    // handles PAUSED: the source sends no more changes
+  uint64_t TakeOver(Session& session);  // handles TAKEOVER: claims the slots, and returns the epoch of the claim
 
   // --- Hidden slots in the stream of the primary, or in a file.
 
@@ -68,7 +68,7 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   void Reveal(Bytes name);  // the slots of this name are not hidden any more
 
   void EndTurn();                 // ends imports with errors, and cleans up hidden slots that no import uses any more
-  void CheckTimeouts();           // finds sources that are silent for longer than repl-timeout
+  void CheckTimeouts();           // fails imports whose source is silent for longer than repl-timeout
   void Forget(Session& session);  // the session closes: its import fails, if it has one
 
   // CallObserver, Journal
@@ -77,35 +77,35 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   void Append(const PropagatedGroup& effects) override;  // FLUSHALL fails all imports
 
  private:
-  struct Import {  // under way in one session
+  struct Import {  // an import that a session receives
     std::shared_ptr<SlotJob> job;
-    Session* session;          // of the source
-    std::string trouble = {};  // the first error; empty: none yet
+    Session* session;          // the session of the source
+    std::string trouble = {};  // the first error of the import; empty: none yet
     int64_t heard_ms = 0;      // Pace time at which the source was last heard
     int64_t complete_ms = -1;  // Pace time at which the source had sent everything; -1: not yet
   };
 
-  Cluster& cluster() const;  // of this server
-  int64_t NowS() const;
-  void CheckOffer(const Session& session, const Offer& offer) const;  // throws if it is impossible
+  Cluster& cluster() const;                                           // the cluster of this server
+  int64_t NowS() const;                                               // UNIX time
+  void CheckOffer(const Session& session, const Offer& offer) const;  // throws if it cannot be accepted
   Import& Of(const Session& session);
-  Import& GetHealthyImport(const Session& session);       // throws if it has none, or a failed one
-  void RecordImportError(Session& session, Bytes error);  // so that the import of the session ends
+  Import& GetHealthyImport(const Session& session);       // throws if the session has none, or a failed one
+  void RecordImportError(Session& session, Bytes error);  // makes the import of the session end
   void End(Import& import, SlotJob::State state, const std::string& message);
   void EndFailedImports();    // ends failed imports, and closes their sessions
-  void CleanUpHiddenSlots();  // deletes some keys of those that no session sends any more
-  // Returns whether other nodes have had time to tell who owns these slots. True for imports that failed in this
-  // process.
+  void CleanUpHiddenSlots();  // deletes some keys of hidden slots that no session sends any more
+  // Returns whether other nodes have had time to tell who owns these slots. Returns true immediately if the import has
+  // failed in this process.
   bool ContinueWaitForOwners(const std::string& name);  // true: other nodes could tell by now who owns the slots
-  void ClaimUnownedSlots(const SlotSet& slots);         // the source gave them up
-  bool DeleteSomeKeys(const SlotSet& slots);            // true: no keys are left
-  void RevealAndPropagate(const std::string& name);     // here, and in files and replicas
-  bool HasRunningImport(Bytes name) const;              // a source sends these slots now
+  void ClaimUnownedSlots(const SlotSet& slots);         // claims those of the slots that no node owns
+  bool DeleteSomeKeys(const SlotSet& slots);            // true: no keys of the slots are left
+  void RevealAndPropagate(const std::string& name);     // makes the slots visible here, in files and in replicas
+  bool HasRunningImport(Bytes name) const;              // a source sends slots under this name now
 
-  const Parts parts_;  // from the constructor
+  const Parts parts_;  // the arguments of the constructor
   std::list<Import> imports_;
-  std::set<std::string, std::less<>> failed_;            // names of hidden sets to delete
-  std::map<std::string, int64_t, std::less<>> orphans_;  // other hidden sets without a session, and since when
+  std::set<std::string, std::less<>> failed_;            // names of failed imports, whose keys must be deleted
+  std::map<std::string, int64_t, std::less<>> orphans_;  // Pace time since when no session sends them, by name
   SlotChanges::RequestSplitter words_;                   // reused for each request
 };
 

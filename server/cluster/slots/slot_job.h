@@ -1,5 +1,5 @@
 // SlotJob: a migration of slots between two nodes, as CLUSTER GETSLOTMIGRATIONS shows it. SlotJobLog: the migrations
-// that it lists.
+// that CLUSTER GETSLOTMIGRATIONS lists.
 #pragma once
 
 #include <algorithm>
@@ -36,20 +36,20 @@ struct SlotJob {  // a slot migration, as CLUSTER GETSLOTMIGRATIONS shows it
     kCancelled,
   };
 
-  std::string name;  // 40 hexadecimal digits
-  Operation operation;
+  std::string name;     // 40 hexadecimal digits
+  Operation operation;  // whether this node gives or gets the slots
   SlotSet slots;
   NodeId source = {};        // the node that gives the slots
   NodeId target = {};        // the node that gets the slots
   State state;               // the current step, or how it ended
-  int64_t created_s = 0;     // UNIX times
-  int64_t updated_s = 0;     // when the state last changed
-  int64_t acked_s = 0;       // when the other node last answered
-  std::string message = {};  // why it ended
-  uint64_t cow_bytes = 0;    // memory copied while the child ran
+  int64_t created_s = 0;     // UNIX time at which the job was made
+  int64_t updated_s = 0;     // UNIX time at which the state last changed
+  int64_t acked_s = 0;       // UNIX time at which the other node last answered
+  std::string message = {};  // why the job ended
+  uint64_t cow_bytes = 0;    // memory that was copied while the child of an export ran
 
-  bool IsOver() const { return state >= State::kSuccess; }  // succeeded, failed or cancelled
-  void Enter(State next, int64_t now_s) {
+  bool IsOver() const { return state >= State::kSuccess; }  // the job has succeeded, failed or was cancelled
+  void Enter(State next, int64_t now_s) {                   // changes the state
     state = next;
     updated_s = now_s;
   }
@@ -106,7 +106,7 @@ class SlotJobLog {  // slot migrations in which this node took part, for CLUSTER
   void Trim(size_t most);
 
  private:
-  Jobs jobs_;
+  Jobs jobs_;  // the latest first
 };
 
 inline void SlotJobLog::Trim(size_t most) {

@@ -22,12 +22,12 @@ class SlotMigrations {  // exports and imports of whole slots
   SlotMigrations(const Services& services, uint64_t random_seed);
   void Close();  // closes the links; called before the cluster and the event loop are destroyed
 
-  // Sends slots of this node, after the exports that are queued already. Requires: a cluster.
-  void Export(const SlotSet& slots, const NodeId& target);          // queues it (CLUSTER MIGRATESLOTS)
-  std::optional<int> FindExportedSlot(const SlotSet& slots) const;  // being exported, or queued for that
+  // Sends slots of this node to another node, after the exports that are queued already. Requires: a cluster.
+  void Export(const SlotSet& slots, const NodeId& target);          // queues an export (CLUSTER MIGRATESLOTS)
+  std::optional<int> FindExportedSlot(const SlotSet& slots) const;  // one that is exported or queued; nothing: none
   bool IsExporting() const { return !exports_.empty(); }
   bool IsImporting() const { return !imports_.IsEmpty(); }
-  bool CancelExports();  // false: there are none
+  bool CancelExports();  // false: there was no export
 
   SlotImports& imports() { return imports_; }
   // Returns first what the primary of this replica receives, then the jobs of this node, the latest first.
@@ -35,7 +35,7 @@ class SlotMigrations {  // exports and imports of whole slots
 
   // Continues imports, and starts or continues the first export. Called at the end of a turn, when the changes of the
   // turn are in the journals.
-  void EndTurn();
+  void EndTurn();  // continues all imports and the first export
   // Checks the timeouts, and trims the log of migrations to cluster-slot-migration-log-max-len. Called by the timer.
   void Tick();
   void Forget(Session& session) { imports_.Forget(session); }  // the session closes: its import fails
@@ -45,9 +45,9 @@ class SlotMigrations {  // exports and imports of whole slots
   Random random_;
   SlotJobLog log_;
   SlotImports imports_;
-  std::list<SlotExport> exports_;  // exported one after the other
+  std::list<SlotExport> exports_;  // they run one after the other
   int64_t ticked_at_ms_ = 0;       // Pace time of the last Tick
-  bool is_closed_ = false;         // the server ends
+  bool is_closed_ = false;         // Close was called
 };
 
 }  // namespace respite
