@@ -93,11 +93,12 @@ class RecordCheck {
   // Returns the end of the last good record that is not part of an unfinished transaction.
   uint64_t GoodEnd() const { return good_end_; }
   uint64_t Line() const { return line_; }
-  // Set if reading failed. The content after GoodEnd is then unknown.
+  // Returns the error if reading failed. In that case the content after GoodEnd is unknown.
   IoError ReadError() const { return reader_.Error(); }
   // The error message, if there is an error. The caller decides whether to print it.
   const std::optional<std::string>& Complaint() const { return complaint_; }
-  // Returns the position of the first annotation with a later time, or of the transaction around it.
+  // Returns where the file must be cut for kTruncateToTimestamp: at the first annotation with a later time than
+  // requested, or at the start of the transaction around that annotation. Returns nullopt if no annotation is later.
   std::optional<uint64_t> Cut() const { return cut_ ? std::optional(std::min(*cut_, good_end_)) : std::nullopt; }
   bool HasBadTimestamp() const { return bad_timestamp_; }
   // Returns true if the file ends inside a record or a transaction, and everything before that is good.

@@ -18,16 +18,17 @@ namespace respite {
 
 struct AofCheckOptions {
   enum class Action : uint8_t {
-    kLook,
+    kLook,                 // only reports damage
     kFix,                  // asks the user, then removes everything after the last good record of the last file
     kTruncateToTimestamp,  // removes the records written after `timestamp_s`, according to the annotations
   };
-  Action action = Action::kLook;  // what to do about damage
+  Action action = Action::kLook;  // what CheckAof does besides reporting damage
   int64_t timestamp_s = 0;        // Unix time, for kTruncateToTimestamp
   int64_t now_ms = 0;             // determines which keys of an RDB have expired
 };
 
 // Returns true if all files are good or were repaired. Cost: O(bytes).
-bool CheckAof(FileSystem& files, const std::string& path, const AofCheckOptions& options, CheckConsole& console);
+bool CheckAof(FileSystem& files, const std::string& path,  // true: all files are good or were repaired
+              const AofCheckOptions& options, CheckConsole& console);
 
 }  // namespace respite

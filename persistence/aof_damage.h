@@ -30,7 +30,7 @@ struct LaterRecord {  // a complete record that follows the damaged place
 
 // Finds the first complete record that begins at the start of a line in [from, end). Ignores a record at `from` itself.
 // Cost: O(end - from) for any content; memory for one chunk.
-LaterRecord FindLaterRecord(File& file, uint64_t from, uint64_t end);  // a complete record after the damage
+LaterRecord FindLaterRecord(File& file, uint64_t from, uint64_t end);  // finds a record after the damage
 
 // Explains the record that was found, why the file is not truncated at `offset`, and how to continue. Requires: kFound
 // or kUnclear.

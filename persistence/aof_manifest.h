@@ -27,25 +27,24 @@ enum class AofBaseFormat : uint8_t { kCommands, kRdb };
 
 struct AofManifestError {  // why a manifest was refused
   std::string why;
-  // The line with the error, counted from 1, and its text without surrounding space. Empty if Redis names none.
-  struct Line {
-    size_t number;  // of the line, counted from 1
-    std::string text;
+  struct Line {        // the line of the manifest that has the error
+    size_t number;     // number of the line, counted from 1
+    std::string text;  // the line without surrounding space
   };
-  std::optional<Line> line;
+  std::optional<Line> line;  // nullopt if Redis' message names no line
 };
 
 class AofManifest {  // the list of the files of an append-only file
  public:
-  struct Part {
+  struct Part {        // a file that the manifest lists
     std::string name;  // without a directory
     int64_t seq;
 
     bool operator==(const Part&) const = default;
   };
 
-  // Fails in the same cases as Redis, with Redis' texts. Cost: O(n).
-  static Result<AofManifest, AofManifestError> Parse(Bytes text);  // the content of the manifest file
+  // Parses a manifest. Fails in the same cases as Redis, with Redis' messages. Cost: O(n).
+  static Result<AofManifest, AofManifestError> Parse(Bytes text);  // `text`: content of the manifest file
   std::string Text() const;                                        // the content of the manifest file
 
   const std::optional<Part>& base() const { return base_; }                // the data set at the last rewrite
@@ -53,14 +52,14 @@ class AofManifest {  // the list of the files of an append-only file
   const std::vector<Part>& history() const { return history_; }            // obsolete files, still to be removed
   bool IsEmpty() const { return !base_ && incrementals_.empty(); }         // there is nothing to load
 
-  // Returns true for a name that a new file must not have, such as the name of a file left by a crash. Names in the
-  // history are excluded without it.
+  // A function that returns true for names that a new file must not have, such as the name of a file left by a crash.
+  // It need not know the files in the history, because new files get higher numbers.
   using Taken = std::function<bool(const std::string& name)>;
-  // Adds a new base, `<file name>.<seq>.base.rdb` or `.aof`; the old one becomes history. Returns its name, which is
-  // valid until the next change.
+  // Adds a new base, `<file name>.<seq>.base.rdb` or `.aof`; the old base becomes history. Returns the new name,
+  // which is valid until the next change.
   const std::string& AddBase(Bytes file_name, AofBaseFormat format, const Taken& is_taken = nullptr);
-  // Adds a new last incremental, `<file name>.<seq>.incr.aof`. Returns its name, which is valid until the next change.
-  const std::string& AddIncremental(Bytes file_name, const Taken& is_taken = nullptr);  // returns its name
+  // Adds a new last incremental, `<file name>.<seq>.incr.aof`. Returns the new name, valid until the next change.
+  const std::string& AddIncremental(Bytes file_name, const Taken& is_taken = nullptr);  // returns the new file's name
   bool HasPartNamed(Bytes name) const;      // true if a file with this name is listed
   void RetireIncrementals(size_t kept);     // moves all but the last `kept` incrementals to the history
   void DropHistory() { history_.clear(); }  // forgets the obsolete files, after their removal
@@ -68,8 +67,9 @@ class AofManifest {  // the list of the files of an append-only file
 
   static std::string Name(Bytes file_name) { return std::string(file_name) + ".manifest"; }
   // Returns the name under which a new manifest is written before it is renamed.
-  static std::string TemporaryName(Bytes file_name) { return "temp-" + Name(file_name); }  // until the rename
-  // Returns the name of the incremental file while the first base is created. It is renamed when the base is complete.
+  static std::string TemporaryName(Bytes file_name) { return "temp-" + Name(file_name); }  // of a new manifest
+  // Returns the name of the incremental file while the first base is created. The file is renamed when the base is
+  // complete.
   static std::string TemporaryIncrementalName(Bytes file_name) { return "temp-" + std::string(file_name) + ".incr"; }
 
   bool operator==(const AofManifest&) const = default;
@@ -78,7 +78,7 @@ class AofManifest {  // the list of the files of an append-only file
   friend class AofManifestParser;
 
   // Returns a part named `<file name>.<number><suffix>`, with an unused number greater than `seq`.
-  Part NextPart(Bytes file_name, int64_t seq, Bytes suffix, const Taken& is_taken) const;  // with an unused name
+  Part NextPart(Bytes file_name, int64_t seq, Bytes suffix, const Taken& is_taken) const;  // a part with an unused name
 
   std::optional<Part> base_;
   std::vector<Part> incrementals_;  // oldest first; the last one is open for writing

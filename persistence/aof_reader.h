@@ -48,15 +48,15 @@ class AofReader {  // reads the records of an append-only file as views into a b
     uint64_t size = 0;
     uint64_t lines = 0;  // number of line ends between the start of the record and `begin`
   };
-  // Called with an annotation, including its line end, before Next returns the record after it. May be called more than
-  // once for an annotation.
+  // A function that is called with each annotation, including the line end, before Next returns the record after the
+  // annotation. It may be called more than once for one annotation.
   using AnnotationListener = std::function<void(uint64_t offset, Bytes line)>;
 
   static constexpr size_t kMaxRecordsPerCall = 16;     // maximum number of records per call of Next
   static constexpr size_t kChunk = size_t{64} * 1024;  // bytes per read
 
-  // Borrows the file, whose length must not change meanwhile. `chunk` is the number of bytes per read, and the size of
-  // the buffer while records are small; tests use smaller chunks.
+  // Borrows the file, whose length must not change while it is read. `chunk` is the number of bytes per read, and the
+  // size of the buffer while records are small; tests use smaller chunks.
   explicit AofReader(File& file, uint64_t offset = 0, size_t chunk = kChunk);
 
   // Reads the next records, at most kMaxRecordsPerCall. Their words are valid until the next call. Arguments of at
@@ -65,10 +65,12 @@ class AofReader {  // reads the records of an append-only file as views into a b
   // them. Any status other than kRecords is final. Cost: O(bytes), about 50 ns for a short SET, including the read.
   Status Next(RequestBatch& batch);
 
-  uint64_t Offset() const { return offset_; }        // the end of the last record returned
-  IoError Error() const { return error_; }           // for kReadError
-  const Fault& LastFault() const { return fault_; }  // for kTruncated and kFormatError
-  void ListenToAnnotations(AnnotationListener listener) { annotation_listener_ = std::move(listener); }  // sees "#TS:"
+  uint64_t Offset() const { return offset_; }              // where the last returned record ends in the file
+  IoError Error() const { return error_; }                 // why reading failed, after kReadError
+  const Fault& LastFault() const { return fault_; }        // what is wrong, after kTruncated or kFormatError
+  void ListenToAnnotations(AnnotationListener listener) {  // `listener` gets each "#TS:…" line before its record
+    annotation_listener_ = std::move(listener);
+  }
 
  private:
   enum class Outcome : uint8_t {
@@ -79,7 +81,7 @@ class AofReader {  // reads the records of an append-only file as views into a b
     kFormatError,
   };
 
-  // The buffer contains the rest of the record.
+  // A large argument of the record at begin_ has its own Blob. The buffer contains the rest of the record.
   struct Fetched {  // a large argument of the record at begin_
     size_t at;      // relative to begin_
     BlobRef blob;
@@ -88,33 +90,33 @@ class AofReader {  // reads the records of an append-only file as views into a b
   // Parses the record at begin_. If it is complete, adds its words to the batch and advances begin_.
   Outcome ParseRecord(RequestBatch& batch);
   Outcome ParseRecordArguments(RequestBatch& batch, size_t pos, uint64_t count);  // the arguments of a record
-  // Begins at begin_; parsed_ is then the start of the record.
+  // Skips the annotations that begin at begin_. Then parsed_ is the start of the record.
   Outcome SkipAnnotations();  // skips "#TS:…" lines
-  Outcome Stop(Outcome outcome, Fault::Kind kind, size_t begin, size_t at, uint64_t lines = 0);
-  uint64_t FileOffset(size_t pos) const { return offset_ + (pos - begin_) + fetched_bytes_; }
+  Outcome Stop(Outcome outcome, Fault::Kind kind, size_t begin, size_t at, uint64_t lines = 0);  // sets fault_
+  uint64_t FileOffset(size_t pos) const { return offset_ + (pos - begin_) + fetched_bytes_; }    // of buffer_[pos]
   void TakeRecord(RequestBatch& batch, size_t first_word, size_t end);  // adds a parsed record to the batch
-  // Returns kRecords if bytes may have been added. `outcome` is the result of the parse that ran out of bytes: at the
-  // end of the file, kNothing leads to kEnd, and any other to kTruncated.
-  Status ReadNextChunk(Outcome outcome);  // reads the next chunk
+  // Returns kRecords if bytes may have been added to the buffer. `outcome` is the result of the parse that ran out of
+  // bytes: at the end of the file, kNothing leads to kEnd, and any other outcome to kTruncated.
+  Status ReadNextChunk(Outcome outcome);  // reads more bytes into the buffer; kRecords: parse again
   Status FetchLargeArgument();            // reads an argument into its own Blob
 
   File& file_;
-  const size_t chunk_;  // bytes per read
-  std::unique_ptr<char[]> buffer_;
-  size_t capacity_ = 0;       // of buffer_
-  size_t begin_ = 0;          // position in buffer_ of the next record or of its annotations
-  size_t filled_ = 0;         // number of filled bytes in the buffer
-  bool at_end_ = false;       // the file has no more bytes
-  uint64_t file_offset_;      // position in the file up to which it was read
-  uint64_t offset_;           // position in the file where the last returned record ends
-  IoError error_ = kNoError;  // of the last read
+  const size_t chunk_;              // bytes per read
+  std::unique_ptr<char[]> buffer_;  // the bytes of the file that are being parsed
+  size_t capacity_ = 0;             // of buffer_
+  size_t begin_ = 0;                // position in buffer_ of the next record or of its annotations
+  size_t filled_ = 0;               // number of filled bytes in the buffer
+  bool at_end_ = false;             // the file has no more bytes
+  uint64_t file_offset_;            // position in the file up to which it was read
+  uint64_t offset_;                 // position in the file where the last returned record ends
+  IoError error_ = kNoError;        // why the last read of the file failed
 
-  std::vector<Fetched> fetched_;  // large arguments of the record at begin_, in their own Blobs
-  uint64_t fetched_bytes_ = 0;    // size of fetched_ in the file
-  size_t parsed_ = 0;             // position in buffer_ where the last parse of a record stopped
-  uint64_t large_size_ = 0;       // after kLargeArgument, the size of the argument at parsed_
-  Fault fault_;                   // of the last outcome other than kWhole
-  AnnotationListener annotation_listener_;
+  std::vector<Fetched> fetched_;            // large arguments of the record at begin_, in their own Blobs
+  uint64_t fetched_bytes_ = 0;              // size of fetched_ in the file
+  size_t parsed_ = 0;                       // position in buffer_ where the last parse of a record stopped
+  uint64_t large_size_ = 0;                 // after kLargeArgument, the size of the argument at parsed_
+  Fault fault_;                             // describes the last outcome other than kWhole
+  AnnotationListener annotation_listener_;  // null: none
 };
 
 }  // namespace respite

@@ -18,9 +18,9 @@
 
 namespace respite {
 
-struct AofBaseOptions {  // for a base that consists of commands
+struct AofBaseOptions {  // how WriteAofBase writes a base that consists of commands
   GradualSync sync = GradualSync::kIncremental;
-  std::optional<int64_t> timestamp_s = std::nullopt;  // written as the first line of the file
+  std::optional<int64_t> timestamp_s = std::nullopt;  // Unix time for the first line of the file; nullopt: no such line
   Bytes prologue = {};                                // requests that are written before all others
   uint64_t keys_per_report = 1024;                    // number of keys between two calls of `told`
 };

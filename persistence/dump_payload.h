@@ -14,7 +14,7 @@ namespace respite {
 // Cost: O(size of the value).
 std::string DumpPayload(const Entry& entry, RdbCompression compression);  // what DUMP returns
 
-std::string PayloadWithFooter(RdbOutput out, uint16_t version);  // appends version and checksum
+std::string PayloadWithFooter(RdbOutput out, uint16_t version);  // appends version and checksum to the payload
 
 enum class PayloadCheck : uint8_t { kSkipChecksum, kChecksum };
 

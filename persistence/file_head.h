@@ -17,7 +17,7 @@ struct FileFormat {  // what kind of file it is, judged by its first bytes
     kOther,
   };
   Kind kind = Kind::kEmpty;
-  // Completes "The file is …", for example "a snapshot of Valkey (VALKEY080)".
+  // What the file is, in words that complete "The file is …", for example "a snapshot of Valkey (VALKEY080)".
   std::string what = {};
 };
 

@@ -136,7 +136,8 @@ FileSystem::Kind SystemFiles::KindOf(const std::string& path) {
 
 namespace {
 
-// Unlocks explicitly. Otherwise the lock would last until every child that inherited the descriptor has closed it.
+// Unlocks the file in the destructor. Without this, the lock would last until every child that inherited the
+// descriptor has closed it.
 class LockedFile final : public SystemFile {
  public:
   using SystemFile::SystemFile;

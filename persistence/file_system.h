@@ -27,7 +27,7 @@ struct IoProgress {  // how many bytes an operation processed, and why it failed
   IoError error;     // kNoError: success
 };
 
-// Continues after interruptions and short writes.
+// Writes all bytes, unless an error occurs. Continues after interruptions and short writes.
 IoProgress WriteAll(int descriptor, Bytes data);  // until everything is written or an error occurs
 
 // An open file; the destructor closes it.
@@ -35,20 +35,20 @@ class File {
  public:
   virtual ~File() = default;
 
-  // Appends. Continues after interruptions and short writes until everything is written or an error occurs. Then the
-  // file has the first `bytes` of the data.
-  virtual IoProgress Write(Bytes data) = 0;
+  // Appends the data. Continues after interruptions and short writes until everything is written or an error occurs.
+  // After an error, the file has the first IoProgress::bytes bytes of the data.
+  virtual IoProgress Write(Bytes data) = 0;  // appends the data to the file
   // Returns fewer bytes than requested only at the end of the file or with an error.
-  virtual IoProgress ReadAt(uint64_t offset, std::span<char> into) = 0;
+  virtual IoProgress ReadAt(uint64_t offset, std::span<char> into) = 0;  // fewer bytes only at the end or on error
   // Returns when all written data is on disk. Another thread may call this while others write.
   virtual IoError Sync() = 0;
-  // Asks the system to start writing the data to disk, without waiting. Only a hint.
-  virtual void StartWriteback() = 0;
-  virtual IoError Truncate(uint64_t bytes) = 0;  // to this length
+  // Asks the system to start writing the data to disk, without waiting. The system may ignore this.
+  virtual void StartWriteback() = 0;             // asks the system to write the data to disk soon
+  virtual IoError Truncate(uint64_t bytes) = 0;  // shortens the file to this length
   virtual Result<uint64_t, IoError> Size() const = 0;
 };
 
-// The caller owns the task, must keep it while it is Pending, and may submit it again afterwards.
+// The caller owns the task, must keep it until it has ended, and may submit it again afterwards.
 class FileTask {  // file work that may take long, run by another thread
  public:
   FileTask() = default;
@@ -95,7 +95,8 @@ class FileSystem {  // an interface, so that tests can make files fail
   // lock of a process that crashed. Fails with EWOULDBLOCK if another process holds the lock.
   virtual Result<std::unique_ptr<File>, IoError> Lock(const std::string& path) = 0;
 
-  // Runs tasks on another thread, one after the other. This default runs them immediately. Requires: not Pending.
+  // Runs tasks on another thread, one after the other. This default implementation runs a task immediately, on the
+  // caller's thread. Requires: the task is not queued and does not run.
   virtual void Later(FileTask& task) {  // runs the task on another thread, if there is one
     MarkPending(task);
     RunPending(task);
@@ -121,13 +122,15 @@ class SystemFiles final : public FileSystem {  // the real file system; the dest
   Result<std::vector<std::string>, IoError> List(const std::string& path) override;
   Kind KindOf(const std::string& path) override;
   Result<std::unique_ptr<File>, IoError> Lock(const std::string& path) override;
-  // Starts the thread with the first task. If the system cannot create a thread, tasks run immediately.
+  // Runs the task on a thread that the first task starts. If the system cannot create a thread, tasks run immediately.
   void Later(FileTask& task) override;  // runs the task on another thread
   // Makes the thread of Later call `prologue` first. Must be called before the first Later.
-  void SetThreadPrologue(std::function<void()> prologue) { worker_.SetThreadPrologue(std::move(prologue)); }
+  void SetThreadPrologue(std::function<void()> prologue) {  // the thread calls `prologue` before its first task
+    worker_.SetThreadPrologue(std::move(prologue));
+  }
 
  private:
-  Worker<FileTask*> worker_{[](FileTask* task) { RunPending(*task); }};  // runs the tasks
+  Worker<FileTask*> worker_{[](FileTask* task) { RunPending(*task); }};  // the thread that runs the tasks
 };
 
 std::string DirectoryOf(const std::string& path);  // "." if the path has no directory

@@ -13,16 +13,17 @@
 
 namespace respite {
 
-// Writes one library. RDB files also use this.
-void WriteFunctionLibrary(RdbOutput& out, Bytes code);  // as in an RDB file
+// Writes the code of one library, for a payload or an RDB file.
+void WriteFunctionLibrary(RdbOutput& out, Bytes code);  // in the form that RDB files have
 
 // Cost: O(size of the codes).
-std::string FunctionPayload(std::span<const Bytes> codes, RdbCompression compression);  // as FUNCTION DUMP
+std::string FunctionPayload(std::span<const Bytes> codes, RdbCompression compression);  // what FUNCTION DUMP returns
 
 enum class FunctionPayloadError : uint8_t { kPreRelease, kNoFunction, kTruncated, kTooLarge };
 
-// Returns the codes in a payload. `libraries` is the result of VerifyPayload. Fails with kTooLarge before the codes
-// take more than `max_bytes`, because a compressed code can be 264 times as long as its bytes in the payload.
+// Returns the codes of the libraries in a payload. `libraries` is the result of VerifyPayload. Fails with kTooLarge
+// before the codes take more than `max_bytes`, because a compressed code can be 264 times as long as its bytes in the
+// payload.
 Result<std::vector<std::string>, FunctionPayloadError> ReadFunctionPayload(Bytes libraries, uint64_t max_bytes);
 
 }  // namespace respite

@@ -16,20 +16,20 @@ class GradualWriter {  // writes a large file and syncs it step by step
   // Borrows the file.
   GradualWriter(File& file, GradualSync sync) : file_(file), sync_(sync) {}
 
-  // Appends. Writes nothing after an error.
-  void Write(Bytes bytes) {
+  // Appends the bytes to the file. Does nothing after an error.
+  void Write(Bytes bytes) {  // appends the bytes; does nothing after an error
     if (error_ != kNoError) return;
     error_ = file_.Write(bytes).error;
     bytes_ += bytes.size();
     if (error_ == kNoError && sync_ == GradualSync::kIncremental) SyncIfDue();
   }
 
-  IoError error() const { return error_; }
+  IoError error() const { return error_; }   // the first error
   uint64_t bytes() const { return bytes_; }  // number of bytes appended
 
  private:
-  static constexpr uint64_t kWriteback = uint64_t{4} * 1024 * 1024;
-  static constexpr uint64_t kSync = uint64_t{32} * 1024 * 1024;
+  static constexpr uint64_t kWriteback = uint64_t{4} * 1024 * 1024;  // bytes between two starts of writeback
+  static constexpr uint64_t kSync = uint64_t{32} * 1024 * 1024;      // bytes between two syncs
 
   // Starts writeback often, and syncs less often, because writeback alone would fall behind on a slow disk.
   void SyncIfDue() {  // syncs, or starts writeback, after enough bytes

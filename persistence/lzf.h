@@ -8,8 +8,8 @@
 
 namespace respite {
 
-// The result is at least four bytes less than the text's size. Requires: `into` has room for text.size() bytes. Cost:
-// O(n), about 3 ns per byte.
+// A compressed text is at least four bytes shorter than the text. Requires: `into` has room for text.size() bytes.
+// Cost: O(n), about 3 ns per byte.
 size_t CompressLzf(Bytes text, char* into);  // returns the compressed size; 0: not shorter
 
 // Returns false if no text of this size can have this packed size. Check this before allocating memory for the text.

@@ -26,20 +26,20 @@ namespace respite {
 
 using PackedElements = std::vector<PackedElement>;
 
-// Each returns all elements. Cost: O(n).
+// Each of these functions returns all elements of a packed value. Cost: O(n).
 std::optional<PackedElements> ListpackElements(Bytes bytes);  // nullopt: invalid
 std::optional<PackedElements> ZiplistElements(Bytes bytes);   // nullopt: invalid
 std::optional<PackedElements> ZipmapElements(Bytes bytes);    // fields and values alternately; nullopt: invalid
 std::optional<PackedElements> IntsetElements(Bytes bytes);    // nullopt: invalid
 
-// After an error, Failed() returns true.
+// Reads the elements of a listpack in order. After an error, Failed() returns true and no elements are left.
 class ListpackReader {  // reads and checks a listpack element by element
  public:
   explicit ListpackReader(Bytes bytes);
 
   bool Failed() const { return failed_; }  // the listpack is malformed
   void Fail() { failed_ = true; }
-  bool AtEnd() const { return at_ == end_; }
+  bool AtEnd() const { return at_ == end_; }  // all elements were read
   // Returns the number of unread bytes; each element takes at least two.
   size_t Left() const { return static_cast<size_t>(end_ - at_); }
   // Returns the next element. Fails if there is none.
@@ -51,7 +51,7 @@ class ListpackReader {  // reads and checks a listpack element by element
   const char* end_ = nullptr;
   size_t count_ = 0;         // number of elements read
   size_t stored_count_ = 0;  // number of elements according to the header
-  bool failed_ = true;
+  bool failed_ = true;       // the listpack is malformed
 };
 
 // Returns true if two of the elements 0, stride, 2*stride … have the same text. `hash_key` is for a temporary hash
@@ -65,19 +65,19 @@ class CanonicalListpack {  // checks whether a listpack is as our own code would
  public:
   explicit CanonicalListpack(Bytes bytes);
 
-  // If not, the other functions must not be called.
+  // If the listpack is not canonical, the other functions must not be called.
   bool IsCanonical() const { return is_canonical_; }  // well formed, and each element in its smallest encoding
   size_t Count() const { return count_; }             // number of elements
   PackedElement At(size_t i) const {
     return Listpack(bytes_).At(static_cast<size_t>(RawBytes(i).data() - bytes_.data()));
   }
-  // Does the same as the free function of this name.
+  // Compares the elements 0, stride, 2*stride …, like the free function HasEqualElements.
   bool HasEqualElements(size_t stride, const HashKey& hash_key) const;  // true if two fields or members are equal
 
  private:
   // Returns an element without its trailing size.
   Bytes RawBytes(size_t i) const { return i < few_.size() ? few_[i] : more_[i - few_.size()]; }  // one encoded element
-  void Append(Bytes bytes) {  // where one more element lies; copies nothing
+  void Append(Bytes bytes) {  // records where the next element lies; copies nothing
     if (count_ < few_.size()) {
       few_[count_] = bytes;
     } else {
@@ -86,11 +86,11 @@ class CanonicalListpack {  // checks whether a listpack is as our own code would
     ++count_;
   }
 
-  Bytes bytes_;  // the whole listpack
-  std::array<Bytes, 64> few_;
-  std::vector<Bytes> more_;
-  size_t count_ = 0;
-  bool is_canonical_ = false;
+  Bytes bytes_;                // the whole listpack
+  std::array<Bytes, 64> few_;  // the first elements
+  std::vector<Bytes> more_;    // the other elements
+  size_t count_ = 0;           // number of elements
+  bool is_canonical_ = false;  // the result of IsCanonical
 };
 
 // Adds elements at the end, each in its smallest encoding.
@@ -99,12 +99,13 @@ class ListpackMaker {  // builds a listpack
   ListpackMaker() : bytes_(kInitialCapacity, '\0') {}
 
   void Append(const EncodedElement& element);
-  void AppendText(Bytes text);  // as an integer if it looks like one
+  void AppendText(Bytes text);  // a text that looks like an integer is stored as one
   void AppendInteger(int64_t integer);
   void Append(const PackedElement& element) {
     return element.is_integer ? AppendInteger(element.integer) : AppendText(element.text);
   }
-  // Call Clear to begin another one in the same memory, or Take to move the result out.
+  // After Finish, call Clear to begin another listpack in the same memory. Take completes the listpack and moves it
+  // out.
   Bytes Finish();  // completes the header and returns the listpack
   void Clear() {   // begins another listpack in the same memory
     size_ = Listpack::kHeader;
@@ -117,14 +118,14 @@ class ListpackMaker {  // builds a listpack
   }
 
  private:
-  static constexpr size_t kInitialCapacity = 256;  // initial capacity
+  static constexpr size_t kInitialCapacity = 256;  // size of bytes_ at the start
 
   // Returns memory for `bytes` more bytes plus the end byte.
   char* Room(size_t bytes);
 
   std::string bytes_;  // the first size_ bytes are in use
   size_t size_ = Listpack::kHeader;
-  size_t count_ = 0;
+  size_t count_ = 0;  // number of elements
 };
 
 // Builds a listpack of these elements, each in its smallest encoding.

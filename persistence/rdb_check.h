@@ -14,7 +14,7 @@
 
 namespace respite {
 
-// For CheckRdb and aof_check.h.
+// The terminal of CheckRdb and CheckAof, as an interface.
 class CheckConsole {  // prints what the file checks report, and asks the user
  public:
   virtual ~CheckConsole() = default;
@@ -26,6 +26,7 @@ class CheckConsole {  // prints what the file checks report, and asks the user
 
 // Returns the offset after the RDB, or nullopt if it is damaged. `now_ms` determines which keys have expired. Cost:
 // O(bytes); memory for the longest value.
-std::optional<uint64_t> CheckRdb(File& file, const std::string& name, int64_t now_ms, CheckConsole& console);
+std::optional<uint64_t> CheckRdb(File& file, const std::string& name,  // the offset after the RDB; nullopt: damaged
+                                 int64_t now_ms, CheckConsole& console);
 
 }  // namespace respite

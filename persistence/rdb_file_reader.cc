@@ -27,7 +27,7 @@ class FileReader final : public RdbInputOwner {
     return items_.Offset();
   }
 
-  // RdbInputOwner
+  // The functions of RdbInputOwner.
   uint64_t Checksum(Bytes rest) override { return supply_.Checksum(rest); }
   uint64_t MaxBytesAhead() const override { return input_.Left(); }
 

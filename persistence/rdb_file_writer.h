@@ -21,7 +21,7 @@
 
 namespace respite {
 
-struct RdbContent {  // the content of the file; everything is borrowed
+struct RdbContent {  // what WriteRdb writes; everything is borrowed
   const Keyspace& keyspace;
   std::vector<Bytes> libraries;                          // source codes of function libraries
   std::vector<std::pair<std::string, std::string>> aux;  // redis-ver, ctime …, in this order
@@ -32,16 +32,16 @@ struct RdbContent {  // the content of the file; everything is borrowed
 // The eviction data to write for each key.
 enum class RdbUsage : uint8_t { kNone, kIdleSeconds, kFrequency };
 
-struct RdbSaveOptions {
+struct RdbSaveOptions {  // how WriteRdb writes the file
   enum class Checksum : uint8_t { kZero, kCrc64 };
   using Sync = GradualSync;
 
   RdbCompression compression = RdbCompression::kOn;
   RdbDialect dialect = RdbDialect::k72;  // the Redis version that can read the file
   Checksum checksum = Checksum::kCrc64;  // kZero: none, as with `rdbchecksum no`
-  Sync sync = Sync::kIncremental;
-  RdbUsage usage = RdbUsage::kNone;  // whether to write the LRU or LFU data of the keys
-  // The value is idle seconds, or a counter up to 255. Not called with kNone.
+  Sync sync = Sync::kIncremental;        // when the file is synced
+  RdbUsage usage = RdbUsage::kNone;      // whether to write the LRU or LFU data of the keys
+  // Returns seconds (if `usage` is kIdleSeconds) or a counter up to 255 (kFrequency). Not called if `usage` is kNone.
   std::function<uint64_t(uint32_t access)> usage_of = nullptr;  // computes the value for `usage` from Entry::Access
   uint64_t keys_per_report = 1024;                              // number of keys between two calls of `told`
 };

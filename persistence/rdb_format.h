@@ -149,7 +149,7 @@ inline constexpr uint16_t kVersionOfTimedHashes = 12;
 inline constexpr uint16_t kNewestVersion = 12;
 inline constexpr uint16_t kFirstWithChecksum = 5;
 
-// The first byte of a length.
+// The first byte of a length that takes more than one byte.
 inline constexpr uint8_t kLength14 = 0x40;
 inline constexpr uint8_t kLength32 = 0x80;
 inline constexpr uint8_t kLength64 = 0x81;
@@ -159,7 +159,7 @@ inline constexpr uint8_t kInteger16 = 0xc1;
 inline constexpr uint8_t kInteger32 = 0xc2;
 inline constexpr uint8_t kCompressed = 0xc3;
 
-// Scores as text (type 3).
+// The lengths that stand for special scores, where scores are stored as text (type 3).
 inline constexpr uint8_t kScoreNan = 253;
 inline constexpr uint8_t kScoreInfinity = 254;
 inline constexpr uint8_t kScoreMinusInfinity = 255;

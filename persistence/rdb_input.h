@@ -44,13 +44,13 @@ class RdbText {  // a text that was read
 class RdbSupply {  // gives an RdbInput its bytes, piece by piece
  public:
   virtual ~RdbSupply() = default;
-  // Returns the number of bytes that were not returned yet.
+  // Returns the number of bytes that Next has not returned yet.
   virtual uint64_t Left() const = 0;
   // Returns the next piece, at least `wanted` bytes. The piece begins with a copy of `rest`, which is the end of the
   // previous piece. Returns an empty piece on failure. Requires: wanted <= rest.size() + Left().
   virtual Bytes Next(Bytes rest, uint64_t wanted) = 0;
   virtual void FreeOldPieces() = 0;                   // frees all pieces except the last
-  virtual IoError error() const { return kNoError; }  // why the supply failed
+  virtual IoError error() const { return kNoError; }  // why Next failed; kNoError: it did not
 };
 
 class RdbScratch {  // memory for decoded texts, which are valid until Clear
@@ -64,8 +64,8 @@ class RdbScratch {  // memory for decoded texts, which are valid until Clear
     size_t size;
   };
 
-  std::vector<Block> blocks_;  // texts are added to the last one
-  size_t used_ = 0;            // of the last block
+  std::vector<Block> blocks_;  // new texts are added to the last block
+  size_t used_ = 0;            // used bytes of the last block
 };
 
 class RdbInput {  // reads the numbers and texts of the RDB format from untrusted bytes
@@ -74,10 +74,10 @@ class RdbInput {  // reads the numbers and texts of the RDB format from untruste
   explicit RdbInput(Bytes bytes) : rest_(bytes), end_offset_(bytes.size()) {}
   explicit RdbInput(RdbSupply& supply) : supply_(&supply) {}
 
-  bool Failed() const { return failed_; }
-  bool RanOut() const { return ran_out_; }            // it has fewer bytes than it announces
+  bool Failed() const { return failed_; }             // a read has failed: bytes are wrong or missing
+  bool RanOut() const { return ran_out_; }            // it failed because it has fewer bytes than it announces
   uint64_t MissingBytes() const { return missing_; }  // minimum number of missing bytes, if it ran out
-  IoError SupplyError() const { return supply_ == nullptr ? kNoError : supply_->error(); }
+  IoError SupplyError() const { return supply_ == nullptr ? kNoError : supply_->error(); }  // kNoError: none
   // Makes the input fail, for readers that find an error in the data.
   void Fail();
   uint64_t Left() const { return rest_.size() + (supply_ == nullptr || failed_ ? 0 : supply_->Left()); }
@@ -107,9 +107,9 @@ class RdbInput {  // reads the numbers and texts of the RDB format from untruste
     const uint8_t head = Byte();
     return head < rdb::kLength14 ? RdbText(RawBytes(head)) : LongText(head);
   }
-  // A longer text fails before memory is allocated for it; IsTextTooLong then returns true.
+  // A longer compressed text makes the input fail before memory is allocated; IsTextTooLong then returns true.
   void SetMaxTextBytes(uint64_t bytes) { max_text_bytes_ = bytes; }  // maximum size of a compressed text
-  bool IsTextTooLong() const { return is_text_too_long_; }           // the reason of the failure
+  bool IsTextTooLong() const { return is_text_too_long_; }           // it failed because of SetMaxTextBytes
   uint16_t Little16() { return Little<uint16_t>(); }                 // reads a little-endian number
   uint32_t Little32() { return Little<uint32_t>(); }                 // reads a little-endian number
   uint64_t Little64() { return Little<uint64_t>(); }                 // reads a little-endian number
@@ -124,23 +124,23 @@ class RdbInput {  // reads the numbers and texts of the RDB format from untruste
     const Bytes bytes = RawBytes(sizeof(Number));
     return bytes.empty() ? Number{0} : LoadLittle<Number>(bytes.data());
   }
-  uint64_t LengthAfterFirstByte(uint8_t first_byte);  // the rest of a length after its first byte
-  RdbText LongText(uint8_t first_byte);               // the rest of any text, after its first byte
-  RdbText CompressedText();                           // the rest of an LZF text, after its first byte
-  bool FetchMore(uint64_t bytes);             // makes rest_ contain at least `bytes` bytes; fails if there are fewer
-  void RecordMissingBytes(uint64_t missing);  // records that bytes are missing
+  uint64_t LengthAfterFirstByte(uint8_t first_byte);  // reads the rest of a length after its first byte
+  RdbText LongText(uint8_t first_byte);               // reads the rest of any text after its first byte
+  RdbText CompressedText();                           // reads the rest of an LZF text after its first byte
+  bool FetchMore(uint64_t bytes);             // makes rest_ contain at least `bytes` bytes; false: there are fewer
+  void RecordMissingBytes(uint64_t missing);  // the first time, sets ran_out_ and missing_
   void FreeTextsAndPieces();                  // frees the texts and all used pieces
 
-  Bytes rest_;
+  Bytes rest_;                            // the unread part of the current piece
   uint64_t end_offset_ = 0;               // position in the input where rest_ ends
   RdbSupply* supply_ = nullptr;           // null: all bytes are in memory
   uint64_t max_text_bytes_ = UINT64_MAX;  // maximum size of a compressed text
   bool is_text_too_long_ = false;         // the input failed because of max_text_bytes_
   RdbScratch scratch_;                    // decoded texts
   bool has_nothing_to_free_ = true;       // no text or piece waits to be freed
-  bool failed_ = false;
-  bool ran_out_ = false;  // failed because bytes are missing
-  uint64_t missing_ = 0;  // minimum number of missing bytes, if ran_out_
+  bool failed_ = false;                   // a read has failed
+  bool ran_out_ = false;                  // the input failed because bytes are missing
+  uint64_t missing_ = 0;                  // minimum number of missing bytes, if ran_out_
 };
 
 }  // namespace respite

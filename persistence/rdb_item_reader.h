@@ -20,7 +20,7 @@ namespace respite {
 
 struct RdbValueFault;
 
-class RdbInputOwner {  // values that only the owner of the input knows
+class RdbInputOwner {  // what RdbItemReader asks the owner of its input
  public:
   virtual ~RdbInputOwner() = default;
   virtual uint64_t Checksum(Bytes rest) = 0;   // CRC-64 of all bytes before `rest`, the unread part
@@ -39,54 +39,54 @@ class RdbItemReader {  // reads an RDB item by item: header, keys, auxiliary fie
   // Reads one item. Returns false if the RDB is bad (HasFailed is then true) or the input ran out. Requires: Use,
   // !IsDone().
   bool Next();
-  bool IsDone() const { return stage_ == Stage::kDone; }
+  bool IsDone() const { return stage_ == Stage::kDone; }         // the whole RDB was read
   bool HasFailed() const { return failure_.has_value(); }        // the RDB is bad
-  RdbFailure TakeFailure();                                      // if there is no other failure: the input ran out
+  RdbFailure TakeFailure();                                      // if none was recorded: "Unexpected EOF"
   uint64_t Offset() const { return begin_ + input_->Offset(); }  // position in the RDB or file
   bool ReportProgress(uint64_t at);  // calls OnProgress if it is due; false: the sink stops the reading
 
  private:
   enum class Stage : uint8_t { kHead, kItems, kChecksum, kDone };
 
+  // Records a failure, and returns false.
   bool Fail(RdbFailure::Kind kind, std::string text);
   // Returns true if the input has not failed. Otherwise returns false, and records a failure unless the input ran out.
-  bool CheckRdbInput(const char* why_not = "a length or number is malformed");  // false: failure recorded, or ran out
-  bool CheckSinkResult(Result<Done> result, RdbFailure::Kind kind = RdbFailure::Kind::kSink);  // false: recorded
-  bool ReadHeader();                                                                           // signature and version
-  bool ReadItem();                              // a key, or any other item by its opcode
-  bool ReadRareItem(uint8_t opcode);            // any item but a key and its attributes
-  bool ReadDatabase();                          // opcode SELECTDB
-  bool ReadSizes();                             // opcode RESIZEDB
-  bool ReadAux();                               // a property of the file, such as redis-ver
-  bool ReadLibrary();                           // the code of a function library
-  bool ReadModuleAux();                         // data that a module stores outside keys
-  bool SkipModuleParts();                       // the data of a module, to its end
-  bool ReadKey(uint8_t type);                   // the key and its value
-  bool ReadModuleValue();                       // the rest of a key whose value belongs to a module
-  bool FailOrSkip(const RdbValueFault& fault);  // skips an empty collection
+  bool CheckRdbInput(const char* why_not = "a length or number is malformed");  // false: the input has failed
+  bool CheckSinkResult(Result<Done> result, RdbFailure::Kind kind = RdbFailure::Kind::kSink);  // false: sink failed
+  bool ReadHeader();                  // reads signature and version; false: bad, or too few bytes
+  bool ReadItem();                    // a key, or any other item by its opcode; false: bad, or too few bytes
+  bool ReadRareItem(uint8_t opcode);  // any item but a key and its attributes; false: bad, or too few bytes
+  bool ReadDatabase();                // opcode SELECTDB; false: bad, or too few bytes
+  bool ReadSizes();                   // opcode RESIZEDB; false: bad, or too few bytes
+  bool ReadAux();                     // a property of the file, such as redis-ver; false: bad, or too few bytes
+  bool ReadLibrary();                 // the code of a function library; false: bad, or too few bytes
+  bool ReadModuleAux();               // data that a module stores outside keys; false: bad, or too few bytes
+  bool SkipModuleParts();             // the data of a module, to its end; false: bad, or too few bytes
+  bool ReadKey(uint8_t type);         // the key and its value; false: bad, or too few bytes
+  bool ReadModuleValue();             // the rest of a key whose value belongs to a module; false: bad, or too few bytes
+  bool FailOrSkip(const RdbValueFault& fault);  // skips an empty collection (true), or fails (false)
   void ForgetAttributes();                      // deadline, idle time and frequency of the key
-  bool PassBatchToSink();                       // passes the batch to the sink
-  bool ReadChecksum();
+  bool PassBatchToSink();                       // passes batch_ to the sink; false: the sink failed
+  bool ReadChecksum();                          // the CRC-64 at the end; false: bad, or too few bytes
 
   const RdbReadOptions& options_;
   RdbSink& sink_;
-  RdbInputOwner& source_;
-  RdbInput* input_ = nullptr;  // of the next reads
-  uint64_t begin_;             // position in the RDB or file where input_ begins
-  uint64_t next_progress_;     // offset at which OnProgress is called next
-  Stage stage_ = Stage::kHead;
-  int version_ = 0;  // of the RDB format
-  int db_ = 0;
-  RdbFailure::Step step_ = RdbFailure::Step::kHead;
-  uint8_t type_ = 0;
-  uint64_t announced_ = 0;  // keys that were announced to the sink and have not been read yet
-  std::string key_;
-  // Attributes of the next key.
-  int64_t deadline_ms_ = kNoDeadline;  // Unix time at which the next key expires
-  std::optional<uint64_t> idle_s_;     // seconds since the last use of the next key
-  std::optional<uint8_t> frequency_;   // LFU counter of the next key
-  std::vector<RdbEntry> batch_;        // keys for the next call of OnEntries
-  std::optional<RdbFailure> failure_;  // empty: no error; the input may have run out
+  RdbInputOwner& source_;                            // the owner of the input
+  RdbInput* input_ = nullptr;                        // the input of the next reads
+  uint64_t begin_;                                   // position in the RDB or file where input_ begins
+  uint64_t next_progress_;                           // offset at which OnProgress is called next
+  Stage stage_ = Stage::kHead;                       // which part of the RDB comes next
+  int version_ = 0;                                  // version of the RDB format
+  int db_ = 0;                                       // database of the next key
+  RdbFailure::Step step_ = RdbFailure::Step::kHead;  // what is being read, for failures
+  uint8_t type_ = 0;                                 // RDB type of the value of key_
+  uint64_t announced_ = 0;                           // keys that were announced to the sink and have not been read yet
+  std::string key_;                                  // the key that is being read
+  int64_t deadline_ms_ = kNoDeadline;                // Unix time at which the next key expires
+  std::optional<uint64_t> idle_s_;                   // seconds since the last use of the next key
+  std::optional<uint8_t> frequency_;                 // LFU counter of the next key
+  std::vector<RdbEntry> batch_;                      // keys for the next call of OnEntries
+  std::optional<RdbFailure> failure_;                // empty: no error; the input may have run out
 };
 
 }  // namespace respite

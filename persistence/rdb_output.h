@@ -19,7 +19,7 @@ enum class RdbCompression : uint8_t { kOff, kOn };
 // k70 is the format that Redis 7.0 reads: no listpacks of sets, no active times of consumers.
 enum class RdbDialect : uint8_t { k70, k72 };
 
-class RdbDrain {  // receives the bytes that do not fit into the buffer, in order
+class RdbDrain {  // an interface that receives the bytes that do not fit into the buffer, in order
  public:
   virtual ~RdbDrain() = default;
   virtual void Drain(Bytes bytes) = 0;  // takes the next bytes of the output
@@ -32,7 +32,7 @@ class RdbOutput {  // writes the numbers and texts of the RDB format into a buff
   RdbOutput(RdbCompression compression, RdbDrain& drain, size_t capacity)
       : compression_(compression), drain_(&drain), buffer_(capacity, '\0') {}
 
-  Bytes Buffered() const { return {buffer_.data(), size_}; }  // the output that was not drained
+  Bytes Buffered() const { return {buffer_.data(), size_}; }  // the output that was not drained yet
   // Sets the dialect. Must be called before the first value is written.
   void SetDialect(RdbDialect dialect) { dialect_ = dialect; }
   RdbDialect dialect() const { return dialect_; }  // k70: for Redis 7.0
@@ -59,7 +59,7 @@ class RdbOutput {  // writes the numbers and texts of the RDB format into a buff
   void Integer(int64_t integer);                                              // writes the text of an integer
   void Little16(uint16_t number) { WriteLittleEndian(number); }               // writes a little-endian number
   void Little64(uint64_t number) { WriteLittleEndian(number); }               // writes a little-endian number
-  void Millis(int64_t unix_ms) { Little64(static_cast<uint64_t>(unix_ms)); }  // a Unix time
+  void Millis(int64_t unix_ms) { Little64(static_cast<uint64_t>(unix_ms)); }  // writes a Unix time in ms
   void Double(double number);                                                 // writes an IEEE 754 number of 8 bytes
 
  private:
@@ -76,8 +76,8 @@ class RdbOutput {  // writes the numbers and texts of the RDB format into a buff
     size_ += sizeof number;
   }
   void MakeRoom(size_t bytes);            // flushes or grows the buffer
-  void LongBytes(Bytes bytes);            // bypasses the buffer if there is a drain
-  bool TryShortInteger(int64_t integer);  // false: needs more than 4 bytes
+  void LongBytes(Bytes bytes);            // writes a long text: bypasses the buffer if there is a drain
+  bool TryShortInteger(int64_t integer);  // false: writes nothing, since the integer needs more than 4 bytes
   bool TryCompressed(Bytes text);         // false: writes nothing, since the text would not be shorter
 
   RdbCompression compression_;

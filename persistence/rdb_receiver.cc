@@ -10,8 +10,8 @@ namespace respite {
 
 namespace {
 
-// If fewer bytes of an incomplete item have arrived, it is read again as soon as it may be complete. A longer one is
-// read again only when its bytes have also doubled, because reading it again and again would take quadratic time.
+// If fewer bytes than this have arrived of an incomplete item, the item is read again as soon as it may be complete. A
+// longer item is read again only when its bytes have doubled, because reading it again and again takes quadratic time.
 constexpr size_t kShort = 256;
 // The assumed size of a diskless RDB, whose size is unknown. It caps the preallocation that RESIZEDB requests.
 constexpr uint64_t kUnknownTotal = 64 * 1024 * 1024;

@@ -40,11 +40,11 @@ class RdbReceiver final : private RdbInputOwner {  // reads an RDB that arrives 
   const std::optional<uint64_t> total_;  // length of the RDB, if known
   RdbItemReader items_;                  // reads the complete items
   RdbInput input_{Bytes()};              // the bytes that are read now
-  std::string kept_;                     // start of an incomplete item
+  std::string kept_;                     // received bytes of an incomplete item
   uint64_t retry_at_bytes_ = 0;          // size of kept_ at which its item is read again
   uint64_t base_ = 0;                    // position of kept_ in the RDB
   uint64_t checksum_ = 0;                // checksum of the bytes before base_
-  Bytes current_;                        // the argument of Read
+  Bytes current_;                        // the argument of Read, while Read runs
 };
 
 }  // namespace respite

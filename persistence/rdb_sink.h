@@ -23,42 +23,42 @@ struct RdbEntry {  // a key read from the file
 };
 
 // Bytes are valid during the call. A Failure stops the reading and becomes the text of the RdbFailure.
-class RdbSink {  // receives the content of an RDB file, in order
+class RdbSink {  // an interface that receives the content of an RDB, in order
  public:
   virtual ~RdbSink() = default;
 
   // In all functions of this class, `offset` is the position in the file where the item ends.
-  virtual void OnAux(Bytes name, Bytes value, uint64_t offset) = 0;  // a property, such as redis-ver
-  virtual void OnDatabase(int /*db*/, uint64_t /*offset*/) {}        // before the keys of a database
+  virtual void OnAux(Bytes name, Bytes value, uint64_t offset) = 0;  // a property of the file, such as redis-ver
+  virtual void OnDatabase(int /*db*/, uint64_t /*offset*/) {}        // called before the keys of a database
   // Called with the announced number of keys of a database, for Database::Reserve. Only a hint, but never more than the
   // rest of the file could contain if each key took 16 bytes.
-  virtual void OnResizeDatabase(int db, uint64_t keys, uint64_t keys_with_deadline) = 0;  // RESIZEDB
+  virtual void OnResizeDatabase(int db, uint64_t keys, uint64_t keys_with_deadline) = 0;  // a hint from RESIZEDB
   // Called with up to `RdbReadOptions::batch` keys of one database, which the sink takes. Inserting into a large
   // keyspace mostly waits for memory, so prefetch the buckets of all keys before inserting the first. The reader does
   // not check for duplicate keys.
   virtual Result<Done> OnEntries(int db, std::span<RdbEntry> entries) = 0;  // some keys, which the sink takes
   // Called for a key whose value is an empty collection, as some old servers wrote. Redis skips such keys.
   virtual void OnEmptyCollection(int db, Bytes key) = 0;  // the value is an empty collection; Redis skips such keys
-  virtual Result<Done> OnLibrary(Bytes code) = 0;         // a function library
+  virtual Result<Done> OnLibrary(Bytes code) = 0;         // the code of a function library
   // Called for data that a module stored outside keys. Return Done to skip it. The default refuses it, as Redis does.
-  virtual Result<Done> OnModuleAux(Bytes module);  // by default refuses the file
+  virtual Result<Done> OnModuleAux(Bytes module);  // data of a module; by default refuses the file
   // Called if the value of a key belongs to a module. Return Done to skip the key. The default refuses it.
-  virtual Result<Done> OnModuleValue(Bytes module);  // by default refuses the file
+  virtual Result<Done> OnModuleValue(Bytes module);  // the value belongs to a module; by default refuses the file
   // Called if the file seems good but has no checksum, and the checksum should have been verified.
-  virtual void OnMissingChecksum() {}  // the file has no checksum
+  virtual void OnMissingChecksum() {}  // the file has no checksum to verify
   // Called after every `progress_interval` bytes, possibly in the middle of a long value.
   virtual Result<Done> OnProgress(uint64_t offset) = 0;  // a Failure stops the reading
 };
 
-struct RdbReadOptions {
+struct RdbReadOptions {  // how the readers read an RDB
   enum class Checksum : uint8_t { kIgnore, kVerify };
   enum class Versions : uint8_t { kKnown, kAll };
 
-  const EncodingLimits& limits;  // up to which collections are packed
-  HashKey hash_key{};            // for the tables of large collections
-  uint32_t access = 0;           // Entry::Access (LRU or LFU data) of the new entries
-  int databases = 16;            // number of databases; a higher index in the file is an error
-  Checksum checksum = Checksum::kVerify;
+  const EncodingLimits& limits;                  // collections up to these limits are packed
+  HashKey hash_key{};                            // for the tables of large collections
+  uint32_t access = 0;                           // Entry::Access (LRU or LFU data) of the new entries
+  int databases = 16;                            // number of databases; a higher index in the file is an error
+  Checksum checksum = Checksum::kVerify;         // whether the CRC-64 at the end must be right
   Versions versions = Versions::kKnown;          // kAll also reads newer versions, if they use only known types
   uint64_t progress_interval = 2 * 1024 * 1024;  // bytes between two calls of OnProgress
   size_t batch = 16;                             // maximum number of entries per call of the sink
@@ -98,14 +98,14 @@ struct RdbFailure {  // why and where reading an RDB failed
   std::optional<std::string> key = std::nullopt;  // for step kValue
 };
 
-// The first bytes of an RDB: the signature and the version of the format.
+// The size of the signature and the version at the start of an RDB.
 inline constexpr size_t kRdbHeaderBytes = 9;
 struct RdbHeader {                        // the signature and version at the start of an RDB
   int version = 0;                        // 0 if the bytes contain no version
-  std::optional<RdbFailure::Kind> fault;  // why an RDB with this head cannot be read: kSignature or kVersion
+  std::optional<RdbFailure::Kind> fault;  // why the RDB cannot be read: kSignature or kVersion; nullopt: it can
   std::string text;                       // of the fault
 };
 // Requires: bytes.size() == kRdbHeaderBytes.
-RdbHeader ParseRdbHeader(Bytes bytes, RdbReadOptions::Versions versions);  // checks the first bytes
+RdbHeader ParseRdbHeader(Bytes bytes, RdbReadOptions::Versions versions);  // parses the first bytes of an RDB
 
 }  // namespace respite

@@ -17,7 +17,7 @@ enum class SupplyChecksum : uint8_t { kNone, kCrc64 };
 class RdbFileSupply final : public RdbSupply {  // the bytes of a file, with their checksum
  public:
   // Reads `piece_bytes` bytes per step, or more for longer values. `told` is called with the offset whenever a piece is
-  // used up. If it returns false, the supply fails.
+  // used up. If `told` returns false, the supply fails.
   RdbFileSupply(File& file, uint64_t offset, size_t piece_bytes, SupplyChecksum checksum,
                 std::function<bool(uint64_t offset)> told)
       : file_(file),
@@ -42,12 +42,12 @@ class RdbFileSupply final : public RdbSupply {  // the bytes of a file, with the
     size_t room = 0;
   };
 
-  Piece TakePiece(size_t capacity);  // a buffer, which is the spare one if that is large enough
+  Piece TakePiece(size_t capacity);  // returns the spare buffer if it is large enough, otherwise a new one
 
   File& file_;
-  const size_t piece_bytes_;  // minimum bytes per read
-  uint64_t next_;             // offset of the first unread byte
-  uint64_t end_;
+  const size_t piece_bytes_;      // minimum bytes per read
+  uint64_t next_;                 // offset of the first unread byte
+  uint64_t end_;                  // size of the file
   const bool computes_checksum_;  // whether checksum_ is computed
   const std::function<bool(uint64_t offset)> told_;
   Piece piece_;                      // the last piece, whose end the input still reads
@@ -55,7 +55,7 @@ class RdbFileSupply final : public RdbSupply {  // the bytes of a file, with the
   std::vector<Piece> used_;          // pieces that are kept until Forget
   const char* unchecked_ = nullptr;  // the position in piece_ where the checksum continues
   uint64_t checksum_ = 0;            // CRC-64 of the bytes before unchecked_
-  IoError error_ = kNoError;         // of the last read
+  IoError error_ = kNoError;         // why the last read failed
 };
 
 }  // namespace respite

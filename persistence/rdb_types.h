@@ -21,12 +21,12 @@ namespace respite {
 struct RdbEntryProperties {  // the properties of the new entry except its value
   Bytes key;
   uint32_t access;                    // Entry::Access (LRU or LFU data)
-  const EncodingLimits& limits;       // up to which collections are packed
+  const EncodingLimits& limits;       // collections up to these limits are packed
   HashKey hash_key;                   // for the tables of large collections
   int64_t deadline_ms = kNoDeadline;  // Unix time at which the key expires
 };
 
-struct RdbValueFault {  // why there is no value
+struct RdbValueFault {  // why a value could not be read
   enum class Kind : uint8_t {
     kBad,
     kEmpty,  // an empty collection, which is valid but cannot be the value of a key
@@ -51,10 +51,10 @@ void WriteRdbSortedSet(RdbOutput& out, const Entry& entry);
 void WriteRdbHash(RdbOutput& out, const Entry& entry);
 void WriteRdbStream(RdbOutput& out, const Entry& entry);
 
-inline Failure<RdbValueFault> BadValue(const char* why) {  // the payload or file is refused
+inline Failure<RdbValueFault> BadValue(const char* why) {  // the value is wrong, so the payload or file is refused
   return Failure(RdbValueFault{RdbValueFault::Kind::kBad, why});
 }
-inline Failure<RdbValueFault> EmptyValue() {  // an empty collection, which is skipped
+inline Failure<RdbValueFault> EmptyValue() {  // the value is an empty collection, which is skipped
   return Failure(RdbValueFault{RdbValueFault::Kind::kEmpty, "the collection is empty"});
 }
 

@@ -17,7 +17,7 @@ namespace respite {
 // continues after the value. Cost: O(size of the value), also in memory.
 RdbValueResult ReadRdbValue(RdbInput& input, uint8_t type, const RdbEntryProperties& target);
 
-// Applies to the current encodings.
+// Returns true only for the packed encodings that Redis 7 writes, not for the old ones (ziplist, zipmap).
 bool IsPackedRdbType(uint8_t type);  // the value is one packed text, or a list of such texts
 
 }  // namespace respite

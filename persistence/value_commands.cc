@@ -148,7 +148,7 @@ class StreamCommands {
   void Write() {
     FindGone();
     WriteEntries();
-    // Must precede the groups, because a group cannot have read more entries than were added.
+    // XSETID must precede the groups, because a group cannot have read more entries than were added.
     WriteSetId(std::max(log_.EntriesAdded(), log_.Length() + gone_.size()));
     for (const auto& [name, group] : log_.groups()) WriteGroup(name, group);
     if (gone_.empty()) return;

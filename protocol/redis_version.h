@@ -10,12 +10,12 @@
 
 namespace respite {
 
-// Clients, test suites and scripts parse it.
+// The version of Redis whose behaviour this server has. Clients, test suites and scripts parse this text.
 inline constexpr std::string_view kRedisVersion = "7.2.4";
 inline constexpr int kRedisVersionNumber = 0x070204;  // one byte per component
 
-// "7.2.4"; "7.2" and "7" stand for "7.2.0" and "7.0.0".
-struct Version {  // of Redis
+// A version such as 7.2.4. The texts "7.2" and "7" stand for 7.2.0 and 7.0.0.
+struct Version {  // a version of Redis
   int major = 0;
   int minor = 0;
   int patch = 0;

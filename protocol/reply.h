@@ -28,7 +28,7 @@ class Reply {  // writes the replies of commands, in RESP2 or RESP3, into a Repl
   size_t Size() const { return out_->Size(); }
 
   void Ok() { IsBinary() ? BinaryText('+', "OK") : out_->Append("+OK\r\n"); }
-  void Simple(Bytes text);  // a simple string
+  void Simple(Bytes text);  // writes a simple string
   // Writes an error. `text` is the line after the '-': "ERR syntax error". As in Redis, line ends in it become spaces.
   void Error(Bytes text);  // the line after the '-', such as "ERR syntax error"
   void Integer(int64_t value) {
@@ -39,19 +39,19 @@ class Reply {  // writes the replies of commands, in RESP2 or RESP3, into a Repl
       Header(':', value);
     }
   }
-  void Bulk(Bytes text);  // a bulk string
+  void Bulk(Bytes text);  // writes a bulk string
   // Writes a bulk string. A large Blob is sent without a copy.
   void Bulk(const BlobRef& blob);
-  void BulkInteger(int64_t value) { Bulk(IntegerText(value)); }  // an integer as a bulk string
+  void BulkInteger(int64_t value) { Bulk(IntegerText(value)); }  // writes an integer as a bulk string
   // Writes the null for a missing value. Use NullArray where Redis sends `*-1` under RESP2.
   void Null() { NullAs("$-1\r\n"); }
-  void NullArray() { NullAs("*-1\r\n"); }  // `*-1` under RESP2
+  void NullArray() { NullAs("*-1\r\n"); }  // the null that is `*-1` under RESP2
   // Writes `#t` or `#f` under RESP3, 1 or 0 under RESP2.
   void Bool(bool value);
   void Double(double value);
   void LongDouble(long double value);       // writes a double with the digits of a long double, for coordinates
   void Verbatim(Bytes text, Bytes format);  // `format` is "txt" or "mkd"; under RESP2 a bulk string
-  void BigNumber(Bytes digits);             // the decimal digits of any integer
+  void BigNumber(Bytes digits);             // writes a big number; `digits` are decimal
   // Array, Map, Set and Push write headers: `count` elements (or `pairs` of elements) must follow.
   void Array(size_t count) { Header('*', static_cast<int64_t>(count)); }  // a header; `count` elements must follow
   void Map(size_t pairs) { Header(IsResp3() ? '%' : '*', static_cast<int64_t>(IsResp3() ? pairs : 2 * pairs)); }
@@ -59,7 +59,7 @@ class Reply {  // writes the replies of commands, in RESP2 or RESP3, into a Repl
   void Push(size_t count) { Header(IsResp3() ? '>' : '*', static_cast<int64_t>(count)); }
   // Writes the header of an attribute. Requires: IsResp3().
   void Attribute(size_t pairs) { Header('|', static_cast<int64_t>(pairs)); }  // a header; the pairs must follow
-  void BulkArray(const auto& texts) {                                         // an array of bulk strings
+  void BulkArray(const auto& texts) {                                         // writes an array of bulk strings
     Array(texts.size());
     for (const auto& text : texts) Bulk(text);
   }
@@ -72,9 +72,9 @@ class Reply {  // writes the replies of commands, in RESP2 or RESP3, into a Repl
     out_->Append(IsResp3() ? Bytes("_\r\n") : resp2);
   }
   bool IsBinary() const { return form_ == ReplyForm::kBinary; }
-  void Binary(char kind, int64_t value);   // writes part of a kBinary reply
-  void BinaryText(char kind, Bytes text);  // writes part of a kBinary reply that has a text
-  void ShortBulk(Bytes text);              // a bulk string of less than 64 bytes
+  void Binary(char kind, int64_t value);   // writes a header or number of a kBinary reply
+  void BinaryText(char kind, Bytes text);  // writes a text of a kBinary reply
+  void ShortBulk(Bytes text);              // writes a bulk string of less than 64 bytes
 
   ReplyBuffer* out_;
   RespVersion version_;  // that the client has chosen by HELLO

@@ -29,8 +29,8 @@ class BlockPool {  // keeps free blocks of kBlockBytes for all reply buffers
   void Return(std::unique_ptr<char[]> block);  // makes the block free
   // Frees half of the blocks that were not used since the last Trim. Must be called periodically.
   void Trim();
-  // Frees all free blocks, for when memory is short.
-  void Clear();
+  // Frees all blocks that no buffer uses. For times when memory is short.
+  void Clear();                                 // frees all free blocks
   size_t Kept() const { return free_.size(); }  // number of free blocks
 
  private:
@@ -50,7 +50,6 @@ class ReplyBuffer {  // the bytes that wait to be sent to one client
   bool IsEmpty() const { return size_ == 0; }  // nothing waits to be sent
   // Returns the number of bytes that wait to be sent.
   size_t Size() const { return size_; }
-  // Segments returns the number of blocks and Blob references in the queue, and HeldBytes the memory that they hold.
   size_t SegmentCount() const { return segments_.size() - head_; }  // number of blocks and Blob references
   size_t HeldBytes() const { return held_bytes_; }                  // memory of the blocks and Blobs in the queue
   size_t BlockBytes() const { return block_bytes_; }  // the part of HeldBytes that is in blocks, not in shared Blobs
@@ -83,10 +82,10 @@ class ReplyBuffer {  // the bytes that wait to be sent to one client
     }
   }
 
-  // Requires: none of it has been sent.
+  // Requires: none of the removed bytes has been sent.
   void RollBack(size_t size);  // removes what was appended after Size() was `size`
   void Clear();
-  // For code that reads many replies in this process.
+  // Rewind is for code that reads many replies in this process.
   void Rewind() {  // clears the buffer, but keeps its block for immediate reuse
     if (end_ == nullptr || segments_.size() != 1 || front_sent_ != 0) return Clear();
     end_ -= size_;
@@ -113,7 +112,9 @@ class ReplyBuffer {  // the bytes that wait to be sent to one client
     size_t offset = 0;  // in `blob`
     size_t size = 0;  // of the part of `blob` or of a closed block; the open block is the last segment and ends at end_
 
-    bool IsContinuedBy(const BlobPart& part) const { return blob.Is(part.blob) && offset + size == part.offset; }
+    bool IsContinuedBy(const BlobPart& part) const {  // `part` begins where this segment ends in the same Blob
+      return blob.Is(part.blob) && offset + size == part.offset;
+    }
   };
   // If the buffer has this many segments, further parts are copied into a block instead of referenced.
   static constexpr size_t kMaxScatteredParts = 4;  // maximum number of segments before parts are copied
@@ -122,20 +123,20 @@ class ReplyBuffer {  // the bytes that wait to be sent to one client
   Bytes View(size_t index) const;
   void AddBlock();                              // begins a new block at the end
   void CloseBlock();                            // the last block does not grow any more
-  void AppendSlowly(Bytes bytes);               // if the open block has not enough space
-  void AppendPartSlowly(const BlobPart& part);  // if the last segment does not end where the part begins
+  void AppendSlowly(Bytes bytes);               // appends bytes if the open block has not enough space
+  void AppendPartSlowly(const BlobPart& part);  // appends a part that does not continue the last segment
   void AppendReference(BlobRef blob, size_t offset, size_t size);  // appends a segment that refers to these bytes
-  void Release(Segment& segment);                                  // frees what the segment holds
+  void Release(Segment& segment);                                  // frees the block or Blob reference of the segment
 
   BlockPool* pool_;
   std::vector<Segment> segments_;  // those before head_ are already sent
   size_t head_ = 0;                // index of the first unsent segment
   size_t front_sent_ = 0;          // bytes of the first unsent segment that are already sent
   char* end_ = nullptr;            // where the next byte is written in the open block; null if no block is open
-  size_t room_ = 0;
-  size_t size_ = 0;
-  size_t held_bytes_ = 0;   // memory of the blocks and Blobs in the queue
-  size_t block_bytes_ = 0;  // memory of the blocks in the queue
+  size_t room_ = 0;                // unused bytes of the open block
+  size_t size_ = 0;                // number of bytes that wait to be sent
+  size_t held_bytes_ = 0;          // memory of the blocks and Blobs in the queue
+  size_t block_bytes_ = 0;         // memory of the blocks in the queue
 };
 
 }  // namespace respite

@@ -13,7 +13,7 @@ class ReplyCutter {  // finds the elements of a reply without decoding them
   // `reply` was written by Reply, and must stay valid while its parts are used.
   ReplyCutter(Bytes reply, ReplyForm form) : reply_(reply), is_binary_(form == ReplyForm::kBinary) {}
 
-  struct Header {   // of an element
+  struct Header {   // the header of an element
     char kind;      // the letter that RESP uses; 0 at the end of the reply
     int64_t value;  // elements of an aggregate (pairs of a map), or bytes of a text; negative for null
 
@@ -23,14 +23,14 @@ class ReplyCutter {  // finds the elements of a reply without decoding them
   };
   Header TakeHeader();  // takes the next header; if it is an aggregate's, its elements follow
   Bytes TakeElement();  // takes a whole element with everything in it
-  // Return the parts of the reply before and after the current position.
+  // TakenPart and Rest return the parts of the reply before and after the current position.
   Bytes TakenPart() const { return reply_.substr(0, at_); }  // the reply up to the current position
   Bytes Rest() const { return reply_.substr(at_); }
 
  private:
-  Header TakeBinaryHeader();            // of a reply of form kBinary
-  Header TakeWireHeader();              // of a RESP reply
-  void SkipText(const Header& header);  // the text after this header, if it has one
+  Header TakeBinaryHeader();            // TakeHeader, for a reply of form kBinary
+  Header TakeWireHeader();              // TakeHeader, for a RESP reply
+  void SkipText(const Header& header);  // skips the text after this header, if there is one
 
   const Bytes reply_;     // the whole reply
   const bool is_binary_;  // the form of the reply is ReplyForm::kBinary, not RESP

@@ -39,9 +39,9 @@ struct ReplyTree {  // a reply of a server, parsed
   ReplyKind kind = ReplyKind::kNull;
   std::string text =
       {};  // of a simple string, error, bulk string, bulk error, verbatim (without format), double or big number
-  std::string format = {};                 // three letters, of a verbatim text
-  int64_t integer = 0;                     // of an integer; 0 or 1 for a bool
-  double number = 0;                       // of a double
+  std::string format = {};                 // three letters; format of a verbatim text
+  int64_t integer = 0;                     // value of an integer; 0 or 1 for a bool
+  double number = 0;                       // value of a double
   std::vector<ReplyTree> children = {};    // elements; for a map: key, value, key, value …
   std::vector<ReplyTree> attributes = {};  // key, value … of the attribute before this reply
 
@@ -62,8 +62,8 @@ class ReplyTreeParser {  // builds trees from the bytes of replies, as they arri
 
   bool Failed() const { return !error_.empty(); }  // the input is malformed
   // After an error the parser accepts nothing more.
-  const std::string& Error() const { return error_; }                    // why the input is malformed
-  size_t PendingBytes() const { return buffer_.size() - reply_begin_; }  // received after the last complete reply
+  const std::string& Error() const { return error_; }                    // why the input is malformed; empty: it is not
+  size_t PendingBytes() const { return buffer_.size() - reply_begin_; }  // bytes after the last complete reply
 
  private:
   // An aggregate whose elements have not all arrived.
@@ -78,18 +78,18 @@ class ReplyTreeParser {  // builds trees from the bytes of replies, as they arri
   Step ReadLine(char kind, Bytes line);                     // an element that fits on one line
   Step ReadText(char kind, Bytes line, size_t text_begin);  // an element whose line is followed by a text
   Step OpenAggregate(char kind, Bytes line);                // an array, map, set, push or attribute
-  Step Fail(std::string what);
+  Step Fail(std::string what);                              // sets error_
   void Place(ReplyTree node);  // adds the node to the innermost open aggregate, or makes it the reply
 
-  std::string buffer_;      // the received bytes
-  size_t reply_begin_ = 0;  // start of the current reply
-  size_t pos_ = 0;          // end of the parsed bytes
-  size_t searched_ = 0;     // there is no line end before this position
-  std::vector<Open> open_;
+  std::string buffer_;                 // the received bytes
+  size_t reply_begin_ = 0;             // start of the current reply
+  size_t pos_ = 0;                     // end of the parsed bytes
+  size_t searched_ = 0;                // there is no line end before this position
+  std::vector<Open> open_;             // aggregates with missing elements, the innermost last
   ReplyTree node_;                     // the last element read
-  std::vector<ReplyTree> attributes_;  // of an attribute whose reply has not been read
-  std::optional<ReplyTree> done_;
-  std::string error_;  // empty: no error
+  std::vector<ReplyTree> attributes_;  // elements of an attribute whose reply has not been read
+  std::optional<ReplyTree> done_;      // the complete reply
+  std::string error_;                  // empty: no error
 };
 
 }  // namespace respite

@@ -69,7 +69,7 @@ static constexpr RequestParser::NumberKind kBulkSize = {'$', "Protocol error: to
 
 std::span<char> RequestParser::ReadTarget(std::span<char> scratch) {
   if (big_open_ && big_shrunk_) RestoreBigArgument();
-  // A client with waiting requests continues to send. The bytes after a complete Blob belong in the window.
+  // If the Blob is complete, the next bytes belong to later requests, so they are read into the window.
   reading_big_ = big_open_ && big_filled_ < BigArgumentBytes();
   if (reading_big_) {
     if (big_filled_ == blobs_.back().Capacity()) GrowBigArgument();

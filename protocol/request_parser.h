@@ -40,7 +40,9 @@ struct RequestBatch {   // requests that are parsed but not yet executed
   std::vector<BlobRef> blobs;            // owns the big arguments among `words`
   std::deque<std::string> inline_words;  // owns the words of inline commands
 
-  std::span<const Bytes> Words(const Request& request) const { return {&words[request.first_word], request.words}; }
+  std::span<const Bytes> Words(const Request& request) const {  // the command name and arguments of one request
+    return {&words[request.first_word], request.words};
+  }
   void Clear() {
     constexpr size_t kKeptWords = 16 * 1024;
     words.clear();
@@ -53,7 +55,7 @@ struct RequestBatch {   // requests that are parsed but not yet executed
 
 struct RequestLimits {
   int64_t max_bulk_bytes = 512ll << 20;  // maximum size of an argument: proto-max-bulk-len
-  bool authenticated = true;             // if not, the server holds at most 10 arguments of 16 KB for the client
+  bool authenticated = true;             // false: the server accepts at most 10 arguments of 16 KB
 };
 
 class RequestParser {  // turns the bytes of one client into requests
@@ -61,21 +63,21 @@ class RequestParser {  // turns the bytes of one client into requests
   struct NumberKind;  // describes a count or a size, with the error texts of Redis
   enum class Status { kRequest, kIncomplete, kError };
 
-  static constexpr size_t kMinBigArgumentBytes = 32 * 1024;     // bytes; larger arguments arrive in their own Blob
-  static constexpr size_t kMaxPreallocatedBytes = 1024 * 1024;  // such an argument gets its final Blob immediately
+  static constexpr size_t kMinBigArgumentBytes = 32 * 1024;  // arguments of this size or more arrive in their own Blob
+  static constexpr size_t kMaxPreallocatedBytes = 1024 * 1024;  // a larger argument's Blob grows as bytes arrive
   static constexpr size_t kMaxInlineBytes = 64 * 1024;          // maximum bytes of an inline command
 
-  // Returns at least one byte of room. The parser uses `scratch` from Received until SaveRest.
+  // Returns memory for at least one byte. The parser uses `scratch` from Received until SaveRest.
   std::span<char> ReadTarget(std::span<char> scratch);  // where the caller must read the next bytes
-  void Received(size_t n);  // tells the parser that the first `n` bytes of the last ReadTarget were filled
+  void Received(size_t n);                              // the first `n` bytes of the last ReadTarget were filled
   // Parses the next complete request and appends it to the batch. After kError, Error() is Redis' text and the caller
   // must disconnect the client.
   Status ParseInto(RequestBatch& batch, const RequestLimits& limits);  // appends the next complete request
   // Cost: O(1) per byte received, even if a long input is parsed in small pieces, plus a copy of up to 4 KB of pending
   // bytes per read.
   void SaveRest();  // ends a read: keeps the unparsed bytes and frees unused memory
-  // Requires: SaveRest was not called since they were parsed, and none of them began in an earlier read, so that the
-  // window has all of their bytes.
+  // Requires: SaveRest was not called since these requests were parsed, and none of them began in an earlier read, so
+  // that the window has all of their bytes.
   void Unread(const RequestBatch& batch, size_t index);  // the requests from `index` on will be parsed again
 
   // Call this between reads. Cost: O(bytes that have arrived).
@@ -83,20 +85,21 @@ class RequestParser {  // turns the bytes of one client into requests
 
   const std::string& Error() const { return error_; }  // the text after "-ERR "
   // Returns the number of bytes that were received and are not yet part of a complete request.
-  size_t PendingBytes() const { return size_ - begin_ + big_filled_ - big_in_window_; }
-  // Requires: see Unread.
-  size_t PendingBytesFrom(const RequestBatch& batch, size_t index) const {  // PendingBytes after Unread
+  size_t PendingBytes() const { return size_ - begin_ + big_filled_ - big_in_window_; }  // of an incomplete request
+  // Requires: the same as Unread.
+  size_t PendingBytesFrom(const RequestBatch& batch, size_t index) const {  // what PendingBytes would be after Unread
     return size_ - batch.requests[index].offset + big_filled_ - big_in_window_;
   }
   // Returns the size of Redis' query buffer: PendingBytes without the parsed part of an incomplete request, plus, while
   // a batch is in use, the bytes of its requests.
   size_t BufferedBytes() const { return size_ - parked_ + big_filled_ - big_in_window_; }  // Redis' query buffer
   size_t PendingArgumentBytes() const;  // bytes of the complete arguments of the incomplete request
-  // Returns the incomplete request without its big arguments. Valid as long as Unparsed.
-  Bytes PendingRequest() const { return {data_ + begin_, size_ - begin_}; }  // the incomplete request
-  // Returns the input that was not parsed. After kError it begins with the text that caused the error. Valid until the
-  // next non-const call.
-  Bytes Unparsed() const { return {data_ + pos_, size_ - pos_}; }  // the unparsed rest
+  // Returns the incomplete request without its big arguments. The view is valid until the next
+  // non-const call.
+  Bytes PendingRequest() const { return {data_ + begin_, size_ - begin_}; }  // bytes of the incomplete request
+  // Returns the input that was not parsed. After kError it begins with the text that caused the error. The view is
+  // valid until the next non-const call.
+  Bytes Unparsed() const { return {data_ + pos_, size_ - pos_}; }  // the input that was not parsed yet
   size_t HeldBytes() const;                                        // memory of the parser's buffers
 
  private:
@@ -118,14 +121,14 @@ class RequestParser {  // turns the bytes of one client into requests
   Status ParseArgument(RequestBatch& batch, const RequestLimits& limits);   // a bulk string
   Status ParseBulkSize(const RequestLimits& limits);                        // "$5": the size of an argument
   void MoveToScratch();     // makes scratch_ the window, with the pending bytes at its front
-  void StartBigArgument();  // creates its Blob and copies what has arrived
+  void StartBigArgument();  // creates a Blob for the argument, and copies what has arrived into it
   // Returns the size of the arriving argument including its line end.
-  size_t BigArgumentBytes() const { return static_cast<size_t>(bulk_size_) + 2; }  // with its line end
+  size_t BigArgumentBytes() const { return static_cast<size_t>(bulk_size_) + 2; }  // with the line end
   // Returns a Blob with room for the arriving argument. `arrived` bytes of it have arrived, which limits the room.
   BlobRef NewBigArgumentBlob(size_t arrived) const;  // a new Blob, larger than the `arrived` bytes
-  void GrowBigArgument();                            // replaces its full Blob by a larger one
-  Status FinishBigArgument(RequestBatch& batch);     // adds it to the batch if all of it has arrived
-  void RestoreBigArgument();                         // gives it a Blob again after Shrink
+  void GrowBigArgument();                            // replaces the argument's full Blob by a larger one
+  Status FinishBigArgument(RequestBatch& batch);     // adds the argument to the batch if all of it has arrived
+  void RestoreBigArgument();                         // gives the argument a Blob again after Shrink
   // Stores the words of an incomplete request as offsets between two reads, because the window moves.
   void Save(RequestBatch& batch, size_t first_word);
   void Restore(RequestBatch& batch);  // appends the saved arguments to the batch
@@ -134,13 +137,13 @@ class RequestParser {  // turns the bytes of one client into requests
   Number TakeNumberSlowly(const NumberKind& kind);  // also handles long, incomplete and wrong numbers
 
   const char* data_ = nullptr;  // the window: scratch_ or own_
-  size_t size_ = 0;
-  size_t begin_ = 0;          // start of the current request
-  size_t pos_ = 0;            // end of the parsed bytes
-  size_t parked_ = 0;         // bytes at the front of the window that were already parsed at the last SaveRest
-  bool in_scratch_ = false;   // the window is in the caller's scratch buffer, not in own_
-  char* scratch_ = nullptr;   // target of the last ReadTarget, or null if it was another buffer
-  bool reading_big_ = false;  // the last ReadTarget was the Blob
+  size_t size_ = 0;             // number of bytes in the window
+  size_t begin_ = 0;            // start of the current request
+  size_t pos_ = 0;              // end of the parsed bytes
+  size_t parked_ = 0;           // bytes at the front of the window that were already parsed at the last SaveRest
+  bool in_scratch_ = false;     // the window is in the caller's scratch buffer, not in own_
+  char* scratch_ = nullptr;     // the last ReadTarget, if it was in the caller's scratch buffer; otherwise null
+  bool reading_big_ = false;    // the last ReadTarget was in the Blob of a big argument
 
   int64_t arguments_left_ = -1;   // -1 if the count has not been read
   int64_t bulk_size_ = -1;        // -1 if the size of the next argument has not been read
@@ -153,8 +156,8 @@ class RequestParser {  // turns the bytes of one client into requests
   size_t big_filled_ = 0;         // number of bytes of the last Blob that have arrived
   size_t big_in_window_ = 0;      // how many of these are also at the end of the window, until SaveRest
 
-  std::vector<char> own_;
-  std::string error_;  // empty: no error
+  std::vector<char> own_;  // the parser's own buffer
+  std::string error_;      // empty: no error
 };
 
 }  // namespace respite

@@ -19,21 +19,21 @@ namespace respite {
 // steps. Cost: O(bytes), about 15 ns for a short word.
 class RequestWriter {  // appends one request to a string
  public:
-  // Requires: the caller then writes exactly `words` words.
+  // Requires: the caller writes exactly `words` words afterwards.
   RequestWriter(std::string& out, size_t words) : out_(out) { Head('*', words); }
   RequestWriter(const RequestWriter&) = delete;
   RequestWriter& operator=(const RequestWriter&) = delete;
   ~RequestWriter() { Flush(); }
 
   RequestWriter& Word(Bytes word);
-  RequestWriter& Integer(int64_t number);  // writes the argument as decimal text
+  RequestWriter& Integer(int64_t number);  // writes an argument as decimal text
 
  private:
-  static constexpr size_t kGatheredCapacity = 512;  // capacity of gathered_
+  static constexpr size_t kGatheredCapacity = 512;  // bytes that are gathered before they are appended to `out`
 
   // Writes "<mark><number>\r\n". Requires: gathered_ has room for it.
   void Head(char mark, size_t number);
-  void Flush();
+  void Flush();  // moves the content of gathered_ to out_
 
   std::string& out_;
   size_t used_ = 0;                               // bytes of gathered_
@@ -69,17 +69,16 @@ class RequestOutput {  // writes many requests through a buffer, for example to 
   // Requires: the previous request is complete, and the caller then writes exactly `words` words.
   void Begin(size_t words);  // begins a request; `words` calls of Word or Integer must follow
   void Word(Bytes word);
-  void Integer(int64_t number);  // writes the argument as decimal text
+  void Integer(int64_t number);  // writes an argument as decimal text
   // Writes text that is not part of a request.
   void Text(Bytes text);
-  // Passes the content of the buffer to Take.
-  void Flush();
+  void Flush();  // passes the content of the buffer to Take
 
  protected:
   virtual void Take(Bytes piece) = 0;
 
  private:
-  static constexpr size_t kBuffer = size_t{64} * 1024;
+  static constexpr size_t kBuffer = size_t{64} * 1024;  // size of buffer_
 
   void Head(char mark, size_t number);
 

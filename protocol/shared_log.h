@@ -31,7 +31,7 @@ class SharedLog {  // stores a message that many clients receive, once for all o
 
  private:
   BlobRef log_;
-  size_t used_bytes_ = 0;  // of log_
+  size_t used_bytes_ = 0;  // the first bytes of log_ contain messages
 };
 
 }  // namespace respite

@@ -23,7 +23,7 @@ class CallArguments {  // the arguments of one command that a script runs
   std::vector<Bytes> words_;          // never shrinks below the largest `count`
   size_t count_ = 0;                  // number of arguments in words_
   std::vector<std::string> numbers_;  // texts of numbers; not resized between Start and All
-  size_t used_numbers_ = 0;           // of numbers_
+  size_t used_numbers_ = 0;           // number of texts of numbers_ that are in use
 };
 
 }  // namespace respite

@@ -390,8 +390,8 @@ ScriptFailure ScriptEngine::TakeFailure(Bytes name) {
 }
 
 void ScriptEngine::CollectSome() {
-  // Runs one step regardless of Lua's own schedule, which is not maintained while the collector is stopped. It would
-  // also count freed memory, such as the buffer for a long source, as work done.
+  // Runs one step regardless of Lua's own schedule, which is not maintained while the collector is stopped. That
+  // schedule would also count freed memory, such as the buffer for a long source, as work done.
   constexpr int kOneStep = 0;
   if (lua_gc(lua_, LUA_GCSTEP, kOneStep) != 0) collector_threshold_bytes_ = 2 * used_bytes_ + kMinGarbageToCollect;
 }

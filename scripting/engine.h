@@ -29,7 +29,7 @@ struct ScriptFailure {      // the reason why a script ended without a reply
   bool is_counted = false;  // the error of a command, which was already added to the statistics
 };
 
-class ScriptEngine final : private ThreadObserver {
+class ScriptEngine final : private ThreadObserver {  // one Lua state that runs the scripts of clients
  public:
   static constexpr size_t kMemoryLimit = kScriptMemoryLimit;  // bytes that scripts may hold by default
 
@@ -60,15 +60,15 @@ class ScriptEngine final : private ThreadObserver {
     std::span<const Bytes> args;
   };
   // EVAL: sets the globals KEYS and ARGV and runs the script. Writes the reply unless the script fails.
-  std::optional<ScriptFailure> RunScript(const Invocation& invocation, Reply& reply);
+  std::optional<ScriptFailure> RunScript(const Invocation& invocation, Reply& reply);  // EVAL; nullopt: no failure
   // FCALL: calls the function with keys and arguments. Writes the reply unless the function fails.
-  std::optional<ScriptFailure> RunFunction(const Invocation& invocation, Reply& reply);
+  std::optional<ScriptFailure> RunFunction(const Invocation& invocation, Reply& reply);  // FCALL; nullopt: no failure
   // Sets the deadline for compiling and running libraries to `timeout_ms` from now.
-  void SetLoadDeadline(int64_t timeout_ms) { load_until_ms_ = host_.MonotonicMs() + timeout_ms; }
+  void SetLoadDeadline(int64_t timeout_ms) { load_until_ms_ = host_.MonotonicMs() + timeout_ms; }  // for libraries
   // Sets how much memory scripts may hold; kMemoryLimit by default.
   void SetMemoryLimit(size_t bytes) { memory_limit_ = bytes; }
-  // FUNCTION LOAD: runs the text of a library, without a reply, until the load deadline.
-  std::optional<ScriptFailure> RunLibrary(Function function);
+  // FUNCTION LOAD: runs the text of a library, without a reply, at most until the load deadline.
+  std::optional<ScriptFailure> RunLibrary(Function function);  // FUNCTION LOAD; nullopt: success
   bool IsRunning() const {  // true while a script or function runs; false while a library is loaded
     return phase_ == Phase::kRun;
   }
@@ -90,27 +90,27 @@ class ScriptEngine final : private ThreadObserver {
 
  private:
   enum class Phase : uint8_t { kIdle, kRun, kLoad };
-  // While a Watched exists, the engine is in a phase that can be ended.
-  class Watched;
+  // While a Watched exists, the engine runs or loads something that can be ended.
+  class Watched;  // begins a phase of the engine, and ends it when destroyed
 
   static constexpr size_t kRelieveFrom = size_t{64} << 20;  // used bytes at which the collector starts during a script
-  static constexpr size_t kMinGarbageToCollect = size_t{32}
-                                                 << 10;  // bytes of garbage that make a collector step worthwhile
+  static constexpr size_t kMinGarbageToCollect = size_t{32} << 10;  // bytes that make a collector step worthwhile
 
   static void* Allocate(void* engine, void* block, size_t old_bytes, size_t new_bytes);  // lua_Alloc with the limit
   static void OnCount(lua_State* lua, lua_Debug*);  // the hook (lua_Hook) of long scripts
   void Check(lua_State* lua);                       // raises an error if the running script must end
-  void CheckIfDue(lua_State* lua);                  // calls Check, if its time has come since the last call
+  void CheckIfDue(lua_State* lua);                  // calls Check if a check is due (ScriptWatch::IsCheckDue)
   void BeforeResume(lua_State* lua) override;       // checks the time limit before a coroutine is resumed
-  void OnSwitch(lua_State* thread) noexcept override { watch_.Switch(thread); }
+  void OnSwitch(lua_State* thread) noexcept override { watch_.Switch(thread); }  // another coroutine runs now
   bool MustEnd(lua_State* lua) noexcept override;  // returns true if the script has been ended
   const char* StopReason();  // the error that must end the running script; null if it may continue
-  // Calls `work` with Lua errors caught and memory limited. Moves its result to the top of this engine's stack, and
-  // returns the result of lua_pcall. kTop gives `work` a copy of the value on top of the engine's stack.
+  // The argument of a call of Protect: none, or a copy of the value on top of the engine's stack.
   enum class Argument : uint8_t { kNone, kTop };
+  // Calls `work` with Lua errors caught and memory limited. Moves the result of `work` to the top of this engine's
+  // stack, and returns the result of lua_pcall.
   template <typename Work>
-  int Protect(Work& work, Argument argument = Argument::kNone);
-  int ProtectedRun(int arguments, int results);  // lua_pcall with limited memory; returns its status
+  int Protect(Work& work, Argument argument = Argument::kNone);  // calls `work`; returns the status of lua_pcall
+  int ProtectedRun(int arguments, int results);                  // lua_pcall with limited memory; returns the status
   template <typename Prepare>
   std::optional<ScriptFailure> Run(const Invocation& invocation, Prepare prepare, Reply& reply);
   std::optional<ScriptFailure> Finish(int status, Bytes name, Reply& reply);  // writes the reply or returns the failure
@@ -119,20 +119,20 @@ class ScriptEngine final : private ThreadObserver {
   ScriptFailure TakeFailure(Bytes name);             // describes the error table on top of the stack
   void PushTexts(std::span<const Bytes> texts);      // pushes them as one Lua table
   void CollectSome();                                // runs one step of the collector
-  void StartCollector();                             // for the rest of the running script
+  void StartCollector();                             // lets the collector run for the rest of the running script
 
   ScriptHost& host_;
   CallArguments words_;                                      // arguments of the command that redis.call runs
-  size_t used_bytes_ = 0;                                    // allocated by the Lua state
+  size_t used_bytes_ = 0;                                    // bytes that the Lua state has allocated
   size_t collector_threshold_bytes_ = kMinGarbageToCollect;  // used bytes above which the collector runs steps
   bool is_memory_limited_ = false;                           // memory is limited; set only while Lua catches the error
   Phase phase_ = Phase::kIdle;                               // whether a script runs or a library is loaded
-  const char* stop_reason_ = nullptr;                        // set when the running script has been ended
+  const char* stop_reason_ = nullptr;                        // why the running script has been ended; null: it has not
   size_t memory_limit_ = kMemoryLimit;                       // bytes that scripts may hold
   int64_t load_until_ms_ = 0;                                // monotonic; see SetLoadDeadline
-  bool collector_runs_ = false;                              // the script has used a lot of memory
-  ScriptWatch watch_;                                        // calls OnCount periodically in a long script
-  Function globals_ = 0;                                     // the real table of globals
+  bool collector_runs_ = false;  // the running script has used a lot of memory, so the collector runs
+  ScriptWatch watch_;            // calls OnCount periodically in a long script
+  Function globals_ = 0;         // registry reference of the real table of globals
   lua_State* lua_;
 };
 

@@ -10,7 +10,7 @@
 
 namespace respite {
 
-void OpenFunctionApi(lua_State* lua);  // adds these globals; the `Extend` argument of a ScriptEngine
+void OpenFunctionApi(lua_State* lua);  // adds the globals that library code sees; an `Extend` for ScriptEngine
 
 // Runs the code of a library, which adds its functions to `library`, until the engine's load deadline. Requires: an
 // engine with OpenFunctionApi.

@@ -19,7 +19,7 @@ size_t TextBytes(const std::string& text) {
 
 std::string FunctionExists(Bytes name) { return "Function " + std::string(name) + " already exists"; }
 
-// The memory limit of the engine while libraries are loaded.
+// Sets the memory limit of the engine while libraries are loaded.
 class LoadMemory {
  public:
   LoadMemory(ScriptEngine& engine, FunctionLibraries::Origin origin) : engine_(engine) {
@@ -35,7 +35,7 @@ class LoadMemory {
 
 }  // namespace
 
-// Ignores case. A buffer on the stack avoids an allocation for most names that FCALL looks up.
+// Hashes a name without regard to case. A buffer on the stack avoids an allocation for most names that FCALL looks up.
 size_t NameHash::operator()(std::string_view name) const {
   std::array<char, 64> lower;
   if (name.size() > lower.size()) return HashBytes(ToLower(name), key);

@@ -34,13 +34,13 @@ struct ScriptFunction {  // one function that FCALL can call
   std::optional<std::string> description;
   uint32_t flags = 0;                        // ScriptFlag bits
   ScriptEngine::Function function = 0;       // the compiled code
-  const FunctionLibrary* library = nullptr;  // which registered the function
+  const FunctionLibrary* library = nullptr;  // the library that has registered the function
 };
 
 struct SameName {  // compares names case-insensitively
   bool operator()(std::string_view a, std::string_view b) const { return EqualsIgnoreCase(a, b); }
 };
-struct NameHash {  // case-insensitive
+struct NameHash {  // hashes names case-insensitively
   HashKey key;
   size_t operator()(std::string_view name) const;
 };
@@ -50,16 +50,16 @@ struct FunctionLibrary {  // the unit of FUNCTION LOAD: one text that registers 
   std::string code;                                        // the whole text
   std::vector<std::unique_ptr<ScriptFunction>> functions;  // in order of registration
 
-  size_t UsedBytes() const;
+  size_t UsedBytes() const;  // memory of the texts
 };
 
 class FunctionLibraries {  // all libraries of this server, and the Lua state that they share
  public:
   // The time limit for loading a library that a client sends. Redis: LOAD_TIMEOUT_MS.
-  static constexpr int64_t kLoadTimeoutMs = 500;  // for the library of a client
+  static constexpr int64_t kLoadTimeoutMs = 500;  // for a library that a client sends
   // Where a library comes from: a client, or a file or a primary (kAccepted), so that a server has loaded it before.
-  // The latter has ten times the time, because the machine may be slower now or may have paused the process, and twice
-  // the memory, because files order libraries by name and other libraries may be loaded before it.
+  // A kAccepted library has ten times the time, because the machine may be slower now or may have paused the process,
+  // and twice the memory, because files order libraries by name and other libraries may be loaded before it.
   enum class Origin : uint8_t { kClient, kAccepted };
 
   using ByName = std::map<std::string, std::unique_ptr<FunctionLibrary>, std::less<>>;
@@ -68,7 +68,7 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
 
     ByName libraries;                                                                           // ordered by name
     std::unordered_map<std::string_view, const ScriptFunction*, NameHash, SameName> functions;  // by name
-    size_t used_bytes = 0;  // of the texts and the index
+    size_t used_bytes = 0;  // memory of the texts and the index
 
     const FunctionLibrary* Find(Bytes name) const;
     const ScriptFunction* FindFunction(Bytes name) const;  // null if absent
@@ -84,7 +84,7 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
   enum class OnExisting : uint8_t { kRefuse, kReplace };
   enum class RestorePolicy : uint8_t { kAppend, kReplace, kFlush };
   // Selects if the time limit is for each library, or for all libraries of one restore. Libraries that this server has
-  // already loaded need none: during loading they cannot see the time or other server data, so they end again.
+  // already loaded need no limit: during loading they cannot see the time or other server data, so they end again.
   enum class TimeLimit : uint8_t { kEach, kTogether, kNone };
 
   // `host` must outlive the libraries.
@@ -102,7 +102,7 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
   // Adds all libraries or none. No other client is served meanwhile, so libraries from a client share one time limit.
   Result<Done> Restore(std::span<const std::string> codes, RestorePolicy policy, TimeLimit limit,
                        Origin origin = Origin::kClient);
-  bool Delete(Bytes library_name);  // returns false if there is no library of this name
+  bool Delete(Bytes library_name);  // false: there is no library of this name
   // Removes all libraries and their Lua state; another thread may free them.
   Contents Take() { return std::exchange(contents_, Contents(hash_key_)); }
   void PutBack(Contents contents) {  // restores the result of Take, and drops what was loaded since
@@ -130,7 +130,7 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
   static int64_t TimeoutMs(Origin origin) {  // time limit for loading one library
     return origin == Origin::kClient ? kLoadTimeoutMs : 10 * kLoadTimeoutMs;
   }
-  Result<const FunctionLibrary*> LoadInto(Collection& into, Bytes code, OnExisting on_existing);  // loads and adds it
+  Result<const FunctionLibrary*> LoadInto(Collection& into, Bytes code, OnExisting on_existing);  // runs and adds it
   std::optional<std::string> Run(FunctionLibrary& library, Bytes program);
   Result<Done> Join(Collection added, RestorePolicy policy);
   void Release(const FunctionLibrary& library);  // frees the compiled functions

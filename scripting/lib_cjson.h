@@ -10,7 +10,7 @@ enum class InvalidNumbers { kRefuse, kWrite, kNull };
 enum class SparseArrays { kRefuse, kAsObjects };
 
 struct JsonConfig {                         // the settings of one cjson table
-  static constexpr int kMaxPrecision = 14;  // digits
+  static constexpr int kMaxPrecision = 14;  // maximum of encode_precision
 
   // An array is sparse if its greatest index is greater than `sparse_safe`, and more than `sparse_ratio` times its
   // number of values. If `sparse_ratio` is 0, no array is sparse.
@@ -18,8 +18,8 @@ struct JsonConfig {                         // the settings of one cjson table
   int sparse_ratio = 2;                  // an array is sparse if index / values exceeds it; 0: never sparse
   int sparse_safe = 10;                  // indexes up to here never make an array sparse
   int encode_max_depth = 1000;           // nested tables; deeper ones are an error
-  int decode_max_depth = 1000;           // nested arrays and objects
-  int encode_precision = kMaxPrecision;  // digits of numbers
+  int decode_max_depth = 1000;           // nested arrays and objects; deeper ones are an error
+  int encode_precision = kMaxPrecision;  // significant digits of numbers
   InvalidNumbers encode_invalid_numbers = InvalidNumbers::kRefuse;  // what inf and nan become
   bool decode_invalid_numbers = true;  // accepts hexadecimal numbers, leading zeros, inf and nan
   bool encode_keep_buffer = true;      // stored for scripts that read it; has no effect
@@ -27,7 +27,7 @@ struct JsonConfig {                         // the settings of one cjson table
 
 // Pushes the JSON text of the value on top of the stack. Raises an error for values that JSON cannot express, and for
 // too deep nesting, including cycles.
-void EncodeJson(lua_State* lua, const JsonConfig& config);  // of the value on top of the stack
+void EncodeJson(lua_State* lua, const JsonConfig& config);  // pushes the JSON text of the value on top
 
 // Pushes the value of the JSON text at `index`. An error names the position in the text. The text ends at its first
 // zero byte. Cost: O(n).

@@ -70,8 +70,8 @@ Kind KindOf(char option) {
   }
 }
 
-// Iterates over a format, which is the first argument of the function. It stays on the stack, so the view remains
-// valid.
+// Iterates over a format, which is the first argument of the function. The argument stays on the stack, so the
+// view remains valid.
 class Format {
  public:
   explicit Format(lua_State* lua) : lua_(lua), work_(lua), rest_(luaL_checkstring(lua, 1)) {}

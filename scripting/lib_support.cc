@@ -17,9 +17,9 @@ namespace {
 constexpr double kTwoTo63 = 9223372036854775808.0;
 constexpr size_t kMaxSlots = 8000;
 
-// Reserved for the deepest functions of Lua and the server that such recursion calls.
+// Bytes of the native stack that recursion leaves for the deepest functions of Lua and the server that it calls.
 constexpr size_t kReserve = size_t{192} << 10;
-// The assumed stack size if the system does not report it.
+// The assumed size of the native stack if the system does not report it.
 constexpr size_t kSupposed = size_t{256} << 10;
 
 uintptr_t FindFloor() {

@@ -12,7 +12,7 @@
 
 namespace respite {
 
-// A script ends with an error if it, or its reply, needs more memory.
+// A script ends with an error if the script, or its reply, needs more memory than this.
 inline constexpr size_t kScriptMemoryLimit = size_t{1} << 30;
 
 // Converts a number as x86-64 does: towards zero, and to the smallest integer if it does not fit into 64 bits. Redis:
@@ -20,7 +20,7 @@ inline constexpr size_t kScriptMemoryLimit = size_t{1} << 30;
 int64_t TruncatedInteger(double value);  // as the x86-64 conversion; INT64_MIN if it does not fit
 // Converts a number as x86-64 does for unsigned integers: negative values become their two's complement, 2^64 and more
 // become 0.
-uint64_t TruncatedUnsigned(double value);  // as the x86-64 conversion
+uint64_t TruncatedUnsigned(double value);  // as the x86-64 conversion; 0 if it does not fit
 
 // Returns an argument that is a number or a numeric text, without its fraction. Raises Lua's error for other values.
 int64_t IntegerArgument(lua_State* lua, int index);  // raises Lua's error if it is not a number
@@ -53,15 +53,15 @@ class WorkCount {  // calls the script's hook periodically in a long C++ loop
   }
 
  private:
-  static constexpr uint32_t kStepsPerHookCall = 16384;  // between two hook calls: some hundred microseconds
-  static constexpr uint32_t kStepsPerRequestPoll = 16;  // between two tests of IsCheckRequested
+  static constexpr uint32_t kStepsPerHookCall = 16384;  // steps between two hook calls: some hundred microseconds
+  static constexpr uint32_t kStepsPerRequestPoll = 16;  // steps between two tests of IsCheckRequested
 
   bool IsCheckRequested() const {  // ScriptWatch sets the hook count to 1 to request a hook call
     return lua_gethookcount(lua_) == 1;
   }
 
   lua_State* lua_;
-  uint32_t steps_ = 0;  // since the last hook call
+  uint32_t steps_ = 0;  // steps since the last hook call
 };
 
 // Returns the lowest address to which recursion may grow this thread's native stack, for recursion whose depth a script
@@ -69,13 +69,13 @@ class WorkCount {  // calls the script's hook periodically in a long C++ loop
 // the main thread, `ulimit -s` does at the start. Cost: the first call on a thread asks the system.
 uintptr_t StackFloor();  // lowest address to which recursion may grow the native stack
 
-inline bool HasStackSpace() {  // returns false if recursion must stop
+inline bool HasStackSpace() {  // false: the native stack is nearly used up, so recursion must stop
   return reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) > StackFloor();
 }
 
-// Makes room for `count` more values on the stack. Returns false beyond the 8000 slots that Lua 5.1 gives a C function,
-// and when the native stack is nearly used up. This bounds the nesting depth in the libraries.
-bool ReserveStackSlots(lua_State* lua, size_t count);  // of Lua's stack; returns false beyond 8000
+// Makes room for `count` more values on Lua's stack. Returns false beyond the 8000 slots that Lua 5.1 gives a C
+// function, and when the native stack is nearly used up. This bounds the nesting depth in the libraries.
+bool ReserveStackSlots(lua_State* lua, size_t count);  // of Lua's stack; false: too many
 // Makes room as ReserveStackSlots does, but raises an error instead of returning false: "stack overflow (<why>)".
 void RequireStackSlots(lua_State* lua, size_t count, const char* why);  // of Lua's stack, or raises an error
 
@@ -114,7 +114,7 @@ class LuaBuffer {  // a growing text in the memory of the Lua state
     if (size_ == capacity_) Grow(1);
     data_[size_++] = byte;
   }
-  void Append(Bytes text);
+  void Append(Bytes text);         // appends a text
   void AppendZeros(size_t count);  // appends `count` zero bytes
 
   // Returns room for `count` bytes after the text; Commit() appends the bytes that were written there.
@@ -134,12 +134,12 @@ class LuaBuffer {  // a growing text in the memory of the Lua state
 
   lua_State* lua_;
   size_t size_ = 0;
-  size_t capacity_ = kInlineSize;  // bytes at data_
-  char* data_ = inline_;
-  alignas(size_t) char inline_[kInlineSize];
+  size_t capacity_ = kInlineSize;             // bytes at data_
+  char* data_ = inline_;                      // the text: inline_, or an allocation
+  alignas(size_t) char inline_[kInlineSize];  // the text, up to this size
 };
 
-// Pushes a text.
+// Pushes a text onto Lua's stack.
 inline void PushBytes(lua_State* lua, Bytes text) { lua_pushlstring(lua, text.data(), text.size()); }
 
 // Each function opens one library: it pushes the library's table and returns 1, as lua_CFunction requires. All are safe

@@ -22,14 +22,14 @@ void OpenLua51(lua_State* lua);  // opens Lua 5.1's libraries as globals
 void SeedRandom(lua_State* lua, int32_t seed);  // as math.randomseed does
 
 // Implemented by the owner of a state, which may end scripts that run in the state.
-class ThreadObserver {  // is told when a script switches between coroutines
+class ThreadObserver {  // an interface that is told when a script switches between coroutines
  public:
   virtual ~ThreadObserver() = default;
   virtual void BeforeResume(lua_State* lua) = 0;  // this thread is about to resume a coroutine; may raise an error
   // Called when `thread` begins to run: a coroutine that was resumed, or the thread that had resumed the last one.
   virtual void OnSwitch(lua_State* thread) noexcept = 0;  // `thread` (a coroutine or its resumer) begins to run
   // Returns true if the script has been ended. Then code that catches any error must raise it again.
-  virtual bool MustEnd(lua_State* lua) noexcept = 0;  // returns true if the script has been ended
+  virtual bool MustEnd(lua_State* lua) noexcept = 0;  // true: the script has been ended
 };
 
 void ObserveThreads(lua_State* lua, ThreadObserver* observer);  // `observer` must outlive everything in the state
@@ -45,9 +45,9 @@ class AdaptedSource {  // Lua 5.1 source text, changed so that Lua 5.4 reads it 
   Bytes View() const { return view_; }
 
  private:
-  LuaBuffer text_;
-  LuaBuffer whole_;  // the text if it had to be changed
-  Bytes view_;
+  LuaBuffer text_;   // the changed text; empty: no change was necessary
+  LuaBuffer whole_;  // text_ with tables `arg` added, if functions need them
+  Bytes view_;       // the text for the compiler
 };
 
 // Loads source text of 5.1 as lua_load does; refuses bytecode. Calls the hook of the script as AdaptedSource does.
@@ -70,7 +70,7 @@ inline Bytes CheckBytes(lua_State* lua, int argument) {  // raises Lua's error u
   return {text, size};
 }
 
-inline int RawSize(lua_State* lua, int index) {  // elements of a sequence, without metamethods
+inline int RawSize(lua_State* lua, int index) {  // number of elements of a sequence, without metamethods
   return static_cast<int>(lua_rawlen(lua, index));
 }
 

@@ -60,7 +60,7 @@ std::optional<Variable> ParseVariable(Bytes info) {
   return std::nullopt;
 }
 
-// "attempt to index local 'x' (a nil value)"
+// Pushes the error for an operand of the wrong type: "attempt to index local 'x' (a nil value)".
 const char* PushTypeError(lua_State* lua, va_list arguments) {
   const char* action = va_arg(arguments, const char*);
   const char* type = va_arg(arguments, const char*);
@@ -99,7 +99,7 @@ bool ReplaceEnd(std::string& text, Bytes end, Bytes replacement) {
   return true;
 }
 
-// "<message> near <token>"
+// Pushes an error of the compiler: "<message> near <token>".
 const char* PushSyntaxError(lua_State* lua, va_list arguments) {
   const char* message = va_arg(arguments, const char*);
   std::string text = message;

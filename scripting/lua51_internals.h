@@ -15,7 +15,7 @@ namespace respite::lua51 {
 
 static_assert(sizeof(lua_Integer) == 8 && sizeof(lua_Number) == 8);
 
-// API functions have C or C++ linkage names.
+// API functions have C or C++ linkage names, depending on how Lua was compiled.
 #if defined(RESPITE_LUA_HAS_CXX_NAMES)
 #define RESPITE_LUA_PUSH_INTEGER "_Z15lua_pushintegerP9lua_Statex"
 #define RESPITE_LUA_TO_INTEGER "_Z14lua_tointegerxP9lua_StateiPi"
@@ -44,13 +44,14 @@ inline constexpr uint8_t kLongStringTag = kShortStringTag | 1 << 4;
 // The offset of the text in a string object. The text ends with a NUL.
 inline constexpr size_t kStringTextOffset = 24;
 
-struct ObjectHeader {  // of every garbage-collected object
+struct ObjectHeader {  // the first fields of every garbage-collected object
   void* next;
   uint8_t tag;
 };
 inline constexpr uint8_t kTableTag = LUA_TTABLE;
 
-// Metamethods, in the order of Lua's list. Subtracting the first arithmetic one gives the operator for lua_arith.
+// Indexes in Lua's list of metamethods. The index of an arithmetic metamethod minus kFirstArithmeticEvent is the
+// operator for lua_arith.
 inline constexpr int kModeEvent = 3;
 inline constexpr int kLengthEvent = 4;
 inline constexpr int kCallEvent = 23;
@@ -61,7 +62,7 @@ inline constexpr int kDivisionEvent = kFirstArithmeticEvent + LUA_OPDIV;
 extern "C" {
 // Creates or interns a string.
 void* NewString(lua_State* lua, const char* text, size_t size) asm("_Z12luaS_newlstrP9lua_StatePKcm");
-int ToNumber(const Value* value, lua_Number* number) asm("_Z14luaV_tonumber_PK6TValuePd");  // nonzero: is one
+int ToNumber(const Value* value, lua_Number* number) asm("_Z14luaV_tonumber_PK6TValuePd");  // 0: not a number
 }
 
 double Remainder(double a, double b);  // the operator % of Lua 5.1

@@ -18,23 +18,23 @@ class PatternMatcher {  // matches one Lua pattern at positions of one subject
   PatternMatcher(lua_State* lua, Bytes subject, Bytes pattern);
 
   // Returns the end of the match that starts at `start`, or null. Sets the captures.
-  const char* MatchAt(const char* start);
+  const char* MatchAt(const char* start);  // returns the end of the match, or null
 
   // Pushes capture `index` (from 0). In a pattern without captures, capture 0 is the whole match.
   void PushCapture(int index, const char* start, const char* end);
-  int PushCaptures(const char* start, const char* end);  // pushes all and returns their number
+  int PushCaptures(const char* start, const char* end);  // pushes all captures and returns their number
   int PushOwnCaptures();  // as PushCaptures, but pushes nothing for a pattern without captures
 
  private:
   static constexpr int kMaxCaptures = 32;
-  static constexpr int kMaxDepth = 1000;                 // of recursion
+  static constexpr int kMaxDepth = 1000;                 // maximum depth of Match's recursion
   static constexpr size_t kWorkPerHookCall = 4'000'000;  // between two hook calls, in bytes compared: a few ms
   static constexpr size_t kWorkPerMatchCall = 16;        // work of one call of Match
   static constexpr ptrdiff_t kUnfinished = -1;           // Capture::size before its closing bracket
   static constexpr ptrdiff_t kPosition = -2;             // Capture::size of "()", which captures a position
 
   struct Capture {      // text that a bracketed part of the pattern matched
-    const char* start;  // in the subject
+    const char* start;  // where the captured text begins in the subject
     ptrdiff_t size;
   };
 
@@ -47,28 +47,28 @@ class PatternMatcher {  // matches one Lua pattern at positions of one subject
   const char* MatchBalanced(const char* at, const char* item);                          // %b()
   const char* MatchFrontier(const char* at, const char* item);                          // %f[set]
   const char* MatchBackReference(const char* at, const char* item);                     // %1 to %9
-  const char* StartCapture(const char* at, const char* item, ptrdiff_t size);           // kUnfinished or kPosition
-  const char* EndCapture(const char* at, const char* item);                             // at the closing bracket
+  const char* StartCapture(const char* at, const char* item, ptrdiff_t size);  // `size`: kUnfinished or kPosition
+  const char* EndCapture(const char* at, const char* item);                    // for the closing bracket `)`
 
   char At(const char* place) const { return place < pattern_end_ ? *place : '\0'; }
   const char* FindItemEnd(const char* item);                                // the end of one class, set or character
   const char* FindSetEnd(const char* set);                                  // the end of [set]
-  bool MatchesOne(const char* at, const char* item, const char* item_end);  // whether one character matches the item
+  bool MatchesOne(const char* at, const char* item, const char* item_end);  // one character matches the item
   void AddWork(size_t work) {  // counts work, and calls the script's hook from time to time
     work_ += work;
     if (work_ >= kWorkPerHookCall) CallScriptHook();
   }
   void CallScriptHook();  // calls the script's hook, which may end the script
   bool IsInSet(unsigned char c, const char* set, const char* set_end) const;  // set: "[…]"
-  Capture& FinishedCapture(int index);                                        // raises an error for another one
+  Capture& FinishedCapture(int index);  // raises an error if the capture is not finished
 
   lua_State* lua_;
-  Bytes subject_;  // the text to search
-  const char* pattern_;
+  Bytes subject_;        // the text to search
+  const char* pattern_;  // the start of the pattern
   const char* pattern_end_;
-  int depth_ = 0;     // of Match's recursion
+  int depth_ = 0;     // depth of Match's recursion
   int captures_ = 0;  // number of valid elements of capture_
-  size_t work_ = 0;   // since the last call of the hook
+  size_t work_ = 0;   // work since the last call of the hook
   std::array<Capture, kMaxCaptures> capture_;
 };
 

@@ -227,8 +227,8 @@ class Adapter {
     blocks_.pop_back();
   }
 
-  // Notes that the function with this body needs a table `arg`. Stored in Lua's memory, because there may be many
-  // functions.
+  // Notes that the function with this body needs a table `arg`. The notes are in Lua's memory, because there may be
+  // many functions.
   void NoteBody(size_t body) { bodies_.Append(Bytes(reinterpret_cast<const char*>(&body), sizeof body)); }
 
   Bytes WithArgTables() {

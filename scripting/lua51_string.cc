@@ -156,7 +156,7 @@ int MatchFunction(lua_State* lua) {
   return FindPattern(lua, text, pattern, SearchStart(lua, text), Wanted::kCaptures);
 }
 
-// Upvalues: subject, pattern, position to continue from.
+// The iterator that gmatch returns. Its upvalues are the subject, the pattern and the position to continue from.
 int NextMatch(lua_State* lua) {
   const Bytes text = CheckBytes(lua, lua_upvalueindex(1));
   PatternMatcher matcher(lua, text, CheckBytes(lua, lua_upvalueindex(2)));

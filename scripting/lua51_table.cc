@@ -102,7 +102,7 @@ int SetSize(lua_State* lua) {
   return luaL_error(lua, "'setn' is obsolete");
 }
 
-// t[to] = t[from]
+// Copies an element of the table at index 1: t[to] = t[from].
 void Move(lua_State* lua, int64_t from, int64_t to) {
   lua_rawgeti(lua, 1, from);
   lua_rawseti(lua, 1, to);

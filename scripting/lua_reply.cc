@@ -131,7 +131,8 @@ class ReplyPusher {
     PushOne();
   }
 
-  // Sets a pair, except that a table cannot have the key nil.
+  // Adds the pair on top of the stack to the table below it, and pops the pair. Ignores the key nil, which no table can
+  // have.
   void SetPair() {
     if (lua_isnil(lua_, -2)) return lua_pop(lua_, 2);
     lua_rawset(lua_, -3);
@@ -187,7 +188,7 @@ class ReplyWriter {
     is_unwanted_ = host_.IsReplyUnwanted();
   }
 
-  // Limits the reply like the memory of the script.
+  // Raises an error if `more` bytes would make the reply larger than the memory limit of a script.
   void RequireCapacity(size_t more) {
     if (reply_.Size() - start_ + more <= kScriptMemoryLimit) return;
     lua_pushliteral(lua_, "not enough memory");
@@ -196,7 +197,7 @@ class ReplyWriter {
 
   // Writes the top value and pops it. A value with elements is opened instead.
   void WriteTop() {
-    // Slots for the iteration and for lookups.
+    // Ten stack slots are enough for the iteration over one table and for lookups in it.
     if (open_.size() >= kDeepest || lua_checkstack(lua_, 10) == 0) {
       WriteError(kTooDeep);
     } else if (lua_istable(lua_, -1)) {

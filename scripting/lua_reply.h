@@ -21,10 +21,10 @@ namespace respite {
 
 // Pushes a reply (see BinaryReplyReader) as one value. Returns true if it is an error, which is a table with `err` that
 // is marked as already counted.
-bool PushReply(lua_State* lua, Bytes reply);  // returns true if the reply is an error
+bool PushReply(lua_State* lua, Bytes reply);  // true: the reply is an error
 
 // Pushes {err=text}. The text already contains its error code.
-void PushErrorTable(lua_State* lua, Bytes text);  // {err=text}
+void PushErrorTable(lua_State* lua, Bytes text);  // pushes {err=text}
 
 // Writes the value on top of the stack as a reply and pops it. A value nested deeper than Redis' stack allows is
 // replaced by an error. Reports errors within the reply to `host`.
@@ -34,7 +34,7 @@ void PushErrorTable(lua_State* lua, Bytes text);  // {err=text}
 // limit of a script. Stops early, with an incomplete reply, if the host says that the reply is unwanted.
 void WriteReply(lua_State* lua, Reply& reply, ScriptHost& host);  // converts the value on top of the stack, and pops it
 
-inline Bytes TextBeforeNul(Bytes text) {  // Redis: errors and statuses are C strings
+inline Bytes TextBeforeNul(Bytes text) {  // Redis: errors and statuses are C strings, which end at a NUL
   return text.substr(0, text.find('\0'));
 }
 

@@ -7,7 +7,7 @@ namespace respite {
 
 namespace {
 
-// The address marks the metatables of read-only tables.
+// The address of this constant is a key that marks the metatables of read-only tables.
 const char kRealKey = 0;
 
 int RefuseChange(lua_State* lua) { return luaL_error(lua, "Attempt to modify a readonly table"); }
@@ -45,7 +45,7 @@ int Next(lua_State* lua) {
   return 1;
 }
 
-// pairs; the upvalue is Next.
+// The function `pairs` of scripts. Its upvalue is the function `next` (Next).
 int Pairs(lua_State* lua) {
   luaL_checktype(lua, 1, LUA_TTABLE);
   lua_pushvalue(lua, lua_upvalueindex(1));

@@ -18,12 +18,12 @@ void MakeReadOnly(lua_State* lua);  // replaces the table on top of the stack by
 // Returns true for a read-only proxy. For functions that change tables without metamethods.
 bool IsReadOnly(lua_State* lua, int index);  // the value is a read-only proxy
 
-bool PushReal(lua_State* lua, int index);  // the table of a read-only proxy; pushes nothing for another value
+bool PushReal(lua_State* lua, int index);  // pushes the real table of a proxy; false: no proxy
 
 // Finishes the globals. Every library among them becomes read-only, reading a name that does not exist is an error, and
 // scripts now see a read-only proxy as their globals. Call it once, after all libraries are open. Returns the registry
 // reference of the real table; fields set there (KEYS, ARGV) are visible to scripts.
-int ProtectGlobals(lua_State* lua);  // makes them read-only
+int ProtectGlobals(lua_State* lua);  // makes the globals read-only; returns a reference to the real table
 
 void RefuseUnknownNames(lua_State* lua);  // makes reading a missing name of the table on top an error
 

@@ -36,13 +36,13 @@ class ScriptCache {  // the scripts of EVAL, compiled once
     std::unordered_map<std::string_view, std::unique_ptr<Script>, Hash> by_sha;  // by SHA-1
     std::unordered_map<std::string_view, const Script*, Hash> by_text;           // by body
     const Script* last = nullptr;  // the script found last, because most requests repeat it
-    size_t used_bytes = 0;         // of the texts and the index
+    size_t used_bytes = 0;         // memory of the texts and the index
   };
 
   // The engine is created with the first script. `host` must outlive the cache.
   ScriptCache(ScriptHost& host, const HashKey& hash_key) : host_(host), hash_key_(hash_key), contents_(hash_key) {}
 
-  // FindByText and FindBySha return null if there is no such script. Cost: FindByText computes one hash of the text,
+  // FindByText and FindBySha return null if there is no such script. FindByText computes one hash of the text,
   // much cheaper than its SHA-1; FindBySha is O(1).
   const Script* FindByText(Bytes body);  // null if absent
   const Script* FindBySha(Bytes sha);    // case-insensitive; null if absent

@@ -26,20 +26,20 @@ std::optional<ScriptFlag> FindScriptFlag(Bytes name);  // nullopt if there is no
 // Returns the names in the order in which FUNCTION LIST shows them.
 std::vector<std::string_view> ScriptFlagNames(uint32_t flags);  // in the order of FUNCTION LIST
 
-// The parts of a line that begins with "#!", split as in a configuration file. ReadShebang returns nullopt if the line
-// has no end or no words.
+// The words of a line that begins with "#!", split as in a configuration file. ReadShebang returns nullopt if the line
+// has no end or contains a zero byte. If the line cannot be split, `engine` is empty.
 struct Shebang {                     // the parts of a line that begins with "#!"
-  std::string engine;                // "#!lua"
-  std::vector<std::string> options;  // "name=mylib"
-  size_t size;                       // of the line without its end
+  std::string engine;                // the first word, such as "#!lua"
+  std::vector<std::string> options;  // the other words, such as "name=mylib"
+  size_t size;                       // size of the line without its end
 };
-std::optional<Shebang> ReadShebang(Bytes body);
+std::optional<Shebang> ReadShebang(Bytes body);  // nullopt: the line has no end, or a zero byte
 
 // The flags in the header of an EVAL script, and the place where the code begins. That is the end of the line, so that
 // line numbers stay correct.
 struct ScriptHeader {                  // the first line of an EVAL script, such as `#!lua flags=no-writes`
   uint32_t flags = kScriptUndeclared;  // ScriptFlag bits
-  size_t size = 0;
+  size_t size = 0;                     // where the code begins
 };
 // Reads the header. The error is the text for the client, without "ERR". With `knows_engines`, the error mentions
 // missing scripting engines.

@@ -18,29 +18,29 @@ enum ScriptReplication : uint8_t { kReplicateNone = 0, kReplicateAof = 1, kRepli
 struct ScriptDialect {  // what scripts see of the server's name, version and behaviour
   std::string_view redis_version = kRedisVersion;
   int redis_version_number = kRedisVersionNumber;      // one byte for each part
-  bool knows_redis_version = true;                     // the table contains the version and acl_check_cmd
+  bool knows_redis_version = true;                     // the table `redis` contains the version and acl_check_cmd
   bool has_server_table = true;                        // the global `server` is a second name of `redis`
   std::string_view valkey_version = {};                // empty if this is not Valkey
   int valkey_version_number = 0;                       // 0 if this is not Valkey
-  std::string_view call = "redis lib call";            // in errors
-  std::string_view command = "Lua redis lib command";  // in errors about the command
+  std::string_view call = "redis lib call";            // the name of redis.call in errors
+  std::string_view command = "Lua redis lib command";  // the name of redis.call in errors about arguments
   std::string_view table = "redis";                    // the name in errors, such as "redis.call"
-  std::string_view log_level = "debug level";          // in errors about redis.log
-  bool has_headers = true;                             // #!lua flags=no-writes
-  bool knows_engines = false;                          // "Could not find scripting engine 'js'"
-  bool has_clock = true;                               // os.clock()
-  bool has_environments = true;                        // getfenv, setfenv, newproxy
-  bool nests_errors = false;                           // "Error running script (call to f_…): @user_script:1: …"
+  std::string_view log_level = "debug level";          // the name of the level in errors of redis.log
+  bool has_headers = true;                             // scripts may have a header, such as `#!lua flags=no-writes`
+  bool knows_engines = false;                          // errors say "Could not find scripting engine 'js'"
+  bool has_clock = true;                               // os.clock exists
+  bool has_environments = true;                        // getfenv, setfenv and newproxy exist
+  bool nests_errors = false;  // errors say "Error running script (call to f_…): @user_script:1: …"
 };
 
 // No function may throw: the caller's frames belong to Lua, which would treat a foreign exception as an error of the
 // script and continue. So an exception, such as std::bad_alloc, ends the process.
-class ScriptHost {  // what a running script needs of the server
+class ScriptHost {  // an interface: what a running script needs of the server
  public:
   virtual ~ScriptHost() = default;
-  // Runs one command. The reply is for a BinaryReplyReader and stays valid until the next call. Errors are already
-  // counted.
-  virtual Bytes RunCommand(std::span<const Bytes> arguments) noexcept = 0;
+  // Runs one command. The reply is for a BinaryReplyReader and stays valid until the next call. The host
+  // has already counted an error in the statistics.
+  virtual Bytes RunCommand(std::span<const Bytes> arguments) noexcept = 0;  // runs a command and returns the reply
   // Sets the protocol version for the replies of the following commands.
   virtual void SetResp(RespVersion version) noexcept = 0;
   virtual RespVersion Resp() const noexcept = 0;
@@ -55,7 +55,7 @@ class ScriptHost {  // what a running script needs of the server
   virtual bool IsReplyUnwanted() noexcept { return false; }  // the client was closed and must get no more of the reply
   virtual int64_t MonotonicMs() const noexcept = 0;  // the time for time limits; may be called when no script runs
   virtual ScriptDialect Dialect() const noexcept { return {}; }  // the names and versions that scripts see
-  virtual void CountError(Bytes text) noexcept = 0;              // an error that is an element of a script's reply
+  virtual void CountError(Bytes text) noexcept = 0;              // counts an error inside of a script's reply
 };
 
 }  // namespace respite

@@ -59,11 +59,11 @@ class ScriptWatch {  // calls a hook periodically in long scripts
   static bool IsTicking() {  // the timer of this thread runs
     return thread_.is_ticking.load(std::memory_order_relaxed);
   }
-  void OnTick();  // in the signal handler
+  void OnTick();  // called at each tick of the timer, in the signal handler
   void Hook(lua_State* lua) { lua_sethook(lua, hook_, LUA_MASKCOUNT, instructions_); }
 
-  lua_Hook hook_;
-  int instructions_;                          // between two calls of the hook
+  lua_Hook hook_;                             // the hook of long scripts
+  int instructions_;                          // number of instructions between two calls of the hook
   ScriptWatch* outer_ = nullptr;              // the watch in force when this one began
   std::atomic<lua_State*> running_{nullptr};  // the Lua thread that runs; null between scripts
   std::atomic<uint64_t> runs_{0};             // number of scripts begun

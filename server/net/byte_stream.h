@@ -18,9 +18,9 @@ namespace respite {
 
 class TlsStream;
 
-class StreamTap {  // gets a copy of the unencrypted bytes of one connection
+class StreamTap {  // an interface that gets a copy of the unencrypted bytes of one connection
  public:
-  // Destroyed when the connection ends.
+  // The tap is destroyed when the connection ends.
   virtual ~StreamTap() = default;
   virtual void OnReceived(Bytes bytes) = 0;
   virtual void OnSent(Bytes bytes) = 0;
@@ -37,56 +37,56 @@ class ByteStream {  // the bytes of one socket, plain or through TLS
 
   int FileDescriptor() const { return socket_.Get(); }
 
-  // Returns whether the TLS handshake has not ended. Before that nothing can be received or sent.
-  bool InHandshake() const { return tls_ != nullptr && TlsInHandshake(); }  // nothing else can be sent yet
-  // Cost: up to a few milliseconds of CPU.
-  Transfer Handshake();  // performs the next step; kMoved: the handshake has ended
+  // Until the TLS handshake has ended, nothing can be received or sent.
+  bool InHandshake() const { return tls_ != nullptr && TlsInHandshake(); }  // the TLS handshake has not ended
+  // Cost of a step: up to a few milliseconds of CPU.
+  Transfer Handshake();  // performs the next step of the TLS handshake; kMoved: it has ended
 
   // Cost of a plain stream: one system call.
   Transfer Receive(std::span<char> target);
-  // Sends bytes from the front with one call: about `wanted` bytes, and never more than `allowed`. The caller consumes
-  // them. After kLater the next call must begin with the same bytes, and allow as many.
   struct Portion {   // how many bytes one call of Send may take
-    size_t wanted;   // about this number of bytes
-    size_t allowed;  // never more than this
+    size_t wanted;   // Send tries to send about this number of bytes
+    size_t allowed;  // Send never sends more than this number of bytes
   };
+  // Sends bytes from the front of the output with one call. The caller consumes the sent bytes. After kLater the next
+  // call must begin with the same bytes, and allow as many.
   Transfer Send(const ReplyBuffer& output, Portion portion);
   Transfer Send(Bytes bytes);
   // Returns whether there are bytes to receive, even if the socket never becomes readable again.
-  bool HasBufferedInput() const { return tls_ != nullptr && TlsHasBufferedInput(); }
+  bool HasBufferedInput() const { return tls_ != nullptr && TlsHasBufferedInput(); }  // bytes can be received now
 
-  // Returns which readiness of the socket to wait for in order to receive (`read`) or send (`write`), and which of the
-  // two a readiness makes possible.
+  // EventsToAwait returns the socket events to wait for in order to receive (`wanted.read`) or send (`wanted.write`).
+  // PossibleTransfers returns which of the two is possible after some socket events: TLS may need the opposite ones.
   SocketPoller::Interest EventsToAwait(SocketPoller::Interest wanted) const {  // the socket events to wait for
     return tls_ == nullptr ? wanted : TlsEventsToAwait(wanted);
   }
-  SocketPoller::Interest PossibleTransfers(SocketPoller::Interest ready) const {  // that these socket events allow
+  SocketPoller::Interest PossibleTransfers(SocketPoller::Interest ready) const {  // what these socket events allow
     return tls_ == nullptr ? ready : TlsPossibleTransfers(ready);
   }
 
   // The tap stays until the stream is closed.
-  void SetTap(std::unique_ptr<StreamTap> tap);  // gets what is received and sent
+  void SetTap(std::unique_ptr<StreamTap> tap);  // the tap gets what is received and sent
 
-  std::string ErrorText() const;  // why the last attempt failed
+  std::string ErrorText() const;  // why the last transfer failed
   void Close();                   // sends TLS' close_notify, if any, and closes the socket
 
  private:
   bool TlsInHandshake() const;                                                      // InHandshake, for TLS
   bool TlsHasBufferedInput() const;                                                 // HasBufferedInput, for TLS
-  SocketPoller::Interest TlsEventsToAwait(SocketPoller::Interest wanted) const;     // Needs, for TLS
-  SocketPoller::Interest TlsPossibleTransfers(SocketPoller::Interest ready) const;  // Allows, for TLS
+  SocketPoller::Interest TlsEventsToAwait(SocketPoller::Interest wanted) const;     // EventsToAwait, for TLS
+  SocketPoller::Interest TlsPossibleTransfers(SocketPoller::Interest ready) const;  // PossibleTransfers, for TLS
   Transfer Failed();                             // the result of a failed system call: kLater or kFailed
-  Transfer ReceiveSome(std::span<char> target);  // without the tap
-  Transfer SendSome(Bytes bytes);                // without the tap
+  Transfer ReceiveSome(std::span<char> target);  // receives without telling the tap
+  Transfer SendSome(Bytes bytes);                // sends without telling the tap
   Transfer SendSome(const ReplyBuffer& output, Portion portion);
-  void TellReceived(Bytes bytes, Transfer received);        // tells the tap
+  void TellReceived(Bytes bytes, Transfer received);        // tells the tap what was received
   void TellEnd(Transfer transfer);                          // tells the tap, if the peer has ended
-  void TellSent(const ReplyBuffer& output, Transfer sent);  // tells the tap
+  void TellSent(const ReplyBuffer& output, Transfer sent);  // tells the tap what was sent
 
   Descriptor socket_;
-  int error_ = 0;                   // errno of a plain stream
-  std::unique_ptr<TlsStream> tls_;  // null: plain
-  std::unique_ptr<StreamTap> tap_;  // null: none
+  int error_ = 0;                   // errno of the last failed call of a plain stream
+  std::unique_ptr<TlsStream> tls_;  // null: a plain stream
+  std::unique_ptr<StreamTap> tap_;  // null: no tap
 };
 
 }  // namespace respite

@@ -19,7 +19,7 @@ namespace {
 constexpr size_t kScratchBytes = 64 * 1024;
 // Maximum handlers of Asio and tasks per turn; one wait can report this many.
 constexpr int kHandlersPerTurn = 128;
-// Interval between checks of everything else, while sockets keep the loop busy.
+// Interval between runs of Asio's handlers, while sockets keep the loop busy.
 constexpr int64_t kHandlersEveryUs = 200;
 constexpr int64_t kHandshakesUs = 1000;
 constexpr int64_t kClosingsUs = 250;
@@ -124,7 +124,7 @@ void EventLoop::RemoveParticipant(Participant& participant) {
     std::erase_if(posted_, is_its);
     for (const Task& task : its) task.run();
   }
-  // EndTurn and ServeDuringLongTask may be walking the list.
+  // Keeps the list's size, because EndTurn and ServeDuringLongTask may be walking the list.
   std::replace(active_.begin(), active_.end(), &participant, static_cast<Participant*>(nullptr));
 }
 
@@ -138,7 +138,7 @@ bool EventLoop::ServeDuringLongTask() {
   RunHandlers();
   if (!running_) RunTasks();
   ServeQueues();
-  // By index, because the list may grow meanwhile.
+  // Loops by index, because the list may grow meanwhile.
   for (size_t i = 0; i < active_.size(); ++i)
     if (active_[i] != nullptr) active_[i]->EndTurnDuringLongTask();
   if (!running_) MakePostedDue();

@@ -37,9 +37,9 @@ class EventLoop {  // one per thread; serves sockets, timers and tasks in turns
   class Participant {  // a user of the loop; each server is one
    public:
     virtual ~Participant() = default;
-    // `turn_us`: how long the turn took.
-    virtual void EndTurn(int64_t turn_us) = 0;  // after a turn in which it had events
-    virtual void EndTurnDuringLongTask() = 0;   // in the middle of a long turn, when other clients are served
+    // `turn_us` is how long the turn took.
+    virtual void EndTurn(int64_t turn_us) = 0;  // called after a turn in which this participant had events
+    virtual void EndTurnDuringLongTask() = 0;   // called in a long turn when other clients are served
 
    private:
     friend class EventLoop;
@@ -54,7 +54,7 @@ class EventLoop {  // one per thread; serves sockets, timers and tasks in turns
   void Stop(int exit_code);
 
   // Records that the participant has events, so its turn must be ended. Cost: usually one comparison.
-  void Enter(Participant& participant) {  // the participant has events
+  void Enter(Participant& participant) {  // records that the participant has events
     if (participant.is_active_) return;
     participant.is_active_ = true;
     active_.push_back(&participant);
@@ -64,50 +64,48 @@ class EventLoop {  // one per thread; serves sockets, timers and tasks in turns
   // Runs `task` for no participant. The task never runs if the loop has stopped.
   void PostFromAnyThread(std::function<void()> task);           // any thread may call it
   void RunAfter(int64_t delay_ms, std::function<void()> task);  // runs `task` once after the delay
-  // Tasks that were posted for it run now, and also the tasks that they post for it.
-  void RemoveParticipant(Participant& participant);  // removes the participant
+  // Removes the participant. Its posted tasks run now, and so do the tasks that they post for the participant.
+  void RemoveParticipant(Participant& participant);  // first runs the tasks posted for the participant
   bool ServeDuringLongTask();                        // serves other clients inside a turn; false: the loop must stop
 
-  // Calls `handler` once, inside the first Stop, before any connection closes because of it.
-
   // Calls `handler` once, in a turn, when the descriptor is readable. The caller keeps the descriptor.
-  void CallWhenReadable(int descriptor, std::function<void()> handler);  // calls it once
+  void CallWhenReadable(int descriptor, std::function<void()> handler);  // calls `handler` once
 
-  asio::io_context& Context();  // of Asio
+  asio::io_context& Context();  // the context of Asio in which the loop waits
   const Pace& pace() const { return pace_; }
-  SocketPoller& poller() { return poller_; }       // of the clients' sockets
+  SocketPoller& poller() { return poller_; }       // watches the clients' sockets
   WorkQueue& handshakes() { return handshakes_; }  // steps of TLS handshakes
-  // Their sessions do not exist any more.
+  // The sessions of these sockets do not exist any more.
   WorkQueue& closings() { return closings_; }  // sockets that must be closed
-  // For connections without pending input. It is empty between two handlers.
+  // Connections without pending input use this buffer. It contains no data between two handlers.
   std::span<char> Scratch() { return scratch_; }  // the read buffer that all connections share
 
  private:
   struct Asio;
   struct Task {
-    Participant* participant;  // null: none
+    Participant* participant;  // for which the task runs; null: none
     std::function<void()> run;
   };
 
-  int64_t HandleEvents();         // steps 1 to 3 of a turn; returns the time at which step 2 began
-  void RunTasks();                // those in due_
+  int64_t HandleEvents();         // steps 1 to 3 of a turn; returns the time at which step 2 began (Pace)
+  void RunTasks();                // runs the tasks in due_
   void RunHandlers();             // runs ready handlers of Asio
-  void ServeQueues();             // a share of handshakes_ and closings_
-  void EndTurn(int64_t turn_us);  // of each participant that had events
+  void ServeQueues();             // runs a share of handshakes_ and closings_
+  void EndTurn(int64_t turn_us);  // ends the turn of each participant that had events
   void MakePostedDue();           // moves posted_ to due_
 
   const Pace& pace_;
   std::unique_ptr<Asio> asio_;
-  SocketPoller poller_;               // of the clients' sockets
+  SocketPoller poller_;               // watches the clients' sockets
   WorkQueue handshakes_;              // steps of TLS handshakes
   WorkQueue closings_;                // sockets that must be closed
   std::vector<Participant*> active_;  // participants with events; null: the turn was ended, or the participant left
-  std::vector<Task> posted_;          // for the next turn; may own connections, so they go before asio_
-  std::deque<Task> due_;              // for this turn
+  std::vector<Task> posted_;          // tasks of the next turn; may own connections, so they go before asio_
+  std::deque<Task> due_;              // tasks of this turn
   bool is_busy_ = false;              // sockets are likely to be ready again, because the last turn served some
-  int64_t handlers_ran_us_ = 0;       // when handlers of Asio last ran
+  int64_t handlers_ran_us_ = 0;       // when handlers of Asio last ran (Pace)
   std::vector<char> scratch_;         // the read buffer that all connections share
-  std::vector<std::vector<char>> spare_scratches_;  // for ServeDuringLongTask
+  std::vector<std::vector<char>> spare_scratches_;  // read buffers for ServeDuringLongTask
   bool running_ = false;                            // the first turn has begun
   bool stopped_ = false;                            // Stop was called
   int exit_code_ = 0;                               // the argument of Stop

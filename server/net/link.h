@@ -14,12 +14,12 @@
 
 namespace respite {
 
-class Link {
+class Link {  // a connection to another server, as an interface
  public:
   class User {  // receives the events of the link, and may destroy it in each call
    public:
     virtual ~User() = default;
-    virtual void OnConnected() = 0;
+    virtual void OnConnected() = 0;  // from now on the user can send
     // The bytes are valid during the call.
     virtual void OnReceived(Bytes bytes) = 0;
     // `reason` is for the log. No other call follows.
@@ -35,14 +35,14 @@ class Link {
     bool uses_tls = false;
   };
 
-  // Closes the connection, if there is one.
+  // The destructor closes the connection, if there is one.
   virtual ~Link() = default;
   virtual void SetUser(User& user) = 0;  // replaces the user of the link
   // Requires: connected. Bytes that do not fit into the socket are queued.
   virtual void Send(Bytes bytes) = 0;
   // Turns reading on or off. With kOff the other side has to wait.
-  virtual void SetReading(Reading reading) = 0;
-  virtual size_t UnsentBytes() const = 0;  // queued until the socket takes them
+  virtual void SetReading(Reading reading) = 0;  // kOff: the other side has to wait
+  virtual size_t UnsentBytes() const = 0;        // bytes that wait until the socket takes them
   // Requires: connected.
   virtual std::string LocalAddress() const = 0;  // for example "127.0.0.1:50000"
   virtual std::string PeerAddress() const = 0;   // for example "127.0.0.1:6379"
@@ -51,21 +51,21 @@ class Link {
 };
 
 // The connections of a server, except those of clients: the event loop in production, in memory in tests.
-class Network {  // makes and accepts connections to other servers; in memory in tests
+class Network {  // an interface that makes and accepts connections to other servers
  public:
-  class Watch {  // ends the watch of a descriptor when destroyed
+  class Watch {  // watches a descriptor until destroyed
    public:
     virtual ~Watch() = default;
     virtual void SetReading(Link::Reading reading) = 0;
   };
 
-  // Takes connections that other servers have made. It may destroy the Listening.
-  class Acceptor {  // takes connections from other servers
+  // An acceptor gets the connections that other servers have made. In a call, it may destroy the Listening.
+  class Acceptor {  // an interface that gets connections from other servers
    public:
     virtual ~Acceptor() = default;
     virtual void OnAccepted(std::unique_ptr<Link> link) = 0;  // must set the user of the link, or drop it
   };
-  class Listening {  // stops listening when destroyed; accepted links stay
+  class Listening {  // listens at a port until destroyed; accepted links stay
    public:
     virtual ~Listening() = default;
   };
@@ -77,11 +77,11 @@ class Network {  // makes and accepts connections to other servers; in memory in
 
   virtual ~Network() = default;
   // Starts to connect. No callback is called before this returns.
-  virtual std::unique_ptr<Link> Connect(const Link::Target& target, Link::User& user) = 0;
+  virtual std::unique_ptr<Link> Connect(const Link::Target& target, Link::User& user) = 0;  // starts to connect
   // Fails with the reason, for the log.
   virtual Result<std::unique_ptr<Listening>, std::string> Listen(const ListenOptions& place, Acceptor& acceptor) = 0;
   // Calls `handler` whenever the descriptor is readable, or at its end. The caller keeps the descriptor.
-  virtual std::unique_ptr<Watch> WatchPipe(int descriptor, std::function<void()> handler) = 0;  // when readable
+  virtual std::unique_ptr<Watch> WatchPipe(int descriptor, std::function<void()> handler) = 0;  // until destroyed
 };
 
 }  // namespace respite

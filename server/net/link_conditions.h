@@ -13,8 +13,8 @@ namespace respite {
 
 struct LinkConditions {          // simulated conditions of a network
   bool is_cut = false;           // transfers nothing in both directions and stays open, as if packets were lost
-  int64_t send_delay_ms = 0;     // delay of sent bytes, in real time
-  int64_t receive_delay_ms = 0;  // delay of received bytes, in real time
+  int64_t send_delay_ms = 0;     // delay of sent bytes
+  int64_t receive_delay_ms = 0;  // delay of received bytes
 };
 
 // Simulates a slow network: delays the bytes of a link, and keeps their order.
@@ -22,8 +22,8 @@ class DelayQueue {  // delays the bytes of a link and keeps their order
  public:
   bool IsEmpty() const { return waiting_.empty(); }  // no bytes wait
   size_t Size() const { return bytes_; }
-  // Requires: it is not empty.
-  int64_t NextDueMs() const { return waiting_.front().due_ms; }  // when the next bytes are due
+  // Requires: the queue is not empty.
+  int64_t NextDueMs() const { return waiting_.front().due_ms; }  // when the next bytes are due (Pace)
 
   // Queues bytes until `due_ms`. Bytes that were queued earlier are due first, even if they had a longer delay.
   void Add(Bytes bytes, int64_t due_ms) {
@@ -31,18 +31,18 @@ class DelayQueue {  // delays the bytes of a link and keeps their order
     waiting_.push_back({due_ms, std::string(bytes)});
     bytes_ += bytes.size();
   }
-  void Hasten(int64_t latest_ms) {  // makes all bytes due at this time at the latest
+  void Hasten(int64_t latest_ms) {  // makes all bytes due at this time (Pace) or earlier
     for (Piece& piece : waiting_) piece.due_ms = std::min(piece.due_ms, latest_ms);
   }
   std::string TakeDue(int64_t now_ms);  // removes and returns the bytes that are due
 
  private:
   struct Piece {
-    int64_t due_ms;  // when the bytes continue
+    int64_t due_ms;  // when the bytes are due (Pace)
     std::string bytes;
   };
-  std::deque<Piece> waiting_;  // in order of due_ms
-  size_t bytes_ = 0;           // in waiting_
+  std::deque<Piece> waiting_;  // delayed pieces in order of due_ms
+  size_t bytes_ = 0;           // number of bytes in waiting_
 };
 
 inline std::string DelayQueue::TakeDue(int64_t now_ms) {

@@ -18,9 +18,10 @@ namespace respite {
 
 namespace {
 
-// Reads of one socket in a row. The rest waits for the next event, so that other sockets are served in between.
+// Maximum number of reads from one socket in a row. Further input waits for the next event, so that other sockets are
+// served in between.
 constexpr size_t kReceivesPerEvent = 4;
-// Limit of delayed received bytes.
+// If more received bytes than this are delayed, reading stops.
 constexpr size_t kMaxDelayedBytes = size_t{16} << 20;
 
 // Binds the socket to a local address. Returns false if that fails.

@@ -18,7 +18,7 @@ namespace respite {
 
 class Tls;
 
-// Lives until the last of its callbacks has returned.
+// A LinkConnection lives until the last of its callbacks has returned.
 class LinkConnection final : public SocketPoller::Watcher, public std::enable_shared_from_this<LinkConnection> {
  public:
   struct Parts {  // what every connection needs from its server
@@ -50,7 +50,7 @@ class LinkConnection final : public SocketPoller::Watcher, public std::enable_sh
   bool MayTakeLong() const override { return false; }
 
   const Link::Target& target() const { return target_; }
-  void SetConditions(const LinkConditions& conditions);  // from now on
+  void SetConditions(const LinkConditions& conditions);  // simulates these conditions from now on
 
  private:
   using Stage = Link::Stage;
@@ -58,9 +58,9 @@ class LinkConnection final : public SocketPoller::Watcher, public std::enable_sh
   // The name look-up, and the attempts to connect.
   struct ConnectAttempts;
 
-  struct Delayed {  // one direction of a delayed link
-    DelayQueue line;
-    bool is_awaited = false;  // a timer runs until its next bytes are due
+  struct Delayed {            // one direction of a delayed link
+    DelayQueue line;          // the delayed bytes of this direction
+    bool is_awaited = false;  // a timer runs until the next bytes of `line` are due
   };
 
   // Runs the action in a later turn, unless the link is gone by then.
@@ -73,15 +73,15 @@ class LinkConnection final : public SocketPoller::Watcher, public std::enable_sh
   void TryNextAddress();        // connects to the next address of the host
   void FinishConnecting();      // the socket is connected, or connecting has failed
   void BeginHandshakeOrOpen();  // after connecting: the TLS handshake, or Open
-  void Handshake();             // the next step of the TLS handshake
+  void Handshake();             // performs the next step of the TLS handshake
   void Open();
-  void OnReady(SocketPoller::Interest ready);                     // the socket is
+  void OnReady(SocketPoller::Interest ready);                     // serves the socket, which is ready
   void Receive();                                                 // reads from the socket and delivers
   void ReceiveLater();                                            // calls Receive in a later turn
-  bool HasUnsent() const { return unsent_.size() != sent_; }      // bytes that are due wait for the socket
-  void SendNow(Bytes bytes);                                      // without delay
+  bool HasUnsent() const { return unsent_.size() != sent_; }      // bytes wait for the socket, and not for a delay
+  void SendNow(Bytes bytes);                                      // sends bytes without delay
   void SendMore();                                                // sends what is in unsent_
-  void Deliver(Bytes bytes);                                      // to the user, or to the delay queue
+  void Deliver(Bytes bytes);                                      // gives bytes to the user, or to the delay queue
   void Await(Delayed& delayed, void (LinkConnection::*serve)());  // calls `serve` when the next bytes are due
   void Hasten(Delayed& delayed, int64_t delay_ms, void (LinkConnection::*serve)());  // reduces the remaining delay
   bool MustPauseReading() const;              // too many received bytes are delayed, so reading must stop
@@ -89,25 +89,25 @@ class LinkConnection final : public SocketPoller::Watcher, public std::enable_sh
   void DeliverDue();                          // gives the user delayed bytes whose time has come
   void Watch();                               // registers the socket events that are needed now
   void Unwatch();                             // registers no socket events
-  void EndByPeer(const std::string& reason);  // ends the link after received bytes that are still delayed
+  void EndByPeer(const std::string& reason);  // ends the link when the user has got the delayed bytes
   void End(const std::string& reason);
 
-  const Parts parts_;
+  const Parts parts_;  // what the connection needs from its server
   const Link::Target target_;
   Link::User* user_;                                   // null: the link is gone
   std::unique_ptr<ConnectAttempts> connect_attempts_;  // the attempts to connect; null: connected, or accepted
-  Stage stage_ = Stage::kResolving;
-  std::unique_ptr<ByteStream> stream_;  // null: no socket yet
-  SocketPoller::Interest registered_;   // events for which the poller watches the socket
-  bool reads_ = true;                   // reading is on (SetReading)
-  LinkConditions conditions_;           // simulated
-  Delayed to_send_;                     // bytes that the user has sent
-  Delayed to_deliver_;                  // received bytes
-  std::optional<std::string> end_;      // end of the connection by the other side, reported after to_deliver_
-  bool connects_after_cut_ = false;     // was cut, so it connects only after the cut
-  bool receive_posted_ = false;         // ReceiveLater waits for its turn
-  std::string unsent_;                  // bytes for the socket; the first sent_ of them are sent
-  size_t sent_ = 0;                     // of unsent_
+  Stage stage_ = Stage::kResolving;                    // the stage that was reached
+  std::unique_ptr<ByteStream> stream_;                 // null: no socket yet
+  SocketPoller::Interest registered_;                  // events for which the poller watches the socket
+  bool reads_ = true;                                  // reading is on (SetReading)
+  LinkConditions conditions_;                          // conditions that are simulated
+  Delayed to_send_;                                    // delayed bytes that the user has sent
+  Delayed to_deliver_;                                 // delayed bytes that were received
+  std::optional<std::string> end_;   // end of the connection by the other side, reported after to_deliver_
+  bool connects_after_cut_ = false;  // was cut, so it connects only after the cut
+  bool receive_posted_ = false;      // ReceiveLater waits for its turn
+  std::string unsent_;               // bytes for the socket; the first sent_ of them are sent
+  size_t sent_ = 0;                  // number of sent bytes of unsent_
 };
 
 }  // namespace respite

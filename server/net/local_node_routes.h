@@ -17,7 +17,7 @@ class LocalNodeRoutes {  // local addresses of the nodes in this process
 
   // Adds the address at which a node listens.
   void Add(int port, const std::string& address) { addresses_[port] = address; }
-  // Returns the target to connect to. It differs from `target` only if that is one of the nodes.
+  // Returns the target to connect to. This is `target` itself unless `target` is one of the nodes.
   Link::Target RouteFor(Link::Target target) const;  // replaces the address of a local node
 
  private:

@@ -55,7 +55,7 @@ class LoopListening final : public Network::Listening {
   };
   explicit LoopListening(const Parts& parts) : parts_(parts), spare_(OpenSpare()) {}
 
-  // Returns the reason if that failed.
+  // Opens the listening sockets. Returns the reason if that failed.
   std::optional<std::string> Open(const Network::ListenOptions& place);
 
  private:
@@ -140,8 +140,8 @@ void LoopListening::AcceptFrom(int listener) {
     if (accepted.Get() >= 0) {
       Welcome(std::move(accepted));
     } else if (errno == EMFILE || errno == ENFILE) {
-      // No descriptor is left. Frees the spare one, in order to accept and close this connection. If it stayed in the
-      // queue, the socket would stay readable, and wake the loop again and again.
+      // No descriptor is left. Frees the spare one, in order to accept and close this connection. If the connection
+      // stayed in the queue, the socket would stay readable, and wake the loop again and again.
       spare_ = Descriptor();
       { const Descriptor turned_away(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC)); }
       spare_ = OpenSpare();

@@ -26,13 +26,14 @@ class LoopNetwork final : public Network {  // real TCP connections on an event 
 
   std::unique_ptr<Link> Connect(const Link::Target& target, Link::User& user) override;
   Result<std::unique_ptr<Listening>, std::string> Listen(const ListenOptions& place, Acceptor& acceptor) override;
-  std::unique_ptr<Watch> WatchPipe(int descriptor, std::function<void()> handler) override;  // whenever readable
+  std::unique_ptr<Watch> WatchPipe(int descriptor, std::function<void()> handler) override;  // calls it when readable
 
-  // Sets the conditions of outgoing links, present and future. Null: no conditions. Cost: O(links).
+  // A function that returns the conditions of the links to a target.
   using ConditionsFor = std::function<LinkConditions(const Link::Target&)>;
-  void SetConditions(ConditionsFor conditions_at);  // of connections to other servers, present and future
+  // Sets the conditions of outgoing links, present and future. Null: no conditions. Cost: O(links).
+  void SetConditions(ConditionsFor conditions_at);  // of outgoing links, present and future
   // Sets the routes for links that are made from now on.
-  void SetRoutes(LocalNodeRoutes routes) { routes_ = std::move(routes); }  // for later links
+  void SetRoutes(LocalNodeRoutes routes) { routes_ = std::move(routes); }  // for links that are made later
 
  private:
   EventLoop& loop_;

@@ -41,7 +41,7 @@ class NameResolver {  // looks up the addresses of a host, with a timeout
  private:
   struct Question;
 
-  static Addresses LookUpBySystem(const std::string& host, const std::string& port);  // by getaddrinfo
+  static Addresses LookUpBySystem(const std::string& host, const std::string& port);  // asks getaddrinfo
   std::shared_ptr<Question> Ask(const std::string& host, const std::string& port);
 
   LookUp look_up_;                                    // LookUpBySystem, or a test's function

@@ -11,7 +11,7 @@
 
 namespace respite {
 
-struct TcpOptions {  // of a listening socket
+struct TcpOptions {  // options of a listening socket
   int port = 0;
   int backlog = 511;  // maximum number of connections that wait for accept(2)
   uint32_t mark = 0;  // SO_MARK; 0: none
@@ -25,10 +25,11 @@ struct OpenError {   // why a socket could not be opened
 // Returns a listening, non-blocking socket. `host` is an address of either family; "*" means every IPv4 address, "::*"
 // every IPv6 address.
 Result<Descriptor, OpenError> ListenTcp(const std::string& host, const TcpOptions& options);
-// Ends all listening at this socket, also at the copy that a new child has until it closes it.
-void StopListening(int descriptor);  // also at copies of the socket in children
-// While it is open, no other process gets the port, but ListenTcp in this process does. Port 0: the system chooses a
-// free one.
+// Ends all listening at this socket, also through the copy that a new child process has until the
+// child closes that copy.
+void StopListening(int descriptor);  // also through copies of the socket in children
+// While the returned socket is open, no other process gets the port, but ListenTcp in this process does. Port 0: the
+// system chooses a free one.
 Result<Descriptor, OpenError> ReserveTcpPort(const std::string& host, int port);  // binds a socket that does not listen
 // Replaces a stale socket file. `mode` 0 leaves the permissions to umask.
 Result<Descriptor, OpenError> ListenUnix(const std::string& path, uint32_t mode, int backlog);

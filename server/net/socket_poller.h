@@ -32,14 +32,14 @@ struct Transfer {  // the result of one attempt to move bytes over a stream on a
 class SocketPoller {  // finds all sockets that are ready, with one call of epoll
  public:
   // A watcher may stop watching during a round, and may be destroyed afterwards.
-  class Watcher {  // is told when its socket is ready
+  class Watcher {  // an interface that is told when its socket is ready
    public:
     virtual ~Watcher() = default;
     virtual void OnReadable() = 0;
     virtual void OnWritable() = 0;
-    virtual bool MayTakeLong() const = 0;  // the next call is likely to, and gets a limited share of a turn
+    virtual bool MayTakeLong() const = 0;  // if the next call may, it gets a limited share of a turn
   };
-  struct Interest {  // readable and writable events
+  struct Interest {  // for which events a socket is watched
     bool read = false;
     bool write = false;  // the socket is, or must become, writable
     bool operator==(const Interest&) const = default;
@@ -52,11 +52,11 @@ class SocketPoller {  // finds all sockets that are ready, with one call of epol
   // Changes the events that `watcher` receives. With an empty interest it does not receive hang-ups either. Errors and
   // hang-ups count as both readable and writable. Returns false if the system refuses more sockets
   // (fs.epoll.max_user_watches). Cost: one system call if the interest changes.
-  bool ChangeInterest(int descriptor, Watcher& watcher, Interest from, Interest to);  // which events the watcher gets
+  bool ChangeInterest(int descriptor, Watcher& watcher, Interest from, Interest to);  // false: too many sockets
 
   // Serves the sockets that are ready now, without waiting. May be called within a round in progress. Returns how many
-  // were served.
-  int Serve();  // calls the watchers of ready sockets; returns how many
+  // sockets were served.
+  int Serve();  // calls the watchers of ready sockets; returns how many sockets
 
   void WakeAsio();  // makes Asio's next wait end when a socket is ready
 
@@ -70,8 +70,8 @@ class SocketPoller {  // finds all sockets that are ready, with one call of epol
   // sockets. epoll reports in order of arrival, and reports them again.
   static constexpr int64_t kMaxLongCallsUs = 250;  // maximum time per turn for long calls
 
-  struct Share {                // the part of its share that a turn has used
-    int served = 0;             // number of sockets
+  struct Share {                // how much of its share a turn has used
+    int served = 0;             // number of sockets served
     int64_t long_calls_us = 0;  // time spent in long calls
   };
 
@@ -81,7 +81,7 @@ class SocketPoller {  // finds all sockets that are ready, with one call of epol
   const Pace& pace_;
   std::unique_ptr<Set> set_;
   Round* round_ = nullptr;   // the round in progress
-  bool wakes_asio_ = false;  // Asio waits for the epoll descriptor
+  bool wakes_asio_ = false;  // Asio waits for the epoll descriptor of set_
 };
 
 }  // namespace respite

@@ -19,8 +19,8 @@ class WorkQueue {  // expensive steps, of which each turn of the loop runs a lim
   // Each turn may spend `share_us` on steps.
   WorkQueue(const Pace& pace, int64_t share_us) : pace_(pace), share_us_(share_us) {}
 
-  void AddStep(std::function<void()> step) { steps_.push_back(std::move(step)); }  // adds a step
-  bool IsEmpty() const { return steps_.empty(); }                                  // no step waits
+  void AddStep(std::function<void()> step) { steps_.push_back(std::move(step)); }
+  bool IsEmpty() const { return steps_.empty(); }  // no step waits
   size_t Size() const { return steps_.size(); }
 
   void ServeShare(size_t min_steps = 1);     // runs steps until the turn's share is used up
@@ -28,7 +28,7 @@ class WorkQueue {  // expensive steps, of which each turn of the loop runs a lim
 
  private:
   const Pace& pace_;
-  const int64_t share_us_;                   // maximum time per turn
+  const int64_t share_us_;                   // maximum time per turn for steps
   std::deque<std::function<void()>> steps_;  // in the order of their execution
 };
 

@@ -25,18 +25,18 @@ class ClientStream {  // the blocking connection of the client tool, plain or wi
  public:
   explicit ClientStream(Descriptor socket) : socket_(std::move(socket)) {}
 
-  std::optional<std::string> Encrypt(const ClientTls& tls);  // starts TLS; returns why that failed
+  std::optional<std::string> Encrypt(const ClientTls& tls);  // starts TLS; returns why that failed, or nullopt
 
-  bool Send(Bytes bytes);
+  bool Send(Bytes bytes);  // false: the connection is broken
   // Returns the number of received bytes.
   ssize_t Receive(std::span<char> target);  // 0 or less: the connection has ended
   bool HasEnded() const;                    // the peer has closed the connection, and nothing is left to receive
-  int FileDescriptor() const { return socket_.Get(); }  // the file descriptor
+  int FileDescriptor() const { return socket_.Get(); }
 
  private:
   Descriptor socket_;
-  SslContextHandle context_;  // null: plain
-  SslHandle ssl_;             // null: plain
+  SslContextHandle context_;  // null: a plain connection
+  SslHandle ssl_;             // null: a plain connection
 };
 
 }  // namespace respite

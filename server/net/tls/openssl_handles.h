@@ -9,7 +9,7 @@ struct ssl_st;
 
 namespace respite {
 
-struct OpenSslDeleter {  // for std::unique_ptr
+struct OpenSslDeleter {  // frees OpenSSL's objects, for std::unique_ptr
   void operator()(ssl_ctx_st* context) const;
   void operator()(ssl_st* connection) const;
 };

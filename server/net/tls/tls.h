@@ -20,7 +20,7 @@ class Tls {  // the keys and rules for TLS, from the directives tls-*
   }
 
   // Reads keys and certificates again, for new connections. Returns the reason if that failed; nothing changes then.
-  std::optional<std::string> Configure(const Settings& settings);  // returns why that failed
+  std::optional<std::string> Configure(const Settings& settings);  // reads the files; returns why it failed, or nullopt
   bool IsConfigured() const { return server_ != nullptr; }         // keys and certificates were read
   // Drops the keys; existing connections keep the former ones.
   void Drop();

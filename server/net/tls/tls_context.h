@@ -13,9 +13,9 @@
 namespace respite {
 
 // Makes a context for connections from clients. The error is a log line that names the faulty directive.
-Result<SslContextHandle, std::string> MakeTlsServerContext(const Settings& settings);  // for clients
+Result<SslContextHandle, std::string> MakeTlsServerContext(const Settings& settings);  // for accepted connections
 
 // Makes a context for connections to other servers, with the client certificate, or the server's if there is none.
-Result<SslContextHandle, std::string> MakeTlsClientContext(const Settings& settings);  // to other servers
+Result<SslContextHandle, std::string> MakeTlsClientContext(const Settings& settings);  // for outgoing connections
 
 }  // namespace respite

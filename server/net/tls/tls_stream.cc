@@ -154,7 +154,7 @@ Transfer TlsStream::Receive(std::span<char> target) {
     if (result <= 0) {
       const Transfer outcome = Outcome(result, receiving_);
       if (filled == 0) return outcome;
-      // The next call reports the end or the error again.
+      // If the end or an error came after some bytes, the next call reports it.
       has_buffered_input_ = outcome.state != Transfer::State::kLater;
       return {Transfer::State::kMoved, filled};
     }

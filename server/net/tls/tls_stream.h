@@ -19,24 +19,25 @@ namespace respite {
 
 class TlsStream {  // one end of a TLS connection on a non-blocking socket
  public:
-  // `connection` has its role already. The caller owns the descriptor, which must stay open as long as this object.
+  // `connection` was already set up as a server or as a client. The caller owns the descriptor, which must stay open as
+  // long as this object.
   TlsStream(SslHandle connection, int descriptor);
   ~TlsStream();
   TlsStream(const TlsStream&) = delete;
   TlsStream& operator=(const TlsStream&) = delete;
 
   // The methods from here on implement ByteStream, which describes them.
-  bool InHandshake() const { return in_handshake_; }
-  Transfer Handshake();  // performs the next step; kMoved: the handshake has ended
+  bool InHandshake() const { return in_handshake_; }  // the TLS handshake has not ended
+  Transfer Handshake();  // performs the next step of the TLS handshake; kMoved: it has ended
   Transfer Receive(std::span<char> target);
-  // Sends at most `max_bytes` bytes from the front.
+  // Sends at most `max_bytes` bytes from the front of the output.
   Transfer Send(const ReplyBuffer& output, size_t max_bytes);
   Transfer Send(Bytes bytes);
-  bool HasBufferedInput() const { return has_buffered_input_; }                  // the socket need not be readable
+  bool HasBufferedInput() const { return has_buffered_input_; }                  // bytes can be received now
   SocketPoller::Interest EventsToAwait(SocketPoller::Interest wanted) const;     // the socket events to wait for
-  SocketPoller::Interest PossibleTransfers(SocketPoller::Interest ready) const;  // that these socket events allow
-  std::string ErrorText() const { return error_; }
-  void SendCloseNotify();  // sends close_notify
+  SocketPoller::Interest PossibleTransfers(SocketPoller::Interest ready) const;  // what these socket events allow
+  std::string ErrorText() const { return error_; }                               // why the last transfer failed
+  void SendCloseNotify();  // tells the peer that no more bytes follow
 
   struct Wire;
 
@@ -47,7 +48,7 @@ class TlsStream {  // one end of a TLS connection on a non-blocking socket
 
   std::unique_ptr<Wire> wire_;
   SslHandle connection_;                    // OpenSSL's object
-  std::string error_;                       // of the last failure
+  std::string error_;                       // why the last transfer failed
   Waits receiving_ = Waits::kForInput;      // what the last receive waits for
   Waits sending_ = Waits::kForWritability;  // what the last send waits for
   bool in_handshake_ = true;                // the handshake has not ended
