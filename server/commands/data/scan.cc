@@ -63,7 +63,7 @@ void TakeSlot(Args& args, ScanOptions& options) {
 bool Passes(Call& call, const ScanOptions& options, const Entry& entry) {
   if (!options.Matches(entry.Key()) || call.services.data.dataset.keyspace.hidden().HasKey(entry.Key())) return false;
   if (!options.by_type) return call.db.IsAlive(entry);
-  // Redis: the type check counts as an access.
+  // Redis: looking at the type of a key counts as a hit or a miss.
   return call.db.LookUpNoTouchNoEvent(entry.Key()) != nullptr && entry.Type() == options.type;
 }
 

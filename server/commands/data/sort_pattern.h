@@ -33,7 +33,7 @@ class SortPattern {  // where SORT finds a value for an element (BY, GET)
   Kind kind_ = Kind::kNothing;
   Bytes before_;  // part of the key before the star
   Bytes after_;   // part of the key after the star
-  Bytes field_;   // of a hash; empty: the value is a string
+  Bytes field_;   // field of the hash at the key; empty: the value at the key is a string
   std::string key_;
 };
 
