@@ -41,7 +41,7 @@ class RequestCounter final : public CallObserver {  // the number of requests of
   void Note(const Session& client, const Command* command);
 
   CallObservers& observers_;
-  uint64_t count_ = 0;
+  uint64_t count_ = 0;  // number of requests so far
 };
 
 class Awaits {  // the clients that wait in TEST AWAIT for a state of the server
@@ -52,7 +52,7 @@ class Awaits {  // the clients that wait in TEST AWAIT for a state of the server
     BlockedClients& blocked_clients;
     CallObservers& observers;
   };
-  static constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
+  static constexpr int64_t kNever = std::numeric_limits<int64_t>::max();  // only an event can meet the condition
 
   struct ConditionState {             // result of checking a condition
     bool is_met;                      // the condition holds, so the wait can end
@@ -82,7 +82,7 @@ class Awaits {  // the clients that wait in TEST AWAIT for a state of the server
 
   void RequestTurn(int64_t pace_us);  // makes the event loop start a turn at this time
 
-  const Parts parts_;
+  const Parts parts_;                             // other parts of the server that this class uses
   std::map<uint64_t, Await> awaits_;              // the waits, by client ID
   int64_t turn_at_us_ = kNever;                   // Pace time of the turn that was requested from the host
   std::weak_ptr<const RequestCounter> requests_;  // exists only while a client waits

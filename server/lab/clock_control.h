@@ -121,7 +121,7 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
   bool EveryClientWaits() const;  // no client can do anything before time passes
   void NotifyClockChanged();      // tells other parts that the clock shows another time or has another speed
 
-  const Parts parts_;
+  const Parts parts_;                            // other parts of the server that this class uses
   bool is_auto_ = false;                         // the setting of TEST CLOCK AUTO
   bool is_passing_ = false;                      // a jump is being made
   bool has_posted_ = false;                      // a jump of TEST CLOCK AUTO is waiting for the next turn

@@ -34,7 +34,7 @@ class DataSnapshots final : public OldValueKeeper {  // earlier states of the da
   // Restores the data of the snapshot, which continues to exist. Each changed key is reported and propagated like a
   // change by a command. Cost: O(changes since), and O(keys) for each database that was flushed meanwhile. Requires:
   // !IsLost.
-  void Restore(Snapshot& snapshot, Unit& unit);
+  void Restore(Snapshot& snapshot, Unit& unit);  // restores the data, and reports each changed key
 
   // Copies the keys of the snapshot to an empty Dataset. Skips databases that `target` does not have. Cost: O(keys).
   void CopyTo(const Snapshot& snapshot, Dataset& target) const;  // copies the keys of the snapshot to an empty Dataset
@@ -63,7 +63,7 @@ class DataSnapshots final : public OldValueKeeper {  // earlier states of the da
   struct Part;  // the data that a snapshot stores of one database
 
   const Entry* Find(const Snapshot* snapshot, int db, Bytes key) const;
-  std::set<std::string> Candidates(const Snapshot& before, const Snapshot* after, int db) const;  // may differ
+  std::set<std::string> Candidates(const Snapshot& before, const Snapshot* after, int db) const;
   void Forget(Snapshot& snapshot);                            // removes the snapshot from snapshots_
   void UndoSwaps(Snapshot& snapshot, Unit& unit);             // undoes each SWAPDB since the snapshot
   void RestoreWhole(Snapshot& snapshot, int db, Unit& unit);  // restores a database that was flushed since

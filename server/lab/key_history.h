@@ -28,7 +28,7 @@ struct RequestOwner;
 
 struct JournalMoment {    // a position in the journal, and its time
   uint64_t next_seq = 0;  // sequence number of the next entry
-  int64_t wall_us = 0;    // Unix time
+  int64_t wall_us = 0;    // Unix time of the moment
 };
 
 struct ExpiredKey {     // a key that was removed because it expired
@@ -65,9 +65,9 @@ class KeyHistory {  // expired keys and locks, recorded while the journal is on
   void ForgetUnrecordedCall();  // discards what was noted about a call that the journal does not record
 
   // Records a keyspace event. Cost: O(log locks), if any are held.
-  void OnKeyEvent(int db, Bytes key, const KeyEvent& event, JournalMoment at);
-  void OnFlush(std::span<const int> dbs, JournalMoment at);  // ends the locks in these databases
-  void OnSwap(int one, int other);                           // SWAPDB: the locks move with their keys
+  void OnKeyEvent(int db, Bytes key, const KeyEvent& event, JournalMoment at);  // may end or extend a lock
+  void OnFlush(std::span<const int> dbs, JournalMoment at);                     // ends the locks in these databases
+  void OnSwap(int one, int other);        // SWAPDB: the locks move with their keys
   void OnServerKilled(JournalMoment at);  // ends all locks as kServerKilled, since the fate of their keys is unknown
 
   void DropBefore(uint64_t first_seq);  // drops the records that ended before this journal entry

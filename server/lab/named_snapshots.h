@@ -57,7 +57,7 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
   void Clear() { all_.clear(); }  // deletes all snapshots
   // Restores a snapshot that exists. Like Reset…, throws a Refusal if a directive or a user cannot be restored.
   // Directives are set first, so that nothing else has changed in this case. `running` is the calling session.
-  void Restore(Bytes name, Unit& unit, const Session* running);
+  void Restore(Bytes name, Unit& unit, const Session* running);  // throws a Refusal if a directive is refused
   // Compares `before` with `after`, or with the present if `after` is empty. Requires: the snapshots exist.
   std::vector<DataSnapshots::Difference> Compare(Bytes before, Bytes after) const;  // `after` empty: the present
 
@@ -84,7 +84,7 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
   struct Setup {             // all that a snapshot has, except the data
     std::string directives;  // names and values of all directives, packed
     std::string users;       // the users as lines of an ACL file
-    Programs programs;
+    Programs programs;       // scripts and functions
     ClockControl::State clock;
   };
   struct Snapshot {  // data and setup at one moment
@@ -104,7 +104,7 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
   const Snapshot& At(Bytes name) const;
   void DropLost();  // drops the snapshots that are lost because all data was replaced
 
-  const Parts parts_;
+  const Parts parts_;                                 // other parts of the server that this class uses
   DataSnapshots data_;                                // stores the data of all snapshots
   std::map<std::string, Snapshot, std::less<>> all_;  // by name
   Setup start_;                                       // users and directives for ResetConfig and ResetUsers

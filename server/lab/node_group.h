@@ -46,7 +46,7 @@ class NodeGroup {  // interface to the nodes of a process that runs a whole clus
 
   struct TaskClient {  // a client of one of the nodes, whose IDs are unique only within their node
     const Services* node;
-    uint64_t client;
+    uint64_t client;                                      // client ID
     auto operator<=>(const TaskClient&) const = default;  // NOLINT(modernize-use-nullptr): generated
   };
   virtual std::optional<std::string> Begin(const TaskClient& asker, const Task& task) = 0;  // error or nullopt

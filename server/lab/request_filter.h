@@ -43,7 +43,7 @@ struct ClientView {  // properties of a client that filters use
   uint64_t id;
   Bytes name;
   Bytes user;
-  Bytes address;
+  Bytes address;  // "127.0.0.1:50123"
   Bytes library;  // lib-name, as in CLIENT SETINFO
 
   static ClientView Of(const Session& client);
@@ -74,12 +74,12 @@ struct RequestFilter {                 // conditions for requests; all given one
   // What Matches checks. Requires that MayMatch, or MayMatchUnknown for an unknown command, was true.
   struct Facts {  // what Matches checks of one request
     ClientView client;
-    int db;                        // database of the request
-    const Command* command;        // null if the command is unknown
-    std::span<const Bytes> words;  // arguments, including the command name
-    RequestFaults::Place place;    // whether it was sent, queued, or runs in a transaction or script
-    bool is_in_transaction;
-    std::optional<KeyList> keys = {};                          // set by FindKeys
+    int db;                            // database of the request
+    const Command* command;            // null if the command is unknown
+    std::span<const Bytes> words;      // arguments, including the command name
+    RequestFaults::Place place;        // whether it was sent, queued, or runs in a transaction or script
+    bool is_in_transaction;            // EXEC runs the request
+    std::optional<KeyList> keys = {};  // set by FindKeys
     std::vector<TextStart> key_starts = {TextStart(Bytes())};  // starts of `keys`; one empty start if there is no key
 
     static Facts Of(const RequestFaults::Attempt& request);

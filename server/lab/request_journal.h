@@ -43,7 +43,7 @@ struct RequestEntry {  // one request as it ran
   Outcome outcome = Outcome::kOk;
   RequestFaults::Place place = RequestFaults::Place::kSent;  // sent by a client, or run by EXEC or a script
   KeyHistory::Step lock = KeyHistory::Step::kNone;           // whether it acquired a lock
-  bool is_in_transaction = false;
+  bool is_in_transaction = false;                            // EXEC has run the request
   uint64_t waited_until = 0;   // for a blocked request: the next entry's number when it was unblocked; else 0
   std::string detail;          // kError: the error; kFault: the name of the fault
   std::string words;           // the arguments, concatenated; long ones are shortened
@@ -153,7 +153,7 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
   void MakeRoom();            // drops the oldest entries while they need more than kMaxJournalBytes
   void ForgetOldSenders();    // forgets disconnected clients if there are many of them
 
-  const Parts parts_;
+  const Parts parts_;                 // other parts of the server that this class uses
   bool is_on_ = false;                // requests are recorded
   size_t capacity_ = 0;               // maximum number of entries; 0 before the first Start
   std::deque<RequestEntry> entries_;  // oldest first
@@ -163,7 +163,7 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
   uint64_t epoch_ = 0;                // changes whenever entries are removed, except the oldest to make room
   size_t bytes_ = 0;                  // memory of all entries
   KeyHistory keys_;                   // records expired keys and locks
-  std::unordered_map<uint64_t, Sender> senders_;  // by client ID
+  std::unordered_map<uint64_t, Sender> senders_;  // clients that have sent requests, by client ID
   uint64_t last_sender_id_ = 0;                   // client ID of last_sender_
   Sender* last_sender_ = nullptr;                 // the latest result of SenderOf; null: none
 };

@@ -22,7 +22,7 @@ struct Session;
 class Worlds {  // interface to isolated servers behind one port (TEST WORLD)
  public:
   static constexpr size_t kMaxWorlds = 10'000;  // number of worlds that a server may have
-  static constexpr size_t kMaxNameBytes = 256;
+  static constexpr size_t kMaxNameBytes = 256;  // maximum size of a world's name
 
   struct Order {                                     // options of a new world
     std::optional<int> port = std::nullopt;          // port of its own; 0: the system chooses one; nullopt: none

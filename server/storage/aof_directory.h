@@ -59,7 +59,7 @@ class AofDirectory {  // appenddirname with its manifest, the list of the append
   // Frees the objects of background removals that have finished.
   void Tidy();
 
-  std::string PathOf(Bytes name) const {  // relative to `dir`
+  std::string PathOf(Bytes name) const {  // path of the file, relative to `dir`
     return settings_.appenddirname + "/" + std::string(name);
   }
   // Returns the size of base and incrementals in bytes. Fails, and logs the name, if a size cannot be read.

@@ -68,7 +68,7 @@ class AofLoader {  // loads the append-only file: the base, then the incremental
   bool Run(const Part& part, const RequestBatch& batch);
   Loading::Order ReportProgress(uint64_t bytes);  // tells Loading how many bytes are loaded
   // Reports progress after a slow record, such as a script, since only a few records may be between two reports.
-  void ReportIfSlow(const Record& record);
+  void ReportIfSlow(const Record& record);  // reports progress after a slow command, such as a script
   // Finds the command by its name before rename-command. `found` is the command by its present name.
   const Command* FindOriginalCommand(std::span<const Bytes> arguments, const Command* found) const;
   bool RunOne(const Part& part, const Record& record);  // runs or queues a command; false: loading must end

@@ -52,8 +52,7 @@ class AofWriter {  // writes and syncs propagated commands to the append-only fi
     written_ += buffer_.size();
     buffer_.clear();
   }
-  // Writes the buffer, syncs the file and closes it. Data that cannot be written is lost, which is logged.
-  void Close();
+  void Close();  // writes the buffer, syncs the file and closes it; unwritten data is lost, which is logged
   bool IsOpen() const { return file_ != nullptr; }  // there is a file to write to
   // Truncates the file to the part that this policy guarantees after a machine crash, and closes it. Requires: IsOpen,
   // and the server allows TEST.
@@ -95,7 +94,7 @@ class AofWriter {  // writes and syncs propagated commands to the append-only fi
 
     std::shared_ptr<File> file;
     uint64_t covered_bytes = 0;             // of all appended bytes, those that are on the disk after this sync
-    std::atomic<IoError> error = kNoError;  // of the last sync
+    std::atomic<IoError> error = kNoError;  // error of the last sync
   };
 
   struct Closing;  // syncs a file for the last time after a new file has replaced it, and closes it

@@ -99,7 +99,7 @@ class AppendOnlyFile final : public Journal {  // appendonly yes: decides when t
   uint64_t LastCowBytes() const { return last_cow_bytes_; }               // copy-on-write memory of the last rewrite
   uint64_t FailedReplays() const { return failed_replays_; }              // when the file was last loaded
   void SetFailedReplays(uint64_t count) { failed_replays_ = count; }
-  void ResetStats() {  // CONFIG RESETSTAT
+  void ResetStats() {  // sets the counts to 0 (CONFIG RESETSTAT)
     rewrites_ = consecutive_failures_ = 0;
     writer_.ResetDelayedWrites();
   }

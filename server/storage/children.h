@@ -74,7 +74,7 @@ class Forker {  // creates a child: a real fork, or in tests a call in the same 
   virtual ~Forker() = default;
   // The child keeps the descriptor `output` open (-1: no output); see ChildReporter::OutputDescriptor. Returns an errno
   // on failure. Requires: no child runs. Cost: the fork itself, about 10 ms for each GB of data.
-  virtual Result<pid_t, int> Start(ChildWork work, Job job, int output) = 0;
+  virtual Result<pid_t, int> Start(ChildWork work, Job job, int output) = 0;  // its pid, or an errno
   virtual ChildProgress Progress() = 0;  // the latest progress that the child has reported
   // Returns the end of the child once; nullopt while it runs.
   virtual std::optional<ChildEnd> Poll() = 0;

@@ -60,7 +60,7 @@ class KeyspaceSink final : public RdbSink {  // puts keys and functions of an RD
   void Insert(Database& data, EntryPtr entry) const;  // adds a key; replaces a key with this name
 
   const Services& services_;
-  const LoadTarget target_;
+  const LoadTarget target_;            // where the loaded data goes
   const RdbLoadOptions options_;       // how to load the RDB
   const int64_t now_ms_;               // Unix time when loading began
   const int64_t load_time_before_ms_;  // total loading time of libraries before this RDB

@@ -83,7 +83,7 @@ class Shutdown {  // shuts the server down: SHUTDOWN, SIGTERM and SIGINT
  private:
   struct Delayed {        // a shutdown that waits for replicas
     uint32_t flags;       // kShutdown… bits
-    int64_t deadline_ms;  // in Pace time
+    int64_t deadline_ms;  // Pace time at which the wait for replicas ends
   };
 
   bool MustSave(uint32_t flags) const;             // an RDB file must be saved before the server stops

@@ -78,7 +78,7 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
   // folder and have no save directive must accept writes, start and stop.
   bool LeavesDumpToOtherServer() const;  // does not save, because another server has locked the dump
 
-  void ResetStats() { saves_ = 0; }  // CONFIG RESETSTAT
+  void ResetStats() { saves_ = 0; }  // sets the count to 0 (CONFIG RESETSTAT)
 
   struct Figures {               // values for INFO
     int64_t last_save_s;         // UNIX time; the start counts as a save, as in Redis
@@ -96,7 +96,7 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
   // Returns whether this server may write the dump `path`.
   bool Lock(const std::string& path);
   std::string DumpPath() const;                               // full path of `dbfilename`
-  void NoteSaved(uint64_t changes, const std::string& path);  // a save has succeeded
+  void NoteSaved(uint64_t changes, const std::string& path);  // records that a save has succeeded
   void HandleChildEnd(const ChildEnd& end);                   // called when the child of a background save has ended
   void NoteOutcome(const ChildEnd& end);                      // logs and stores the child's outcome
   void RemoveSyncFile(const std::string& path);

@@ -14,9 +14,9 @@ namespace respite {
 class LcsTable {  // finds the longest common subsequence of two strings, for LCS
  public:
   // A run of bytes in both strings that belongs to the subsequence: the offsets of its first and last bytes.
-  struct Match {  // a run of bytes that both strings have
-    uint32_t a_first, a_last;
-    uint32_t b_first, b_last;
+  struct Match {               // a run of bytes that both strings have
+    uint32_t a_first, a_last;  // offsets of the first and the last byte in string a
+    uint32_t b_first, b_last;  // offsets of the first and the last byte in string b
     int64_t Length() const { return int64_t{a_last} - a_first + 1; }  // number of bytes of the run
   };
   struct Subsequence {  // a longest common subsequence

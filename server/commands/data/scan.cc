@@ -69,9 +69,9 @@ bool Passes(Call& call, const ScanOptions& options, const Entry& entry) {
 
 }  // namespace
 
-std::vector<const Entry*> FilterKeys(Call& call, const ScanOptions& options, std::vector<const Entry*> met) {
-  std::erase_if(met, [&](const Entry* entry) { return !Passes(call, options, *entry); });
-  return met;
+std::vector<const Entry*> FilterKeys(Call& call, const ScanOptions& options, std::vector<const Entry*> scanned) {
+  std::erase_if(scanned, [&](const Entry* entry) { return !Passes(call, options, *entry); });
+  return scanned;
 }
 
 ScanOptions ParseScanOptions(Args& args, ScanKind scan_of) {

@@ -49,7 +49,7 @@ enum class ScanKind : uint8_t { kKeys, kKeysOfKnownTypes, kFields, kMembers, kSc
 ScanOptions ParseScanOptions(Args& args, ScanKind scan_of);
 
 // Returns those of the scanned keys that match the options.
-std::vector<const Entry*> FilterKeys(Call& call, const ScanOptions& options, std::vector<const Entry*> met);
+std::vector<const Entry*> FilterKeys(Call& call, const ScanOptions& options, std::vector<const Entry*> scanned);
 
 // Continues a scan at `cursor` and calls visit(slot) for each slot, until `count` slots were visited (even if visit
 // skips them) or ten times as many places. `table` has the Scan of HashIndex. Returns the next cursor.

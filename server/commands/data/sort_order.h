@@ -63,8 +63,8 @@ class SortOrder {  // orders elements for SORT by numbers or texts
   static void SortByRank(KeyIterator first, KeyIterator last);  // sorts by the ranks alone, and ignores texts
 
   SortDirection direction_;
-  std::span<const Bytes> elements_;
-  std::span<const Bytes> texts_;  // sort keys; empty: the elements themselves are compared
+  std::span<const Bytes> elements_;  // the elements to sort
+  std::span<const Bytes> texts_;     // sort keys; empty: the elements themselves are compared
   std::vector<Key> keys_;
 };
 

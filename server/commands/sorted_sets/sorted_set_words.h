@@ -69,7 +69,7 @@ struct AddCounts {      // result of AddPairs
 // Adds `count` members by a rule (ZADD, ZINCRBY, GEOADD). pair_at(index) returns a std::pair<Bytes, double>. Throws if
 // a sum is not a number, so with arithmetic only one member may be added.
 template <class PairAt>
-AddCounts AddPairs(Edit<SortedSet>& set, const AddRule& rule, size_t count, PairAt&& pair_at) {  // counts
+AddCounts AddPairs(Edit<SortedSet>& set, const AddRule& rule, size_t count, PairAt&& pair_at) {  // adds members
   using Outcome = AddResult::Outcome;
   AddCounts counts;
   set->PrepareToAdd(count);

@@ -24,7 +24,7 @@ struct DiskFault {  // what TEST FAULT does to a write or sync
 
 class DiskFaults {  // the rules of TEST FAULT for writes and syncs of files
  public:
-  static constexpr size_t kMaxDiskRules = 64;
+  static constexpr size_t kMaxDiskRules = 64;  // number of rules for which the shared memory has space
 
   DiskFaults();
   ~DiskFaults();

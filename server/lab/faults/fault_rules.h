@@ -71,7 +71,7 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
 
   struct Summary {  // one rule of TEST FAULT LIST
     enum class State : uint8_t { kActive, kSpent, kOver };
-    const FaultDefinition& order;
+    const FaultDefinition& order;    // the arguments of TEST FAULT ADD
     uint64_t matches;                // number of requests that the rule matched
     uint64_t hits;                   // number of matched requests on which the rule acted
     State state;                     // kSpent: TIMES is used up; kOver: FOR has passed
@@ -112,7 +112,7 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
   uint64_t SeedFor(Bytes name) const;  // seed for the choices of this rule
   bool ShutsSockets() const;           // an active rule makes the server refuse connections
 
-  const Parts parts_;
+  const Parts parts_;                                          // other parts of the server that this class uses
   uint64_t seed_;                                              // seed for the choices of PERCENT
   uint64_t last_serial_ = 0;                                   // serial number of the latest rule
   uint64_t version_ = 1;                                       // grows with each change of the rules

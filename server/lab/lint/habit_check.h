@@ -33,7 +33,7 @@ class HabitCheck final : public LintCheck {  // the rules no-ttl, deprecated, ne
 
   const Parts parts_;                                // other parts of the server that the checks use
   KeySet written_;                                   // keys that the running transaction or script has written
-  std::unordered_map<uint64_t, Watching> watching_;  // by client ID
+  std::unordered_map<uint64_t, Watching> watching_;  // clients that use WATCH, by client ID
 };
 
 }  // namespace respite

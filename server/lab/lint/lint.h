@@ -98,12 +98,12 @@ class Lint final : public RequestFaults, public CallObserver, private KeyEventLi
   std::optional<LintRemark> Note(const LintRequest* request, LintRemarks remarks);
   void Add(const LintRequest* request, const LintRemark& remark);
 
-  const Parts parts_;
-  std::array<LintMode, kLintRuleCount> modes_{};
+  const Parts parts_;                                         // other parts of the server that this class uses
+  std::array<LintMode, kLintRuleCount> modes_{};              // modes of the rules, by LintRule
   LintLimits limits_;                                         // the numbers and patterns that rules use
   bool has_begun_ = false;                                    // a rule was on at some time
   std::map<size_t, std::unique_ptr<LintCheck>> checks_;       // checks that have an active rule, in a fixed order
-  std::unordered_map<uint64_t, Sender> senders_;              // by client ID
+  std::unordered_map<uint64_t, Sender> senders_;              // clients that have sent requests, by client ID
   std::map<std::string, LintFinding> findings_;               // by the properties that identify a finding
   std::vector<const LintFinding*> in_order_;                  // the findings in the order of their discovery
   bool is_test_or_server_traffic_ = false;                    // the last request is of TEST, or of another server

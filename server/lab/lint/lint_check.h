@@ -98,8 +98,8 @@ class LintCheck {  // detects violations of a few related rules
   static constexpr size_t kMaxGoneClients = 1000;  // number of disconnected clients that a check may remember
 
   virtual ~LintCheck() = default;
-  virtual void CheckBeforeCall(const LintRequest& /*request*/, LintRemarks& /*remarks*/) {}    // before it runs
-  virtual void CheckAfterSuccess(const LintRequest& /*request*/, LintRemarks& /*remarks*/) {}  // after it has succeeded
+  virtual void CheckBeforeCall(const LintRequest& /*request*/, LintRemarks& /*remarks*/) {}    // before the call
+  virtual void CheckAfterSuccess(const LintRequest& /*request*/, LintRemarks& /*remarks*/) {}  // after success
   virtual void NoteFailedRequest(const Session& /*client*/) {}  // a request of this client has failed or was refused
   // Called when the running request changes a key, and when a key expires, which can be at any time.
   virtual void OnKeyEvent(const KeyView& /*key*/, const KeyEvent& /*event*/) {}  // a key was changed or has expired
@@ -117,8 +117,8 @@ bool HasWatchedKeys(const Session& client);                                     
 
 // Clears a full table, so that the memory of a check does not grow with the load.
 template <class Table>
-void ClearIfFull(Table& table, size_t most) {
-  if (table.size() >= most) table.clear();
+void ClearIfFull(Table& table, size_t max_size) {  // removes all rows
+  if (table.size() >= max_size) table.clear();
 }
 
 }  // namespace respite

@@ -50,16 +50,15 @@ class UpdateCheck final : public LintCheck {  // the rule lost-update
   static bool ReplacesWhatWasRead(const LintRequest& request);  // it overwrites any value of the key
   static Extent ExtentOf(const LintRequest& request);  // the part of the value that the request reads or writes
   void CheckLostUpdate(const LintRequest& request, const KeyView& key, const Extent& written, LintRemarks& remarks);
-  bool LosesNothing(const LintRequest& request, const KeyView& key,
-                    const Read& read) const;   // the client fills a cache
+  bool LosesNothing(const LintRequest& request, const KeyView& key, const Read& read) const;  // it fills a cache
   void NoteReads(const LintRequest& request);  // remembers what the client has read
   void NoteRead(const LintRequest& request, const KeyView& key, const Extent& extent);    // remembers a read of one key
   void NoteWrite(const LintRequest& request, const KeyName& key, const Extent& written);  // marks reads by others
-  static void NoteOverwritten(const LintRequest& request, const Extent& written, Read& read);
+  static void NoteOverwritten(const LintRequest& request, const Extent& written, Read& read);  // adds `written`
   void DropOldest(uint64_t client, std::deque<Read>& reads);  // forgets the oldest read of a client
   void MakeRoom();  // forgets disconnected clients, or everything, if there are too many reads
 
-  const Parts parts_;
+  const Parts parts_;                                     // other parts of the server that this class uses
   std::unordered_map<uint64_t, std::deque<Read>> reads_;  // remembered reads by client ID, oldest first
   KeyMap<std::set<uint64_t>> readers_;                    // IDs of the clients that have read the key
   KeySet changed_;  // keys with remembered reads that the running request has changed

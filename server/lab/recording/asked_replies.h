@@ -35,9 +35,9 @@ class AskedReplies {  // the requests of one connection that await a reply
  private:
   enum class Answers : uint8_t { kOn, kOff, kSkipNext };  // CLIENT REPLY
 
-  void Receive(std::vector<std::string> words);  // a complete request
+  void Receive(std::vector<std::string> words);  // handles a complete request
   void NoteReplyMode(const std::string& mode);   // handles CLIENT REPLY
-  void Queue(std::vector<std::string> words);    // a request after MULTI
+  void Queue(std::vector<std::string> words);    // adds a request after MULTI
 
   RequestParser parser_;                                        // parses the bytes that the client sends
   RequestBatch batch_;                                          // the requests that the parser has read

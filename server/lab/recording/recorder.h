@@ -39,7 +39,7 @@ class Recorder {  // records the bytes that connections receive and send (the di
 
   void Add(uint64_t connection, RecordedEvent::Kind kind, Bytes bytes = {});
 
-  const Parts parts_;
+  const Parts parts_;           // other parts of the server that this class uses
   std::unique_ptr<File> file_;  // null before Open or after an error
   int64_t began_us_ = 0;        // Pace time when the recording began
   std::string unwritten_;       // events that are not in the file yet

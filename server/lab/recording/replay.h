@@ -78,7 +78,7 @@ class Replay {  // sends the requests of a recording to another server, and comp
   void ReportDifference(const ReplayPeer& peer, const ReplayPeer::Pair& pair);  // shows both replies to the user
   int64_t WaitedMs() const { return parts_.pace.NowMs() - waiting_since_ms_; }  // time since the last event
 
-  const Parts parts_;
+  const Parts parts_;          // other parts of the server that this class uses
   const Recording recording_;  // the recording that is repeated
   const Options options_;
   const Time time_;
