@@ -29,7 +29,7 @@ inline constexpr char kTimeoutOutOfRange[] = "ERR timeout is out of range";
 inline constexpr char kTimeoutNegative[] = "ERR timeout is negative";
 
 // The error for an expire time that is out of range.
-inline Refusal InvalidExpireOf(const Call& call) {  // "ERR invalid expire time in 'set' command"
+inline Refusal InvalidExpireOf(const Call& call) {  // the error "ERR invalid expire time in 'set' command"
   const std::string& name = call.command.full_name;
   if (call.services.env.dialect.traits.expire_errors_quote_commands) return InvalidExpire(name);
   return {"ERR invalid expire time in " + name};
@@ -42,7 +42,7 @@ inline Refusal InvalidExpireOf(const Call& call) {  // "ERR invalid expire time 
 // Calls visit(std::span<const Bytes> group) for each group of `step` remaining words, whose first word is a key.
 // Prefetches keys in blocks. Requires: all groups are complete.
 template <class Visit>
-void ForEachKeyGroup(Call& call, size_t step, Visit&& visit) {  // MSET and the like: each key with its arguments
+void ForEachKeyGroup(Call& call, size_t step, Visit&& visit) {  // for MSET and the like: each key with its arguments
   const std::span<const Bytes> words = call.args.Rest();
   const size_t block = step * DbView::kPrefetchAhead;
   for (size_t at = 0; at < words.size(); at += step) {
@@ -93,7 +93,7 @@ inline void RequireDb(const Call& call, int number) {  // throws a Refusal if th
 
 // Returns true for a cluster node with one database (the default of cluster-databases). SELECT, MOVE and COPY … DB are
 // then refused, as in Redis.
-inline bool IsConfinedToOneDb(const Call& call) {  // a cluster node with one database, which refuses SELECT
+inline bool IsConfinedToOneDb(const Call& call) {  // this is a cluster node with one database, which refuses SELECT
   return call.services.env.settings.cluster_enabled && call.services.data.dataset.keyspace.Count() == 1;
 }
 

@@ -44,7 +44,7 @@ void Awaits::CheckConditions() {
     }
   }
   for (const auto& [id, command] : over) {
-    // The client may have left or block on something else, if its wait has ended in another way.
+    // If the wait has ended in another way, the client may have disconnected or may be blocked by another command.
     Session* const session = parts_.clients.Find(id);
     const bool still_waits =
         session != nullptr && session->blocked_client != nullptr && session->blocked_client->command == command;

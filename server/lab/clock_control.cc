@@ -82,7 +82,7 @@ void ClockControl::Restore(const State& state) {
   NotifyClockChanged();
 }
 
-// Makes later requests of this turn see the new time.
+// Tells the executor and the TimeKeeper about the new time, so that later requests of this turn see it.
 void ClockControl::NotifyClockChanged() {
   parts_.executor.AdvanceUnitWallTime();
   const bool stands = parts_.clock->mode() == MovableClock::Mode::kFrozen;
@@ -126,13 +126,13 @@ void ClockControl::PostJumpToNextEvent(uint64_t client) {
   Post(client, [this] { return JumpResult{.met = JumpToNextEvent()}; });
 }
 
-void ClockControl::Post(uint64_t client, std::function<JumpResult()> travel) {
+void ClockControl::Post(uint64_t client, std::function<JumpResult()> jump) {
   std::erase_if(posted_jumps_, [this](const auto& trip) {
     return trip.second.has_ended && parts_.clients.Find(trip.first) == nullptr;
   });
   posted_jumps_[client] = {};
-  parts_.env.host->Post([this, client, travel = std::move(travel)] {
-    JumpResult arrival = travel();
+  parts_.env.host->Post([this, client, jump = std::move(jump)] {
+    JumpResult arrival = jump();
     if (parts_.clients.Find(client) == nullptr) {
       posted_jumps_.erase(client);
     } else {
@@ -152,7 +152,7 @@ std::optional<ClockControl::JumpResult> ClockControl::TakeJumpResult(uint64_t cl
 void ClockControl::EndTurn() {
   if (!is_auto_ || is_passing_ || has_posted_ || !EveryClientWaits() || !NextReachableEvent()) return;
   has_posted_ = true;
-  // Waits one turn, so that requests which have already arrived are served first.
+  // Jumps in the next turn, so that requests which have already arrived are served first.
   parts_.env.host->Post([this] {
     has_posted_ = false;
     if (is_auto_ && EveryClientWaits()) JumpToNextEvent();

@@ -26,7 +26,7 @@ struct ClockMove {  // the arguments of TEST CLOCK or TEST CLUSTER CLOCK
   enum class Kind : uint8_t { kFreeze, kAdvance, kSet, kNext, kRate, kAuto, kReal } kind;
   std::optional<int64_t> ms = {};  // kFreeze, kSet: Unix time; kAdvance: a duration
   double rate = 1;                 // kRate: seconds of the clock per second of real time
-  bool is_auto = false;            // kAuto
+  bool is_auto = false;            // for kAuto: whether AUTO is turned on
 };
 
 class TimeKeeper {  // serves the events that become due when the clock of a server is moved; Housekeeping implements it
@@ -36,32 +36,32 @@ class TimeKeeper {  // serves the events that become due when the clock of a ser
   // moves the clock by a number of ms. Requires: no command runs.
   virtual void PassTime(int64_t elapsed_ms, const std::function<void(int64_t)>& advance) = 0;
   enum class Motion : uint8_t { kRuns, kStands };  // whether the clock runs or is frozen
-  virtual void OnClockChanged(Motion motion) = 0;  // computes the next due time again
+  virtual void OnClockChanged(Motion motion) = 0;  // computes again when the next event is due
 };
 
 class ClockControl {  // TEST CLOCK: stops and moves the clock that data and clients of one server see
  public:
   // The end of the year 9999: stream IDs, dates in INFO and sums of deadlines stay far from their limits.
   static constexpr int64_t kMaxWallMs = 253'402'300'799'999;  // end of the year 9999
-  // Wall time may be set back and advanced repeatedly, so the total time that has passed is limited also.
+  // The total time that has passed is limited, too, because wall time may be set back and advanced repeatedly.
   static constexpr int64_t kMaxMonotonicMs = 4'000'000'000'000'000;  // limit of the time that may pass in total
 
-  struct Parts {  // references to what the class uses
+  struct Parts {  // other parts of the server that this class uses
     const Env& env;
     MovableClock* clock;           // null if this server has none (test-commands no)
-    const ExactExpiry& deadlines;  // of keys and fields
+    const ExactExpiry& deadlines;  // knows the deadlines of keys and fields
     Clients& clients;
     Executor& executor;
     TimeKeeper& keeper;  // serves the events that become due
   };
   explicit ClockControl(const Parts& parts) : parts_(parts) {}
 
-  bool HasMovableClock() const { return parts_.clock != nullptr; }  // all other functions require that
+  bool HasMovableClock() const { return parts_.clock != nullptr; }  // all other functions require a movable clock
 
-  struct Due {
+  struct Due {         // an event that will happen at some time
     int64_t wall_ms;   // Unix time at which it is due
-    int64_t in_ms;     // from now, or from the time before a jump to this event
-    std::string what;  // readable text: "BLPOP of client 5 times out"
+    int64_t in_ms;     // time until the event, from now or from before the jump that reached it
+    std::string what;  // text about the event: "BLPOP of client 5 times out"
   };
   // Returns the next event that becomes due, however late. Cost: O(n) for n keys and fields with deadlines.
   std::optional<Due> Next() const;
@@ -71,20 +71,20 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
 
   void Freeze();  // stops the clock at a whole millisecond
   // Requires: MovableClock::kMinRate <= rate <= kMaxRate.
-  void RunAt(double rate);                // seconds of the clock per second of real time
-  void FollowMachine();                   // shows the machine's time again
-  void SetWallTimeBack(int64_t wall_ms);  // sets only the wall time back, as a time server does
+  void RunAt(double rate);                // `rate`: seconds of the clock per second of real time
+  void FollowMachine();                   // makes the clock show the machine's time again
+  void SetWallTimeBack(int64_t wall_ms);  // sets back only the wall time, as a time server does
   // TEST CLOCK AUTO: if true, jumps to the next due event whenever all clients wait for messages or keys.
   void SetAuto(bool is_auto) { is_auto_ = is_auto; }  // NOLINT: the setting itself
 
-  struct State {              // what a snapshot stores of the clock
+  struct State {              // the state of the clock that a snapshot stores
     MovableClock::Mode mode;  // frozen, real or scaled
     double rate;              // seconds of the clock per second of real time
     int64_t wall_us;          // Unix time that the clock shows
-    int64_t offset_us;        // distance from the machine's clock
+    int64_t offset_us;        // how far the clock is ahead of the machine's clock
     bool is_auto;             // the setting of TEST CLOCK AUTO
   };
-  State Save() const;                // for a snapshot
+  State Save() const;                // the state, for a snapshot
   void Restore(const State& state);  // events that become due between the two times do not happen
 
   // --- Jumps forward.
@@ -93,38 +93,38 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
   void PostJump(uint64_t client, int64_t elapsed_ms);  // jumps forward by this time in the next turn
   void PostJumpTo(uint64_t client, int64_t wall_ms);   // in the next turn; sets the clock back if that time has passed
   void PostJumpToNextEvent(uint64_t client);           // jumps to the next due event in the next turn, if there is one
-  struct JumpResult {                                  // result of a jump
-    bool is_too_far = false;                           // the clock would exceed its limits and has not moved
-    std::optional<Due> met = {};                       // the event that PostJumpToNextEvent jumped to
+  struct JumpResult {                                  // result of a jump forward
+    bool is_too_far = false;      // the jump was refused, because the clock would exceed its limits
+    std::optional<Due> met = {};  // the event that PostJumpToNextEvent jumped to
   };
-  bool MayJump(int64_t elapsed_ms) const;  // the clock stays within its limits if it advances by this time
+  bool MayJump(int64_t elapsed_ms) const;  // false: the clock would exceed its limits
   // JumpNow and JumpNowTo jump immediately. They require that no command runs and that this server has events in this
   // turn.
   JumpResult JumpNow(int64_t elapsed_ms);  // advances the clock by this time, serving all events on the way
   JumpResult JumpNowTo(int64_t wall_ms);   // advances the clock to this wall time, or sets it back
   bool IsJumpPosted(uint64_t client) const { return posted_jumps_.contains(client); }  // until TakeJumpResult
-  std::optional<JumpResult> TakeJumpResult(uint64_t client);  // nullopt: it has not ended yet. Requires: IsJumpPosted
+  std::optional<JumpResult> TakeJumpResult(uint64_t client);  // nullopt: the jump has not ended. Requires: IsJumpPosted
 
-  void EndTurn();  // jumps to the next due event if SetAuto is on and all clients wait
+  void EndTurn();  // if AUTO is on and all clients wait, jumps to the next due event
 
  private:
   struct PostedJump {         // a jump that a client has requested
-    bool has_ended = false;   // the result can be taken
-    JumpResult arrival = {};  // result, when it has ended
+    bool has_ended = false;   // the jump has ended, and its result can be taken
+    JumpResult arrival = {};  // result of the jump, valid when it has ended
   };
 
   // Lets time pass, and serves each event that becomes due. Requires: MayJump.
   void Pass(int64_t elapsed_ms);
   std::optional<Due> NextReachableEvent() const;  // the next due event, if the clock can reach it within its limits
   std::optional<Due> JumpToNextEvent();           // jumps to the next due event and returns it
-  void Post(uint64_t client, std::function<JumpResult()> travel);
-  bool EveryClientWaits() const;  // no client has anything to do before time passes
+  void Post(uint64_t client, std::function<JumpResult()> jump);
+  bool EveryClientWaits() const;  // no client can do anything before time passes
   void NotifyClockChanged();      // tells other parts that the clock shows another time or has another speed
 
-  const Parts parts_;
+  const Parts parts_;                            // other parts of the server that this class uses
   bool is_auto_ = false;                         // the setting of TEST CLOCK AUTO
-  bool is_passing_ = false;                      // a jump is running
-  bool has_posted_ = false;                      // an automatic jump is posted
+  bool is_passing_ = false;                      // a jump is being made
+  bool has_posted_ = false;                      // a jump of TEST CLOCK AUTO is waiting for the next turn
   std::map<uint64_t, PostedJump> posted_jumps_;  // by ID of the client that requested the jump
 };
 

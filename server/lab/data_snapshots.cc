@@ -20,7 +20,7 @@ namespace {
 using Kept = std::shared_ptr<EntryPtr>;  // null: the key was absent
 using Delta = std::map<std::string, Kept, std::less<>>;
 
-// Moves the value out, or copies it if other snapshots store it also.
+// Moves the value out, or copies it if other snapshots store the same value.
 EntryPtr TakeValue(Kept kept) { return kept.use_count() == 1 ? std::move(*kept) : CopyOf(**kept); }
 
 std::string ValueDigest(const Entry& entry) {
@@ -52,7 +52,7 @@ void Put(Database& database, const std::string& key, Kept kept) {
 
 }  // namespace
 
-// The data that a snapshot stores of the database that now has one index.
+// The data that a snapshot stores of one database. Parts are numbered by the index that the database has now.
 struct DataSnapshots::Part {
   int home;                         // database index when the snapshot was made
   std::shared_ptr<Database> whole;  // null: equal to the present, except the keys of `delta`
@@ -272,7 +272,7 @@ std::vector<DataSnapshots::Difference> DataSnapshots::Compare(const Snapshot& be
   return differences;
 }
 
-// Returns the keys that may differ.
+// Returns the keys of a database that may differ between the snapshots.
 std::set<std::string> DataSnapshots::Candidates(const Snapshot& before, const Snapshot* after, int db) const {
   std::set<std::string> keys;
   const auto base = [&](const Snapshot* snapshot) -> const Database* {

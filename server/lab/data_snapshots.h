@@ -20,7 +20,7 @@ class Unit;
 class DataSnapshots final : public OldValueKeeper {  // earlier states of the data, as differences from the present
  public:
   class Snapshot;           // the data at one moment
-  struct SnapshotDeleter {  // also removes it from the list of snapshots
+  struct SnapshotDeleter {  // deletes a snapshot, and removes it from the list of snapshots
     void operator()(Snapshot* snapshot) const;
   };
   using SnapshotPtr = std::unique_ptr<Snapshot, SnapshotDeleter>;
@@ -30,18 +30,18 @@ class DataSnapshots final : public OldValueKeeper {  // earlier states of the da
   DataSnapshots(const DataSnapshots&) = delete;
   DataSnapshots& operator=(const DataSnapshots&) = delete;
 
-  SnapshotPtr Save();  // must be destroyed before this object. Cost: O(databases)
+  SnapshotPtr Save();  // the present data; must be destroyed before this object. Cost: O(databases)
   // Restores the data of the snapshot, which continues to exist. Each changed key is reported and propagated like a
   // change by a command. Cost: O(changes since), and O(keys) for each database that was flushed meanwhile. Requires:
   // !IsLost.
-  void Restore(Snapshot& snapshot, Unit& unit);
+  void Restore(Snapshot& snapshot, Unit& unit);  // restores the data, and reports each changed key
 
   // Copies the keys of the snapshot to an empty Dataset. Skips databases that `target` does not have. Cost: O(keys).
-  void CopyTo(const Snapshot& snapshot, Dataset& target) const;  // copies its keys to an empty Dataset
+  void CopyTo(const Snapshot& snapshot, Dataset& target) const;  // copies the keys of the snapshot to an empty Dataset
 
-  static bool IsLost(const Snapshot& snapshot);  // all data was replaced since, by a resynchronisation or a loaded file
-  static size_t StoredValueCount(const Snapshot& snapshot);  // values and databases that it stores itself
-  size_t KeyCount(const Snapshot& snapshot) const;           // keys at its moment
+  static bool IsLost(const Snapshot& snapshot);  // true: all data was replaced since, by a full sync or a loaded file
+  static size_t StoredValueCount(const Snapshot& snapshot);  // values and databases that the snapshot stores itself
+  size_t KeyCount(const Snapshot& snapshot) const;           // number of keys that existed at the time of the snapshot
 
   struct Difference {  // a key that differs between two snapshots
     enum class Kind : uint8_t { kAdded, kRemoved, kChanged };
@@ -51,28 +51,28 @@ class DataSnapshots final : public OldValueKeeper {  // earlier states of the da
   };
   // Returns the differences from `before` to `after`, ordered by database and key. A null `after` is the present. Cost:
   // O(changes since the older one); O(keys) for databases that were flushed or swapped.
-  std::vector<Difference> Compare(const Snapshot& before, const Snapshot* after) const;
+  std::vector<Difference> Compare(const Snapshot& before, const Snapshot* after) const;  // null: the present data
 
   // OldValueKeeper.
   void BeforeChange(int db, Bytes key, const Entry* entry) override;  // stores the old value in the snapshots
   void OnFlushed(int db, Database& content) override;                 // moves the flushed database into the snapshots
-  void OnSwap(int one, int other) override;                           // SWAPDB
+  void OnSwap(int one, int other) override;                           // the two databases were exchanged (SWAPDB)
   void OnReplaced() override;                                         // all data was replaced: the snapshots are lost
 
  private:
-  struct Part;
+  struct Part;  // the data that a snapshot stores of one database
 
   const Entry* Find(const Snapshot* snapshot, int db, Bytes key) const;
-  std::set<std::string> Candidates(const Snapshot& before, const Snapshot* after, int db) const;  // may differ
-  void Forget(Snapshot& snapshot);                            // removes it from the list
+  std::set<std::string> Candidates(const Snapshot& before, const Snapshot* after, int db) const;
+  void Forget(Snapshot& snapshot);                            // removes the snapshot from snapshots_
   void UndoSwaps(Snapshot& snapshot, Unit& unit);             // undoes each SWAPDB since the snapshot
-  void RestoreWhole(Snapshot& snapshot, int db, Unit& unit);  // a database that was flushed since
-  void RestoreKeys(Snapshot& snapshot, int db, Unit& unit);   // the keys of a database that were changed since
+  void RestoreWhole(Snapshot& snapshot, int db, Unit& unit);  // restores a database that was flushed since
+  void RestoreKeys(Snapshot& snapshot, int db, Unit& unit);   // restores the keys of a database that were changed since
 
   Dataset& data_;
   LazyFree& lazy_free_;
   std::vector<Snapshot*> snapshots_;    // from the oldest to the newest
-  const Snapshot* restored_ = nullptr;  // the snapshot that is being restored, which stores no changes meanwhile
+  const Snapshot* restored_ = nullptr;  // the snapshot that is being restored; it stores no changes meanwhile
 };
 
 }  // namespace respite

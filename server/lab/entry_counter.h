@@ -17,23 +17,23 @@ class EntryCounter {  // counts the journal entries that match a filter, for rep
       : journal_(journal), filter_(std::move(filter)), epoch_(journal.Epoch()), next_(journal.FirstSeq()) {}
 
   // Returns the number of matching entries since the counting began, including those that were dropped meanwhile. The
-  // entries that existed at the beginning count also. Cost: O(entries that are new or blocked).
-  uint64_t Count();
+  // entries that existed at the beginning are included. Cost: O(entries that are new or blocked).
+  uint64_t Count();  // number of matching entries so far, including dropped ones
 
  private:
   struct Blocked {  // a journal entry whose request was blocked when it was checked
     uint64_t seq;
-    bool counts;  // it is included in the count
+    bool counts;  // the entry is included in the count
   };
 
-  bool CheckAgain(Blocked& entry);  // updates the count. Returns true if the request is no longer blocked
+  bool CheckAgain(Blocked& entry);  // corrects the count; true: the request is no longer blocked
 
   const RequestJournal& journal_;
   const JournalFilter filter_;
-  uint64_t epoch_;                // of the journal when it was last read
+  uint64_t epoch_;                // epoch of the journal when it was last read
   uint64_t next_;                 // number of the next journal entry to check
-  uint64_t count_ = 0;            // matching entries so far
-  std::vector<Blocked> blocked_;  // entries to check again
+  uint64_t count_ = 0;            // number of matching entries so far
+  std::vector<Blocked> blocked_;  // entries that must be checked again
 };
 
 }  // namespace respite

@@ -23,12 +23,12 @@ namespace respite {
 enum class FixtureFormat : uint8_t { kRdb, kAof, kResp, kRedis, kJson };
 
 // Returns the format for a name without a dot, such as "json", in any case.
-std::optional<FixtureFormat> FixtureFormatOf(Bytes name);
+std::optional<FixtureFormat> FixtureFormatOf(Bytes name);  // of a file name's end, such as "json"; nullopt: unknown
 
 // Reads a text in one of the text formats: kResp, kRedis, kJson.
-Result<Fixture> ReadFixtureText(Bytes text, FixtureFormat format);
-Result<Fixture> ReadRedisFixture(Bytes text);  // lines as typed into redis-cli
-Result<Fixture> ReadRespFixture(Bytes text);   // RESP arrays of bulk strings
+Result<Fixture> ReadFixtureText(Bytes text, FixtureFormat format);  // for kResp, kRedis and kJson; fails on a bad text
+Result<Fixture> ReadRedisFixture(Bytes text);                       // reads lines as typed into redis-cli
+Result<Fixture> ReadRespFixture(Bytes text);                        // reads RESP arrays of bulk strings
 // Reads a .resp fixture from the file, from `offset` to its end.
 Result<Fixture> ReadRespFixture(File& file, uint64_t offset);
 

@@ -52,7 +52,7 @@ class Reader {
   static const std::array<Kind, 7> kKinds;
 
   [[noreturn]] void Refuse(const std::string& reason) const { throw Problem{place_ + ": " + reason}; }
-  // Returns the members of a collection. Refuses an empty one.
+  // Returns the members of a collection. Refuses a collection without members.
   const Json& Elements(const Json& value, Json::value_t type, const char* shape) const;
   std::string Text(const Json& value) const;
   std::string JoinedKinds() const;
@@ -79,7 +79,7 @@ class Reader {
   Fixture fixture_;
   int64_t selected_db_ = 0;
 
-  // The key that is being read.
+  // The name of the key whose value is being read.
   std::string key_;
   std::string place_;
   const Kind* kind_ = nullptr;

@@ -12,7 +12,7 @@
 //     "log":       {"stream": [{"kind": "login"}]}              IDs from the current time
 //   }
 //
-// The value given here replaces any previous value of the key. "ttl" is a duration. "db" is a database number; the
+// A value in the fixture replaces any previous value of the key. "ttl" is a duration. "db" is a database number; the
 // default is 0. Elements, fields and members are texts or numbers. Unknown names, and names that occur twice in an
 // object, are refused.
 #pragma once
@@ -23,6 +23,6 @@
 
 namespace respite {
 
-Result<Fixture> ReadJsonFixture(Bytes text);  // an object that has a member for each key
+Result<Fixture> ReadJsonFixture(Bytes text);  // reads a JSON object that has a member for each key
 
 }  // namespace respite

@@ -52,8 +52,8 @@ class FixtureLoader {
   Reason LoadSnapshot(const std::string& path);
   Reason LoadAppendOnlyFile(const std::string& path);
   Reason LoadFolder(const std::string& path);
-  // Runs the requests, beginning in database 0. `rule`: an append-only file contains the removal of expired keys
-  // itself.
+  // Runs the requests, beginning in database 0. `rule`: an append-only file contains commands that remove
+  // expired keys, so loading removes none.
   Reason Run(const Fixture& fixture, ExpiryRule rule);
   Reason RunOne(Session& session, const Fixture::Request& request, ExpiryRule rule);
 
@@ -134,7 +134,7 @@ Reason FixtureLoader::Run(const Fixture& fixture, ExpiryRule rule) {
   size_t done = 0;
   for (const Fixture::Request& request : fixture.requests) {
     if (auto reason = RunOne(*session, request, rule)) return request.place + ": " + *reason;
-    // Advances by 0 because the size of these requests in bytes is not known.
+    // Reports a progress of 0 bytes, because the size of these requests in bytes is not known.
     if (++done % kServeOthersEvery == 0 && services_.storage.loading.Advance(0) == Loading::Order::kStop) {
       return "the server was stopped meanwhile";
     }

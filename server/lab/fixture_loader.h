@@ -8,9 +8,9 @@ namespace respite {
 
 struct Services;
 
-// Clients get LOADING meanwhile. If a file cannot be loaded, returns the reason with the file's path and the position
+// Clients get LOADING during the load. If a file cannot be loaded, returns the reason with the path and the place
 // in it; the data set must then not be used. If the append-only file is on, starts a rewrite, because fixtures are not
 // appended to it request by request. Requires: the data set was loaded, and replication has not started.
-std::optional<std::string> LoadFixtures(const Services& services);  // the files of `load`; returns an error text
+std::optional<std::string> LoadFixtures(const Services& services);  // the files of `load`; returns an error, or nullopt
 
 }  // namespace respite

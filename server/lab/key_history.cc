@@ -30,7 +30,7 @@ bool SetsDeadline(Bytes command) {
   return command == "pexpire" || command == "expire" || command == "pexpireat" || command == "expireat";
 }
 
-// Returns how an event of its key ends a lock; kHeld if it does not end it.
+// Returns how an event of a lock's key ends the lock; kHeld if the event does not end the lock.
 HeldLock::End EndBy(Bytes event) {
   using End = HeldLock::End;
   if (event == "expired") return End::kExpired;

@@ -26,13 +26,13 @@ namespace respite {
 struct FinishedCall;
 struct RequestOwner;
 
-struct JournalMoment {    // a position in the journal
+struct JournalMoment {    // a position in the journal, and its time
   uint64_t next_seq = 0;  // sequence number of the next entry
-  int64_t wall_us = 0;    // Unix time
+  int64_t wall_us = 0;    // Unix time of the moment
 };
 
 struct ExpiredKey {     // a key that was removed because it expired
-  uint64_t number = 0;  // from 1
+  uint64_t number = 0;  // number of this record, from 1
   JournalMoment at;
   int db = 0;
   std::string key;
@@ -43,14 +43,14 @@ struct HeldLock {  // a key that a client uses as lock (SET NX PX and the like)
 
   int db = 0;
   std::string key;
-  std::string token;                                  // the value, or the field of the hash
-  std::shared_ptr<const RequestOwner> holder;         // client that created the key
-  uint64_t created_by_entry = 0;                      // journal entry that created the key
-  int64_t from_us = 0;                                // Unix time at which it was acquired
-  uint32_t prolonged = 0;                             // how often its deadline was extended
-  End end = End::kHeld;                               // the fields below are unset while it is kHeld
-  JournalMoment ended = {};                           // when the lock ended
-  std::shared_ptr<const RequestOwner> ended_by = {};  // sender of the entry `ended.next_seq` that ended it; or null
+  std::string token;                           // the value of the key, or the field of the hash
+  std::shared_ptr<const RequestOwner> holder;  // client that created the key
+  uint64_t created_by_entry = 0;               // journal entry that created the key
+  int64_t from_us = 0;                         // Unix time at which it was acquired
+  uint32_t prolonged = 0;                      // how often the client extended the deadline of the key
+  End end = End::kHeld;                        // how the lock ended; the fields below are unset while it is kHeld
+  JournalMoment ended = {};                    // when the lock ended
+  std::shared_ptr<const RequestOwner> ended_by = {};  // sender of the journal entry that ended the lock; null: unknown
   uint64_t expired_key = 0;                           // number of the ExpiredKey; 0 if the lock ended otherwise
 };
 
@@ -62,16 +62,16 @@ class KeyHistory {  // expired keys and locks, recorded while the journal is on
 
   // Records a finished call, whose journal entry is `at.next_seq`.
   Step RecordCall(const FinishedCall& call, const std::shared_ptr<const RequestOwner>& client, JournalMoment at);
-  void ForgetUnrecordedCall();  // discards the state of a finished call that the journal does not record
+  void ForgetUnrecordedCall();  // discards what was noted about a call that the journal does not record
 
   // Records a keyspace event. Cost: O(log locks), if any are held.
-  void OnKeyEvent(int db, Bytes key, const KeyEvent& event, JournalMoment at);
-  void OnFlush(std::span<const int> dbs, JournalMoment at);  // ends the locks in these databases
-  void OnSwap(int one, int other);                           // SWAPDB: the locks move with their keys
+  void OnKeyEvent(int db, Bytes key, const KeyEvent& event, JournalMoment at);  // may end or extend a lock
+  void OnFlush(std::span<const int> dbs, JournalMoment at);                     // ends the locks in these databases
+  void OnSwap(int one, int other);        // SWAPDB: the locks move with their keys
   void OnServerKilled(JournalMoment at);  // ends all locks as kServerKilled, since the fate of their keys is unknown
 
   void DropBefore(uint64_t first_seq);  // drops the records that ended before this journal entry
-  void DropEnded();                     // drops everything except the locks that are held
+  void DropEnded();                     // drops all records except the locks that are held
   void Clear();                         // drops all records
 
   const std::deque<ExpiredKey>& expired_keys() const { return expired_keys_; }  // oldest first
@@ -88,19 +88,19 @@ class KeyHistory {  // expired keys and locks, recorded while the journal is on
     std::string name;
     KeyView View() const { return {db, name}; }
   };
-  struct KeyOrder;  // finds a Key by a KeyView
+  struct KeyOrder;  // order of keys, which also finds a Key by a KeyView
 
   static size_t BytesOf(const HeldLock& lock) { return sizeof lock + lock.key.size() * 2 + lock.token.size() + 100; }
-  static size_t BytesOf(const ExpiredKey& expired) { return sizeof expired + expired.key.size(); }  // its memory
-  bool HasMade(int db, std::span<const Bytes> words) const;  // the running call has created the key in words[1]
+  static size_t BytesOf(const ExpiredKey& expired) { return sizeof expired + expired.key.size(); }  // memory
+  bool HasMade(int db, std::span<const Bytes> words) const;  // the running call has created the key words[1]
   Step TakeOne(const FinishedCall& call, const std::shared_ptr<const RequestOwner>& client, JournalMoment at);
   void Open(const HeldLock& lock);  // records a lock that was acquired
   void End(uint64_t number, HeldLock::End how, JournalMoment at);
   template <class Condition>
-  void EndAll(HeldLock::End how, JournalMoment at, Condition&& condition);
-  HeldLock& At(uint64_t number) { return locks_[number - first_lock_]; }  // the lock with this number
-  void DropOldestLock();                                                  // to stay below kMaxBytes
-  void MakeRoom();                                                        // drops the oldest records above kMaxBytes
+  void EndAll(HeldLock::End how, JournalMoment at, Condition&& condition);  // ends the locks that meet the condition
+  HeldLock& At(uint64_t number) { return locks_[number - first_lock_]; }    // the lock with this number
+  void DropOldestLock();  // drops the oldest record of a lock, to save memory
+  void MakeRoom();        // drops the oldest records while they need more than kMaxHistoryBytes
 
   std::deque<ExpiredKey> expired_keys_;  // oldest first
   std::deque<HeldLock> locks_;           // held and ended locks, oldest first
@@ -115,11 +115,11 @@ class KeyHistory {  // expired keys and locks, recorded while the journal is on
     bool operator()(KeyView one, const Key& other) const { return IsBefore(one, other.View()); }
   };
   std::map<Key, uint64_t, KeyOrder> open_;  // numbers of the locks that are held
-  std::vector<uint64_t> just_ended_;        // locks that the running call may have ended
+  std::vector<uint64_t> just_ended_;        // numbers of the locks that the running call may have ended
   Key made_;                                // last key that the running call has created
-  bool has_made_ = false;                   // made_ is set
-  HeldLock candidate_;                      // a hash that the running script has created
-  bool has_candidate_ = false;              // candidate_ is set
+  bool has_made_ = false;                   // the running call has created a key
+  HeldLock candidate_;                      // a hash that the running script has created, which may be a lock
+  bool has_candidate_ = false;              // the running script has created such a hash
 };
 
 }  // namespace respite

@@ -18,27 +18,27 @@
 namespace respite {
 
 struct Lab {              // the objects behind the TEST command
-  struct Parts {          // what the Node makes before its Lab
-    MovableClock* clock;  // null: the clock cannot be moved
+  struct Parts {          // objects of the server that exist before its Lab
+    MovableClock* clock;  // the clock that TEST CLOCK moves; null: it cannot be moved
     DiskFaults& disk;
     TimeKeeper& keeper;  // serves the events that become due when the clock is moved
-    uint64_t seed;       // of faults with a probability, and of TEST SHUFFLE
+    uint64_t seed;       // seed for faults with a probability and for TEST SHUFFLE
   };
   Lab(const Services& services, const Parts& parts);
   Lab(const Lab&) = delete;
   Lab& operator=(const Lab&) = delete;
 
-  ClockControl clock;        // TEST CLOCK
-  NamedSnapshots snapshots;  // TEST SNAPSHOT
-  RequestJournal journal;    // TEST JOURNAL
-  Awaits awaits;             // TEST AWAIT
-  FaultRules faults;         // TEST FAULT
-  Lint lint;
+  ClockControl clock;            // TEST CLOCK
+  NamedSnapshots snapshots;      // TEST SNAPSHOT
+  RequestJournal journal;        // TEST JOURNAL
+  Awaits awaits;                 // TEST AWAIT
+  FaultRules faults;             // TEST FAULT
+  Lint lint;                     // TEST LINT
   MissingFeatures missing;       // TEST MISSING
   Shuffle shuffle;               // TEST SHUFFLE
   Worlds* worlds = nullptr;      // null if this server cannot have any
   Restarts* restarts = nullptr;  // null if this server cannot restart itself
-  NodeGroup* group = nullptr;    // null if it runs alone, or in a thread of its own
+  NodeGroup* group = nullptr;    // the nodes of a cluster in this process; null: there is none for this server
 };
 
 }  // namespace respite

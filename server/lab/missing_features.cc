@@ -82,7 +82,7 @@ void MissingFeatures::OnCall(const FinishedCall& call) {
   if (call.error == refusals::kSyntax) NoteOption(call);
 }
 
-// Records the first word after the plain arguments that looks like an option and is not in the command's syntax.
+// Records the first argument after the mandatory ones that looks like an option and is not in the command's syntax.
 void MissingFeatures::NoteOption(const FinishedCall& call) {
   const CommandSyntax syntax = ParseSyntax(call.command.Spec().syntax);
   const size_t harmless = call.command.Spec().harmless_words;

@@ -23,16 +23,16 @@ struct MissingFeature {  // something that clients have used and that this serve
   std::string name;                            // "FT.SEARCH", "CLIENT NO-SUCH", "SET NOSUCH", "no-such-directive"
   std::string request;                         // the first request that used it
   std::shared_ptr<const RequestOwner> client;  // the first client that used it
-  uint64_t count = 0;                          // how often it was used
-  int64_t first_ms = 0;                        // Unix time
-  int64_t last_ms = 0;
+  uint64_t count = 0;                          // how often clients used the feature
+  int64_t first_ms = 0;                        // Unix time of the first use
+  int64_t last_ms = 0;                         // Unix time of the last use
 };
 
-class MissingFeatures final : public CallObserver {  // TEST MISSING
+class MissingFeatures final : public CallObserver {  // TEST MISSING: records what clients used and this server lacks
  public:
-  static constexpr size_t kMaxFeatures = 1000;  // features that are recorded
+  static constexpr size_t kMaxFeatures = 1000;  // number of features that are recorded
 
-  struct Parts {  // references to what the class uses
+  struct Parts {  // other parts of the server that this class uses
     const Env& env;
     const CurrentExecution& current_execution;
     CallObservers& observers;
@@ -58,14 +58,14 @@ class MissingFeatures final : public CallObserver {  // TEST MISSING
     size_t hidden_from;            // index of the first argument that may be a secret
   };
 
-  const Session& ClientOf(const Session& session) const;  // for a script, the client that called it
+  const Session& ClientOf(const Session& session) const;  // the client; for a script, the client that called it
   void NoteOption(const FinishedCall& call);  // records the unknown option of a call that failed with a syntax error
   void NoteDirectives(const FinishedCall& call);  // records the unknown directives of CONFIG GET and CONFIG SET
   void Note(MissingFeature::Kind kind, std::string name, const Request& request);
 
-  const Parts parts_;
+  const Parts parts_;                               // other parts of the server that this class uses
   std::map<std::string, MissingFeature> features_;  // by kind and name
-  std::vector<const MissingFeature*> in_order_;     // in the order of their first use
+  std::vector<const MissingFeature*> in_order_;     // the features in the order of their first use
 };
 
 }  // namespace respite

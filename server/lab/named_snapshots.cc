@@ -20,8 +20,7 @@ namespace {
 
 constexpr char kSnapshotPath[] = "snapshot";
 
-// Appends the text after its length. Packed into one string, because there are hundreds of texts, and each world keeps
-// those of its start.
+// Appends the length of the text and the text. One string holds them all, because each world keeps hundreds of texts.
 void Append(std::string& packed, Bytes text) {
   const auto size = static_cast<uint32_t>(text.size());
   packed.append(reinterpret_cast<const char*>(&size), sizeof size);
@@ -140,7 +139,7 @@ void NamedSnapshots::Restore(Bytes name, Unit& unit, const Session* running) {
   parts_.clock.Restore(snapshot.setup.clock);
 }
 
-// Sets only the directives that differ, with all their hooks.
+// Sets only the directives that differ. Setting a directive runs all its hooks.
 void NamedSnapshots::RestoreDirectives(Bytes packed) {
   const Config::NamesAndValues changed = parts_.env.config.ChangedPairs(Unpacked(packed));
   if (!changed.empty()) parts_.env.config.Set(changed, {.connection_is_local = true});

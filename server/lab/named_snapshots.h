@@ -1,6 +1,6 @@
-// NamedSnapshots: TEST SNAPSHOT. A server at several moments: data, functions, scripts, users, directives, clock.
-//
-// Connections do not belong to a snapshot. A restore does not disconnect clients, and notifies them of changed keys.
+// NamedSnapshots: TEST SNAPSHOT. A snapshot is a server at one moment: data, functions, scripts, users, directives and
+// clock. Connections do not belong to a snapshot. A restore does not disconnect clients, and notifies them of changed
+// keys.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,11 @@ class ScriptCache;
 struct Session;
 class Users;
 
-class NamedSnapshots {  // TEST SNAPSHOT: a server's data, functions, scripts, users, directives and clock
+class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scripts, users, directives, clock)
  public:
-  static constexpr size_t kMaxSnapshots = 1000;  // snapshots
+  static constexpr size_t kMaxSnapshots = 1000;  // number of snapshots that a server may have
 
-  struct Parts {  // references to what the class uses
+  struct Parts {  // other parts of the server that this class uses
     const Env& env;
     Dataset& data;
     LazyFree& lazy_free;
@@ -42,9 +42,9 @@ class NamedSnapshots {  // TEST SNAPSHOT: a server's data, functions, scripts, u
 
   struct Summary {  // one line of TEST SNAPSHOT LIST
     std::string name;
-    int64_t saved_wall_ms;  // Unix time
-    size_t keys;
-    size_t kept;  // values that it stores because they have changed since
+    int64_t saved_wall_ms;  // Unix time at which it was saved
+    size_t keys;            // number of keys
+    size_t kept;            // number of values that the snapshot stores, because they have changed since
   };
   // Returns the snapshots, ordered by name. Cost: O(values that the snapshots store).
   std::vector<Summary> List() const;
@@ -53,40 +53,38 @@ class NamedSnapshots {  // TEST SNAPSHOT: a server's data, functions, scripts, u
 
   // Replaces an existing snapshot with this name. Cost: O(databases + users + directives + scripts).
   void Save(Bytes name);
-  // Returns false if there is no such snapshot.
-  bool Delete(Bytes name);
+  bool Delete(Bytes name);        // false: there is no such snapshot
   void Clear() { all_.clear(); }  // deletes all snapshots
-  // Restore and Compare require that the snapshots exist. Restore and Reset… throw a Refusal if a directive or a user
-  // cannot be restored. Directives are set first, so that nothing else has changed then. `running` is the calling
-  // session.
-  void Restore(Bytes name, Unit& unit, const Session* running);
-  // Compares `before` with `after`, or with the present if `after` is empty.
-  std::vector<DataSnapshots::Difference> Compare(Bytes before, Bytes after) const;
+  // Restores a snapshot that exists. Like Reset…, throws a Refusal if a directive or a user cannot be restored.
+  // Directives are set first, so that nothing else has changed in this case. `running` is the calling session.
+  void Restore(Bytes name, Unit& unit, const Session* running);  // throws a Refusal if a directive is refused
+  // Compares `before` with `after`, or with the present if `after` is empty. Requires: the snapshots exist.
+  std::vector<DataSnapshots::Difference> Compare(Bytes before, Bytes after) const;  // `after` empty: the present
 
   // Copies the snapshot's data and functions to an empty server. Returns an error if the functions cannot be loaded
   // there. Requires: there is such a snapshot.
-  std::optional<std::string> CopyTo(Bytes name, Dataset& data, FunctionLibraries& functions) const;
+  std::optional<std::string> CopyTo(Bytes name, Dataset& data, FunctionLibraries& functions) const;  // error or nullopt
 
-  // Returns the store of data, for callers that need an unnamed snapshot of the data, or of the functions and scripts.
-  DataSnapshots& data() { return data_; }  // store of the data of all snapshots
+  // Returns the data of the snapshots, for callers that need a snapshot of the data without a name.
+  DataSnapshots& data() { return data_; }  // stores the data of all snapshots
   struct Programs {                        // scripts and functions of a server
     std::vector<std::string> scripts;      // sorted
     std::vector<std::string> functions;    // source code of the libraries, ordered by name
   };
-  Programs CurrentPrograms() const { return {Scripts(), Functions()}; }  // of the server now
-  void RestorePrograms(const Programs& programs, Unit& unit);
+  Programs CurrentPrograms() const { return {Scripts(), Functions()}; }  // those that the server has now
+  void RestorePrograms(const Programs& programs, Unit& unit);            // replaces all scripts and functions
 
-  void RememberStart();                     // stores the current users and directives for ResetConfig and ResetUsers
-  void ResetConfig();                       // restores the directives of the start
-  void ResetUsers(const Session* running);  // restores the users of the start. `running`: the calling session
+  void RememberStart();                     // stores users and directives for ResetConfig and ResetUsers
+  void ResetConfig();                       // restores the directives that RememberStart stored
+  void ResetUsers(const Session* running);  // restores the users that were stored. `running`: the calling session
   void ResetScripts(Unit& unit);            // removes all functions and scripts
 
  private:
   using Texts = std::vector<std::string>;
   struct Setup {             // all that a snapshot has, except the data
-    std::string directives;  // names and values, packed
-    std::string users;       // lines of an ACL file
-    Programs programs;
+    std::string directives;  // names and values of all directives, packed
+    std::string users;       // the users as lines of an ACL file
+    Programs programs;       // scripts and functions
     ClockControl::State clock;
   };
   struct Snapshot {  // data and setup at one moment
@@ -95,21 +93,21 @@ class NamedSnapshots {  // TEST SNAPSHOT: a server's data, functions, scripts, u
     int64_t saved_wall_ms;  // Unix time
   };
 
-  Setup CurrentSetup() const;            // of the server now
+  Setup CurrentSetup() const;            // the present state of the server, except the data
   std::string UserLines() const;         // the users as lines of an ACL file
   Texts Scripts() const;                 // cached scripts, sorted
   Texts Functions() const;               // source code of the libraries, ordered by name
-  void RestoreDirectives(Bytes packed);  // names and values, as in Setup
+  void RestoreDirectives(Bytes packed);  // `packed`: names and values, as in Setup
   void RestoreUsers(const std::string& lines, const Session* running);
   void RestoreScripts(const Texts& bodies);
   void RestoreFunctions(const Texts& codes, Unit& unit);
   const Snapshot& At(Bytes name) const;
   void DropLost();  // drops the snapshots that are lost because all data was replaced
 
-  const Parts parts_;
+  const Parts parts_;                                 // other parts of the server that this class uses
   DataSnapshots data_;                                // stores the data of all snapshots
   std::map<std::string, Snapshot, std::less<>> all_;  // by name
-  Setup start_;                                       // users and directives of the start
+  Setup start_;                                       // users and directives for ResetConfig and ResetUsers
 };
 
 }  // namespace respite

@@ -1,7 +1,7 @@
 // NodeGroup: the nodes of a process that was started with `nodes` or `sentinels`, for TEST CLUSTER. Kills and moves the
 // nodes and separates them, as machines, operators and networks would.
 //
-// This is the interface for commands. The process implements it, and is above this room.
+// This is an interface for commands. Code in server/process implements it.
 #pragma once
 
 #include <compare>
@@ -17,7 +17,7 @@ namespace respite {
 
 struct Services;
 
-class NodeGroup {  // the nodes of a process that runs a whole cluster, for TEST CLUSTER
+class NodeGroup {  // interface to the nodes of a process that runs a whole cluster, for TEST CLUSTER
  public:
   enum class Role : uint8_t { kPrimary, kReplica, kSentinel };  // of a node
   struct Member {                                               // one node
@@ -27,16 +27,16 @@ class NodeGroup {  // the nodes of a process that runs a whole cluster, for TEST
     bool is_alive;  // false: it was killed
     Role role;
   };
-  // An operation that takes some time. It has succeeded when all live nodes know of it.
+  // An operation that takes some time. It has succeeded when all live nodes know its result.
   struct Task {  // an operation that takes some time
     enum class Kind : uint8_t { kKill, kRevive, kMove, kFailOver, kClock } kind;
-    size_t member = 0;                                   // for all kinds except kClock
-    int slot = 0;                                        // for kMove
+    size_t member = 0;                                   // index of the node, for all kinds except kClock
+    int slot = 0;                                        // the slot to move, for kMove
     ClockMove clock = {.kind = ClockMove::Kind::kReal};  // for kClock: the change for the clocks of all live nodes
   };
   struct Outcome {                              // result of a Task
     std::optional<std::string> trouble = {};    // error text; nullopt: it has succeeded
-    std::optional<ClockControl::Due> met = {};  // for kClock with NEXT: the next due event, if any
+    std::optional<ClockControl::Due> met = {};  // for kClock with NEXT: the event to which the clocks jumped
   };
   using Sides = std::vector<std::vector<size_t>>;
 
@@ -46,17 +46,16 @@ class NodeGroup {  // the nodes of a process that runs a whole cluster, for TEST
 
   struct TaskClient {  // a client of one of the nodes, whose IDs are unique only within their node
     const Services* node;
-    uint64_t client;
+    uint64_t client;                                      // client ID
     auto operator<=>(const TaskClient&) const = default;  // NOLINT(modernize-use-nullptr): generated
   };
-  virtual std::optional<std::string> Begin(const TaskClient& asker, const Task& task) = 0;  // returns an error text
-  virtual std::optional<Outcome> TakeOutcome(
-      const TaskClient& asker) = 0;  // nullopt: this client's last task still runs
+  virtual std::optional<std::string> Begin(const TaskClient& asker, const Task& task) = 0;  // error or nullopt
+  virtual std::optional<Outcome> TakeOutcome(const TaskClient& asker) = 0;  // nullopt: the client's task still runs
 
   // Delays all traffic between nodes of different sides, as if the network lost it; connections stay open. Nodes on no
   // side reach all others. Replaces the previous partition. With no sides, ends it and delivers the delayed traffic.
   virtual void Partition(Sides sides) = 0;  // delays all traffic between nodes of different sides
-  // Delays all output of the node to clients and other nodes by `delay_ms`; 0 ends the delay. Requires: it is alive.
+  // Delays all output of the node to clients and other nodes by `delay_ms`; 0 ends the delay. The node must be alive.
   virtual void Lag(size_t member, int64_t delay_ms) = 0;
   virtual const ClockControl* ClockOf(size_t member) const = 0;  // null: the node is dead or has no movable clock
 };

@@ -36,14 +36,14 @@ class TextStart {  // the first bytes of a text in one machine word, to reject m
 
  private:
   uint64_t bytes_ = 0;  // the first bytes of the text
-  uint64_t mask_ = 0;   // covers the bytes that exist
+  uint64_t mask_ = 0;   // has all bits set for the bytes that exist
 };
 
 struct ClientView {  // properties of a client that filters use
   uint64_t id;
   Bytes name;
   Bytes user;
-  Bytes address;
+  Bytes address;  // "127.0.0.1:50123"
   Bytes library;  // lib-name, as in CLIENT SETINFO
 
   static ClientView Of(const Session& client);
@@ -62,24 +62,24 @@ struct ClientFilter {  // conditions for clients; all given ones must hold
 };
 
 struct RequestFilter {                 // conditions for requests; all given ones must hold
-  std::optional<TextPattern> command;  // full names; a container matches all its subcommands
-  uint32_t category = 0;               // an AclCategory bit; 0: any category
-  std::optional<TextPattern> key;      // one of the request's keys
+  std::optional<TextPattern> command;  // pattern for full names; a container matches all its subcommands
+  uint32_t category = 0;               // bit of an AclCategory; 0: any category
+  std::optional<TextPattern> key;      // pattern that one of the request's keys must match
   ClientFilter client;
-  std::optional<bool> is_in_script;       // nullopt: matches in and outside scripts
-  std::optional<bool> is_in_transaction;  // true: run by EXEC; nullopt: matches when the client sends it
+  std::optional<bool> is_in_script;       // whether a script runs it; nullopt: does not matter
+  std::optional<bool> is_in_transaction;  // whether EXEC runs it; nullopt: matches when the client sends it
 
   bool MayMatch(const Command& tried) const;  // checks the conditions that depend only on the command
-  bool MayMatchUnknown() const { return !command && category == 0 && !key; }  // for a request of an unknown command
-  // Input for the other conditions. Matches requires MayMatch, or MayMatchUnknown without a command.
+  bool MayMatchUnknown() const { return !command && category == 0 && !key; }  // for an unknown command
+  // What Matches checks. Requires that MayMatch, or MayMatchUnknown for an unknown command, was true.
   struct Facts {  // what Matches checks of one request
     ClientView client;
-    int db;                        // of the request
-    const Command* command;        // null if the command is unknown
-    std::span<const Bytes> words;  // arguments, including the command name
-    RequestFaults::Place place;    // whether it was sent, queued, or runs in a transaction or script
-    bool is_in_transaction;
-    std::optional<KeyList> keys = {};                          // set by FindKeys
+    int db;                            // database of the request
+    const Command* command;            // null if the command is unknown
+    std::span<const Bytes> words;      // arguments, including the command name
+    RequestFaults::Place place;        // whether it was sent, queued, or runs in a transaction or script
+    bool is_in_transaction;            // EXEC runs the request
+    std::optional<KeyList> keys = {};  // set by FindKeys
     std::vector<TextStart> key_starts = {TextStart(Bytes())};  // starts of `keys`; one empty start if there is no key
 
     static Facts Of(const RequestFaults::Attempt& request);
@@ -88,10 +88,10 @@ struct RequestFilter {                 // conditions for requests; all given one
   bool Matches(Facts& facts) const;
 
  private:
-  bool FitsPlace(const Facts& facts) const;  // checks SCRIPT and TRANSACTION
-  bool FitsKey(Facts& facts) const;          // checks KEY
+  bool FitsPlace(const Facts& facts) const;  // the conditions SCRIPT and TRANSACTION hold
+  bool FitsKey(Facts& facts) const;          // the condition KEY holds
 };
 
-bool IsOfServer(const Session& session);  // a link to a primary, a replica, or a node that migrates slots
+bool IsOfServer(const Session& session);  // this is a link to a primary, a replica, or a node that migrates slots
 
 }  // namespace respite

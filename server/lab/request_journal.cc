@@ -83,7 +83,7 @@ bool JournalFilter::Matches(const RequestEntry& entry) const {
   }
   std::vector<Bytes> words;
   if (request.key) words = entry.Words();
-  // An entry matches wherever it ran, so entries of transactions also match a filter without a condition TRANSACTION.
+  // Without a condition TRANSACTION, the filter matches entries of transactions, too.
   const bool is_in_script = entry.place == Place::kInScript;
   RequestFilter::Facts facts{.client = entry.client->View(),
                              .db = entry.db,
@@ -241,8 +241,8 @@ void RequestJournal::ForgetOldSenders() {
   std::erase_if(senders_, [this](const auto& row) { return parts_.clients.Find(row.first) == nullptr; });
 }
 
-// Replies are sent at the end of a turn, so all requests of one turn were sent without waiting for each other's
-// replies.
+// Counts a round trip only for the first request of a turn. Replies are sent at the end of a turn, so the client has
+// not waited for a reply between these requests.
 void RequestJournal::CountTrip(Sender& sender, int depth) {
   if (depth != 0 || std::exchange(sender.turn, parts_.env.stats.turns + 1) == parts_.env.stats.turns + 1) return;
   ++sender.trips;
@@ -254,7 +254,7 @@ JournalMoment RequestJournal::Moment() const {
   return {.next_seq = next_, .wall_us = parts_.current_execution.wall_base_us + parts_.current_execution.last_us};
 }
 
-// Reads the clock for expired keys: they may expire between two requests, when the time of Moment is stale.
+// Reads the clock for expired keys. A key may expire between two requests, when Moment would give an old time.
 void RequestJournal::OnKeyEvent(int db, Bytes key, const KeyEvent& event) {
   JournalMoment moment = Moment();
   if (event.Name() == "expired") moment.wall_us = parts_.env.clock.WallUs();
@@ -336,11 +336,11 @@ void RequestJournal::NoteFault(const RequestFaults::Attempt& request, const Requ
   const bool is_answered = fault.kind == Kind::kReply && request.place != Place::kInScript;
   const bool is_closed = fault.kind == Kind::kClose && (is_queued || request.place == Place::kSent);
   if (!is_answered && !is_closed) {
-    // The fault acts on the reply +QUEUED. The command runs later, without the fault.
+    // For a queued request, the fault acts only on the reply +QUEUED. EXEC runs the command later, without the fault.
     if (!is_queued || fault.kind == Kind::kError) sender.fault = name;
     return;
   }
-  // No other observer call reports a request that ends here.
+  // No other observer call reports a request that the fault answers, or whose connection the fault closes.
   const int depth = request.place == Place::kInTransaction ? 1 : 0;
   CountTrip(sender, depth);
   sender.fault = name;

@@ -1,8 +1,8 @@
 // RequestJournal: TEST JOURNAL. The latest requests as they ran: client, time, duration and result.
 //
 // A new entry reuses the memory of the dropped one, so a busy server allocates little for it. The journal also records
-// the fate of keys (KeyHistory), for TEST REPORT. While it is off it costs nothing: it is then no CallObserver and
-// receives no keyspace events.
+// the fate of keys (KeyHistory), for TEST REPORT. A journal that is off costs nothing: it receives no calls and no
+// keyspace events.
 #pragma once
 
 #include <algorithm>
@@ -33,25 +33,25 @@ struct CurrentExecution;
 struct RequestEntry {  // one request as it ran
   enum class Outcome : uint8_t { kOk, kError, kBlocked, kFault };
 
-  uint64_t seq = 0;                            // from 1; 0: no entry
-  int64_t wall_us = 0;                         // Unix time at which it started
-  int64_t duration_us = 0;                     // from start to reply, by the server's clock
-  std::shared_ptr<const RequestOwner> client;  // shared by the entries of a client
+  uint64_t seq = 0;                            // sequence number of the entry, from 1; 0: no entry
+  int64_t wall_us = 0;                         // Unix time at which the request started
+  int64_t duration_us = 0;                     // time from start to reply, by the server's clock
+  std::shared_ptr<const RequestOwner> client;  // the client that sent the request
   const Command* command = nullptr;            // null if the command is unknown
   int db = 0;
-  uint32_t trips = 0;  // round trips of this client since its previous entry
+  uint32_t trips = 0;  // number of round trips of this client since its previous entry
   Outcome outcome = Outcome::kOk;
   RequestFaults::Place place = RequestFaults::Place::kSent;  // sent by a client, or run by EXEC or a script
   KeyHistory::Step lock = KeyHistory::Step::kNone;           // whether it acquired a lock
-  bool is_in_transaction = false;
+  bool is_in_transaction = false;                            // EXEC has run the request
   uint64_t waited_until = 0;   // for a blocked request: the next entry's number when it was unblocked; else 0
   std::string detail;          // kError: the error; kFault: the name of the fault
-  std::string words;           // arguments, concatenated; long ones are shortened
-  std::vector<uint32_t> ends;  // ends of the arguments in `words`
+  std::string words;           // the arguments, concatenated; long ones are shortened
+  std::vector<uint32_t> ends;  // where each argument ends in `words`
 
   std::vector<Bytes> Words() const;  // the arguments
   std::string OutcomeText() const;   // "ok", "error TEXT", "blocked" or "fault NAME"
-  std::string Line() const;          // readable text: `#7 worker-1: SET lock:1 a NX PX 30000 -> ok`
+  std::string Line() const;          // the entry as one line: `#7 worker-1: SET lock:1 a NX PX 30000 -> ok`
   size_t HeldBytes() const {         // memory of this entry
     return sizeof *this + words.capacity() + detail.capacity() + ends.capacity() * sizeof(uint32_t);
   }
@@ -59,8 +59,8 @@ struct RequestEntry {  // one request as it ran
 
 struct JournalFilter {  // selects entries; all given conditions must hold
   RequestFilter request;
-  std::optional<TextPattern> outcome;  // matches the whole text or its first word
-  std::optional<uint64_t> since;       // number of the first entry
+  std::optional<TextPattern> outcome;  // pattern for the whole OutcomeText or its first word
+  std::optional<uint64_t> since;       // number of the first entry that may match
 
   bool Matches(const RequestEntry& entry) const;
 };
@@ -69,11 +69,11 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
  public:
   static constexpr size_t kDefaultCapacity = 10'000;            // entries that are kept if the client names no number
   static constexpr size_t kMaxCapacity = 1'000'000;             // largest number of entries that a client may request
-  static constexpr size_t kMaxJournalBytes = size_t{64} << 20;  // limit for all entries together
+  static constexpr size_t kMaxJournalBytes = size_t{64} << 20;  // maximum memory of all entries together
   static constexpr size_t kMaxKeptArgumentBytes = 1024;         // bytes kept of each argument
   static constexpr size_t kMaxKeptArguments = 1024;             // arguments kept of each request
 
-  struct Parts {  // references to what the class uses
+  struct Parts {  // other parts of the server that this class uses
     const Env& env;
     const CurrentExecution& current_execution;
     const Clients& clients;
@@ -86,29 +86,27 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
   RequestJournal& operator=(const RequestJournal&) = delete;
 
   // Requires: 1 <= last <= kMaxCapacity.
-  void Start(size_t last);  // clears the journal, and keeps at most `last` entries from now on
-  // Stops recording. The entries can still be read.
-  void Stop();
+  void Start(size_t last);                          // clears the journal, and keeps at most `last` entries from now on
+  void Stop();                                      // stops recording; the entries can still be read
   void Clear();                                     // removes all entries
   void Forget();                                    // stops recording and removes all entries
   bool IsOn() const { return is_on_; }              // requests are recorded
-  bool HasBegun() const { return capacity_ != 0; }  // Start was called, even if it is off now
+  bool HasBegun() const { return capacity_ != 0; }  // Start was called, even if the journal is off now
   void Continue(RequestJournal& before);  // takes over the entries and the state of another server, which ends
 
   // Returns expired keys and locks since Start or Clear, including locks that were held at Clear.
   const KeyHistory& keys() const { return keys_; }
   uint64_t FirstSeq() const { return first_; }     // sequence number of the oldest entry
   uint64_t NextSeq() const { return next_; }       // sequence number of the next entry
-  uint64_t DroppedCount() const { return lost_; }  // entries since Start or Clear that were dropped
+  uint64_t DroppedCount() const { return lost_; }  // number of entries since Start or Clear that were dropped
   // Requires: FirstSeq() <= seq < NextSeq().
   const RequestEntry& At(uint64_t seq) const { return entries_[seq - first_]; }
   template <class Visit>
   void ForEach(const JournalFilter& filter, Visit&& visit) const;
-  uint64_t Count(const JournalFilter& filter) const;  // entries that match
-  uint64_t Epoch() const { return epoch_; }  // changes whenever entries are removed for another reason than age
+  uint64_t Count(const JournalFilter& filter) const;  // number of entries that match
+  uint64_t Epoch() const { return epoch_; }  // changes whenever entries are removed, except the oldest to make room
 
-  // Records that a rule of TEST FAULT acts on a request.
-  void NoteFault(const RequestFaults::Attempt& request, const RequestFault& fault, Bytes name);  // TEST FAULT
+  void NoteFault(const RequestFaults::Attempt& request, const RequestFault& fault, Bytes name);  // records the fault
 
   void OnCall(const FinishedCall& call) override;    // records a command that has run
   void OnRefusal(const RefusedCall& call) override;  // records a request that was refused
@@ -118,17 +116,17 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
  private:
   struct Sender {  // a client that has sent requests
     std::shared_ptr<const RequestOwner> client;
-    uint64_t turn = 0;           // turn of its last request
-    uint32_t trips = 0;          // round trips since its last entry
-    uint64_t waiting_entry = 0;  // entry of its blocked request; 0 if none
+    uint64_t turn = 0;           // turn of the event loop with its last request
+    uint32_t trips = 0;          // number of round trips since its last entry
+    uint64_t waiting_entry = 0;  // number of the entry of its blocked request; 0: none
     std::string fault;           // name of the fault that acts on its running request
   };
   struct Request {           // a request to record
-    const Session* session;  // that runs it; for a script, the script's session
+    const Session* session;  // the session that runs the request; for a script, the script's session
     const Command* command;
     std::span<const Bytes> words;  // arguments, including the command name
     int depth = 0;                 // 0: sent by a client; more: run by EXEC or a script
-    size_t shown = SIZE_MAX;       // number of arguments that may be shown; the rest is hidden
+    size_t shown = SIZE_MAX;       // number of arguments that may be recorded; the others may be secrets
   };
   struct End {  // how a request has ended
     RequestEntry::Outcome outcome = RequestEntry::Outcome::kOk;
@@ -136,38 +134,37 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
     int64_t duration_us = 0;
   };
 
-  void OnKeyEvent(int db, Bytes key, const KeyEvent& event) override;  // for the key history
+  void OnKeyEvent(int db, Bytes key, const KeyEvent& event) override;  // tells the key history
   void OnFlush(std::span<const int> dbs) override { keys_.OnFlush(dbs, Moment()); }
   void OnSwap(int one, int other) override { keys_.OnSwap(one, other); }
 
-  JournalMoment Moment() const;  // the current position and time
-  void Attach();                 // begins to receive calls and key events
-  // Returns the client that sent the request. For a script, returns the caller of the script.
-  const Session& ClientOf(const Session& session) const;  // for a script, the client that called it
+  JournalMoment Moment() const;                           // the current position in the journal, and the time
+  void Attach();                                          // begins to receive calls and key events
+  const Session& ClientOf(const Session& session) const;  // the client; for a script, the client that called it
   Sender& SenderOf(const Session& client);                // record of this client, created if absent
   void CountTrip(Sender& sender, int depth);              // counts a round trip, once for all requests of one turn
   RequestEntry& At(uint64_t seq) { return entries_[seq - first_]; }
   RequestEntry& Append(const Request& request, const Session& client, Sender& sender);  // drops the oldest if full
-  void Finish(RequestEntry& entry, Sender& sender, const End& end);                     // sets outcome and duration
+  void Finish(RequestEntry& entry, Sender& sender, const End& end);  // sets the outcome and duration of the entry
   static void Keep(RequestEntry& entry, const Request& request);
   // Describes a request that has not run or has failed.
   Request FailedRequest(const Session& session, const Command* command, std::span<const Bytes> words, int depth) const;
-  RequestEntry TakeOldest();  // removes the oldest entry, whose memory is reused
-  void MakeRoom();            // drops the oldest entries above kMaxBytes
-  void ForgetOldSenders();    // forgets disconnected clients if there are many
+  RequestEntry TakeOldest();  // removes and returns the oldest entry, so that its memory is reused
+  void MakeRoom();            // drops the oldest entries while they need more than kMaxJournalBytes
+  void ForgetOldSenders();    // forgets disconnected clients if there are many of them
 
-  const Parts parts_;
-  bool is_on_ = false;                            // requests are recorded
-  size_t capacity_ = 0;                           // maximum number of entries; 0 before the first Start
-  std::deque<RequestEntry> entries_;              // oldest first
-  uint64_t first_ = 1;                            // sequence number of the oldest entry
-  uint64_t next_ = 1;                             // sequence number of the next entry
-  uint64_t lost_ = 0;                             // entries that were dropped since Start or Clear
-  uint64_t epoch_ = 0;                            // changes whenever entries are removed for another reason than age
-  size_t bytes_ = 0;                              // memory of all entries
-  KeyHistory keys_;                               // expired keys and locks
-  std::unordered_map<uint64_t, Sender> senders_;  // by client ID
-  uint64_t last_sender_id_ = 0;                   // key of last_sender_
+  const Parts parts_;                 // other parts of the server that this class uses
+  bool is_on_ = false;                // requests are recorded
+  size_t capacity_ = 0;               // maximum number of entries; 0 before the first Start
+  std::deque<RequestEntry> entries_;  // oldest first
+  uint64_t first_ = 1;                // sequence number of the oldest entry
+  uint64_t next_ = 1;                 // sequence number of the next entry
+  uint64_t lost_ = 0;                 // number of entries that were dropped since Start or Clear
+  uint64_t epoch_ = 0;                // changes whenever entries are removed, except the oldest to make room
+  size_t bytes_ = 0;                  // memory of all entries
+  KeyHistory keys_;                   // records expired keys and locks
+  std::unordered_map<uint64_t, Sender> senders_;  // clients that have sent requests, by client ID
+  uint64_t last_sender_id_ = 0;                   // client ID of last_sender_
   Sender* last_sender_ = nullptr;                 // the latest result of SenderOf; null: none
 };
 

@@ -10,9 +10,9 @@
 
 namespace respite {
 
-struct RequestOwner {  // the client that sent a request, as it was then
-  // Clients choose the texts, which may have megabytes.
-  static constexpr size_t kMaxTextBytes = 256;  // kept of each text
+struct RequestOwner {  // the client that sent a request, with its properties at that time
+  // Clients choose these texts, which may be megabytes long.
+  static constexpr size_t kMaxTextBytes = 256;  // size to which each text is shortened
 
   uint64_t id = 0;
   std::string name;
@@ -21,11 +21,11 @@ struct RequestOwner {  // the client that sent a request, as it was then
   std::string library;  // lib-name, as in CLIENT SETINFO
 
   static std::shared_ptr<const RequestOwner> Of(const Session& client);
-  bool IsUnchangedIn(const Session& client) const;  // it still has these properties. Cost: O(1), no allocation
+  bool IsUnchangedIn(const Session& client) const;  // the client still has these properties. Cost: O(1), no allocation
   ClientView View() const { return {.id = id, .name = name, .user = user, .address = address, .library = library}; }
 };
 
 // Returns whether the request is TEST itself or traffic between servers. `command` is null for an unknown command.
-bool IsTestOrServerTraffic(const Session& client, const Command* command);  // `command` may be null
+bool IsTestOrServerTraffic(const Session& client, const Command* command);  // `command` null: unknown
 
 }  // namespace respite

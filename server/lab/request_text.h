@@ -18,7 +18,7 @@ class CommandTable;
 // unknown.
 size_t HarmlessArgumentCount(const CommandTable& commands, const Command* command, std::span<const Bytes> words);
 
-// Returns one line with all words; long ones are shortened. For the conditions of TEST EXPECT and TEST AWAIT.
+// Returns one line with all arguments; long arguments are shortened. For the conditions of TEST EXPECT and TEST AWAIT.
 std::string ConditionText(std::span<const Bytes> words);  // all arguments on one line; long ones are shortened
 
 // Returns one line. Shortens long words and long requests. Does not show words from `hidden_from` on, which may be

@@ -1,6 +1,6 @@
 // Restarts: kills and restarts servers (TEST CRASH).
 //
-// This is the interface for commands. The process implements it, and is above this room.
+// This is an interface for commands. Code in server/process implements it.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace respite {
 
 struct Session;
 
-class Restarts {  // kills and restarts servers (TEST CRASH); the process implements it
+class Restarts {  // interface that kills and restarts servers (TEST CRASH)
  public:
   struct DataAfterCrash {  // the data that the server finds after the restart
     // kFiles: the files on the disk. kAll: the data that an append-only file would have kept, although there is none.
@@ -26,7 +26,7 @@ class Restarts {  // kills and restarts servers (TEST CRASH); the process implem
   // becomes a new client of that server and gets +OK; all other clients are disconnected. The running request must
   // continue in the next turn (Call::ContinueInNextTurn), and runs again only if the restart has failed. Returns false
   // if this connection cannot stay open.
-  virtual bool Crash(const Session& caller, DataAfterCrash remains) = 0;  // kills and restarts its server
+  virtual bool Crash(const Session& caller, DataAfterCrash remains) = 0;  // false: this connection cannot stay open
 };
 
 }  // namespace respite

@@ -41,7 +41,7 @@ bool HasValues(std::span<const Bytes> words) {
   return true;
 }
 
-// The reply, divided into its head and the parts that may be exchanged.
+// A reply, divided into its header and the parts whose order may be changed.
 struct Parts {
   Bytes head;
   std::vector<Bytes> parts;

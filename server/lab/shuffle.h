@@ -24,12 +24,12 @@ class Shuffle final : public ReplyEditor {  // TEST SHUFFLE: shuffles replies th
   // Sets the seed. Equal seeds and requests give equal orders.
   void Seed(uint64_t seed) { random_ = Random(seed); }
 
-  // Shuffles the reply. Cost: O(bytes of the reply) for the commands with unordered replies.
+  // Shuffles a reply without specified order. Cost: O(bytes of the reply) for the commands with unordered replies.
   void Edit(const Command& command, std::span<const Bytes> words, Session& session, size_t reply_start) override;
 
  private:
   LateBound<ReplyEditor>& port_;
-  Random random_;  // decides the orders
+  Random random_;  // decides into which order elements are shuffled
 };
 
 }  // namespace respite

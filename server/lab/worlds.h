@@ -1,7 +1,7 @@
 // Worlds: isolated servers behind one port. Each has its own data, users, directives, scripts, clients and clock, so
 // that parallel tests need only one server. A test enters its world by the URL alone, as user `world.NAME`.
 //
-// This is the interface for commands. The process implements it, and is above this room.
+// This is an interface for commands. Code in server/process implements it.
 #pragma once
 
 #include <cstdint>
@@ -19,22 +19,22 @@ namespace respite {
 class NamedSnapshots;
 struct Session;
 
-class Worlds {  // isolated servers behind one port (TEST WORLD); the process implements it
+class Worlds {  // interface to isolated servers behind one port (TEST WORLD)
  public:
-  static constexpr size_t kMaxWorlds = 10'000;  // worlds
-  static constexpr size_t kMaxNameBytes = 256;
+  static constexpr size_t kMaxWorlds = 10'000;  // number of worlds that a server may have
+  static constexpr size_t kMaxNameBytes = 256;  // maximum size of a world's name
 
   struct Order {                                     // options of a new world
-    std::optional<int> port = std::nullopt;          // port of its own; 0: the system chooses one
-    const NamedSnapshots* snapshots = nullptr;       // the store that has `snapshot`
-    std::string snapshot = {};                       // name in `snapshots` of the initial data
+    std::optional<int> port = std::nullopt;          // port of its own; 0: the system chooses one; nullopt: none
+    const NamedSnapshots* snapshots = nullptr;       // the snapshots in which `snapshot` is found
+    std::string snapshot = {};                       // name of the snapshot that has the initial data; empty: no data
     std::optional<Emulated> version = std::nullopt;  // nullopt: the version of the server that has the worlds
   };
   struct Summary {  // one line of TEST WORLD LIST
     std::string name;
-    size_t clients;
-    size_t keys;
-    int port;                  // 0 if it has none
+    size_t clients;            // number of clients
+    size_t keys;               // number of keys
+    int port;                  // port of its own; 0 if it has none
     std::string_view version;  // emulated version; empty if none
   };
 
@@ -42,7 +42,7 @@ class Worlds {  // isolated servers behind one port (TEST WORLD); the process im
 
   virtual bool Has(Bytes name) const = 0;
   // Returns an error if the world cannot be created. Requires: !Has(name).
-  virtual std::optional<std::string> Create(Bytes name, const Order& order) = 0;
+  virtual std::optional<std::string> Create(Bytes name, const Order& order) = 0;  // error or nullopt
   // Disconnects the clients of the world and removes it after this turn. Requires: Has(name).
   virtual void Drop(Bytes name) = 0;
   virtual std::vector<Summary> List() const = 0;

@@ -16,7 +16,7 @@ constexpr uint64_t kManifestBytesMax = 64 << 20;
 
 }  // namespace
 
-// A file without a name. Closing it frees its space, which takes long for a large file.
+// A removed file that is still open. Closing it frees its space, which takes long for a large file.
 class AofDirectory::Removal final : public FileTask {
  public:
   explicit Removal(std::unique_ptr<File> file) : file_(std::move(file)) {}
@@ -99,8 +99,8 @@ Step AofDirectory::CheckManifestIsThere() {
   return Step::kDone;
 }
 
-// Returns whether the single file of Redis before version 7 must be moved into the directory. Redis: this is so, too,
-// if the last upgrade was interrupted after it wrote the manifest.
+// Returns whether the single file of Redis before version 7 must be moved into the directory. Redis also
+// moves it if the last upgrade was interrupted after the manifest was written.
 bool AofDirectory::ShouldTakeOldFile() const {
   const std::string& name = settings_.appendfilename;
   if (files_.KindOf(name) != FileSystem::Kind::kFile) return false;

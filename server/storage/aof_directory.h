@@ -21,9 +21,9 @@ enum class Step : uint8_t { kDone, kFailed };
 
 class AofDirectory {  // appenddirname with its manifest, the list of the append-only file's files
  public:
-  // All must outlive the directory.
+  // `files`, `settings` and `log` must outlive this object.
   AofDirectory(FileSystem& files, const Settings& settings, Logger& log);
-  // Waits for removals in progress.
+  // Waits until the files that are being removed in the background are gone.
   ~AofDirectory();
 
   enum class OldFile : uint8_t { kLeave, kTake };
@@ -32,7 +32,7 @@ class AofDirectory {  // appenddirname with its manifest, the list of the append
   Step Read(OldFile old_file);
   // Refuses if the manifest is missing but non-empty files exist that it would list. The manifest was lost, and an
   // empty keyspace must not replace those files. Requires: Read.
-  Step CheckManifestIsThere();  // fails if it is missing although files exist
+  Step CheckManifestIsThere();  // kFailed: the manifest is missing, although its files exist
   // Creates the directory.
   Step Make();
   // Locks the files of this manifest against other Respite servers, by a lock on the incremental in use. Releases the
@@ -42,10 +42,10 @@ class AofDirectory {  // appenddirname with its manifest, the list of the append
 
   const AofManifest& manifest() const { return manifest_; }
   AofManifest::Taken Taken() const;  // names of existing files, which a new file must not take
-  Step SyncDirectory();              // fsync of the directory, after creations and renames
+  Step SyncDirectory();              // fsync of the directory, after creations and renames of files
   // Writes the manifest to the disk. After kFailed the disk may have the old or the new manifest, so keep the files of
   // both until another Commit succeeds. Requires: the files of `next` exist, and SyncDirectory was called.
-  Step Commit(AofManifest next);  // writes the manifest to the disk
+  Step Commit(AofManifest next);  // writes the manifest to the disk; kFailed: the disk may have the old or the new one
   // Remembers files of a manifest that could not be committed. The next successful Commit removes them.
   void NoteUncommitted(std::vector<std::string> names);  // the next successful Commit removes these files
   // Removes files that a rewrite has replaced: their names now, their content in the background. Then removes them from
@@ -56,22 +56,22 @@ class AofDirectory {  // appenddirname with its manifest, the list of the append
   void RemoveTemporaries();                          // removes temporary files left by a crash; requires the lock
   // Returns the temporary name of a new base.
   std::string TemporaryBaseName() const { return "temp-" + settings_.appendfilename + ".base"; }
-  // Frees the records of finished removals.
+  // Frees the objects of background removals that have finished.
   void Tidy();
 
-  std::string PathOf(Bytes name) const {  // relative to `dir`
+  std::string PathOf(Bytes name) const {  // path of the file, relative to `dir`
     return settings_.appenddirname + "/" + std::string(name);
   }
   // Returns the size of base and incrementals in bytes. Fails, and logs the name, if a size cannot be read.
-  Result<uint64_t, IoError> TotalBytes() const;                       // size of base and incrementals
-  Result<uint64_t, IoError> FileSize(const std::string& name) const;  // size of this file
+  Result<uint64_t, IoError> TotalBytes() const;  // size of base and incrementals; fails if one cannot be read
+  Result<uint64_t, IoError> FileSize(const std::string& name) const;  // size of this file; fails if it cannot be read
 
  private:
-  class Removal;
+  class Removal;  // a file that is being removed in the background
 
   std::optional<AofManifest> ReadManifest() const;  // nullopt if it is invalid
-  bool ShouldTakeOldFile() const;                   // a single file of Redis before version 7 exists
-  bool IsPartName(Bytes name) const;                // of a base or incremental
+  bool ShouldTakeOldFile() const;                   // the one file of Redis before version 7 must be moved here
+  bool IsPartName(Bytes name) const;                // the name is that of a base or an incremental
   void RemoveUncommitted();                         // removes the files of NoteUncommitted
   Step UseOldFileAsBase();                          // moves the file of Redis before version 7 here
   Step Refuse(const std::string& text) const {      // logs the reason; returns kFailed
@@ -82,11 +82,11 @@ class AofDirectory {  // appenddirname with its manifest, the list of the append
   FileSystem& files_;
   const Settings& settings_;
   Logger& log_;
-  AofManifest manifest_;  // as on the disk
+  AofManifest manifest_;  // the manifest that is on the disk
   std::unique_ptr<File> lock_;
   std::string locked_name_;                         // the incremental that lock_ locks
-  std::vector<std::string> uncommitted_;            // files to be removed after the next Commit
-  std::vector<std::unique_ptr<Removal>> removals_;  // in progress in the background
+  std::vector<std::string> uncommitted_;            // files that the next successful Commit removes
+  std::vector<std::unique_ptr<Removal>> removals_;  // files that are being removed in the background
 };
 
 }  // namespace respite

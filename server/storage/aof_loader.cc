@@ -218,7 +218,7 @@ bool AofLoader::Replay(Unit& unit, const Part& part, const Record& record) {
   if (done) return true;
   NoteFailure(part, record, done.error());
   if (!record.command.Spec().selects_database) return true;
-  // The records that follow must not run in another database.
+  // A SELECT has failed. The records that follow must not run in the previously selected database.
   Fail(StrCat("Fatal error: the append only file ", part.name,
               " selects a database that this server does not have (databases ", services_.data.dataset.keyspace.Count(),
               ")"));

@@ -42,56 +42,53 @@ class AofLoader {  // loads the append-only file: the base, then the incremental
     const std::string& name;
     File& file;
     uint64_t bytes;  // size of the file
-    Place place;
+    Place place;     // whether this is the last file, which alone may be incomplete
   };
   struct Group {                    // commands since a MULTI whose EXEC has not been read yet
-    uint64_t offset;                // of the MULTI
+    uint64_t offset;                // position of the MULTI in the file
     Transaction commands;           // the queued commands
-    std::vector<uint64_t> offsets;  // of the commands
-    std::optional<uint64_t> inner;  // offset of the first MULTI within it; no server writes one
+    std::vector<uint64_t> offsets;  // positions of the queued commands in the file
+    std::optional<uint64_t> inner;  // position of a second MULTI before the EXEC; no server writes one
   };
   struct Record {  // one command of a file
     const Command& command;
-    std::span<const Bytes> words;
-    uint64_t offset;
+    std::span<const Bytes> words;  // the name of the command and its arguments
+    uint64_t offset;               // position of the command in the file
   };
 
-  static bool IsFailedOrStopped(Outcome outcome);                            // loading ends: kFailed or kStopped
-  Outcome LoadPart(const std::string& name, const char* kind, Place place);  // `kind`: "base" or "incr"
-  Outcome LoadFile(const Part& part, bool is_base);                          // the content of an open file
-  RdbLoadResult LoadPreamble(const Part& part, bool is_base);                // the RDB at its beginning
-  Outcome LoadRecords(const Part& part, uint64_t offset);                    // the commands from `offset` on
-  Outcome HandleEndOfRecords(const Part& part, const AofReader& reader,
-                             AofReader::Status status);             // after the last record
-  Outcome TruncateIfIncomplete(const Part& part, uint64_t offset);  // the last record, at `offset`
+  static bool IsFailedOrStopped(Outcome outcome);                            // kFailed or kStopped, so loading must end
+  Outcome LoadPart(const std::string& name, const char* kind, Place place);  // loads one file; `kind`: "base" or "incr"
+  Outcome LoadFile(const Part& part, bool is_base);                          // loads the content of an open file
+  RdbLoadResult LoadPreamble(const Part& part, bool is_base);  // loads the RDB at the beginning of the file
+  Outcome LoadRecords(const Part& part, uint64_t offset);      // runs the commands from `offset` on
+  Outcome HandleEndOfRecords(const Part& part, const AofReader& reader, AofReader::Status status);
+  Outcome TruncateIfIncomplete(const Part& part, uint64_t offset);  // cuts off an incomplete last record at `offset`
   Outcome Cut(const Part& part, uint64_t offset);
-  // Returns false for a record that no server can have written, and when the loading is stopped.
+  // Runs the commands of `batch`. Returns false if loading must end: a record is invalid, or the server must stop.
   bool Run(const Part& part, const RequestBatch& batch);
-  Loading::Order ReportProgress(uint64_t bytes);  // reports progress to Loading
+  Loading::Order ReportProgress(uint64_t bytes);  // tells Loading how many bytes are loaded
   // Reports progress after a slow record, such as a script, since only a few records may be between two reports.
-  void ReportIfSlow(const Record& record);
+  void ReportIfSlow(const Record& record);  // reports progress after a slow command, such as a script
   // Finds the command by its name before rename-command. `found` is the command by its present name.
-  const Command* FindOriginalCommand(std::span<const Bytes> arguments,
-                                     const Command* found) const;  // before rename-command
-  // Returns false when the data can no longer be restored, and when the loading is stopped.
-  bool RunOne(const Part& part, const Record& record);              // runs a command, or queues it after MULTI
-  bool RunGroup(const Part& part);                                  // runs the commands between MULTI and EXEC
-  bool Replay(Unit& unit, const Part& part, const Record& record);  // returns false if loading must end
-  void NoteFailure(const Part& part, const Record& record, const std::string& error);  // logs and counts it
+  const Command* FindOriginalCommand(std::span<const Bytes> arguments, const Command* found) const;
+  bool RunOne(const Part& part, const Record& record);  // runs or queues a command; false: loading must end
+  bool RunGroup(const Part& part);  // runs the commands between MULTI and EXEC; false: loading must end
+  bool Replay(Unit& unit, const Part& part, const Record& record);  // runs one command; false: loading must end
+  void NoteFailure(const Part& part, const Record& record, const std::string& error);  // logs and counts the failure
   bool ToleratesFailures();  // false: commands failed and aof-load-failed-commands is no
   Outcome Fail(const std::string& text);
 
   const Services& services_;
   Prefetcher prefetcher_;
-  const User user_;                   // with all permissions
+  const User user_;                   // has all permissions; runs the commands
   std::unique_ptr<Session> session_;  // runs the commands
   std::optional<Group> group_;        // set between MULTI and EXEC
-  uint64_t bytes_before_ = 0;         // bytes of the loaded parts
-  uint64_t next_report_ = 0;          // bytes at which progress is reported next
+  uint64_t bytes_before_ = 0;         // bytes of the files that were loaded before this one
+  uint64_t next_report_ = 0;          // number of loaded bytes at which progress is reported next
   int64_t reported_ms_ = 0;           // when progress was reported last, in Pace time
-  bool stopped_ = false;              // by a report within a group or a batch
+  bool stopped_ = false;              // the server must stop, as Loading has answered to a progress report
   uint64_t base_bytes_ = 0;           // size of the loaded base file
-  uint64_t failures_ = 0;             // commands that failed
+  uint64_t failures_ = 0;             // number of commands that failed
 };
 
 }  // namespace respite

@@ -195,7 +195,7 @@ void AofWriter::Sync(Child child, int64_t now_ms) {
 }
 
 IoError AofWriter::SyncNow() {
-  // Earlier files must be on the disk before this one, and the system reports a failed sync only once.
+  // Waits for running syncs. Earlier files must be on the disk first, and the system reports a failed sync only once.
   if (!closings_.empty() || sync_.Pending()) AwaitSync();
   synced_at_ms_ = parts_.pace.NowMs();
   const IoError error = file_->Sync();

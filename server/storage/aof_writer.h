@@ -30,7 +30,7 @@ namespace respite {
 
 class AofWriter {  // writes and syncs propagated commands to the append-only file
  public:
-  struct Parts {  // the objects that this one uses; all must outlive it
+  struct Parts {  // other parts of the server; all must outlive the writer
     FileSystem& files;
     const Settings& settings;
     const Clock& clock;
@@ -42,7 +42,7 @@ class AofWriter {  // writes and syncs propagated commands to the append-only fi
   enum class Child : uint8_t { kNone, kRuns };      // for no-appendfsync-on-rewrite and the names of latency events
 
   explicit AofWriter(const Parts& parts);
-  // Waits for a sync in progress.
+  // Waits until a running sync has ended.
   ~AofWriter();
 
   // Appends to `file`, which has `bytes` bytes, from now on. The previous file is synced and closed in the background.
@@ -52,18 +52,17 @@ class AofWriter {  // writes and syncs propagated commands to the append-only fi
     written_ += buffer_.size();
     buffer_.clear();
   }
-  // Writes, syncs and closes. Data that cannot be written is lost, which is logged.
-  void Close();
+  void Close();  // writes the buffer, syncs the file and closes it; unwritten data is lost, which is logged
   bool IsOpen() const { return file_ != nullptr; }  // there is a file to write to
   // Truncates the file to the part that this policy guarantees after a machine crash, and closes it. Requires: IsOpen,
   // and the server allows TEST.
-  IoError SimulateCrash(AppendFsync policy);  // loses what a machine crash would lose (TEST)
+  IoError SimulateCrash(AppendFsync policy);  // cuts off what a machine crash would lose (TEST)
 
-  void Append(const PropagatedGroup& commands);  // adds them to the buffer
+  void Append(const PropagatedGroup& commands);  // adds the commands to the buffer
   // Writes the buffer to the file, and syncs it as appendfsync says. Must be called at the end of each turn. Cost: a
   // comparison when there is nothing to do.
   void Flush(Urgency urgency, Child child);  // writes the buffer and syncs as appendfsync says
-  IoError SyncNow();                         // syncs on this thread
+  IoError SyncNow();                         // syncs the file on this thread, and returns when that is done
 
   bool MustStop() const { return must_stop_; }  // the disk failed under appendfsync always, so no reply may be sent
   // Returns why data cannot be written or synced at present, or nullopt if there is no error. Every write command calls
@@ -83,9 +82,8 @@ class AofWriter {  // writes and syncs propagated commands to the append-only fi
   uint64_t DelayedWrites() const {  // writes that waited too long for a sync (aof_delayed_fsync)
     return delayed_writes_;
   }
-  void ResetDelayedWrites() { delayed_writes_ = 0; }  // CONFIG RESETSTAT
+  void ResetDelayedWrites() { delayed_writes_ = 0; }  // sets the count to 0 (CONFIG RESETSTAT)
 
-  // Appended returns the total bytes appended. Synced returns how many of them are on the disk (WAITAOF).
   uint64_t AppendedBytes() const { return appended_; }  // total bytes passed to Append
   uint64_t SyncedBytes();                               // how many of the appended bytes are on the disk (WAITAOF)
 
@@ -96,43 +94,42 @@ class AofWriter {  // writes and syncs propagated commands to the append-only fi
 
     std::shared_ptr<File> file;
     uint64_t covered_bytes = 0;             // of all appended bytes, those that are on the disk after this sync
-    std::atomic<IoError> error = kNoError;  // of the last sync
+    std::atomic<IoError> error = kNoError;  // error of the last sync
   };
 
-  // The last sync of a replaced file.
-  struct Closing;
+  struct Closing;  // syncs a file for the last time after a new file has replaced it, and closes it
 
   bool NeedsSync() const {  // some data is not on the disk, or the last sync failed
     return written_ != synced_ || sync_.error != kNoError;
   }
-  void AppendTimestamp();                          // the annotation "#TS:<seconds>"
+  void AppendTimestamp();                          // adds the annotation "#TS:<seconds>" to the buffer once a second
   bool TryPostponeWrite(int64_t now_ms);           // returns true if the write must wait for a running sync
   void Write(Child child);                         // writes the buffer
-  void HandleFailure(const IoProgress& progress);  // of a write: truncates what was written
+  void HandleFailure(const IoProgress& progress);  // after a failed write: truncates the file to its old size
   void Sync(Child child, int64_t now_ms);
   void StopServing(const std::string& reason);              // sets must_stop_ and logs the reason
   void CollectSyncResult();                                 // applies the result of a finished sync
   void AwaitSync();                                         // waits for the sync on the other thread
-  void NoteLatency(const char* event, int64_t started_us);  // for the latency monitor
+  void NoteLatency(const char* event, int64_t started_us);  // tells the latency monitor how long it took
 
-  Parts parts_;  // the objects that this one uses
+  Parts parts_;  // other parts of the server that this class uses
   std::shared_ptr<File> file_;
   std::string buffer_;        // propagated commands that are not yet written
   uint64_t bytes_ = 0;        // size of the file
   FsyncGuarantee guarantee_;  // used only if the server allows TEST
-  int selected_db_ = -1;      // by the data appended to this file; -1: none yet
-  int64_t timestamp_s_ = 0;   // of the last annotation
+  int selected_db_ = -1;      // database that the data in this file has selected; -1: none yet
+  int64_t timestamp_s_ = 0;   // Unix time of the last annotation
   uint64_t appended_ = 0;     // total bytes passed to Append
   uint64_t written_ = 0;      // how many of the appended bytes were written to a file
   uint64_t synced_ = 0;       // how many of the appended bytes are on the disk
   SyncTask sync_;
   bool sync_collected_ = true;                      // the result of the last sync was applied
   std::vector<std::unique_ptr<Closing>> closings_;  // last syncs of replaced files, in progress
-  int64_t synced_at_ms_ = 0;                        // monotonic: when the last sync began
-  int64_t postponed_since_ms_ = -1;                 // since when a write waits for a sync; -1: none waits
+  int64_t synced_at_ms_ = 0;                        // Pace time when the last sync began
+  int64_t postponed_since_ms_ = -1;                 // Pace time since when a write waits for a sync; -1: none waits
   uint64_t delayed_writes_ = 0;                     // writes that waited too long for a sync
-  IoError write_error_ = kNoError;                  // of the last write
-  int64_t error_logged_ms_ = INT64_MIN / 2;         // when a write error was logged last
+  IoError write_error_ = kNoError;                  // error of the last write
+  int64_t error_logged_ms_ = INT64_MIN / 2;         // Pace time when a write error was logged last
   bool must_stop_ = false;                          // the disk failed under appendfsync always
 };
 

@@ -223,7 +223,7 @@ AppendOnlyFile::RewriteStart AppendOnlyFile::Rewrite() {
   if (IsRewriting()) return RewriteStart::kAlreadyRuns;
   if (!parts_.child_processes.Busy() && parts_.current_execution.MayBlock()) return StartRewrite();
   scheduled_ = true;
-  // Redis: a requested rewrite does not wait because automatic ones failed.
+  // As in Redis, the delay after failed automatic rewrites does not apply to a rewrite that a client has requested.
   consecutive_failures_ = 0;
   return RewriteStart::kScheduled;
 }

@@ -16,14 +16,15 @@ class ChildProcesses {  // manages the one child (RDB save, AOF rewrite …) tha
  public:
   using EndHandler = std::function<void(const ChildEnd&)>;
 
-  struct Parts {  // the objects that this one uses
+  struct Parts {  // other parts of the server that this class uses
     const Env& env;
     Keyspace& keyspace;
   };
   ChildProcesses(const Parts& parts, Forker& forker) : parts_(parts), forker_(forker) {}
 
-  // Returns an errno on failure. Requires: not Busy(). `ended` runs in Poll or Kill.
-  Result<pid_t, int> Start(ChildWork work, Forker::Job job, EndHandler ended, int output = -1);
+  // Starts a child. Returns an errno on failure. Requires: !Busy(). When the child has ended, Poll or Kill calls
+  // `ended`.
+  Result<pid_t, int> Start(ChildWork work, Forker::Job job, EndHandler ended, int output = -1);  // its pid, or an errno
   bool Busy() const { return work_.has_value(); }
   bool Does(ChildWork work) const { return work_ == work; }
 
@@ -32,20 +33,20 @@ class ChildProcesses {  // manages the one child (RDB save, AOF rewrite …) tha
   // Kills the child, if there is one, and calls its handler. Cost: waits until the child has ended.
   void Kill();
 
-  struct Figures {  // of the current child, for INFO; zeros without a child
+  struct Figures {  // values of the current child for INFO; zeros without a child
     ChildProgress progress;
-    uint64_t keys_total = 0;  // that the child must save
-    int64_t cow_age_s = 0;    // since cow_bytes was measured
+    uint64_t keys_total = 0;  // number of keys that the child must save
+    int64_t cow_age_s = 0;    // time since cow_bytes was measured
   };
-  Figures CurrentFigures() const;  // of the current child
+  Figures CurrentFigures() const;  // values of the current child
 
  private:
-  const Parts parts_;  // the objects that this one uses
+  const Parts parts_;  // other parts of the server that this class uses
   Forker& forker_;
   std::optional<ChildWork> work_;
   pid_t pid_ = 0;
   EndHandler ended_;         // called when the child has ended
-  uint64_t keys_total_ = 0;  // when the child started
+  uint64_t keys_total_ = 0;  // number of keys when the child started
 };
 
 }  // namespace respite

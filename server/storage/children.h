@@ -30,7 +30,7 @@ struct ChildProgress {          // what a child reports to its parent
   int64_t cow_at_us = 0;        // monotonic time when cow_bytes was measured; 0: not yet
 };
 
-// The job calls Tell often; most calls return immediately.
+// The job of a child calls Tell often; most calls return immediately.
 class ChildReporter {  // through which a child tells its parent about its progress
  public:
   virtual ~ChildReporter() = default;
@@ -61,24 +61,24 @@ struct ChildEnd {  // how a child ended
   ChildWork work;
   ChildOutcome outcome;
   int signal = 0;          // the signal that ended it; 0: no signal
-  pid_t pid = 0;           // names its temporary files
-  int64_t elapsed_ms = 0;  // since its start
+  pid_t pid = 0;           // process ID of the child, which is in the names of its temporary files
+  int64_t elapsed_ms = 0;  // how long the child ran
   ChildProgress last = {};
 };
 
 class Forker {  // creates a child: a real fork, or in tests a call in the same process
  public:
-  // Returns whether the work succeeded. It logs its own errors.
+  // The work of a child. Returns whether the work succeeded; logs the errors itself.
   using Job = std::function<bool(ChildReporter&)>;
 
   virtual ~Forker() = default;
   // The child keeps the descriptor `output` open (-1: no output); see ChildReporter::OutputDescriptor. Returns an errno
   // on failure. Requires: no child runs. Cost: the fork itself, about 10 ms for each GB of data.
-  virtual Result<pid_t, int> Start(ChildWork work, Job job, int output) = 0;
-  virtual ChildProgress Progress() = 0;  // the latest that the child has reported
+  virtual Result<pid_t, int> Start(ChildWork work, Job job, int output) = 0;  // its pid, or an errno
+  virtual ChildProgress Progress() = 0;  // the latest progress that the child has reported
   // Returns the end of the child once; nullopt while it runs.
   virtual std::optional<ChildEnd> Poll() = 0;
-  // Kills the child and waits for it; Poll reports it as killed.
+  // Kills the child and waits until it has ended. Poll then reports it as killed.
   virtual void Kill() = 0;
 };
 

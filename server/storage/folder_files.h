@@ -12,7 +12,7 @@ namespace respite {
 
 class FolderFiles final : public FileSystem {  // resolves relative paths in a Folder
  public:
-  // Both must outlive the object.
+  // `files` and `folder` must outlive this object.
   FolderFiles(FileSystem& files, const Folder& folder) : files_(files), folder_(folder) {}
 
   Result<std::unique_ptr<File>, IoError> Open(const std::string& path, Mode mode) override {
@@ -34,8 +34,8 @@ class FolderFiles final : public FileSystem {  // resolves relative paths in a F
   void Later(FileTask& task) override { files_.Later(task); }  // runs the task on another thread
 
  private:
-  FileSystem& files_;     // does the work
-  const Folder& folder_;  // to which relative paths belong
+  FileSystem& files_;     // does the work on the resolved paths
+  const Folder& folder_;  // the folder to which relative paths belong
 };
 
 }  // namespace respite

@@ -18,8 +18,8 @@ class FsyncGuarantee {  // computes how much of a file a machine crash leaves on
   // Records a write after the first `bytes` bytes of the file. Times are monotonic times of the server's clock. Cost:
   // O(1), and 16 bytes for each millisecond of the last 30 seconds with a write.
   void NoteWrite(int64_t now_ms, uint64_t bytes);  // a write begins after the first `bytes` bytes
-  void Begin() { writes_.clear(); }                // with a new file, whose content is on the disk
-  // Returns how many bytes of a file of `bytes` bytes are guaranteed.
+  void Begin() { writes_.clear(); }                // begins with a new file, whose content is on the disk
+  // Returns how many bytes of a file of `bytes` bytes are certainly on the disk after a machine crash at `now_ms`.
   uint64_t Kept(AppendFsync policy, int64_t now_ms, uint64_t bytes) const;
 
  private:
@@ -27,7 +27,7 @@ class FsyncGuarantee {  // computes how much of a file a machine crash leaves on
     int64_t at_ms;
     uint64_t bytes_before;  // size of the file before the write
   };
-  std::deque<Write> writes_;  // oldest first
+  std::deque<Write> writes_;  // writes of the last 30 seconds, oldest first
 };
 
 }  // namespace respite

@@ -18,12 +18,12 @@ namespace respite {
 
 inline constexpr Bytes kHiddenSlotsAux = "respite-hidden-slots";
 
-std::string HiddenSlotsText(const HiddenSlots& hidden);  // for an auxiliary field of an RDB file
+std::string HiddenSlotsText(const HiddenSlots& hidden);  // the value of the auxiliary field of an RDB file
 void ReadHiddenSlots(Bytes text, HiddenSlots& hidden);   // adds the slots of the text to `hidden`
 
-std::vector<std::string> HideRequest(Bytes name, const SlotSet& slots);  // CLUSTER SYNCSLOTS HIDE
-std::string HideRequests(const HiddenSlots& hidden);                     // for all hidden slots, in RESP
-std::vector<std::string> RevealRequest(Bytes name);                      // CLUSTER SYNCSLOTS REVEAL
+std::vector<std::string> HideRequest(Bytes name, const SlotSet& slots);  // the arguments of CLUSTER SYNCSLOTS HIDE
+std::string HideRequests(const HiddenSlots& hidden);                     // one request HIDE for each name, in RESP
+std::vector<std::string> RevealRequest(Bytes name);                      // the arguments of CLUSTER SYNCSLOTS REVEAL
 
 std::string SlotRangesText(const SlotSet& slots);  // such as "0-5 7-7"
 

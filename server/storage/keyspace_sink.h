@@ -25,8 +25,8 @@ struct RdbLoadOptions {  // how the contents of an RDB are loaded
 
   Expired expired = Expired::kDrop;             // what happens to expired keys
   Duplicates duplicates = Duplicates::kRefuse;  // what happens if a key already exists
-  Origin origin = Origin::kFile;                // who made the RDB
-  uint64_t loaded_before = 0;                   // bytes of other files, for Loading
+  Origin origin = Origin::kFile;                // who sent or wrote the RDB
+  uint64_t loaded_before = 0;  // bytes of the files loaded before this RDB, for the progress in Loading
 };
 
 struct LoadTarget {  // where loaded data goes
@@ -39,7 +39,7 @@ class KeyspaceSink final : public RdbSink {  // puts keys and functions of an RD
   KeyspaceSink(const Services& services, LoadTarget target, const RdbLoadOptions& options);
 
   bool MustServerStop() const { return stopped_; }  // the server must stop
-  void LogLoaded() const;                           // the results of the loading
+  void LogLoaded() const;                           // logs how many keys were loaded, expired and skipped
   // Logs why the loading has failed. `place` is a text such as "the file dump.rdb".
   void LogFailure(const RdbFailure& failure, const std::string& place) const;  // `place`: "the file dump.rdb"
 
@@ -47,27 +47,27 @@ class KeyspaceSink final : public RdbSink {  // puts keys and functions of an RD
   void OnResizeDatabase(int db, uint64_t keys, uint64_t timed) override {  // `timed`: keys with a deadline
     target_.keyspace[db].Reserve(keys, timed);
   }
-  Result<Done> OnEntries(int db, std::span<RdbEntry> entries) override;
-  Result<Done> OnLibrary(Bytes code) override;
+  Result<Done> OnEntries(int db, std::span<RdbEntry> entries) override;  // stores the keys; fails if one exists already
+  Result<Done> OnLibrary(Bytes code) override;                           // loads a library of functions
 
-  void OnEmptyCollection(int db, Bytes key) override;  // counts and skips it
+  void OnEmptyCollection(int db, Bytes key) override;  // counts and skips a key without elements
   void OnMissingChecksum() override;                   // the RDB has no checksum
   Result<Done> OnProgress(uint64_t offset) override;   // fails if the server must stop
 
  private:
-  bool IsExpired(const Entry& entry) const;           // false if expired keys are kept
-  void SetUsage(RdbEntry& loaded) const;              // LRU or LFU bits stored in the RDB
-  void Insert(Database& data, EntryPtr entry) const;  // replaces a key that exists
+  bool IsExpired(const Entry& entry) const;           // always false if expired keys must be kept
+  void SetUsage(RdbEntry& loaded) const;              // sets the LRU or LFU bits of the key from the RDB
+  void Insert(Database& data, EntryPtr entry) const;  // adds a key; replaces a key with this name
 
   const Services& services_;
-  const LoadTarget target_;
-  const RdbLoadOptions options_;       // how to load
-  const int64_t now_ms_;               // UNIX time at the beginning
+  const LoadTarget target_;            // where the loaded data goes
+  const RdbLoadOptions options_;       // how to load the RDB
+  const int64_t now_ms_;               // Unix time when loading began
   const int64_t load_time_before_ms_;  // total loading time of libraries before this RDB
   bool stopped_ = false;               // the server must stop
-  uint64_t empty_keys_ = 0;            // skipped
+  uint64_t empty_keys_ = 0;            // number of keys without elements, which were skipped
 };
 
-RdbReadOptions MakeRdbReadOptions(const Services& services);  // as the settings say
+RdbReadOptions MakeRdbReadOptions(const Services& services);  // takes the options from the settings
 
 }  // namespace respite

@@ -45,7 +45,7 @@ Loading::Order Loading::Advance(uint64_t loaded_bytes) {
   advances_();
   LogProgress();
   if (!parts_.env.host || parts_.env.phase.load() != ServerPhase::Load::kInTurn) return Order::kContinue;
-  // Suspends a command that loads, like a script.
+  // Suspends the command that loads the data, as a script is suspended.
   const Executor::SavedExecution saved = parts_.executor.SaveExecution();
   const bool continues_later = parts_.env.host->ServeDuringLongTask();
   parts_.executor.RestoreExecution(saved);

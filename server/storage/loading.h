@@ -23,7 +23,7 @@ struct Session;
 
 class Loading {  // the state of a server that loads its data
  public:
-  struct Parts {  // the objects that this one uses
+  struct Parts {  // other parts of the server that this class uses
     const Env& env;
     MemoryGauge& memory;
     Executor& executor;
@@ -50,55 +50,54 @@ class Loading {  // the state of a server that loads its data
   }
   struct FileHistory {      // the replication history that the file names (repl-id, repl-offset), if any
     std::string id;         // empty: none
-    int64_t offset = -1;    // in the replication stream
+    int64_t offset = -1;    // position in the replication stream; -1: none
     int stream_db = 0;      // database that the stream has selected at `offset`
     bool IsWhole() const {  // id and offset are valid
       return id.size() == History::kIdLength && offset >= 0 && offset <= History::kLongest;
     }
   };
   FileHistory& file_history() { return file_history_; }
-  void NoteSkippedExpiredKey(int db,
-                             Bytes key) {  // an expired key was not loaded, but replicas of the file's history have it
+  // Remembers an expired key that was not loaded, because replicas of the file's history still have it.
+  void NoteSkippedExpiredKey(int db, Bytes key) {  // replicas of the file's history still have this expired key
     if (file_history_.IsWhole()) skipped_expired_keys_.emplace_back(db, key);
   }
-  std::vector<std::pair<int, std::string>> TakeSkippedExpiredKeys() {  // expired keys not loaded
+  std::vector<std::pair<int, std::string>> TakeSkippedExpiredKeys() {  // returns and forgets them
     return std::exchange(skipped_expired_keys_, {});
   }
-  void CountKeys(uint64_t loaded, uint64_t expired) {  // adds to the statistics
+  void CountKeys(uint64_t loaded, uint64_t expired) {  // adds to KeysLoaded and KeysExpired
     keys_loaded_ += loaded;
     keys_expired_ += expired;
   }
 
-  struct Figures {                // of the loading, for INFO
-    int64_t start_s;              // UNIX time
-    uint64_t total_bytes;         // of the files
+  struct Figures {                // values of the loading for INFO
+    int64_t start_s;              // Unix time when loading began
+    uint64_t total_bytes;         // size of the files to load
     uint64_t rdb_used_mem_bytes;  // used memory when the file was written
-    uint64_t loaded_bytes;        // so far
-    double loaded_percent;        // of total_bytes
-    int64_t eta_s;
+    uint64_t loaded_bytes;        // number of bytes loaded so far
+    double loaded_percent;        // share of total_bytes
+    int64_t eta_s;                // estimated time until the end
   };
   // Returns the progress of the loading, for INFO. Requires: IsActive().
-  Figures CurrentFigures() const;  // requires that a loading runs
-  // Counts of the current loading; if none runs, of the last one.
-  uint64_t KeysLoaded() const { return keys_loaded_; }    // by the current or last loading
-  uint64_t KeysExpired() const { return keys_expired_; }  // not loaded because they had expired
+  Figures CurrentFigures() const;                         // requires that a loading runs
+  uint64_t KeysLoaded() const { return keys_loaded_; }    // number of keys, by the current or last loading
+  uint64_t KeysExpired() const { return keys_expired_; }  // number of keys not loaded because they had expired
 
  private:
-  void LogProgress();  // every few seconds
+  void LogProgress();  // logs the progress at most once every few seconds
 
-  const Parts parts_;                                              // the objects that this one uses
-  int64_t start_s_ = 0;                                            // UNIX time
-  int64_t start_ms_ = 0;                                           // in Pace time
-  int64_t next_log_ms_ = 0;                                        // in Pace time
-  uint64_t total_bytes_ = 0;                                       // of the files
-  uint64_t loaded_bytes_ = 0;                                      // so far
+  const Parts parts_;                                              // other parts of the server that this class uses
+  int64_t start_s_ = 0;                                            // Unix time when loading began
+  int64_t start_ms_ = 0;                                           // Pace time when loading began
+  int64_t next_log_ms_ = 0;                                        // Pace time when progress is logged next
+  uint64_t total_bytes_ = 0;                                       // size of the files to load
+  uint64_t loaded_bytes_ = 0;                                      // number of bytes loaded so far
   uint64_t rdb_used_mem_bytes_ = 0;                                // used memory when the file was written
-  uint64_t keys_loaded_ = 0;                                       // by the current or last loading
-  uint64_t keys_expired_ = 0;                                      // not loaded because they had expired
+  uint64_t keys_loaded_ = 0;                                       // number of keys, by the current or last loading
+  uint64_t keys_expired_ = 0;                                      // number of keys not loaded because they had expired
   unsigned delays_ = 0;                                            // number of calls of DebugDelay
   FileHistory file_history_;                                       // the replication history that the file names
   std::function<void()> advances_ = [] {};                         // called by each Advance
-  std::vector<std::pair<int, std::string>> skipped_expired_keys_;  // expired keys not loaded
+  std::vector<std::pair<int, std::string>> skipped_expired_keys_;  // database and name of expired keys not loaded
 };
 
 }  // namespace respite

@@ -21,12 +21,12 @@ enum class RdbPurpose : uint8_t { kSnapshot, kAofBase, kFunctions };
 
 class RdbContents {  // what an RDB file contains, and its format, as the directives say
  public:
-  struct Parts {  // the objects that this one uses
+  struct Parts {  // other parts of the server that this class uses
     const Env& env;
     const Keyspace& keyspace;
     const KeyUsage& usage;  // LRU or LFU bits of keys
     const FunctionLibraries& function_libraries;
-    const MemoryGauge& memory;  // for the field used-mem
+    const MemoryGauge& memory;  // gives the value of the field used-mem
     const History& history;
   };
   explicit RdbContents(const Parts& parts) : parts_(parts) {}
@@ -36,12 +36,12 @@ class RdbContents {  // what an RDB file contains, and its format, as the direct
   // Returns false while a replica lacks its primary's data. The existing file is then better than the current data,
   // which may be empty or only what clients of a writable replica wrote. So only an operator's command saves.
   bool IsWorthSaving() const;  // false while a replica lacks its primary's data
-  // Returns the progress callback of WriteRdb. It reports to `reporter` (may be null) and delays as rdb-key-save-delay
-  // says.
-  std::function<void(uint64_t)> ProgressCallback(ChildReporter* reporter) const;  // called by WriteRdb
+  // Returns the progress callback of WriteRdb. The callback reports to `reporter` (may be null) and sleeps as
+  // rdb-key-save-delay says.
+  std::function<void(uint64_t)> ProgressCallback(ChildReporter* reporter) const;  // WriteRdb calls it
 
  private:
-  const Parts parts_;  // the objects that this one uses
+  const Parts parts_;  // other parts of the server that this class uses
 };
 
 }  // namespace respite

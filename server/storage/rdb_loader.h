@@ -21,8 +21,8 @@ enum class LoadOutcome : uint8_t {
 
 struct RdbLoadResult {  // the result of loading an RDB
   LoadOutcome outcome;
-  uint64_t offset;           // of the first byte after the RDB
-  std::string failure = {};  // the reason for kFailed
+  uint64_t offset;           // position of the first byte after the RDB
+  std::string failure = {};  // the reason, if `outcome` is kFailed
 };
 
 // Loads the RDB in `file` from `offset` on. `name` is for the log. Requires: loading().IsActive(). After a failure the

@@ -96,8 +96,8 @@ void Shutdown::Continue() {
 }
 
 // Starts the first rewrite if it does not run yet, and kills a snapshot child. Returns whether the shutdown must wait
-// for it. Without its base the append-only file has no data, and a service manager sends SIGTERM only once. If the
-// rewrite fails, Begin refuses, as it does when it cannot save.
+// for the rewrite. Without a base the append-only file has no data, and a service manager sends SIGTERM only once. If
+// the rewrite fails, Begin refuses, as after a failed save.
 bool Shutdown::StartFirstRewriteIfNeeded(uint32_t flags) {
   AppendOnlyFile& aof = parts_.aof;
   const bool is_needed = aof.state() == AppendOnlyFile::State::kAwaitsBase && (flags & kShutdownForce) == 0;
@@ -160,7 +160,7 @@ Shutdown::Outcome Shutdown::SaveBeforeExit(uint32_t flags) {
   parts_.env.log.Notice("Saving the final RDB snapshot before exiting.");
   TellStatus("Saving the final RDB snapshot");
   if (parts_.snapshots.Save() == Snapshots::Outcome::kDone) return Outcome::kStopping;
-  // Save may have failed because it is the first call to find the dump locked by another server.
+  // Save fails if it finds that another server has locked the dump. Then this server leaves the dump to that server.
   if (parts_.snapshots.LeavesDumpToOtherServer() && !is_requested) return Outcome::kStopping;
   return Refuse(flags, "Error trying to save the DB");
 }

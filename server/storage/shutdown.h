@@ -1,6 +1,6 @@
 // Shutdown: SHUTDOWN, SIGTERM and SIGINT. Ends children, saves the data if required, and then stops the host. If saving
-// fails the server keeps running, unless it was forced to end. First it waits up to shutdown-timeout seconds for slow
-// replicas.
+// fails the server keeps running, unless FORCE was given. Before all that, the server waits up to shutdown-timeout
+// seconds for slow replicas.
 #pragma once
 
 #include <cstdint>
@@ -30,17 +30,17 @@ class BlockedClients;
 class ReplicasToWaitFor {  // replicas that should have the whole stream before the server ends
  public:
   virtual ~ReplicasToWaitFor() = default;
-  virtual bool AreCaughtUp() const = 0;         // all have the whole stream
+  virtual bool AreCaughtUp() const = 0;         // all have received the whole stream
   virtual void RequestAcknowledgements() = 0;   // requests acknowledgements from all replicas
-  virtual void LogLaggingReplicas() const = 0;  // logs which replicas lag, at the end
+  virtual void LogLaggingReplicas() const = 0;  // logs which replicas lag, when the shutdown proceeds without them
 };
 
-class Shutdown {  // SHUTDOWN, SIGTERM and SIGINT
+class Shutdown {  // shuts the server down: SHUTDOWN, SIGTERM and SIGINT
  public:
   // kWaiting: waits for replicas.
   enum class Outcome : uint8_t { kStopping, kFailed, kWaiting };
 
-  struct Parts {  // the objects that this one uses
+  struct Parts {  // other parts of the server that this class uses
     const Env& env;
     AppendOnlyFile& aof;
     Snapshots& snapshots;
@@ -59,10 +59,10 @@ class Shutdown {  // SHUTDOWN, SIGTERM and SIGINT
   void HandleSignal(int signal);  // shuts down after SIGTERM or SIGINT as shutdown-on-… says
   void Continue();                // called by the timer: ends a delayed shutdown when it may
   bool Abort();                   // SHUTDOWN ABORT; returns false if no shutdown is delayed
-  void OnCancelled(std::function<void()> handler) { on_cancelled_ = std::move(handler); }  // a shutdown by signal
+  void OnCancelled(std::function<void()> handler) { on_cancelled_ = std::move(handler); }
 
   // Runs `handler` with an empty text when a shutdown begins, and with a status text as it proceeds.
-  void OnStatus(std::function<void(const std::string&)> handler) {  // shown to the operator
+  void OnStatus(std::function<void(const std::string&)> handler) {  // called with status texts for the operator
     tell_status_ = std::move(handler);
   }
 
@@ -73,7 +73,7 @@ class Shutdown {  // SHUTDOWN, SIGTERM and SIGINT
     waiting_.push_back(session.id);
   }
   // Returns how long replicas still have, or nullopt if the shutdown does not wait for them.
-  std::optional<int64_t> MillisecondsLeft() const;  // for slow replicas; nullopt: it does not wait for them
+  std::optional<int64_t> MillisecondsLeft() const;  // nullopt: it does not wait for replicas
 
   void NeverSave() { must_never_save_ = true; }  // makes every later shutdown skip saving
 
@@ -83,37 +83,36 @@ class Shutdown {  // SHUTDOWN, SIGTERM and SIGINT
  private:
   struct Delayed {        // a shutdown that waits for replicas
     uint32_t flags;       // kShutdown… bits
-    int64_t deadline_ms;  // in Pace time
+    int64_t deadline_ms;  // Pace time at which the wait for replicas ends
   };
 
-  bool MustSave(uint32_t flags) const;             // an RDB file must be saved
-  bool MustWaitForReplicas(uint32_t flags) const;  // for replicas
-  bool StartFirstRewriteIfNeeded(uint32_t flags);  // starts it if needed; returns true until it has ended
-  void DelayForReplicas(uint32_t flags);           // until replicas have everything
-  // Ends the wait for replicas if they have everything or the time has passed.
-  void FinishShutdownIfReady();
+  bool MustSave(uint32_t flags) const;             // an RDB file must be saved before the server stops
+  bool MustWaitForReplicas(uint32_t flags) const;  // replicas lag, and nothing forbids to wait for them
+  bool StartFirstRewriteIfNeeded(uint32_t flags);  // of the append-only file; true: the shutdown must wait for it
+  void DelayForReplicas(uint32_t flags);           // pauses writes, and waits until replicas have the whole stream
+  void FinishShutdownIfReady();  // shuts down if the replicas have the whole stream or the time has passed
   Outcome End(uint32_t flags);
   void AnswerWaitingClients();                       // sends an error to the clients that wait for a failed shutdown
   Outcome SaveBeforeExit(uint32_t flags);            // ends children, syncs the append-only file and saves the RDB
   Outcome SyncAppendOnlyFile(uint32_t flags);        // brings every acknowledged command to the disk
-  Outcome Refuse(uint32_t flags, const char* what);  // logs an error; kStopping if the shutdown is forced
+  Outcome Refuse(uint32_t flags, const char* what);  // logs an error; returns kStopping if the shutdown is forced
 
-  void HandleCancellation();                          // the server keeps running
-  void TellStatus(const std::string& status) const {  // to the handler of OnStatus
+  void HandleCancellation();                          // the server keeps running; calls on_cancelled_
+  void TellStatus(const std::string& status) const {  // calls the handler of OnStatus
     if (tell_status_) tell_status_(status);
   }
 
-  const Parts parts_;                       // the objects that this one uses
-  bool must_never_save_ = false;            // see NeverSave
+  const Parts parts_;                       // other parts of the server that this class uses
+  bool must_never_save_ = false;            // no shutdown saves the data any more
   ReplicasToWaitFor* followers_ = nullptr;  // replicas to wait for; may be null
   std::optional<Delayed> delayed_;          // set while a shutdown waits for replicas
   std::vector<uint64_t> waiting_;           // IDs of clients that wait for the shutdown
-  int signal_ = 0;                          // of the delayed shutdown; 0: none
+  int signal_ = 0;                          // the signal that began the delayed shutdown; 0: none
   // Set while a signal waits for the first base of the append-only file: the number of failed rewrites when the wait
   // began.
   std::optional<uint64_t> rewrite_failures_before_wait_;  // ConsecutiveFailures() when a wait began; nullopt: no wait
-  std::function<void()> on_cancelled_;                    // a shutdown by signal was cancelled or failed
-  std::function<void(const std::string&)> tell_status_;   // shown to the operator
+  std::function<void()> on_cancelled_;                    // called when a shutdown by signal is given up
+  std::function<void(const std::string&)> tell_status_;   // called with status texts for the operator
 };
 
 }  // namespace respite

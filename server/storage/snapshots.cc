@@ -39,7 +39,7 @@ constexpr Bytes kTemporarySuffix = ".rdb";
 
 std::string TemporaryName(pid_t pid) { return StrCat(kTemporaryPrefix, pid, kTemporarySuffix); }
 
-// Returns the process that owns this temporary file; 0 if the name is not one.
+// Returns the process that owns this temporary file; 0 if no temporary file has such a name.
 pid_t OwnerOf(Bytes name) {
   if (!name.starts_with(kTemporaryPrefix) || !name.ends_with(kTemporarySuffix)) return 0;
   name.remove_prefix(kTemporaryPrefix.size());
@@ -97,7 +97,7 @@ Snapshots::Outcome Snapshots::StartBackgroundSave() {
   return Outcome::kDone;
 }
 
-// Writes a temporary file and renames it to `path`. Also runs in a child.
+// Writes a temporary file and renames it to `path`. The child of a background save runs this, too.
 bool Snapshots::Write(const std::string& path, ChildReporter* reporter) {
   FileSystem& files = parts_.files;
   const std::string temporary = TemporaryName(getpid());
@@ -138,7 +138,7 @@ bool Snapshots::WriteTemporary(const std::string& temporary, ChildReporter* repo
   return false;
 }
 
-// Locks the RDB file. Locks it again each time, because the file may have been replaced, or dbfilename or dir changed.
+// Locks the RDB file, again before each save, because the file may have been replaced, or dbfilename or dir changed.
 // If there is no file, there is nothing to lock.
 bool Snapshots::Lock(const std::string& path) {
   lock_.reset();

@@ -26,13 +26,13 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
  public:
   enum class Outcome : uint8_t { kDone, kFailed };
 
-  struct Parts {  // the objects that this one uses
+  struct Parts {  // other parts of the server that this class uses
     const Env& env;
     FileSystem& files;
     KeyspaceStats& keyspace_stats;  // counts changes since the last save
     Loading& loading;
     ChildProcesses& child_processes;
-    const RdbContents& contents;  // what is saved
+    const RdbContents& contents;  // what an RDB file contains
   };
   explicit Snapshots(const Parts& parts);
 
@@ -42,19 +42,19 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
   Outcome StartBackgroundSave();       // starts a child that writes a snapshot; requires that no child runs
   std::string BackgroundPath() const;  // file of the last background save, even if dbfilename has changed since
   // Makes a finished snapshot of the primary the dump file. Returns false on failure, which is logged.
-  bool InstallAsDump(const std::string& path);  // makes a primary's finished snapshot the dump file
+  bool InstallAsDump(const std::string& path);  // makes a primary's finished snapshot the dump file; false: failed
   // Removes a file that was used for a synchronisation, if no directive requires it (rdb-del-sync-files): the dump, or
   // the file of the last background save.
-  void RemoveSyncFile();                                                 // the dump file, if rdb-del-sync-files permits
+  void RemoveSyncFile();  // removes the dump file, if rdb-del-sync-files permits
   void RemoveBackgroundSyncFile() { RemoveSyncFile(BackgroundPath()); }  // the file of the last background save
-  void OnEnd(std::function<void(Outcome)> handler) { ended_ = std::move(handler); }  // of a background save
+  void OnEnd(std::function<void(Outcome)> handler) { ended_ = std::move(handler); }  // called after a background save
   void Schedule() { scheduled_ = true; }  // a background save starts as soon as no other child runs
   // Drops a scheduled BGSAVE, because the data for which it was requested is lost.
-  void Unschedule() { scheduled_ = false; }  // ends Schedule
+  void Unschedule() { scheduled_ = false; }  // cancels a scheduled background save
   bool IsRunning() const;                    // a child writes a snapshot now
   enum class Cancelled : uint8_t { kNone, kRunning, kScheduled };
-  // Stops a running background save, or otherwise cancels a scheduled one. Returns which of the two it did.
-  Cancelled Cancel();  // BGSAVE CANCEL
+  // Stops a running background save, or cancels a scheduled one. Returns which of the two it did.
+  Cancelled Cancel();  // stops a running background save, or cancels a scheduled one (BGSAVE CANCEL)
 
   // Starts scheduled snapshots and snapshots that a save point requires. Called by the timer, after the end of a child
   // was handled.
@@ -78,49 +78,49 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
   // folder and have no save directive must accept writes, start and stop.
   bool LeavesDumpToOtherServer() const;  // does not save, because another server has locked the dump
 
-  void ResetStats() { saves_ = 0; }  // CONFIG RESETSTAT
+  void ResetStats() { saves_ = 0; }  // sets the count to 0 (CONFIG RESETSTAT)
 
-  struct Figures {               // for INFO
+  struct Figures {               // values for INFO
     int64_t last_save_s;         // UNIX time; the start counts as a save, as in Redis
-    Outcome last_outcome;        // of the last save
-    int64_t last_duration_s;     // of the last background save; -1: no save yet
-    int64_t current_duration_s;  // -1: no save runs
-    uint64_t saves;              // since the start or CONFIG RESETSTAT
+    Outcome last_outcome;        // outcome of the last save
+    int64_t last_duration_s;     // duration of the last background save; -1: no save yet
+    int64_t current_duration_s;  // how long the current save has run; -1: no save runs
+    uint64_t saves;              // number of saves since the start or CONFIG RESETSTAT
     uint64_t last_cow_bytes;     // copy-on-write memory of the last background save
   };
-  Figures CurrentFigures() const;  // the present values
+  Figures CurrentFigures() const;  // the values for INFO
 
  private:
-  bool Write(const std::string& path, ChildReporter* reporter);                // a temporary file, renamed to `path`
-  bool WriteTemporary(const std::string& temporary, ChildReporter* reporter);  // returns false on failure
+  bool Write(const std::string& path, ChildReporter* reporter);  // by a temporary file that is renamed; false: failed
+  bool WriteTemporary(const std::string& temporary, ChildReporter* reporter);  // false: failed
   // Returns whether this server may write the dump `path`.
   bool Lock(const std::string& path);
   std::string DumpPath() const;                               // full path of `dbfilename`
-  void NoteSaved(uint64_t changes, const std::string& path);  // a save has succeeded
+  void NoteSaved(uint64_t changes, const std::string& path);  // records that a save has succeeded
   void HandleChildEnd(const ChildEnd& end);                   // called when the child of a background save has ended
   void NoteOutcome(const ChildEnd& end);                      // logs and stores the child's outcome
   void RemoveSyncFile(const std::string& path);
-  void SaveFlushed();           // after FLUSHALL
+  void SaveFlushed();           // saves the empty data after FLUSHALL
   bool MayRetrySave() const;    // the last save succeeded, or some seconds have passed
-  void SaveIfDue();             // if a save point requires it
-  void RemoveTemporaryFiles();  // temporary files of processes that no longer exist
+  void SaveIfDue();             // starts a background save if a save point requires it
+  void RemoveTemporaryFiles();  // removes files of processes that no longer exist
 
-  const Parts parts_;  // the objects that this one uses
+  const Parts parts_;  // other parts of the server that this class uses
   std::unique_ptr<File> lock_;
   std::string owned_dump_;          // full path of the dump that this server has locked or written; may be empty
   std::string dump_left_to_other_;  // full path of the dump that this server leaves to another server; may be empty
-  std::string background_folder_;   // directory when the last background save began
-  std::string background_name_;     // file of the last background save
-  bool scheduled_ = false;          // a BGSAVE waits for the end of another child
+  std::string background_folder_;   // working directory when the last background save began
+  std::string background_name_;     // file name of the last background save
+  bool scheduled_ = false;          // a BGSAVE starts after another child has ended
   bool save_due_ = false;           // the empty data must be saved after FLUSHALL
-  Outcome last_outcome_ = Outcome::kDone;                // of the last save
-  uint64_t changes_before_ = 0;                          // changes that the current snapshot includes
-  int64_t last_save_wall_s_;                             // UNIX time
-  int64_t last_save_ms_;                                 // monotonic
-  std::optional<int64_t> last_try_ms_;                   // start of the last background save, in Pace time
-  int64_t started_ms_ = 0;                               // of the background save, in Pace time
-  int64_t last_duration_s_ = -1;                         // of the last background save; -1: none yet
-  uint64_t saves_ = 0;                                   // since the start or CONFIG RESETSTAT
+  Outcome last_outcome_ = Outcome::kDone;                // outcome of the last save
+  uint64_t changes_before_ = 0;                          // number of changes that the running snapshot includes
+  int64_t last_save_wall_s_;                             // Unix time of the last successful save
+  int64_t last_save_ms_;                                 // monotonic time of the last successful save
+  std::optional<int64_t> last_try_ms_;                   // Pace time when the last background save began
+  int64_t started_ms_ = 0;                               // Pace time when the running background save began
+  int64_t last_duration_s_ = -1;                         // duration of the last background save; -1: none yet
+  uint64_t saves_ = 0;                                   // number of saves since the start or CONFIG RESETSTAT
   uint64_t last_cow_bytes_ = 0;                          // copy-on-write memory of the last background save
   std::function<void(Outcome)> ended_ = [](Outcome) {};  // called when a background save has ended
 };

@@ -1,4 +1,5 @@
-// StorageSubsystem: the files of a Node: append-only file, snapshots, loading; and the shutdown, which saves them.
+// StorageSubsystem: the append-only file, the snapshots and the loading of a node, and the shutdown, which saves the
+// data.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +19,13 @@ namespace respite {
 
 class StorageHealth final : public Durability {  // says why writes must be refused, for the execution of commands
  public:
-  struct Parts {  // the objects that this one uses
+  struct Parts {  // other parts of the server that this class uses
     const AppendOnlyFile& aof;
     const Snapshots& snapshots;
   };
   explicit StorageHealth(const Parts& parts) : parts_(parts) {}
 
-  std::optional<Trouble> FindPersistenceTrouble()
-      const override {  // why writes must be refused; nullopt: they need not
+  std::optional<Trouble> FindPersistenceTrouble() const override {  // why writes are refused; nullopt: they are not
     if (parts_.snapshots.MustRefuseWrites()) return Trouble{Trouble::Place::kSnapshot, kNoError};
     const auto error = parts_.aof.writer().WriteOrSyncError();
     if (!error) return std::nullopt;
@@ -34,7 +34,7 @@ class StorageHealth final : public Durability {  // says why writes must be refu
   uint64_t AppendedAofBytes() const override { return parts_.aof.writer().AppendedBytes(); }
 
  private:
-  const Parts parts_;  // the objects that this one uses
+  const Parts parts_;  // other parts of the server that this class uses
 };
 
 struct StorageSubsystem {  // the files of a node: append-only file, snapshots, loading, shutdown

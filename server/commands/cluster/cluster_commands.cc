@@ -1,5 +1,5 @@
 // CLUSTER and ASKING. The other files here have the subcommands, READONLY and READWRITE. A server without cluster mode
-// refuses them all, so that clients that probe for a cluster continue without one.
+// refuses all of these commands, so that clients that probe for a cluster continue without a cluster.
 #include "server/commands/cluster/cluster_commands.h"
 
 #include "base/key_slot.h"

@@ -47,7 +47,7 @@ struct ReadOnly {
                                        .group = CommandGroup::kCluster,
                                        .flags = kLoading | kStale | kFast,
                                        .categories = kAclConnection};
-  // Valkey: outside of a cluster, also makes a replica serve reads instead of redirecting them to its primary.
+  // Valkey: READONLY also makes a replica outside of a cluster serve reads, instead of redirecting them to its primary.
   static void Run(Call& call) {
     const bool needs_cluster = call.services.env.dialect.traits.readonly_needs_cluster;
     if (needs_cluster && !call.session.identity.follows_redirects) RequireCluster(call);

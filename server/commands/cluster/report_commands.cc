@@ -51,7 +51,7 @@ void AddLine(std::string& text, Bytes name, uint64_t value) {
   text.append(name).append(":").append(std::to_string(value)).append("\r\n");
 }
 
-// Adds one line for each message type that occurred, and their sum.
+// Adds one line for each message type that occurred, and one line with the sum of these counts.
 void AddMessages(std::string& text, const Bus::Counts& counts, const std::string& direction) {
   uint64_t sum = 0;
   for (size_t type = 0; type < counts.size(); ++type) {

@@ -216,7 +216,8 @@ struct ClusterSetSlot {
       .flags = kAdmin | kStale | kNoAsyncLoading,
       .in_streams = InStreams::kYes};  // Valkey 8 sends it to its replicas
   static void Run(Call& call) {
-    // Valkey 8 also propagates CLUSTER SETSLOT to replicas. Here replicas learn the owner from the cluster bus.
+    // Ignores a propagated command. Valkey 8 propagates CLUSTER SETSLOT to replicas; Respite's replicas learn the owner
+    // from the cluster bus.
     if (call.unit.IsReplaying()) return call.reply.Ok();
     Cluster& cluster = RequireCluster(call);
     if (cluster.view().me().IsReplica()) throw Refusal{kSetSlotNeedsPrimary};

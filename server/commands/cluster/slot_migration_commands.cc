@@ -44,7 +44,7 @@ SlotRange NextRange(Args& args) {
   throw Refusal{StrCat("ERR Start slot number ", range.first, " is greater than end slot number ", range.last)};
 }
 
-// Returns the error for the first of the former ranges that overlaps with the last one.
+// Returns the error for the first range in `former` that overlaps with the range `last`.
 Refusal OverlapOf(const std::vector<SlotRange>& former, const SlotRange& last) {
   const auto other = std::ranges::find_if(
       former, [&](const SlotRange& one) { return one.first <= last.last && last.first <= one.last; });
@@ -139,7 +139,7 @@ void AnswerSource(Call& call, Bytes text) {
 }
 
 // Begins an import for the session of the source. Replication streams and append-only files contain only the key
-// changes of a migration. They cannot start one.
+// changes of a migration, so they cannot start an import.
 void Establish(Call& call) {
   RequireCluster(call);
   if (call.unit.IsReplaying() && call.session.cluster_options.imports == nullptr) throw Refusal{kOnlySources};

@@ -49,7 +49,7 @@ uint64_t MetricValue(const Call& call, int slot, Metric metric) {
   return stats.Of(slot).bytes_out;
 }
 
-// Returns the slots of this shard in the range.
+// Returns the slots of this shard from `first` to `last`.
 std::vector<int> SlotsBetween(Cluster& cluster, int first, int last) {
   ClusterView& view = cluster.view();
   const ClusterNode* const mine = &view.PrimaryOf(view.me());

@@ -197,7 +197,7 @@ struct AclGetUser {
     reply.Bulk(name);
     reply.BulkArray(each);
   }
-  // Writes the reply of Redis 6.2, whose flags say what is unlimited.
+  // Writes the reply of ACL GETUSER in the form of Redis 6.2, where flags say which rights are unlimited.
   static void WriteWithoutSelectors(Reply& reply, const User& user) {
     const Selector& selector = user.Selectors().front();
     std::vector<std::string> flags = user.Flags();
@@ -378,7 +378,7 @@ void RefuseSelectors(std::span<const std::string> rules) {
   }
 }
 
-// Limit, since each rule may be compared with all rules of the user.
+// Maximum number of rules in one ACL SETUSER, since each rule may be compared with all rules of the user.
 constexpr size_t kMaxRules = 10'000;
 
 struct AclSetUser {

@@ -65,7 +65,7 @@ struct ClientCapa {
       .complexity = "O(1)",
       .group = CommandGroup::kConnection,
       .flags = kNoScript | kLoading | kStale};
-  // Ignores unknown capabilities, because clients may also use newer servers.
+  // CLIENT CAPA ignores unknown capabilities, because its clients may also use newer servers.
   static void Run(Call& call) {
     for (Bytes capability : call.args.Rest()) {
       if (EqualsIgnoreCase(capability, "redirect")) call.session.identity.follows_redirects = true;
@@ -260,7 +260,7 @@ struct ClientList {
   }
 
  private:
-  // Accepts TYPE with one type, or ID with numbers.
+  // Accepts the option TYPE with one type, or the option ID with numbers.
   static void CheckOnlyFilter(std::span<const Bytes> words) {
     if (words.size() <= 2) return;
     if (!EqualsIgnoreCase(words[0], "ID")) throw Refusal{refusals::kSyntax};

@@ -61,8 +61,8 @@ uint64_t TakeId(OptionSource& source) {
   return static_cast<uint64_t>(*id);
 }
 
-// Redis: in CLIENT LIST all arguments after ID must be IDs; CLIENT KILL takes one. Valkey: takes several, and then
-// other options.
+// Redis: in CLIENT LIST all arguments after ID must be IDs; CLIENT KILL takes one. Valkey: both take several
+// IDs, and then other options.
 std::vector<uint64_t> TakeIds(OptionSource& source) {
   const bool lists = source.purpose == ClientPurpose::kList;
   const DialectTraits& traits = source.call.services.env.dialect.traits;

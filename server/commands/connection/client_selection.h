@@ -20,9 +20,9 @@ struct Call;
 struct ClientSelection {  // the clients that CLIENT LIST shows and CLIENT KILL closes
   using Condition = std::function<bool(const Session&)>;
 
-  std::optional<std::vector<uint64_t>> ids;  // from ID
-  std::optional<bool> skips_caller;          // SKIPME; nullopt: not given
-  std::map<Bytes, Condition> by_property;    // by option name; all must be true
+  std::optional<std::vector<uint64_t>> ids;  // client IDs given by the option ID
+  std::optional<bool> skips_caller;          // value of SKIPME; nullopt: not given
+  std::map<Bytes, Condition> by_property;    // the other options, by name; all conditions must be true
 
   bool Matches(const Session& session) const;  // all conditions hold
   // Calls visit(session) for each client that matches and is not closing, in the order of `ids`, or else in ascending
@@ -34,7 +34,7 @@ struct ClientSelection {  // the clients that CLIENT LIST shows and CLIENT KILL 
 // The command for which clients are selected. The rules for IDs differ.
 enum class ClientPurpose : uint8_t { kList, kKill };
 
-// Takes options up to the last argument. If one is repeated, the last counts. The filter holds views of the request.
+// Takes options up to the last argument. The last of repeated options counts. The result holds views of the request.
 ClientSelection TakeClientSelection(Call& call, ClientPurpose purpose);  // the options of CLIENT LIST or KILL
 ClientSelection ClientsFrom(Bytes address);  // the clients that are connected from this address
 

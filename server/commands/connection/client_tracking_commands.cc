@@ -91,7 +91,7 @@ TrackingRequest ParseRequest(Call& call) {
 
 bool Overlap(Bytes one, Bytes other) { return one.starts_with(other) || other.starts_with(one); }
 
-// Refuses the first overlapping pair, in Redis' order. Cost: O(n²).
+// Throws the error for the first two prefixes that overlap, in Redis' order. Cost: O(n²).
 void NameOverlap(const TrackingRequest& request, const TrackingOptions* old) {
   for (size_t i = 0; i < request.prefixes.size(); ++i) {
     const Bytes prefix = request.prefixes[i];
@@ -113,7 +113,7 @@ void RefuseNeighbours(std::span<const Bytes> sorted) {
   if (found != sorted.end()) throw refusals::PrefixOverlap(found[0], "another provided", found[1]);
 }
 
-// Checks many prefixes in O(n log n). Its error may then name another pair than Redis does.
+// Checks many prefixes in O(n log n). The error for many prefixes may name another pair of prefixes than in Redis.
 void CheckPrefixes(const TrackingRequest& request, const TrackingOptions* old) {
   constexpr size_t kFew = 1000;
   const size_t existing = old == nullptr ? 0 : old->prefixes.size();

@@ -191,7 +191,7 @@ struct Monitor {
                                        .group = CommandGroup::kServer,
                                        .flags = kAdmin | kNoScript | kLoading | kStale};
   static void Run(Call& call) {
-    // In a transaction or a script, monitored commands would be inside the reply.
+    // Refuses MONITOR in a transaction or a script, because the reply of EXEC or the script would contain its messages.
     if (!call.services.clients.current_execution.MayBlock()) throw Refusal{refusals::kMonitorDenied};
     if (call.session.monitor) return;  // Redis: no reply at all
     call.services.execution.monitors.Add(call.session);

@@ -44,7 +44,8 @@ constexpr Words WordsOf(PubSubKind kind) {
   return {"subscribe", "unsubscribe"};
 }
 
-// Redis: counts channels and patterns together, shard channels separately.
+// Returns the number of subscriptions for a reply. Redis: counts channels and patterns together, shard channels
+// separately.
 int64_t CountedWith(const Session& session, PubSubKind kind) {
   if (!session.subscriptions) return 0;
   const Subscriptions& own = *session.subscriptions;
@@ -64,7 +65,7 @@ void Confirm(Call& call, Bytes word, PubSubKind kind, const Bytes* name) {
   call.reply.Integer(CountedWith(call.session, kind));
 }
 
-// Redis: refuses shard channels in a transaction, and everything in a script.
+// Redis: refuses to subscribe to shard channels in a transaction, and to subscribe to anything in a script.
 bool MayListen(Call& call, PubSubKind kind) {
   if (call.services.clients.current_execution.MayBlock()) return true;
   return kind != PubSubKind::kShardChannel && !call.session.IsScript();

@@ -45,7 +45,7 @@ struct Multi {
 };
 
 struct Exec {
-  // Adds the flags of all queued commands.
+  // Returns the flags of EXEC together with those of all queued commands.
   static uint32_t FlagsOf(const Services&, const Session& session, std::span<const Bytes>, uint32_t flags) {
     return session.InTransaction() ? flags | session.transaction->Flags() : flags;
   }

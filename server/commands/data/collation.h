@@ -19,8 +19,8 @@ class Collation {  // the order of texts in the locale of `locale-collate`, for 
   Collation& operator=(const Collation&) = delete;
 
   bool Exists() const { return locale_ != nullptr; }  // this system has the locale
-  bool ByBytes() const { return by_bytes_; }          // texts are compared by bytes, so that each text is its own key
-  std::string KeyOf(Bytes text) const;                // comparing keys by bytes compares the texts by collation
+  bool ByBytes() const { return by_bytes_; }  // true: texts are compared by bytes, so that each text is its own key
+  std::string KeyOf(Bytes text) const;        // comparing keys by bytes compares the texts by collation
 
  private:
   locale_t locale_ = nullptr;  // null: this system lacks the locale

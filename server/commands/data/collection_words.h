@@ -24,11 +24,11 @@ inline constexpr char kReplyTooLong[] = "ERR the reply would have more than 1000
 // --- Random elements.
 
 // Limits replies with random elements that may repeat (SRANDMEMBER, HRANDFIELD, ZRANDMEMBER with a negative count),
-// since clients may ask for any number of elements. A client with a lower output limit is closed as soon as it is
-// exceeded.
+// since clients may ask for any number of elements. A client with a lower output limit is closed as soon as
+// the reply exceeds that limit.
 class DrawLimit {  // limits replies with random elements that may repeat, as SRANDMEMBER with a negative count gives
  public:
-  static constexpr uint64_t kMaxElements = 10'000'000;  // of the reply
+  static constexpr uint64_t kMaxElements = 10'000'000;  // maximum number of elements of a reply
 
   // Throws if `count` is too large. Must be constructed before any reply is written.
   DrawLimit(Call& call, uint64_t count) : call_(call), start_(call.session.out.HeldBytes()), checked_(start_) {
@@ -38,7 +38,7 @@ class DrawLimit {  // limits replies with random elements that may repeat, as SR
   void Check();  // throws a Refusal if the reply is too long. Must be called after each element
 
  private:
-  static constexpr size_t kMaxReplyBytes = 512 * 1024 * 1024;  // of the reply
+  static constexpr size_t kMaxReplyBytes = 512 * 1024 * 1024;  // maximum size of a reply
   static constexpr size_t kBetweenChecks = 64 * 1024;  // bytes of the reply between two checks of the output limit
 
   Call& call_;
@@ -69,13 +69,13 @@ inline size_t ListpackBytesFor(std::span<const Bytes> words) {  // bytes that th
   return room;
 }
 
-// Opens or creates a hash. A new one has room for these alternating fields and values.
+// Opens or creates a hash. A new hash gets space for these alternating fields and values.
 inline Edit<Hash> OpenForFields(Call& call, Bytes key, std::span<const Bytes> words) {  // opens or creates a hash
   constexpr size_t kMaxCapacity = 4096;  // a larger hash is usually not packed
   return call.db.OpenOrCreate<Hash>(key, std::min(ListpackBytesFor(words), kMaxCapacity));
 }
 
-inline void ReplyField(Call& call, const Hash& hash, Bytes field) {  // replies with its value, or null
+inline void ReplyField(Call& call, const Hash& hash, Bytes field) {  // replies with the value of the field, or null
   const auto value = hash.Get(field);
   value ? call.reply.Bulk(value->View()) : call.reply.Null();
 }

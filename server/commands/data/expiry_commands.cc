@@ -77,8 +77,8 @@ void SetExpiry(Call& call, TimeUnit unit, TimeBase base) {
   if (call.HasPassed(deadline_ms)) {
     DeleteAsExpired(call, edit);
   } else {
-    // The source of an import may set a negative deadline that has not passed for it. 0 replaces it, because a negative
-    // value could be kNoDeadline.
+    // The source of an import may set a negative deadline without deleting the key. The deadline 0 replaces it, because
+    // a negative value could be kNoDeadline.
     const int64_t kept_ms = std::max<int64_t>(deadline_ms, 0);
     edit.SetDeadline(kept_ms);
     edit.ReportChange("expire");

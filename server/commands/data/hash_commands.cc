@@ -87,7 +87,7 @@ struct HSetNx {
   }
 };
 
-// Returns the room for the field and a number of usual length.
+// Returns the bytes to reserve in a listpack for the field and a number of usual length.
 size_t CapacityForNumber(Bytes field) { return ListpackBytesFor({&field, 1}) + 12; }
 
 struct HIncrBy {

@@ -30,7 +30,7 @@ constexpr char kOneFieldCondition[] = "ERR Only one of FXX or FNX arguments can 
 
 namespace {
 
-// The reply for one field.
+// The replies for one field of HEXPIRE, HPEXPIRE and their variants.
 constexpr int64_t kNoField = -2;
 constexpr int64_t kNotMet = 0;
 constexpr int64_t kDone = 1;
@@ -39,7 +39,7 @@ constexpr int64_t kDeleted = 2;
 // Redis: stores deadlines of fields in 46 bits.
 constexpr int64_t kLatestMs = (int64_t{1} << 46) - 1;
 
-// An error text that only HSETEX has.
+// An error text that only HSETEX uses.
 constexpr char kPairCountInvalid[] = "ERR invalid number of fields";
 
 std::optional<int64_t> TakeFieldCount(Args& args) {

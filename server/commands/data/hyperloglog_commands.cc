@@ -43,7 +43,7 @@ Hll HllOf(const Entry& string) {
   return *hll;
 }
 
-// Returns the bytes for writing.
+// Makes the value of the key writable as text, and returns its bytes.
 std::span<char> GrowToText(KeyEdit& hll) { return hll.Grow(hll->TextSize()); }
 
 size_t SparseMaxBytes(const Call& call) { return call.services.env.settings.hll_sparse_max_bytes; }
@@ -65,7 +65,7 @@ void Splice(KeyEdit& edit, const HllChange& change) {
   if (new_size < old_size) edit.Assign(StringContent::Raw({text.data(), new_size}));
 }
 
-// Requires: the change is not kNone.
+// Writes a change into the value of the key. Requires: the change is not kNone.
 void Apply(KeyEdit& edit, const HllChange& change, HllObservation mark) {
   switch (change.kind) {
     case HllChange::Kind::kSplice:

@@ -14,10 +14,10 @@ namespace respite {
 class LcsTable {  // finds the longest common subsequence of two strings, for LCS
  public:
   // A run of bytes in both strings that belongs to the subsequence: the offsets of its first and last bytes.
-  struct Match {  // a run of bytes that both strings have
-    uint32_t a_first, a_last;
-    uint32_t b_first, b_last;
-    int64_t Length() const { return int64_t{a_last} - a_first + 1; }  // bytes of the run
+  struct Match {               // a run of bytes that both strings have
+    uint32_t a_first, a_last;  // offsets of the first and the last byte in string a
+    uint32_t b_first, b_last;  // offsets of the first and the last byte in string b
+    int64_t Length() const { return int64_t{a_last} - a_first + 1; }  // number of bytes of the run
   };
   struct Subsequence {  // a longest common subsequence
     std::string text;
@@ -25,16 +25,17 @@ class LcsTable {  // finds the longest common subsequence of two strings, for LC
   };
 
   // Redis: refuses longer strings.
-  static constexpr size_t kMaxBytes = UINT32_MAX - 2;  // of each string
+  static constexpr size_t kMaxBytes = UINT32_MAX - 2;  // maximum size of each string
 
   // Returns the size of the table, or nullopt on overflow. Requires: both strings within kMaxBytes.
   static std::optional<size_t> TableBytes(Bytes a, Bytes b);  // size of the table; nullopt on overflow
-  // Fills the table; returns nullopt when out of memory. The strings must outlive it. Cost: O(|a| * |b|).
+  // Returns a filled table; nullopt when out of memory. The strings must outlive the table. Cost: O(|a| * |b|).
   static std::optional<LcsTable> Make(Bytes a, Bytes b);
 
-  uint32_t Length() const { return At(a_.size(), b_.size()); }  // of the subsequence
+  uint32_t Length() const { return At(a_.size(), b_.size()); }  // length of the subsequence
 
-  Subsequence Trace() const;  // reads it from the table; the same as Redis if there are several. Cost: O(|a| + |b|)
+  // Reads the subsequence from the table. If there are several of this length, it is the same as in Redis.
+  Subsequence Trace() const;  // reads the subsequence from the table. Cost: O(|a| + |b|)
 
  private:
   LcsTable(Bytes a, Bytes b, std::unique_ptr<uint32_t[]> cells) : a_(a), b_(b), cells_(std::move(cells)) {}

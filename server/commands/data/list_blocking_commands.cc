@@ -76,7 +76,7 @@ struct Route {
   ListEnd to = ListEnd::kHead;
 };
 
-// Returns false if no element was moved.
+// Moves an element, or blocks the client if the source is empty. Returns false if no element was moved.
 bool MoveOrWait(Call& call, const Route& route, int64_t timeout_ms) {
   Edit<List> source = call.db.Open<List>(route.source);
   if (source) return MoveElement(call, source, route.from, route.target, route.to), true;

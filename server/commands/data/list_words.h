@@ -26,7 +26,7 @@ struct LMPopOptions {  // the arguments of LMPOP, and of BLMPOP after its timeou
   size_t count = 1;  // maximum number of elements to pop
 };
 LMPopOptions ParseLMPopOptions(Args& args);
-bool PopFromFirst(Call& call, const LMPopOptions& options);  // from the first list that exists; false: none does
+bool PopFromFirst(Call& call, const LMPopOptions& options);  // pops from the first list that exists; false: none does
 
 // Moves an element from `source` to the list at `target_key`, and replies with it. Requires: source exists.
 void MoveElement(Call& call, Edit<List>& source, ListEnd from, Bytes target_key, ListEnd to);

@@ -103,7 +103,7 @@ std::vector<Bytes> KeysThatExist(Call& call, std::span<const Bytes> keys) {
   return existing;
 }
 
-// Captures the current values.
+// Returns the protocol exchange with the target server, which has the current values of the keys.
 MigrateProtocol TalkAbout(Call& call, const MigrateOptions& options, const std::vector<Bytes>& keys) {
   const auto target = call.services.env.settings.cluster_enabled ? MigrateProtocol::Target::kClusterNode
                                                                  : MigrateProtocol::Target::kServer;

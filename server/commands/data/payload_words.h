@@ -14,7 +14,7 @@ inline constexpr char kPayloadChecksum[] = "ERR DUMP payload version or checksum
 
 }  // namespace refusals
 
-inline RdbCompression CompressionOf(const Settings& settings) {  // of DUMP payloads
+inline RdbCompression CompressionOf(const Settings& settings) {  // whether DUMP compresses payloads
   return settings.rdbcompression ? RdbCompression::kOn : RdbCompression::kOff;
 }
 

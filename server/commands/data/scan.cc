@@ -63,15 +63,15 @@ void TakeSlot(Args& args, ScanOptions& options) {
 bool Passes(Call& call, const ScanOptions& options, const Entry& entry) {
   if (!options.Matches(entry.Key()) || call.services.data.dataset.keyspace.hidden().HasKey(entry.Key())) return false;
   if (!options.by_type) return call.db.IsAlive(entry);
-  // Redis: the type check counts as an access.
+  // Redis: looking at the type of a key counts as a hit or a miss.
   return call.db.LookUpNoTouchNoEvent(entry.Key()) != nullptr && entry.Type() == options.type;
 }
 
 }  // namespace
 
-std::vector<const Entry*> FilterKeys(Call& call, const ScanOptions& options, std::vector<const Entry*> met) {
-  std::erase_if(met, [&](const Entry* entry) { return !Passes(call, options, *entry); });
-  return met;
+std::vector<const Entry*> FilterKeys(Call& call, const ScanOptions& options, std::vector<const Entry*> scanned) {
+  std::erase_if(scanned, [&](const Entry* entry) { return !Passes(call, options, *entry); });
+  return scanned;
 }
 
 ScanOptions ParseScanOptions(Args& args, ScanKind scan_of) {

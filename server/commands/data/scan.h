@@ -19,7 +19,7 @@ struct Call;
 class TextFilter {  // the pattern of KEYS and SCAN
  public:
   explicit TextFilter(Bytes pattern) : matches_all_(pattern == "*"), glob_(pattern) {}
-  bool Matches(Bytes text) const { return matches_all_ || glob_.Matches(text); }  // the text passes
+  bool Matches(Bytes text) const { return matches_all_ || glob_.Matches(text); }  // the text matches the pattern
 
  private:
   bool matches_all_;  // the pattern is "*"
@@ -27,20 +27,20 @@ class TextFilter {  // the pattern of KEYS and SCAN
 };
 
 // Redis: parses a cursor as strtoul does: accepts a sign and leading zeros, and reads an empty word as 0.
-uint64_t ParseCursor(Bytes word);
+uint64_t ParseCursor(Bytes word);  // throws a Refusal if this is no cursor
 // Parses the cursor of a command. Later versions do not accept a sign.
-uint64_t ParseCursor(const Call& call, Bytes word);
+uint64_t ParseCursor(const Call& call, Bytes word);  // throws a Refusal if this is no cursor
 
 struct ScanOptions {   // the options of SCAN, HSCAN, SSCAN, ZSCAN and CLUSTERSCAN
-  int64_t count = 10;  // COUNT
+  int64_t count = 10;  // value of COUNT
   TextFilter filter{"*"};
   bool by_type = false;           // TYPE was given
-  std::optional<ValueType> type;  // nullopt with by_type: an unknown type
+  std::optional<ValueType> type;  // value of TYPE; nullopt although by_type: an unknown type
   bool without_values = false;    // NOVALUES, NOSCORES: fields without values, members without scores
-  std::optional<int> slot;        // for CLUSTERSCAN
-  std::optional<Bytes> pattern;   // pattern of `filter`; valid during the request
+  std::optional<int> slot;        // value of SLOT, for CLUSTERSCAN
+  std::optional<Bytes> pattern;   // value of MATCH; valid during the request
 
-  bool Matches(Bytes text) const { return filter.Matches(text); }  // MATCH
+  bool Matches(Bytes text) const { return filter.Matches(text); }  // the text matches the pattern of MATCH
 };
 
 // The scanned elements, which decide the accepted options. kKeysOfKnownTypes: an unknown type is an error.
@@ -48,8 +48,8 @@ enum class ScanKind : uint8_t { kKeys, kKeysOfKnownTypes, kFields, kMembers, kSc
 
 ScanOptions ParseScanOptions(Args& args, ScanKind scan_of);
 
-// Returns the scanned keys that pass the options.
-std::vector<const Entry*> FilterKeys(Call& call, const ScanOptions& options, std::vector<const Entry*> met);
+// Returns those of the scanned keys that match the options.
+std::vector<const Entry*> FilterKeys(Call& call, const ScanOptions& options, std::vector<const Entry*> scanned);
 
 // Continues a scan at `cursor` and calls visit(slot) for each slot, until `count` slots were visited (even if visit
 // skips them) or ten times as many places. `table` has the Scan of HashIndex. Returns the next cursor.

@@ -88,7 +88,7 @@ struct SInterCard {
   }
 
  private:
-  // Returns 0 if there is no limit.
+  // Parses the option LIMIT. Returns 0 if there is no limit.
   static size_t ParseLimit(Args& args) {
     size_t limit = 0;
     while (!args.AtEnd()) {

@@ -18,7 +18,7 @@ namespace {
 
 // === Adding and removing members
 
-// Returns the room for these members inside a new entry, so that it need not grow. A large set is stored elsewhere.
+// Returns the bytes to reserve in a new entry for these members: 512 at most, since a large set is stored elsewhere.
 size_t CapacityForMembers(std::span<const Bytes> members) {
   constexpr size_t kMax = 512;
   size_t room = 0;

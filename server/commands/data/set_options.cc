@@ -42,7 +42,7 @@ class SetOptionsParser {
     options_.condition = condition;
     return true;
   }
-  // Unlike NX and XX, IFEQ may not be repeated. In a record it is no condition, because the recorded command succeeded.
+  // Unlike NX and XX, IFEQ may not be repeated. In a recorded command, which has succeeded, IFEQ is no condition.
   bool TakeComparison() {
     if (options_.condition != SetCondition::kAlways || !args_.TakeTokenWith("IFEQ", 1)) return false;
     options_.expected = args_.Next();

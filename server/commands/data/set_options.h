@@ -13,7 +13,7 @@ enum class SetCondition : uint8_t { kAlways, kIfAbsent, kIfPresent, kIfEqual };
 enum class ExpiryOption : uint8_t { kNone, kKeep, kPersist, kSeconds, kMilliseconds, kUnixSeconds, kUnixMilliseconds };
 
 struct SetOptions {                                // the options of SET and GETEX
-  SetCondition condition = SetCondition::kAlways;  // NX, XX, IFEQ
+  SetCondition condition = SetCondition::kAlways;  // given by NX, XX or IFEQ
   Bytes expected = {};                             // value required by kIfEqual (IFEQ)
   bool returns_old = false;                        // GET: replies with the previous value
   ExpiryOption expiry = ExpiryOption::kNone;       // effect on the deadline

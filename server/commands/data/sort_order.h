@@ -21,7 +21,7 @@ class TextPool {  // many short texts in one block of memory. Views are valid on
   }
   size_t Size() const { return ends_.size(); }
   void Reserve(size_t texts) { ends_.reserve(texts); }  // memory for this number of texts
-  std::vector<Bytes> Views() const;                     // all texts
+  std::vector<Bytes> Views() const;                     // views of all texts
 
  private:
   std::string bytes_;         // the texts, one after the other
@@ -40,8 +40,8 @@ class SortOrder {  // orders elements for SORT by numbers or texts
   // `elements` must outlive this object.
   SortOrder(SortDirection direction, std::span<const Bytes> elements) : direction_(direction), elements_(elements) {}
 
-  void AddNumber(double number) { Add(NumberRank(number)); }  // sort key of the next element, for SORT by numbers
-  void SetTexts(std::span<const Bytes> texts);  // sort key of each element; data() is null: absent, comes first
+  void AddNumber(double number) { Add(NumberRank(number)); }  // adds the sort key of the next element
+  void SetTexts(std::span<const Bytes> texts);                // sets all sort keys; data() is null: absent, comes first
 
   // Returns the indexes of the elements in this range of the order. The sort is stable. Requires: the range is within
   // the elements. Cost: O(n), and O(k * log(k)) for k elements of the same rank.
@@ -50,21 +50,21 @@ class SortOrder {  // orders elements for SORT by numbers or texts
  private:
   struct Key {
     uint64_t rank;  // orders like the number, or like the first bytes of the text
-    size_t index;   // of the element
+    size_t index;   // index of the element
   };
 
-  static uint64_t NumberRank(double number);  // orders like the number
-  static uint64_t TextRank(Bytes text);       // orders like the first bytes of the text
+  static uint64_t NumberRank(double number);  // a rank that orders like the number
+  static uint64_t TextRank(Bytes text);       // a rank that orders like the first bytes of the text
   // Descending ranks are complements of ascending ones.
   void Add(uint64_t rank) { keys_.push_back({direction_ == SortDirection::kUp ? rank : ~rank, keys_.size()}); }
   bool Precedes(const Key& one, const Key& other) const;  // `one` comes first in the result
   using KeyIterator = std::vector<Key>::iterator;
   void Sort(KeyIterator first, KeyIterator last);
-  static void SortByRank(KeyIterator first, KeyIterator last);  // ignores texts
+  static void SortByRank(KeyIterator first, KeyIterator last);  // sorts by the ranks alone, and ignores texts
 
   SortDirection direction_;
-  std::span<const Bytes> elements_;
-  std::span<const Bytes> texts_;  // sort keys; empty: compare the elements
+  std::span<const Bytes> elements_;  // the elements to sort
+  std::span<const Bytes> texts_;     // sort keys; empty: the elements themselves are compared
   std::vector<Key> keys_;
 };
 

@@ -21,7 +21,7 @@ class SortPattern {  // where SORT finds a value for an element (BY, GET)
   bool HasStar() const { return kind_ == Kind::kKey; }  // the value depends on the element
   // Calls visit(Bytes value) if there is a value, and returns whether there is one. The view is valid during the call.
   template <class Visit>
-  bool VisitValue(DbView& db, Bytes element, Visit&& visit);
+  bool VisitValue(DbView& db, Bytes element, Visit&& visit);           // false: there is no value
   void FetchAhead(const DbView& db, std::span<const Bytes> elements);  // prefetches the values of the next elements
 
  private:
@@ -33,7 +33,7 @@ class SortPattern {  // where SORT finds a value for an element (BY, GET)
   Kind kind_ = Kind::kNothing;
   Bytes before_;  // part of the key before the star
   Bytes after_;   // part of the key after the star
-  Bytes field_;   // of a hash; empty: the value is a string
+  Bytes field_;   // field of the hash at the key; empty: the value at the key is a string
   std::string key_;
 };
 

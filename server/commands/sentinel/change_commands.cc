@@ -346,7 +346,7 @@ constexpr SentinelOption TextOption(Bytes name) {
 constexpr Bytes kUser = "sentinel-user";
 constexpr Bytes kPassword = "sentinel-pass";
 
-// In the order of CONFIG GET.
+// All settings, in the order of the reply of SENTINEL CONFIG GET.
 constexpr std::array kSentinelOptions = {
     SwitchOption<&SentinelOptions::resolves_hostnames>("resolve-hostnames"),
     SwitchOption<&SentinelOptions::announces_hostnames>("announce-hostnames"),

@@ -27,7 +27,7 @@ class InstanceReport {  // the reply of SENTINEL MASTER, REPLICAS and SENTINELS 
   void AddPrimary(const Primary& primary);         // fields that only primaries have
   void AddReplica(const WatchedReplica& replica);  // fields that only replicas have
   void AddSentinel(const PeerSentinel& sentinel);  // fields that only Sentinels have
-  std::string Flags() const;                       // "master,s_down" and the like
+  std::string Flags() const;                       // state of the instance as text, such as "master,s_down"
 
   void Add(Bytes name, std::string value) { fields_.emplace_back(name, std::move(value)); }
   void Add(Bytes name, int64_t value) { Add(name, std::to_string(value)); }

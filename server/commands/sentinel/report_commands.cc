@@ -315,7 +315,7 @@ struct SentinelSlaves {
   static void Run(Call& call) { ReplyReplicas(call); }
 };
 
-// Valkey's names of these commands.
+// Commands that are known to Valkey under a second name.
 struct SentinelGetPrimaryAddrByName {
   static constexpr CommandSpec spec = {.syntax = "SENTINEL|GET-PRIMARY-ADDR-BY-NAME primary-name",
                                        .where = Where::kSentinels,

@@ -10,7 +10,7 @@
 
 namespace respite {
 
-inline Sentinel& SentinelOf(const Call& call) { return *call.services.sentinel.sentinel(); }  // of this server
+inline Sentinel& SentinelOf(const Call& call) { return *call.services.sentinel.sentinel(); }  // this Sentinel
 
 inline Primary& PrimaryNamed(const Call& call, Bytes name) {  // throws a Refusal if there is no such primary
   Primary* const primary = SentinelOf(call).state().Find(name);

@@ -66,7 +66,7 @@ struct CommandDocs {
   }
 
  private:
-  // Redis: skips unknown names.
+  // Returns the commands that the client names. Redis: skips unknown names.
   static std::vector<const Command*> Asked(Call& call) {
     const CommandTable& table = call.services.env.commands;
     if (call.args.AtEnd()) return {table.Commands().begin(), table.Commands().end()};

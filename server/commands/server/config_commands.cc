@@ -78,7 +78,7 @@ struct ConfigResetStat {
     services.env.commands.ResetStats();
     if (SlotStats* const stats = services.cluster.slot_stats()) stats->Reset();
     services.data.lazy_free_thread.ResetFreedObjects();
-    // Keeps the number of unsaved changes.
+    // CONFIG RESETSTAT keeps the number of unsaved changes.
     services.data.dataset.stats = {.dirty = services.data.dataset.stats.dirty};
     call.reply.Ok();
   }

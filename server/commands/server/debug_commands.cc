@@ -80,7 +80,7 @@ namespace {
 // Parses like C's atoi: leading digits, or 0 without any.
 int LeadingInteger(Bytes word) { return static_cast<int>(std::strtol(std::string(word).c_str(), nullptr, 10)); }
 
-// Takes an integer of at least zero. Redis has one error for both mistakes.
+// Takes an integer of at least zero. Redis has the same error for a negative number and for other text.
 int64_t NextPositive(Args& args) {
   int64_t value = args.NextInteger(refusals::kMustBePositive);
   if (value < 0) throw Refusal{refusals::kMustBePositive};

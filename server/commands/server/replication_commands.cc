@@ -85,8 +85,8 @@ void ChangeRole(Call& call) {
         "performed.");
     return call.reply.Simple("OK Already connected to specified master");
   }
-  // After a failover, a Sentinel makes a replica follow another replica of the same primary. A replica that still has
-  // its link may have been moved to another group of servers instead. A primary that returns may have diverged.
+  // After a failover, a Sentinel makes the other replicas follow the new primary, which has the same history. A replica
+  // that still has its link may be moved to other servers instead, and an old primary that returns may have diverged.
   const Role& role = replication.role();
   const bool is_sibling = role.is_replica && !role.is_linked && IsSentinel(call.session);
   replication.Follow(host, port, is_sibling ? History::Owner::kSame : History::Owner::kOther);

@@ -136,7 +136,7 @@ struct Lolwut {
                                        .since = "5.0.0",
                                        .group = CommandGroup::kServer,
                                        .flags = kReadOnly | kFast};
-  // Redis: without VERSION and a number, shows the picture of this version, which has none.
+  // Redis: LOLWUT without VERSION shows the picture of the server's version; version 7.2 has no picture.
   static void Run(Call& call) {
     std::string text;
     if (call.args.TakeTokenWith("VERSION", 1)) text = Picture(call);

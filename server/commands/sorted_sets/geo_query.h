@@ -23,14 +23,14 @@ struct GeoQuery {  // the arguments of GEOSEARCH, GEOSEARCHSTORE and the older G
   enum class Order : uint8_t { kNone, kNearestFirst, kFarthestFirst };
 
   GeoShape shape;                  // the area that is searched
-  Order order = Order::kNone;      // ASC, DESC
-  int64_t count = 0;               // 0: all
+  Order order = Order::kNone;      // given by ASC or DESC
+  int64_t count = 0;               // maximum number of places; 0: all
   bool takes_any = false;          // ANY: any `count` places in the area, not the nearest
-  bool with_distance = false;      // WITHDIST
-  bool with_hash = false;          // WITHHASH
-  bool with_point = false;         // WITHCOORD
+  bool with_distance = false;      // WITHDIST: replies with the distance of each place
+  bool with_hash = false;          // WITHHASH: replies with the geohash of each place
+  bool with_point = false;         // WITHCOORD: replies with the coordinates of each place
   std::optional<Bytes> store_key;  // STORE, STOREDIST: key of the result
-  bool stores_distance = false;    // STOREDIST
+  bool stores_distance = false;    // STOREDIST: the result has distances as scores
 
   // Redis: COUNT without ANY selects the nearest places.
   bool IsSorted() const { return order != Order::kNone || (count > 0 && !takes_any); }
@@ -38,7 +38,7 @@ struct GeoQuery {  // the arguments of GEOSEARCH, GEOSEARCHSTORE and the older G
 
 std::optional<GeoPoint> PlaceOf(const SortedSet& places, Bytes member);  // nullopt if there is no such member
 GeoPoint TakePoint(Args& args);    // takes longitude and latitude. Throws a Refusal if they are out of range
-double MetersPerUnit(Bytes unit);  // of `m`, `km`, `ft` or `mi`
+double MetersPerUnit(Bytes unit);  // the length of `m`, `km`, `ft` or `mi`
 
 // Parses the arguments after the keys. A search may be centred on a member of `places`. Redis: if `places` does not
 // exist, options are checked, but the member is not.

@@ -208,7 +208,7 @@ void SubtractScored(std::vector<AlgebraSource>& sources, ScoredResult& result) {
     for (const AlgebraSource& other : others) other.ForEach([&](Bytes member, double) { result.Remove(member); });
     return;
   }
-  // Begins with the largest source, which is the most likely to have a member.
+  // Looks for each member in the largest source first, since that is the most likely to have the member.
   std::stable_sort(others.begin(), others.end(),
                    [](const AlgebraSource& a, const AlgebraSource& b) { return a.Size() > b.Size(); });
   sources[0].ForEach([&](Bytes member, double score) {

@@ -280,7 +280,7 @@ struct ZMPop {
 
 // === Random members and ZSCAN
 
-// Calls write(member, score) for one member.
+// Calls write(member, score) for one random member.
 template <class Write>
 void DrawOne(Random& random, const SortedSet& set, Write&& write) {
   if (const ScoreTable* table = set.Table()) {
@@ -290,7 +290,7 @@ void DrawOne(Random& random, const SortedSet& set, Write&& write) {
   set.ForEach({random.Below(set.Size()), 1}, Direction::kUp, write);
 }
 
-// Calls write for `count` distinct members. Requires: count <= set.Size().
+// Calls write(member, score) for `count` distinct random members. Requires: count <= set.Size().
 template <class Write>
 void DrawDifferent(Random& random, const SortedSet& set, size_t count, Write&& write) {
   constexpr size_t kFew = 3;  // fewer than 1/kFew of the members are drawn by rank, more in a scan

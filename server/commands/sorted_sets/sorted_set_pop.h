@@ -29,6 +29,6 @@ struct ZMPopOptions {  // the arguments of ZMPOP, and of BZMPOP after its timeou
   size_t count = 1;  // maximum number of members to pop
 };
 ZMPopOptions ParseZMPopOptions(Args& args);
-bool PopFromFirst(Call& call, const ZMPopOptions& options);  // from the first sorted set that exists; false: none does
+bool PopFromFirst(Call& call, const ZMPopOptions& options);  // the first sorted set that exists; false: none does
 
 }  // namespace respite

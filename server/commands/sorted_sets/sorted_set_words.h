@@ -52,15 +52,15 @@ class MemberWriter {  // writes members with or without scores to a reply
 // Takes WITHSCORES if it is the next argument.
 inline Scores TakeWithScores(Args& args) { return args.TakeToken("WITHSCORES") ? Scores::kYes : Scores::kNo; }
 
-// Returns the initial space for a new set of `count` members; 0 if it will not be packed.
+// Returns how many bytes to reserve for a new set of `count` members; 0 if the set will not be packed.
 inline size_t ListpackCapacityFor(size_t count, size_t bytes, const EncodingLimits& limits) {
   constexpr size_t kPerMember = 4;
   return count > limits.zset_max_listpack_entries ? 0 : kPerMember * count + bytes;
 }
 
 struct AddCounts {      // result of AddPairs
-  int64_t added = 0;    // new members
-  int64_t changed = 0;  // members whose score changed
+  int64_t added = 0;    // number of new members
+  int64_t changed = 0;  // number of members whose score changed
   AddResult last = {AddResult::Outcome::kRuledOut};
 
   int64_t All() const { return added + changed; }
@@ -69,7 +69,7 @@ struct AddCounts {      // result of AddPairs
 // Adds `count` members by a rule (ZADD, ZINCRBY, GEOADD). pair_at(index) returns a std::pair<Bytes, double>. Throws if
 // a sum is not a number, so with arithmetic only one member may be added.
 template <class PairAt>
-AddCounts AddPairs(Edit<SortedSet>& set, const AddRule& rule, size_t count, PairAt&& pair_at) {  // members and scores
+AddCounts AddPairs(Edit<SortedSet>& set, const AddRule& rule, size_t count, PairAt&& pair_at) {  // adds members
   using Outcome = AddResult::Outcome;
   AddCounts counts;
   set->PrepareToAdd(count);

@@ -1,6 +1,6 @@
 // XCLAIM and XAUTOCLAIM: transfer pending entries from one consumer of a group to another.
 //
-// Both first change the pending entries and then write the reply, because its length is known only then.
+// Both commands first change the pending entries and then write the reply, since its length is known only afterwards.
 
 #include <algorithm>
 #include <limits>
@@ -50,7 +50,7 @@ StreamGroup& GroupToClaimFrom(Edit<Stream>& stream, Bytes key, Bytes name) {
   return *group;
 }
 
-// Releases a pending entry that was deleted from the stream. Redis: it cannot be claimed.
+// Releases a pending entry that was deleted from the stream. Redis: a deleted entry cannot be claimed.
 void ReleaseDeleted(Call& call, const GroupEdit& edit, const StreamId& id, const PendingEntry& entry) {
   RecordPending(call, edit, id, entry);
   edit.group.RemovePending(id);

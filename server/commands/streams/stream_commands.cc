@@ -70,9 +70,9 @@ class TrimOptions {
 
   bool IsGiven() const { return trim_.strategy != Strategy::kNone; }
 
-  // Checks combinations of options, and sets the default limit of some hundred blocks. A command from Redis'
-  // replication stream has the result of the trim, so its LIMIT no longer matters.
   enum class Need : uint8_t { kOptional, kRequired };
+  // Checks combinations of options, and sets the default LIMIT of about a hundred blocks. A command from Redis'
+  // replication stream has the result of the trim, so its LIMIT no longer matters.
   StreamTrim Finish(Need need, const Call& call) {
     const bool approximate = trim_.precision == Precision::kWholeBlocks;
     if (limit_.value_or(0) != 0 && !IsGiven()) throw Refusal{refusals::kStreamLimitWithoutTrim};
@@ -341,8 +341,8 @@ struct XSetIdOptions {
   StreamId max_deleted_id;  // 0-0: not given
 };
 
-// Redis before 7.2 let the last ID fall below the greatest deleted ID. In a record of such a server, this lowers the
-// latter.
+// Redis before 7.2 let the last ID fall below the greatest deleted ID. In a recorded command of such a server, XSETID
+// lowers the greatest deleted ID.
 XSetIdOptions TakeXSetIdOptions(Args& args, const Unit& unit) {
   XSetIdOptions options;
   options.last_id = TakeStreamId(args.Next());

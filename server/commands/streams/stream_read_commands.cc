@@ -1,7 +1,7 @@
 // XREAD and XREADGROUP: read the entries after given IDs from several streams, alone or as a consumer of a group.
 //
-// Both go through the streams twice. First they find the streams with entries (and XREADGROUP delivers them), then they
-// write the reply. Streams without entries are omitted.
+// Both commands go through the streams twice. First they find the streams with entries (and XREADGROUP delivers them).
+// Then they write the reply. Streams without entries are omitted.
 
 #include <algorithm>
 #include <optional>
@@ -37,7 +37,7 @@ constexpr char kStreamLastIdInGroup[] =
     "specifying a proper ID, or use the > ID to get new messages. The $ ID would just return an empty result set.";
 constexpr char kStreamNewIdWithoutGroup[] =
     "ERR The > ID can be specified only when calling XREADGROUP using the GROUP <group> <consumer> option.";
-// `name` is the name as the script wrote it.
+// Returns the error for BLOCK in a script. `name` is the command's name as the script wrote it.
 Refusal BlockInScript(Bytes name) {
   return {"ERR " + std::string(name) + " command is not allowed with BLOCK option from scripts"};
 }
@@ -239,7 +239,7 @@ Delivery DeliverNew(Call& call, const GroupEdit& edit, StreamConsumer& consumer,
   return delivery;
 }
 
-// Delivers the consumer's pending entries again, and counts that.
+// Delivers the consumer's pending entries again, and increments their delivery counts.
 Delivery DeliverAgain(Call& call, const GroupEdit& edit, const StreamConsumer& consumer, const StreamId& behind,
                       const StreamReadOptions& options) {
   Delivery delivery{edit.key, std::nullopt, 0, {}};

@@ -31,7 +31,7 @@ StreamId TakeStreamId(Bytes word);  // parses an ID; a missing sequence number c
 StreamId ParseRangeStart(Bytes word);  // parses `-`, `+`, an ID, or `(` and an ID (exclusive)
 StreamId ParseRangeEnd(Bytes word);    // parses the same as the end of a range
 
-void WriteEntry(Reply& reply, const StreamLog::Walk& entry);  // as [id, [field, value, …]]
+void WriteEntry(Reply& reply, const StreamLog::Walk& entry);  // writes an entry as [id, [field, value, …]]
 // Writes an array of the entries of a range, at most `most` (0: all).
 void WriteEntries(Reply& reply, const StreamLog& log, const StreamId& from, const StreamId& to, uint64_t most,
                   StreamLog::Order order);
@@ -48,8 +48,7 @@ struct GroupEdit {  // a consumer group that a command changes
 
 ReadCounting ReadCountingOf(const DialectTraits& traits);  // how the emulated version counts the entries read by groups
 
-StreamConsumer& FindOrCreateConsumer(Call& call, const GroupEdit& edit, Bytes name);  // also marks it as seen
-// Propagate the state of a pending entry, and the group's last delivered ID.
+StreamConsumer& FindOrCreateConsumer(Call& call, const GroupEdit& edit, Bytes name);  // and sets its seen time
 void RecordPending(Call& call, const GroupEdit& edit, const StreamId& id, const PendingEntry& entry);  // propagates it
 void RecordGroupPosition(Call& call, const GroupEdit& edit);  // propagates the group's last delivered ID
 

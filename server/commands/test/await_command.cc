@@ -50,7 +50,7 @@ int64_t RealMs(Bytes word) {
   throw Refusal{"ERR " + Shown(word) + " is too long. Write 24h at most, since this is real time"};
 }
 
-// Is met by `wanted` or more; 0 is met only by 0.
+// A number that a condition of TEST AWAIT requires: `wanted` or more. If `wanted` is 0, exactly 0.
 struct AwaitedNumber {
   uint64_t wanted;
 

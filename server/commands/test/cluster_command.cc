@@ -46,7 +46,7 @@ size_t MemberNamed(const NodeGroup& group, Bytes word) {
   throw Refusal{"ERR no node '" + std::string(refusals::ShownPart(word)) + "'. TEST CLUSTER LIST shows them"};
 }
 
-// Runs again in each turn until the task has ended.
+// Begins a task, and runs the command again in each turn until the task has ended.
 void RunTask(Call& call, const NodeGroup::Task& task) {
   NodeGroup& group = RequireGroup(call);
   const NodeGroup::TaskClient asker{&call.services, call.session.id};

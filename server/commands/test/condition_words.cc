@@ -12,7 +12,7 @@ namespace {
 
 constexpr char kClientConditions[] = "CLIENT, ID, USER, ADDR, DB and LIB";
 
-// An argument with a value after it.
+// An argument such as CLIENT or KEY, and the value after it.
 struct GivenCondition {
   Bytes word;
   Bytes value;
@@ -94,7 +94,7 @@ constexpr std::array kOfRequests = {
 
 // --- Parsing.
 
-// Returns the row for the next argument, or null.
+// Returns the row of a table of conditions whose name is the next argument, or null.
 template <class Rows>
 const typename Rows::value_type* RowFor(const Args& args, const Rows& rows) {
   if (args.AtEnd()) return nullptr;

@@ -182,7 +182,8 @@ void TakeOptions(Args& args, FaultDefinition& order) {
                  .chance = chance.value_or(HitSchedule::kAlways)};
 }
 
-// Connections can be selected only by address, and the disk has no clients.
+// Refuses conditions after WHEN that do not fit the action. Connections can be selected only by address, and a fault of
+// the disk has no conditions.
 void CheckFilter(const FaultDefinition& order, Bytes conditions) {
   const auto* const refused = std::get_if<RefusedConnections>(&order.action);
   if (refused == nullptr && std::get_if<DiskFault>(&order.action) == nullptr) return;

@@ -135,7 +135,7 @@ void ResetClients(Call& call) {
   });
 }
 
-// In the order of execution. Directives may be refused, so they come first, when nothing has changed yet. Clients are
+// The resets in their order. Directives may be refused, so they come first, when nothing has changed yet. Clients are
 // closed before users and data are reset, so that these changes do not affect or notify them.
 constexpr std::array kResets = {
     TestAction{"config", [](Call& call) { call.services.lab.snapshots.ResetConfig(); }},

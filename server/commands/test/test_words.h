@@ -27,7 +27,7 @@ constexpr CommandSpec TestSpec(std::string_view syntax, std::string_view summary
           .protection = Protection::kTestCommands};
 }
 
-int64_t ParseDurationArgumentMs(Bytes word);  // parses `250`, `250ms`, `30s`, `5m`, `2h` or `7d`, or throws a Refusal
+int64_t ParseDurationArgumentMs(Bytes word);  // parses `250` (ms), `30s`, `5m`, `2h` or `7d`, or throws a Refusal
 int64_t ParseTimeArgumentMs(Bytes word);      // parses a time in Unix milliseconds. Throws a Refusal that says so
 bool ParseOnOff(Bytes word);                  // parses ON or OFF. Throws a Refusal
 bool ParseYesNo(Bytes word);                  // parses YES or NO. Throws a Refusal
@@ -37,7 +37,7 @@ std::string Shown(Bytes word);  // the argument, quoted and shortened for an err
 
 Bytes ValueOf(Args& args, Bytes word);  // takes the value after an argument `word` such as COMMAND or TIMES
 
-struct Range {  // both ends are included
+struct Range {  // a range of numbers, with both ends
   int64_t min;
   int64_t max;
 };
@@ -54,24 +54,24 @@ struct TestAction {  // an action of TEST SNAPSHOT, TEST WORLD or TEST FAULT
   void (*run)(Call&);
 };
 
-void RunTestAction(Call& call, std::span<const TestAction> actions);  // runs the one that the next argument names
+void RunTestAction(Call& call, std::span<const TestAction> actions);  // runs the action that the next argument names
 
 class ReplyFields {  // writes a map reply, field by field
  public:
-  static constexpr size_t kClientFields = 5;  // fields that Client writes
+  static constexpr size_t kClientFields = 5;  // number of fields that Client writes
 
   ReplyFields(Reply& reply, size_t fields) : reply_(reply) { reply_.Map(fields); }
-  ReplyFields& Text(Bytes name, Bytes value) {  // a field with a text
+  ReplyFields& Text(Bytes name, Bytes value) {  // writes a field with a text
     reply_.Bulk(name);
     reply_.Bulk(value);
     return *this;
   }
-  ReplyFields& Number(Bytes name, int64_t value) {  // a field with a number
+  ReplyFields& Number(Bytes name, int64_t value) {  // writes a field with a number
     reply_.Bulk(name);
     reply_.Integer(value);
     return *this;
   }
-  ReplyFields& Client(const RequestOwner& client) {  // the fields id, name, lib, addr and user
+  ReplyFields& Client(const RequestOwner& client) {  // writes the fields id, name, lib, addr and user
     Number("id", static_cast<int64_t>(client.id));
     return Text("name", client.name).Text("lib", client.library).Text("addr", client.address).Text("user", client.user);
   }

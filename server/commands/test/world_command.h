@@ -11,6 +11,6 @@ namespace respite {
 // Returns false if the user is an ordinary one, or this server has no worlds for this client. Otherwise moves the
 // client to the world, which is created if it does not exist. `request` runs there first; if it is empty, the reply is
 // OK. Any password is accepted if the server has none; otherwise it must match the password of the default user.
-bool LogInToWorld(Call& call, Bytes user, Bytes password, std::vector<std::string> request);
+bool LogInToWorld(Call& call, Bytes user, Bytes password, std::vector<std::string> request);  // false: no world user
 
 }  // namespace respite

@@ -11,7 +11,7 @@
 
 namespace respite {
 
-// Contains only plain numbers and atomics, since processes share it.
+// A rule. Contains only plain numbers and atomics, since the server and its child processes share the rules.
 struct DiskFaults::Slot {
   std::atomic<uint64_t> serial = 0;  // 0: unused
   std::atomic<DiskFault::Kind> kind = DiskFault::Kind::kFull;

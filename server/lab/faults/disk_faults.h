@@ -16,37 +16,38 @@ namespace respite {
 
 struct DiskFault {  // what TEST FAULT does to a write or sync
   enum class Kind : uint8_t { kFull, kSlow, kError };
-  static constexpr int64_t kMaxSlowMs = 60'000;  // the server blocks for this time
+  static constexpr int64_t kMaxSlowMs = 60'000;  // largest delay, because the server blocks during a delay
 
   Kind kind;
-  int64_t slow_ms = 0;  // for kSlow: the delay
+  int64_t slow_ms = 0;  // delay for kSlow
 };
 
-class DiskFaults {  // the rules of TEST FAULT for the disk
+class DiskFaults {  // the rules of TEST FAULT for writes and syncs of files
  public:
-  static constexpr size_t kMaxDiskRules = 64;
+  static constexpr size_t kMaxDiskRules = 64;  // number of rules for which the shared memory has space
 
   DiskFaults();
   ~DiskFaults();
   DiskFaults(const DiskFaults&) = delete;
   DiskFaults& operator=(const DiskFaults&) = delete;
 
-  // Adds a rule. Returns false if there is no room. Requires: `serial` is larger than 0 and all previous serials.
+  // Adds a rule. Returns false if there are kMaxDiskRules rules. Requires: `serial` is larger than 0 and all previous
+  // serials.
   bool Add(uint64_t serial, const DiskFault& fault, const HitSchedule& turns);
   void Remove(uint64_t serial);
   void Seed(uint64_t serial, uint64_t seed);
-  const HitCounts* CountsOf(uint64_t serial) const;  // null if there is no such rule
+  const HitCounts* CountsOf(uint64_t serial) const;  // hits and matches of the rule; null: there is no such rule
 
-  // Returns the delay and the error (or kNoError) for an operation. Thread-safe.
   enum class Operation : uint8_t { kWrite, kSync };
   struct DiskEffect {          // what happens to one write or sync
-    IoError error = kNoError;  // the error that it gets
-    int64_t slow_ms = 0;       // how long it is delayed
+    IoError error = kNoError;  // error that the operation gets
+    int64_t slow_ms = 0;       // how long the operation is delayed
   };
-  DiskEffect TakeEffect(Operation operation);
+  // Counts the operation, and returns its delay and error (or kNoError). Thread-safe.
+  DiskEffect TakeEffect(Operation operation);  // counts the operation, and returns what happens to it
 
  private:
-  struct Slot;
+  struct Slot;   // a rule
   struct Table;  // the rules, in memory that child processes share
 
   Slot* Find(uint64_t serial) const;
@@ -55,7 +56,7 @@ class DiskFaults {  // the rules of TEST FAULT for the disk
   std::atomic<Table*> table_ = nullptr;  // null until the first rule is added
 };
 
-class FaultyDisk final : public FileSystem {  // applies the faults to writes and syncs of its files
+class FaultyDisk final : public FileSystem {  // applies the rules of DiskFaults to writes and syncs of its files
  public:
   using Sleep = std::function<void(int64_t ms)>;
 
@@ -73,15 +74,14 @@ class FaultyDisk final : public FileSystem {  // applies the faults to writes an
   Result<std::unique_ptr<File>, IoError> Lock(const std::string& path) override { return files_.Lock(path); }
   void Later(FileTask& task) override { files_.Later(task); }  // runs the task in a background thread
 
-  // Sleeps for the delay of the fault, and returns its error.
-  IoError InjectFault(DiskFaults::Operation operation);
+  IoError InjectFault(DiskFaults::Operation operation);  // sleeps for the delay, and returns the error
 
  private:
-  static void ReallySleep(int64_t ms);  // blocks the thread
+  static void ReallySleep(int64_t ms);  // blocks the thread for this time
 
   FileSystem& files_;  // does the real work
   DiskFaults& faults_;
-  const Sleep sleep_;  // blocks the thread
+  const Sleep sleep_;  // function that blocks the thread, replaced in tests
 };
 
 }  // namespace respite

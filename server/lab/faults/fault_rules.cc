@@ -19,7 +19,7 @@ namespace {
 
 constexpr char kNoSockets[] = "ERR this server has no sockets on which it listens";
 
-// Exempts TEST, so that a rule cannot lock it out, and the replication commands of replicas.
+// Exempts TEST, so that no rule can make TEST unusable, and the replication commands of replicas.
 bool IsExempt(const Command& command) {
   constexpr std::array<std::string_view, 3> kOfReplicas = {"psync", "replconf", "sync"};
   const bool is_test = command.Is(kProtected) && command.Spec().protection == Protection::kTestCommands;
@@ -103,7 +103,7 @@ void FaultRules::Stop(Rule& rule) {
   parts_.disk.Remove(rule.serial);
 }
 
-// Recomputes everything that is derived from the rules.
+// Computes again all members that depend on the rules.
 void FaultRules::RecomputeFromRules() {
   ++version_;
   of_connections_.clear();
@@ -123,7 +123,7 @@ bool FaultRules::ShutsSockets() const {
   });
 }
 
-// Depends only on the seed and the name, not on other rules.
+// Returns the seed of a rule. It depends only on the seed of TEST and the name of the rule, not on other rules.
 uint64_t FaultRules::SeedFor(Bytes name) const { return DerivedSeed(seed_, HashBytes(name, HashKey())); }
 
 void FaultRules::Seed(uint64_t seed) {

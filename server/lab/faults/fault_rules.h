@@ -34,24 +34,24 @@ struct FaultDefinition {  // the arguments of TEST FAULT ADD
   using Action = std::variant<RequestFault, RefusedConnections, DiskFault>;
 
   std::string name;
-  std::vector<std::string> words;  // arguments after the name, for LIST
+  std::vector<std::string> words;  // the arguments after the name, for TEST FAULT LIST
   RequestFilter filter;            // the requests on which it acts
   Action action;                   // what it does
-  HitSchedule turns;               // how often it acts; without its seed
-  std::optional<int64_t> for_ms;   // the rule ends after this time
+  HitSchedule turns;               // how often the rule acts; without its seed
+  std::optional<int64_t> for_ms;   // how long the rule lasts; nullopt: without end
 };
 
 class FaultRules final : public RequestFaults, public Timers::Source {  // the rules of TEST FAULT
  public:
-  static constexpr size_t kMaxRules = 10'000;  // rules
+  static constexpr size_t kMaxRules = 10'000;  // number of rules that a server may have
 
-  struct Parts {  // references to what the class uses
+  struct Parts {  // other parts of the server that this class uses
     const Env& env;
     ClientFaults& client_faults;
-    RequestFaultSources& port;  // through which rules receive requests
+    RequestFaultSources& port;  // rules receive requests through this
     DiskFaults& disk;
     RequestJournal& journal;
-    uint64_t seed;  // of the choices of PERCENT
+    uint64_t seed;  // seed for the choices of PERCENT
   };
   explicit FaultRules(const Parts& parts);
   ~FaultRules() override;
@@ -71,18 +71,18 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
 
   struct Summary {  // one rule of TEST FAULT LIST
     enum class State : uint8_t { kActive, kSpent, kOver };
-    const FaultDefinition& order;
-    uint64_t matches;                // requests that it matched
-    uint64_t hits;                   // of these, requests on which it acted
+    const FaultDefinition& order;    // the arguments of TEST FAULT ADD
+    uint64_t matches;                // number of requests that the rule matched
+    uint64_t hits;                   // number of matched requests on which the rule acted
     State state;                     // kSpent: TIMES is used up; kOver: FOR has passed
-    std::optional<int64_t> left_ms;  // rest of its FOR duration
+    std::optional<int64_t> left_ms;  // time until the rule ends; nullopt: without FOR
   };
   std::vector<Summary> List() const;
-  // Returns nullopt if there is no such rule.
+  // Returns how often the rule has acted, or nullopt if there is no such rule.
   std::optional<uint64_t> Hits(Bytes name) const;
 
-  void Attach(ListeningSockets* sockets) { sockets_ = sockets; }  // that rules can shut; null: none
-  bool RefusesConnection(Bytes address);  // a rule acts on a connection from this address. Cost: O(connection rules)
+  void Attach(ListeningSockets* sockets) { sockets_ = sockets; }  // rules may shut these; null: none
+  bool RefusesConnection(Bytes address);  // a rule refuses a connection from there. Cost: O(connection rules)
 
   const RequestFault* FindFault(const Attempt& request) override;
 
@@ -94,34 +94,34 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
  private:
   struct Rule;
   using Rules = std::list<Rule>;
-  struct Candidate {  // a rule that may act on a command; small, so that a thousand fit into the L1 cache
+  struct Candidate {  // a rule that may act on a command
     Rule* rule;
     TextStart key;  // start of its condition KEY; empty without one
   };
   struct Candidates {              // rules that may act on one command; made again when the rules have changed since
-    uint64_t version = 0;          // of the rules when it was made
-    bool need_keys = false;        // a rule has the condition KEY
+    uint64_t version = 0;          // value of version_ when the list was made
+    bool need_keys = false;        // a rule of the list has the condition KEY
     std::vector<Candidate> rules;  // in the order in which they were added
   };
 
-  const Candidates& CandidatesFor(const Command& command);  // made again if the rules have changed
-  static Candidate CandidateOf(Rule& rule);
+  const Candidates& CandidatesFor(const Command& command);  // rules that may act on the command
+  static Candidate CandidateOf(Rule& rule);                 // the entry for this rule in a list of candidates
   // Deactivates the rule, which stays in the list.
   void Stop(Rule& rule);
-  void RecomputeFromRules();           // computes again all that depends on the rules
-  uint64_t SeedFor(Bytes name) const;  // of the choices of one rule
+  void RecomputeFromRules();           // computes again all members that depend on the rules
+  uint64_t SeedFor(Bytes name) const;  // seed for the choices of this rule
   bool ShutsSockets() const;           // an active rule makes the server refuse connections
 
-  const Parts parts_;
-  uint64_t seed_;                                              // of the choices of PERCENT
-  uint64_t last_serial_ = 0;                                   // number of the latest rule
+  const Parts parts_;                                          // other parts of the server that this class uses
+  uint64_t seed_;                                              // seed for the choices of PERCENT
+  uint64_t last_serial_ = 0;                                   // serial number of the latest rule
   uint64_t version_ = 1;                                       // grows with each change of the rules
   Rules rules_;                                                // in the order in which they were added
   std::map<std::string, Rules::iterator, std::less<>> names_;  // the rules by name
-  std::vector<Candidates> candidates_;                         // by Command::id
+  std::vector<Candidates> candidates_;                         // rules that may act on a command, by Command::id
   std::vector<Rule*> of_connections_;                          // active rules that refuse connections
   std::map<std::pair<int64_t, uint64_t>, Rule*> ends_;         // rules with FOR, by end time and serial
-  ListeningSockets* sockets_ = nullptr;                        // null: this server has none of its own
+  ListeningSockets* sockets_ = nullptr;  // sockets that rules may shut; null: this server has none of its own
 };
 
 }  // namespace respite

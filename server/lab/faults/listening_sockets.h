@@ -1,10 +1,10 @@
-// ListeningSockets: the listening sockets of a server, for faults that refuse connections. Listener, which is above
-// this room, implements it.
+// ListeningSockets: the listening sockets of a server, for faults that refuse connections. Class Listener implements
+// this interface.
 #pragma once
 
 namespace respite {
 
-class ListeningSockets {  // of a server, for faults that refuse connections
+class ListeningSockets {  // interface that shuts and reopens a server's listening sockets, for faults
  public:
   virtual ~ListeningSockets() = default;
   virtual void StopListening() = 0;  // makes the system refuse new connections; the ports stay reserved

@@ -9,26 +9,26 @@
 namespace respite {
 
 struct HitSchedule {  // how often a fault acts on the requests that it matches (TIMES, AFTER, PERCENT)
-  static constexpr uint64_t kAlways = UINT64_MAX;  // no limit
+  static constexpr uint64_t kAlways = UINT64_MAX;  // for `times`: no limit; for `chance`: all matches
 
   uint64_t times = kAlways;   // maximum number of hits
   uint64_t after = 0;         // number of first matches without a hit
-  uint64_t chance = kAlways;  // of 2^64: the share of the other matches that are hit
-  uint64_t seed = 0;          // for that choice, which depends only on it and on the number of the match
+  uint64_t chance = kAlways;  // the share of the other matches that are hit, in units of 1/2^64
+  uint64_t seed = 0;          // decides with the number of a match whether `chance` makes it a hit
 };
 
 class HitCounts {  // how often a fault rule has matched and acted; threads and processes may share it
  public:
-  uint64_t Matches() const { return matches_.load(std::memory_order_relaxed); }   // requests that the rule matched
-  uint64_t Hits() const { return hits_.load(std::memory_order_relaxed); }         // matches on which it acted
+  uint64_t Matches() const { return matches_.load(std::memory_order_relaxed); }   // number of requests that matched
+  uint64_t Hits() const { return hits_.load(std::memory_order_relaxed); }         // number of matches on which it acted
   bool IsSpent(const HitSchedule& turns) const { return Hits() >= turns.times; }  // it never acts again
   void Reset();                                                                   // sets both counters to 0
   // Counts a match. Returns whether the fault acts on it.
   bool Take(const HitSchedule& turns);
 
  private:
-  std::atomic<uint64_t> matches_ = 0;  // requests that the rule matched
-  std::atomic<uint64_t> hits_ = 0;     // matches on which it acted
+  std::atomic<uint64_t> matches_ = 0;  // number of requests that the rule matched
+  std::atomic<uint64_t> hits_ = 0;     // number of matches on which it acted
 };
 
 inline void HitCounts::Reset() {

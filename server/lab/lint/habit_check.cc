@@ -131,7 +131,7 @@ void HabitCheck::NoteWatch(const LintRequest& request) {
   watching_.try_emplace(request.client.id, Watching{.client = request.owner, .key = first, .number = request.number});
 }
 
-// Forgets the WATCH of a client that has ended it. EXEC ends the WATCH even if it fails, and so does RESET.
+// Forgets the WATCH of a client that has ended the WATCH. EXEC and RESET end a WATCH even if they fail.
 void HabitCheck::NoteFailedRequest(const Session& client) {
   if (!watching_.empty() && !HasWatchedKeys(client)) watching_.erase(client.id);
 }

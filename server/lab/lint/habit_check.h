@@ -13,15 +13,15 @@ class HabitCheck final : public LintCheck {  // the rules no-ttl, deprecated, ne
   explicit HabitCheck(const Parts& parts) : parts_(parts) {}
 
   void CheckBeforeCall(const LintRequest& request, LintRemarks& remarks) override;    // before the request runs
-  void CheckAfterSuccess(const LintRequest& request, LintRemarks& remarks) override;  // after it has succeeded
+  void CheckAfterSuccess(const LintRequest& request, LintRemarks& remarks) override;  // after the request has succeeded
   void NoteFailedRequest(const Session& client) override;  // a request of this client has failed or was refused
   void ReportGoneClients(LintRemarks& remarks) override;   // adds remarks about clients that have disconnected
 
  private:
   struct Watching {  // a client that uses WATCH
     LintClient client;
-    std::string key;  // the first key
-    uint64_t number;  // number of the WATCH request
+    std::string key;  // the first key that the client watches
+    uint64_t number;  // number of the WATCH among the requests of the client
   };
 
   void CheckNoTtl(const LintRequest& request, LintRemarks& remarks);           // the rule no-ttl
@@ -29,11 +29,11 @@ class HabitCheck final : public LintCheck {  // the rules no-ttl, deprecated, ne
   void CheckVersionMarks(const std::string& what, const VersionMark& since, const VersionMark& deprecated_since,
                          Bytes replaced_by, LintRemarks& remarks) const;
   void CheckWatchWithoutExec(const LintRequest& request, LintRemarks& remarks);  // the rule watch-without-exec
-  void NoteWatch(const LintRequest& request);  // remembers or forgets the WATCH of a client
+  void NoteWatch(const LintRequest& request);  // remembers the first WATCH of a client, until the WATCH ends
 
-  const Parts parts_;
+  const Parts parts_;                                // other parts of the server that the checks use
   KeySet written_;                                   // keys that the running transaction or script has written
-  std::unordered_map<uint64_t, Watching> watching_;  // by client ID
+  std::unordered_map<uint64_t, Watching> watching_;  // clients that use WATCH, by client ID
 };
 
 }  // namespace respite

@@ -47,7 +47,7 @@ const std::vector<CheckKind>& CheckKinds() {
   return kinds;
 }
 
-// Returns the keys of the request except long ones, because a check may store keys for a long time.
+// Returns the keys of the request except very long keys, because a check may store keys for a long time.
 KeyList JudgedKeys(const CommandSpec& spec, std::span<const Bytes> words) {
   KeyList all = KeysForAclCheck(spec, words);
   const auto is_long = [&](const KeyRef& key) { return words[key.index].size() > LintRequest::kMaxKeyBytes; };
@@ -265,7 +265,7 @@ void Lint::Add(const LintRequest* request, const LintRemark& remark) {
     return;
   }
   if (findings_.size() >= kMaxFindings) return;
-  // A command that has not run has not redacted anything. Its specification says which arguments cannot be secrets.
+  // A command that has not run has not hidden its secrets yet. Its specification says which arguments are no secrets.
   std::string line = is_of_request ? RequestText(request->words, request->command.Spec().harmless_words) : "";
   LintFinding finding{.rule = remark.rule,
                       .client = client,

@@ -1,7 +1,7 @@
 // Lint: TEST LINT. Finds requests of clients that work in a test and cause trouble in production.
 //
-// The checks receive each request before it runs (RequestFaults), so that a strict rule can refuse it, and after it has
-// succeeded (CallObserver). They also receive the key events meanwhile (KeyEventListener). Lint that is off costs
+// The checks receive each request before it runs (RequestFaults), so that a strict rule can refuse the request, and
+// again after success (CallObserver). In between they receive the key events (KeyEventListener). Lint that is off costs
 // nothing.
 #pragma once
 
@@ -31,21 +31,21 @@ enum class LintMode : uint8_t { kOff, kOn, kStrict };
 
 struct LintFinding {  // something that TEST LINT has found, once for all its repetitions
   LintRule rule;
-  LintClient client;    // the first client
+  LintClient client;    // the first client that did this
   std::string command;  // "set"; empty for a remark about a client that has left
   std::string request;  // the first request, as it would be typed
   std::string key;      // the first key
   std::string why;
   uint64_t count = 0;    // how often it was found
-  int64_t first_ms = 0;  // Unix time
-  int64_t last_ms = 0;
+  int64_t first_ms = 0;  // Unix time when it was found first
+  int64_t last_ms = 0;   // Unix time when it was found last
 };
 
 class Lint final : public RequestFaults, public CallObserver, private KeyEventListener {  // TEST LINT
  public:
-  static constexpr size_t kMaxFindings = 1000;  // findings
+  static constexpr size_t kMaxFindings = 1000;  // number of findings that are recorded
 
-  struct Parts {  // references to what the class uses
+  struct Parts {  // other parts of the server that this class uses
     const Env& env;
     const CurrentExecution& current_execution;
     const Dataset& data;
@@ -63,7 +63,7 @@ class Lint final : public RequestFaults, public CallObserver, private KeyEventLi
   LintMode ModeOf(LintRule rule) const { return modes_[static_cast<size_t>(rule)]; }
   // Sets the mode of the rules for all later requests.
   void SetMode(std::span<const LintRule> rules, LintMode mode);
-  LintLimits& limits() { return limits_; }  // the values of the rules that take one
+  LintLimits& limits() { return limits_; }  // the numbers and patterns that rules use
   // Turns all rules off; the findings stay.
   void Stop();
   void Clear();                                 // removes the findings
@@ -72,11 +72,10 @@ class Lint final : public RequestFaults, public CallObserver, private KeyEventLi
   void Continue(Lint& before);                  // takes over the rules and findings of another server, which ends
 
   std::vector<const LintFinding*> Report();  // all findings, including those about clients that have left
-  // Returns the number of distinct findings that were dropped because kMaxFindings findings were recorded already.
 
   const RequestFault* FindFault(const Attempt& request) override;
   void OnCall(const FinishedCall& call) override;    // runs the checks after a request
-  void OnRefusal(const RefusedCall& call) override;  // tells the checks
+  void OnRefusal(const RefusedCall& call) override;  // tells the checks that a request has failed
 
  private:
   void OnKeyEvent(int db, Bytes key, const KeyEvent& event) override;
@@ -85,29 +84,29 @@ class Lint final : public RequestFaults, public CallObserver, private KeyEventLi
 
   struct Sender {           // a client that has sent requests
     LintClient owner;       // the client as findings name it
-    uint64_t requests = 0;  // that it has sent
+    uint64_t requests = 0;  // number of requests that the client has sent
   };
 
   void NotifyChecksOfFailure(const Session& client);  // tells the checks that a request of this client has failed
   void ChooseChecks();                      // creates the checks that the active rules need, and destroys the others
   void Listen();                            // begins to receive requests and key events
-  void Leave();                             // receives no requests and key events any more
+  void Leave();                             // stops receiving requests and key events
   LintRemarks RemarksOnGoneClients();       // remarks about clients that have disconnected
   Sender& SenderOf(const Session& client);  // record of this client, created if absent
-  LintRequest RequestOf(const Attempt& request);  // with what the checks need to know
+  LintRequest RequestOf(const Attempt& request);  // the request as the checks see it
   // Records the remarks of active rules as findings. Returns the first remark of a strict rule, if there is one.
   std::optional<LintRemark> Note(const LintRequest* request, LintRemarks remarks);
   void Add(const LintRequest* request, const LintRemark& remark);
 
-  const Parts parts_;
-  std::array<LintMode, kLintRuleCount> modes_{};
-  LintLimits limits_;                                         // the values of the rules that take one
+  const Parts parts_;                                         // other parts of the server that this class uses
+  std::array<LintMode, kLintRuleCount> modes_{};              // modes of the rules, by LintRule
+  LintLimits limits_;                                         // the numbers and patterns that rules use
   bool has_begun_ = false;                                    // a rule was on at some time
-  std::map<size_t, std::unique_ptr<LintCheck>> checks_;       // checks with an active rule, in their order
-  std::unordered_map<uint64_t, Sender> senders_;              // by client ID
+  std::map<size_t, std::unique_ptr<LintCheck>> checks_;       // checks that have an active rule, in a fixed order
+  std::unordered_map<uint64_t, Sender> senders_;              // clients that have sent requests, by client ID
   std::map<std::string, LintFinding> findings_;               // by the properties that identify a finding
-  std::vector<const LintFinding*> in_order_;                  // in the order of their discovery
-  bool is_test_or_server_traffic_ = false;                    // whether the last request is of TEST or of a server
+  std::vector<const LintFinding*> in_order_;                  // the findings in the order of their discovery
+  bool is_test_or_server_traffic_ = false;                    // the last request is of TEST, or of another server
   RequestFault refusal_{.kind = RequestFault::Kind::kError};  // the error that a request gets from a strict rule
 };
 

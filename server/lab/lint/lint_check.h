@@ -1,8 +1,8 @@
 // LintCheck: detects violations of a few related rules in the requests of a server.
 //
 // A check receives each request twice: before it runs, when it can still be refused, and after it has succeeded. In
-// between it receives the key events. It adds its findings to a list of remarks. The caller drops the remarks of rules
-// that are off.
+// between, the check receives the key events. A check adds its findings to a list of remarks. The caller drops the
+// remarks of rules that are off.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ struct Dataset;
 // A client as remarks name it.
 using LintClient = std::shared_ptr<const RequestOwner>;
 
-struct KeyView {  // a key of one database, without a copy, for look-ups
+struct KeyView {  // a key and its database, without a copy of the name, for look-ups
   KeyView(int in_db, Bytes name) : db(in_db), key(name) {}
   KeyView(const KeyName& name) : db(name.db), key(name.key) {}  // NOLINT: implicit on purpose
   explicit operator KeyName() const { return {db, std::string(key)}; }
@@ -43,7 +43,7 @@ struct KeyView {  // a key of one database, without a copy, for look-ups
   Bytes key;
 };
 
-struct KeyOrder {  // finds a KeyName by a KeyView
+struct KeyOrder {  // order of keys, which also finds a KeyName by a KeyView
   using is_transparent = void;
   bool operator()(const KeyView& one, const KeyView& other) const {
     return one.db != other.db ? one.db < other.db : one.key < other.key;
@@ -55,16 +55,16 @@ using KeyMap = std::map<KeyName, Value, KeyOrder>;
 
 struct LintRequest {  // a request as the checks see it
   using Place = RequestFaults::Place;
-  static constexpr size_t kMaxKeyBytes = 1024;  // bytes; longer keys are ignored
+  static constexpr size_t kMaxKeyBytes = 1024;  // longer keys are ignored
 
   const Session& client;
   LintClient owner;  // the client as findings name it
   int db;
   const Command& command;
   std::span<const Bytes> words;  // arguments, including the command name
-  KeyList keys;                  // without keys longer than kMaxKeyBytes
-  Place place;                   // sent, queued, or run by EXEC or a script
-  uint64_t number;               // counts the requests of this client
+  KeyList keys;                  // keys of the request, without keys longer than kMaxKeyBytes
+  Place place;                   // whether it was sent, queued, or run by EXEC or a script
+  uint64_t number;               // number of this request among those of the client
   size_t reply_bytes = 0;        // bytes of the reply, after a kSent request
 
   bool Is(Bytes full_name) const { return Bytes(command.full_name) == full_name; }
@@ -85,7 +85,7 @@ using LintRemarks = std::vector<LintRemark>;
 
 class LintCheck {  // detects violations of a few related rules
  public:
-  struct Parts {  // references to what the class uses
+  struct Parts {  // other parts of the server that the checks use
     const Env& env;
     const Dataset& data;
     const Clients& clients;
@@ -93,33 +93,32 @@ class LintCheck {  // detects violations of a few related rules
     const LintLimits& limits;
   };
 
-  static constexpr size_t kMaxClients = 10'000;  // that a check tracks
-  // Allowance for disconnected clients: they are removed when a table exceeds this plus two entries per connected
-  // client.
-  static constexpr size_t kMaxGoneClients = 1000;
+  static constexpr size_t kMaxClients = 10'000;  // number of clients that a check tracks
+  // A table of clients is cleared of disconnected clients when it exceeds this plus two entries per connected client.
+  static constexpr size_t kMaxGoneClients = 1000;  // number of disconnected clients that a check may remember
 
   virtual ~LintCheck() = default;
-  virtual void CheckBeforeCall(const LintRequest& /*request*/, LintRemarks& /*remarks*/) {}    // before it runs
-  virtual void CheckAfterSuccess(const LintRequest& /*request*/, LintRemarks& /*remarks*/) {}  // after it has succeeded
+  virtual void CheckBeforeCall(const LintRequest& /*request*/, LintRemarks& /*remarks*/) {}    // before the call
+  virtual void CheckAfterSuccess(const LintRequest& /*request*/, LintRemarks& /*remarks*/) {}  // after success
   virtual void NoteFailedRequest(const Session& /*client*/) {}  // a request of this client has failed or was refused
-  // Called when the running request changes a key. Also called when a key expires, which can be at any time.
+  // Called when the running request changes a key, and when a key expires, which can be at any time.
   virtual void OnKeyEvent(const KeyView& /*key*/, const KeyEvent& /*event*/) {}  // a key was changed or has expired
-  virtual void Forget(const KeyView& /*key*/) {}                                 // TEST itself has replaced the key
-  virtual void ForgetAll(int /*db*/) {}                        // TEST itself has replaced all keys of this database
+  virtual void Forget(const KeyView& /*key*/) {}  // called when TEST itself has replaced the key
+  virtual void ForgetAll(int /*db*/) {}           // called when TEST itself has replaced all keys of this database
   virtual void ReportGoneClients(LintRemarks& /*remarks*/) {}  // adds the remarks about clients that have disconnected
 };
 
-std::string Shown(const LintClient& client);  // "client worker-1", or "client id=7" if it has no name
+std::string Shown(const LintClient& client);  // text for a remark: "client worker-1", or "client id=7" without a name
 
 std::string QuotedForRemark(Bytes word);  // a key or another argument for a sentence, shortened if it is long
 
-const Entry* FindUnexpired(const LintCheck::Parts& parts, const KeyView& key);  // null if absent or expired. Cost: O(1)
+const Entry* FindUnexpired(const LintCheck::Parts& parts, const KeyView& key);  // null: absent or expired. Cost: O(1)
 bool HasWatchedKeys(const Session& client);                                     // the client watches a key (WATCH)
 
 // Clears a full table, so that the memory of a check does not grow with the load.
 template <class Table>
-void ClearIfFull(Table& table, size_t most) {
-  if (table.size() >= most) table.clear();
+void ClearIfFull(Table& table, size_t max_size) {  // removes all rows
+  if (table.size() >= max_size) table.clear();
 }
 
 }  // namespace respite

@@ -32,39 +32,39 @@ enum class LintRule : uint8_t {
 };
 inline constexpr size_t kLintRuleCount = 16;  // number of rules
 
-struct LintRuleInfo {  // texts about a rule
+struct LintRuleInfo {  // texts about a rule, for TEST LINT
   Bytes name;          // for example "cross-slot"
-  Bytes finds;         // the usage that it detects
-  Bytes instead;       // the recommended alternative
+  Bytes finds;         // text about the usage that the rule detects
+  Bytes instead;       // text about the recommended alternative
   // Describes the value after `=` in "big-value=100kb", with an example. Empty if the rule takes no value.
-  Bytes value = {};
-  Bytes example = {};           // such a value
-  bool has_usual_value = true;  // the value may be omitted
+  Bytes value = {};             // text about the value; empty if the rule takes none
+  Bytes example = {};           // example of a value
+  bool has_usual_value = true;  // the value may be omitted, because there is a default
 
   bool NeedsValue() const { return !has_usual_value; }  // the rule is on only when it is named with a value
 };
 
-const LintRuleInfo& GetLintRuleInfo(LintRule rule);  // texts about the rule
-std::span<const LintRuleInfo, kLintRuleCount> AllLintRules();
-// Finds a rule by its name, in any case. Returns nullopt if there is none.
-std::optional<LintRule> FindLintRule(Bytes name);
+const LintRuleInfo& GetLintRuleInfo(LintRule rule);            // texts about the rule
+std::span<const LintRuleInfo, kLintRuleCount> AllLintRules();  // texts about all rules, in the order of LintRule
+// Finds a rule by its name in upper or lower case. Returns nullopt if there is no such rule.
+std::optional<LintRule> FindLintRule(Bytes name);  // nullopt: there is no such rule
 
-inline constexpr int kAnyVersionPart = 999;  // stands for omitted parts of a version in a limit: 7.2 includes 7.2.9
+inline constexpr int kAnyVersionPart = 999;  // stands for a part that a version limit omits: 7.2 includes 7.2.9
 // Returns the version limit of a rule as text, without omitted parts, for example "7.2".
-std::string VersionLimitText(const Version& version);
+std::string VersionLimitText(const Version& version);  // "7.2", without omitted parts
 
-struct LintLimits {                                 // values of rules; each comment begins with the name of its rule
-  uint64_t calls_in_sequence = 20;                  // chatty: requests that could have been sent together
-  uint64_t value_bytes = uint64_t{1} << 20;         // big-value: maximum size of an argument
-  uint64_t percent_of_accesses = 50;                // hot-key: maximum share of one key
-  std::string timed_keys = "*";                     // no-ttl: pattern of keys that must have a deadline
-  Version deprecated_in = {7, 2, kAnyVersionPart};  // deprecated: the version whose deprecations count
-  Version newest = {7, 2, kAnyVersionPart};         // newer: the latest version whose commands the client may use
+struct LintLimits {                                 // the numbers and patterns that rules use
+  uint64_t calls_in_sequence = 20;                  // number of requests in a row that the rule chatty reports
+  uint64_t value_bytes = uint64_t{1} << 20;         // maximum size of an argument, for the rule big-value
+  uint64_t percent_of_accesses = 50;                // maximum share of one key, for the rule hot-key
+  std::string timed_keys = "*";                     // pattern of keys that must have a deadline, for the rule no-ttl
+  Version deprecated_in = {7, 2, kAnyVersionPart};  // the rule deprecated reports what is deprecated in this version
+  Version newest = {7, 2, kAnyVersionPart};         // the latest version whose commands the rule newer permits
 };
 
 // Returns false if the value is not valid for the rule. Requires: the rule takes a value.
-bool SetLintLimit(LintRule rule, Bytes value, LintLimits& limits);
-// Requires: the rule takes a value.
-std::string LintLimitText(LintRule rule, const LintLimits& limits);
+bool SetLintLimit(LintRule rule, Bytes value, LintLimits& limits);  // false: the value is not valid for the rule
+// Returns the value that a rule has now. Requires: the rule takes a value.
+std::string LintLimitText(LintRule rule, const LintLimits& limits);  // the value that the rule has now
 
 }  // namespace respite

@@ -18,7 +18,7 @@ constexpr size_t kMaxHolderKeys = 64;
 constexpr size_t kMaxWorkedOn = 4 * 64;  // keys that one request works on
 constexpr size_t kMaxFormer = 8;
 constexpr Bytes kDeadlineOptions[] = {"EX", "PX", "EXAT", "PXAT"};
-// Commands that return the value of a lock to a script.
+// Commands by which a script can read the value of a lock.
 constexpr Bytes kShowingCommands[] = {"get", "mget", "getex", "getrange", "substr", "lcs"};
 // Commands whose effect does not depend on the previous value and does not lose it.
 constexpr Bytes kAddingCommands[] = {"incr",    "decr", "incrby", "decrby", "incrbyfloat", "hincrby", "hincrbyfloat",
@@ -30,7 +30,7 @@ constexpr Bytes kOverwritingEvents[] = {"new",         "set",        "restore", 
                                         "sunionstore", "sdiffstore", "zrangestore",    "zunionstore",
                                         "zinterstore", "zdiffstore", "georadiusstore", "geosearchstore"};
 
-// A request that sets a key only if it is absent.
+// A request that sets a key only if the key is absent, and may so acquire a lock.
 struct Taking {
   KeyRef key;
   bool has_deadline;
@@ -215,7 +215,7 @@ bool LockCheck::IsFinished(const KeyName& key, const Lock& lock) const {
   return lock.former.empty() && FindUnexpired(parts_, key) == nullptr;
 }
 
-// Removes finished locks. There are many if a program sets a key per job to prevent double execution.
+// Removes finished locks. A program that sets a key per job, to prevent double execution, makes very many of them.
 void LockCheck::MakeRoom() {
   if (locks_.size() < kMaxLocks) return;
   std::erase_if(locks_, [this](const auto& row) {
@@ -302,7 +302,7 @@ void LockCheck::NoteWatches(const LintRequest& request) {
   for (const KeyRef& key : request.keys) AddKey(watches_[request.client.id], request.View(key));
 }
 
-// Forgets the WATCH of a client that has ended it. EXEC ends the WATCH even if it fails, and so does RESET.
+// Forgets the WATCH of a client that has ended the WATCH. EXEC and RESET end a WATCH even if they fail.
 void LockCheck::NoteEndOfWatch(const Session& client) {
   if (!watches_.empty() && !HasWatchedKeys(client)) watches_.erase(client.id);
 }

@@ -20,7 +20,7 @@ class LockCheck final : public LintCheck {  // the rules lock-without-ttl, forei
   explicit LockCheck(const Parts& parts) : parts_(parts) {}
 
   void CheckBeforeCall(const LintRequest& request, LintRemarks& remarks) override;    // before the request runs
-  void CheckAfterSuccess(const LintRequest& request, LintRemarks& remarks) override;  // after it has succeeded
+  void CheckAfterSuccess(const LintRequest& request, LintRemarks& remarks) override;  // after the request has succeeded
   void NoteFailedRequest(const Session& client) override { NoteEndOfWatch(client); }
   void OnKeyEvent(const KeyView& key, const KeyEvent& event) override;  // ends the lock if its key is gone
   void Forget(const KeyView& key) override;                             // discards the knowledge about this key
@@ -28,12 +28,12 @@ class LockCheck final : public LintCheck {  // the rules lock-without-ttl, forei
 
  private:
   struct Holder {            // a client that holds a lock, or thinks so
-    LintClient client;       // that has acquired the lock
-    KeyMap<bool> used = {};  // keys used under the lock; true: with other commands than adding ones
+    LintClient client;       // the client that has acquired the lock
+    KeyMap<bool> used = {};  // keys used under the lock; true: not only by commands that add to the value
     KeySet written = {};     // keys written since another client took the lock
 
     void Use(const KeyView& key, bool only_adds);
-    bool Knows(const KeyView& key) const;  // the client has read the key under the lock
+    bool Knows(const KeyView& key) const;  // the client has read the key while it held the lock
   };
   struct Lock {
     std::optional<Holder> holder;  // nullopt: no client holds it
@@ -50,28 +50,27 @@ class LockCheck final : public LintCheck {  // the rules lock-without-ttl, forei
   void CheckForeignUnlock(const LintRequest& request, LintRemarks& remarks);    // the rule foreign-unlock
   void CheckExpiredLockWork(const LintRequest& request, LintRemarks& remarks);  // the rule expired-lock-work
   void NoteWork(const LintRequest& request, const KeyView& key, Work work, Lock& lock, LintRemarks& remarks);
-  void NoteUse(const KeyView& key, Work work, Lock& lock, LintRemarks& remarks);  // by the client that holds the lock
-  bool HasCompared(const LintRequest& request,
-                   const KeyView& key) const;  // the client has checked that it is the holder
+  void NoteUse(const KeyView& key, Work work, Lock& lock, LintRemarks& remarks);  // the holder uses the key
+  bool HasCompared(const LintRequest& request, const KeyView& key) const;         // read the value in a script or WATCH
   void Take(const LintRequest& request, const KeyName& key);
   void MakeRoom();                                              // removes finished locks if there are very many
   void DropFinishedLocks(KeySet& locks, uint64_t client);       // removes the finished locks of a client if it has many
-  bool IsFinished(const KeyName& key, const Lock& lock) const;  // it has expired, and no other client has taken it
+  bool IsFinished(const KeyName& key, const Lock& lock) const;  // the lock has expired, and nobody has taken it since
   // Ends a lock whose key was deleted or overwritten.
   void End(Locks::iterator lock);
   void Unlink(uint64_t client, const KeyName& key);            // removes the lock from the client's entry in locks_of_
-  void UnlinkAll(const KeyName& key, const Lock& lock);        // does this for its holder and all former holders
+  void UnlinkAll(const KeyName& key, const Lock& lock);        // calls Unlink for the holder and all former holders
   void Touch(const LintRequest& request, const KeyView& key);  // forgets a former holder that writes the lock's key
   void NoteWatches(const LintRequest& request);                // notes which keys the client watches (WATCH)
   void NoteEndOfWatch(const Session& client);                  // forgets the WATCH of a client that has ended it
 
-  const Parts parts_;
-  Locks locks_;                                    // by key
-  std::unordered_map<uint64_t, KeySet> locks_of_;  // by client ID: locks that it holds or thinks it holds
-  std::unordered_map<uint64_t, KeySet> watches_;   // by client ID: keys that it watches (WATCH)
+  const Parts parts_;                              // other parts of the server that the checks use
+  Locks locks_;                                    // the known locks, by key
+  std::unordered_map<uint64_t, KeySet> locks_of_;  // by client ID: locks that the client holds or thinks it holds
+  std::unordered_map<uint64_t, KeySet> watches_;   // by client ID: keys that the client watches (WATCH)
   KeySet read_by_script_;                          // keys that the running script has read
-  std::optional<KeyName> taking_;                  // lock that the running request acquires
-  std::vector<KeyName> without_deadline_;          // locks that the running transaction or script acquired
+  std::optional<KeyName> taking_;                  // key of the lock that the running request acquires
+  std::vector<KeyName> without_deadline_;          // acquired by the running transaction or script
 };
 
 }  // namespace respite

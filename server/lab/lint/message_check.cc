@@ -53,7 +53,7 @@ void MessageCheck::CheckBeforeCall(const LintRequest& request, LintRemarks& rema
   if (request.place == Place::kQueued) return;
   if (request.Is("publish") || request.Is("spublish")) return CheckPublish(request, remarks);
   const bool pops = std::ranges::any_of(kPops, [&](Bytes name) { return request.Is(name); });
-  // A script and a transaction can store the element that they pop.
+  // A pop in a script or a transaction is no problem, because the element can be stored there.
   if (!pops || request.place != Place::kSent || request.keys.IsEmpty()) return;
   const std::string key(request.words[request.keys[0].index]);
   remarks.push_back({.rule = LintRule::kLostMessage,

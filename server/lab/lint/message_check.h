@@ -13,22 +13,22 @@ class MessageCheck final : public LintCheck {  // the rule lost-message
   explicit MessageCheck(const Parts& parts) : parts_(parts) {}
 
   void CheckBeforeCall(const LintRequest& request, LintRemarks& remarks) override;    // before the request runs
-  void CheckAfterSuccess(const LintRequest& request, LintRemarks& remarks) override;  // after it has succeeded
+  void CheckAfterSuccess(const LintRequest& request, LintRemarks& remarks) override;  // after the request has succeeded
   void ReportGoneClients(LintRemarks& remarks) override;  // adds remarks about clients that have disconnected
 
  private:
-  struct Consumer {  // of a consumer group
+  struct Consumer {  // a consumer of a consumer group
     KeyName stream;
     std::string group;
     std::string name;
     auto operator<=>(const Consumer&) const = default;  // NOLINT(modernize-use-nullptr): generated
   };
 
-  void CheckPublish(const LintRequest& request, LintRemarks& remarks) const;  // PUBLISH without subscribers
-  uint64_t PendingOf(const Consumer& consumer) const;                         // entries that it has not acknowledged
+  void CheckPublish(const LintRequest& request, LintRemarks& remarks) const;  // remarks on PUBLISH without subscribers
+  uint64_t PendingOf(const Consumer& consumer) const;  // entries that the consumer has not acknowledged
 
-  const Parts parts_;
-  std::map<Consumer, LintClient> readers_;  // last client that read or claimed entries for the consumer
+  const Parts parts_;                       // other parts of the server that this class uses
+  std::map<Consumer, LintClient> readers_;  // client that last read or claimed entries for the consumer
 };
 
 }  // namespace respite

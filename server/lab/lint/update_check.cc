@@ -22,7 +22,7 @@ constexpr std::array<Bytes, 7> kWholeReads = {"get", "mget", "hgetall", "getrang
 constexpr std::array<Bytes, 2> kFieldReads = {"hget", "hmget"};
 constexpr std::array<Bytes, 6> kWholeWrites = {"set", "setex", "psetex", "mset", "getset", "setrange"};
 constexpr std::array<Bytes, 2> kFieldWrites = {"hset", "hmset"};
-// Events that do not change the value.
+// Keyspace events that do not change the value of a key.
 constexpr std::array<Bytes, 9> kOtherEvents = {"expire",  "persist", "hexpire", "hpersist", "new",
                                                "expired", "evicted", "keymiss", "hexpired"};
 
@@ -103,8 +103,8 @@ void UpdateCheck::CheckLostUpdate(const LintRequest& request, const KeyView& key
   }
 }
 
-// Returns true for clients that fill a cache: the key was absent, and the write has a deadline or repeats the value.
-// Equal values do not prove that in general, because two clients may both have decremented the same old value.
+// Returns true if the client fills a cache: the key was absent, and the write has a deadline or repeats the value. If
+// the key existed, an equal value proves nothing, because both clients may have decremented the same old value.
 bool UpdateCheck::LosesNothing(const LintRequest& request, const KeyView& key, const Read& read) const {
   const bool has_deadline = request.Is("setex") || request.Is("psetex") || request.HasOption(3, "EX") ||
                             request.HasOption(3, "PX") || request.HasOption(3, "EXAT") || request.HasOption(3, "PXAT");

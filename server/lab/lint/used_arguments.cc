@@ -23,7 +23,7 @@ class Walk {
   std::optional<size_t> TakeOne(const SyntaxArgument& node, size_t at, size_t kept, const SyntaxArgument* marked);
   std::optional<size_t> TakeOnce(const SyntaxArgument& node, size_t at, size_t kept, const SyntaxArgument* marked);
   std::optional<size_t> TakeOneOf(Arguments nodes, size_t at, size_t kept, const SyntaxArgument* marked);
-  // Matches as many of the optional siblings as possible, in any order.
+  // Matches as many of these optional arguments as possible, in any order.
   size_t TakeOptions(Arguments run, size_t at, size_t kept, const SyntaxArgument* marked);
   static Arguments ChildrenOf(const SyntaxArgument& node) { return {&node + 1, node.size - 1u}; }
 
@@ -95,7 +95,7 @@ std::optional<size_t> Walk::TakeOnce(const SyntaxArgument& node, size_t at, size
   return end;
 }
 
-// Chooses the alternative that matches the most words.
+// Matches one of several alternatives: the one that fits the most words.
 std::optional<size_t> Walk::TakeOneOf(Arguments nodes, size_t at, size_t kept, const SyntaxArgument* marked) {
   const size_t before = used.size();
   std::optional<size_t> best;

@@ -10,8 +10,8 @@
 namespace respite {
 
 struct UsedArgument {              // an argument of a command's syntax that a request uses
-  const SyntaxArgument* argument;  // of the syntax
-  const SyntaxArgument* marked;    // the argument or the enclosing group with a `since`; else null
+  const SyntaxArgument* argument;  // the argument in the command's syntax
+  const SyntaxArgument* marked;    // the argument, or the group around it, that has a `since`; null: neither
 };
 
 // Returns the used arguments in the order of the words, up to the first word that does not fit. An ambiguous word is

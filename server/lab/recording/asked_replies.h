@@ -1,6 +1,6 @@
-// AskedReplies: the requests of one connection that await a reply. It matches each reply with its request. It handles
-// the commands that change the number of replies: subscriptions, which are confirmed by messages; CLIENT REPLY; and
-// EXEC, whose reply contains those of the queued requests.
+// AskedReplies: the requests of one connection that await a reply. Matches each reply with its request. Handles the
+// commands that change the number of replies: subscriptions, which are confirmed by messages; CLIENT REPLY; and EXEC,
+// whose reply contains the replies of the queued requests.
 #pragma once
 
 #include <deque>
@@ -17,37 +17,37 @@ struct AskedRequest {                                 // a request that awaits a
   std::vector<std::string> words;                     // arguments, including the command name
   std::vector<std::vector<std::string>> queued = {};  // the requests that EXEC runs
   bool is_confirmed_by_messages = false;              // SUBSCRIBE and its variants
-  size_t confirmations = 0;                           // number of confirmations received
+  size_t confirmations = 0;                           // number of confirmation messages that have arrived
 };
 
 class AskedReplies {  // the requests of one connection that await a reply
  public:
   // Adds bytes that the client has sent.
   void Feed(Bytes bytes);
-  std::optional<AskedRequest> Take(const ReplyTree& reply);  // the request that this reply belongs to; nullopt: none
+  std::optional<AskedRequest> Take(const ReplyTree& reply);  // the request to which this reply belongs; nullopt: none
   void Confirm(const ReplyTree& message);  // a message, which may confirm the first request that awaits confirmations
-  bool IsMessage(const ReplyTree& reply) const;  // a message or a confirmation of a subscription, not a reply
+  bool IsMessage(const ReplyTree& reply) const;  // this is a message or a confirmation of a subscription, not a reply
 
-  uint64_t count() const { return count_; }            // requests so far
-  bool IsIncomparable() const { return is_foreign_; }  // another protocol follows: PSYNC or MONITOR
+  uint64_t count() const { return count_; }            // number of requests so far
+  bool IsIncomparable() const { return is_foreign_; }  // replies of another protocol follow: PSYNC or MONITOR
   bool HasOwnTime() const { return has_own_time_; }    // the client has moved a clock with TEST, or entered a world
 
  private:
   enum class Answers : uint8_t { kOn, kOff, kSkipNext };  // CLIENT REPLY
 
-  void Receive(std::vector<std::string> words);  // a complete request
-  void NoteReplyMode(const std::string& mode);   // CLIENT REPLY
-  void Queue(std::vector<std::string> words);    // a request after MULTI
+  void Receive(std::vector<std::string> words);  // handles a complete request
+  void NoteReplyMode(const std::string& mode);   // handles CLIENT REPLY
+  void Queue(std::vector<std::string> words);    // adds a request after MULTI
 
-  RequestParser parser_;                                        // of the bytes that the client sends
+  RequestParser parser_;                                        // parses the bytes that the client sends
   RequestBatch batch_;                                          // the requests that the parser has read
   std::deque<AskedRequest> owed_;                               // requests that await a reply, oldest first
   std::optional<std::vector<std::vector<std::string>>> queue_;  // requests queued since MULTI
   Answers answers_ = Answers::kOn;                              // mode of CLIENT REPLY
   bool has_subscribed_ = false;                                 // the client may get messages
-  bool is_foreign_ = false;                                     // another protocol follows
+  bool is_foreign_ = false;                                     // another protocol follows: PSYNC or MONITOR
   bool has_own_time_ = false;  // the client has moved a clock with TEST, or entered a world
-  uint64_t count_ = 0;         // requests so far
+  uint64_t count_ = 0;         // number of requests so far
 };
 
 }  // namespace respite

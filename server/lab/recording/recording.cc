@@ -43,7 +43,7 @@ class RecordingReader {
   }
 
  private:
-  // Returns nullopt if there is no complete line left.
+  // Removes and returns the next line. Returns nullopt if no complete line is left.
   std::optional<Bytes> TakeLine() {
     const size_t end = rest_.find('\n');
     if (end == Bytes::npos) return std::nullopt;
@@ -68,7 +68,7 @@ class RecordingReader {
     return std::nullopt;
   }
 
-  // Returns nullopt at the end.
+  // Reads the next event. Returns nullopt at the end of the file.
   Result<std::optional<RecordedEvent>, std::string> ReadEvent();
 
   // Returns whether the event is possible in the current state of the connection.

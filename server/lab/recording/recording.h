@@ -29,18 +29,18 @@ namespace respite {
 struct RecordedEvent {  // something that happened on one connection of a recorded server
   enum class Kind : uint8_t { kOpen, kIn, kOut, kEnd, kClose };
 
-  int64_t at_us = 0;        // since the start
-  uint64_t connection = 0;  // its number
+  int64_t at_us = 0;        // time since the start of the recording
+  uint64_t connection = 0;  // number of the connection
   Kind kind = Kind::kOpen;
-  std::string bytes = {};  // for kIn and kOut
+  std::string bytes = {};  // bytes that were received or sent, for kIn and kOut
 
   bool operator==(const RecordedEvent&) const = default;
 };
 
 struct RecordingStart {          // what the first line of a recording says
-  int64_t began_us = 0;          // Unix time
-  std::optional<uint64_t> seed;  // of the recorded server; absent in older recordings
-  std::string emulated = {};     // the directive `emulate`
+  int64_t began_us = 0;          // Unix time when the recording began
+  std::optional<uint64_t> seed;  // seed of the recorded server; nullopt: an older recording
+  std::string emulated = {};     // the directive `emulate` of the recorded server
 };
 
 struct Recording {  // the bytes that all connections of a server received and sent
@@ -49,13 +49,13 @@ struct Recording {  // the bytes that all connections of a server received and s
 };
 
 std::string RecordingHeader(const RecordingStart& start);  // the first line of the file
-// Appends the line before the bytes of an event, or the whole line of an event without bytes.
+// Appends the first line of an event. If the event has bytes, they follow that line.
 void AppendEventHeader(std::string& out, int64_t at_us, uint64_t connection, RecordedEvent::Kind kind, size_t bytes);
-// Ends the bytes of an event.
+// This byte follows the bytes of an event.
 inline constexpr char kEventEnd = '\n';
 
-// Parses a file. Tolerates a truncated last event, as after a crash. Guarantees that each connection is opened once,
-// before its other events, and has no events after it is closed. Returns an error message otherwise.
+// Parses a file. Tolerates a truncated last event, as after a crash. Returns an error message if a connection is not
+// opened exactly once, before its other events, or has events after it is closed.
 Result<Recording, std::string> ParseRecording(Bytes text);
 
 }  // namespace respite

@@ -44,8 +44,8 @@ Replay::Replay(Parts parts, Recording recording, Options options)
   if (time_ == Time::kServersClock) ConnectClock();
 }
 
-// Returns true if a client of the recording moves the clock. It would find another time if the replay also moved the
-// clock.
+// Returns true if a client of the recording moves the clock. The client would find another time if the replay moved
+// the clock, too.
 bool Replay::HasOwnTime() const {
   std::map<uint64_t, AskedReplies> clients;
   return std::ranges::any_of(recording_.events, [&](const RecordedEvent& event) {

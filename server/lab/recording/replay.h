@@ -7,7 +7,7 @@
 // keys expire and clients time out between the same requests, without waiting. kReal: as in the recording, or `speed`
 // times as fast. kNone: as fast as replies arrive.
 //
-// It does no I/O of its own: connections come from a Network, time from a Pace.
+// The class does no I/O of its own: connections come from a Network, time from a Pace.
 #pragma once
 
 #include <cstdint>
@@ -33,9 +33,9 @@ class Replay {  // sends the requests of a recording to another server, and comp
     Link::Target target;                                      // address of the server
     Time time = Time::kNone;
     double speed = 1;                       // for kReal: multiple of the recorded speed
-    std::vector<std::string> ignored = {};  // patterns for command names
+    std::vector<std::string> ignored = {};  // patterns for names of commands whose replies are not compared
   };
-  struct Parts {  // references to what the class uses
+  struct Parts {  // other objects that the replay uses
     Network& network;
     const Pace& pace;
     const CommandSet& commands;
@@ -44,56 +44,55 @@ class Replay {  // sends the requests of a recording to another server, and comp
   };
   Replay(Parts parts, Recording recording, Options options);
 
-  // Does what is possible now.
-  std::optional<int64_t> Continue();  // returns ms until it must be called again; nullopt: the replay has ended
+  std::optional<int64_t> Continue();  // does what is possible; returns ms until the next call; nullopt: the end
 
   struct Outcome {             // what the user is told at the end
-    uint64_t connections = 0;  // that were repeated
-    uint64_t requests = 0;     // that were sent
-    uint64_t same = 0;
-    uint64_t different = 0;  // replies that differ
-    uint64_t open = 0;       // replies that may differ
-    uint64_t foreign = 0;    // connections that could not be compared completely
-    std::string failure;     // why it stopped early; empty if it is complete
+    uint64_t connections = 0;  // number of connections that were repeated
+    uint64_t requests = 0;     // number of requests that were sent
+    uint64_t same = 0;         // number of equal replies
+    uint64_t different = 0;    // number of replies that differ
+    uint64_t open = 0;         // number of replies that need not be equal
+    uint64_t foreign = 0;      // number of connections that could not be compared completely
+    std::string failure;       // why the replay stopped early; empty if it is complete
   };
   const Outcome& outcome() const { return outcome_; }
 
  private:
   using Kind = RecordedEvent::Kind;
 
-  bool HasOwnTime() const;                   // clients of the recording move clocks themselves
+  bool HasOwnTime() const;                   // clients of the recording move the server's clock themselves
   bool IsReady(const RecordedEvent& event);  // all replies recorded before the event have arrived and its time has come
   bool HasPendingReplies() const;            // replies that were recorded have not arrived yet
-  bool FailIfUnreachable();  // ends the replay if the server cannot be reached. Returns whether it has failed
-  void GiveUpWaiting();      // closes the connections that do not reply
-  bool ReachTimeOf(const RecordedEvent& event);  // may move the server's clock. False until the time has come
-  bool MoveClock(int64_t at_us);  // moves the server's clock to this recorded time. Returns false until it is there
-  void ConnectClock();            // connects clock_
+  bool FailIfUnreachable();                  // ends the replay if the server cannot be reached; true: it has ended
+  void GiveUpWaiting();                      // closes the connections that do not reply
+  bool ReachTimeOf(const RecordedEvent& event);  // may move the server's clock; false: the time has not come
+  bool MoveClock(int64_t at_us);  // moves the server's clock to this recorded time; false: it is not there yet
+  void ConnectClock();            // opens the connection for TEST CLOCK
   void Perform(const RecordedEvent& event);     // connects, sends, expects a reply or closes
   void ReportEarlyEnd(const ReplayPeer& peer);  // reports a connection that the server ended too early
   void Finish();                                // counts and removes all connections
   void CompareAndRemove(uint64_t connection);   // compares the last replies, counts and removes the connection
   void CompareAll();                            // compares the replies that have arrived
-  void Compare(ReplayPeer& peer, ReplayPeer::Moment moment);         // compares its replies that have arrived
+  void Compare(ReplayPeer& peer, ReplayPeer::Moment moment);  // compares the connection's replies that have arrived
   void Judge(const ReplayPeer& peer, const ReplayPeer::Pair& pair);  // counts and reports the difference of two replies
   void ReportDifference(const ReplayPeer& peer, const ReplayPeer::Pair& pair);  // shows both replies to the user
-  int64_t WaitedMs() const { return parts_.pace.NowMs() - waiting_since_ms_; }  // since the last event
+  int64_t WaitedMs() const { return parts_.pace.NowMs() - waiting_since_ms_; }  // time since the last event
 
-  const Parts parts_;
-  const Recording recording_;  // what is repeated
+  const Parts parts_;          // other parts of the server that this class uses
+  const Recording recording_;  // the recording that is repeated
   const Options options_;
   const Time time_;
   const ReplyJudge judge_;                                 // compares replies
-  const int64_t began_ms_;                                 // Pace time of the start
-  size_t next_ = 0;                                        // index of the next event
-  std::map<uint64_t, std::unique_ptr<ReplayPeer>> peers_;  // by number of the connection
+  const int64_t began_ms_;                                 // Pace time when the replay began
+  size_t next_ = 0;                                        // index of the next event of the recording
+  std::map<uint64_t, std::unique_ptr<ReplayPeer>> peers_;  // connections by their number in the recording
   std::unique_ptr<ReplayPeer> clock_;                      // connection for TEST CLOCK; null if unused
   int pending_clock_replies_ = 0;                          // replies that clock_ still awaits
   int64_t clock_ms_ = 0;                                   // Unix time of the server; 0 before its first reply
   int64_t clock_to_ms_ = 0;                                // Unix time of the latest TEST CLOCK request
-  int64_t waiting_since_ms_;                               // Pace time of the last event
+  int64_t waiting_since_ms_;                               // Pace time when the last event was performed
   int64_t performed_at_us_ = 0;                            // recorded time of the last event that sent bytes
-  Outcome outcome_;                                        // so far
+  Outcome outcome_;                                        // counts so far
 };
 
 }  // namespace respite

@@ -49,7 +49,7 @@ class ChartMaker {
   void SetTimes();
   bool IsShown(const ExpiredKey& expired) const;
   bool IsShown(const HeldLock& lock) const;
-  // Returns the height above the row of this entry, or above the next row that is shown.
+  // Returns the upper end of the row of this entry, or of the next row that is shown.
   size_t Above(uint64_t seq) const;
   // Returns the middle of the row of this entry, or Above(seq) if it is not shown.
   size_t Within(uint64_t seq) const;

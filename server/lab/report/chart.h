@@ -1,7 +1,7 @@
 // Chart: the journal as a sequence chart, for TEST REPORT. It has a column for each client and a row for each entry;
 // time runs downwards. Locks and waits are spans of a column. The HTML and text writers draw it.
 //
-// It refers to the journal, which must not change while the chart is used.
+// A chart refers to the journal, which must not change while the chart is used.
 #pragma once
 
 #include <cstdint>
@@ -15,47 +15,47 @@ namespace respite {
 inline constexpr size_t kNoColumn = SIZE_MAX;  // the row belongs to no client
 
 struct ChartSpan {    // a vertical range. Row n has the height 2n at its upper end, and 2n + 1 in its middle
-  size_t column = 0;  // index of the client
+  size_t column = 0;  // index of the client's column
   size_t from = 0;
   size_t to = 0;
 };
 
 struct Chart {                                   // the journal as a sequence chart, for TEST REPORT
   struct Column {                                // a client
-    std::shared_ptr<const RequestOwner> client;  // latest known name
-    size_t lanes = 0;                            // most locks that it holds together, at most kMaxLanes
+    std::shared_ptr<const RequestOwner> client;  // the client, with its latest known name
+    size_t lanes = 0;                            // largest number of locks that it holds together, at most kMaxLanes
   };
   struct Row {                  // a request or an expired key; time runs downwards
-    int64_t at_us = 0;          // since `begin_us`
-    size_t column = kNoColumn;  // for an expired key: the column of the lock's holder
+    int64_t at_us = 0;          // time since `begin_us`
+    size_t column = kNoColumn;  // column of the client; for an expired key, of the lock's holder
     const RequestEntry* entry;  // null for an expired key
     const ExpiredKey* expired;  // null for a request
     int level = 0;              // 1 within a transaction or a script, 2 within both
-    bool is_claimed = false;    // its EXEC or EVAL is in a row above it
+    bool is_claimed = false;    // a row above shows the EXEC or EVAL that ran this request
   };
   struct Lock : ChartSpan {          // the time for which a client held a lock
-    size_t lane = 0;                 // which of the bars beside the column
-    const HeldLock* lock = nullptr;  // in the journal
+    size_t lane = 0;                 // index of the lane, which is a bar beside the column
+    const HeldLock* lock = nullptr;  // the lock in the journal
   };
   struct Wait : ChartSpan {               // the time for which a request was blocked
-    const RequestEntry* entry = nullptr;  // in the journal
+    const RequestEntry* entry = nullptr;  // the request in the journal
   };
 
   static constexpr size_t kMaxLanes = 6;  // the last lane also shows all further locks of a client
 
   int64_t begin_us = 0;         // Unix time of the first row
-  std::vector<Column> columns;  // the clients
-  std::vector<Row> rows;
-  std::vector<Lock> locks;  // held by these clients
-  std::vector<Wait> waits;  // of blocked requests
-  uint64_t requests = 0;    // requests that match the filter
-  uint64_t left_out = 0;    // matching requests that are not shown because of the limit
-  uint64_t lost = 0;        // entries that the journal has dropped
+  std::vector<Column> columns;  // one for each client
+  std::vector<Row> rows;        // from top to bottom
+  std::vector<Lock> locks;      // the times during which clients held locks
+  std::vector<Wait> waits;      // the times during which requests were blocked
+  uint64_t requests = 0;        // number of requests that match the filter
+  uint64_t left_out = 0;        // number of matching requests that are not shown because of the limit
+  uint64_t lost = 0;            // number of entries that the journal has dropped
 };
 
 // Makes a chart of the last entries that match the filter, the locks of their clients, and the keys that expired
 // meanwhile. EVAL and EXEC are placed above the commands that they ran. Cost: O(entries of the journal + locks · log
 // locks).
-Chart MakeChart(const RequestJournal& journal, const JournalFilter& filter, size_t last);  // of the last matches
+Chart MakeChart(const RequestJournal& journal, const JournalFilter& filter, size_t last);  // shows the last matches
 
 }  // namespace respite

@@ -20,7 +20,7 @@ struct Codes {
   bool Has(uint32_t code) const { return code >= first && code <= last; }
 };
 
-// Control characters, zero-width characters, direction marks, line separators and tags.
+// Ranges of control characters, zero-width characters, direction marks, line separators and tags.
 constexpr std::array kInvisibleCodes = {Codes{0x7f, 0x9f},     Codes{0xad, 0xad},      Codes{0x061c, 0x061c},
                                         Codes{0x180e, 0x180e}, Codes{0x200b, 0x200f},  Codes{0x2028, 0x202e},
                                         Codes{0x2060, 0x206f}, Codes{0xfeff, 0xfeff},  Codes{0xfff0, 0xfffb},
@@ -153,7 +153,7 @@ std::string HtmlText(Bytes text) {
   return out;
 }
 
-// Escapes < and &, so that no text can end the element or begin a comment there.
+// Writes a JSON string. Escapes < and &, so that no text can end the element <script> or begin a comment in it.
 std::string JsonText(Bytes text) {
   std::string out = "\"";
   for (const char c : text) {

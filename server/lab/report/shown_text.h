@@ -13,10 +13,10 @@ namespace respite {
 std::string PlainText(Bytes text);  // keeps valid UTF-8, and writes other bytes as \xhh, \n and similar. Cost: O(text)
 std::string PlainWord(Bytes word);  // as PlainText, in double quotes if it would not be one word of a line
 
-size_t WidthOf(Bytes text);  // in terminal columns; East Asian characters take two. Requires: valid UTF-8
+size_t WidthOf(Bytes text);  // number of terminal columns; East Asian characters take two. Requires: valid UTF-8
 std::string Shortened(Bytes text, size_t most);  // to `most` columns, with "..." at the end. Requires: UTF-8, most >= 3
 
-std::string HtmlText(Bytes text);  // escaped for an HTML element or attribute
+std::string HtmlText(Bytes text);  // the text, escaped for an HTML element or attribute
 std::string JsonText(Bytes text);  // a quoted JSON string that is safe inside <script>. Requires: valid UTF-8
 
 }  // namespace respite

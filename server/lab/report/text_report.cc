@@ -114,8 +114,8 @@ void TextWriter::WriteLegend() {
   AddLine(line);
 }
 
-// Shows the locks and waits that begin before the middle of this row and do not end before it. Relies on their order by
-// begin.
+// Shows the locks and waits that begin before the middle of this row and do not end before it. They are
+// sorted by their begin.
 void TextWriter::GoTo(size_t row) {
   middle_ = 2 * row + 1;
   for (; next_lock_ < chart_.locks.size() && chart_.locks[next_lock_].from <= middle_; ++next_lock_) {
@@ -171,7 +171,7 @@ void TextWriter::WriteRow(size_t number) {
   for (size_t i = 0; i < chart_.columns.size(); ++i) {
     const bool is_here = row.column == i || (row.column == kNoColumn && i == 0);
     const size_t width = column_width_ - lanes_ - 1;
-    // The text may extend over columns of other clients that are empty in this row.
+    // The last text of a row may extend over the columns of other clients.
     const bool is_last = i + 1 == chart_.columns.size();
     std::string cell = is_here    ? Shortened(text, is_last ? kWidth - WidthOf(line) - lanes_ - 1 : width - 1)
                        : Waits(i) ? ":"

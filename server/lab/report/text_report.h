@@ -11,6 +11,6 @@ namespace respite {
 
 // Returns valid UTF-8. Lines have at most 120 columns if there are at most three clients. Cost: O(locks + rows ·
 // clients), with 24 clients at most.
-std::string TextReport(const Chart& chart);  // for terminals and the output of failed tests
+std::string TextReport(const Chart& chart);  // the chart as plain text, for terminals and the output of failed tests
 
 }  // namespace respite
