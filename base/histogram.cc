@@ -19,7 +19,7 @@ int DroppedBits(uint64_t value) { return std::max(0, static_cast<int>(std::bit_w
 
 // Returns the bucket of a duration. After the shift the leading bits are 128…255, so the buckets of each power of two
 // follow those of the previous one.
-size_t LatencyHistogram::IndexOf(uint64_t duration_ns) {
+size_t LatencyHistogram::BucketOf(uint64_t duration_ns) {
   const int dropped = DroppedBits(duration_ns);
   return static_cast<size_t>(dropped) * kGroupSize + static_cast<size_t>(duration_ns >> dropped);
 }
@@ -36,7 +36,7 @@ uint64_t LatencyHistogram::CountAt(size_t index) const {
 }
 
 void LatencyHistogram::Record(uint64_t duration_ns) {
-  const size_t index = IndexOf(std::clamp(duration_ns, kShortest_ns, kLongest_ns));
+  const size_t index = BucketOf(std::clamp(duration_ns, kShortest_ns, kLongest_ns));
   auto& group = groups_[index / kGroupSize];
   if (!group) group = std::make_unique<Group>();
   (*group)[index % kGroupSize]++;
@@ -47,7 +47,7 @@ uint64_t LatencyHistogram::ValueAtPercentile(double percentile) const {
   const double wanted = std::clamp(percentile, 0.0, 100.0) / 100 * static_cast<double>(count_) + 0.5;
   const uint64_t rank = std::clamp<uint64_t>(static_cast<uint64_t>(wanted), 1, std::max<uint64_t>(count_, 1));
   uint64_t seen = 0;
-  for (size_t index = 0; index < kGroups * kGroupSize; index++) {
+  for (size_t index = 0; index < kMaxGroups * kGroupSize; index++) {
     seen += CountAt(index);
     if (seen >= rank) return percentile > 0 ? HighestOf(index) : LowestOf(index);
   }
@@ -61,7 +61,7 @@ std::vector<std::pair<uint64_t, uint64_t>> LatencyHistogram::CumulativeBucketsUs
   size_t index = 0;
   for (uint64_t bound_ns = 1024; reported < count_; bound_ns *= 2) {
     // Redis: counts the bucket that begins at the bound too.
-    const size_t last = std::min(IndexOf(bound_ns), kGroups * kGroupSize - 1);
+    const size_t last = std::min(BucketOf(bound_ns), kMaxGroups * kGroupSize - 1);
     for (; index <= last; index++) cumulative += CountAt(index);
     if (cumulative > reported) steps.emplace_back(HighestOf(last) / 1000, cumulative);
     reported = cumulative;

@@ -6,14 +6,14 @@
 namespace respite {
 
 MovableClock::MovableClock(const Clock& machine, const Pace& pace)
-    : machine_(machine),
+    : machine_clock_(machine),
       pace_(pace),
       pace_us_(pace.NowUs()),
       monotonic_us_(machine.MonotonicUsAtPaceUs(pace_us_)),
       wall_us_(machine.WallUs()) {}
 
 int64_t MovableClock::WallUs() const {
-  if (mode_ == Mode::kReal) return machine_.WallUs() + wall_offset_us_;
+  if (mode_ == Mode::kReal) return machine_clock_.WallUs() + wall_offset_us_;
   return wall_us_ + (MonotonicUs() - monotonic_us_);
 }
 
@@ -45,7 +45,7 @@ void MovableClock::Run(Mode mode, double rate) {
   Anchor();
   mode_ = mode;
   rate_ = rate;
-  wall_offset_us_ = wall_us_ - machine_.WallUs();
+  wall_offset_us_ = wall_us_ - machine_clock_.WallUs();
 }
 
 void MovableClock::FollowMachine() {
@@ -63,7 +63,7 @@ void MovableClock::AdvanceUs(int64_t elapsed_us) {
 void MovableClock::SetWallUs(int64_t wall_us) {
   Anchor();
   wall_us_ = wall_us;
-  wall_offset_us_ = wall_us - machine_.WallUs();
+  wall_offset_us_ = wall_us - machine_clock_.WallUs();
 }
 
 }  // namespace respite

@@ -290,10 +290,10 @@ size_t ChunkedList::EraseEqual(Bytes element, size_t max_count, ListEnd from) {
   return erased;
 }
 
-bool ChunkedList::CheckInvariants() const {
+bool ChunkedList::IsConsistent() const {
   size_t count = 0;
   for (size_t i = 0; i < row_.Size(); ++i) {
-    if (row_[i].IsEmpty() || !row_[i].CheckInvariants()) return false;
+    if (row_[i].IsEmpty() || !row_[i].IsConsistent()) return false;
     count += row_[i].Count();
   }
   return count == size_;

@@ -140,7 +140,7 @@ class ChunkedList final : public Object {  // a list too large for one listpack:
   // Cost: O(n).
   size_t EraseEqual(Bytes element, size_t max_count, ListEnd from);  // returns the number removed
 
-  bool CheckInvariants() const;  // for tests; false: the structure violates one of its rules
+  bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
  private:
   bool HasCapacityFor(size_t chunk, Bytes element) const;  // true: the chunk may take one more element

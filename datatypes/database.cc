@@ -39,7 +39,7 @@ Entry* Database::Add(EntryPtr entry) {
 Entry* Database::Add(EntryPtr entry, uint64_t hash) {
   Entry* raw = entry.release();
   entries_.Insert(raw, hash);
-  if (raw->Deadline() != kNoDeadline) timed_.Insert(raw, hash);
+  if (raw->Deadline() != kNoDeadline) entries_with_deadline_.Insert(raw, hash);
   if (raw->HasFieldDeadlines()) timed_fields_.Insert(raw, hash);
   if (by_slot_ != nullptr) by_slot_->Insert(raw, hash);
   return raw;
@@ -82,8 +82,8 @@ Entry* Database::SetDeadline(Entry* entry, int64_t deadline_ms) {
     entry = UpdateMovedEntry(entry, Entry::AddDeadlineSlot(entry));
   }
   entry->SetDeadline(deadline_ms);
-  if (old_deadline == kNoDeadline) timed_.Insert(entry, hash);
-  if (deadline_ms == kNoDeadline) timed_.Remove(entry->Key(), hash);
+  if (old_deadline == kNoDeadline) entries_with_deadline_.Insert(entry, hash);
+  if (deadline_ms == kNoDeadline) entries_with_deadline_.Remove(entry->Key(), hash);
   return entry;
 }
 
@@ -99,7 +99,7 @@ void Database::IndexFieldDeadlines(Entry* entry, FieldDeadlines deadlines) {
 EntryPtr Database::Take(Entry* entry) {
   uint64_t hash = Hash(entry->Key());
   if (entry->HasFieldDeadlines()) timed_fields_.Remove(entry->Key(), hash);
-  if (entry->Deadline() != kNoDeadline) timed_.Remove(entry->Key(), hash);
+  if (entry->Deadline() != kNoDeadline) entries_with_deadline_.Remove(entry->Key(), hash);
   if (by_slot_ != nullptr) by_slot_->Remove(entry->Key(), hash);
   entries_.Remove(entry->Key(), hash);
   return EntryPtr(entry);
@@ -108,7 +108,7 @@ EntryPtr Database::Take(Entry* entry) {
 void Database::Clear() {
   entries_.ForEach([](Entry* entry) { Entry::Destroy(entry); });
   entries_.Clear();
-  timed_.Clear();
+  entries_with_deadline_.Clear();
   timed_fields_.Clear();
   if (by_slot_ != nullptr) by_slot_->Clear();
 }
@@ -117,7 +117,7 @@ Entry* Database::UpdateMovedEntry(Entry* from, Entry* to) {
   if (from == to) return to;
   uint64_t hash = Hash(to->Key());
   entries_.Replace(from, to, hash);
-  if (to->Deadline() != kNoDeadline) timed_.Replace(from, to, hash);
+  if (to->Deadline() != kNoDeadline) entries_with_deadline_.Replace(from, to, hash);
   if (to->HasFieldDeadlines()) timed_fields_.Replace(from, to, hash);
   if (by_slot_ != nullptr) by_slot_->Replace(from, to, hash);
   return to;

@@ -23,7 +23,7 @@ using EntryPtr = std::unique_ptr<Entry, EntryDeleter>;
 
 class Database {  // one numbered database: SELECT n
  public:
-  explicit Database(const HashKey& hash_key) : entries_(hash_key), timed_(hash_key), timed_fields_(hash_key) {}
+  explicit Database(const HashKey& hash_key) : entries_(hash_key), entries_with_deadline_(hash_key), timed_fields_(hash_key) {}
   Database(Database&&) noexcept = default;
   Database& operator=(Database&&) noexcept = default;
   ~Database() { Clear(); }
@@ -33,7 +33,7 @@ class Database {  // one numbered database: SELECT n
   const SlotIndex* by_slot() const { return by_slot_.get(); }                     // null: there is no such index
 
   size_t Size() const { return entries_.Size(); }
-  size_t CountKeysWithDeadline() const { return timed_.Size(); }  // expired or not
+  size_t CountKeysWithDeadline() const { return entries_with_deadline_.Size(); }  // expired or not
   const HashKey& hash_key() const { return entries_.hash_key(); }
   uint64_t Hash(Bytes key) const { return entries_.Hash(key); }
 
@@ -53,7 +53,7 @@ class Database {  // one numbered database: SELECT n
   // Prepares an empty database for `keys` keys, of which `timed` have a deadline. The numbers are only a hint.
   void Reserve(size_t keys, size_t timed) {  // a hint; `timed` of the keys have a deadline
     entries_.Reserve(keys);
-    timed_.Reserve(timed);
+    entries_with_deadline_.Reserve(timed);
   }
   Entry* Assign(Entry* entry, StringContent content);  // makes the entry a string; deadline and access data stay
   // Extends the text of a string to `size` bytes with zero bytes. Afterwards the text can be modified in place
@@ -82,7 +82,7 @@ class Database {  // one numbered database: SELECT n
   }
   template <class Visit>
   uint64_t ScanEntriesWithDeadline(uint64_t cursor, Visit&& visit) const {
-    return timed_.Scan(cursor, visit);
+    return entries_with_deadline_.Scan(cursor, visit);
   }
   template <class Visit>
   uint64_t ScanHashesWithFieldDeadlines(uint64_t cursor, Visit&& visit) const {
@@ -94,10 +94,10 @@ class Database {  // one numbered database: SELECT n
   }
 
   Entry* PickRandom(Random& random) const { return entries_.PickRandom(random); }
-  Entry* PickRandomWithDeadline(Random& random) const { return timed_.PickRandom(random); }
+  Entry* PickRandomWithDeadline(Random& random) const { return entries_with_deadline_.PickRandom(random); }
 
   const HashIndex<Entry*>& Entries() const { return entries_; }
-  const HashIndex<Entry*>& EntriesWithDeadline() const { return timed_; }
+  const HashIndex<Entry*>& EntriesWithDeadline() const { return entries_with_deadline_; }
   const HashIndex<Entry*>& HashesWithFieldDeadlines() const { return timed_fields_; }
 
  private:
@@ -106,7 +106,7 @@ class Database {  // one numbered database: SELECT n
   Entry* UpdateMovedEntry(Entry* from, Entry* to);  // returns `to`
 
   HashIndex<Entry*> entries_;           // all keys
-  HashIndex<Entry*> timed_;             // entries that have a deadline
+  HashIndex<Entry*> entries_with_deadline_;             // entries that have a deadline
   std::unique_ptr<SlotIndex> by_slot_;  // keys by cluster hash slot; null: no such index
   HashIndex<Entry*> timed_fields_;      // hashes with fields that have deadlines; these entries are also marked
 };

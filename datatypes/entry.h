@@ -37,7 +37,7 @@ inline constexpr int64_t kNoDeadline = -1;
 
 // Returns true if a key or field with this deadline has expired. It still exists during the millisecond of its
 // deadline: it was created somewhere within a millisecond, so it would otherwise live too short.
-constexpr bool IsOver(int64_t deadline_ms, int64_t now_ms) {  // true after the deadline
+constexpr bool IsDeadlineOver(int64_t deadline_ms, int64_t now_ms) {  // true after the deadline
   return deadline_ms != kNoDeadline && deadline_ms < now_ms;
 }
 
@@ -111,7 +111,7 @@ class Entry {  // a key with its value, deadline and access data, in one allocat
 
   int64_t Deadline() const { return HasDeadlineSlot() ? Load<int64_t>(Payload()) : kNoDeadline; }  // Unix ms
   bool HasDeadlineSlot() const { return (bits_ & kDeadlineBit) != 0; }  // true: there are bytes for a deadline
-  bool IsExpired(int64_t now_ms) const { return HasDeadlineSlot() && IsOver(Load<int64_t>(Payload()), now_ms); }
+  bool IsExpired(int64_t now_ms) const { return HasDeadlineSlot() && IsDeadlineOver(Load<int64_t>(Payload()), now_ms); }
   // Requires: HasDeadlineSlot().
   void SetDeadline(int64_t deadline_ms) { Store(Payload(), deadline_ms); }  // requires: HasDeadlineSlot()
 

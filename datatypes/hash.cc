@@ -54,7 +54,7 @@ size_t Hash::CountExpiredInListpack() const {
   const Listpack listpack = AsListpack();
   for (size_t at = listpack.Begin(); at != listpack.End(); ++count) {
     const Row row = PackedFieldAt(at);
-    if (!IsOver(row.deadline_ms)) break;
+    if (!IsDeadlineOver(row.deadline_ms)) break;
     at = row.next;
   }
   return count;
@@ -71,7 +71,7 @@ std::optional<PackedText> Hash::Get(Bytes field) const {
   if (at == Listpack::kNowhere) return std::nullopt;
   if (!IsTimed()) return AsListpack().TextAt(AsListpack().Next(at));
   const Row row = PackedFieldAt(at);
-  if (IsOver(row.deadline_ms)) return std::nullopt;
+  if (IsDeadlineOver(row.deadline_ms)) return std::nullopt;
   return AsListpack().TextAt(row.value);
 }
 
@@ -87,7 +87,7 @@ std::optional<int64_t> Hash::DeadlineOf(Bytes field) const {
     if (at == Listpack::kNowhere) return std::nullopt;
     deadline_ms = PackedFieldAt(at).deadline_ms;
   }
-  if (IsOver(deadline_ms)) return std::nullopt;
+  if (IsDeadlineOver(deadline_ms)) return std::nullopt;
   return deadline_ms;
 }
 
@@ -109,7 +109,7 @@ std::vector<Hash::Place> Hash::Places() const {
   }
   for (size_t at = Listpack::kHeader; at != AsListpack().End();) {
     const Row row = PackedFieldAt(at);
-    if (!IsOver(row.deadline_ms)) places.push_back({.offset = at});
+    if (!IsDeadlineOver(row.deadline_ms)) places.push_back({.offset = at});
     at = row.next;
   }
   return places;
@@ -252,7 +252,7 @@ std::vector<std::string> Hash::RemoveExpired(size_t limit) {
     }
   } else {
     size_t at = Listpack::kHeader;
-    while (names.size() < limit && at != AsListpack().End() && IsOver(PackedFieldAt(at).deadline_ms)) {
+    while (names.size() < limit && at != AsListpack().End() && IsDeadlineOver(PackedFieldAt(at).deadline_ms)) {
       names.emplace_back(AsListpack().TextAt(at).View());
       at = PackedFieldAt(at).next;
     }
@@ -299,10 +299,10 @@ void Hash::ConvertToTimedListpack() {
   slot_.ConvertTo(ValueForm::kTimedListpack, timed.View());
 }
 
-bool Hash::CheckInvariants() const {
+bool Hash::IsConsistent() const {
   if (!Exists()) return true;
   if (slot_.entry()->HasFieldDeadlines() != (NextDeadline() != kNoDeadline)) return false;
-  if (IsTable()) return AsTable().CheckInvariants();
+  if (IsTable()) return AsTable().IsConsistent();
   if (!Listpack::IsWellFormed(slot_.View()) || AsListpack().Count() % Stride() != 0) return false;
   int64_t last = std::numeric_limits<int64_t>::min();
   for (size_t at = Listpack::kHeader; at != AsListpack().End();) {

@@ -64,7 +64,7 @@ class Hash : public Collection {
   // Returns the table, for scans with a cursor, or null for a packed hash. Fields of the table may be expired: see
   // IsAlive.
   const HashTable* Table() const;  // null: packed or no such key
-  bool IsAlive(const HashField& field) const { return !IsOver(Table()->DeadlineOf(field)); }  // not expired
+  bool IsAlive(const HashField& field) const { return !IsDeadlineOver(Table()->DeadlineOf(field)); }  // not expired
 
   // Converts the hash to a table if it could not stay packed with these fields and values, so that a large command does
   // not convert it halfway. Redis: the check also counts arguments that only replace existing fields.
@@ -81,17 +81,17 @@ class Hash : public Collection {
 
   // Returns the earliest deadline of all fields, or kNoDeadline if no field has one. Cost: O(1).
   int64_t NextDeadline() const;  // the earliest deadline of any field in Unix ms, or kNoDeadline
-  bool HasExpiredFields() const { return IsOver(NextDeadline()); }
+  bool HasExpiredFields() const { return IsDeadlineOver(NextDeadline()); }
   // Returns the number of expired fields. Requires: the hash exists. Cost: O(expired fields), O(n) when packed.
   size_t CountExpiredFields() const;  // number of fields whose deadline has passed
   // Returns true if there are fields and all of them are expired.
   bool AreAllFieldsExpired() const;                      // false if there are no fields
   std::vector<std::string> RemoveExpired(size_t limit);  // removes at most `limit` expired fields; returns their names
 
-  bool CheckInvariants() const;  // for tests; false: the structure violates one of its rules
+  bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
  private:
-  bool IsOver(int64_t deadline_ms) const { return respite::IsOver(deadline_ms, now_ms_); }  // true: has expired
+  bool IsDeadlineOver(int64_t deadline_ms) const { return respite::IsDeadlineOver(deadline_ms, now_ms_); }  // true: has expired
   bool IsTable() const { return slot_.Form() == ValueForm::kObject; }
   bool IsTimed() const { return slot_.Form() == ValueForm::kTimedListpack; }  // the listpack has deadlines
   HashTable& AsTable() const { return slot_.As<HashTable>(); }
@@ -130,7 +130,7 @@ void Hash::ForEach(Visit&& visit) const {
   const Listpack listpack = AsListpack();
   for (size_t at = listpack.Begin(); at != listpack.End();) {
     const Row row = PackedFieldAt(at);
-    if (!IsOver(row.deadline_ms)) visit(listpack.TextAt(row.field).View(), listpack.TextAt(row.value).View());
+    if (!IsDeadlineOver(row.deadline_ms)) visit(listpack.TextAt(row.field).View(), listpack.TextAt(row.value).View());
     at = row.next;
   }
 }

@@ -94,7 +94,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     const size_t collisions = collisions_ == nullptr ? 0 : sizeof *collisions_ + collisions_->UsedBytes();
     return pages_ * PageBytes(buckets_per_page_) + directory_.capacity() * sizeof(Page*) + collisions;
   }
-  size_t Capacity() const { return pages_ * static_cast<size_t>(buckets_per_page_) * kSlots; }  // used or free slots
+  size_t Capacity() const { return pages_ * static_cast<size_t>(buckets_per_page_) * kSlotsPerBucket; }  // used or free slots
   size_t PageCount() const { return pages_; }
 
   // Returns the slot with this key, or Slot{}. Cost: O(1), typically one cache line of the table and one of the item.
@@ -108,18 +108,18 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   // PrefetchBucket and PrefetchItem are hints for a batch of lookups. First prefetch every bucket, then every item that
   // may match, then do the lookups.
   void PrefetchBucket(uint64_t hash) const {
-    const Page* page = directory_[Prefix(hash)];
+    const Page* page = directory_[DirectoryIndexOf(hash)];
     if (page != nullptr) Prefetch(&page->buckets[HomeBucketOf(hash)]);
   }
   // Prefetches the bucket of a key that may be inserted, and the header of the page, which an insertion changes.
   void PrefetchForInsert(uint64_t hash) const {
-    const Page* page = directory_[Prefix(hash)];
+    const Page* page = directory_[DirectoryIndexOf(hash)];
     if (page == nullptr) return;
     Prefetch(page);
     Prefetch(&page->buckets[HomeBucketOf(hash)]);
   }
   void PrefetchItem(uint64_t hash) const {
-    const Page* page = directory_[Prefix(hash)];
+    const Page* page = directory_[DirectoryIndexOf(hash)];
     if (page == nullptr) return;
     const Bucket& bucket = page->buckets[HomeBucketOf(hash)];
     for (uint32_t match = bucket.Match(TagOf(hash)); match != 0; match &= match - 1) {
@@ -130,7 +130,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     }
   }
 
-  // Inserts a slot. Requires: its key is not in the table. Cost: O(1); sometimes splits a page (kBuckets * kSlots
+  // Inserts a slot. Requires: its key is not in the table. Cost: O(1); sometimes splits a page (kBuckets * kSlotsPerBucket
   // items).
   void Insert(Slot slot, uint64_t hash) {  // requires: the key is not in the table
     const bool has_room = TryInsert(slot, hash) || (GrowOrSplitPage(hash) && TryInsert(slot, hash));
@@ -176,13 +176,13 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     const Cell* const cell = FindInPage(key, hash);
     if (cell == nullptr) return RemoveCollision(key, hash);
     Slot slot = cell->Get();
-    Page* page = directory_[Prefix(hash)];
+    Page* page = directory_[DirectoryIndexOf(hash)];
     ClearCell(*page, cell, HomeBucketOf(hash));
     --size_;
     if (depth_ == 0) {
       if (buckets_per_page_ > 1 && page->used * 8 < Capacity()) Resize(NextSmallerBucketCount(buckets_per_page_));
     } else if (page->used <= kMergeBelow && page->used % 16 == 0) {
-      MergePageIfSparse(Prefix(hash));
+      MergePageIfSparse(DirectoryIndexOf(hash));
     }
     return slot;
   }
@@ -197,7 +197,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   void ForEach(Visit&& visit) const {
     ForEachPage([&](const Page& page) {
       for (int b = 0; b < buckets_per_page_; ++b)
-        for (int i = 0; i < kSlots; ++i)
+        for (int i = 0; i < kSlotsPerBucket; ++i)
           if (page.buckets[b].tags[i] != 0) visit(page.buckets[b].cells[i].Get());
     });
     if (collisions_ == nullptr) return;
@@ -236,10 +236,10 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   size_t CollisionCount() const { return collisions_ == nullptr ? 0 : collisions_->Size(); }  // 0 with any good hash
 
   // For tests: checks that a search finds every item and that the counters agree. Returns false at the first violation.
-  bool CheckInvariants() const;  // for tests; false: the structure violates one of its rules
+  bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
  private:
-  static constexpr int kSlots = 7;        // slots per bucket
+  static constexpr int kSlotsPerBucket = 7;        // slots per bucket
   static constexpr int kBuckets = 63;     // buckets of a page, unless it is the only page
   static constexpr int kMaxProbe = 8;     // buckets that an insertion tries after the home, before it splits the page
   static constexpr int kMergeBelow = 96;  // a page with at most this many items tries to merge with its sibling
@@ -253,9 +253,9 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   using Cell = SlotCell<Slot>;
 
   struct alignas(64) Bucket {  // one cache line
-    uint8_t tags[kSlots];      // 0: free
+    uint8_t tags[kSlotsPerBucket];      // 0: free
     uint8_t spill;             // slots whose home is this bucket or an earlier one and that are stored after it
-    Cell cells[kSlots];        // a slot and its hint; free if the tag is 0
+    Cell cells[kSlotsPerBucket];        // a slot and its hint; free if the tag is 0
 
     uint32_t Match(uint8_t tag) const {  // bit i is set if tags[i] == tag
       constexpr uint64_t kLow = 0x0101010101010101ull;
@@ -302,7 +302,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     return static_cast<int>(((hash & 0xffffffffull) * static_cast<uint64_t>(buckets_per_page_)) >> 32);
   }
   int Next(int bucket) const { return bucket + 1 == buckets_per_page_ ? 0 : bucket + 1; }
-  size_t Prefix(uint64_t hash) const { return depth_ == 0 ? 0 : static_cast<size_t>(hash >> (64 - depth_)); }
+  size_t DirectoryIndexOf(uint64_t hash) const { return depth_ == 0 ? 0 : static_cast<size_t>(hash >> (64 - depth_)); }
 
   struct Trace {  // the bits of a slot's hash that the page stores
     uint8_t tag;
@@ -336,7 +336,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   }
   template <class IsWanted>
   Cell* SearchPage(uint64_t hash, IsWanted&& is_wanted) const {  // null: no wanted slot is in the page of the hash
-    Page* page = directory_[Prefix(hash)];
+    Page* page = directory_[DirectoryIndexOf(hash)];
     if (page == nullptr) return nullptr;
     uint8_t tag = TagOf(hash);
     int at = HomeBucketOf(hash);
@@ -354,13 +354,13 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   // Returns true if an item of this hash may be among the collisions. Reads only the home bucket, which the preceding
   // search has already read.
   bool MayCollide(uint64_t hash) const {  // true: an item of this hash may be in collisions_
-    const Page* page = directory_[Prefix(hash)];
+    const Page* page = directory_[DirectoryIndexOf(hash)];
     return page != nullptr && page->buckets[HomeBucketOf(hash)].spill == kManySpilled && collisions_ != nullptr;
   }
   void AddCollision(const Slot& slot, uint64_t hash) {  // stores a slot that no page can take
     if (collisions_ == nullptr) collisions_ = std::make_unique<CollisionList<Slot>>();
     collisions_->Insert(slot, hash);
-    directory_[Prefix(hash)]->buckets[HomeBucketOf(hash)].spill = kManySpilled;
+    directory_[DirectoryIndexOf(hash)]->buckets[HomeBucketOf(hash)].spill = kManySpilled;
   }
   Slot RemoveCollision(Bytes key, uint64_t hash) {  // returns Slot{} if there is none
     if (!MayCollide(hash)) return Slot{};
@@ -387,7 +387,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   }
 
   bool TryInsert(const Slot& slot, uint64_t hash) {  // false: no bucket has room
-    Page*& page = directory_[Prefix(hash)];
+    Page*& page = directory_[DirectoryIndexOf(hash)];
     if (page == nullptr) {  // happens only for the first page of an empty table
       page = NewPage(buckets_per_page_, 0);
       ++pages_;
@@ -437,13 +437,13 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
       Resize(NextLargerBucketCount(buckets_per_page_));
       return true;
     }
-    const Page& page = *directory_[Prefix(hash)];
+    const Page& page = *directory_[DirectoryIndexOf(hash)];
     if (page.depth == kMaxDepth) return false;
     if (page.depth == depth_) {
       if (directory_.size() >= pages_ * kDirectoryPerPage) return false;
       DoubleDirectory();
     }
-    SplitPage(Prefix(hash));
+    SplitPage(DirectoryIndexOf(hash));
     return true;
   }
 
@@ -454,7 +454,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   void MergePageIfSparse(size_t prefix);  // with its sibling, if both are nearly empty
 
   static void PrefetchItems(const Bucket& bucket) {
-    for (int i = 0; i < kSlots; ++i) {
+    for (int i = 0; i < kSlotsPerBucket; ++i) {
       const void* item = bucket.tags[i] == 0 ? nullptr : SlotMemory(bucket.cells[i].Get());
       if (item != nullptr) Prefetch(item);
     }
@@ -533,7 +533,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     int at = home;
     for (int probe = 0; probe < buckets_per_page_; ++probe, at = Next(at)) {
       const Bucket& bucket = page.buckets[at];
-      for (int i = 0; i < kSlots; ++i)
+      for (int i = 0; i < kSlotsPerBucket; ++i)
         if (bucket.tags[i] != 0 && HomeBucketOfCell(bucket.cells[i]) == home) visit(bucket.cells[i].Get());
       if (bucket.spill == 0) return;
     }

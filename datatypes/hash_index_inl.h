@@ -37,7 +37,7 @@ void HashIndex<Slot, Hasher>::MoveSlotsToHalves(const Page& from, int buckets, c
   for (int b = 0; b < buckets; ++b) {
     if (!by_hint && b + 2 < buckets) PrefetchItems(from.buckets[b + 2]);
     const Bucket& bucket = from.buckets[b];
-    for (int i = 0; i < kSlots; ++i) {
+    for (int i = 0; i < kSlotsPerBucket; ++i) {
       if (bucket.tags[i] == 0) continue;
       by_hint ? MoveToHalfByHint(bucket, i, from.depth, halves) : MoveToHalfByHash(bucket.cells[i], from.depth, halves);
     }
@@ -122,7 +122,7 @@ bool HashIndex<Slot, Hasher>::ForEachWhile(Visit&& visit) const {
     last = page;
     for (int b = 0; b < buckets_per_page_; ++b) {
       if (b + kAhead < buckets_per_page_) PrefetchItems(page->buckets[b + kAhead]);
-      for (int i = 0; i < kSlots; ++i)
+      for (int i = 0; i < kSlotsPerBucket; ++i)
         if (page->buckets[b].tags[i] != 0 && !visit(page->buckets[b].cells[i].Get())) return false;
     }
   }
@@ -135,7 +135,7 @@ Slot HashIndex<Slot, Hasher>::PickRandom(Random& random) const {
   if (DrawsCollision(random, size_ - CollisionCount())) return collisions_->PickRandom(random);
   for (;;) {
     const Bucket& bucket = RandomBucket(random);
-    int place = static_cast<int>(random.Below(kSlots));
+    int place = static_cast<int>(random.Below(kSlotsPerBucket));
     if (bucket.tags[place] != 0) return bucket.cells[place].Get();
   }
 }
@@ -148,12 +148,12 @@ void HashIndex<Slot, Hasher>::VisitRandomBucket(Random& random, Visit&& visit) c
     return visit(collisions_->PickRandom(random));
   const Bucket& bucket = RandomBucket(random);
   PrefetchItems(bucket);
-  for (int i = 0; i < kSlots; ++i)
+  for (int i = 0; i < kSlotsPerBucket; ++i)
     if (bucket.tags[i] != 0) visit(bucket.cells[i].Get());
 }
 
 template <class Slot, class Hasher>
-bool HashIndex<Slot, Hasher>::CheckInvariants() const {
+bool HashIndex<Slot, Hasher>::IsConsistent() const {
   size_t slots = 0;
   size_t pages = 0;
   size_t deepest = 0;
@@ -164,13 +164,13 @@ bool HashIndex<Slot, Hasher>::CheckInvariants() const {
     if (page.depth == depth_) ++deepest;
     size_t used = 0;
     for (int b = 0; b < buckets_per_page_; ++b)
-      for (int i = 0; i < kSlots; ++i) {
+      for (int i = 0; i < kSlotsPerBucket; ++i) {
         if (page.buckets[b].tags[i] == 0) continue;
         ++used;
         const Slot& slot = page.buckets[b].cells[i].Get();
         uint64_t hash = Hash(SlotKey(slot));
         if (Cell::kHasHint && page.buckets[b].cells[i].Hint() != TraceOf(hash, page.depth).hint) good = false;
-        if (directory_[Prefix(hash)] != &page || !is_found(slot, hash)) good = false;
+        if (directory_[DirectoryIndexOf(hash)] != &page || !is_found(slot, hash)) good = false;
       }
     if (used != page.used) good = false;
     slots += used;

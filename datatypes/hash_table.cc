@@ -207,7 +207,7 @@ void HashTable::RemoveAt(size_t place) {
 template <class Visit>
 void HashTable::VisitExpired(size_t place, int64_t now_ms, Visit&& visit) const {
   // In heap order, every deadline below a future deadline is even later.
-  if (place >= heap_->size() || !IsOver((*heap_)[place].deadline_ms, now_ms)) return;
+  if (place >= heap_->size() || !IsDeadlineOver((*heap_)[place].deadline_ms, now_ms)) return;
   visit((*heap_)[place]);
   VisitExpired(2 * place + 1, now_ms, visit);
   VisitExpired(2 * place + 2, now_ms, visit);
@@ -223,13 +223,13 @@ bool HashTable::AreAllFieldsExpired(int64_t now_ms) const {
   if (TimedCount() != Size() || Size() == 0) return false;
   // Searches from the end of the heap, where later deadlines tend to be.
   for (size_t place = heap_->size(); place > 0; --place)
-    if (!IsOver((*heap_)[place - 1].deadline_ms, now_ms)) return false;
+    if (!IsDeadlineOver((*heap_)[place - 1].deadline_ms, now_ms)) return false;
   return true;
 }
 
-bool HashTable::CheckInvariants() const {
+bool HashTable::IsConsistent() const {
   size_t timed = 0;
-  bool good = index_.CheckInvariants() && (!heap_ || !heap_->empty());
+  bool good = index_.IsConsistent() && (!heap_ || !heap_->empty());
   index_.ForEach([&](const HashField* field) {
     if (!field->IsTimed()) return;
     ++timed;

@@ -110,7 +110,7 @@ class HashTable final : public Object {  // a large hash: the value of one key
   bool AreAllFieldsExpired(int64_t now_ms) const;  // false if there are no fields
   // Returns any expired field, or null.
   const HashField* FirstExpired(int64_t now_ms) const {  // the one with the earliest deadline
-    return TimedCount() != 0 && IsOver(heap_->front().deadline_ms, now_ms) ? heap_->front().field : nullptr;
+    return TimedCount() != 0 && IsDeadlineOver(heap_->front().deadline_ms, now_ms) ? heap_->front().field : nullptr;
   }
 
   // Scans as HashIndex::Scan does; calls `visit(const HashField*)`.
@@ -128,7 +128,7 @@ class HashTable final : public Object {  // a large hash: the value of one key
   uint64_t Hash(Bytes name) const { return index_.Hash(name); }
   const HashIndex<HashField*>& Index() const { return index_; }
 
-  bool CheckInvariants() const;  // for tests; false: the structure violates one of its rules
+  bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
  private:
   struct Timed {          // an item of the heap: a field and its deadline

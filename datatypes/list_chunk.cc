@@ -307,7 +307,7 @@ void ListChunk::Seal() {
   block_ = sealed;
 }
 
-bool ListChunk::CheckInvariants() const {
+bool ListChunk::IsConsistent() const {
   if (block_ == nullptr) return count_ == 0 && entry_bytes_ == 0;
   const ChunkBlock& block = *block_;
   if (count_ == 0 && entry_bytes_ != 0) return false;

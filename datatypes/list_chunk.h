@@ -96,7 +96,7 @@ class ListChunk {  // neighbouring elements of a large list in one memory block
   void PrefetchFront() const;
   void PrefetchBack() const;
 
-  bool CheckInvariants() const;  // for tests; false: the structure violates one of its rules
+  bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
  private:
   friend class ChunkCursor;

@@ -68,7 +68,7 @@ class MemberTable final : public Object {  // a large set: the value of one key
     return index_.Scan(cursor, visit);
   }
 
-  bool CheckInvariants() const { return index_.CheckInvariants(); }  // for tests
+  bool IsConsistent() const { return index_.IsConsistent(); }  // for tests
 
  private:
   HashIndex<Member> index_;

@@ -62,8 +62,8 @@ void ScoreTable::RemoveRange(size_t first, size_t count) {
   });
 }
 
-bool ScoreTable::CheckInvariants() const {
-  if (!tree_.CheckInvariants() || !members_.CheckInvariants() || members_.Size() != tree_.Size()) return false;
+bool ScoreTable::IsConsistent() const {
+  if (!tree_.IsConsistent() || !members_.IsConsistent() || members_.Size() != tree_.Size()) return false;
   for (auto at = tree_.First(); !at.AtEnd(); at.Next())
     if (Find((*at).member->Member()) != (*at).member) return false;
   return true;

@@ -50,7 +50,7 @@ class ScoreTable final : public Object {  // a large sorted set: members by name
   // Requires: first + count <= Size(). Cost: O(count + log n).
   void RemoveRange(size_t first, size_t count);  // removes `count` members from rank `first` on
 
-  bool CheckInvariants() const;  // for tests; false: the structure violates one of its rules
+  bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
  private:
   MemberIndex members_;  // the records by member, which the table owns

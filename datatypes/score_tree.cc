@@ -579,6 +579,6 @@ class ScoreTree::Checker {
   bool good_ = true;
 };
 
-bool ScoreTree::CheckInvariants() const { return Checker(*this).Run(); }
+bool ScoreTree::IsConsistent() const { return Checker(*this).Run(); }
 
 }  // namespace respite

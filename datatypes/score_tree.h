@@ -120,7 +120,7 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
   Cursor LastBefore(const ScoreBound& bound) const;
   Cursor LastBefore(const LexBound& bound) const;
 
-  bool CheckInvariants() const;  // for tests; false: the structure violates one of its rules
+  bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
  private:
   static constexpr uint32_t kLeafItems = 62;     // maximum number of items on a leaf

@@ -244,9 +244,9 @@ bool Set::RemoveFromListpack(const EncodedElement& element) {
   return true;
 }
 
-bool Set::CheckInvariants() const {
+bool Set::IsConsistent() const {
   if (!Exists()) return true;
-  if (const MemberTable* table = Table()) return table->CheckInvariants();
+  if (const MemberTable* table = Table()) return table->IsConsistent();
   if (slot_.Form() == ValueForm::kIntset)
     return Intset::IsWellFormed(slot_.View()) && AsIntset().Count() <= MaxIntegers();
   return Listpack::IsWellFormed(slot_.View());

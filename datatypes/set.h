@@ -84,7 +84,7 @@ class Set : public Collection {
   // Converts to kIntset if there are at most set-max-intset-entries members. Requires: all members are integers.
   void TryConvertToIntset();  // does nothing if there are too many members
 
-  bool CheckInvariants() const;  // for tests; false: the structure violates one of its rules
+  bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
  private:
   Listpack Packed() const { return Listpack(slot_.View()); }

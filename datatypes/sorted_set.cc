@@ -223,8 +223,8 @@ void SortedSet::Remove(RankSpan span) {
   RemoveElements(slot_, packed().Seek(2 * span.first), 2 * span.count);
 }
 
-bool SortedSet::CheckInvariants() const {
-  if (IsTable()) return table().CheckInvariants();
+bool SortedSet::IsConsistent() const {
+  if (IsTable()) return table().IsConsistent();
   if (!Listpack::IsWellFormed(packed().IsEmpty() ? Listpack::Empty() : slot_.View())) return false;
   bool good = packed().Count() % 2 == 0;
   std::string last_member;

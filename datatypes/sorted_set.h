@@ -82,7 +82,7 @@ class SortedSet : public Collection {  // gives access to the sorted set of one 
   // Returns the table, for ZSCAN and random members, or null while the set is packed.
   const ScoreTable* Table() const { return IsTable() ? &table() : nullptr; }  // null: packed or no such key
 
-  bool CheckInvariants() const;  // for tests; false: the structure violates one of its rules
+  bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
  private:
   bool IsTable() const { return slot_.Exists() && slot_.Form() == ValueForm::kObject; }

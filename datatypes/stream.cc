@@ -359,8 +359,8 @@ uint64_t StreamLog::RadixTreeNodes() const {
   return keys.empty() ? 1 : NodesBelow(keys, 0);
 }
 
-bool StreamLog::CheckInvariants() const {
-  if (!blocks_.CheckInvariants()) return false;
+bool StreamLog::IsConsistent() const {
+  if (!blocks_.IsConsistent()) return false;
   uint64_t live = 0;
   StreamId first_live;
   StreamId last_live;
@@ -382,7 +382,7 @@ bool StreamLog::CheckInvariants() const {
     live += block_live;
   }
   if (live != length_ || first_live != first_id_ || last_live != last_live_id_ || last_live > last_id_) return false;
-  return std::all_of(groups_.begin(), groups_.end(), [](const auto& item) { return item.second.CheckInvariants(); });
+  return std::all_of(groups_.begin(), groups_.end(), [](const auto& item) { return item.second.IsConsistent(); });
 }
 
 // ---- Walk
@@ -432,12 +432,12 @@ void StreamLog::Walk::StepForward() {
 
 void StreamLog::Walk::CollectBlockEntries() {
   for (StreamBlock::Cursor at(*block_.Get(), block_.Id()); at.IsValid() && at.Get().id <= to_; at.Next()) {
-    if (IsWanted(at.Get())) noted_.push_back(at.Get());
+    if (IsWanted(at.Get())) unvisited_entries_.push_back(at.Get());
   }
 }
 
 void StreamLog::Walk::StepBackward() {
-  while (noted_.empty()) {
+  while (unvisited_entries_.empty()) {
     if (block_.Id() <= from_) {
       valid_ = false;
       return;
@@ -449,8 +449,8 @@ void StreamLog::Walk::StepBackward() {
     }
     CollectBlockEntries();
   }
-  entry_ = noted_.back();
-  noted_.pop_back();
+  entry_ = unvisited_entries_.back();
+  unvisited_entries_.pop_back();
 }
 
 }  // namespace respite

@@ -96,7 +96,7 @@ class StreamLog final : public Object {  // the entries and consumer groups of o
 
     Blocks::Cursor block_;
     std::optional<StreamBlock::Cursor> at_;      // forward
-    std::vector<StreamBlock::EntryView> noted_;  // backward: the entries of this block that are still to be visited
+    std::vector<StreamBlock::EntryView> unvisited_entries_;  // backward: the entries of this block that are still to be visited
     StreamBlock::EntryView entry_{};
     StreamId from_;
     StreamId to_;
@@ -178,7 +178,7 @@ class StreamLog final : public Object {  // the entries and consumer groups of o
   void FinishLoading();  // finds the first and the last live entry
 
   // For tests. Cost: O(n).
-  bool CheckInvariants() const;  // for tests; false: the structure violates one of its rules
+  bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
  private:
   struct Place {  // the position of a live entry, or block.AtEnd()

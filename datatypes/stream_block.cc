@@ -196,7 +196,7 @@ struct StreamBlock::EntryHeader {
 
 StreamBlock::EntryHeader StreamBlock::HeaderFor(const StreamId& id, std::span<const Bytes> fields_and_values,
                                                 EntryState state) const {
-  const bool is_first = live_ + deleted_ == 0;
+  const bool is_first = live_count_ + deleted_count_ == 0;
   EntryHeader head{};
   if (id.ms != last_id_.ms) {
     head.form = id.seq == 0 ? kLaterFirst : kLater;
@@ -247,18 +247,18 @@ StreamBlock* StreamBlock::Append(StreamBlock* block, const StreamId& block_id, c
   block->size_ += static_cast<uint32_t>(written_bytes + body);
   block->listpack_rest_ += static_cast<uint32_t>(writer.listpack_bytes());
   block->last_id_ = id;
-  ++(state == EntryState::kLive ? block->live_ : block->deleted_);
+  ++(state == EntryState::kLive ? block->live_count_ : block->deleted_count_);
   return block;
 }
 
 void StreamBlock::MarkDeleted(const EntryView& entry) {
   Data()[entry.flags - Data()] |= static_cast<char>(kDeletedFlag);
-  --live_;
-  ++deleted_;
+  --live_count_;
+  ++deleted_count_;
 }
 
 uint64_t StreamBlock::ListpackBytes() const {
-  return listpack_rest_ + ListpackIntegerSize(live_) + ListpackIntegerSize(deleted_);
+  return listpack_rest_ + ListpackIntegerSize(live_count_) + ListpackIntegerSize(deleted_count_);
 }
 
 bool StreamBlock::HasCapacityFor(std::span<const Bytes> fields_and_values, const Limits& limits) const {
@@ -266,7 +266,7 @@ bool StreamBlock::HasCapacityFor(std::span<const Bytes> fields_and_values, const
   for (const Bytes text : fields_and_values) bytes += text.size();
   const bool bounded = limits.max_bytes != 0 && limits.max_bytes <= kListpackMaxBytes;
   if (bytes >= (bounded ? limits.max_bytes : kListpackMaxBytes)) return false;
-  return limits.max_entries == 0 || uint64_t{live_} + deleted_ < limits.max_entries;
+  return limits.max_entries == 0 || uint64_t{live_count_} + deleted_count_ < limits.max_entries;
 }
 
 size_t StreamBlock::UsedBytes() const { return malloc_usable_size(const_cast<StreamBlock*>(this)); }

@@ -66,11 +66,11 @@ size_t StreamGroup::UsedBytes() const {
   return used;
 }
 
-bool StreamGroup::CheckInvariants() const {
-  if (!pending_.CheckInvariants()) return false;
+bool StreamGroup::IsConsistent() const {
+  if (!pending_.IsConsistent()) return false;
   size_t owned = 0;
   for (const auto& [name, consumer] : consumers_) {
-    if (consumer.name != &name || !consumer.pending.CheckInvariants()) return false;
+    if (consumer.name != &name || !consumer.pending.IsConsistent()) return false;
     for (auto at = consumer.pending.First(); !at.AtEnd(); at.Next(), ++owned) {
       const PendingEntry* entry = FindPending(at.Id());
       if (entry == nullptr || entry->consumer != &consumer) return false;

@@ -77,7 +77,7 @@ class StreamGroup {  // a consumer group: what it has read, and its pending entr
   bool RemovePending(const StreamId& id);  // as XACK; false: the entry was not pending
 
   size_t UsedBytes() const;
-  bool CheckInvariants() const;  // for tests; false: the structure violates one of its rules
+  bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
  private:
   friend class StreamLog;

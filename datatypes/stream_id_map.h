@@ -109,7 +109,7 @@ class StreamIdMap {  // an ordered map by entry ID: a B+-tree
   Value& At(const Cursor& cursor) { return cursor.leaf_->items()[cursor.index_].value; }
 
   // For tests. Cost: O(n).
-  bool CheckInvariants() const;  // for tests; false: the structure violates one of its rules
+  bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
  private:
   static constexpr uint32_t kFirstLeafCapacity = 4;  // items that the first leaf can hold

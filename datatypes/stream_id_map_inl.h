@@ -235,7 +235,7 @@ bool StreamIdMap<Value>::CheckNodeInvariants(const void* node, int height) {
 }
 
 template <class Value>
-bool StreamIdMap<Value>::CheckInvariants() const {
+bool StreamIdMap<Value>::IsConsistent() const {
   if (height_ > 0 && (!CheckNodeInvariants(root_, height_) || static_cast<Inner*>(root_)->count < 2)) return false;
   size_t seen = 0;
   const Leaf* before = nullptr;

@@ -145,7 +145,7 @@ class RecordCheck {
     switch (status) {
       case AofReader::Status::kTruncated:
       case AofReader::Status::kFormatError:
-        line_ += reader_.LastFault().lines;
+        line_ += reader_.LastFault().line_count;
         if (!in_multi_) good_end_ = std::max(good_end_, annotation_end_);
         return ExplainFault(reader_.LastFault());
       default:

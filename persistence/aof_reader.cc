@@ -204,7 +204,7 @@ AofReader::Status AofReader::FetchLargeArgument() {
   if (error_ != kNoError) return Status::kReadError;
   if (progress.bytes < bytes - here) return Status::kTruncated;
   if (!IsLineEnd(blob.Data() + large_size_)) {
-    Stop(Outcome::kFormatError, FaultKind::kLineEnd, parsed_, parsed_ + large_size_, fault_.lines);
+    Stop(Outcome::kFormatError, FaultKind::kLineEnd, parsed_, parsed_ + large_size_, fault_.line_count);
     return Status::kFormatError;
   }
   file_offset_ += progress.bytes;

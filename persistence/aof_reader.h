@@ -46,7 +46,7 @@ class AofReader {  // reads the records of an append-only file as views into a b
     uint64_t begin = 0;  // where the line or argument begins
     uint64_t at = 0;     // the first byte that is wrong or missing
     uint64_t size = 0;
-    uint64_t lines = 0;  // number of line ends between the start of the record and `begin`
+    uint64_t line_count = 0;  // number of line ends between the start of the record and `begin`
   };
   // A function that is called with each annotation, including the line end, before Next returns the record after the
   // annotation. It may be called more than once for one annotation.

@@ -154,7 +154,7 @@ Result<std::unique_ptr<File>, IoError> SystemFiles::Lock(const std::string& path
   return std::unique_ptr<File>(std::make_unique<LockedFile>(std::move(descriptor)));
 }
 
-void SystemFiles::Later(FileTask& task) {
+void SystemFiles::RunInBackground(FileTask& task) {
   MarkPending(task);
   if (!worker_.EnsureThread()) return RunPending(task);
   worker_.Add(&task);

@@ -57,7 +57,7 @@ class FileTask {  // file work that may take long, run by another thread
   virtual ~FileTask() = default;
 
   // Once this returns false, the caller may read the results of Run.
-  bool Pending() const { return pending_.load(std::memory_order_acquire); }  // the task has not ended
+  bool IsPending() const { return pending_.load(std::memory_order_acquire); }  // the task has not ended
   void Await() const { pending_.wait(true, std::memory_order_acquire); }     // waits until the task has ended
 
  protected:
@@ -97,7 +97,7 @@ class FileSystem {  // an interface, so that tests can make files fail
 
   // Runs tasks on another thread, one after the other. This default implementation runs a task immediately, on the
   // caller's thread. Requires: the task is not queued and does not run.
-  virtual void Later(FileTask& task) {  // runs the task on another thread, if there is one
+  virtual void RunInBackground(FileTask& task) {  // runs the task on another thread, if there is one
     MarkPending(task);
     RunPending(task);
   }
@@ -112,7 +112,7 @@ class FileSystem {  // an interface, so that tests can make files fail
   }
 };
 
-class SystemFiles final : public FileSystem {  // the real file system; the destructor finishes the tasks given to Later
+class SystemFiles final : public FileSystem {  // the real file system; the destructor finishes the tasks given to RunInBackground
  public:
   Result<std::unique_ptr<File>, IoError> Open(const std::string& path, Mode mode) override;
   IoError Rename(const std::string& from, const std::string& to) override;
@@ -123,8 +123,8 @@ class SystemFiles final : public FileSystem {  // the real file system; the dest
   Kind KindOf(const std::string& path) override;
   Result<std::unique_ptr<File>, IoError> Lock(const std::string& path) override;
   // Runs the task on a thread that the first task starts. If the system cannot create a thread, tasks run immediately.
-  void Later(FileTask& task) override;  // runs the task on another thread
-  // Makes the thread of Later call `prologue` first. Must be called before the first Later.
+  void RunInBackground(FileTask& task) override;  // runs the task on another thread
+  // Makes the thread of RunInBackground call `prologue` first. Must be called before the first RunInBackground.
   void SetThreadPrologue(std::function<void()> prologue) {  // the thread calls `prologue` before its first task
     worker_.SetThreadPrologue(std::move(prologue));
   }

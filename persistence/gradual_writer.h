@@ -33,9 +33,9 @@ class GradualWriter {  // writes a large file and syncs it step by step
 
   // Starts writeback often, and syncs less often, because writeback alone would fall behind on a slow disk.
   void SyncIfDue() {  // syncs, or starts writeback, after enough bytes
-    if (bytes_ - synced_ >= kSync) {
+    if (bytes_ - synced_bytes_ >= kSync) {
       error_ = file_.Sync();
-      synced_ = begun_ = bytes_;
+      synced_bytes_ = begun_ = bytes_;
     } else if (bytes_ - begun_ >= kWriteback) {
       file_.StartWriteback();
       begun_ = bytes_;
@@ -47,7 +47,7 @@ class GradualWriter {  // writes a large file and syncs it step by step
   IoError error_ = kNoError;  // the first error; nothing is written after it
   uint64_t bytes_ = 0;        // number of bytes appended
   uint64_t begun_ = 0;        // number of bytes for which writeback was started
-  uint64_t synced_ = 0;       // number of synced bytes
+  uint64_t synced_bytes_ = 0;       // number of synced bytes
 };
 
 }  // namespace respite

@@ -59,7 +59,7 @@ Bytes ReplyCutter::TakeElement() {
     const Header header = TakeHeader();
     if (header.kind == 0) break;
     SkipText(header);
-    left += header.kind == '|' ? 2 * header.value : header.Elements() - 1;
+    left += header.kind == '|' ? 2 * header.value : header.ElementCount() - 1;
   }
   return reply_.substr(begin, at_ - begin);
 }

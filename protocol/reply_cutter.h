@@ -19,7 +19,7 @@ class ReplyCutter {  // finds the elements of a reply without decoding them
 
     bool IsAggregate() const { return kind == '*' || kind == '~' || kind == '>' || kind == '%'; }
     // Returns the number of elements that follow.
-    int64_t Elements() const { return !IsAggregate() || value < 0 ? 0 : kind == '%' ? 2 * value : value; }
+    int64_t ElementCount() const { return !IsAggregate() || value < 0 ? 0 : kind == '%' ? 2 * value : value; }
   };
   Header TakeHeader();  // takes the next header; if it is an aggregate's, its elements follow
   Bytes TakeElement();  // takes a whole element with everything in it

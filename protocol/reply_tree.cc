@@ -19,14 +19,14 @@ std::string Braced(const std::vector<ReplyTree>& pairs) {
   std::string out = "{";
   for (size_t i = 0; i < pairs.size(); ++i) {
     if (i != 0) out += i % 2 == 1 ? ": " : ", ";
-    out += pairs[i].Readable();
+    out += pairs[i].ReadableText();
   }
   return out + "}";
 }
 
 std::string Bracketed(const std::vector<ReplyTree>& elements) {
   std::string out = "[";
-  for (size_t i = 0; i < elements.size(); ++i) out += (i == 0 ? "" : ", ") + elements[i].Readable();
+  for (size_t i = 0; i < elements.size(); ++i) out += (i == 0 ? "" : ", ") + elements[i].ReadableText();
   return out + "]";
 }
 
@@ -81,7 +81,7 @@ ReplyKind AggregateKind(char kind) {
 
 }  // namespace
 
-std::string ReplyTree::Readable() const {
+std::string ReplyTree::ReadableText() const {
   if (attributes.empty()) return WithoutAttributes(*this);
   return "|" + Braced(attributes) + " " + WithoutAttributes(*this);
 }

@@ -57,7 +57,7 @@ void BlockedClients::End(Session& session, UnblockReason reason) {
   parts_.clients.QueueUnblocked(session);
 }
 
-void BlockedClients::EndAll(UnblockReason reason) {
+void BlockedClients::EndAllWaits(UnblockReason reason) {
   std::vector<Session*> all;
   parts_.clients.ForEach([&](Session& session) {
     if (session.blocked_client != nullptr && !session.closing) all.push_back(&session);

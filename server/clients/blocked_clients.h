@@ -67,7 +67,7 @@ class BlockedClients final : public Timers::Source {  // sessions in BLPOP, XREA
   // are not made again. Requires: the session is blocked.
   void Continue(Session& session) { Rerun(session, Progress::Stage::kBegun); }  // the gates are not passed again
   // Ends the waits of all sessions with a reply. Cost: O(sessions).
-  void EndAll(UnblockReason reason);  // ends all waits with a reply
+  void EndAllWaits(UnblockReason reason);  // ends all waits with a reply
 
   // Runs the requests whose keys have changed. Called after each command and at the end of a Turn.
   void RunReadyRequests() {  // runs the requests whose keys have changed

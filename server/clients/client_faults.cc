@@ -121,7 +121,7 @@ void ClientFaults::Forget(Session& session) {
 }
 
 void ClientFaults::RunDue(int64_t now_ms) {
-  for (int left = kPerTurn; left > 0 && !dues_.empty() && dues_.begin()->at_ms <= now_ms; --left) {
+  for (int left = kMaxEndedDelaysPerTurn; left > 0 && !dues_.empty() && dues_.begin()->at_ms <= now_ms; --left) {
     Session& session = *parts_.clients.Find(dues_.begin()->client);
     ChangeFaultState(session, [&](ClientFaultState& state) {
       state.gate.Advance(now_ms, steps_);

@@ -51,7 +51,7 @@ class ClientFaults final : public Timers::Source {  // delays requests and repli
     uint64_t client;                               // client id
     auto operator<=>(const Due&) const = default;  // NOLINT(modernize-use-nullptr): generated
   };
-  static constexpr int kPerTurn = 1000;  // clients whose delays RunDue ends in one Turn
+  static constexpr int kMaxEndedDelaysPerTurn = 1000;  // clients whose delays RunDue ends in one Turn
 
   template <class Change>
   void ChangeFaultState(Session& session, Change&& change);  // applies `change`, and updates dues_

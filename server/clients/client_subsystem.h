@@ -46,12 +46,12 @@ class ClientCleanup {  // removes a closed session from all lists: subscriptions
   }
   bool UnsubscribeSome(Session& session) {  // ends some subscriptions and all watches; true: no subscription is left
     parts_.watched_keys.Forget(session);
-    if (session.subscriptions != nullptr) session.subscriptions->UnsubscribeSome(kPerTurn);
+    if (session.subscriptions != nullptr) session.subscriptions->UnsubscribeSome(kMaxUnsubscribesPerTurn);
     return session.subscriptions == nullptr || session.subscriptions->TotalCount() == 0;
   }
 
  private:
-  static constexpr size_t kPerTurn = 1000;  // UnsubscribeSome ends at most so many subscriptions
+  static constexpr size_t kMaxUnsubscribesPerTurn = 1000;  // UnsubscribeSome ends at most so many subscriptions
 
   const Parts parts_;  // the objects that the constructor got
 };

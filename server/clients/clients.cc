@@ -18,7 +18,7 @@ void Clients::Remove(Session& session) {
   if (session.queue_flags.paused_) std::erase(paused_, &session);
   if (session.queue_flags.unblocked_) std::erase(unblocked_, &session);
   if (session.queue_flags.to_flush_) {  // the test avoids O(n²) when thousands of clients disconnect together
-    std::erase(to_flush_, &session);
+    std::erase(sessions_to_flush_, &session);
     std::erase(with_messages_, &session);
   }
   std::replace(flushing_.begin(), flushing_.end(), &session, static_cast<Session*>(nullptr));
@@ -34,7 +34,7 @@ Session* Clients::Find(uint64_t id) const {
 }
 
 void Clients::FlushQueued(const Pace& pace) {
-  flushing_.swap(to_flush_);
+  flushing_.swap(sessions_to_flush_);
   const size_t replies = flushing_.size();
   flushing_.insert(flushing_.end(), with_messages_.begin(), with_messages_.end());
   with_messages_.clear();

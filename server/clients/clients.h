@@ -47,7 +47,7 @@ class Clients {  // owns the sessions of all clients
   void QueueFlush(Session& session) {  // sends its replies when the Turn ends
     if (session.queue_flags.to_flush_ || session.transport == nullptr) return;
     session.queue_flags.to_flush_ = true;
-    to_flush_.push_back(&session);
+    sessions_to_flush_.push_back(&session);
   }
   // Queues messages to the session. FlushQueued sends the replies of other sessions first, so that their clients can
   // send the next request while messages are sent.
@@ -64,8 +64,8 @@ class Clients {  // owns the sessions of all clients
   bool HasUnsentMessagesFor(const Session& session) const {        // FlushQueued could not send its messages
     return has_unsent_messages_ && session.queue_flags.to_flush_;
   }
-  uint64_t MessageCount() const { return messages_; }  // number of publications and invalidations so far
-  void CountMessage() { ++messages_; }                 // a publication or invalidation was sent
+  uint64_t MessageCount() const { return message_count_; }  // number of publications and invalidations so far
+  void CountMessage() { ++message_count_; }                 // a publication or invalidation was sent
   // Sets a function that measures each session after a flush (ClientMemory); may be null.
   void SetMeasureAfterFlush(std::function<void(Session&)> measure) { measure_ = std::move(measure); }
   void Close(Session& session);  // immediately; ends input and output
@@ -100,9 +100,9 @@ class Clients {  // owns the sessions of all clients
   uint64_t rotated_to_ = 0;                                // id of the session that was visited last
   size_t unauthenticated_bytes_ = 0;                       // input of clients that have not logged in
   std::map<uint64_t, std::unique_ptr<Session>> sessions_;  // all sessions by id
-  std::vector<Session*> to_flush_;                         // sessions that have replies to send when the Turn ends
-  std::vector<Session*> with_messages_;    // sessions that have only messages to send; flushed after to_flush_
-  uint64_t messages_ = 0;                  // number of publications and invalidations so far
+  std::vector<Session*> sessions_to_flush_;                         // sessions that have replies to send when the Turn ends
+  std::vector<Session*> with_messages_;    // sessions that have only messages to send; flushed after sessions_to_flush_
+  uint64_t message_count_ = 0;                  // number of publications and invalidations so far
   bool has_unsent_messages_ = false;       // FlushQueued could not send all messages
   std::vector<Session*> flushing_;         // sessions whose output FlushQueued is sending
   std::vector<Session*> paused_;           // sessions whose requests wait for CLIENT PAUSE to end

@@ -47,7 +47,7 @@ std::string ArrayOfOthers(const std::map<std::string, uint64_t, std::less<>>& ch
 void Tracking::Enable(Session& session, TrackingOptions options) {
   if (session.tracking == nullptr) {
     session.tracking = std::make_unique<TrackingOptions>();
-    ++clients_;
+    ++tracking_client_count_;
   }
   for (const std::string& name : options.prefixes) {
     Prefix& prefix = prefixes_[name];
@@ -62,7 +62,7 @@ void Tracking::Disable(Session& session) {
   if (session.tracking == nullptr) return;
   RemovePrefixes(session);
   session.tracking.reset();
-  --clients_;
+  --tracking_client_count_;
 }
 
 void Tracking::RemovePrefixes(Session& session) {
@@ -89,7 +89,7 @@ void Tracking::RememberReadKeys(Session& session, const Command& command, std::s
     const auto place = std::lower_bound(ids.begin(), ids.end(), session.id);
     if (place != ids.end() && *place == session.id) continue;
     ids.insert(place, session.id);
-    ++items_;
+    ++item_count_;
   }
 }
 
@@ -118,7 +118,7 @@ void Tracking::OnChange(Bytes key) {
 void Tracking::Invalidate(Readers::iterator row) {
   const std::string keys = ArrayOf(row->first);
   const std::vector<uint64_t> ids = std::move(row->second);
-  items_ -= ids.size();
+  item_count_ -= ids.size();
   readers_.erase(row);
   ShrinkSparse(readers_);
   for (uint64_t id : ids) {
@@ -171,8 +171,8 @@ void Tracking::Broadcast() {
 
 void Tracking::OnFlush() {
   Readers(0, readers_.hash_function()).swap(readers_);  // also frees the memory
-  items_ = 0;
-  if (clients_ == 0) return;
+  item_count_ = 0;
+  if (tracking_client_count_ == 0) return;
   std::vector<uint64_t> ids;
   parts_.clients.ForEach([&](const Session& session) {
     if (session.tracking != nullptr && !session.closing) ids.push_back(session.id);

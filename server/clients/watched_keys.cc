@@ -33,7 +33,7 @@ void WatchedKeys::Forget(Session& session) {
   if (list->places.size() <= kAtOnce) {
     Drop(*list, kAtOnce);
   } else {
-    dropped_.push_back(std::move(list));
+    dropped_lists_.push_back(std::move(list));
   }
 }
 
@@ -43,9 +43,9 @@ size_t WatchedKeys::Drop(WatchList& list, size_t count) {
 }
 
 void WatchedKeys::FreeDroppedKeys(size_t count) {
-  while (count > 0 && !dropped_.empty()) {
-    count = Drop(*dropped_.front(), count);
-    if (dropped_.front()->places.empty()) dropped_.pop_front();
+  while (count > 0 && !dropped_lists_.empty()) {
+    count = Drop(*dropped_lists_.front(), count);
+    if (dropped_lists_.front()->places.empty()) dropped_lists_.pop_front();
   }
 }
 

@@ -22,7 +22,7 @@ class WatchedKeys {  // the keys that transactions watch (WATCH)
   // FreeDroppedKeys frees them later. Cost: O(databases).
   void Forget(Session& session);                         // unwatches all keys of the session
   void FreeDroppedKeys(size_t count);                    // frees up to `count` keys that were unwatched
-  bool HasDropped() const { return !dropped_.empty(); }  // FreeDroppedKeys has work
+  bool HasDropped() const { return !dropped_lists_.empty(); }  // FreeDroppedKeys has work
   bool HasExpiredWatchedKey(const Session& session, int64_t now_ms) const;  // expired since WATCH, not yet removed
 
   // ChangeDispatcher calls the functions from here on; ChangeListener describes the events.
@@ -48,7 +48,7 @@ class WatchedKeys {  // the keys that transactions watch (WATCH)
   Keyspace& keyspace_;
   KeyQueues<Watcher> lines_;                                // the watchers of each key
   std::map<int, std::unordered_set<WatchList*>> existing_;  // lists with keys that existed at WATCH, by database
-  std::deque<std::unique_ptr<WatchList>> dropped_;          // unwatched lists that FreeDroppedKeys frees
+  std::deque<std::unique_ptr<WatchList>> dropped_lists_;          // unwatched lists that FreeDroppedKeys frees
 };
 
 inline void EndTransaction(WatchedKeys& watched_keys, Session& session) {  // drops its commands and unwatches all keys

@@ -51,13 +51,13 @@ void Bus::ConnectToNode(ClusterNode& node) {
                                                    .uses_tls = core_.settings.tls_cluster});
 }
 
-void Bus::Drop(ClusterNode& node) {
+void Bus::DropOutboundLink(ClusterNode& node) {
   const auto link = std::exchange(node.link, nullptr);
   if (link != nullptr) link->Close();
 }
 
 void Bus::DropBothLinks(ClusterNode& node) {
-  Drop(node);
+  DropOutboundLink(node);
   DropInboundLink(node);
 }
 

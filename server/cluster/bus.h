@@ -38,7 +38,7 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   int Port() const { return port_; }
 
   void ConnectToNode(ClusterNode& node);                   // connects, unless the node has a link already
-  void Drop(ClusterNode& node);                            // closes the link that this node opened
+  void DropOutboundLink(ClusterNode& node);                            // closes the link that this node opened
   void DropInboundLink(ClusterNode& node);                 // closes the link that the node opened
   void DropBothLinks(ClusterNode& node);                   // closes the links in both directions
   void BindInboundLink(BusLink& link, ClusterNode& node);  // for an accepted link; replaces the former one of this node

@@ -38,8 +38,8 @@ Cluster::Cluster(const Parts& parts, std::unique_ptr<ClusterView> view, Random r
       view_(std::move(view)),
       core_{parts.settings, clock_, parts.log, random_, parts.network, parts.host, *view_},
       bus_(core_, *this),
-      failures_({core_, bus_}),
-      gossip_({core_, bus_, failures_}),
+      failure_detector_({core_, bus_}),
+      gossip_({core_, bus_, failure_detector_}),
       role_(core_),
       claims_({core_, bus_, role_}),
       manual_({core_, bus_, gossip_}),
@@ -78,7 +78,7 @@ void Cluster::SetMyAddress() {
   if (!settings.cluster_announce_ip.empty()) address.ip = settings.cluster_announce_ip;
   if (address == view_->me().address) return;
   view_->me().address = std::move(address);
-  view_->Changed();
+  view_->RecordChange();
   view_->WantSave();
 }
 
@@ -89,7 +89,7 @@ void Cluster::ReadSettings() {
   const auto take = [this](std::string& place, const std::string& announced) {
     if (place == announced) return;
     place = announced;
-    view_->Changed();
+    view_->RecordChange();
     view_->WantSave();
   };
   take(me.hostname, settings.cluster_announce_hostname);
@@ -119,7 +119,7 @@ void Cluster::Tick() {
   SetNoFailover();
   SetMyAddress();  // CONFIG SET port may have changed it
   gossip_.EndLateHandshakes();
-  failures_.ResetPfailCount();
+  failure_detector_.ResetPfailCount();
   ConnectToAll();
   const std::vector<ClusterNode*>& all = view_->All();
   if (ticks_ % kTicksPerRandomPing == 0) PingRandomNode();
@@ -182,14 +182,14 @@ void Cluster::CheckNode(ClusterNode& node) {
   const bool is_stuck = node.link != nullptr && now_ms - node.link->born_ms > core_.TimeoutMs() &&
                         node.ping_sent_ms != 0 && now_ms - node.ping_sent_ms > half_ms &&
                         now_ms - node.data_received_ms > half_ms;
-  if (is_stuck) bus_.Drop(node);
+  if (is_stuck) bus_.DropOutboundLink(node);
   const int64_t interval_ms = core_.settings.cluster_ping_interval;
   const int64_t most_ms = interval_ms != 0 ? interval_ms : half_ms;
   if (is_open && !is_stuck && node.ping_sent_ms == 0 && now_ms - node.pong_received_ms > most_ms) {
     return gossip_.Ping(node);
   }
   if (is_open && !is_stuck && manual_.IsRequestedBy(node)) return gossip_.Ping(node);
-  failures_.MarkPfailIfSilent(node);
+  failure_detector_.MarkPfailIfSilent(node);
 }
 
 void Cluster::SaveAndSend() {
@@ -268,7 +268,7 @@ void Cluster::UpdateEpochsAndOffset(ClusterNode& sender, const PacketHeader& hea
 void Cluster::HandleOtherPacket(ClusterNode& sender, const BusPacket& packet) {
   switch (packet.header.type) {
     case PacketType::kFail:
-      return failures_.HandleFailPacket(std::get<FailBody>(packet.body).id, sender);
+      return failure_detector_.HandleFailPacket(std::get<FailBody>(packet.body).id, sender);
     case PacketType::kPublish:
     case PacketType::kPublishShard:
       return core_.host.Deliver(packet.header.type, std::get<PublishBody>(packet.body));
@@ -312,7 +312,7 @@ void Cluster::LearnMyIp(const BusLink& link) {
   if (ip.empty() || ip == view_->me().address.ip) return;
   view_->me().address.ip = ip;
   core_.log.Notice("IP address for this node updated to " + ip);
-  view_->Changed();
+  view_->RecordChange();
   view_->WantSave();
 }
 
@@ -336,8 +336,8 @@ ClusterNode* Cluster::HandleAnswerFromNode(BusLink& link, ClusterNode* sender, c
   core_.log.Debug("PONG contains mismatching sender ID about node " + node.id.String());
   node.Set(kNodeNoAddress);
   node.address = {};
-  bus_.Drop(node);
-  view_->Changed();
+  bus_.DropOutboundLink(node);
+  view_->RecordChange();
   view_->WantSave();
   return nullptr;
 }
@@ -364,7 +364,7 @@ ClusterNode* Cluster::EndHandshake(ClusterNode& node, ClusterNode* known, const 
 void Cluster::NotePong(ClusterNode& node) {
   node.pong_received_ms = clock_.NowMs();
   node.ping_sent_ms = 0;
-  failures_.ClearFailureOnAnswer(node);
+  failure_detector_.ClearFailureOnAnswer(node);
 }
 
 void Cluster::UpdateAddress(ClusterNode& node, const BusLink& link, const PacketHeader& header) {
@@ -375,8 +375,8 @@ void Cluster::UpdateAddress(ClusterNode& node, const BusLink& link, const Packet
                           address.tcp_port != 0 ? address.tcp_port : address.tls_port));
   node.address = std::move(address);
   node.Clear(kNodeNoAddress);
-  bus_.Drop(node);
-  view_->Changed();
+  bus_.DropOutboundLink(node);
+  view_->RecordChange();
   view_->WantSave();
   if (view_->me().primary == &node) role_.ReconnectToPrimary();
 }

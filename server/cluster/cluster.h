@@ -70,7 +70,7 @@ class Cluster final : public Bus::User {
   void Reset(ResetMode mode);  // CLUSTER RESET: forgets all nodes and slots; kHard also changes the id
   bool BumpEpoch() { return claims_.BumpEpoch(); }  // CLUSTER BUMPEPOCH; false: this node has the largest epoch
   void SetEpoch(uint64_t epoch);                    // CLUSTER SET-CONFIG-EPOCH
-  int CountFailureReports(ClusterNode& node) { return failures_.CountReports(node); }  // made by primaries
+  int CountFailureReports(ClusterNode& node) { return failure_detector_.CountReports(node); }  // made by primaries
   void SaveNow();                                               // saves nodes.conf, if it has changed
   void Publish(PacketType type, Bytes channel, Bytes message);  // PUBLISH to all nodes, SPUBLISH to those of this shard
 
@@ -78,7 +78,7 @@ class Cluster final : public Bus::User {
   const ClusterView& view() const { return *view_; }
   Bus& bus() { return bus_; }
   const Bus& bus() const { return bus_; }
-  int pfail_count() const { return failures_.pfail_count(); }  // nodes that were PFAIL at the last tick
+  int pfail_count() const { return failure_detector_.pfail_count(); }  // nodes that were PFAIL at the last tick
   PortChoice port_choice() const { return core_.settings.tls_cluster ? PortChoice::kTls : PortChoice::kTcp; }
 
   // Bus::User
@@ -118,7 +118,7 @@ class Cluster final : public Bus::User {
   std::unique_ptr<ClusterView> view_;
   ClusterCore core_;
   Bus bus_;
-  FailureDetector failures_;
+  FailureDetector failure_detector_;
   Gossip gossip_;
   MyRole role_;
   SlotClaims claims_;

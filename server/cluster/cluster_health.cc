@@ -40,7 +40,7 @@ void ClusterHealth::UpdateClusterState() {
   const int64_t rejoin_ms = std::clamp(core_.TimeoutMs(), kMinRejoinMs, kMaxRejoinMs);
   if (is_ok && view.me().IsPrimary() && now_ms - in_minority_at_ms_ < rejoin_ms) return;
   view.is_ok = is_ok;
-  view.Changed();
+  view.RecordChange();
   core_.log.Log(is_ok ? LogLevel::kNotice : LogLevel::kWarning,
                 std::string("Cluster state changed: ") + (is_ok ? "ok" : "fail"));
 }

@@ -61,13 +61,13 @@ void ClusterRouter::AddKey(RequestedKeys& requested_keys, Bytes key) const {
     requested_keys.slot = slot;
     requested_keys.first_key = key;
   }
-  if (slot != requested_keys.slot) requested_keys.crosses = true;
+  if (slot != requested_keys.slot) requested_keys.crosses_slots = true;
   if (requested_keys.imports != nullptr && !requested_keys.imports->Has(slot)) requested_keys.strays = true;
   if (key != requested_keys.first_key) requested_keys.has_many = true;
   const ClusterView& view = parts_.cluster.view();
   const bool moves = view.MigratingTo(slot) != nullptr || view.ImportingFrom(slot) != nullptr;
   if (moves && !requested_keys.has_no_keys)
-    ++(Exists(requested_keys.db, key) ? requested_keys.existing : requested_keys.missing);
+    ++(Exists(requested_keys.db, key) ? requested_keys.existing_count : requested_keys.missing_count);
 }
 
 // Returns the database after the command: a queued SELECT changes the database of the commands after it.
@@ -77,7 +77,7 @@ int ClusterRouter::SelectedDbAfter(int db, const Command& command, std::span<con
   return number && *number >= 0 && *number < parts_.keyspace.Count() ? static_cast<int>(*number) : db;
 }
 
-void ClusterRouter::Add(RequestedKeys& requested_keys, const Command& command, std::span<const Bytes> arguments) const {
+void ClusterRouter::AddKeysOf(RequestedKeys& requested_keys, const Command& command, std::span<const Bytes> arguments) const {
   const CommandSpec& spec = command.Spec();
   requested_keys.db = SelectedDbAfter(requested_keys.db, command, arguments);
   if (spec.joins_databases != nullptr && spec.joins_databases(arguments)) requested_keys.joins_dbs = true;
@@ -96,7 +96,7 @@ void ClusterRouter::Add(RequestedKeys& requested_keys, const Command& command, s
 
 std::optional<int> ClusterRouter::SlotOf(const Command& command, std::span<const Bytes> arguments) const {
   RequestedKeys requested_keys;
-  Add(requested_keys, command, arguments);
+  AddKeysOf(requested_keys, command, arguments);
   return requested_keys.slot == -1 ? std::nullopt : std::optional(requested_keys.slot);
 }
 
@@ -120,11 +120,11 @@ std::optional<ClusterRouter::Way> ClusterRouter::DecideForMovingSlot(const Reque
   if (request.command->Spec().serves_moving_slots) return Way{};
   const bool is_served = is_mine || IsAsking(request);
   if (requested_keys.joins_dbs && is_served) return Way{Verdict::kTryAgain, nullptr, requested_keys.slot};
-  if (target != nullptr && requested_keys.missing != 0) {
-    return Way{requested_keys.existing != 0 ? Verdict::kTryAgain : Verdict::kAsk, target, requested_keys.slot};
+  if (target != nullptr && requested_keys.missing_count != 0) {
+    return Way{requested_keys.existing_count != 0 ? Verdict::kTryAgain : Verdict::kAsk, target, requested_keys.slot};
   }
   if (!comes || !IsAsking(request)) return std::nullopt;
-  return Way{requested_keys.has_many && requested_keys.missing != 0 ? Verdict::kTryAgain : Verdict::kHere, nullptr,
+  return Way{requested_keys.has_many && requested_keys.missing_count != 0 ? Verdict::kTryAgain : Verdict::kHere, nullptr,
              requested_keys.slot};
 }
 
@@ -132,16 +132,16 @@ ClusterRouter::Way ClusterRouter::Find(const Request& request) const {
   RequestedKeys requested_keys{.db = request.session.db, .imports = request.session.cluster_options.imports};
   if (IsExecution(request)) {
     request.session.transaction->ForEach(
-        [&](const Command& queued, std::span<const Bytes> words) { Add(requested_keys, queued, words); });
+        [&](const Command& queued, std::span<const Bytes> words) { AddKeysOf(requested_keys, queued, words); });
   } else {
-    Add(requested_keys, *request.command, request.words);
+    AddKeysOf(requested_keys, *request.command, request.words);
   }
   if (requested_keys.slot == -1) return {};
   const ClusterView& view = parts_.cluster.view();
   const ClusterNode* owner = view.Owner(requested_keys.slot);
   if (requested_keys.imports != nullptr && !requested_keys.strays) return {};
   if (owner == nullptr || requested_keys.imports != nullptr) return {Verdict::kUnserved, nullptr, requested_keys.slot};
-  if (requested_keys.crosses) return {Verdict::kCross, nullptr, requested_keys.slot};
+  if (requested_keys.crosses_slots) return {Verdict::kCross, nullptr, requested_keys.slot};
   if (!view.is_ok) {
     const Verdict verdict = DecideWhileDown(request, requested_keys);
     if (verdict != Verdict::kHere) return {verdict, nullptr, requested_keys.slot};

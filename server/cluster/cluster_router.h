@@ -42,12 +42,12 @@ class ClusterRouter final : public SlotRouter {  // checks whether this node ser
     bool has_many = false;             // the request has several different keys
     bool has_no_keys = false;          // the arguments that have a slot are no keys, but for example channels
     bool is_channel = false;           // the request names channels of sharded pub/sub
-    bool crosses = false;              // the keys are in several slots
+    bool crosses_slots = false;              // the keys are in several slots
     bool joins_dbs = false;            // a key moves between databases
     const SlotSet* imports = nullptr;  // slots that the session imports; null: none
     bool strays = false;               // some keys of the request are not in `imports`
-    int missing = 0;                   // number of absent keys; counted only while the slot moves
-    int existing = 0;                  // number of keys that exist; counted only while the slot moves
+    int missing_count = 0;                   // number of absent keys; counted only while the slot moves
+    int existing_count = 0;                  // number of keys that exist; counted only while the slot moves
   };
   enum class Verdict : uint8_t { kHere, kCross, kTryAgain, kAsk, kMoved, kDown, kDownForWrites, kUnserved };
   struct Way {                          // where a request is served
@@ -58,7 +58,7 @@ class ClusterRouter final : public SlotRouter {  // checks whether this node ser
 
   bool IsServedByFastPath(const Request& request) const;  // one key, in a slot of this node that does not move
   Way Find(const Request& request) const;
-  void Add(RequestedKeys& requested_keys, const Command& command, std::span<const Bytes> arguments) const;
+  void AddKeysOf(RequestedKeys& requested_keys, const Command& command, std::span<const Bytes> arguments) const;
   void AddKey(RequestedKeys& requested_keys, Bytes key) const;  // adds a key of the request
   bool Exists(int db, Bytes key) const;                         // the key exists and has not expired
   int SelectedDbAfter(int db, const Command& command, std::span<const Bytes> arguments) const;

@@ -26,7 +26,7 @@ ClusterNode& ClusterView::Add(const NodeId& id, uint16_t flags) {
   node.flags = flags;
   nodes_.emplace(id, std::move(made));
   all_.push_back(&node);
-  Changed();
+  RecordChange();
   return node;
 }
 
@@ -41,7 +41,7 @@ void ClusterView::Remove(ClusterNode& node) {
   }
   std::erase(all_, &node);
   nodes_.erase(node.id);
-  Changed();
+  RecordChange();
 }
 
 void ClusterView::Rename(ClusterNode& node, const NodeId& id) {
@@ -49,7 +49,7 @@ void ClusterView::Rename(ClusterNode& node, const NodeId& id) {
   handle.key() = id;
   node.id = id;
   nodes_.insert(std::move(handle));
-  Changed();
+  RecordChange();
 }
 
 void ClusterView::LeavePrimary(ClusterNode& node) {
@@ -63,7 +63,7 @@ void ClusterView::MarkAsPrimary(ClusterNode& node) {
   LeavePrimary(node);
   node.Clear(kNodeReplica);
   node.Set(kNodePrimary);
-  Changed();
+  RecordChange();
 }
 
 void ClusterView::MarkAsReplica(ClusterNode& node, ClusterNode* primary) {
@@ -78,7 +78,7 @@ void ClusterView::MarkAsReplica(ClusterNode& node, ClusterNode* primary) {
   node.Clear(kNodePrimary);
   node.Clear(kNodeMigrateTo);
   node.Set(kNodeReplica);
-  Changed();
+  RecordChange();
 }
 
 void ClusterView::Put(Moves& moves, int slot, ClusterNode* node) {
@@ -94,7 +94,7 @@ void ClusterView::Assign(int slot, ClusterNode* owner) {
   if (place == owner) return;
   if (place != nullptr) {
     --place->slot_count;
-    lost_.Add(slot);
+    lost_slots_.Add(slot);
   }
   if (owner != nullptr) {
     // A primary that gets its first slots in a cluster with replicas wants a replica.
@@ -103,7 +103,7 @@ void ClusterView::Assign(int slot, ClusterNode* owner) {
   }
   place = owner;
   disclaimed.Remove(slot);
-  Changed();
+  RecordChange();
 }
 
 bool ClusterView::HasReplicas() const {

@@ -21,14 +21,14 @@ int64_t Election::VoteTimeoutMs() const { return std::max(parts_.core.TimeoutMs(
 bool Election::IsElectionNeeded() const {
   const ClusterNode& me = parts_.core.view.me();
   if (!me.IsReplica() || me.primary == nullptr || me.primary->slot_count == 0) return false;
-  if (parts_.manual.CanStartElection()) return true;
+  if (parts_.manual_failover.CanStartElection()) return true;
   // An election replaces a failed primary even if a manual failover waits for that primary.
   return me.primary->Is(kNodeFailed) && !parts_.core.settings.cluster_replica_no_failover;
 }
 
 bool Election::IsDataTooOld() const {
   const Settings& settings = parts_.core.settings;
-  if (settings.cluster_replica_validity_factor == 0 || parts_.manual.CanStartElection()) return false;
+  if (settings.cluster_replica_validity_factor == 0 || parts_.manual_failover.CanStartElection()) return false;
   // The data ages during the node timeout in which the failure was not noticed yet; this time does not count.
   const int64_t age_ms = std::max<int64_t>(parts_.core.host.DataAgeMs() - parts_.core.TimeoutMs(), 0);
   return age_ms > int64_t{settings.repl_ping_replica_period} * 1000 +
@@ -49,7 +49,7 @@ void Election::Continue() {
   if (!parts_.core.host.HasWholeData()) return LogObstacle(Obstacle::kNoData);
   if (IsDataTooOld()) return LogObstacle(Obstacle::kDataAge);
   if (at_ms_ == 0 || now_ms - at_ms_ > VoteTimeoutMs() * 2) return ScheduleVoteRequest();
-  if (!has_asked_ && !parts_.manual.IsUnderWay()) UpdateRankAndDelay();
+  if (!has_asked_ && !parts_.manual_failover.IsUnderWay()) UpdateRankAndDelay();
   if (now_ms < at_ms_) return LogObstacle(Obstacle::kDelay);
   if (now_ms - at_ms_ > VoteTimeoutMs()) return LogObstacle(Obstacle::kExpired);
   if (!has_asked_) return Ask();
@@ -58,7 +58,7 @@ void Election::Continue() {
 }
 
 void Election::ScheduleVoteRequest() {
-  const bool is_manual = parts_.manual.IsUnderWay();
+  const bool is_manual = parts_.manual_failover.IsUnderWay();
   const int64_t now_ms = parts_.core.NowMs();
   has_asked_ = false;
   voters_.clear();
@@ -91,7 +91,7 @@ void Election::Ask() {
   parts_.core.log.Notice(StrCat("Starting a failover election for epoch ", epoch_, "."));
   BusPacket packet;
   packet.header = parts_.bus.MakeHeader(PacketType::kVoteRequest);
-  if (parts_.manual.IsUnderWay()) packet.header.message_flags |= PacketHeader::kForcesVote;
+  if (parts_.manual_failover.IsUnderWay()) packet.header.message_flags |= PacketHeader::kForcesVote;
   parts_.bus.Broadcast(packet);
   view.WantSave();
   view.WantHealthCheck();
@@ -129,7 +129,7 @@ void Election::TakeOver() {
   view.WantSave(ClusterView::Save::kNow);
   at_ms_ = 0;
   has_asked_ = false;
-  parts_.manual.Reset();
+  parts_.manual_failover.Reset();
   parts_.gossip.BroadcastPong(Gossip::To::kAll);  // other nodes need not wait for the next PING
 }
 

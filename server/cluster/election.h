@@ -26,7 +26,7 @@ class Election {  // by which a replica replaces its failed primary
     Bus& bus;
     Gossip& gossip;
     MyRole& role;
-    ManualFailover& manual;
+    ManualFailover& manual_failover;
     std::function<void()> save;  // on return, all changes that the view wants saved are on disk
   };
   explicit Election(const Parts& parts) : parts_(parts) {}

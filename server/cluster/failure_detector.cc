@@ -46,7 +46,7 @@ void FailureDetector::MarkPfailIfSilent(ClusterNode& node) {
   ++pfail_count_;
   parts_.core.log.Debug("*** NODE " + node.id.String() + " possibly failing");
   parts_.core.view.WantHealthCheck();
-  parts_.core.view.Changed();
+  parts_.core.view.RecordChange();
   MarkFailedIfMajority(node);  // a single primary is its own majority
 }
 
@@ -67,7 +67,7 @@ void FailureDetector::MarkFailed(ClusterNode& node) {
   node.Clear(kNodeSuspect);
   node.Set(kNodeFailed);
   node.failed_at_ms = parts_.core.NowMs();
-  parts_.core.view.Changed();
+  parts_.core.view.RecordChange();
   parts_.core.view.WantSave();
   parts_.core.view.WantHealthCheck();
 }
@@ -84,7 +84,7 @@ void FailureDetector::ClearFailureOnAnswer(ClusterNode& node) {
     node.Clear(kNodeSuspect);
     parts_.core.view.WantSave();
     parts_.core.view.WantHealthCheck();
-    parts_.core.view.Changed();
+    parts_.core.view.RecordChange();
     return;
   }
   if (!node.Is(kNodeFailed)) return;
@@ -98,7 +98,7 @@ void FailureDetector::ClearFailureOnAnswer(ClusterNode& node) {
 void FailureDetector::ClearFailFlag(ClusterNode& node) {
   parts_.core.log.Notice("Clear FAIL state for node " + node.LogName() + ": it is reachable again.");
   node.Clear(kNodeFailed);
-  parts_.core.view.Changed();
+  parts_.core.view.RecordChange();
   parts_.core.view.WantSave();
   parts_.core.view.WantHealthCheck();
 }

@@ -195,9 +195,9 @@ void Gossip::UpdateKnownNode(ClusterNode& sender, ClusterNode& node, const Gossi
   const bool fails = (entry.flags & (kNodeSuspect | kNodeFailed)) != 0;
   if (sender.IsPrimary() && &sender != &node) {
     if (fails) {
-      parts_.failures.AddFailureReport(node, sender);
+      parts_.failure_detector.AddFailureReport(node, sender);
     } else {
-      parts_.failures.WithdrawFailureReport(node, sender);
+      parts_.failure_detector.WithdrawFailureReport(node, sender);
     }
   }
   // If the sender has received a later PONG of `node` than this node, a PING is not needed yet.
@@ -213,10 +213,10 @@ void Gossip::UpdateKnownNode(ClusterNode& sender, ClusterNode& node, const Gossi
   const bool has_moved = address.ip != node.address.ip || address.bus_port != node.address.bus_port ||
                          address.tcp_port != node.address.tcp_port || address.tls_port != node.address.tls_port;
   if (!node.IsFailing() || fails || !has_address || !has_moved) return;
-  parts_.bus.Drop(node);
+  parts_.bus.DropOutboundLink(node);
   node.address = address;
   node.Clear(kNodeNoAddress);
-  parts_.core.view.Changed();
+  parts_.core.view.RecordChange();
 }
 
 // Adds a node that a member of the cluster describes. Its primary and slots are learned from its own packets.
@@ -236,7 +236,7 @@ void Gossip::ApplyExtensions(ClusterNode& sender, const PingExtensions& extensio
     const std::string text = told.value_or("");
     if (place == text || (!text.empty() && !is_sound(text))) return;
     place = text;
-    view.Changed();
+    view.RecordChange();
     view.WantSave();
   };
   take(sender.hostname, extensions.hostname, MayBeAnnounced);
@@ -252,7 +252,7 @@ void Gossip::ApplyExtensions(ClusterNode& sender, const PingExtensions& extensio
     // This node may have followed the primary before it knew the shard. If a primary moves to another shard later,
     // this node does not move with it, because its data belongs to the old shard.
     if (view.me().primary == &sender && !was_known) view.me().shard = shard;
-    view.Changed();
+    view.RecordChange();
     view.WantSave();
   }
   for (const PingExtensions::Forgotten& forgotten : extensions.forgotten) {

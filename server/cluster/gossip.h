@@ -19,7 +19,7 @@ class Gossip {  // lets nodes learn of each other
   struct Parts {  // the arguments of the constructor
     const ClusterCore& core;
     Bus& bus;
-    FailureDetector& failures;
+    FailureDetector& failure_detector;
   };
   explicit Gossip(const Parts& parts) : parts_(parts) {}
 

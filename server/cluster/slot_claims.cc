@@ -10,7 +10,7 @@ void SlotClaims::ApplyClaims(ClusterNode& sender, const PacketHeader& header) {
   ClusterView& view = parts_.core.view;
   ClusterNode& primary = view.PrimaryOf(sender);
   if (primary.IsPrimary() && !view.OwnsExactly(primary, header.slots)) {
-    if (sender.IsPrimary()) Take(sender, header.config_epoch, header.slots);
+    if (sender.IsPrimary()) AssignClaimedSlots(sender, header.config_epoch, header.slots);
     SendUpdateIfOutdated(sender, header);
   }
   if (sender.IsPrimary() && view.me().IsPrimary() && header.config_epoch == view.me().config_epoch) {
@@ -40,7 +40,7 @@ void SlotClaims::UpdateDisclaimedSlots(const ClusterNode& claimant, const SlotSe
   });
 }
 
-void SlotClaims::Take(ClusterNode& claimant, uint64_t epoch, const SlotSet& claimed) {
+void SlotClaims::AssignClaimedSlots(ClusterNode& claimant, uint64_t epoch, const SlotSet& claimed) {
   ClusterView& view = parts_.core.view;
   ClusterNode& me = view.me();
   if (&claimant == &me) return parts_.core.log.Notice("Discarding UPDATE message about myself.");
@@ -91,7 +91,7 @@ void SlotClaims::ApplyUpdate(const UpdateBody& update) {
   if (node->IsReplica() && !node->IsMyself()) parts_.core.view.MarkAsPrimary(*node);
   if (!node->IsMyself()) node->config_epoch = update.config_epoch;
   parts_.core.view.WantSave();
-  Take(*node, update.config_epoch, update.slots);
+  AssignClaimedSlots(*node, update.config_epoch, update.slots);
 }
 
 // Handles another primary with the same epoch: of the two primaries, the one with the smaller id takes a new epoch.
@@ -111,7 +111,7 @@ bool SlotClaims::BumpEpoch() {
   if (view.me().config_epoch != 0 && view.me().config_epoch == largest) return false;
   view.current_epoch = largest + 1;
   view.me().config_epoch = view.current_epoch;
-  view.Changed();
+  view.RecordChange();
   view.WantSave(ClusterView::Save::kNow);
   parts_.core.log.Notice(StrCat("New configEpoch set to ", view.current_epoch));
   return true;

@@ -25,7 +25,7 @@ class SlotClaims {  // decides who owns a slot when nodes disagree
   bool BumpEpoch();  // takes the largest epoch without an election; false: this node has it already
 
  private:
-  void Take(ClusterNode& claimant, uint64_t epoch, const SlotSet& claimed);
+  void AssignClaimedSlots(ClusterNode& claimant, uint64_t epoch, const SlotSet& claimed);
   bool OwnerLosesSlot(int slot, const ClusterNode& claimant, uint64_t epoch) const;  // to a claim with this epoch
   void UpdateDisclaimedSlots(const ClusterNode& claimant, const SlotSet& claimed);   // slots owned, but not claimed
   void SendUpdateIfOutdated(ClusterNode& sender, const PacketHeader& header);  // the sender claims slots of others

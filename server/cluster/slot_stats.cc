@@ -70,7 +70,7 @@ SlotStats::Figures& SlotStats::FiguresOf(int slot) {
   return figures_[static_cast<size_t>(slot)];
 }
 
-void SlotStats::Note(int slot) {
+void SlotStats::RecordSlot(int slot) {
   if (slot == kNoSlot || slot == slot_) return;
   slot_ = slot_ == kNoSlot ? slot : kManySlots;
 }
@@ -83,7 +83,7 @@ void SlotStats::CountQueuedCommand(const FinishedCall& call) {
 // Commands of a transaction or script are reported first. EXEC or EVAL is reported last, with the time and the reply of
 // all these commands.
 void SlotStats::OnCall(const FinishedCall& call) {
-  Note(router_.SlotOf(call.command, call.words).value_or(kNoSlot));
+  RecordSlot(router_.SlotOf(call.command, call.words).value_or(kNoSlot));
   if (call.depth != 0) {
     if (call.depth == 1 && !call.session.IsScript()) CountQueuedCommand(call);
     return;

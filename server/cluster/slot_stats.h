@@ -48,7 +48,7 @@ class SlotStats final : public CallObserver, public Journal {  // counters for C
 
   Figures& FiguresOf(int slot);                       // allocates the figures of all slots at the first call
   void CountQueuedCommand(const FinishedCall& call);  // adds a command of the transaction under way
-  void Note(int slot);                                // a command of the call under way has keys in this slot
+  void RecordSlot(int slot);                                // a command of the call under way has keys in this slot
   void OnShardMessage(Bytes channel, Bytes message, size_t receivers);  // a message was published
   void AttachAll();                                                     // begins to observe calls, changes and messages
   void DetachAll();                                                     // ceases to observe

@@ -163,7 +163,7 @@ Result<std::unique_ptr<Config>, StartupError> Config::Load(const CommandLine& li
   if (!outcome) return Failure(std::move(outcome).error());
   config->lines_ = std::move(reader.lines());
   std::move(reader.notes().begin(), reader.notes().end(), std::back_inserter(config->notes_));
-  config->was_set_ = reader.mentioned();
+  config->was_set_ = reader.mentioned_directives();
   config->Emulate(config->settings_.emulate);
   const bool is_configured = reader.HasReadFile() || line.reads_standard_input || line.is_in_container;
   if (is_configured && !line.is_test_run) config->SetDefaultSavePoints();

@@ -22,9 +22,9 @@ void ActiveExpiry::Continue() {
 }
 
 void ActiveExpiry::ContinueInNextTurn() {
-  if (std::exchange(posted_, true)) return;
+  if (std::exchange(is_slice_posted_, true)) return;
   parts_.env.host->Post([this] {
-    posted_ = false;
+    is_slice_posted_ = false;
     Continue();
   });
 }

@@ -107,11 +107,11 @@ ChangeCheck::ChangeCheck(Unit& unit, int db, Bytes key, const Entry* found)
       exceptions_before_(std::uncaught_exceptions()) {}
 
 void ChangeCheck::Close() {
-  if (closed_) return;
-  closed_ = true;
+  if (is_closed_) return;
+  is_closed_ = true;
   const Entry* entry = unit_.data().keyspace[db_].Find(key_);
   const ValuePrint after = entry == nullptr ? ValuePrint() : ValuePrint(*entry);
-  const bool value_changed = changed_ || !after.HasValueOf(before_);
+  const bool value_changed = has_changed_value_ || !after.HasValueOf(before_);
   const bool anything_changed = value_changed || after != before_;
   const bool is_counted = unit_.ChangeCount() != changes_before_;
   if (std::uncaught_exceptions() > exceptions_before_) {

@@ -58,10 +58,10 @@ class ChangeCheck {
   // Notes that the edit created the key, and that listeners were already notified.
   void NoteCreated() { created_ = true; }
   // Notes that the edit gave the key a value or a deadline, which may be equal to the old one.
-  void NoteChanged() { changed_ = true; }
+  void NoteChanged() { has_changed_value_ = true; }
   void NoteReported() { reported_ = true; }
   // Suppresses the check for a change that is left unreported on purpose.
-  void LeaveUnreported() { closed_ = true; }
+  void LeaveUnreported() { is_closed_ = true; }
   // Compares, and aborts if a change was not reported. Later calls do nothing.
   void Close();
 
@@ -73,9 +73,9 @@ class ChangeCheck {
   const uint64_t changes_before_;  // Unit::ChangeCount before the edit
   const int exceptions_before_;    // std::uncaught_exceptions before the edit
   bool created_ = false;           // the edit created the key, and listeners were notified
-  bool changed_ = false;           // the edit gave the key a value or a deadline
+  bool has_changed_value_ = false;           // the edit gave the key a value or a deadline
   bool reported_ = false;          // the command reported a change of the key
-  bool closed_ = false;            // Close was called, or the check is suppressed
+  bool is_closed_ = false;            // Close was called, or the check is suppressed
 };
 
 #endif

@@ -117,9 +117,9 @@ void Eviction::EvictOne(Unit& unit, const EvictionPool::Choice& choice) {
 }
 
 void Eviction::StartInNextTurn() {
-  if (!parts_.env.host || std::exchange(posted_, true)) return;
+  if (!parts_.env.host || std::exchange(is_round_posted_, true)) return;
   parts_.env.host->Post([this] {
-    posted_ = false;
+    is_round_posted_ = false;
     FreeMemory();
   });
 }

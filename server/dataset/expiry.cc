@@ -32,7 +32,7 @@ int64_t Expiry::AverageTtlMs(int db) const {
 
 void Expiry::StartRound(const Settings& settings, int hz) {
   if (round_.databases_left > 0) FinishRound();
-  if (!active_) return;
+  if (!is_active_) return;
   progress_.resize(static_cast<size_t>(data_.keyspace.Count()));
   int64_t effort = settings.active_expire_effort - 1;
   int64_t share = kSharePercent + kSharePercentPerEffort * effort;
@@ -43,7 +43,7 @@ void Expiry::StartRound(const Settings& settings, int hz) {
 }
 
 void Expiry::SetActive(bool active) {
-  active_ = active;
+  is_active_ = active;
   if (!active) round_ = {};
 }
 

@@ -94,7 +94,7 @@ class Expiry {  // removes expired keys that no command has found, a little at a
   Dataset& data_;
   const Clock& clock_;
   const Pace& pace_;
-  bool active_ = true;              // false: DEBUG SET-ACTIVE-EXPIRE 0
+  bool is_active_ = true;              // false: DEBUG SET-ACTIVE-EXPIRE 0
   int next_db_ = 0;                 // the database that is being cleaned
   std::vector<Progress> progress_;  // how far the rounds have come in each database
   Round round_;                     // the current round

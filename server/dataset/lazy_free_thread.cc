@@ -8,10 +8,10 @@ LazyFreeThread::LazyFreeThread() : worker_([this](std::unique_ptr<Garbage> garba
 
 void LazyFreeThread::Push(std::unique_ptr<Garbage> garbage) {
   if (!worker_.EnsureThread()) {
-    freed_.fetch_add(garbage->objects, std::memory_order_relaxed);
+    freed_objects_.fetch_add(garbage->objects, std::memory_order_relaxed);
     return;
   }
-  pending_.fetch_add(garbage->objects, std::memory_order_relaxed);
+  pending_objects_.fetch_add(garbage->objects, std::memory_order_relaxed);
   pending_bytes_.fetch_add(garbage->bytes, std::memory_order_relaxed);
   worker_.Add(std::move(garbage));
 }
@@ -27,8 +27,8 @@ void LazyFreeThread::Destroy(std::unique_ptr<Garbage> garbage) {
   const size_t bytes = garbage->bytes;
   garbage.reset();
   pending_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
-  pending_.fetch_sub(objects, std::memory_order_relaxed);
-  freed_.fetch_add(objects, std::memory_order_relaxed);
+  pending_objects_.fetch_sub(objects, std::memory_order_relaxed);
+  freed_objects_.fetch_add(objects, std::memory_order_relaxed);
 }
 
 }  // namespace respite

@@ -28,14 +28,14 @@ class LazyFreeThread {  // a background thread that frees large values and whole
   void SetThreadPrologue(std::function<void()> prologue) {  // a function that the thread runs first
     prologue_ = std::move(prologue);
   }
-  uint64_t PendingObjects() const { return pending_.load(std::memory_order_relaxed); }  // objects that wait to be freed
+  uint64_t PendingObjects() const { return pending_objects_.load(std::memory_order_relaxed); }  // objects that wait to be freed
   size_t PendingBytes() const {  // estimated memory of the waiting objects
     return pending_bytes_.load(std::memory_order_relaxed);
   }
   uint64_t FreedObjects() const {  // objects freed so far (lazyfreed_objects)
-    return freed_.load(std::memory_order_relaxed);
+    return freed_objects_.load(std::memory_order_relaxed);
   }
-  void ResetFreedObjects() { freed_.store(0, std::memory_order_relaxed); }  // CONFIG RESETSTAT
+  void ResetFreedObjects() { freed_objects_.store(0, std::memory_order_relaxed); }  // CONFIG RESETSTAT
   // Returns the thread's balance for MemoryGauge::UsedBytes. It is negative, because the thread frees memory that other
   // threads allocated.
   int64_t HeldBytes() const {  // allocated minus freed by the thread, so it is negative
@@ -59,8 +59,8 @@ class LazyFreeThread {  // a background thread that frees large values and whole
   void BeginThread();                              // runs the prologue on the new thread
   void Destroy(std::unique_ptr<Garbage> garbage);  // frees the garbage, on the thread
 
-  std::atomic<uint64_t> pending_{0};         // number of objects that wait to be freed
-  std::atomic<uint64_t> freed_{0};           // number of objects freed so far
+  std::atomic<uint64_t> pending_objects_{0};         // number of objects that wait to be freed
+  std::atomic<uint64_t> freed_objects_{0};           // number of objects freed so far
   std::atomic<size_t> pending_bytes_{0};     // estimated memory of the waiting objects
   ThreadMemory memory_;                      // memory of the thread; written once, before is_memory_set_ is set
   std::atomic<bool> is_memory_set_{false};   // memory_ is set

@@ -12,7 +12,7 @@
 
 namespace respite {
 
-void Awaits::Begin(const Session& session, const Command& command, Condition condition, int64_t timeout_ms) {
+void Awaits::BeginWait(const Session& session, const Command& command, Condition condition, int64_t timeout_ms) {
   const int64_t now_us = parts_.env.pace.NowUs();
   const int64_t check_again_us = condition().check_again_us;
   const int64_t deadline_us = now_us + timeout_ms * 1000;
@@ -54,7 +54,7 @@ void Awaits::CheckConditions() {
   if (next_us != kNever) RequestTurn(next_us);
 }
 
-std::shared_ptr<const RequestCounter> Awaits::Requests() {
+std::shared_ptr<const RequestCounter> Awaits::SharedRequestCounter() {
   auto requests = requests_.lock();
   if (requests == nullptr) {
     requests = std::make_shared<const RequestCounter>(parts_.observers);

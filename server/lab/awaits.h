@@ -65,12 +65,12 @@ class Awaits {  // the clients that wait in TEST AWAIT for a state of the server
 
   bool IsEmpty() const { return awaits_.empty(); }  // no client waits
   // Registers the wait of this session for `condition`. Requires: the condition is not met now.
-  void Begin(const Session& session, const Command& command, Condition condition, int64_t timeout_ms);
+  void BeginWait(const Session& session, const Command& command, Condition condition, int64_t timeout_ms);
   std::optional<ConditionState> Take(const Session& session);  // how the wait has ended, told once; nullopt: it has not
   // Unblocks the clients with a condition that is met or a timeout that has passed. Cost: O(awaits) and the cost of
   // their conditions.
   void CheckConditions();  // unblocks the clients whose condition is met or whose timeout has passed
-  std::shared_ptr<const RequestCounter> Requests();  // the request counter that all current waits share
+  std::shared_ptr<const RequestCounter> SharedRequestCounter();  // the request counter that all current waits share
 
  private:
   struct Await {                             // the wait of one client

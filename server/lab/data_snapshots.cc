@@ -260,7 +260,7 @@ const Entry* DataSnapshots::Find(const Snapshot* snapshot, int db, Bytes key) co
 std::vector<DataSnapshots::Difference> DataSnapshots::Compare(const Snapshot& before, const Snapshot* after) const {
   std::vector<Difference> differences;
   for (int db = 0; db < data_.keyspace.Count(); ++db) {
-    for (const std::string& key : Candidates(before, after, db)) {
+    for (const std::string& key : KeysThatMayDiffer(before, after, db)) {
       const Entry* const was = Find(&before, db, key);
       const Entry* const is = Find(after, db, key);
       using Kind = Difference::Kind;
@@ -273,7 +273,7 @@ std::vector<DataSnapshots::Difference> DataSnapshots::Compare(const Snapshot& be
 }
 
 // Returns the keys of a database that may differ between the snapshots.
-std::set<std::string> DataSnapshots::Candidates(const Snapshot& before, const Snapshot* after, int db) const {
+std::set<std::string> DataSnapshots::KeysThatMayDiffer(const Snapshot& before, const Snapshot* after, int db) const {
   std::set<std::string> keys;
   const auto base = [&](const Snapshot* snapshot) -> const Database* {
     if (snapshot == nullptr) return &data_.keyspace[db];

@@ -63,7 +63,7 @@ class DataSnapshots final : public OldValueKeeper {  // earlier states of the da
   struct Part;  // the data that a snapshot stores of one database
 
   const Entry* Find(const Snapshot* snapshot, int db, Bytes key) const;
-  std::set<std::string> Candidates(const Snapshot& before, const Snapshot* after, int db) const;
+  std::set<std::string> KeysThatMayDiffer(const Snapshot& before, const Snapshot* after, int db) const;
   void Forget(Snapshot& snapshot);                            // removes the snapshot from snapshots_
   void UndoSwaps(Snapshot& snapshot, Unit& unit);             // undoes each SWAPDB since the snapshot
   void RestoreWhole(Snapshot& snapshot, int db, Unit& unit);  // restores a database that was flushed since

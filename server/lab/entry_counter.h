@@ -21,19 +21,19 @@ class EntryCounter {  // counts the journal entries that match a filter, for rep
   uint64_t Count();  // number of matching entries so far, including dropped ones
 
  private:
-  struct Blocked {  // a journal entry whose request was blocked when it was checked
+  struct BlockedEntry {  // a journal entry whose request was blocked when it was checked
     uint64_t seq;
     bool counts;  // the entry is included in the count
   };
 
-  bool CheckAgain(Blocked& entry);  // corrects the count; true: the request is no longer blocked
+  bool CheckAgain(BlockedEntry& entry);  // corrects the count; true: the request is no longer blocked
 
   const RequestJournal& journal_;
   const JournalFilter filter_;
   uint64_t epoch_;                // epoch of the journal when it was last read
   uint64_t next_;                 // number of the next journal entry to check
   uint64_t count_ = 0;            // number of matching entries so far
-  std::vector<Blocked> blocked_;  // entries that must be checked again
+  std::vector<BlockedEntry> blocked_;  // entries that must be checked again
 };
 
 }  // namespace respite

@@ -50,7 +50,7 @@ bool KeyHistory::KeyOrder::IsBefore(KeyView one, KeyView other) {
 // --- Acquisition.
 
 bool KeyHistory::HasMade(int db, std::span<const Bytes> words) const {
-  return has_made_ && words.size() >= 2 && made_.View() == KeyView{db, words[1]};
+  return has_made_ && words.size() >= 2 && created_key_.View() == KeyView{db, words[1]};
 }
 
 KeyHistory::Step KeyHistory::RecordCall(const FinishedCall& call, const std::shared_ptr<const RequestOwner>& client,
@@ -61,7 +61,7 @@ KeyHistory::Step KeyHistory::RecordCall(const FinishedCall& call, const std::sha
     const bool is_by_itself = lock.end == HeldLock::End::kExpired || lock.end == HeldLock::End::kEvicted;
     if (!is_by_itself && lock.ended.next_seq == at.next_seq) lock.ended_by = client;
   }
-  const Step step = TakeOne(call, client, at);
+  const Step step = DetectAcquiredLock(call, client, at);
   has_made_ = false;
   if (call.depth == 0) has_candidate_ = false;
   return step;
@@ -72,7 +72,7 @@ void KeyHistory::ForgetUnrecordedCall() {
   has_made_ = has_candidate_ = false;
 }
 
-KeyHistory::Step KeyHistory::TakeOne(const FinishedCall& call, const std::shared_ptr<const RequestOwner>& client,
+KeyHistory::Step KeyHistory::DetectAcquiredLock(const FinishedCall& call, const std::shared_ptr<const RequestOwner>& client,
                                      JournalMoment at) {
   const Bytes command = call.command.full_name;
   const std::span<const Bytes> words = call.words;
@@ -108,7 +108,7 @@ void KeyHistory::Open(const HeldLock& lock) {
   const uint64_t number = first_lock_ + locks_.size();
   locks_.push_back(lock);
   bytes_ += BytesOf(lock);
-  open_.insert_or_assign(Key{lock.db, lock.key}, number);
+  held_locks_.insert_or_assign(Key{lock.db, lock.key}, number);
   MakeRoom();
 }
 
@@ -118,7 +118,7 @@ void KeyHistory::OnKeyEvent(int db, Bytes key, const KeyEvent& event, JournalMom
   const Bytes name = event.Name();
   if (name == "new") {
     has_made_ = key.size() <= kKeyMost;
-    if (has_made_) made_ = {db, std::string(key)};
+    if (has_made_) created_key_ = {db, std::string(key)};
     return;
   }
   const HeldLock::End end = EndBy(name);
@@ -128,13 +128,13 @@ void KeyHistory::OnKeyEvent(int db, Bytes key, const KeyEvent& event, JournalMom
     MakeRoom();
   }
   if (has_candidate_ && end != HeldLock::End::kHeld && candidate_.key == key) has_candidate_ = false;
-  if (open_.empty()) return;
-  const auto found = open_.find(KeyView{db, key});
-  if (found == open_.end()) return;
+  if (held_locks_.empty()) return;
+  const auto found = held_locks_.find(KeyView{db, key});
+  if (found == held_locks_.end()) return;
   if (name == "expire") ++At(found->second).prolonged;
   if (end == HeldLock::End::kHeld) return;
   const uint64_t number = found->second;
-  open_.erase(found);
+  held_locks_.erase(found);
   End(number, end, at);
   if (end == HeldLock::End::kExpired) At(number).expired_key = last_expired_key_;
 }
@@ -147,7 +147,7 @@ void KeyHistory::End(uint64_t number, HeldLock::End how, JournalMoment at) {
 
 template <class Condition>
 void KeyHistory::EndAll(HeldLock::End how, JournalMoment at, Condition&& condition) {
-  std::erase_if(open_, [&](const auto& row) {
+  std::erase_if(held_locks_, [&](const auto& row) {
     const bool ends = condition(row.first.db);
     if (ends) End(row.second, how, at);
     return ends;
@@ -160,12 +160,12 @@ void KeyHistory::OnFlush(std::span<const int> dbs, JournalMoment at) {
 
 void KeyHistory::OnSwap(int one, int other) {
   std::map<Key, uint64_t, KeyOrder> moved;
-  for (const auto& [key, number] : open_) {
+  for (const auto& [key, number] : held_locks_) {
     const int db = key.db == one ? other : key.db == other ? one : key.db;
     At(number).db = db;
     moved.emplace(Key{db, key.name}, number);
   }
-  open_ = std::move(moved);
+  held_locks_ = std::move(moved);
 }
 
 void KeyHistory::OnServerKilled(JournalMoment at) {
@@ -177,8 +177,8 @@ void KeyHistory::OnServerKilled(JournalMoment at) {
 
 void KeyHistory::DropOldestLock() {
   const HeldLock& oldest = locks_.front();
-  const auto found = open_.find(KeyView{oldest.db, oldest.key});
-  if (found != open_.end() && found->second == first_lock_) open_.erase(found);
+  const auto found = held_locks_.find(KeyView{oldest.db, oldest.key});
+  if (found != held_locks_.end() && found->second == first_lock_) held_locks_.erase(found);
   bytes_ -= BytesOf(oldest);
   locks_.pop_front();
   ++first_lock_;
@@ -213,7 +213,7 @@ void KeyHistory::DropEnded() {
 
 void KeyHistory::Clear() {
   expired_keys_.clear();
-  open_.clear();
+  held_locks_.clear();
   first_lock_ += locks_.size();
   locks_.clear();
   bytes_ = 0;

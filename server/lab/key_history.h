@@ -93,7 +93,7 @@ class KeyHistory {  // expired keys and locks, recorded while the journal is on
   static size_t BytesOf(const HeldLock& lock) { return sizeof lock + lock.key.size() * 2 + lock.token.size() + 100; }
   static size_t BytesOf(const ExpiredKey& expired) { return sizeof expired + expired.key.size(); }  // memory
   bool HasMade(int db, std::span<const Bytes> words) const;  // the running call has created the key words[1]
-  Step TakeOne(const FinishedCall& call, const std::shared_ptr<const RequestOwner>& client, JournalMoment at);
+  Step DetectAcquiredLock(const FinishedCall& call, const std::shared_ptr<const RequestOwner>& client, JournalMoment at);
   void Open(const HeldLock& lock);  // records a lock that was acquired
   void End(uint64_t number, HeldLock::End how, JournalMoment at);
   template <class Condition>
@@ -114,9 +114,9 @@ class KeyHistory {  // expired keys and locks, recorded while the journal is on
     bool operator()(const Key& one, KeyView other) const { return IsBefore(one.View(), other); }
     bool operator()(KeyView one, const Key& other) const { return IsBefore(one, other.View()); }
   };
-  std::map<Key, uint64_t, KeyOrder> open_;  // numbers of the locks that are held
+  std::map<Key, uint64_t, KeyOrder> held_locks_;  // numbers of the locks that are held
   std::vector<uint64_t> just_ended_;        // numbers of the locks that the running call may have ended
-  Key made_;                                // last key that the running call has created
+  Key created_key_;                                // last key that the running call has created
   bool has_made_ = false;                   // the running call has created a key
   HeldLock candidate_;                      // a hash that the running script has created, which may be a lock
   bool has_candidate_ = false;              // the running script has created such a hash

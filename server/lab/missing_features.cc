@@ -49,12 +49,12 @@ bool IsPattern(Bytes name) { return name.find_first_of("*?[\\") != Bytes::npos; 
 
 void MissingFeatures::Clear() {
   features_.clear();
-  in_order_.clear();
+  features_in_order_.clear();
 }
 
 void MissingFeatures::Continue(MissingFeatures& before) {
   features_ = std::move(before.features_);
-  in_order_ = std::move(before.in_order_);
+  features_in_order_ = std::move(before.features_in_order_);
   before.Clear();
 }
 
@@ -131,7 +131,7 @@ void MissingFeatures::Note(FeatureKind kind, std::string name, const Request& re
                          .count = 1,
                          .first_ms = now_ms,
                          .last_ms = now_ms};
-  in_order_.push_back(&features_.emplace(std::move(same), std::move(feature)).first->second);
+  features_in_order_.push_back(&features_.emplace(std::move(same), std::move(feature)).first->second);
 }
 
 }  // namespace respite

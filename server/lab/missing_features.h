@@ -46,7 +46,7 @@ class MissingFeatures final : public CallObserver {  // TEST MISSING: records wh
   void Clear();                                     // removes the records
   void Continue(MissingFeatures& before);           // takes over the records of another server, which ends
   // Returns the features in the order of their first use.
-  const std::vector<const MissingFeature*>& All() const { return in_order_; }
+  const std::vector<const MissingFeature*>& All() const { return features_in_order_; }
 
   void OnCall(const FinishedCall& call) override;    // may record an option or a directive
   void OnRefusal(const RefusedCall& call) override;  // may record a command or a subcommand
@@ -65,7 +65,7 @@ class MissingFeatures final : public CallObserver {  // TEST MISSING: records wh
 
   const Parts parts_;                               // other parts of the server that this class uses
   std::map<std::string, MissingFeature> features_;  // by kind and name
-  std::vector<const MissingFeature*> in_order_;     // the features in the order of their first use
+  std::vector<const MissingFeature*> features_in_order_;     // the features in the order of their first use
 };
 
 }  // namespace respite

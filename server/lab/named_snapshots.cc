@@ -189,11 +189,11 @@ std::optional<std::string> NamedSnapshots::CopyTo(Bytes name, Dataset& data, Fun
 
 // --- The initial state.
 
-void NamedSnapshots::RememberStart() { start_ = CurrentSetup(); }
+void NamedSnapshots::RememberStart() { initial_setup_ = CurrentSetup(); }
 
-void NamedSnapshots::ResetConfig() { RestoreDirectives(start_.directives); }
+void NamedSnapshots::ResetConfig() { RestoreDirectives(initial_setup_.directives); }
 
-void NamedSnapshots::ResetUsers(const Session* running) { RestoreUsers(start_.users, running); }
+void NamedSnapshots::ResetUsers(const Session* running) { RestoreUsers(initial_setup_.users, running); }
 
 void NamedSnapshots::ResetScripts(Unit& unit) { RestorePrograms({}, unit); }
 

@@ -107,7 +107,7 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
   const Parts parts_;                                 // other parts of the server that this class uses
   DataSnapshots data_;                                // stores the data of all snapshots
   std::map<std::string, Snapshot, std::less<>> all_;  // by name
-  Setup start_;                                       // users and directives for ResetConfig and ResetUsers
+  Setup initial_setup_;                                       // users and directives for ResetConfig and ResetUsers
 };
 
 }  // namespace respite

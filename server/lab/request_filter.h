@@ -16,11 +16,11 @@ namespace respite {
 class TextPattern {  // a glob pattern that is fast for plain text and plain prefixes
  public:
   explicit TextPattern(Bytes pattern, CaseMode mode = CaseMode::kSensitive);
-  bool Matches(Bytes text) const { return text.starts_with(beginning_) && (is_plain_ ? EndsWith(text) : Fits(text)); }
+  bool Matches(Bytes text) const { return text.starts_with(beginning_) && (is_plain_ ? EqualsPrefix(text) : Fits(text)); }
   Bytes Beginning() const { return beginning_; }  // common prefix of all matching texts; may be empty
 
  private:
-  bool EndsWith(Bytes text) const { return text.size() == beginning_.size(); }  // nothing follows the prefix
+  bool EqualsPrefix(Bytes text) const { return text.size() == beginning_.size(); }  // nothing follows the prefix
   bool Fits(Bytes text) const { return glob_.Matches(text); }
 
   std::string beginning_;  // text before the first special byte; empty if case is ignored

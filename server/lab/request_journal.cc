@@ -118,7 +118,7 @@ void RequestJournal::Clear() {
   ++epoch_;
   entries_.clear();
   first_ = next_;
-  lost_ = bytes_ = 0;
+  dropped_count_ = bytes_ = 0;
   keys_.DropEnded();
   for (auto& [id, sender] : senders_) sender.trips = 0;
 }
@@ -141,7 +141,7 @@ void RequestJournal::Continue(RequestJournal& before) {
   bytes_ = before.bytes_;
   first_ = before.first_;
   next_ = before.next_;
-  lost_ = before.lost_;
+  dropped_count_ = before.dropped_count_;
   epoch_ = before.epoch_ + 1;
   for (RequestEntry& entry : entries_) {
     if (entry.command != nullptr) entry.command = parts_.env.commands.FindByOriginalName(entry.command->full_name);
@@ -163,7 +163,7 @@ RequestEntry RequestJournal::TakeOldest() {
   RequestEntry oldest = std::move(entries_.front());
   entries_.pop_front();
   ++first_;
-  ++lost_;
+  ++dropped_count_;
   keys_.DropBefore(first_);
   return oldest;
 }

@@ -50,10 +50,10 @@ struct Parts {
 std::optional<Parts> Divide(Bytes reply, ReplyForm form, const Order& order, size_t together) {
   ReplyCutter cutter(reply, form);
   if (order.is_walk) {
-    if (cutter.TakeHeader().Elements() != 2) return std::nullopt;
+    if (cutter.TakeHeader().ElementCount() != 2) return std::nullopt;
     cutter.TakeElement();
   }
-  const int64_t elements = cutter.TakeHeader().Elements();
+  const int64_t elements = cutter.TakeHeader().ElementCount();
   if (elements <= static_cast<int64_t>(together)) return std::nullopt;
   Parts parts{.head = cutter.TakenPart(), .parts = {}};
   while (!cutter.Rest().empty()) {

@@ -216,7 +216,7 @@ void Migrations::MarkDone(Migration& migration) {
   migration.channel = nullptr;
   migration.stage = Migration::Stage::kDone;
   migration.due_ms = Timers::kNever;
-  ++done_;
+  ++done_count_;
 }
 
 void Migrations::Drop(const Channel& channel) {
@@ -265,27 +265,27 @@ void Migrations::DropIdleLinks() {
 // --- The end.
 
 void Migrations::EndTurn() {
-  if (done_ == 0 || services_.clients.pause.IsOn() || services_.env.phase.IsInLongTask()) return;
+  if (done_count_ == 0 || services_.clients.pause.IsOn() || services_.env.phase.IsInLongTask()) return;
   services_.execution.executor.ReadClocks();
   for (auto next = migrations_.begin(); next != migrations_.end();) {
     const auto at = next++;
     if ((*at)->stage != Migration::Stage::kDone) continue;
     const std::unique_ptr<Migration> ended = std::move(*at);
     migrations_.erase(at);
-    --done_;
+    --done_count_;
     Finish(*ended);
     next = migrations_.begin();  // the request that ran may have started another one
   }
-  ResumePaused();
+  ResumePausedRequests();
 }
 
 void Migrations::Finish(Migration& migration) {
   MigrateOutcome outcome = CollectOutcome(migration);
   Session* const caller = FindCaller(migration);
   if (caller == nullptr) return DeleteKeysOfGoneCaller(migration.db, outcome.arrived);
-  told_ = Told{caller->id, std::move(outcome)};
+  current_outcome_ = Told{caller->id, std::move(outcome)};
   services_.clients.blocked.Continue(*caller);
-  told_.reset();
+  current_outcome_.reset();
 }
 
 MigrateOutcome Migrations::CollectOutcome(Migration& migration) {
@@ -315,8 +315,8 @@ Session* Migrations::FindCaller(const Migration& migration) const {
 }
 
 std::optional<MigrateOutcome> Migrations::TakeOutcome(const Session& session) {
-  if (!told_ || told_->session != session.id) return std::nullopt;
-  return std::exchange(told_, std::nullopt)->outcome;
+  if (!current_outcome_ || current_outcome_->session != session.id) return std::nullopt;
+  return std::exchange(current_outcome_, std::nullopt)->outcome;
 }
 
 void Migrations::DeleteKeysOfGoneCaller(int db, const std::vector<std::string>& keys) {
@@ -329,7 +329,7 @@ void Migrations::DeleteKeysOfGoneCaller(int db, const std::vector<std::string>& 
   unit.Close();
 }
 
-void Migrations::ResumePaused() {
+void Migrations::ResumePausedRequests() {
   for (const uint64_t id : services_.clients.migrating_keys.TakePaused()) {
     Session* const session = services_.clients.registry.Find(id);
     if (session != nullptr && session->paused_request != nullptr) services_.clients.registry.QueueUnblocked(*session);

@@ -32,7 +32,7 @@ Transfer ByteStream::Handshake() {
   return step;
 }
 
-Transfer ByteStream::Failed() {
+Transfer ByteStream::FailedTransfer() {
   if (errno == EAGAIN || errno == EINTR) return {Transfer::State::kLater};
   error_ = errno;
   return {Transfer::State::kFailed};
@@ -84,7 +84,7 @@ void ByteStream::TellSent(const ReplyBuffer& output, Transfer sent) {
 Transfer ByteStream::ReceiveSome(std::span<char> target) {
   if (tls_ != nullptr) return tls_->Receive(target);
   const ssize_t received = recv(socket_.Get(), target.data(), target.size(), 0);
-  if (received < 0) return Failed();
+  if (received < 0) return FailedTransfer();
   if (received == 0) return {Transfer::State::kEnded};
   return {Transfer::State::kMoved, static_cast<size_t>(received)};
 }
@@ -92,7 +92,7 @@ Transfer ByteStream::ReceiveSome(std::span<char> target) {
 Transfer ByteStream::SendSome(Bytes bytes) {
   if (tls_ != nullptr) return tls_->Send(bytes);
   const ssize_t sent = send(socket_.Get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
-  if (sent < 0) return Failed();
+  if (sent < 0) return FailedTransfer();
   return {Transfer::State::kMoved, static_cast<size_t>(sent)};
 }
 
@@ -115,7 +115,7 @@ Transfer ByteStream::SendSome(const ReplyBuffer& output, Portion portion) {
     most -= size;
   });
   const ssize_t sent = sendmsg(socket_.Get(), &message, MSG_NOSIGNAL);
-  if (sent < 0) return Failed();
+  if (sent < 0) return FailedTransfer();
   return {Transfer::State::kMoved, static_cast<size_t>(sent)};
 }
 

@@ -96,7 +96,7 @@ void EventLoop::Stop(int exit_code) {
 }
 
 void EventLoop::Post(Participant* participant, std::function<void()> task) {
-  posted_.push_back({participant, std::move(task)});
+  posted_tasks_.push_back({participant, std::move(task)});
 }
 
 // Posts a task from any thread, which an io_context allows.
@@ -117,11 +117,11 @@ void EventLoop::RemoveParticipant(Participant& participant) {
     std::vector<Task> its;
     for (Task& task : due_)
       if (is_its(task)) its.push_back(std::move(task));
-    for (Task& task : posted_)
+    for (Task& task : posted_tasks_)
       if (is_its(task)) its.push_back(std::move(task));
     if (its.empty()) break;
     std::erase_if(due_, is_its);
-    std::erase_if(posted_, is_its);
+    std::erase_if(posted_tasks_, is_its);
     for (const Task& task : its) task.run();
   }
   // Keeps the list's size, because EndTurn and ServeDuringLongTask may be walking the list.
@@ -167,8 +167,8 @@ void EventLoop::EndTurn(int64_t turn_us) {
 }
 
 void EventLoop::MakePostedDue() {
-  std::ranges::move(posted_, std::back_inserter(due_));
-  posted_.clear();
+  std::ranges::move(posted_tasks_, std::back_inserter(due_));
+  posted_tasks_.clear();
 }
 
 void EventLoop::CallWhenReadable(int descriptor, std::function<void()> handler) {

@@ -92,7 +92,7 @@ class EventLoop {  // one per thread; serves sockets, timers and tasks in turns
   void RunHandlers();             // runs ready handlers of Asio
   void ServeQueues();             // runs a share of handshakes_ and closings_
   void EndTurn(int64_t turn_us);  // ends the turn of each participant that had events
-  void MakePostedDue();           // moves posted_ to due_
+  void MakePostedDue();           // moves posted_tasks_ to due_
 
   const Pace& pace_;
   std::unique_ptr<Asio> asio_;
@@ -100,7 +100,7 @@ class EventLoop {  // one per thread; serves sockets, timers and tasks in turns
   WorkQueue handshakes_;              // steps of TLS handshakes
   WorkQueue closings_;                // sockets that must be closed
   std::vector<Participant*> active_;  // participants with events; null: the turn was ended, or the participant left
-  std::vector<Task> posted_;          // tasks of the next turn; may own connections, so they go before asio_
+  std::vector<Task> posted_tasks_;          // tasks of the next turn; may own connections, so they go before asio_
   std::deque<Task> due_;              // tasks of this turn
   bool is_busy_ = false;              // sockets are likely to be ready again, because the last turn served some
   int64_t handlers_ran_us_ = 0;       // when handlers of Asio last ran (Pace)

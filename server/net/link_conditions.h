@@ -20,19 +20,19 @@ struct LinkConditions {          // simulated conditions of a network
 // Simulates a slow network: delays the bytes of a link, and keeps their order.
 class DelayQueue {  // delays the bytes of a link and keeps their order
  public:
-  bool IsEmpty() const { return waiting_.empty(); }  // no bytes wait
+  bool IsEmpty() const { return waiting_pieces_.empty(); }  // no bytes wait
   size_t Size() const { return bytes_; }
   // Requires: the queue is not empty.
-  int64_t NextDueMs() const { return waiting_.front().due_ms; }  // when the next bytes are due (Pace)
+  int64_t NextDueMs() const { return waiting_pieces_.front().due_ms; }  // when the next bytes are due (Pace)
 
   // Queues bytes until `due_ms`. Bytes that were queued earlier are due first, even if they had a longer delay.
   void Add(Bytes bytes, int64_t due_ms) {
-    if (!IsEmpty()) due_ms = std::max(due_ms, waiting_.back().due_ms);
-    waiting_.push_back({due_ms, std::string(bytes)});
+    if (!IsEmpty()) due_ms = std::max(due_ms, waiting_pieces_.back().due_ms);
+    waiting_pieces_.push_back({due_ms, std::string(bytes)});
     bytes_ += bytes.size();
   }
   void Hasten(int64_t latest_ms) {  // makes all bytes due at this time (Pace) or earlier
-    for (Piece& piece : waiting_) piece.due_ms = std::min(piece.due_ms, latest_ms);
+    for (Piece& piece : waiting_pieces_) piece.due_ms = std::min(piece.due_ms, latest_ms);
   }
   std::string TakeDue(int64_t now_ms);  // removes and returns the bytes that are due
 
@@ -41,15 +41,15 @@ class DelayQueue {  // delays the bytes of a link and keeps their order
     int64_t due_ms;  // when the bytes are due (Pace)
     std::string bytes;
   };
-  std::deque<Piece> waiting_;  // delayed pieces in order of due_ms
-  size_t bytes_ = 0;           // number of bytes in waiting_
+  std::deque<Piece> waiting_pieces_;  // delayed pieces in order of due_ms
+  size_t bytes_ = 0;           // number of bytes in waiting_pieces_
 };
 
 inline std::string DelayQueue::TakeDue(int64_t now_ms) {
   std::string due;
   while (!IsEmpty() && NextDueMs() <= now_ms) {
-    due += waiting_.front().bytes;
-    waiting_.pop_front();
+    due += waiting_pieces_.front().bytes;
+    waiting_pieces_.pop_front();
   }
   bytes_ -= due.size();
   return due;

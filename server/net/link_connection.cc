@@ -98,7 +98,7 @@ void LinkConnection::SetConditions(const LinkConditions& conditions) {
   if (user_ != nullptr) Hasten(to_deliver_, conditions.receive_delay_ms, &LinkConnection::DeliverDue);
   if (user_ == nullptr || conditions.is_cut == was_cut) return;
   if (conditions.is_cut) return Unwatch();
-  Later([](LinkConnection& connection) {
+  RunInLaterTurn([](LinkConnection& connection) {
     if (std::exchange(connection.connects_after_cut_, false)) return connection.TryNextAddress();
     if (connection.stream_ == nullptr) return;
     connection.SendMore();
@@ -208,7 +208,7 @@ void LinkConnection::Receive() {
 
 void LinkConnection::ReceiveLater() {
   if (std::exchange(receive_posted_, true)) return;
-  Later([](LinkConnection& connection) {
+  RunInLaterTurn([](LinkConnection& connection) {
     connection.receive_posted_ = false;
     if (connection.reads_ && !connection.conditions_.is_cut && !connection.end_) connection.Receive();
   });
@@ -227,7 +227,7 @@ void LinkConnection::Send(Bytes bytes) {
   Await(to_send_, &LinkConnection::SendDue);
 }
 
-void LinkConnection::Await(Delayed& delayed, void (LinkConnection::*serve)()) {
+void LinkConnection::Await(DelayedDirection& delayed, void (LinkConnection::*serve)()) {
   if (delayed.line.IsEmpty() || std::exchange(delayed.is_awaited, true)) return;
   const int64_t wait_ms = std::max<int64_t>(delayed.line.NextDueMs() - parts_.loop.pace().NowMs(), 0);
   // The timer does not keep an ended link alive.
@@ -241,7 +241,7 @@ void LinkConnection::Await(Delayed& delayed, void (LinkConnection::*serve)()) {
   });
 }
 
-void LinkConnection::Hasten(Delayed& delayed, int64_t delay_ms, void (LinkConnection::*serve)()) {
+void LinkConnection::Hasten(DelayedDirection& delayed, int64_t delay_ms, void (LinkConnection::*serve)()) {
   if (delayed.line.IsEmpty()) return;
   delayed.line.Hasten(parts_.loop.pace().NowMs() + delay_ms);
   delayed.is_awaited = false;  // the existing timer may be too late, and does no harm
@@ -278,7 +278,7 @@ void LinkConnection::SendNow(Bytes bytes) {
   // Sends immediately, because a turn may last long. Errors are reported later; the caller expects no end here.
   const Transfer sent = stream_->Send(unsent_);
   if (sent.state == Transfer::State::kMoved) sent_ += sent.bytes;
-  if (HasUnsent()) Later([](LinkConnection& connection) { connection.SendMore(); });
+  if (HasUnsent()) RunInLaterTurn([](LinkConnection& connection) { connection.SendMore(); });
 }
 
 void LinkConnection::SendMore() {
@@ -311,16 +311,16 @@ void LinkConnection::Watch() {
   } else {
     wanted = stream_->EventsToAwait({.read = reads_ && !end_ && !MustPauseReading(), .write = HasUnsent()});
   }
-  if (wanted == registered_) return;
-  if (!parts_.loop.poller().ChangeInterest(FileDescriptor(), *this, registered_, wanted))
+  if (wanted == registered_events_) return;
+  if (!parts_.loop.poller().ChangeInterest(FileDescriptor(), *this, registered_events_, wanted))
     return End("too many sockets");
-  registered_ = wanted;
+  registered_events_ = wanted;
 }
 
 void LinkConnection::Unwatch() {
-  if (!registered_.Any()) return;
-  parts_.loop.poller().ChangeInterest(FileDescriptor(), *this, registered_, {});
-  registered_ = {};
+  if (!registered_events_.Any()) return;
+  parts_.loop.poller().ChangeInterest(FileDescriptor(), *this, registered_events_, {});
+  registered_events_ = {};
 }
 
 void LinkConnection::EndByPeer(const std::string& reason) {

@@ -58,14 +58,14 @@ class LinkConnection final : public SocketPoller::Watcher, public std::enable_sh
   // The name look-up, and the attempts to connect.
   struct ConnectAttempts;
 
-  struct Delayed {            // one direction of a delayed link
+  struct DelayedDirection {            // one direction of a delayed link
     DelayQueue line;          // the delayed bytes of this direction
     bool is_awaited = false;  // a timer runs until the next bytes of `line` are due
   };
 
   // Runs the action in a later turn, unless the link is gone by then.
   template <class Action>
-  void Later(Action action) {  // runs the action in a later turn, unless the link is gone by then
+  void RunInLaterTurn(Action action) {  // runs the action in a later turn, unless the link is gone by then
     parts_.loop.Post(&parts_.participant, [self = shared_from_this(), action] {
       if (self->user_ != nullptr) action(*self);
     });
@@ -82,8 +82,8 @@ class LinkConnection final : public SocketPoller::Watcher, public std::enable_sh
   void SendNow(Bytes bytes);                                      // sends bytes without delay
   void SendMore();                                                // sends what is in unsent_
   void Deliver(Bytes bytes);                                      // gives bytes to the user, or to the delay queue
-  void Await(Delayed& delayed, void (LinkConnection::*serve)());  // calls `serve` when the next bytes are due
-  void Hasten(Delayed& delayed, int64_t delay_ms, void (LinkConnection::*serve)());  // reduces the remaining delay
+  void Await(DelayedDirection& delayed, void (LinkConnection::*serve)());  // calls `serve` when the next bytes are due
+  void Hasten(DelayedDirection& delayed, int64_t delay_ms, void (LinkConnection::*serve)());  // reduces the remaining delay
   bool MustPauseReading() const;              // too many received bytes are delayed, so reading must stop
   void SendDue();                             // sends delayed bytes whose time has come
   void DeliverDue();                          // gives the user delayed bytes whose time has come
@@ -98,11 +98,11 @@ class LinkConnection final : public SocketPoller::Watcher, public std::enable_sh
   std::unique_ptr<ConnectAttempts> connect_attempts_;  // the attempts to connect; null: connected, or accepted
   Stage stage_ = Stage::kResolving;                    // the stage that was reached
   std::unique_ptr<ByteStream> stream_;                 // null: no socket yet
-  SocketPoller::Interest registered_;                  // events for which the poller watches the socket
+  SocketPoller::Interest registered_events_;                  // events for which the poller watches the socket
   bool reads_ = true;                                  // reading is on (SetReading)
   LinkConditions conditions_;                          // conditions that are simulated
-  Delayed to_send_;                                    // delayed bytes that the user has sent
-  Delayed to_deliver_;                                 // delayed bytes that were received
+  DelayedDirection to_send_;                                    // delayed bytes that the user has sent
+  DelayedDirection to_deliver_;                                 // delayed bytes that were received
   std::optional<std::string> end_;   // end of the connection by the other side, reported after to_deliver_
   bool connects_after_cut_ = false;  // was cut, so it connects only after the cut
   bool receive_posted_ = false;      // ReceiveLater waits for its turn

@@ -61,13 +61,13 @@ void Connection::Start() {
 void Connection::Want(SocketPoller::Interest wanted) {
   wanted_ = wanted;
   const SocketPoller::Interest needed = stream_.EventsToAwait(wanted);
-  if (needed != registered_) Register(needed);
+  if (needed != reported_events_) Register(needed);
   if (wanted.read && stream_.HasBufferedInput()) ReceiveInNextTurn();
 }
 
 void Connection::Register(SocketPoller::Interest interest) {
-  if (host_->loop().poller().ChangeInterest(stream_.FileDescriptor(), *this, registered_, interest)) {
-    registered_ = interest;
+  if (host_->loop().poller().ChangeInterest(stream_.FileDescriptor(), *this, reported_events_, interest)) {
+    reported_events_ = interest;
   } else {
     host_->services().clients.registry.Close(*session_);
   }

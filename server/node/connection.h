@@ -83,7 +83,7 @@ class Connection final : public Transport,  // the socket of one client
   ByteStream stream_;                  // the socket, with or without TLS
   int64_t opened_ms_;                  // Pace time when the socket was accepted
   SocketPoller::Interest wanted_;      // events that the connection waits for
-  SocketPoller::Interest registered_;  // events that the poller was told to report
+  SocketPoller::Interest reported_events_;  // events that the poller was told to report
   bool receive_posted_ = false;        // a call of Receive is posted for the next turn
   bool is_departing_ = false;          // the peer has disconnected
   bool sends_much_ = true;             // the last read brought many bytes, or nothing was read yet

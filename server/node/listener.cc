@@ -116,9 +116,9 @@ std::optional<std::string> Listener::Reopen(Protocol protocol) {
     if (!sockets.empty()) settings.bound_port = PortOf(sockets[0]->descriptor.native_handle());
   }
   if (has_stopped_listening_ && !std::exchange(sockets, {}).empty()) {
-    Reserve(protocol == Protocol::kTcp ? settings.bound_port : settings.tls_port);
+    ReservePort(protocol == Protocol::kTcp ? settings.bound_port : settings.tls_port);
   }
-  for (auto& socket : sockets) Accept(socket);
+  for (auto& socket : sockets) WaitForClient(socket);
   return std::nullopt;
 }
 
@@ -158,7 +158,7 @@ std::optional<std::string> Listener::OpenUnix() {
   }
   unix_inode_ = InodeOf(unix_path_);
   unix_ = std::make_shared<Socket>(host_.loop().Context(), std::move(socket.value()), Protocol::kTcp);
-  Accept(unix_);
+  WaitForClient(unix_);
   return std::nullopt;
 }
 
@@ -175,14 +175,14 @@ void Listener::Close() {
 void Listener::StopListening() {
   if (std::exchange(has_stopped_listening_, true)) return;
   const Settings& settings = host_.services().env.settings;
-  if (!std::exchange(tcp_, {}).empty()) Reserve(settings.bound_port);
-  if (!std::exchange(tls_, {}).empty()) Reserve(settings.tls_port);
+  if (!std::exchange(tcp_, {}).empty()) ReservePort(settings.bound_port);
+  if (!std::exchange(tls_, {}).empty()) ReservePort(settings.tls_port);
   if (!unix_) return;
   unix_.reset();
   RemoveUnixFile();
 }
 
-void Listener::Reserve(int port) {
+void Listener::ReservePort(int port) {
   for (const std::string& bound : host_.services().env.settings.bind) {
     auto reserved = ReserveTcpPort(bound.starts_with('-') ? bound.substr(1) : bound, port);
     if (reserved.ok()) reservations_.push_back(std::move(reserved.value()));
@@ -203,7 +203,7 @@ void Listener::RemoveUnixFile() {
   log.Warning(std::string("Error removing the unix socket file: ") + std::strerror(errno));
 }
 
-void Listener::Accept(const std::shared_ptr<Socket>& socket) {
+void Listener::WaitForClient(const std::shared_ptr<Socket>& socket) {
   socket->descriptor.async_wait(asio::posix::stream_descriptor::wait_read,
                                 [this, weak = std::weak_ptr(socket)](const asio::error_code& error) {
                                   std::shared_ptr<Socket> open = weak.lock();
@@ -221,7 +221,7 @@ void Listener::AcceptAll(const std::shared_ptr<Socket>& socket) {
   for (int i = 0; i < most; ++i) {
     int accepted = accept4(socket->descriptor.native_handle(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (accepted >= 0) {
-      Welcome(Descriptor(accepted), socket->protocol);
+      AdmitSocket(Descriptor(accepted), socket->protocol);
       continue;
     }
     if (errno == EAGAIN || errno == EWOULDBLOCK) break;
@@ -229,7 +229,7 @@ void Listener::AcceptAll(const std::shared_ptr<Socket>& socket) {
     host_.services().env.log.Warning(std::string("Accepting client connection: ") + std::strerror(errno));
     return AcceptLater(socket);
   }
-  Accept(socket);
+  WaitForClient(socket);
 }
 
 // Pauses accepting when descriptors or memory have run out. The waiting client stays in the kernel's queue, which would
@@ -239,11 +239,11 @@ void Listener::AcceptLater(const std::shared_ptr<Socket>& socket) {
   // An expired timer calls its handler even if the timer was destroyed in the same turn.
   socket->retry.async_wait([this, weak = std::weak_ptr(socket)](const asio::error_code& error) {
     std::shared_ptr<Socket> open = weak.lock();
-    if (!error && open) Accept(open);
+    if (!error && open) WaitForClient(open);
   });
 }
 
-void Listener::Welcome(Descriptor accepted, Protocol protocol) {
+void Listener::AdmitSocket(Descriptor accepted, Protocol protocol) {
   host_.Enter();
   const Services& server = host_.services();
   const Settings& settings = server.env.settings;

@@ -84,17 +84,17 @@ void WatchMaxClients(Config& config, Logger& log, uint32_t nodes) {
 OomScore::Outcome OomScore::Apply(const Settings& settings, Process process) {
   int score = 0;
   if (settings.oom_score_adj != OomScoreAdjust::kOff) {
-    if (!found_) {
+    if (!original_score_) {
       auto line = FirstLineOf(kScoreFile);
       if (!line) return Fail("Unable to read oom_score_adj: ");
-      found_ = std::atoi(line->c_str());
+      original_score_ = std::atoi(line->c_str());
     }
     score = settings.oom_score_adj_values[static_cast<size_t>(process)];
-    if (settings.oom_score_adj == OomScoreAdjust::kRelative) score += *found_;
+    if (settings.oom_score_adj == OomScoreAdjust::kRelative) score += *original_score_;
     score = std::clamp(score, -kHighestScore, kHighestScore);
-  } else if (found_) {
-    score = *found_;
-    found_.reset();
+  } else if (original_score_) {
+    score = *original_score_;
+    original_score_.reset();
   } else {
     return Outcome::kDone;
   }

@@ -39,7 +39,7 @@ class OomScore {  // sets oom_score_adj of this process
   Outcome Fail(const char* what);  // logs `what` and errno; returns kFailed
 
   Logger& log_;
-  std::optional<int> found_;  // the score before this process changed it; nullopt: unchanged
+  std::optional<int> original_score_;  // the score before this process changed it; nullopt: unchanged
 };
 
 }  // namespace respite

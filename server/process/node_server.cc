@@ -114,8 +114,8 @@ bool NodeServer::HasClients() const {
 void NodeServer::MeasureIdleTime() {
   if (settings().exit_on_idle == 0) return;
   const int64_t now_ms = parts_.pace.NowMs();
-  const uint64_t before = std::exchange(connections_, services().env.stats.connections);
-  if (HasClients() || connections_ != before) last_client_ms_ = now_ms;
+  const uint64_t before = std::exchange(accepted_connection_count_, services().env.stats.connections);
+  if (HasClients() || accepted_connection_count_ != before) last_client_ms_ = now_ms;
   idle_ms_ = now_ms - last_client_ms_;
   if (idle_ms_ >= settings().exit_on_idle) parts_.owner.HandleIdleServer();
 }

@@ -79,7 +79,7 @@ void ServerProcess::HandleRestartFailure(HostedServer& hosted) {
   hosted.node->log().Warning("The server cannot begin again.");
   hosted.is_killed = true;
   hosted.node->Discard();
-  if (living_.fetch_sub(1) != 1) return;
+  if (running_server_count_.fetch_sub(1) != 1) return;
   exit_code_ = 1;
   RemovePidAndPortFiles();
   main_->loop.Stop(exit_code_);
@@ -102,7 +102,7 @@ int ServerProcess::Run() {
   log_.SetRole(Role());
   log_.Notice("monotonic clock: POSIX clock_gettime");
   if (RaiseLimits() == Step::kFailed) return 1;
-  if (Prepare() == Step::kFailed) return CleanUpFailedStart();
+  if (PrepareToServe() == Step::kFailed) return CleanUpFailedStart();
   PrepareWorlds();
   PrepareRestarts();
   if (!IsSentinel()) log_.Notice("Server initialized");
@@ -156,7 +156,7 @@ ServerProcess::Step ServerProcess::RaiseLimits() {
 
 uint32_t ServerProcess::CountNodes() const { return plan_ ? static_cast<uint32_t>(plan_->Count()) : 1; }
 
-ServerProcess::Step ServerProcess::Prepare() {
+ServerProcess::Step ServerProcess::PrepareToServe() {
   BindToProcessors(config_.settings().server_cpulist);  // later threads inherit it
   main_ = std::make_unique<WatchedLoop>(pace_);
   signals_.emplace();
@@ -167,7 +167,7 @@ ServerProcess::Step ServerProcess::Prepare() {
     if (!seed_) seed_ = SystemSeed();  // a replay uses it to make equal table orders and random choices
     recorder_ = std::make_unique<Recorder>(Recorder::Parts{.files = files_, .pace = pace_, .log = log_});
   }
-  if (CreateServers() == Step::kFailed || Build() == Step::kFailed) return Step::kFailed;
+  if (CreateServers() == Step::kFailed || BuildNodes() == Step::kFailed) return Step::kFailed;
   WarnAboutBacklog(config_.settings(), log_);
   if (RefuseModules() == Step::kFailed || CheckLocale() == Step::kFailed) return Step::kFailed;
   if (RunOnEachServer([](NodeServer& node) { return node.Open(); }) == Step::kFailed) return Step::kFailed;
@@ -216,7 +216,7 @@ void ServerProcess::CreatePlannedServers() {
 void ServerProcess::AddHostedServer(HostedServer hosted) {
   hosted_.push_back(std::move(hosted));
   hosted_.back().node = MakeServer(hosted_.back());
-  ++living_;
+  ++running_server_count_;
 }
 
 std::unique_ptr<NodeServer> ServerProcess::MakeServer(const HostedServer& hosted) {
@@ -252,7 +252,7 @@ ServerProcess::Step ServerProcess::RunOnEachServer(const std::function<Step(Node
 }
 
 // Creates each loop and its servers on the thread that will run them, since that thread counts their memory.
-ServerProcess::Step ServerProcess::Build() {
+ServerProcess::Step ServerProcess::BuildNodes() {
   return RunOnEachServer([this](NodeServer& node) {
     const auto of_node = [&](const HostedServer& hosted) { return hosted.node.get() == &node; };
     HostedServer& hosted = *std::ranges::find_if(hosted_, of_node);
@@ -316,7 +316,7 @@ ServerProcess::Step ServerProcess::WritePortFile() {
 // --- Loading and serving
 
 void ServerProcess::StartServing() {
-  awaited_ = static_cast<int>(hosted_.size());
+  awaited_server_count_ = static_cast<int>(hosted_.size());
   for (HostedServer& hosted : hosted_) {
     NodeServer& node = *hosted.node;
     if (hosted.thread == nullptr) {
@@ -328,7 +328,7 @@ void ServerProcess::StartServing() {
       Tell([this, &node, outcome] { HandleServerLoaded(node, outcome); });
       if (outcome != Step::kDone) return;
       node.loop().Run();
-      if (living_ != 0) node.Discard();  // otherwise the process ends now
+      if (running_server_count_ != 0) node.Discard();  // otherwise the process ends now
     });
   }
 }
@@ -340,13 +340,13 @@ void ServerProcess::HandleServerLoaded(const NodeServer& node, Step outcome) {
     return;
   }
   if (outcome == Step::kStopped && !node.HasStopped()) main_->loop.Stop(0);
-  if (--awaited_ == 0 && living_ != 0) plan_ ? ConnectServers(ServerMode::kStandalone) : ReportReadiness();
+  if (--awaited_server_count_ == 0 && running_server_count_ != 0) plan_ ? ConnectServers(ServerMode::kStandalone) : ReportReadiness();
 }
 
 void ServerProcess::ConnectServers(ServerMode mode) {
   const auto settles = [&](const HostedServer& hosted) { return hosted.node->config().mode() == mode; };
   const int64_t deadline_ms = pace_.NowMs() + kSettleMs;
-  awaited_ = static_cast<int>(std::ranges::count_if(hosted_, settles));
+  awaited_server_count_ = static_cast<int>(std::ranges::count_if(hosted_, settles));
   for (HostedServer& hosted : hosted_) {
     if (!settles(hosted)) continue;
     NodeServer& node = *hosted.node;
@@ -362,7 +362,7 @@ void ServerProcess::AwaitConnected(NodeServer& node, int64_t deadline_ms) {
     return node.loop().RunAfter(kLookEveryMs, [this, &node, deadline_ms] { AwaitConnected(node, deadline_ms); });
   }
   Tell([this, mode = node.config().mode()] {
-    if (--awaited_ == 0) HandleServersConnected(mode);
+    if (--awaited_server_count_ == 0) HandleServersConnected(mode);
   });
 }
 
@@ -422,7 +422,7 @@ void ServerProcess::WatchSignals() {
 
 void ServerProcess::End(int signal) {
   is_ending_ = true;
-  signal_ = signal;
+  shutdown_signal_ = signal;
   for (HostedServer& hosted : hosted_) {
     if (hosted.Lives() && !hosted.node->IsReplica()) SignalServer(hosted);
   }
@@ -471,14 +471,14 @@ void ServerProcess::ShutDownIdleProcess() {
 
 void ServerProcess::SignalServer(HostedServer& hosted) {
   hosted.is_signalled = true;
-  RunOnThreadOf(hosted, [&node = *hosted.node, signal = signal_] { node.HandleSignal(signal); });
+  RunOnThreadOf(hosted, [&node = *hosted.node, signal = shutdown_signal_] { node.HandleSignal(signal); });
 }
 
 // Shuts down replicas after their primaries have stopped, because a stopping primary first sends the whole stream to
 // its replicas.
 void ServerProcess::SignalRemainingServers() {
   const auto is_awaited = [](const HostedServer& hosted) { return hosted.is_signalled && hosted.Lives(); };
-  if (signal_ == 0 || std::ranges::any_of(hosted_, is_awaited)) return;
+  if (shutdown_signal_ == 0 || std::ranges::any_of(hosted_, is_awaited)) return;
   for (HostedServer& hosted : hosted_) {
     if (hosted.Lives()) SignalServer(hosted);
   }
@@ -488,7 +488,7 @@ void ServerProcess::OnShutdownCancelled() {
   is_ending_ = false;
   signals_->ForgetFirstSigint();
   Tell([this] {
-    signal_ = 0;
+    shutdown_signal_ = 0;
     for (HostedServer& hosted : hosted_) hosted.is_signalled = false;
     if (has_lost_parent_) main_->loop.RunAfter(kEndAgainMs, [this] { End(SIGTERM); });
   });
@@ -496,7 +496,7 @@ void ServerProcess::OnShutdownCancelled() {
 
 // Reports the status to the supervisor only if the whole process is ending, not only one of several servers.
 void ServerProcess::OnShutdownStatus(const std::string& status) {
-  if (is_ending_ || living_ == 1) supervisor_->ReportStopping(status);
+  if (is_ending_ || running_server_count_ == 1) supervisor_->ReportStopping(status);
 }
 
 // When the last server has stopped, stops the loop. A server that stops earlier is discarded after its turn.
@@ -504,7 +504,7 @@ void ServerProcess::HandleServerStopped(NodeServer& node) {
   const auto is_its = [&](const HostedServer& hosted) { return hosted.node.get() == &node && hosted.is_killed; };
   if (std::ranges::any_of(hosted_, is_its)) return;
   if (node.exit_code() != 0) exit_code_ = node.exit_code();
-  const bool is_last = living_.fetch_sub(1) == 1;
+  const bool is_last = running_server_count_.fetch_sub(1) == 1;
   if (is_last) RemovePidAndPortFiles();
   if (!is_last && !is_ending_) node.log().Notice("This node has stopped. The process goes on with the others.");
   if (!is_last && is_ending_) main_->loop.PostFromAnyThread([this] { SignalRemainingServers(); });

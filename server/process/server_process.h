@@ -61,8 +61,8 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
 
   // NodeRestarts::Owner
   std::unique_ptr<NodeServer> MakeServer(const HostedServer& hosted) override;
-  void HandleServerKilled(HostedServer&) override { --living_; }      // the killed server does not count as living
-  void HandleServerRestarting(HostedServer&) override { ++living_; }  // the server counts as living again
+  void HandleServerKilled(HostedServer&) override { --running_server_count_; }      // the killed server does not count as living
+  void HandleServerRestarting(HostedServer&) override { ++running_server_count_; }  // the server counts as living again
   void HandleServerRestarted(HostedServer& hosted) override;          // the server has restarted
   void HandleRestartFailure(HostedServer& hosted) override;           // the server cannot restart
 
@@ -72,7 +72,7 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   void OpenLog(Logger& log);                  // opens the log as the directives say
   void GoToBackground();                      // for `daemonize`, unless there is a supervisor
   Step RaiseLimits();                         // raises the number of files that may be open
-  Step Prepare();                             // does everything before the servers can serve
+  Step PrepareToServe();                             // does everything before the servers can serve
   uint32_t CountNodes() const;                // number of servers of the process
   void PrepareWorlds();                       // lets a single server have worlds, if TEST is allowed
   void PrepareRestarts();                     // lets all servers restart, if TEST is allowed
@@ -83,7 +83,7 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   // Runs the work for each server on the thread of that server, and waits until all are done. Returns kFailed if the
   // work failed for one of them.
   Step RunOnEachServer(const std::function<Step(NodeServer&)>& work);
-  Step Build();                       // creates the Node of each server
+  Step BuildNodes();                       // creates the Node of each server
   Step RefuseModules();               // fails if there is a `loadmodule` line
   Step CheckLocale();                 // fails if the locale of `locale-collate` does not exist
   Step FormClusterOrSentinelGroup();  // tells the nodes their roles
@@ -147,13 +147,13 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   std::vector<HostedServer> hosted_;        // all servers of the process
   std::unique_ptr<NodeRestarts> restarts_;  // null: servers cannot restart
   std::unique_ptr<NodeMembers> members_;    // null: there is one server, or each has its own thread
-  std::atomic<int> living_ = 0;             // number of servers that have not stopped
+  std::atomic<int> running_server_count_ = 0;             // number of servers that have not stopped
   std::atomic<int> exit_code_ = 0;          // of the process
   std::atomic<bool> is_ending_ = false;     // a signal, or an event handled like one, shuts down all servers
   bool has_lost_parent_ = false;            // the parent has ended
   int64_t next_idle_end_ms_ = 0;            // Pace time of the next ShutDownIdleProcess, at the earliest
-  int signal_ = 0;                          // the signal of the current shutdown; 0: no shutdown
-  int awaited_ = 0;                         // number of servers that still have to load or connect
+  int shutdown_signal_ = 0;                          // the signal of the current shutdown; 0: no shutdown
+  int awaited_server_count_ = 0;                         // number of servers that still have to load or connect
   bool has_failed_ = false;                 // a server could not load
 };
 

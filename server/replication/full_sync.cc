@@ -23,7 +23,7 @@
 
 namespace respite {
 
-std::vector<Session*> FullSync::In(Replica::State state) const {
+std::vector<Session*> FullSync::ReplicasIn(Replica::State state) const {
   std::vector<Session*> found;
   for (Session* session : parts_.replicas.All())
     if (session->replica->state == state) found.push_back(session);
@@ -31,7 +31,7 @@ std::vector<Session*> FullSync::In(Replica::State state) const {
 }
 
 std::vector<Session*> FullSync::ReceivingFrom(Source source) const {
-  std::vector<Session*> found = In(Replica::State::kReceives);
+  std::vector<Session*> found = ReplicasIn(Replica::State::kReceives);
   std::erase_if(
       found, [&](const Session* session) { return (session->replica->file != nullptr) != (source == Source::kFile); });
   return found;
@@ -50,14 +50,14 @@ void FullSync::ProvideSnapshot(Session& session) {
   if (parts_.child_processes.Busy()) {
     return log.Notice("No BGSAVE in progress, but another BG operation is active. BGSAVE for replication delayed");
   }
-  if (!IsDue(In(Replica::State::kAwaitsSnapshot))) return log.Notice("Delay next BGSAVE for diskless SYNC");
+  if (!IsDue(ReplicasIn(Replica::State::kAwaitsSnapshot))) return log.Notice("Delay next BGSAVE for diskless SYNC");
   StartForWaitingReplicas();
 }
 
 bool FullSync::JoinRunningSnapshot(Session& session) {
   const Contents contents = ContentsFor({&session});
   if (!parts_.snapshots.IsRunning() || contents.functions_only || contents.for_70) return false;
-  const std::vector<Session*> others = In(Replica::State::kAwaitsEnd);
+  const std::vector<Session*> others = ReplicasIn(Replica::State::kAwaitsEnd);
   if (others.empty()) return false;
   session.replica->sent_to = others.front()->replica->sent_to;
   parts_.env.log.Notice("Waiting for end of BGSAVE for SYNC");
@@ -65,9 +65,9 @@ bool FullSync::JoinRunningSnapshot(Session& session) {
   return true;
 }
 
-void FullSync::Left(Replica::State state) {
+void FullSync::KillChildIfUnneeded(Replica::State state) {
   // Without save points (`save`), only replicas need the file of a BGSAVE.
-  const bool was_last = state == Replica::State::kAwaitsEnd && In(Replica::State::kAwaitsEnd).empty();
+  const bool was_last = state == Replica::State::kAwaitsEnd && ReplicasIn(Replica::State::kAwaitsEnd).empty();
   if (was_last && parts_.env.settings.save.empty() && parts_.snapshots.IsRunning()) parts_.child_processes.Kill();
   if (!IsStreaming() || !ReceivingFrom(Source::kPipe).empty()) return;
   parts_.env.log.Notice("Diskless rdb transfer, last replica dropped, killing fork child.");
@@ -107,14 +107,14 @@ bool FullSync::IsDue(const std::vector<Session*>& waiting) const {
 
 void FullSync::Cron() {
   if (parts_.child_processes.Busy() || IsStreaming()) return;  // the pipe may hold data after its child has ended
-  const std::vector<Session*> waiting = In(Replica::State::kAwaitsSnapshot);
+  const std::vector<Session*> waiting = ReplicasIn(Replica::State::kAwaitsSnapshot);
   if (!waiting.empty() && IsDue(waiting)) StartForWaitingReplicas();
 }
 
 // Starts a snapshot for the waiting replicas. If they want different contents (all data, or functions only), the first
 // replica decides.
 void FullSync::StartForWaitingReplicas() {
-  std::vector<Session*> waiting = In(Replica::State::kAwaitsSnapshot);
+  std::vector<Session*> waiting = ReplicasIn(Replica::State::kAwaitsSnapshot);
   const bool functions_only = waiting.front()->replica->wants_functions_only;
   std::erase_if(waiting,
                 [&](const Session* session) { return session->replica->wants_functions_only != functions_only; });
@@ -233,7 +233,7 @@ void FullSync::HandlePipeEnd(bool is_whole) {
 }
 
 void FullSync::HandleSnapshotEnd(Snapshots::Outcome outcome) {
-  for (Session* session : In(Replica::State::kAwaitsEnd)) {
+  for (Session* session : ReplicasIn(Replica::State::kAwaitsEnd)) {
     if (outcome == Snapshots::Outcome::kDone) {
       OpenFile(*session);
     } else {
@@ -309,7 +309,7 @@ void FullSync::ContinueReading() {
 void FullSync::SendFiles() {
   const std::vector<Session*> receiving = ReceivingFrom(Source::kFile);
   if (receiving.empty()) {
-    if (!has_made_file_ || parts_.snapshots.IsRunning() || !In(Replica::State::kAwaitsEnd).empty()) return;
+    if (!has_made_file_ || parts_.snapshots.IsRunning() || !ReplicasIn(Replica::State::kAwaitsEnd).empty()) return;
     has_made_file_ = false;
     return parts_.snapshots.RemoveBackgroundSyncFile();
   }

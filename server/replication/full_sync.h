@@ -50,7 +50,7 @@ class FullSync {  // snapshots for replicas that cannot continue from the backlo
   void ProvideSnapshot(Session& session);  // gives a replica a snapshot: from the child that runs, or from the next one
   // Kills the child that writes a snapshot, if no other replica needs it. Called after a replica in this state has
   // left.
-  void Left(Replica::State state);  // kills a child that nobody needs, after a replica in `state` has left
+  void KillChildIfUnneeded(Replica::State state);  // kills a child that nobody needs, after a replica in `state` has left
   void Cron();                      // begins a snapshot that is due; called once a second
   // Sends snapshot data to replicas that have room for it. Called at the end of a turn, before replies are sent.
   void EndTurn();  // sends more snapshot data to replicas whose output has drained
@@ -60,7 +60,7 @@ class FullSync {  // snapshots for replicas that cannot continue from the backlo
   bool IsStreaming() const { return pipe_.has_value(); }  // a snapshot is being sent to replicas through a pipe
 
  private:
-  std::vector<Session*> In(Replica::State state) const;  // the replicas in this state
+  std::vector<Session*> ReplicasIn(Replica::State state) const;  // the replicas in this state
   enum class Source : uint8_t { kFile, kPipe };
   // Returns the replicas that receive a snapshot from this source. Snapshots from a file and through the pipe may be
   // sent at the same time.

@@ -151,7 +151,7 @@ void PrimaryLink::OnEnded(const std::string& reason) {
     return;
   }
   if (runs_stream_) {  // inside a slow script of the stream, whose end decides what was applied
-    lost_ = "Connection with master lost: " + reason;
+    lost_reason_ = "Connection with master lost: " + reason;
     link_.reset();
     return;
   }
@@ -181,10 +181,10 @@ void PrimaryLink::OnReceived(Bytes bytes) {
     if (!IsPaused()) Resume();
     return;
   }
-  Take(bytes);
+  HandleInput(bytes);
 }
 
-void PrimaryLink::Take(Bytes bytes) {
+void PrimaryLink::HandleInput(Bytes bytes) {
   if (state_ == State::kHandshake) TakeLines(bytes);
   if (state_ == State::kTransfer) TakeSnapshot(bytes);
   if (state_ == State::kLinked && !bytes.empty()) TakeStream(bytes);
@@ -375,14 +375,14 @@ void PrimaryLink::Feed(Bytes bytes) {
 }
 
 void PrimaryLink::RunStream() {
-  lost_.clear();
+  lost_reason_.clear();
   runs_stream_ = true;
   const Pump::Outcome outcome = pump_.Run(*session_);
   runs_stream_ = false;
   if (session_ == nullptr) return;
-  NoteApplied();
+  AdvanceHistoryOffset();
   if (!failed_command_.empty()) return EndAtFailedCommand();
-  if (!lost_.empty()) return Reconnect(lost_);
+  if (!lost_reason_.empty()) return Reconnect(lost_reason_);
   if (outcome == Pump::Outcome::kClosing) return EndAtProtocolError();
   if (outcome == Pump::Outcome::kMore) Resume();
   if (outcome == Pump::Outcome::kPaused) link_->SetReading(Link::Reading::kOff);  // until Resume
@@ -439,7 +439,7 @@ void PrimaryLink::Continue() {
   if (session_ != nullptr) RunStream();
   if (link_ == nullptr || resume_posted_ || IsPaused()) return;
   const std::string stashed = std::exchange(unprocessed_, {});
-  if (!stashed.empty()) Take(stashed);
+  if (!stashed.empty()) HandleInput(stashed);
   if (link_ != nullptr && state_ != State::kLoading && unprocessed_.empty() && !IsPaused()) {
     link_->SetReading(Link::Reading::kOn);
   }
@@ -447,7 +447,7 @@ void PrimaryLink::Continue() {
 
 // Counts requests before a transaction that is still open as applied, even if they arrived together with the beginning
 // of the transaction. After a broken connection these requests must not run again.
-void PrimaryLink::NoteApplied() {
+void PrimaryLink::AdvanceHistoryOffset() {
   const Session& session = *session_;
   History& history = parts_.services.data.dataset.history;
   const int64_t applied_to = received_to_ - static_cast<int64_t>(session.unapplied_bytes);
@@ -519,7 +519,7 @@ void PrimaryLink::Close() {
 
 void PrimaryLink::CloseSession() {
   if (session_ == nullptr) return;
-  NoteApplied();
+  AdvanceHistoryOffset();
   state_ = State::kConnect;
   parts_.services.env.log.Notice("Caching the disconnected master state.");
   parts_.services.clients.registry.Close(*session_);

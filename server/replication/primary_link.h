@@ -96,7 +96,7 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   void EndAtProtocolError();                  // reconnects for a full synchronisation
   void DelayRetry();              // delays the next attempt; the delay grows with the number of failed attempts
   void DropLink();                // destroys the connection with its handshake and its snapshot
-  void Take(Bytes bytes);         // passes input to the handshake, the snapshot or the stream
+  void HandleInput(Bytes bytes);         // passes input to the handshake, the snapshot or the stream
   void Continue();                // runs the stream and then handles input that had to wait
   void SendNext();                // sends the next request of the handshake
   void TakeLines(Bytes& bytes);   // removes the lines of the handshake from the front of `bytes` and handles them
@@ -115,7 +115,7 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   bool IsPaused() const {  // a request of the stream waits (CLIENT PAUSE) or is blocked
     return session_ != nullptr && (session_->paused_request != nullptr || session_->blocked_client != nullptr);
   }
-  void NoteApplied();                   // advances the history offset past the requests that have run
+  void AdvanceHistoryOffset();                   // advances the history offset past the requests that have run
   void Acknowledge();                   // sends REPLCONF ACK with the offset
   int64_t OffsetOnDisk();               // history offset up to which the append-only file is synced
   void CloseSession();                  // closes the session that runs the stream
@@ -141,7 +141,7 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   std::string last_error_;          // why the link is down; empty: it is up
   std::string failed_command_;      // the command of the primary that failed here; empty: none
   bool runs_stream_ = false;        // a command of the stream is running
-  std::string lost_;                // why the connection was lost while runs_stream_; empty: it was not
+  std::string lost_reason_;                // why the connection was lost while runs_stream_; empty: it was not
 
   Session* session_ = nullptr;      // the session that runs the stream; null: not linked
   std::vector<char> scratch_;       // target of reads, kept to reuse its memory

@@ -110,7 +110,7 @@ void Replication::Follow(const std::string& host, int port, History::Owner owner
         "Before turning into a replica, using my own master parameters to synthesize a cached master: I may be able to "
         "synchronize with the new master with just a partial transfer.");
   }
-  services_.clients.blocked.EndAll(UnblockReason::kRoleChanged);  // these clients wait to write
+  services_.clients.blocked.EndAllWaits(UnblockReason::kRoleChanged);  // these clients wait to write
   // The replicas of this server stay connected, since the new primary may continue the history that they have.
   stream_.SetSource(ReplicationStream::Source::kPrimary);
   primary_link_.Follow(was_known ? Handshake::MayContinue::kYes : Handshake::MayContinue::kNo);
@@ -334,7 +334,7 @@ void Replication::EndTurn() {
 }
 
 void Replication::Forget(Session& session) {
-  if (session.replica != nullptr && replicas_.Forget(session)) full_sync_.Left(session.replica->state);
+  if (session.replica != nullptr && replicas_.Forget(session)) full_sync_.KillChildIfUnneeded(session.replica->state);
 }
 
 }  // namespace respite

@@ -9,13 +9,13 @@
 namespace respite {
 
 void ReplicationStream::Begin() {
-  if (std::exchange(is_kept_, true)) return;
+  if (std::exchange(has_backlog_, true)) return;
   Restart();
   data_.journals.Attach(*this);
 }
 
 void ReplicationStream::End() {
-  if (!std::exchange(is_kept_, false)) return;
+  if (!std::exchange(has_backlog_, false)) return;
   data_.journals.Detach(*this);
   backlog_.Restart(data_.history.offset);
 }
@@ -42,7 +42,7 @@ void ReplicationStream::Append(const PropagatedGroup& effects) {
 }
 
 void ReplicationStream::AppendRequest(std::span<const Bytes> words) {
-  if (!is_kept_ || source_ == Source::kPrimary) return;
+  if (!has_backlog_ || source_ == Source::kPrimary) return;
   std::string text;
   respite::AppendRequest(text, words);
   AppendText(text, {});
@@ -56,7 +56,7 @@ void ReplicationStream::AppendText(Bytes first, std::span<const Bytes> others) {
 
 void ReplicationStream::AppendApplied(const BlobPart& part) {
   data_.history.offset += static_cast<int64_t>(part.size);
-  if (is_kept_) backlog_.Append(part);
+  if (has_backlog_) backlog_.Append(part);
 }
 
 }  // namespace respite

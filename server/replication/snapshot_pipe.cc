@@ -21,8 +21,8 @@ SnapshotPipe::SnapshotPipe(Descriptor ours, std::string mark, Network& network, 
                            std::function<void(bool is_whole)> ended)
     : end_(std::move(ours)),
       mark_(std::move(mark)),
-      piece_(std::move(piece)),
-      ended_(std::move(ended)),
+      on_piece_(std::move(piece)),
+      on_end_(std::move(ended)),
       watch_(network.WatchPipe(end_.Get(), [this] { Read(); })) {}
 
 void SnapshotPipe::Read() {
@@ -30,13 +30,13 @@ void SnapshotPipe::Read() {
   const ssize_t got = read(end_.Get(), piece.data(), piece.size());
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (got <= 0) {
-    const auto ended = ended_;  // the call may destroy this
+    const auto ended = on_end_;  // the call may destroy this
     return ended(IsWhole());
   }
   const Bytes bytes(piece.data(), static_cast<size_t>(got));
   tail_.append(bytes.substr(bytes.size() - std::min(bytes.size(), mark_.size())));
   tail_.erase(0, tail_.size() - std::min(tail_.size(), mark_.size()));
-  const auto hand_on = piece_;
+  const auto hand_on = on_piece_;
   hand_on(bytes);
 }
 

@@ -17,9 +17,9 @@ class PrimaryFailover;
 
 class InfoReader {  // reads INFO of servers, and corrects replicas
  public:
-  InfoReader(const SentinelCore& core, SentinelEvents& events, InstanceList& list, ReplicaofSender& orders,
+  InfoReader(const SentinelCore& core, SentinelEvents& events, InstanceList& list, ReplicaofSender& replicaof_sender,
              PrimaryFailover& failover)
-      : core_(core), events_(events), list_(list), replicaof_sender_(orders), failover_(failover) {}
+      : core_(core), events_(events), list_(list), replicaof_sender_(replicaof_sender), failover_(failover) {}
 
   void Receive(ServerInstance& server, const ReplyTree& reply);  // handles a reply to INFO
   // Sets the handler that runs after each INFO reply.

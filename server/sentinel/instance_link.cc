@@ -28,13 +28,13 @@ void InstanceConnection::Send(const Instance& owner, std::initializer_list<Bytes
   if (has_ended_) return;
   std::string request;
   AppendRequest(request, words);
-  pending_.push_back({&owner, std::move(on_reply)});
+  pending_requests_.push_back({&owner, std::move(on_reply)});
   if (is_connected_) return link_->Send(request);
   unsent_ += request;
 }
 
 void InstanceConnection::Forget(const Instance& owner) {
-  for (Request& request : pending_) {
+  for (Request& request : pending_requests_) {
     if (request.owner == &owner) request.owner = nullptr;
   }
 }
@@ -42,7 +42,7 @@ void InstanceConnection::Forget(const Instance& owner) {
 void InstanceConnection::Close() {
   has_ended_ = true;
   is_connected_ = false;
-  pending_.clear();
+  pending_requests_.clear();
   link_.reset();
 }
 
@@ -74,12 +74,12 @@ void InstanceConnection::OnReceived(Bytes bytes) {
 }
 
 void InstanceConnection::Receive(const ReplyTree& reply) {
-  if (pending_.empty()) {
+  if (pending_requests_.empty()) {
     if (on_message_) on_message_(reply);
     return;
   }
-  const Request request = std::move(pending_.front());
-  pending_.pop_front();
+  const Request request = std::move(pending_requests_.front());
+  pending_requests_.pop_front();
   if (request.owner != nullptr && request.on_reply) request.on_reply(reply);
 }
 

@@ -36,7 +36,7 @@ class InstanceConnection final : public Link::User, public std::enable_shared_fr
   void Close();                        // replies do not arrive any more
 
   bool HasEnded() const { return has_ended_; }             // the connection is closed
-  size_t PendingCount() const { return pending_.size(); }  // number of requests without a reply
+  size_t PendingCount() const { return pending_requests_.size(); }  // number of requests without a reply
   std::string LocalIp() const;                             // address of this end without the port; empty: not connected
   std::string PeerIp() const;  // address of the other end without the port; empty: not connected
 
@@ -58,7 +58,7 @@ class InstanceConnection final : public Link::User, public std::enable_shared_fr
   bool has_ended_ = false;     // the connection is closed
   std::string unsent_;         // requests that wait until the connection is made
   ReplyTreeParser parser_;
-  std::deque<Request> pending_;  // requests without a reply, in the order in which they are answered
+  std::deque<Request> pending_requests_;  // requests without a reply, in the order in which they are answered
   OnReply on_message_;           // called with messages of channels
 };
 

@@ -105,7 +105,7 @@ void PrimaryFailover::WaitForElection(Primary& primary) {
     return Abort(primary);
   }
   parts_.events.Tell(LogLevel::kWarning, "+elected-leader", primary);
-  if (core_.state.simulated.after_election) core_.host.Crash();
+  if (core_.state.simulated_failures.after_election) core_.host.Crash();
   Enter(primary, FailoverState::kSelectReplica);
   parts_.events.Tell(LogLevel::kWarning, "+failover-state-select-slave", primary);
 }
@@ -155,7 +155,7 @@ void PrimaryFailover::ChooseReplicaToPromote(Primary& primary) {
 
 void PrimaryFailover::SendReplicaofNoOne(Primary& primary) {
   if (primary.promoted->link->IsDisconnected()) return AbortIfTimedOut(primary);
-  parts_.orders.FollowNoOne(*primary.promoted);
+  parts_.replicaof_sender.FollowNoOne(*primary.promoted);
   parts_.events.Tell(LogLevel::kNotice, "+failover-state-wait-promotion", *primary.promoted);
   Enter(primary, FailoverState::kWaitPromotion);
 }
@@ -182,7 +182,7 @@ void PrimaryFailover::HandlePromotion(WatchedReplica& replica) {
   Enter(primary, FailoverState::kReconfigureReplicas);
   core_.Save();
   parts_.events.Tell(LogLevel::kWarning, "+promoted-slave", replica);
-  if (core_.state.simulated.after_promotion) core_.host.Crash();
+  if (core_.state.simulated_failures.after_promotion) core_.host.Crash();
   parts_.events.Tell(LogLevel::kWarning, "+failover-state-reconf-slaves", primary);
   parts_.events.RunReconfigurationScript(primary, SentinelEvents::Part::kLeader, primary.address, replica.address);
   parts_.hellos.PublishHellosSoon(primary);
@@ -215,7 +215,7 @@ void PrimaryFailover::Reconfigure(WatchedReplica& replica) {
     replica.reconfiguration = Reconfiguration::kDone;
   }
   if (replica.reconfiguration != Reconfiguration::kNone || replica.link->IsDisconnected()) return;
-  parts_.orders.Follow(replica, replica.primary.promoted->address);
+  parts_.replicaof_sender.Follow(replica, replica.primary.promoted->address);
   replica.reconfiguration = Reconfiguration::kSent;
   replica.reconfiguration_sent_ms = core_.NowMs();
   parts_.events.Tell(LogLevel::kNotice, "+slave-reconf-sent", replica);
@@ -240,7 +240,7 @@ void PrimaryFailover::ReconfigureRemainingReplicas(Primary& primary) {
     const bool is_left =
         replica->reconfiguration == Reconfiguration::kNone || replica->reconfiguration == Reconfiguration::kInProgress;
     if (replica->is_promoted || !is_left || replica->link->IsDisconnected()) continue;
-    parts_.orders.Follow(*replica, primary.promoted->address);
+    parts_.replicaof_sender.Follow(*replica, primary.promoted->address);
     parts_.events.Tell(LogLevel::kNotice, "+slave-reconf-sent-be", *replica);
     replica->reconfiguration = Reconfiguration::kSent;
   }

@@ -22,7 +22,7 @@ class PrimaryFailover {  // replaces a primary by one of its replicas
     const SentinelCore& core;
     SentinelEvents& events;
     InstanceList& list;
-    ReplicaofSender& orders;  // sends REPLICAOF
+    ReplicaofSender& replicaof_sender;  // sends REPLICAOF
     HelloProtocol& hellos;
     DownWatch& downs;  // decides which instances are down
     LeaderElection& election;

@@ -35,7 +35,7 @@ void ScriptQueue::Continue() {
 void ScriptQueue::StartDue() {
   const int64_t now_ms = core_.NowMs();
   for (Job& job : jobs_) {
-    if (running_ >= kMaxRunning) return;
+    if (running_count_ >= kMaxRunning) return;
     if (!job.is_running && job.at_ms <= now_ms) Start(job);
   }
 }
@@ -50,7 +50,7 @@ void ScriptQueue::Start(Job& job) {
   }
   job.is_running = true;
   job.process = process.value();
-  ++running_;
+  ++running_count_;
   core_.Say(LogLevel::kDebug, "+script-child", std::to_string(job.process));
 }
 
@@ -64,7 +64,7 @@ void ScriptQueue::End(const ProgramEnd& end) {
   if (job == jobs_.end()) return;
   const std::string codes = StrCat(end.exit_code, " ", end.signal);
   core_.Say(LogLevel::kDebug, "-script-child", StrCat(end.process, " ", codes));
-  --running_;
+  --running_count_;
   const bool has_failed = end.signal != 0 || end.exit_code != 0;
   if ((end.signal != 0 || end.exit_code == kTryAgainCode) && job->tries < kMaxTries) {
     job->is_running = false;

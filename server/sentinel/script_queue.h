@@ -26,7 +26,7 @@ class ScriptQueue {  // runs programs of the operator
   void Continue();  // starts due programs, and ends late ones; called by the timer
 
   const std::list<Job>& jobs() const { return jobs_; }
-  int running() const { return running_; }  // how many programs run now
+  int running_count() const { return running_count_; }  // how many programs run now
 
  private:
   void StartDue();              // starts due programs, but only some at a time
@@ -37,7 +37,7 @@ class ScriptQueue {  // runs programs of the operator
 
   const SentinelCore core_;
   std::list<Job> jobs_;
-  int running_ = 0;  // how many programs run now
+  int running_count_ = 0;  // how many programs run now
 };
 
 }  // namespace respite

@@ -204,7 +204,7 @@ void AofDirectory::RemoveInBackground(const std::string& name) {
   if (!file) return;
   files_.Remove(PathOf(name));
   removals_.push_back(std::make_unique<Removal>(std::move(file.value())));
-  files_.Later(*removals_.back());
+  files_.RunInBackground(*removals_.back());
 }
 
 void AofDirectory::RemoveTemporaries() {
@@ -216,7 +216,7 @@ void AofDirectory::RemoveTemporaries() {
 }
 
 void AofDirectory::Tidy() {
-  std::erase_if(removals_, [](const auto& removal) { return !removal->Pending(); });
+  std::erase_if(removals_, [](const auto& removal) { return !removal->IsPending(); });
 }
 
 Result<uint64_t, IoError> AofDirectory::FileSize(const std::string& name) const {

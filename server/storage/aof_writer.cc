@@ -36,8 +36,8 @@ AofWriter::~AofWriter() { AwaitSync(); }
 void AofWriter::Open(std::unique_ptr<File> file, uint64_t bytes) {
   if (IsOpen()) {
     // One thread does all file tasks in order, so this sync is done when a later sync is done.
-    closings_.push_back(std::make_unique<Closing>(std::move(file_), written_ != synced_));
-    parts_.files.Later(*closings_.back());
+    closings_.push_back(std::make_unique<Closing>(std::move(file_), written_bytes_ != synced_bytes_));
+    parts_.files.RunInBackground(*closings_.back());
   }
   file_ = std::move(file);
   bytes_ = bytes;
@@ -106,7 +106,7 @@ void AofWriter::Flush(Urgency urgency, Child child) {
 }
 
 bool AofWriter::TryPostponeWrite(int64_t now_ms) {
-  const bool would_wait = parts_.settings.appendfsync == AppendFsync::kEverySecond && sync_.Pending();
+  const bool would_wait = parts_.settings.appendfsync == AppendFsync::kEverySecond && sync_.IsPending();
   if (!would_wait) {
     postponed_since_ms_ = -1;
     return false;
@@ -122,7 +122,7 @@ bool AofWriter::TryPostponeWrite(int64_t now_ms) {
 }
 
 void AofWriter::Write(Child child) {
-  const bool was_syncing = sync_.Pending();
+  const bool was_syncing = sync_.IsPending();
   const int64_t started_us = parts_.pace.NowUs();
   const IoProgress progress = file_->Write(buffer_);
   const char* event = was_syncing             ? "aof-write-pending-fsync"
@@ -137,7 +137,7 @@ void AofWriter::Write(Child child) {
   }
   if (parts_.settings.test_commands != Permission::kNever) guarantee_.NoteWrite(parts_.clock.MonotonicMs(), bytes_);
   bytes_ += buffer_.size();
-  written_ += buffer_.size();
+  written_bytes_ += buffer_.size();
   buffer_.clear();
   if (buffer_.capacity() > kKeptBytes) buffer_.shrink_to_fit();
 }
@@ -162,7 +162,7 @@ void AofWriter::HandleFailure(const IoProgress& progress) {
       }
       // The written part stays in the file; only the rest must be written.
       bytes_ += progress.bytes;
-      written_ += progress.bytes;
+      written_bytes_ += progress.bytes;
       buffer_.erase(0, progress.bytes);
     }
   }
@@ -183,12 +183,12 @@ void AofWriter::Sync(Child child, int64_t now_ms) {
                          IoErrorText(error) + ". Exiting...");
     }
     case AppendFsync::kEverySecond:
-      if (sync_.Pending() || now_ms - synced_at_ms_ < kSyncEveryMs) return;
+      if (sync_.IsPending() || now_ms - synced_at_ms_ < kSyncEveryMs) return;
       synced_at_ms_ = now_ms;
       sync_.file = file_;
-      sync_.covered_bytes = written_;
+      sync_.covered_bytes = written_bytes_;
       sync_collected_ = false;
-      return parts_.files.Later(sync_);
+      return parts_.files.RunInBackground(sync_);
     case AppendFsync::kNever:
       return;
   }
@@ -196,11 +196,11 @@ void AofWriter::Sync(Child child, int64_t now_ms) {
 
 IoError AofWriter::SyncNow() {
   // Waits for running syncs. Earlier files must be on the disk first, and the system reports a failed sync only once.
-  if (!closings_.empty() || sync_.Pending()) AwaitSync();
+  if (!closings_.empty() || sync_.IsPending()) AwaitSync();
   synced_at_ms_ = parts_.pace.NowMs();
   const IoError error = file_->Sync();
   if (error == kNoError) {
-    synced_ = written_;
+    synced_bytes_ = written_bytes_;
     sync_.error = kNoError;
   }
   return error;
@@ -213,23 +213,23 @@ void AofWriter::StopServing(const std::string& reason) {
 
 uint64_t AofWriter::SyncedBytes() {
   CollectSyncResult();
-  return synced_;
+  return synced_bytes_;
 }
 
 void AofWriter::CollectSyncResult() {
   std::erase_if(closings_, [&](const auto& closing) {
-    if (closing->Pending()) return false;
+    if (closing->IsPending()) return false;
     if (closing->error != kNoError) {
       parts_.log.Warning("Fail to fsync the AOF file: " + IoErrorText(closing->error));
       sync_.error = closing->error;  // until the next sync succeeds
     }
     return true;
   });
-  if (sync_collected_ || sync_.Pending()) return;
+  if (sync_collected_ || sync_.IsPending()) return;
   sync_collected_ = true;
   sync_.file.reset();
   if (sync_.error == kNoError) {
-    synced_ = std::max(synced_, sync_.covered_bytes);
+    synced_bytes_ = std::max(synced_bytes_, sync_.covered_bytes);
   } else {
     parts_.log.Warning("Fail to fsync the AOF file: " + IoErrorText(sync_.error));
   }

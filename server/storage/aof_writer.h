@@ -49,7 +49,7 @@ class AofWriter {  // writes and syncs propagated commands to the append-only fi
   // The buffer is written to the new file.
   void Open(std::unique_ptr<File> file, uint64_t bytes);
   void Discard() {  // empties the buffer, because the data is stored elsewhere
-    written_ += buffer_.size();
+    written_bytes_ += buffer_.size();
     buffer_.clear();
   }
   void Close();  // writes the buffer, syncs the file and closes it; unwritten data is lost, which is logged
@@ -78,7 +78,7 @@ class AofWriter {  // writes and syncs propagated commands to the append-only fi
   uint64_t FileBytes() const { return bytes_; }                      // size of the file
   size_t BufferedBytes() const { return buffer_.size(); }            // bytes not yet written
   bool HasUnwrittenData() const { return !buffer_.empty(); }         // the buffer contains data
-  uint64_t PendingSyncs() const { return sync_.Pending() ? 1 : 0; }  // aof_pending_bio_fsync: 0 or 1
+  uint64_t PendingSyncs() const { return sync_.IsPending() ? 1 : 0; }  // aof_pending_bio_fsync: 0 or 1
   uint64_t DelayedWrites() const {  // writes that waited too long for a sync (aof_delayed_fsync)
     return delayed_writes_;
   }
@@ -100,7 +100,7 @@ class AofWriter {  // writes and syncs propagated commands to the append-only fi
   struct Closing;  // syncs a file for the last time after a new file has replaced it, and closes it
 
   bool NeedsSync() const {  // some data is not on the disk, or the last sync failed
-    return written_ != synced_ || sync_.error != kNoError;
+    return written_bytes_ != synced_bytes_ || sync_.error != kNoError;
   }
   void AppendTimestamp();                          // adds the annotation "#TS:<seconds>" to the buffer once a second
   bool TryPostponeWrite(int64_t now_ms);           // returns true if the write must wait for a running sync
@@ -120,8 +120,8 @@ class AofWriter {  // writes and syncs propagated commands to the append-only fi
   int selected_db_ = -1;      // database that the data in this file has selected; -1: none yet
   int64_t timestamp_s_ = 0;   // Unix time of the last annotation
   uint64_t appended_ = 0;     // total bytes passed to Append
-  uint64_t written_ = 0;      // how many of the appended bytes were written to a file
-  uint64_t synced_ = 0;       // how many of the appended bytes are on the disk
+  uint64_t written_bytes_ = 0;      // how many of the appended bytes were written to a file
+  uint64_t synced_bytes_ = 0;       // how many of the appended bytes are on the disk
   SyncTask sync_;
   bool sync_collected_ = true;                      // the result of the last sync was applied
   std::vector<std::unique_ptr<Closing>> closings_;  // last syncs of replaced files, in progress

@@ -170,10 +170,10 @@ Step AppendOnlyFile::TurnOn() {
         "rewrite now.");
     parts_.child_processes.Kill();
   }
-  scheduled_ = false;
+  is_rewrite_scheduled_ = false;
   const bool in_transaction = !parts_.current_execution.MayBlock();
   if (parts_.child_processes.Busy() || in_transaction) {
-    scheduled_ = true;
+    is_rewrite_scheduled_ = true;
     parts_.env.log.Notice(
         std::string("AOF was enabled ") +
         (in_transaction ? "during a transaction." : "but there is already another background operation.") +
@@ -192,7 +192,7 @@ void AppendOnlyFile::TurnBackOn() { must_turn_back_on_ = TurnOn() == Step::kFail
 
 void AppendOnlyFile::TurnOff() {
   must_turn_back_on_ = false;
-  scheduled_ = false;
+  is_rewrite_scheduled_ = false;
   if (!IsOn()) return;
   const State before = std::exchange(state_, State::kOff);
   if (before == State::kAwaitsBase) {
@@ -222,14 +222,14 @@ bool AppendOnlyFile::IsRewriting() const { return parts_.child_processes.Does(Ch
 AppendOnlyFile::RewriteStart AppendOnlyFile::Rewrite() {
   if (IsRewriting()) return RewriteStart::kAlreadyRuns;
   if (!parts_.child_processes.Busy() && parts_.current_execution.MayBlock()) return StartRewrite();
-  scheduled_ = true;
+  is_rewrite_scheduled_ = true;
   // As in Redis, the delay after failed automatic rewrites does not apply to a rewrite that a client has requested.
   consecutive_failures_ = 0;
   return RewriteStart::kScheduled;
 }
 
 AppendOnlyFile::RewriteStart AppendOnlyFile::StartRewrite() {
-  scheduled_ = false;
+  is_rewrite_scheduled_ = false;
   if (directory_.Make() == Step::kFailed || StartIncremental() == Step::kFailed) {
     NoteFailure();
     return RewriteStart::kFailed;
@@ -328,7 +328,7 @@ void AppendOnlyFile::HandleOutcome(const ChildEnd& end) {
   directory_.RemoveInBackground(directory_.TemporaryBaseName());
   if (state_ == State::kAwaitsBase) {
     DropTemporaryIncremental();
-    scheduled_ = true;
+    is_rewrite_scheduled_ = true;
   }
 }
 
@@ -386,7 +386,7 @@ void AppendOnlyFile::Cron() {
   directory_.Tidy();
   if (parts_.child_processes.Busy()) return;
   if (must_turn_back_on_ && !CheckBackoff()) return TurnBackOn();
-  if (scheduled_) {
+  if (is_rewrite_scheduled_) {
     if (!CheckBackoff()) StartRewrite();
     return;
   }

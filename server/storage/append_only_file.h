@@ -90,7 +90,7 @@ class AppendOnlyFile final : public Journal {  // appendonly yes: decides when t
   uint64_t TotalBytes() const { return closed_bytes_ + writer_.FileBytes(); }  // size of all files (aof_current_size)
   uint64_t BaseBytes() const { return base_bytes_; }              // size after the last rewrite (aof_base_size)
   bool IsRewriting() const;                                       // a child rewrites the file now
-  bool IsScheduled() const { return scheduled_; }                 // it starts after the current child
+  bool IsScheduled() const { return is_rewrite_scheduled_; }                 // it starts after the current child
   int64_t LastRewriteSeconds() const { return last_rewrite_s_; }  // duration; -1: none yet
   int64_t CurrentRewriteSeconds() const;                          // so far; -1: no rewrite runs
   bool LastRewriteSucceeded() const { return last_rewrite_succeeded_; }
@@ -130,7 +130,7 @@ class AppendOnlyFile final : public Journal {  // appendonly yes: decides when t
   AofDirectory directory_;  // keeps the list of the files
   AofWriter writer_;        // writes to the incremental in use
   State state_ = State::kOff;
-  bool scheduled_ = false;          // a rewrite starts after the current child
+  bool is_rewrite_scheduled_ = false;          // a rewrite starts after the current child
   bool must_turn_back_on_ = false;  // TurnBackOn has failed, and Cron must retry it
   uint64_t closed_bytes_ = 0;       // size of all files except the current incremental
   uint64_t base_bytes_ = 0;         // size of all files after the last rewrite, or of the loaded base

@@ -31,7 +31,7 @@ class FolderFiles final : public FileSystem {  // resolves relative paths in a F
   Result<std::unique_ptr<File>, IoError> Lock(const std::string& path) override {
     return files_.Lock(folder_.Resolve(path));
   }
-  void Later(FileTask& task) override { files_.Later(task); }  // runs the task on another thread
+  void RunInBackground(FileTask& task) override { files_.RunInBackground(task); }  // runs the task on another thread
 
  private:
   FileSystem& files_;     // does the work on the resolved paths

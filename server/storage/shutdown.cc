@@ -72,7 +72,7 @@ Shutdown::Outcome Shutdown::End(uint32_t flags) {
 }
 
 void Shutdown::AnswerWaitingClients() {
-  for (const uint64_t id : std::exchange(waiting_, {})) {
+  for (const uint64_t id : std::exchange(waiting_client_ids_, {})) {
     Session* session = parts_.clients.Find(id);
     if (session != nullptr && session->blocked_client != nullptr)
       parts_.blocked_clients.End(*session, UnblockReason::kTimeout);

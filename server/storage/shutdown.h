@@ -70,7 +70,7 @@ class Shutdown {  // shuts the server down: SHUTDOWN, SIGTERM and SIGINT
     followers_ = followers;
   }
   void AddWaitingClient(const Session& session) {  // it gets an error if the delayed shutdown fails
-    waiting_.push_back(session.id);
+    waiting_client_ids_.push_back(session.id);
   }
   // Returns how long replicas still have, or nullopt if the shutdown does not wait for them.
   std::optional<int64_t> MillisecondsLeft() const;  // nullopt: it does not wait for replicas
@@ -106,7 +106,7 @@ class Shutdown {  // shuts the server down: SHUTDOWN, SIGTERM and SIGINT
   bool must_never_save_ = false;            // no shutdown saves the data any more
   ReplicasToWaitFor* followers_ = nullptr;  // replicas to wait for; may be null
   std::optional<Delayed> delayed_;          // set while a shutdown waits for replicas
-  std::vector<uint64_t> waiting_;           // IDs of clients that wait for the shutdown
+  std::vector<uint64_t> waiting_client_ids_;           // IDs of clients that wait for the shutdown
   int signal_ = 0;                          // the signal that began the delayed shutdown; 0: none
   // Set while a signal waits for the first base of the append-only file: the number of failed rewrites when the wait
   // began.

@@ -66,7 +66,7 @@ Snapshots::Snapshots(const Parts& parts)
 bool Snapshots::IsRunning() const { return parts_.child_processes.Does(ChildWork::kSnapshot); }
 
 Snapshots::Outcome Snapshots::Save() {
-  ++saves_;
+  ++save_count_;
   const uint64_t changes = parts_.keyspace_stats.dirty;
   const std::string path = parts_.env.settings.dbfilename;
   if (!Lock(path) || !Write(path, nullptr)) return Outcome::kFailed;
@@ -75,7 +75,7 @@ Snapshots::Outcome Snapshots::Save() {
 }
 
 Snapshots::Outcome Snapshots::StartBackgroundSave() {
-  ++saves_;
+  ++save_count_;
   last_try_ms_ = started_ms_ = parts_.env.pace.NowMs();
   changes_before_ = parts_.keyspace_stats.dirty;
   const std::string path = parts_.env.settings.dbfilename;
@@ -238,7 +238,7 @@ Snapshots::Cancelled Snapshots::Cancel() {
     parts_.child_processes.Kill();
     return Cancelled::kRunning;
   }
-  return std::exchange(scheduled_, false) ? Cancelled::kScheduled : Cancelled::kNone;
+  return std::exchange(is_save_scheduled_, false) ? Cancelled::kScheduled : Cancelled::kNone;
 }
 
 void Snapshots::SaveFlushed() {
@@ -261,8 +261,8 @@ bool Snapshots::MayRetrySave() const {
 
 void Snapshots::Cron() {
   if (parts_.child_processes.Busy() || parts_.loading.IsActive() || !MayRetrySave()) return;
-  if (!scheduled_) return SaveIfDue();
-  if (StartBackgroundSave() == Outcome::kDone) scheduled_ = false;
+  if (!is_save_scheduled_) return SaveIfDue();
+  if (StartBackgroundSave() == Outcome::kDone) is_save_scheduled_ = false;
 }
 
 void Snapshots::SaveIfDue() {
@@ -305,7 +305,7 @@ void Snapshots::RemoveTemporaryFiles() {
 
 Snapshots::Figures Snapshots::CurrentFigures() const {
   const int64_t running_s = (parts_.env.pace.NowMs() - started_ms_) / 1000;
-  return {last_save_wall_s_, last_outcome_, last_duration_s_, IsRunning() ? running_s : -1, saves_, last_cow_bytes_};
+  return {last_save_wall_s_, last_outcome_, last_duration_s_, IsRunning() ? running_s : -1, save_count_, last_cow_bytes_};
 }
 
 }  // namespace respite

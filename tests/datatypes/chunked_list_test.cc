@@ -89,7 +89,7 @@ class ModelledList {
   }
 
   void Check() {
-    ASSERT_TRUE(list_->CheckInvariants());
+    ASSERT_TRUE(list_->IsConsistent());
     ASSERT_EQ(list_->Size(), model_.size());
     size_t i = 0;
     ChunkedList::Cursor cursor(*list_, {});

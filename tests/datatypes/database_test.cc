@@ -53,8 +53,8 @@ class DatabaseModel {
       if (value.deadline_ms != kNoDeadline) ++timed;
     }
     ASSERT_EQ(data_.CountKeysWithDeadline(), timed);
-    ASSERT_TRUE(data_.Entries().CheckInvariants());
-    ASSERT_TRUE(data_.EntriesWithDeadline().CheckInvariants());
+    ASSERT_TRUE(data_.Entries().IsConsistent());
+    ASSERT_TRUE(data_.EntriesWithDeadline().IsConsistent());
   }
   Database& data() { return data_; }
   Random& random() { return random_; }

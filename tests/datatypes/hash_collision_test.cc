@@ -107,7 +107,7 @@ TYPED_TEST_SUITE(HashCollision, Hashers);
 
 TYPED_TEST(HashCollision, EveryItemIsFoundAndCanGo) {
   this->FillTo(3000);
-  ASSERT_TRUE(this->index_.CheckInvariants());
+  ASSERT_TRUE(this->index_.IsConsistent());
   EXPECT_EQ(this->index_.Size(), this->items_.size());
   for (const auto& item : this->items_) EXPECT_TRUE(this->index_.Has(item.get(), this->index_.Hash(item->key)));
   EXPECT_EQ(this->index_.Find("none", this->index_.Hash("none")), nullptr);
@@ -121,7 +121,7 @@ TYPED_TEST(HashCollision, EveryItemIsFoundAndCanGo) {
   while (!this->items_.empty()) {
     ASSERT_NO_FATAL_FAILURE(this->RemoveLast());
     if (this->items_.size() % 500 != 0) continue;
-    ASSERT_TRUE(this->index_.CheckInvariants()) << this->items_.size();
+    ASSERT_TRUE(this->index_.IsConsistent()) << this->items_.size();
   }
   EXPECT_EQ(this->index_.CollisionCount(), 0u);
   EXPECT_EQ(this->index_.Size(), 0u);
@@ -136,7 +136,7 @@ TYPED_TEST(HashCollision, ItemsMoveInMemory) {
     ASSERT_TRUE(this->index_.Replace(item.get(), moved.get(), hash));
     item = std::move(moved);
   }
-  EXPECT_TRUE(this->index_.CheckInvariants());
+  EXPECT_TRUE(this->index_.IsConsistent());
 }
 
 TYPED_TEST(HashCollision, ChangesAtRandomLeaveItSound) {
@@ -147,7 +147,7 @@ TYPED_TEST(HashCollision, ChangesAtRandomLeaveItSound) {
       for (uint64_t n = this->random_.Below(700); n != 0 && !this->items_.empty(); --n)
         ASSERT_NO_FATAL_FAILURE(this->RemoveLast());
     }
-    ASSERT_TRUE(this->index_.CheckInvariants()) << "round " << round;
+    ASSERT_TRUE(this->index_.IsConsistent()) << "round " << round;
   }
   EXPECT_EQ(this->Scan().size(), this->items_.size());
 }
@@ -207,7 +207,7 @@ TEST(HashCollisionTest, ATableOfNeighboursIsStillDrawnFromQuickly) {
   uint64_t nth = 0;
   for (const auto& [hash, item] : items)
     if (++nth > 500) index.Remove(item->key, hash);
-  ASSERT_TRUE(index.CheckInvariants());
+  ASSERT_TRUE(index.IsConsistent());
   ASSERT_EQ(index.Size(), 500u);
   Random random(1);
   std::set<const Item*> drawn;

@@ -54,7 +54,7 @@ class IndexModelOf {
   }
   void Check() const {
     ASSERT_EQ(index.Size(), items.size());
-    ASSERT_TRUE(index.CheckInvariants());
+    ASSERT_TRUE(index.IsConsistent());
     for (const auto& [key, item] : items) ASSERT_EQ(index.Find(key, index.Hash(key)), item.get()) << key;
     std::set<const IndexItem*> visited;
     index.ForEach([&](const IndexItem* item) { ASSERT_TRUE(visited.insert(item).second) << item->key; });
@@ -77,7 +77,7 @@ TEST(HashIndexTest, EmptyTable) {
   EXPECT_EQ(index.PickRandom(random), nullptr);
   EXPECT_EQ(index.Scan(0, [](IndexItem*) { FAIL(); }), 0u);
   EXPECT_EQ(index.Scan(12345678, [](IndexItem*) { FAIL(); }), 0u);
-  EXPECT_TRUE(index.CheckInvariants());
+  EXPECT_TRUE(index.IsConsistent());
 }
 
 template <class AnyModel>
@@ -121,11 +121,11 @@ TEST(HashIndexTest, GrowsAndShrinks) {
   for (uint64_t i = 0; i < kKeys; ++i) {
     ASSERT_NO_FATAL_FAILURE(model.Remove(KeyOf(i)));
     if (i % 7919 == 0) {
-      ASSERT_TRUE(model.index.CheckInvariants());
+      ASSERT_TRUE(model.index.IsConsistent());
     }
   }
   EXPECT_EQ(model.index.Size(), 0u);
-  EXPECT_TRUE(model.index.CheckInvariants());
+  EXPECT_TRUE(model.index.IsConsistent());
   EXPECT_LT(model.index.UsedBytes(), full_bytes / 20);
 }
 
@@ -133,7 +133,7 @@ TEST(HashIndexTest, ReservedRoomIsFilledWithoutSplitting) {
   constexpr uint64_t kItems = 20'000;
   IndexModel model(5);
   model.index.Reserve(kItems);
-  EXPECT_TRUE(model.index.CheckInvariants());
+  EXPECT_TRUE(model.index.IsConsistent());
   EXPECT_EQ(model.index.Find("k", model.index.Hash("k")), nullptr);
   EXPECT_EQ(model.index.PickRandom(model.random), nullptr);
   const size_t pages = model.index.PageCount();
@@ -213,13 +213,13 @@ TEST(HashIndexTest, SplitsAndMergesReadNoItem) {
   }
   EXPECT_LT(IndexItem::looks, kKeys);  // the pages reach depth 10 when they hold 200 000 to 400 000
   EXPECT_LT(IndexItem::looks - late, kKeys / 100);
-  ASSERT_TRUE(model.index.CheckInvariants());
+  ASSERT_TRUE(model.index.IsConsistent());
   IndexItem::looks = 0;
   for (IndexItem& item : items) {
     if (&item - items.data() >= 1000) model.index.Remove(item.key, model.index.Hash(item.key));
   }
   EXPECT_LT(IndexItem::looks, 2 * kKeys);  // reads the item, and sometimes another one with the same tag
-  ASSERT_TRUE(model.index.CheckInvariants());
+  ASSERT_TRUE(model.index.IsConsistent());
 }
 
 TEST(HashIndexTest, Clear) {
@@ -227,7 +227,7 @@ TEST(HashIndexTest, Clear) {
   for (uint64_t i = 0; i < 5000; ++i) model.Insert(KeyOf(i));
   model.index.Clear();
   EXPECT_EQ(model.index.Size(), 0u);
-  EXPECT_TRUE(model.index.CheckInvariants());
+  EXPECT_TRUE(model.index.IsConsistent());
   EXPECT_EQ(model.index.Find("key:1", model.index.Hash("key:1")), nullptr);
   model.items.clear();
   model.Insert("again");
@@ -243,7 +243,7 @@ TEST(HashIndexTest, MovesAsAWhole) {
   HashIndex<IndexItem*> other(HashKey{11});
   other = std::move(moved);
   EXPECT_EQ(other.Size(), 2000u);
-  EXPECT_TRUE(other.CheckInvariants());
+  EXPECT_TRUE(other.IsConsistent());
 }
 
 TEST(HashIndexTest, ScanOfAQuietTableVisitsEachOnce) {
@@ -331,7 +331,7 @@ TEST_P(ScanGuarantee, WhatStaysIsSeen) {
   for (uint64_t round = 0; round < 4; ++round) {
     Churn churn(GetParam(), seed + round);
     EXPECT_EQ(churn.Scan().size(), Churn::kStaying) << "round " << round;
-    EXPECT_TRUE(churn.model().index.CheckInvariants());
+    EXPECT_TRUE(churn.model().index.IsConsistent());
   }
 }
 
@@ -347,7 +347,7 @@ TEST(HashIndexTest, AnyCursorIsAccepted) {
   for (uint64_t cursor : {~uint64_t{0}, uint64_t{1} << 53, (uint64_t{1} << 53) - 1, uint64_t{63}}) {
     model.index.Scan(cursor, [](const IndexItem*) {});
   }
-  EXPECT_TRUE(model.index.CheckInvariants());
+  EXPECT_TRUE(model.index.IsConsistent());
 }
 
 // Chi-square over `draws` picks; about `degrees` if picks are uniform.

@@ -48,7 +48,7 @@ class HashModel {
   void Wait(int64_t ms) { now_ms_ += ms; }
   void Check() {
     const Hash hash = Open();
-    ASSERT_TRUE(hash.CheckInvariants());
+    ASSERT_TRUE(hash.IsConsistent());
     std::map<std::string, ExpectedField> alive;
     int64_t next_ms = kNoDeadline;
     for (const auto& [field, expected] : fields_) {
@@ -60,7 +60,7 @@ class HashModel {
     ASSERT_EQ(hash.Size(), alive.size());
     ASSERT_EQ(hash.AreAllFieldsExpired(), !fields_.empty() && alive.empty());
     ASSERT_EQ(data_.HashesWithFieldDeadlines().Size(), next_ms == kNoDeadline ? 0u : 1u);
-    ASSERT_TRUE(data_.HashesWithFieldDeadlines().CheckInvariants());
+    ASSERT_TRUE(data_.HashesWithFieldDeadlines().IsConsistent());
     CheckContent(hash, alive);
     if (alive.empty()) return;
     ASSERT_TRUE(alive.contains(std::string(hash.At(hash.PickRandom(random_)).field.View())));
@@ -297,7 +297,7 @@ TEST_F(HashTest, LongNamesAndValuesKeepTheirSizes) {
     EXPECT_EQ(hash.Get(std::string(size, 'n'))->View(), std::string(size, 'v'));
     EXPECT_EQ(hash.DeadlineOf(std::string(size, 'n')), kStartMs + static_cast<int64_t>(size) + 1);
   }
-  EXPECT_TRUE(hash.CheckInvariants());
+  EXPECT_TRUE(hash.IsConsistent());
 }
 
 TEST_F(HashTest, AFieldOfFourteenAndTwelveBytesTakesUnderFiftyBytes) {

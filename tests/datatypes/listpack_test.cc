@@ -204,8 +204,8 @@ TEST(ValueSlotTest, EditsTheEntryWhereverItMoves) {
       ASSERT_EQ(slot.entry()->Deadline(), i % 2 == 0 ? 1000 + i : kNoDeadline);
     }
   }
-  ASSERT_TRUE(database.Entries().CheckInvariants());
-  ASSERT_TRUE(database.EntriesWithDeadline().CheckInvariants());
+  ASSERT_TRUE(database.Entries().IsConsistent());
+  ASSERT_TRUE(database.EntriesWithDeadline().IsConsistent());
 }
 
 }  // namespace

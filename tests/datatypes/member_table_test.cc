@@ -52,7 +52,7 @@ TEST(MemberTableTest, RandomOperationsAgreeWithASet) {
     ASSERT_EQ(table.Size(), model.size());
     ASSERT_EQ(table.Contains(text), model.contains(text));
     if (step % 1000 == 0) {
-      ASSERT_TRUE(table.CheckInvariants());
+      ASSERT_TRUE(table.IsConsistent());
     }
   }
   const std::unique_ptr<Object> clone = table.Clone();
@@ -74,7 +74,7 @@ TEST(MemberTableTest, RemovesByAViewOfTheMemberItself) {
     });
     ASSERT_TRUE(table.Remove(text));
   }
-  EXPECT_TRUE(table.CheckInvariants());
+  EXPECT_TRUE(table.IsConsistent());
 }
 
 TEST(MemberTableTest, ShortMembersTakeTheTableOnly) {

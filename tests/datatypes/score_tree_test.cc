@@ -85,7 +85,7 @@ class TreeModel {
 
   void Check() const {
     ASSERT_EQ(tree.Size(), records.size());
-    ASSERT_TRUE(tree.CheckInvariants());
+    ASSERT_TRUE(tree.IsConsistent());
     auto cursor = tree.First();
     for (ScoredMember* record : records) {
       ASSERT_FALSE(cursor.AtEnd());
@@ -145,7 +145,7 @@ TEST(ScoredMemberTest, KeepsMembersOfAnyLength) {
 
 TEST(ScoreTreeTest, EmptyTree) {
   ScoreTree tree;
-  EXPECT_TRUE(tree.CheckInvariants());
+  EXPECT_TRUE(tree.IsConsistent());
   EXPECT_TRUE(tree.First().AtEnd());
   EXPECT_TRUE(tree.Last().AtEnd());
   EXPECT_TRUE(tree.At(0).AtEnd());
@@ -174,7 +174,7 @@ TEST(ScoreTreeTest, RandomOperationsAgreeWithASet) {
         ASSERT_NO_FATAL_FAILURE(model.ChangeOne(score));
       }
       if (step % 50 == 0) {
-        ASSERT_TRUE(model.tree.CheckInvariants()) << step;
+        ASSERT_TRUE(model.tree.IsConsistent()) << step;
       }
       if (step % 500 == 0) {
         ASSERT_NO_FATAL_FAILURE(model.Check());
@@ -196,7 +196,7 @@ TEST(ScoreTreeTest, ItemsInOrderFillTheLeaves) {
     for (int i = 0; i < 20'000; ++i) {
       model.Insert(i * direction, MemberOf(static_cast<uint64_t>(i)));
       if (i % 1'000 == 0) {
-        ASSERT_TRUE(model.tree.CheckInvariants()) << i;
+        ASSERT_TRUE(model.tree.IsConsistent()) << i;
       }
     }
     ASSERT_NO_FATAL_FAILURE(model.Check());
@@ -205,7 +205,7 @@ TEST(ScoreTreeTest, ItemsInOrderFillTheLeaves) {
     for (size_t left = 20'000; left > 0; --left) {
       ASSERT_NO_FATAL_FAILURE(model.RemoveRange(direction > 0 ? left - 1 : 0, 1));
       if (left % 1'000 == 0) {
-        ASSERT_TRUE(model.tree.CheckInvariants()) << left;
+        ASSERT_TRUE(model.tree.IsConsistent()) << left;
       }
     }
     EXPECT_EQ(model.tree.UsedBytes(), 0u);
@@ -229,7 +229,7 @@ TEST(ScoreTreeTest, EdgesThatGrewInOrderTakeRandomItems) {
       if (!model.records.empty()) model.RemoveRange(right ? model.records.size() - 1 : 0, 1);
     }
     if (i % 500 == 0) {
-      ASSERT_TRUE(model.tree.CheckInvariants()) << i;
+      ASSERT_TRUE(model.tree.IsConsistent()) << i;
     }
   }
   ASSERT_NO_FATAL_FAILURE(model.Check());
@@ -269,8 +269,8 @@ TEST(ScoreTreeTest, BuildsFromSortedItems) {
     }
     ScoreTree built = ScoreTree::FromSorted(items);
     ScoreTree tree(std::move(built));
-    EXPECT_TRUE(built.CheckInvariants());  // NOLINT(bugprone-use-after-move): a moved tree is an empty one
-    ASSERT_TRUE(tree.CheckInvariants()) << size;
+    EXPECT_TRUE(built.IsConsistent());  // NOLINT(bugprone-use-after-move): a moved tree is an empty one
+    ASSERT_TRUE(tree.IsConsistent()) << size;
     ASSERT_EQ(tree.Size(), size);
     for (size_t i = 0; i < size; i += 97) ASSERT_EQ(tree.RankOf(items[i].member), i);
     EXPECT_LE(tree.UsedBytes(), 3'072 + size * 23) << size;

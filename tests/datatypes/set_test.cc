@@ -165,7 +165,7 @@ class SetModelTest : public SetTest, public testing::WithParamInterface<Encoding
     return std::to_string(static_cast<int64_t>(random.Next()) >> (random.Below(3) == 0 ? random.Below(64) : 57));
   }
   void Check(const Set& set) {
-    ASSERT_TRUE(set.CheckInvariants());
+    ASSERT_TRUE(set.IsConsistent());
     ASSERT_EQ(set.Size(), model_.size());
     const std::vector<std::string> members = MembersOf(set);
     ASSERT_EQ(std::set<std::string>(members.begin(), members.end()), model_);

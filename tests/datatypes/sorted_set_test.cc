@@ -67,7 +67,7 @@ class SortedSetModel {
 
   void Check() {
     const std::vector<Pair> ordered = Ordered();
-    ASSERT_TRUE(Set().CheckInvariants());
+    ASSERT_TRUE(Set().IsConsistent());
     ASSERT_EQ(Set().Size(), ordered.size());
     ASSERT_EQ(Walked({0, ordered.size()}, Direction::kUp), ordered);
     for (size_t rank = 0; rank < ordered.size(); ++rank) {
@@ -262,7 +262,7 @@ TEST(SortedSetTest, TablesAreClonedAndMeasured) {
   for (int i = 0; i < 5'000; ++i) model.Add(StrCat("member:", 1'000'000 + i), model.random.Unit());
   const ScoreTable& table = *model.Set().Table();
   const auto copy = table.Clone();
-  EXPECT_TRUE(static_cast<ScoreTable&>(*copy).CheckInvariants());
+  EXPECT_TRUE(static_cast<ScoreTable&>(*copy).IsConsistent());
   EXPECT_EQ(copy->Size(), 5'000u);
   EXPECT_EQ(table.UsedBytes(0), table.UsedBytes(5));  // all records have the same size
   EXPECT_LT(table.UsedBytes(0) / 5'000, 85u);
@@ -287,7 +287,7 @@ TEST(ScoredResultTest, CombinesSortsAndChoosesTheEncoding) {
     const EncodingLimits limits;
     const SortedSet set({ValueSlot(entry.get()), limits, 0});
     EXPECT_EQ(set.Size(), kept);
-    EXPECT_TRUE(set.CheckInvariants());
+    EXPECT_TRUE(set.IsConsistent());
     EXPECT_EQ(set.Table() == nullptr, kept <= 128) << kept;
     if (size > 10) {
       EXPECT_EQ(set.Score("7"), 7);

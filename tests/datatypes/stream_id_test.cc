@@ -61,7 +61,7 @@ using Map = StreamIdMap<uint64_t>;
 using StreamIdModel = std::map<StreamId, uint64_t>;
 
 void ExpectSame(const Map& map, const StreamIdModel& model) {
-  ASSERT_TRUE(map.CheckInvariants());
+  ASSERT_TRUE(map.IsConsistent());
   ASSERT_EQ(map.Size(), model.size());
   auto expected = model.begin();
   for (auto at = map.First(); !at.AtEnd(); at.Next(), ++expected) {
@@ -134,7 +134,7 @@ TEST(StreamIdMap, AgreesWithAModel) {
 TEST(StreamIdMap, GrowsDeepAndIsFreed) {
   Map map;
   for (uint64_t i = 0; i < 300000; ++i) ASSERT_TRUE(map.Insert({i, 0}, i));
-  EXPECT_TRUE(map.CheckInvariants());
+  EXPECT_TRUE(map.IsConsistent());
   EXPECT_LT(map.UsedBytes(), 300000 * 26);
   Map moved = std::move(map);
   EXPECT_EQ(*moved.Find({299999, 0}), 299999u);

@@ -101,7 +101,7 @@ class StreamModel {
   }
 
   void CompareAll() {
-    ASSERT_TRUE(log_.CheckInvariants());
+    ASSERT_TRUE(log_.IsConsistent());
     Compare(StreamId::Min(), StreamId::Max());
     for (auto at = log_.blocks().First(); !at.AtEnd(); at.Next()) {
       ASSERT_EQ(ListpackSizeOf(*at.Get(), at.Id()), at.Get()->ListpackBytes());
@@ -209,7 +209,7 @@ void RunAgainstModel(uint64_t seed, StreamBlock::Limits limits) {
   for (int step = 0; step < 3000; ++step) {
     ASSERT_NO_FATAL_FAILURE(model.Step());
     if (step % 20 == 0) {
-      ASSERT_TRUE(model.log().CheckInvariants());
+      ASSERT_TRUE(model.log().IsConsistent());
     }
     if (step % 200 == 0) {
       ASSERT_NO_FATAL_FAILURE(model.CompareAll());
@@ -217,7 +217,7 @@ void RunAgainstModel(uint64_t seed, StreamBlock::Limits limits) {
   }
   ASSERT_NO_FATAL_FAILURE(model.CompareAll());
   const auto copy = model.log().Clone();
-  EXPECT_TRUE(static_cast<StreamLog&>(*copy).CheckInvariants());
+  EXPECT_TRUE(static_cast<StreamLog&>(*copy).IsConsistent());
   EXPECT_EQ(copy->Size(), model.log().Size());
 }
 
@@ -353,9 +353,9 @@ void RunGroupAgainstModel(uint64_t seed) {
       std::erase_if(model, [&](const auto& item) { return item.second.consumer == name; });
     }
     if (step % 100 != 0) continue;
-    ASSERT_TRUE(log.CheckInvariants());
+    ASSERT_TRUE(log.IsConsistent());
     const auto copy = log.Clone();
-    ASSERT_TRUE(static_cast<StreamLog&>(*copy).CheckInvariants());
+    ASSERT_TRUE(static_cast<StreamLog&>(*copy).IsConsistent());
     std::map<StreamId, Row> found;
     const StreamGroup& copied = static_cast<StreamLog&>(*copy).groups().begin()->second;
     for (auto at = copied.pending().First(); !at.AtEnd(); at.Next()) {
@@ -390,7 +390,7 @@ TEST(StreamLog, LoadsBlocksAndRefusesDisorder) {
   log.FinishLoading();
   EXPECT_EQ(log.Length(), 3u);
   EXPECT_EQ(log.FirstId(), (StreamId{5, 0}));
-  EXPECT_TRUE(log.CheckInvariants());
+  EXPECT_TRUE(log.IsConsistent());
 }
 
 }  // namespace

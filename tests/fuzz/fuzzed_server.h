@@ -84,7 +84,7 @@ class FuzzedServer : public Host {
   void Check() {
     for (int i = 0; i < server_.services().data.dataset.keyspace.Count(); ++i) {
       const Database& data = server_.services().data.dataset.keyspace[i];
-      if (!data.Entries().CheckInvariants() || !data.EntriesWithDeadline().CheckInvariants()) std::abort();
+      if (!data.Entries().IsConsistent() || !data.EntriesWithDeadline().IsConsistent()) std::abort();
       data.ForEach([&](const Entry* entry) {
         if (!IsSound(*entry, server_.services().env.settings)) std::abort();
       });

@@ -17,7 +17,7 @@ std::vector<std::string> Read(const std::vector<Bytes>& pieces) {
   std::vector<std::string> replies;
   for (Bytes piece : pieces) {
     parser.Feed(piece);
-    while (auto reply = parser.Next()) replies.push_back(reply->Readable());
+    while (auto reply = parser.Next()) replies.push_back(reply->ReadableText());
   }
   if (parser.Failed()) {
     replies.push_back("failed: " + parser.Error());

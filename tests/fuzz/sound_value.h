@@ -24,16 +24,16 @@ inline bool IsSound(const Entry& entry, const EncodingLimits& limits) {
   const CollectionContext place{ValueSlot(&entry), limits, 0};
   switch (entry.Type()) {
     case ValueType::kSet:
-      return Set(place).CheckInvariants();
+      return Set(place).IsConsistent();
     case ValueType::kSortedSet:
-      return SortedSet(place).CheckInvariants();
+      return SortedSet(place).IsConsistent();
     case ValueType::kHash:
-      return Hash::WithExpiredFields(entry).CheckInvariants();
+      return Hash::WithExpiredFields(entry).IsConsistent();
     case ValueType::kList:
       return entry.Form() != ValueForm::kObject ||
-             static_cast<const ChunkedList*>(entry.HeldObject())->CheckInvariants();
+             static_cast<const ChunkedList*>(entry.HeldObject())->IsConsistent();
     case ValueType::kStream:
-      return Stream(place).Log().CheckInvariants();
+      return Stream(place).Log().IsConsistent();
     default:
       return true;
   }

@@ -60,7 +60,7 @@ class Syncing final : public FileTask {
 };
 
 void AwaitByLooking(const FileTask& task) {
-  while (task.Pending()) std::this_thread::yield();
+  while (task.IsPending()) std::this_thread::yield();
 }
 
 TEST(FileWorkerTest, TasksRunInTheirOrder) {
@@ -69,19 +69,19 @@ TEST(FileWorkerTest, TasksRunInTheirOrder) {
   SystemFiles files;
   for (int number = 0; number < kRounds; ++number) {
     tasks.push_back(std::make_unique<Numbered>(row, number));
-    files.Later(*tasks.back());
+    files.RunInBackground(*tasks.back());
   }
   tasks.back()->Await();
   ASSERT_EQ(row.size(), static_cast<size_t>(kRounds));
   for (int number = 0; number < kRounds; ++number) {
     ASSERT_EQ(row[static_cast<size_t>(number)], number);
-    ASSERT_FALSE(tasks[static_cast<size_t>(number)]->Pending());
+    ASSERT_FALSE(tasks[static_cast<size_t>(number)]->IsPending());
   }
 }
 
 TEST(FileWorkerTest, AnIdleTaskIsNotPending) {
   Doubling task(1);
-  EXPECT_FALSE(task.Pending());
+  EXPECT_FALSE(task.IsPending());
   task.Await();
   EXPECT_EQ(task.result, nullptr);
 }
@@ -91,7 +91,7 @@ TEST(FileWorkerTest, ATaskMayBeRepeated) {
   Doubling task(0);
   for (int round = 0; round < kRounds; ++round) {
     *task.given = round;
-    files.Later(task);
+    files.RunInBackground(task);
     if (round % 2 == 0) {
       task.Await();
     } else {
@@ -105,7 +105,7 @@ TEST(FileWorkerTest, ATaskMayGoAsSoonAsItIsDone) {
   SystemFiles files;
   for (int round = 0; round < kRounds; ++round) {
     auto task = std::make_unique<Doubling>(round);
-    files.Later(*task);
+    files.RunInBackground(*task);
     if (round % 2 == 0) {
       task->Await();
     } else {
@@ -121,7 +121,7 @@ TEST(FileWorkerTest, ATaskMayTakeThePlaceOfOneThatIsDone) {
   SystemFiles files;
   std::optional<Doubling> task;
   for (int round = 0; round < kRounds; ++round) {
-    files.Later(task.emplace(round));
+    files.RunInBackground(task.emplace(round));
     task->Await();
     ASSERT_EQ(*task->result, 2 * round);
   }
@@ -140,19 +140,19 @@ TEST(FileWorkerTest, TasksComeAndGoInAnyOrder) {
         if (task != nullptr) task->Await();
         break;
       case 1:
-        if (task == nullptr || task->Pending()) break;
+        if (task == nullptr || task->IsPending()) break;
         ASSERT_EQ(*task->result, 2 * *task->given);
         task.reset();
         break;
       case 2:
-        if (task == nullptr || task->Pending()) break;
+        if (task == nullptr || task->IsPending()) break;
         *task->given = round;
-        files.Later(*task);
+        files.RunInBackground(*task);
         break;
       default:
         if (task != nullptr) break;
         task = std::make_unique<Doubling>(round);
-        files.Later(*task);
+        files.RunInBackground(*task);
     }
   }
   for (const auto& task : tasks) {
@@ -168,11 +168,11 @@ TEST(FileWorkerTest, QueuedTasksRunBeforeTheFilesAreDestroyed) {
       SystemFiles files;
       for (int number = 0; number < round % 10; ++number) {
         tasks.push_back(std::make_unique<Numbered>(row, number));
-        files.Later(*tasks.back());
+        files.RunInBackground(*tasks.back());
       }
     }
     ASSERT_EQ(row.size(), tasks.size());
-    for (const auto& task : tasks) ASSERT_FALSE(task->Pending());
+    for (const auto& task : tasks) ASSERT_FALSE(task->IsPending());
   }
 }
 
@@ -185,10 +185,10 @@ TEST(FileWorkerTest, FilesAreWrittenWhileTheyAreSynced) {
   Syncing task(*file.value());
   uint64_t bytes = 0;
   for (int syncs = 0; syncs < 20; ++syncs) {
-    files.Later(task);
+    files.RunInBackground(task);
     do {
       bytes += file.value()->Write("a few bytes ").bytes;
-    } while (task.Pending() && bytes < (1 << 20));
+    } while (task.IsPending() && bytes < (1 << 20));
     task.Await();
     ASSERT_EQ(task.error, kNoError);
   }

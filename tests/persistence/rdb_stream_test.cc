@@ -64,7 +64,7 @@ TEST(RdbStream, SurvivesARoundTrip) {
     const std::string value = Written(SomeStream(entries, entries));
     const auto entry = ReadStream(value);
     ASSERT_TRUE(entry) << entry.error().why;
-    EXPECT_TRUE(LogOf(*entry.value()).CheckInvariants());
+    EXPECT_TRUE(LogOf(*entry.value()).IsConsistent());
     EXPECT_TRUE(WrittenAgain(*entry.value()) == value) << entries;
   }
 }
@@ -77,7 +77,7 @@ TEST(RdbStream, IsRefusedWhenCutOffAndNeverHalfRead) {
     bad[bit / 8] = static_cast<char>(bad[bit / 8] ^ (1 << bit % 8));
     const auto entry = ReadStream(bad);
     if (!entry) continue;
-    ASSERT_TRUE(LogOf(*entry.value()).CheckInvariants()) << bit;
+    ASSERT_TRUE(LogOf(*entry.value()).IsConsistent()) << bit;
     const std::string again = WrittenAgain(*entry.value());
     ASSERT_TRUE(WrittenAgain(*ReadStream(again).value()) == again) << bit;
   }

@@ -323,7 +323,7 @@ TEST(RdbSortedSet, IsOrderedForAnyInput) {
   EXPECT_EQ(ReadForm(value, small), ValueForm::kObject);
   EXPECT_EQ(ReadDigest(value, small), DigestText(set.entry()));
   auto large = Read(value, small);
-  EXPECT_TRUE(static_cast<const ScoreTable*>(large.value()->HeldObject())->CheckInvariants());
+  EXPECT_TRUE(static_cast<const ScoreTable*>(large.value()->HeldObject())->IsConsistent());
 }
 
 TEST(RdbSortedSet, IsRefusedWhenEmptyRepeatingOrWithoutANumber) {
@@ -363,7 +363,7 @@ TEST(RdbHash, TakesDeadlinesAlong) {
     ASSERT_TRUE(copy);
     EXPECT_TRUE(copy.value()->HasFieldDeadlines());
     const Hash read = Hash::WithExpiredFields(*copy.value());
-    EXPECT_TRUE(read.CheckInvariants());
+    EXPECT_TRUE(read.IsConsistent());
     EXPECT_EQ(read.DeadlineOf("field 2"), 1'799'999'999'998);
     EXPECT_EQ(read.DeadlineOf("field 1"), kNoDeadline);
     EXPECT_EQ(read.NextDeadline(), hash->NextDeadline());

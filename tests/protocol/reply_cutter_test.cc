@@ -49,7 +49,7 @@ TEST_P(ReplyCutterTest, FindsEachElement) {
   Write([](Reply& reply) { reply.Simple("end"); });
   const std::string text = out_.Text();
   ReplyCutter cutter(text, GetParam().form);
-  EXPECT_EQ(cutter.TakeHeader().Elements(), 10);
+  EXPECT_EQ(cutter.TakeHeader().ElementCount(), 10);
   EXPECT_EQ(cutter.TakenPart().size(), head);
   for (const std::string& element : elements_) EXPECT_EQ(cutter.TakeElement(), element);
   EXPECT_TRUE(cutter.Rest().empty());

@@ -123,7 +123,7 @@ TEST(ReplyTest, TreeOfANestedReply) {
   parser.Feed(bytes);
   auto tree = parser.Next();
   ASSERT_TRUE(tree);
-  EXPECT_EQ(tree->Readable(), "{\"a\": [,0.5, nil], \"b\": ~[true]}");
+  EXPECT_EQ(tree->ReadableText(), "{\"a\": [,0.5, nil], \"b\": ~[true]}");
 }
 
 }  // namespace

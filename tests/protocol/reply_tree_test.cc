@@ -50,7 +50,7 @@ TEST(ReplyTreeTest, ReadsEveryKind) {
     parser.Feed(sample.bytes);
     auto reply = parser.Next();
     ASSERT_TRUE(reply) << sample.bytes << parser.Error();
-    EXPECT_EQ(reply->Readable(), sample.readable);
+    EXPECT_EQ(reply->ReadableText(), sample.readable);
     EXPECT_EQ(parser.PendingBytes(), 0u);
   }
 }
@@ -66,7 +66,7 @@ TEST(ReplyTreeTest, CutAnywhereItWaitsForTheRest) {
       parser.Feed(Bytes(two).substr(cut));
       if (!reply) reply = parser.Next();
       ASSERT_TRUE(reply) << sample.bytes << " cut at " << cut << ": " << parser.Error();
-      EXPECT_EQ(reply->Readable(), sample.readable);
+      EXPECT_EQ(reply->ReadableText(), sample.readable);
       EXPECT_EQ(parser.Next(), reply);
       EXPECT_EQ(parser.Next(), std::nullopt);
       EXPECT_FALSE(parser.Failed());

@@ -34,7 +34,7 @@ TestReply TestReply::operator[](size_t index) const {
 }
 
 std::ostream& operator<<(std::ostream& out, const TestReply& reply) {
-  return out << (reply.tree ? reply.tree->Readable() : "(no reply)");
+  return out << (reply.tree ? reply.tree->ReadableText() : "(no reply)");
 }
 
 std::string EncodeRequest(const std::vector<std::string>& words) {

@@ -106,7 +106,7 @@ const char* Selector::ApplyCommand(Bytes rule) {
   } else {
     return grant == Grant::kGive ? ApplyFirstArgument(name) : kUnknown;
   }
-  Remember(rule[0], name);
+  RememberCommandRule(rule[0], name);
   return nullptr;
 }
 
@@ -124,7 +124,7 @@ const char* Selector::ApplyFirstArgument(Bytes name) {
   const bool is_known = std::ranges::any_of(arguments, [&](Bytes known) { return EqualsIgnoreCase(known, argument); });
   if (!is_known && arguments.size() >= kMaxAclEntries) return kTooManyAclEntries;
   if (!is_known) arguments.emplace_back(argument);
-  Remember('+', name);
+  RememberCommandRule('+', name);
   return nullptr;
 }
 
@@ -137,7 +137,7 @@ void Selector::GrantCommand(const Command& command, Grant grant) {
 }
 
 // Appends the rule. It replaces earlier rules about the same command and its subcommands.
-void Selector::Remember(char sign, Bytes name) {
+void Selector::RememberCommandRule(char sign, Bytes name) {
   const std::string lower = ToLower(name);
   std::erase_if(command_rules_, [&](Bytes rule) {
     const Bytes known = rule.substr(1);

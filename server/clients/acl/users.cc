@@ -117,10 +117,10 @@ Result<Done, std::string> Users::Load(Bytes text, const std::string& path, const
   for (auto& [name, user] : users_) {
     const auto found = next.find(name);
     if (name != "default" && (found == next.end() || !replacement.keeps_users)) {
-      replacement.removed(*user);
+      replacement.before_removal(*user);
     } else {
       // Redis: subscribers that are logged in as the default user stay connected.
-      if (name != "default") replacement.changed(*user, *found->second);
+      if (name != "default") replacement.before_change(*user, *found->second);
       *user = std::move(*found->second);
       std::swap(user, found->second);  // sessions have its address
     }

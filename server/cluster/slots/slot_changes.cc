@@ -32,7 +32,7 @@ size_t TakeNumber(Bytes& text) {
 
 }  // namespace
 
-std::span<const Bytes> SlotChanges::RequestSplitter::Of(Bytes request) {
+std::span<const Bytes> SlotChanges::RequestSplitter::ArgumentsOf(Bytes request) {
   words_.clear();
   for (size_t left = TakeNumber(request); left > 0; --left) {
     const size_t size = TakeNumber(request);
@@ -66,7 +66,7 @@ void SlotChanges::Append(const PropagatedGroup& effects) {
   };
   for (size_t i = 0; i < effects.Count(); ++i) {
     const JournalEntry entry = effects[i];
-    const std::span<const Bytes> words = words_.Of(entry.request);
+    const std::span<const Bytes> words = words_.ArgumentsOf(entry.request);
     if (ExamineRequest(words)) wanted_.Add(entry.db, words);
   }
   if (wanted_.Count() != 0) {

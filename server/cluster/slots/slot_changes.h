@@ -30,7 +30,7 @@ class SlotChanges final : public Journal {  // collects changes to keys of some 
   static bool ChangesEverything(const CommandTable& commands, std::span<const Bytes> arguments);  // like FLUSHALL
   class RequestSplitter {  // splits a request of a journal into arguments, valid until the next call
    public:
-    std::span<const Bytes> Of(Bytes request);  // the arguments of the request
+    std::span<const Bytes> ArgumentsOf(Bytes request);  // the arguments of the request
 
    private:
     std::vector<Bytes> words_;  // the arguments of the last request

@@ -73,7 +73,7 @@ SlotExport::SlotExport(const Services& services, std::shared_ptr<SlotJob> job)
     : services_(services), job_(std::move(job)) {}
 
 SlotExport::~SlotExport() {
-  if (!IsOver()) End(State::kFailed, "the node ends");
+  if (!IsOver()) EndExport(State::kFailed, "the node ends");
 }
 
 Cluster& SlotExport::cluster() const { return *services_.cluster.cluster(); }
@@ -83,7 +83,7 @@ void SlotExport::Enter(State state) {
   entered_ms_ = progress_ms_ = services_.env.pace.NowMs();
 }
 
-void SlotExport::End(State state, const std::string& message) {
+void SlotExport::EndExport(State state, const std::string& message) {
   if (IsOver()) return;
   const Services& services = services_;
   job_->message = message;
@@ -100,7 +100,7 @@ void SlotExport::End(State state, const std::string& message) {
   }
 }
 
-void SlotExport::Cancel() { End(State::kCancelled, "by an operator"); }
+void SlotExport::Cancel() { EndExport(State::kCancelled, "by an operator"); }
 
 size_t SlotExport::BufferedBytes() const {
   return (changes_ ? changes_->BufferedBytes() : 0) + (link_ == nullptr ? 0 : link_->UnsentBytes());
@@ -134,7 +134,7 @@ void SlotExport::Ask(Request request, std::initializer_list<Bytes> words) {
   std::string text;
   AppendRequest(text, words);
   link_->Send(text);
-  asked_.push_back(request);
+  unanswered_requests_.push_back(request);
 }
 
 void SlotExport::SendEstablish() {
@@ -147,7 +147,7 @@ void SlotExport::SendEstablish() {
   std::string text;
   AppendRequest(text, words);
   link_->Send(text);
-  asked_.push_back(Request::kEstablish);
+  unanswered_requests_.push_back(Request::kEstablish);
 }
 
 void SlotExport::OnReceived(Bytes bytes) {
@@ -169,9 +169,9 @@ void SlotExport::OnEnded(const std::string& reason) {
 }
 
 void SlotExport::HandleAnswer(Bytes line) {
-  if (asked_.empty()) return Fail("the target answers what nobody asked");
-  const Request request = asked_.front();
-  asked_.pop_front();
+  if (unanswered_requests_.empty()) return Fail("the target answers what nobody asked");
+  const Request request = unanswered_requests_.front();
+  unanswered_requests_.pop_front();
   progress_ms_ = services_.env.pace.NowMs();
   job_->acked_s = services_.env.clock.WallMs() / 1000;
   if (!line.starts_with('+')) return Fail("the target refused: " + Shown(line));
@@ -206,7 +206,7 @@ void SlotExport::HandleTakeoverReply(Bytes line) {
   if (!epoch) return Fail("the target does not say how it has taken the slots");
   cluster().ReceiveTakeover(job_->target, *epoch, job_->slots);
   if (FindOwner() == Owner::kThisNode) return Fail("the target claims the slots with an epoch that is no epoch");
-  End(State::kSuccess, "");
+  EndExport(State::kSuccess, "");
 }
 
 // --- Each turn.
@@ -254,7 +254,7 @@ bool SlotExport::CheckOwnership() {
   const bool knows_target = cluster().view().Find(job_->target) != nullptr;
   if (owner == Owner::kThisNode && (knows_target || job_->state == State::kGranted)) return true;
   if (owner == Owner::kTarget && job_->state == State::kGranted) {
-    End(State::kSuccess, "");
+    EndExport(State::kSuccess, "");
   } else {
     Fail(owner == Owner::kThisNode ? "the target was forgotten" : "this node does not own the slots any more");
   }
@@ -272,7 +272,7 @@ void SlotExport::SendChanges() {
 // was sent before the ACK. So writes are paused only for the time to send and apply the changes of one round. Each
 // round accepts twice as many bytes, in case the load is high.
 void SlotExport::PauseWritesIfCaughtUp() {
-  if (!asked_.empty()) return;
+  if (!unanswered_requests_.empty()) return;
   constexpr size_t kLittle = 64 * 1024;
   constexpr int kRoundsAtMost = 20;
   const size_t little = kLittle << std::min(rounds_, kRoundsAtMost);
@@ -317,7 +317,7 @@ void SlotExport::CheckTimeouts() {
   if (!waits_for_target) progress_ms_ = now_ms;
   if (now_ms - progress_ms_ > int64_t{settings.repl_timeout} * 1000) return Fail("the target does not answer");
   const bool may_ask = job_->state == State::kWaitingToPause || job_->state == State::kWaitingToSnapshot;
-  if (may_ask && asked_.empty() && now_ms - asked_ack_ms_ >= kAckEveryMs) AskForAck();
+  if (may_ask && unanswered_requests_.empty() && now_ms - asked_ack_ms_ >= kAckEveryMs) AskForAck();
 }
 
 // --- The snapshot.
@@ -335,7 +335,7 @@ void SlotExport::Fork() {
   Enter(State::kSnapshotting);
   changes_.emplace(job_->slots, services_.env.commands);
   services_.data.dataset.journals.Attach(*changes_);
-  asked_.push_back(Request::kSnapshotEof);
+  unanswered_requests_.push_back(Request::kSnapshotEof);
   pipe_.emplace(
       std::move(ends.value().ours), eof, *services_.env.network, [this](Bytes bytes) { ForwardSnapshotBytes(bytes); },
       [this](bool is_whole) { HandlePipeEnd(is_whole); });

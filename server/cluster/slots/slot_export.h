@@ -46,7 +46,7 @@ class SlotExport final : public Link::User {  // sends slots to their new owner
   void Continue();       // takes the next step; called at the end of a turn, after all journals
   void CheckTimeouts();  // fails the export if the target is too slow; called ten times a second
   void Cancel();         // ends the export because an operator wants it
-  void Fail(const std::string& message) { End(SlotJob::State::kFailed, message); }
+  void Fail(const std::string& message) { EndExport(SlotJob::State::kFailed, message); }
   const SlotJob& job() const { return *job_; }
   bool IsOver() const { return job_->IsOver(); }
   size_t BufferedBytes() const;  // bytes that wait to be sent
@@ -61,7 +61,7 @@ class SlotExport final : public Link::User {  // sends slots to their new owner
 
   Cluster& cluster() const;          // the cluster of this server
   void Enter(SlotJob::State state);  // sets the state of the job
-  void End(SlotJob::State state, const std::string& message);
+  void EndExport(SlotJob::State state, const std::string& message);
   void Ask(Request request, std::initializer_list<Bytes> words);
   void SendEstablish();                                    // CLUSTER SYNCSLOTS ESTABLISH
   void HandleAnswer(Bytes line);                           // one line is one reply of the target
@@ -86,7 +86,7 @@ class SlotExport final : public Link::User {  // sends slots to their new owner
   const std::shared_ptr<SlotJob> job_;
   std::unique_ptr<Link> link_;
   std::string line_;           // the beginning of an incomplete answer
-  std::deque<Request> asked_;  // requests that the target has not answered yet
+  std::deque<Request> unanswered_requests_;  // requests that the target has not answered yet
   std::optional<SnapshotPipe> pipe_;
   std::optional<SlotChanges> changes_;  // changes to keys of the slots since the fork
   bool holds_writes_ = false;           // writes of clients are paused

@@ -102,14 +102,14 @@ void SlotImports::Establish(Session& session, const Offer& offer) {
                                  " slots from node ", offer.source.String()));
 }
 
-SlotImports::Import& SlotImports::Of(const Session& session) {
+SlotImports::Import& SlotImports::ImportOf(const Session& session) {
   const auto found = std::ranges::find(imports_, &session, &Import::session);
   if (found == imports_.end()) throw Refusal{kNoImport};
   return *found;
 }
 
 SlotImports::Import& SlotImports::GetHealthyImport(const Session& session) {
-  Import& import = Of(session);
+  Import& import = ImportOf(session);
   import.job->acked_s = NowS();
   if (!import.trouble.empty()) throw Broken(import.trouble);
   return import;
@@ -136,7 +136,7 @@ uint64_t SlotImports::TakeOver(Session& session) {
     if (source == nullptr || view.Owner(slot) != source) throw NotOfSource(slot);
   });
   const uint64_t epoch = cluster().TakeSlots(incoming.job->slots);
-  End(incoming, State::kSuccess, "");
+  EndImport(incoming, State::kSuccess, "");
   return epoch;
 }
 
@@ -155,13 +155,13 @@ void SlotImports::Reveal(Bytes name) { parts_.services.data.dataset.keyspace.hid
 // differ from those of the source.
 void SlotImports::RecordImportError(Session& session, Bytes error) {
   if (session.cluster_options.imports == nullptr) return;
-  Import& import = Of(session);
+  Import& import = ImportOf(session);
   if (import.trouble.empty()) import.trouble = error.empty() ? "a command failed" : std::string(error);
 }
 
 void SlotImports::OnCall(const FinishedCall& call) {
   if (call.session.cluster_options.imports == nullptr) return;
-  Of(call.session).heard_ms = parts_.services.env.pace.NowMs();
+  ImportOf(call.session).heard_ms = parts_.services.env.pace.NowMs();
   if (call.ending == FinishedCall::Ending::kFailed) RecordImportError(call.session, call.error);
 }
 
@@ -169,7 +169,7 @@ void SlotImports::OnRefusal(const RefusedCall& call) { RecordImportError(call.se
 
 void SlotImports::Append(const PropagatedGroup& effects) {
   for (size_t i = 0; i < effects.Count(); ++i) {
-    if (!SlotChanges::ChangesEverything(parts_.services.env.commands, words_.Of(effects[i].request))) continue;
+    if (!SlotChanges::ChangesEverything(parts_.services.env.commands, words_.ArgumentsOf(effects[i].request))) continue;
     for (Import& import : imports_) import.trouble = "all keys were changed at once";
   }
 }
@@ -178,7 +178,7 @@ void SlotImports::Forget(Session& session) {
   const auto found = std::ranges::find(imports_, &session, &Import::session);
   if (found == imports_.end()) return;
   Import& import = *found;
-  End(import, State::kFailed, import.trouble.empty() ? "the source has gone" : import.trouble);
+  EndImport(import, State::kFailed, import.trouble.empty() ? "the source has gone" : import.trouble);
 }
 
 void SlotImports::CheckTimeouts() {
@@ -192,7 +192,7 @@ void SlotImports::CheckTimeouts() {
 
 // Ends an import. A node that has become a replica leaves the keys of a failed import to its primary, which knows of
 // the migration.
-void SlotImports::End(Import& import, State state, const std::string& message) {
+void SlotImports::EndImport(Import& import, State state, const std::string& message) {
   const Services& services = parts_.services;
   const std::shared_ptr<SlotJob> job = import.job;
   import.session->cluster_options.imports = nullptr;
@@ -207,7 +207,7 @@ void SlotImports::End(Import& import, State state, const std::string& message) {
     services.env.log.Notice("Slot migration " + job->name + ": this node owns the slots now.");
     return RevealAndPropagate(job->name);
   }
-  failed_.insert(job->name);
+  failed_names_.insert(job->name);
   services.env.log.Warning("Slot migration " + job->name + " failed: " + message);
 }
 
@@ -247,7 +247,7 @@ void SlotImports::CleanUpHiddenSlots() {
   if (orphan == hidden.All().end()) return;
   const ClusterView& view = cluster().view();
   const std::string name = orphan->first;
-  if (!failed_.contains(name)) ClaimUnownedSlots(orphan->second);
+  if (!failed_names_.contains(name)) ClaimUnownedSlots(orphan->second);
   SlotSet foreign;
   orphan->second.ForEach([&](int slot) {
     if (view.Owner(slot) != &view.me()) foreign.Add(slot);
@@ -257,7 +257,7 @@ void SlotImports::CleanUpHiddenSlots() {
 }
 
 bool SlotImports::ContinueWaitForOwners(const std::string& name) {
-  if (failed_.contains(name)) return true;
+  if (failed_names_.contains(name)) return true;
   const int64_t now_ms = parts_.services.env.pace.NowMs();
   const int64_t since_ms = orphans_.try_emplace(name, now_ms).first->second;
   return now_ms - since_ms >= kNodeTimeouts * parts_.services.env.settings.cluster_node_timeout;
@@ -296,7 +296,7 @@ bool SlotImports::DeleteSomeKeys(const SlotSet& slots) {
 
 void SlotImports::RevealAndPropagate(const std::string& name) {
   Reveal(name);
-  failed_.erase(name);
+  failed_names_.erase(name);
   orphans_.erase(name);
   Unit unit(parts_.services.data.dataset, parts_.services.env.clock.WallMs(), ExpiryRule::kBelieve);
   Propagation effect(unit.IsRecording());

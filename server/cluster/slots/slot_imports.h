@@ -88,10 +88,10 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   Cluster& cluster() const;                                           // the cluster of this server
   int64_t NowS() const;                                               // UNIX time
   void CheckOffer(const Session& session, const Offer& offer) const;  // throws if it cannot be accepted
-  Import& Of(const Session& session);
+  Import& ImportOf(const Session& session);
   Import& GetHealthyImport(const Session& session);       // throws if the session has none, or a failed one
   void RecordImportError(Session& session, Bytes error);  // makes the import of the session end
-  void End(Import& import, SlotJob::State state, const std::string& message);
+  void EndImport(Import& import, SlotJob::State state, const std::string& message);
   void EndFailedImports();    // ends failed imports, and closes their sessions
   void CleanUpHiddenSlots();  // deletes some keys of hidden slots that no session sends any more
   // Returns whether other nodes have had time to tell who owns these slots. Returns true immediately if the import has
@@ -104,7 +104,7 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
 
   const Parts parts_;  // the arguments of the constructor
   std::list<Import> imports_;
-  std::set<std::string, std::less<>> failed_;            // names of failed imports, whose keys must be deleted
+  std::set<std::string, std::less<>> failed_names_;            // names of failed imports, whose keys must be deleted
   std::map<std::string, int64_t, std::less<>> orphans_;  // Pace time since when no session sends them, by name
   SlotChanges::RequestSplitter words_;                   // reused for each request
 };

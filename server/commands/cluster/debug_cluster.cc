@@ -28,7 +28,7 @@ void KillClusterLink(Call& call) {
     throw refusals::SubcommandSyntax(call.services.env.dialect, "debug", call.args[1]);
   if (!is_all && !is_to && !is_from)
     throw Refusal{"ERR Unknown direction " + std::string(refusals::ShownPart(direction))};
-  if (is_all || is_to) cluster.bus().Drop(node);
+  if (is_all || is_to) cluster.bus().DropOutboundLink(node);
   if (is_all || is_from) cluster.bus().DropInboundLink(node);
   call.reply.Ok();
 }

@@ -135,15 +135,15 @@ struct SentinelSimulateFailure {
       .flags = kAdmin,
       .arity = -3};
   static void Run(Call& call) {
-    SimulatedFailures& simulated = SentinelOf(call).state().simulated;
+    SimulatedFailures& simulated_failures = SentinelOf(call).state().simulated_failures;
     Logger& log = call.services.env.log;
-    simulated = {};
+    simulated_failures = {};
     while (!call.args.AtEnd()) {
       if (call.args.TakeToken("crash-after-election")) {
-        simulated.after_election = true;
+        simulated_failures.after_election = true;
         log.Warning("Failure simulation: this Sentinel will crash after being successfully elected as failover leader");
       } else if (call.args.TakeToken("crash-after-promotion")) {
-        simulated.after_promotion = true;
+        simulated_failures.after_promotion = true;
         log.Warning("Failure simulation: this Sentinel will crash after promoting the selected replica to master");
       } else if (call.args.TakeToken("help")) {
         return call.reply.BulkArray(std::array<Bytes, 2>{"crash-after-election", "crash-after-promotion"});

@@ -201,7 +201,7 @@ AwaitGoal TakeQuiet(Call& call) {
   };
   const Bytes word = ValueOf(call.args, "QUIET");
   const int64_t quiet_us = RealMs(word) * 1000;
-  const auto requests = call.services.lab.awaits.Requests();
+  const auto requests = call.services.lab.awaits.SharedRequestCounter();
   const auto activity = std::make_shared<Activity>(Activity{requests->Count(), call.services.env.pace.NowUs()});
   return {.wanted = DurationText(quiet_us / 1000) + " without a request",
           .look = [&services = call.services, requests, activity, quiet_us] {
@@ -260,7 +260,7 @@ struct TestAwait {
     if (sight.is_met) return call.reply.Ok();
     if (call.is_resumed || timeout_ms == 0 || !call.MayContinueLater())
       return FailAwait(call, awaited, sight, timeout_ms);
-    awaits.Begin(call.session, call.command, awaited.look, timeout_ms);
+    awaits.BeginWait(call.session, call.command, awaited.look, timeout_ms);
     call.Wait({.can_be_unblocked = false});
   }
 };

@@ -67,7 +67,7 @@ void FaultRules::Add(FaultDefinition order) {
   if (auto* fault = std::get_if<RequestFault>(&rule.order.action)) fault->owner = serial;
   if (rule.order.for_ms) {
     rule.ends_ms = parts_.env.clock.MonotonicMs() + *rule.order.for_ms;
-    ends_.emplace(std::pair(rule.ends_ms, serial), &rule);
+    rules_by_end_.emplace(std::pair(rule.ends_ms, serial), &rule);
   }
   RecomputeFromRules();
 }
@@ -94,7 +94,7 @@ void FaultRules::Clear() {
 
 void FaultRules::Stop(Rule& rule) {
   if (std::exchange(rule.is_over, true)) return;
-  ends_.erase({rule.ends_ms, rule.serial});
+  rules_by_end_.erase({rule.ends_ms, rule.serial});
   if (rule.As<DiskFault>() == nullptr) return;
   if (const HitCounts* counts = parts_.disk.CountsOf(rule.serial)) {
     rule.final_matches = counts->Matches();
@@ -216,10 +216,10 @@ bool FaultRules::RefusesConnection(Bytes address) {
 }
 
 void FaultRules::RunDue(int64_t now_ms) {
-  while (NextDueMs() <= now_ms) Stop(*ends_.begin()->second);
+  while (NextDueMs() <= now_ms) Stop(*rules_by_end_.begin()->second);
   RecomputeFromRules();
 }
 
-std::string FaultRules::NextDueText() const { return "fault " + Quoted(ends_.begin()->second->order.name) + " ends"; }
+std::string FaultRules::NextDueText() const { return "fault " + Quoted(rules_by_end_.begin()->second->order.name) + " ends"; }
 
 }  // namespace respite

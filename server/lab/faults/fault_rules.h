@@ -87,7 +87,7 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
   const RequestFault* FindFault(const Attempt& request) override;
 
   // Timers::Source: ends the rules with a FOR duration that has passed.
-  int64_t NextDueMs() const override { return ends_.empty() ? Timers::kNever : ends_.begin()->first.first; }
+  int64_t NextDueMs() const override { return rules_by_end_.empty() ? Timers::kNever : rules_by_end_.begin()->first.first; }
   void RunDue(int64_t now_ms) override;      // ends the rules whose FOR duration has passed
   std::string NextDueText() const override;  // readable text about the next rule that ends
 
@@ -120,7 +120,7 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
   std::map<std::string, Rules::iterator, std::less<>> names_;  // the rules by name
   std::vector<Candidates> candidates_;                         // rules that may act on a command, by Command::id
   std::vector<Rule*> of_connections_;                          // active rules that refuse connections
-  std::map<std::pair<int64_t, uint64_t>, Rule*> ends_;         // rules with FOR, by end time and serial
+  std::map<std::pair<int64_t, uint64_t>, Rule*> rules_by_end_;         // rules with FOR, by end time and serial
   ListeningSockets* sockets_ = nullptr;  // sockets that rules may shut; null: this server has none of its own
 };
 

@@ -122,7 +122,7 @@ void Lint::Stop() {
 
 void Lint::Clear() {
   findings_.clear();
-  in_order_.clear();
+  findings_in_order_.clear();
 }
 
 void Lint::Forget() {
@@ -138,7 +138,7 @@ void Lint::Continue(Lint& before) {
   limits_ = before.limits_;
   has_begun_ = before.has_begun_;
   findings_ = std::move(before.findings_);
-  in_order_ = std::move(before.in_order_);
+  findings_in_order_ = std::move(before.findings_in_order_);
   before.Clear();
   modes_ = modes;
   ChooseChecks();
@@ -276,12 +276,12 @@ void Lint::Add(const LintRequest* request, const LintRemark& remark) {
                       .count = 1,
                       .first_ms = now_ms,
                       .last_ms = now_ms};
-  in_order_.push_back(&findings_.emplace(std::move(same), std::move(finding)).first->second);
+  findings_in_order_.push_back(&findings_.emplace(std::move(same), std::move(finding)).first->second);
 }
 
 std::vector<const LintFinding*> Lint::Report() {
   Note(nullptr, RemarksOnGoneClients());
-  return in_order_;
+  return findings_in_order_;
 }
 
 LintRemarks Lint::RemarksOnGoneClients() {

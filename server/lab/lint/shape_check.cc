@@ -111,16 +111,16 @@ void ShapeCheck::CheckHotKey(const LintRequest& request, LintRemarks& remarks) {
   for (const KeyRef& ref : request.keys) {
     KeyName key = request.Key(ref);
     ++accesses_[std::move(key)];
-    if (++window_ < kWindow) continue;
+    if (++accesses_in_window_ < kWindow) continue;
     const auto hottest = std::ranges::max_element(accesses_, {}, [](const auto& row) { return row.second; });
-    if (hottest->second * 100 > parts_.limits.percent_of_accesses * window_) {
+    if (hottest->second * 100 > parts_.limits.percent_of_accesses * accesses_in_window_) {
       remarks.push_back({.rule = LintRule::kHotKey,
-                         .why = StrCat(hottest->second, " of the last ", window_, " accesses were to ",
+                         .why = StrCat(hottest->second, " of the last ", accesses_in_window_, " accesses were to ",
                                        QuotedForRemark(hottest->first.key)),
                          .key = hottest->first.key});
     }
     accesses_.clear();
-    window_ = 0;
+    accesses_in_window_ = 0;
   }
 }
 

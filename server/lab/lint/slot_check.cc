@@ -39,8 +39,8 @@ void SlotCheck::CheckTransactionSlots(const LintRequest& request, LintRemarks& r
 
 void SlotCheck::CheckCrossSlot(Bytes key, LintRemarks& remarks) {
   if (!slots_.first) slots_.first = std::string(key);
-  if (slots_.is_told || KeySlot(key) == KeySlot(*slots_.first)) return;
-  slots_.is_told = true;
+  if (slots_.has_remark || KeySlot(key) == KeySlot(*slots_.first)) return;
+  slots_.has_remark = true;
   remarks.push_back(
       {.rule = LintRule::kCrossSlot,
        .why = StrCat(QuotedForRemark(*slots_.first), " is in slot ", KeySlot(*slots_.first), ", ", QuotedForRemark(key),

@@ -16,7 +16,7 @@ class SlotCheck final : public LintCheck {  // the rules cross-slot, undeclared-
  private:
   struct Slots {                       // the keys that one request uses in all commands that it runs
     std::optional<std::string> first;  // the first key, whose slot the others must have
-    bool is_told = false;              // a remark on this request was made
+    bool has_remark = false;              // a remark on this request was made
   };
 
   void CheckTransactionSlots(const LintRequest& request, LintRemarks& remarks);  // the rule cross-slot for EXEC

@@ -83,7 +83,7 @@ UpdateCheck::Extent UpdateCheck::ExtentOf(const LintRequest& request) {
 }
 
 void UpdateCheck::CheckBeforeCall(const LintRequest& request, LintRemarks& remarks) {
-  if (request.place != Place::kQueued) changed_.clear();
+  if (request.place != Place::kQueued) changed_keys_.clear();
   if (!ReplacesWhatWasRead(request) || !reads_.contains(request.client.id)) return;
   const Extent written = ExtentOf(request);
   for (const KeyRef& key : request.keys) CheckLostUpdate(request, request.View(key), written, remarks);
@@ -120,12 +120,12 @@ bool UpdateCheck::LosesNothing(const LintRequest& request, const KeyView& key, c
 
 void UpdateCheck::OnKeyEvent(const KeyView& key, const KeyEvent& event) {
   if (readers_.empty() || std::ranges::find(kOtherEvents, event.Name()) != kOtherEvents.end()) return;
-  if (readers_.contains(key) && !changed_.contains(key)) changed_.insert(KeyName(key));
+  if (readers_.contains(key) && !changed_keys_.contains(key)) changed_keys_.insert(KeyName(key));
 }
 
 void UpdateCheck::CheckAfterSuccess(const LintRequest& request, LintRemarks& /*remarks*/) {
   if (request.place == Place::kQueued) return;
-  const KeySet changed = std::exchange(changed_, {});
+  const KeySet changed = std::exchange(changed_keys_, {});
   if (ReadsToChange(request)) return NoteReads(request);
   if (changed.empty()) return;
   const Extent written = ExtentOf(request);

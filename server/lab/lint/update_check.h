@@ -61,7 +61,7 @@ class UpdateCheck final : public LintCheck {  // the rule lost-update
   const Parts parts_;                                     // other parts of the server that this class uses
   std::unordered_map<uint64_t, std::deque<Read>> reads_;  // remembered reads by client ID, oldest first
   KeyMap<std::set<uint64_t>> readers_;                    // IDs of the clients that have read the key
-  KeySet changed_;  // keys with remembered reads that the running request has changed
+  KeySet changed_keys_;  // keys with remembered reads that the running request has changed
 };
 
 }  // namespace respite

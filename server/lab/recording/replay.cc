@@ -27,7 +27,7 @@ std::string Shortened(std::string text) {
   return text;
 }
 
-std::string Shown(const std::optional<ReplyTree>& reply) { return reply ? Shortened(reply->Readable()) : "no reply"; }
+std::string Shown(const std::optional<ReplyTree>& reply) { return reply ? Shortened(reply->ReadableText()) : "no reply"; }
 
 std::string Shown(const std::vector<std::string>& words) { return Shortened(JoinQuoted(words)); }
 
@@ -131,7 +131,7 @@ bool Replay::MoveClock(int64_t at_us) {
   while (const auto pair = clock_->Next(ReplayPeer::Moment::kEnd)) {
     const bool is_busy = pair->replayed && pair->replayed->text.starts_with("BUSY ");  // because a client runs a script
     if (pair->replayed && pair->replayed->IsError() && !is_busy) {
-      outcome_.failure = "the server's clock cannot be moved: " + pair->replayed->Readable() + ". Try --speed 1";
+      outcome_.failure = "the server's clock cannot be moved: " + pair->replayed->ReadableText() + ". Try --speed 1";
     }
     --pending_clock_replies_;
     clock_ms_ = clock_to_ms_;

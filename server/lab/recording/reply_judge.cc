@@ -31,7 +31,7 @@ ReplyTree Sorted(ReplyTree tree, Order order) {
   std::vector<std::pair<std::string, std::vector<ReplyTree>>> entries;
   for (size_t i = 0; i + step <= tree.children.size(); i += step) {
     const auto begin = tree.children.begin() + static_cast<ptrdiff_t>(i);
-    entries.emplace_back(begin->Readable(), std::vector(begin, begin + static_cast<ptrdiff_t>(step)));
+    entries.emplace_back(begin->ReadableText(), std::vector(begin, begin + static_cast<ptrdiff_t>(step)));
   }
   std::ranges::sort(entries, {}, &decltype(entries)::value_type::first);
   tree.children.clear();

@@ -83,7 +83,7 @@ void ChartMaker::ChooseEntries() {
   chart_.requests = entries_.size();
   chart_.lost = journal_.DroppedCount();
   if (entries_.size() > last_) {
-    chart_.left_out = entries_.size() - last_;
+    chart_.hidden_count = entries_.size() - last_;
     entries_.erase(entries_.begin(), entries_.end() - static_cast<std::ptrdiff_t>(last_));
     from_seq_ = entries_.empty() ? journal_.NextSeq() : entries_.front()->seq + 1;
   }

@@ -101,7 +101,7 @@ std::string SummaryText(const Chart& chart) {
                      " on";
   if (!chart.locks.empty()) text += ", " + Counted(chart.locks.size(), "lock", "locks");
   if (expired != 0) text += ", " + Counted(static_cast<uint64_t>(expired), "key expired", "keys expired");
-  if (chart.left_out != 0) StrAppend(text, "; the first ", chart.left_out, " are left out");
+  if (chart.hidden_count != 0) StrAppend(text, "; the first ", chart.hidden_count, " are left out");
   if (chart.lost != 0) StrAppend(text, "; the journal has lost ", chart.lost, " before them");
   return text;
 }

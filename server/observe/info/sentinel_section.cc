@@ -36,10 +36,10 @@ std::string SentinelSection(const Services& services) {
   text.Add("sentinel_masters", state.primaries.size())
       .Add("sentinel_tilt", state.is_in_tilt ? 1 : 0)
       .Add("sentinel_tilt_since_seconds", state.is_in_tilt ? tilt_s : -1)
-      .Add("sentinel_running_scripts", sentinel.scripts().running())
+      .Add("sentinel_running_scripts", sentinel.scripts().running_count())
       .Add("sentinel_scripts_queue_length", sentinel.scripts().jobs().size())
-      .Add("sentinel_simulate_failure_flags", (state.simulated.after_election ? kAfterElection : 0) |
-                                                  (state.simulated.after_promotion ? kAfterPromotion : 0));
+      .Add("sentinel_simulate_failure_flags", (state.simulated_failures.after_election ? kAfterElection : 0) |
+                                                  (state.simulated_failures.after_promotion ? kAfterPromotion : 0));
   int number = 0;
   for (const auto& [name, primary] : state.primaries) {
     text.Add(StrCat("master", number++), LineOf(sentinel.core(), *primary));

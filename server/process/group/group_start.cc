@@ -117,7 +117,7 @@ SentinelGroupPlan GroupStart::PlanSentinels() {
   const Settings& settings = hosted_[0].node->settings();
   sentinels.user = settings.masteruser;
   sentinels.password = settings.masterauth;
-  if (!config_.settings().announce.empty()) sentinels.announced = HostIn(config_.settings().announce);
+  if (!config_.settings().announce.empty()) sentinels.announced_host = HostIn(config_.settings().announce);
   for (int i = 0; i < plan_.Count(); ++i) {
     if (plan_.IsSentinel(i)) {
       sentinels.members.push_back({PlaceOf(i), ids_.Hex(kSentinelIdLength)});

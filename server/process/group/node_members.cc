@@ -55,7 +55,7 @@ NodeMembers::NodeMembers(NodeRestarts& restarts, std::vector<HostedServer>& host
 void NodeMembers::HandleServerRestarted(HostedServer& hosted) {
   hosted.node->services().lab.group = this;
   lags_.erase(static_cast<size_t>(&hosted - hosted_.data()));
-  for (size_t i = 0; i < hosted_.size(); ++i) Apply(i);
+  for (size_t i = 0; i < hosted_.size(); ++i) ApplyNetworkConditions(i);
 }
 
 // --- Queries
@@ -251,7 +251,7 @@ bool NodeMembers::AllKnow(const Task& task) const {
 
 void NodeMembers::Partition(Sides sides) {
   sides_ = std::move(sides);
-  for (size_t i = 0; i < hosted_.size(); ++i) Apply(i);
+  for (size_t i = 0; i < hosted_.size(); ++i) ApplyNetworkConditions(i);
 }
 
 bool NodeMembers::AreApart(size_t one, size_t other) const {
@@ -264,7 +264,7 @@ bool NodeMembers::AreApart(size_t one, size_t other) const {
   return side != sides_.end() && others_side != sides_.end() && side != others_side;
 }
 
-void NodeMembers::Apply(size_t member) {
+void NodeMembers::ApplyNetworkConditions(size_t member) {
   if (!Lives(member)) return;
   struct Way {
     const Settings* to;
@@ -294,7 +294,7 @@ int64_t NodeMembers::LagOf(size_t member) const {
 // its replies to clients.
 void NodeMembers::Lag(size_t member, int64_t delay_ms) {
   lags_[member] = delay_ms;
-  for (size_t i = 0; i < hosted_.size(); ++i) Apply(i);
+  for (size_t i = 0; i < hosted_.size(); ++i) ApplyNetworkConditions(i);
   FaultRules& faults = hosted_[member].node->services().lab.faults;
   faults.Delete(kLagRule);
   if (delay_ms == 0) return;

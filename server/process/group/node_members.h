@@ -55,7 +55,7 @@ class NodeMembers final : public NodeGroup {  // the nodes of this process, for 
   std::optional<Outcome> Look(const Pending& pending) const;     // the outcome; nullopt: the task still runs
   bool AllKnow(const Task& task) const;                          // all live nodes know the new owner or primary
   int64_t LagOf(size_t member) const;                            // milliseconds by which its output is delayed
-  void Apply(size_t member);                      // cuts and delays the links of this node by sides_ and lags_
+  void ApplyNetworkConditions(size_t member);                      // cuts and delays the links of this node by sides_ and lags_
   bool AreApart(size_t one, size_t other) const;  // the partition cuts the links between these nodes
 
   NodeRestarts& restarts_;             // kills and restarts the nodes

@@ -60,7 +60,7 @@ bool IsTemporary(const Settings& settings) {
 NodePlan::NodePlan(const Config& config)
     : config_(config),
       layout_(NodeLayout::Parse(config.settings().nodes).value()),
-      sentinels_(config.settings().sentinels),
+      sentinel_count_(config.settings().sentinels),
       is_temporary_(IsTemporary(config.settings())),
       home_(config.settings().dir) {}
 

@@ -115,9 +115,9 @@ std::optional<std::string> NodeWorlds::Create(Bytes name, const Order& order) {
 void NodeWorlds::Drop(Bytes name) {
   auto dropped = worlds_.extract(worlds_.find(name));
   NodeServer& server = *dropped.mapped().node;
-  dropped_.push_back(std::move(dropped.mapped()));
+  dropped_worlds_.push_back(std::move(dropped.mapped()));
   server.Stop();
-  RunLater([this] { dropped_.clear(); });
+  RunLater([this] { dropped_worlds_.clear(); });
 }
 
 // Drops the world of this server, because a client of the world has called SHUTDOWN.
@@ -165,8 +165,8 @@ bool NodeWorlds::Crash(const Session& caller, DataAfterCrash remains) {
 
 void NodeWorlds::Restart(const std::string& name, Connection& connection, const DataAfterCrash& remains) {
   auto crashed = worlds_.extract(worlds_.find(name));
-  NodeServer& before = *dropped_.emplace_back(std::move(crashed.mapped())).node;
-  RunLater([this] { dropped_.clear(); });
+  NodeServer& before = *dropped_worlds_.emplace_back(std::move(crashed.mapped())).node;
+  RunLater([this] { dropped_worlds_.clear(); });
   before.Crash(remains.policy, &connection.session());
   const int port = before.settings().bound_port;
   World world = PrepareWorld(

@@ -42,7 +42,7 @@ class ShuffleTest : public testing::TestWithParam<int> {
     std::vector<std::string> parts;
     for (size_t i = 0; i < list.children.size(); ++i) {
       if (i % together == 0) parts.emplace_back();
-      parts.back() += list.children[i].Readable() + " ";
+      parts.back() += list.children[i].ReadableText() + " ";
     }
     return parts;
   }
@@ -98,7 +98,7 @@ TEST_P(ShuffleTest, ScriptsAndTransactionsMeetItToo) {
     const ReplyTree replies = TreeOf(client_.Run("EXEC"));
     ASSERT_EQ(replies.children.size(), 2u);
     EXPECT_EQ(replies.children[0].children.size(), size_t{kMembers});
-    orders.insert(replies.children[0].Readable());
+    orders.insert(replies.children[0].ReadableText());
   }
   EXPECT_GT(orders.size(), size_t{kAsked});
 }
@@ -106,7 +106,7 @@ TEST_P(ShuffleTest, ScriptsAndTransactionsMeetItToo) {
 TEST_P(ShuffleTest, TheSameSeedGivesTheSameOrders) {
   const auto ask = [&] {
     client_.Run("TEST SEED 7");
-    return TreeOf(client_.Run("SMEMBERS set")).Readable() + TreeOf(client_.Run("HGETALL hash")).Readable();
+    return TreeOf(client_.Run("SMEMBERS set")).ReadableText() + TreeOf(client_.Run("HGETALL hash")).ReadableText();
   };
   const std::string first = ask();
   EXPECT_EQ(ask(), first);

@@ -65,7 +65,7 @@ TEST_F(SentinelScriptsTest, AnotherCodeIsAnErrorAndTheEnd) {
   EndAll(3);
   EXPECT_TRUE(sentinel().HasTold("-script-error /bin/notify 0 3"));
   world_.Step(60'000);
-  EXPECT_EQ(sentinel()->scripts().running(), 0);
+  EXPECT_EQ(sentinel()->scripts().running_count(), 0);
 }
 
 TEST_F(SentinelScriptsTest, AProgramThatHangsIsKilled) {

@@ -21,7 +21,7 @@ class AofWriterTest : public testing::Test {
   // Like FaultyFiles, but background work waits for RunTasks.
   class Files final : public FaultyFiles {
    public:
-    void Later(FileTask& task) override { waiting_.push_back(&task), MarkPending(task); }
+    void RunInBackground(FileTask& task) override { waiting_.push_back(&task), MarkPending(task); }
     void RunTasks() {
       for (; !waiting_.empty(); waiting_.pop_front()) RunPending(*waiting_.front());
     }
