@@ -129,7 +129,7 @@ class GlobReader {
 
   void Read() {
     glob_.elements_.reserve(pattern_.size());
-    glob_.plain_.reserve(pattern_.size());
+    glob_.literal_bytes_.reserve(pattern_.size());
     while (at_ < pattern_.size()) {
       switch (pattern_[at_]) {
         case '*':
@@ -252,7 +252,7 @@ class Glob::Search {
   bool TakeFirst(const Part& part) {
     size_t place = 0;
     if (part.is_plain && glob_.mode_ == CaseMode::kSensitive) {
-      const void* found = memmem(text_.data(), text_.size(), glob_.plain_.data() + part.first, part.size);
+      const void* found = memmem(text_.data(), text_.size(), glob_.literal_bytes_.data() + part.first, part.size);
       if (found == nullptr) return false;
       place = static_cast<size_t>(static_cast<const char*>(found) - text_.data());
     } else {
@@ -285,7 +285,7 @@ void Glob::Add(Element element) {
   ++part.size;
   part.is_plain = part.is_plain && element < kAny;
   elements_.push_back(element);
-  plain_.push_back(static_cast<char>(element));
+  literal_bytes_.push_back(static_cast<char>(element));
 }
 
 bool Glob::Accepts(Element element, char c) const {

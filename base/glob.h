@@ -56,7 +56,7 @@ class Glob {  // a compiled pattern
 
   CaseMode mode_;
   std::vector<Element> elements_;  // of all parts, one after the other
-  std::string plain_;              // for each element its byte, with which plain parts are searched
+  std::string literal_bytes_;      // for each element its byte, with which plain parts are searched
   std::vector<Set> sets_;
   std::vector<Part> parts_;        // the pieces of the pattern between its stars
   bool begins_with_star_ = false;  // the pattern begins with a star

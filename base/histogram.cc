@@ -24,7 +24,7 @@ size_t LatencyHistogram::BucketOf(uint64_t duration_ns) {
   return static_cast<size_t>(dropped) * kGroupSize + static_cast<size_t>(duration_ns >> dropped);
 }
 
-uint64_t LatencyHistogram::LowestOf(size_t index) {
+uint64_t LatencyHistogram::ShortestInBucketNs(size_t index) {
   if (index < 2 * kGroupSize) return index;
   const size_t dropped = index / kGroupSize - 1;
   return static_cast<uint64_t>(index - dropped * kGroupSize) << dropped;
@@ -49,7 +49,7 @@ uint64_t LatencyHistogram::ValueAtPercentile(double percentile) const {
   uint64_t seen = 0;
   for (size_t index = 0; index < kMaxGroups * kGroupSize; index++) {
     seen += CountAt(index);
-    if (seen >= rank) return percentile > 0 ? HighestOf(index) : LowestOf(index);
+    if (seen >= rank) return percentile > 0 ? LongestInBucketNs(index) : ShortestInBucketNs(index);
   }
   return 0;
 }
@@ -63,7 +63,7 @@ std::vector<std::pair<uint64_t, uint64_t>> LatencyHistogram::CumulativeBucketsUs
     // Redis: counts the bucket that begins at the bound too.
     const size_t last = std::min(BucketOf(bound_ns), kMaxGroups * kGroupSize - 1);
     for (; index <= last; index++) cumulative += CountAt(index);
-    if (cumulative > reported) steps.emplace_back(HighestOf(last) / 1000, cumulative);
+    if (cumulative > reported) steps.emplace_back(LongestInBucketNs(last) / 1000, cumulative);
     reported = cumulative;
   }
   return steps;

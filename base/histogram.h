@@ -34,17 +34,19 @@ class LatencyHistogram {  // the durations of the calls of one command
 
  private:
   static constexpr size_t kGroupSize = 128;  // number of buckets in one group
-  static constexpr size_t kMaxGroups = 24;      // maximum number of groups
+  static constexpr size_t kMaxGroups = 24;   // maximum number of groups
   using Group = std::array<uint64_t, kGroupSize>;
 
-  static size_t BucketOf(uint64_t duration_ns);  // the bucket that counts this duration
-  static uint64_t LowestOf(size_t index);       // the shortest duration, in ns, that the bucket `index` counts
-  static uint64_t HighestOf(size_t index) { return LowestOf(index + 1) - 1; }  // the bucket's longest duration, ns
+  static size_t BucketOf(uint64_t duration_ns);      // the bucket that counts this duration
+  static uint64_t ShortestInBucketNs(size_t index);  // the shortest duration, in ns, that the bucket `index` counts
+  static uint64_t LongestInBucketNs(size_t index) {
+    return ShortestInBucketNs(index + 1) - 1;
+  }  // the bucket's longest duration, ns
 
   uint64_t CountAt(size_t index) const;  // number of durations in the bucket `index`
 
   std::array<std::unique_ptr<Group>, kMaxGroups> groups_;  // null: no duration in this group yet
-  uint64_t count_ = 0;                                  // number of recorded durations
+  uint64_t count_ = 0;                                     // number of recorded durations
 };
 
 }  // namespace respite

@@ -49,7 +49,7 @@ class LapTimerOf {  // reads a Pace cheaply, from the processor's tick counter
   // long or if the counter went back.
   int64_t NowUs() {  // the time, computed from the ticks since the lap began
     const uint64_t ticks = Ticks::Now() - began_ticks_;
-    if (ticks >= lap_ticks_) return BeginLap();
+    if (ticks >= max_lap_ticks_) return BeginLap();
     last_us_ = std::max(last_us_, began_us_ + static_cast<int64_t>((ticks * us_per_tick_) >> kFractionBits));
     return last_us_;
   }
@@ -84,9 +84,9 @@ class LapTimerOf {  // reads a Pace cheaply, from the processor's tick counter
   int64_t began_us_ = 0;               // the time of the Pace when the lap began
   int64_t last_us_ = INT64_MIN;        // the last result of BeginLap or NowUs
   double ticks_per_us_ = 0;            // the measured rate; 0 if unknown
-  uint64_t lap_ticks_ = 0;             // maximum length of a lap in ticks; 0: every reading must use the Pace
+  uint64_t max_lap_ticks_ = 0;         // maximum length of a lap in ticks; 0: every reading must use the Pace
   uint64_t us_per_tick_ = 0;           // microseconds per tick, with kFractionBits fraction bits
-  std::optional<Mark> since_;          // the time and the ticks when the measurement of the rate began
+  std::optional<Mark> rate_start_;     // the time and the ticks when the measurement of the rate began
   int64_t measure_at_us_ = INT64_MIN;  // the time of the Pace when the rate is measured next
 };
 
@@ -95,9 +95,9 @@ void LapTimerOf<Ticks>::MeasureRate() {
   const uint64_t ticks = Ticks::Now();
   const Mark mark{ticks, pace_.NowUs()};
   if (Ticks::Now() - ticks > kMaxTicksBetweenReadings) return;  // the next lap tries again
-  const int64_t elapsed_us = since_ ? mark.us - since_->us : 0;
+  const int64_t elapsed_us = rate_start_ ? mark.us - rate_start_->us : 0;
   if (elapsed_us <= 0) return RestartRateMeasurement(mark);
-  const double rate = static_cast<double>(mark.ticks - since_->ticks) / static_cast<double>(elapsed_us);
+  const double rate = static_cast<double>(mark.ticks - rate_start_->ticks) / static_cast<double>(elapsed_us);
   const bool is_plausible = rate >= kMinTicksPerUs && rate <= kMaxTicksPerUs;
   const bool has_changed = ticks_per_us_ != 0 && std::abs(rate / ticks_per_us_ - 1) > kMaxRateDeviation;
   if (!is_plausible || has_changed) return RestartRateMeasurement(mark);
@@ -109,16 +109,16 @@ void LapTimerOf<Ticks>::MeasureRate() {
   }
   ticks_per_us_ = rate;
   us_per_tick_ = static_cast<uint64_t>((uint64_t{1} << kFractionBits) / rate);
-  lap_ticks_ = static_cast<uint64_t>(kMaxLapUs * rate);
+  max_lap_ticks_ = static_cast<uint64_t>(kMaxLapUs * rate);
   measure_at_us_ = mark.us + std::min(elapsed_us, kMaxMeasureUs);
-  if (elapsed_us >= kMaxMeasureUs) since_ = mark;
+  if (elapsed_us >= kMaxMeasureUs) rate_start_ = mark;
 }
 
 template <class Ticks>
 void LapTimerOf<Ticks>::RestartRateMeasurement(const Mark& mark) {
   ticks_per_us_ = 0;
-  lap_ticks_ = 0;
-  since_ = mark;
+  max_lap_ticks_ = 0;
+  rate_start_ = mark;
   measure_at_us_ = mark.us + kMinMeasureUs;
 }
 

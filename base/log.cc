@@ -295,13 +295,13 @@ int64_t Logger::UtcOffsetSeconds(int64_t wall_s, Process process) {
   constexpr int kOffsetBits = 20;
   constexpr int64_t kBias = int64_t{1} << (kOffsetBits - 1);  // offsets are stored as positive numbers
   const int64_t quarter = FloorDivide(wall_s, kQuarter_s);
-  const int64_t cached = zone_cache_.load(std::memory_order_relaxed);
+  const int64_t cached = cached_utc_offset_.load(std::memory_order_relaxed);
   const bool is_known = cached != INT64_MIN && process == Process::kChild;
   if (is_known || cached >> kOffsetBits == quarter) return (cached & ((int64_t{1} << kOffsetBits) - 1)) - kBias;
   const time_t seconds = wall_s;
   tm local{};
   localtime_r(&seconds, &local);
-  zone_cache_.store((quarter << kOffsetBits) | (local.tm_gmtoff + kBias), std::memory_order_relaxed);
+  cached_utc_offset_.store((quarter << kOffsetBits) | (local.tm_gmtoff + kBias), std::memory_order_relaxed);
   return local.tm_gmtoff;
 }
 

@@ -112,7 +112,7 @@ class Logger {  // writes the server's log
   std::atomic<uint64_t> dropped_lines_{0};  // lines that could not be written since the last report of lost lines
   std::atomic<bool> torn_{false};           // the last line was cut and lacks its newline
   // The quarter of an hour and the UTC offset are packed into one word; see UtcOffsetSeconds.
-  std::atomic<int64_t> zone_cache_{INT64_MIN};  // the UTC offset, and the quarter of an hour for which it holds
+  std::atomic<int64_t> cached_utc_offset_{INT64_MIN};  // the UTC offset, and the quarter of an hour for which it holds
 };
 
 // A process holds a SyslogPause during a fork. Without it, the child could inherit syslog's lock in the locked state,

@@ -33,7 +33,7 @@ int64_t MovableClock::PaceUsAtMonotonicUs(int64_t monotonic_us) const {
   return elapsed_us > most_us ? kNever : pace_us_ + static_cast<int64_t>(elapsed_us);
 }
 
-void MovableClock::Anchor() {
+void MovableClock::AnchorAtNow() {
   const int64_t wall_us = WallUs();
   const int64_t pace_us = pace_.NowUs();
   monotonic_us_ = MonotonicUsAtPaceUs(pace_us);
@@ -42,7 +42,7 @@ void MovableClock::Anchor() {
 }
 
 void MovableClock::Run(Mode mode, double rate) {
-  Anchor();
+  AnchorAtNow();
   mode_ = mode;
   rate_ = rate;
   wall_offset_us_ = wall_us_ - machine_clock_.WallUs();
@@ -54,14 +54,14 @@ void MovableClock::FollowMachine() {
 }
 
 void MovableClock::AdvanceUs(int64_t elapsed_us) {
-  if (mode_ != Mode::kFrozen) Anchor();
+  if (mode_ != Mode::kFrozen) AnchorAtNow();
   monotonic_us_ += elapsed_us;
   wall_us_ += elapsed_us;
   wall_offset_us_ += elapsed_us;
 }
 
 void MovableClock::SetWallUs(int64_t wall_us) {
-  Anchor();
+  AnchorAtNow();
   wall_us_ = wall_us;
   wall_offset_us_ = wall_us - machine_clock_.WallUs();
 }

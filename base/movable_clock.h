@@ -34,7 +34,9 @@ class MovableClock final : public Clock {  // TEST CLOCK stops it, moves it or c
   Mode mode() const { return mode_; }
   // Returns the clock seconds per real second; 0 while the clock stands still.
   double rate() const { return rate_; }
-  int64_t OffsetUs() const { return WallUs() - machine_clock_.WallUs(); }  // how far wall time is ahead of the machine's
+  int64_t OffsetUs() const {
+    return WallUs() - machine_clock_.WallUs();
+  }  // how far wall time is ahead of the machine's
 
   void Freeze() { Run(Mode::kFrozen, 0); }  // the clock stands still from now on
   // Requires: kMinRate <= rate <= kMaxRate.
@@ -47,7 +49,7 @@ class MovableClock final : public Clock {  // TEST CLOCK stops it, moves it or c
 
  private:
   void Run(Mode mode, double rate);
-  void Anchor();  // makes the present moment the one from which elapsed time is counted
+  void AnchorAtNow();  // makes the present moment the one from which elapsed time is counted
 
   const Clock& machine_clock_;  // the machine's clock
   const Pace& pace_;

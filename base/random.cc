@@ -95,9 +95,9 @@ std::string RandomHex(size_t digits) {
 }
 
 std::string IdSource::Hex(size_t digits) {
-  if (!seeded_) return RandomHex(digits);
+  if (!seeded_random_) return RandomHex(digits);
   std::string text(digits, '0');
-  for (char& digit : text) digit = kHexDigits[seeded_->Below(sizeof kHexDigits - 1)];
+  for (char& digit : text) digit = kHexDigits[seeded_random_->Below(sizeof kHexDigits - 1)];
   return text;
 }
 

@@ -41,13 +41,13 @@ class IdSource {  // generates random run IDs, replication IDs and passwords
  public:
   IdSource() = default;
   // All IDs and passwords are predictable for anyone with the seed.
-  explicit IdSource(uint64_t seed) : seeded_(seed) {}
+  explicit IdSource(uint64_t seed) : seeded_random_(seed) {}
 
   // Returns `digits` lower-case hexadecimal digits.
   std::string Hex(size_t digits);
 
  private:
-  std::optional<Random> seeded_;  // nullopt: the digits come from the kernel
+  std::optional<Random> seeded_random_;  // nullopt: the digits come from the kernel
 };
 
 }  // namespace respite

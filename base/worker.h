@@ -16,7 +16,7 @@ class Worker {  // a thread that handles items one after the other
  public:
   using Handler = std::function<void(Item)>;
 
-  explicit Worker(Handler handle) : handle_(std::move(handle)) {}
+  explicit Worker(Handler handle) : item_handler_(std::move(handle)) {}
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
   // Handles all queued items, then ends the thread.
@@ -31,7 +31,7 @@ class Worker {  // a thread that handles items one after the other
  private:
   void Work();
 
-  const Handler handle_;            // the function that the thread calls for each item
+  const Handler item_handler_;      // the function that the thread calls for each item
   std::function<void()> prologue_;  // the function that the thread calls first
   std::mutex mutex_;                // protects queue_ and stop_
   std::condition_variable wake_;
@@ -80,7 +80,7 @@ void Worker<Item>::Work() {
     Item item = std::move(queue_.front());
     queue_.pop_front();
     lock.unlock();
-    handle_(std::move(item));
+    item_handler_(std::move(item));
     lock.lock();
   }
 }

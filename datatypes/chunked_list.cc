@@ -43,30 +43,30 @@ void ChunkRow::AddCapacityInFront() {
   roomy.resize(gap);
   std::move(slots_.begin(), slots_.end(), std::back_inserter(roomy));
   slots_ = std::move(roomy);
-  front_ = gap;
+  front_gap_ = gap;
 }
 
 ListChunk& ChunkRow::Insert(size_t i) {
   if (i == 0 && Size() > 0) {
-    if (front_ == 0) AddCapacityInFront();
-    return slots_[--front_];
+    if (front_gap_ == 0) AddCapacityInFront();
+    return slots_[--front_gap_];
   }
-  if (slots_.size() == slots_.capacity() && front_ > Size()) {
-    slots_.erase(slots_.begin(), slots_.begin() + static_cast<ptrdiff_t>(front_));
-    front_ = 0;
+  if (slots_.size() == slots_.capacity() && front_gap_ > Size()) {
+    slots_.erase(slots_.begin(), slots_.begin() + static_cast<ptrdiff_t>(front_gap_));
+    front_gap_ = 0;
   }
-  return *slots_.emplace(slots_.begin() + static_cast<ptrdiff_t>(front_ + i));
+  return *slots_.emplace(slots_.begin() + static_cast<ptrdiff_t>(front_gap_ + i));
 }
 
 void ChunkRow::Erase(size_t i, size_t count) {
   if (count == Size()) {
     slots_.clear();
-    front_ = 0;
+    front_gap_ = 0;
   } else if (i == 0) {
-    for (size_t k = 0; k < count; ++k) slots_[front_ + k] = ListChunk();
-    front_ += count;
+    for (size_t k = 0; k < count; ++k) slots_[front_gap_ + k] = ListChunk();
+    front_gap_ += count;
   } else {
-    const auto from = slots_.begin() + static_cast<ptrdiff_t>(front_ + i);
+    const auto from = slots_.begin() + static_cast<ptrdiff_t>(front_gap_ + i);
     slots_.erase(from, from + static_cast<ptrdiff_t>(count));
   }
 }

@@ -45,9 +45,9 @@ class ChunkLimit {  // how full a chunk may become: list-max-listpack-size
 // A row of chunks with room at both ends, so that adding and removing chunks there takes amortised constant time.
 class ChunkRow {  // the chunks of one list, with spare places at both ends
  public:
-  size_t Size() const { return slots_.size() - front_; }
-  ListChunk& operator[](size_t i) { return slots_[front_ + i]; }
-  const ListChunk& operator[](size_t i) const { return slots_[front_ + i]; }
+  size_t Size() const { return slots_.size() - front_gap_; }
+  ListChunk& operator[](size_t i) { return slots_[front_gap_ + i]; }
+  const ListChunk& operator[](size_t i) const { return slots_[front_gap_ + i]; }
   // Inserts an empty chunk before the i-th. Requires: i <= Size(). Cost: O(1) at the ends, else O(Size()).
   ListChunk& Insert(size_t i);         // inserts an empty chunk before the i-th, and returns it
   void Erase(size_t i, size_t count);  // erases `count` chunks from the i-th on
@@ -56,8 +56,8 @@ class ChunkRow {  // the chunks of one list, with spare places at both ends
  private:
   void AddCapacityInFront();  // adds unused places before the first chunk
 
-  std::vector<ListChunk> slots_;  // `front_` unused places, then the chunks
-  size_t front_ = 0;              // number of unused places before the first chunk
+  std::vector<ListChunk> slots_;  // `front_gap_` unused places, then the chunks
+  size_t front_gap_ = 0;          // number of unused places before the first chunk
 };
 
 class ChunkedList final : public Object {  // a list too large for one listpack: Redis' quicklist

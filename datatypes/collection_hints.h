@@ -22,12 +22,12 @@ class MemberHint {  // prefetches what the lookup of a member will read
     if (entry.Form() != ValueForm::kObject) return;
     if (entry.Type() == ValueType::kHash) HashAndPrefetch(fields_, entry, member);
     if (entry.Type() == ValueType::kSet) HashAndPrefetch(members_, entry, member);
-    if (entry.Type() == ValueType::kSortedSet) HashAndPrefetch(scored_, entry, member);
+    if (entry.Type() == ValueType::kSortedSet) HashAndPrefetch(sorted_set_, entry, member);
   }
   void PrefetchMember() const {  // prefetches the items in the bucket that may be the member
     if (fields_ != nullptr) fields_->PrefetchField(hash_);
     if (members_ != nullptr) members_->PrefetchItem(hash_);
-    if (scored_ != nullptr) scored_->PrefetchItem(hash_);
+    if (sorted_set_ != nullptr) sorted_set_->PrefetchItem(hash_);
   }
 
  private:
@@ -38,9 +38,9 @@ class MemberHint {  // prefetches what the lookup of a member will read
     table->PrefetchBucket(hash_);
   }
 
-  const HashTable* fields_ = nullptr;     // the table of a large hash, else null
-  const MemberTable* members_ = nullptr;  // the table of a large set, else null
-  const ScoreTable* scored_ = nullptr;    // the table of a large sorted set, else null
+  const HashTable* fields_ = nullptr;       // the table of a large hash, else null
+  const MemberTable* members_ = nullptr;    // the table of a large set, else null
+  const ScoreTable* sorted_set_ = nullptr;  // the table of a large sorted set, else null
   uint64_t hash_ = 0;
 };
 

@@ -40,7 +40,7 @@ Entry* Database::Add(EntryPtr entry, uint64_t hash) {
   Entry* raw = entry.release();
   entries_.Insert(raw, hash);
   if (raw->Deadline() != kNoDeadline) entries_with_deadline_.Insert(raw, hash);
-  if (raw->HasFieldDeadlines()) timed_fields_.Insert(raw, hash);
+  if (raw->HasFieldDeadlines()) hashes_with_field_deadlines_.Insert(raw, hash);
   if (by_slot_ != nullptr) by_slot_->Insert(raw, hash);
   return raw;
 }
@@ -92,13 +92,13 @@ void Database::IndexFieldDeadlines(Entry* entry, FieldDeadlines deadlines) {
   if (entry->HasFieldDeadlines() == some) return;
   const uint64_t hash = Hash(entry->Key());
   some ? entry->MarkFieldDeadlines() : entry->UnmarkFieldDeadlines();
-  if (some) return timed_fields_.Insert(entry, hash);
-  timed_fields_.Remove(entry->Key(), hash);
+  if (some) return hashes_with_field_deadlines_.Insert(entry, hash);
+  hashes_with_field_deadlines_.Remove(entry->Key(), hash);
 }
 
 EntryPtr Database::Take(Entry* entry) {
   uint64_t hash = Hash(entry->Key());
-  if (entry->HasFieldDeadlines()) timed_fields_.Remove(entry->Key(), hash);
+  if (entry->HasFieldDeadlines()) hashes_with_field_deadlines_.Remove(entry->Key(), hash);
   if (entry->Deadline() != kNoDeadline) entries_with_deadline_.Remove(entry->Key(), hash);
   if (by_slot_ != nullptr) by_slot_->Remove(entry->Key(), hash);
   entries_.Remove(entry->Key(), hash);
@@ -109,7 +109,7 @@ void Database::Clear() {
   entries_.ForEach([](Entry* entry) { Entry::Destroy(entry); });
   entries_.Clear();
   entries_with_deadline_.Clear();
-  timed_fields_.Clear();
+  hashes_with_field_deadlines_.Clear();
   if (by_slot_ != nullptr) by_slot_->Clear();
 }
 
@@ -118,7 +118,7 @@ Entry* Database::UpdateMovedEntry(Entry* from, Entry* to) {
   uint64_t hash = Hash(to->Key());
   entries_.Replace(from, to, hash);
   if (to->Deadline() != kNoDeadline) entries_with_deadline_.Replace(from, to, hash);
-  if (to->HasFieldDeadlines()) timed_fields_.Replace(from, to, hash);
+  if (to->HasFieldDeadlines()) hashes_with_field_deadlines_.Replace(from, to, hash);
   if (by_slot_ != nullptr) by_slot_->Replace(from, to, hash);
   return to;
 }

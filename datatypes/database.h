@@ -23,7 +23,8 @@ using EntryPtr = std::unique_ptr<Entry, EntryDeleter>;
 
 class Database {  // one numbered database: SELECT n
  public:
-  explicit Database(const HashKey& hash_key) : entries_(hash_key), entries_with_deadline_(hash_key), timed_fields_(hash_key) {}
+  explicit Database(const HashKey& hash_key)
+      : entries_(hash_key), entries_with_deadline_(hash_key), hashes_with_field_deadlines_(hash_key) {}
   Database(Database&&) noexcept = default;
   Database& operator=(Database&&) noexcept = default;
   ~Database() { Clear(); }
@@ -68,7 +69,8 @@ class Database {  // one numbered database: SELECT n
   Entry* SetDeadline(Entry* entry, int64_t deadline_ms);  // kNoDeadline removes it
   // Says whether any field of a hash has a deadline. kSome adds the hash to the index of such hashes, kNone removes it.
   enum class FieldDeadlines : uint8_t { kNone, kSome };
-  void IndexFieldDeadlines(Entry* entry, FieldDeadlines deadlines);  // adds it to timed_fields_, or removes it
+  void IndexFieldDeadlines(Entry* entry,
+                           FieldDeadlines deadlines);  // adds it to hashes_with_field_deadlines_, or removes it
 
   // Removes the entry from the database. The entry is freed when the caller drops the pointer (or hands it to the
   // LazyFreeThread).
@@ -86,7 +88,7 @@ class Database {  // one numbered database: SELECT n
   }
   template <class Visit>
   uint64_t ScanHashesWithFieldDeadlines(uint64_t cursor, Visit&& visit) const {
-    return timed_fields_.Scan(cursor, visit);
+    return hashes_with_field_deadlines_.Scan(cursor, visit);
   }
   template <class Visit>
   void ForEach(Visit&& visit) const {
@@ -98,17 +100,18 @@ class Database {  // one numbered database: SELECT n
 
   const HashIndex<Entry*>& Entries() const { return entries_; }
   const HashIndex<Entry*>& EntriesWithDeadline() const { return entries_with_deadline_; }
-  const HashIndex<Entry*>& HashesWithFieldDeadlines() const { return timed_fields_; }
+  const HashIndex<Entry*>& HashesWithFieldDeadlines() const { return hashes_with_field_deadlines_; }
 
  private:
   Entry* Add(EntryPtr entry, uint64_t hash);
   // Updates the address of an entry in the indexes after it has moved. `from` may be freed already. Returns `to`.
   Entry* UpdateMovedEntry(Entry* from, Entry* to);  // returns `to`
 
-  HashIndex<Entry*> entries_;           // all keys
-  HashIndex<Entry*> entries_with_deadline_;             // entries that have a deadline
-  std::unique_ptr<SlotIndex> by_slot_;  // keys by cluster hash slot; null: no such index
-  HashIndex<Entry*> timed_fields_;      // hashes with fields that have deadlines; these entries are also marked
+  HashIndex<Entry*> entries_;                // all keys
+  HashIndex<Entry*> entries_with_deadline_;  // entries that have a deadline
+  std::unique_ptr<SlotIndex> by_slot_;       // keys by cluster hash slot; null: no such index
+  HashIndex<Entry*>
+      hashes_with_field_deadlines_;  // hashes with fields that have deadlines; these entries are also marked
 };
 
 }  // namespace respite

@@ -11,11 +11,11 @@
 //
 // The low half of the hash determines the home bucket of an item. If the home is full, the item goes to one of the next
 // kMaxProbe buckets, and each bucket it passed counts it in `spill`. So a search stops at the first bucket that no item
-// passed. If none of these buckets has room, a page with fewer than kSplitFrom items uses any other bucket. A page with
-// more items splits in two by one more bit of the hash. A split is the largest step the table ever takes (a few hundred
-// items), however many millions it holds; there is no rehash of the whole table. Two sibling pages that are nearly
-// empty merge. A table of one page begins with one bucket (128 bytes with the header) and grows to 3, 7, 21 and finally
-// 63 buckets.
+// passed. If none of these buckets has room, a page with fewer than kMinItemsToSplit items uses any other bucket. A
+// page with more items splits in two by one more bit of the hash. A split is the largest step the table ever takes (a
+// few hundred items), however many millions it holds; there is no rehash of the whole table. Two sibling pages that are
+// nearly empty merge. A table of one page begins with one bucket (128 bytes with the header) and grows to 3, 7, 21 and
+// finally 63 buckets.
 //
 // Next to a pointer, a slot stores 16 bits of the item's hash (slot.h): the home bucket, and the ten bits that decide
 // about the next splits. So merges, scans and nine splits in ten read only the table and not the items, each of which
@@ -65,8 +65,8 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   HashIndex(HashIndex&& other) noexcept
       : hasher_(other.hasher_),
         size_(std::exchange(other.size_, 0)),
-        pages_(std::exchange(other.pages_, 0)),
-        deepest_pages_(std::exchange(other.deepest_pages_, 0)),
+        page_count_(std::exchange(other.page_count_, 0)),
+        deepest_page_count_(std::exchange(other.deepest_page_count_, 0)),
         depth_(std::exchange(other.depth_, 0)),
         buckets_per_page_(std::exchange(other.buckets_per_page_, 1)),
         directory_(std::exchange(other.directory_, std::vector<Page*>(1, nullptr))),
@@ -74,8 +74,8 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   HashIndex& operator=(HashIndex&& other) noexcept {
     std::swap(hasher_, other.hasher_);
     std::swap(size_, other.size_);
-    std::swap(pages_, other.pages_);
-    std::swap(deepest_pages_, other.deepest_pages_);
+    std::swap(page_count_, other.page_count_);
+    std::swap(deepest_page_count_, other.deepest_page_count_);
     std::swap(depth_, other.depth_);
     std::swap(buckets_per_page_, other.buckets_per_page_);
     std::swap(directory_, other.directory_);
@@ -92,10 +92,12 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   // Returns the memory of pages, directory and collisions, without the items.
   size_t UsedBytes() const {
     const size_t collisions = collisions_ == nullptr ? 0 : sizeof *collisions_ + collisions_->UsedBytes();
-    return pages_ * PageBytes(buckets_per_page_) + directory_.capacity() * sizeof(Page*) + collisions;
+    return page_count_ * PageBytes(buckets_per_page_) + directory_.capacity() * sizeof(Page*) + collisions;
   }
-  size_t Capacity() const { return pages_ * static_cast<size_t>(buckets_per_page_) * kSlotsPerBucket; }  // used or free slots
-  size_t PageCount() const { return pages_; }
+  size_t Capacity() const {
+    return page_count_ * static_cast<size_t>(buckets_per_page_) * kSlotsPerBucket;
+  }  // used or free slots
+  size_t PageCount() const { return page_count_; }
 
   // Returns the slot with this key, or Slot{}. Cost: O(1), typically one cache line of the table and one of the item.
   Slot Find(Bytes key, uint64_t hash) const {
@@ -130,8 +132,8 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     }
   }
 
-  // Inserts a slot. Requires: its key is not in the table. Cost: O(1); sometimes splits a page (kBuckets * kSlotsPerBucket
-  // items).
+  // Inserts a slot. Requires: its key is not in the table. Cost: O(1); sometimes splits a page (kBucketsPerPage *
+  // kSlotsPerBucket items).
   void Insert(Slot slot, uint64_t hash) {  // requires: the key is not in the table
     const bool has_room = TryInsert(slot, hash) || (GrowOrSplitPage(hash) && TryInsert(slot, hash));
     if (!has_room) AddCollision(slot, hash);
@@ -144,10 +146,10 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     if (size_ != 0 || depth_ != 0 || count <= kReservedPerPage) return;
     FreePages();
     while (depth_ < kMaxDepth && count >> depth_ > kReservedPerPage) ++depth_;
-    buckets_per_page_ = kBuckets;
-    pages_ = deepest_pages_ = size_t{1} << depth_;
-    directory_.assign(pages_, nullptr);
-    for (Page*& page : directory_) page = NewPage(kBuckets, depth_);
+    buckets_per_page_ = kBucketsPerPage;
+    page_count_ = deepest_page_count_ = size_t{1} << depth_;
+    directory_.assign(page_count_, nullptr);
+    for (Page*& page : directory_) page = NewPage(kBucketsPerPage, depth_);
   }
 
   // Replaces the slot of an item that has moved in memory. Returns false and changes nothing if `old` is not stored
@@ -227,8 +229,8 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     directory_.shrink_to_fit();
     collisions_.reset();
     size_ = 0;
-    pages_ = 0;
-    deepest_pages_ = 0;
+    page_count_ = 0;
+    deepest_page_count_ = 0;
     depth_ = 0;
     buckets_per_page_ = 1;
   }
@@ -239,23 +241,23 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
  private:
-  static constexpr int kSlotsPerBucket = 7;        // slots per bucket
-  static constexpr int kBuckets = 63;     // buckets of a page, unless it is the only page
+  static constexpr int kSlotsPerBucket = 7;   // slots per bucket
+  static constexpr int kBucketsPerPage = 63;  // buckets of a page, unless it is the only page
   static constexpr int kMaxProbe = 8;     // buckets that an insertion tries after the home, before it splits the page
   static constexpr int kMergeBelow = 96;  // a page with at most this many items tries to merge with its sibling
-  static constexpr int kMergedAtMost = 192;        // two pages merge if they hold at most this many items together
-  static constexpr int kMaxDepth = 28;             // maximum depth of pages and directory, in bits of the hash
-  static constexpr size_t kReservedPerPage = 400;  // slots that Reserve plans for each page
-  static constexpr uint32_t kSplitFrom = 220;      // a page with fewer items may place them at any distance from home
-  static constexpr size_t kDirectoryPerPage = 16;  // maximum directory entries per page; even pages need one or two
+  static constexpr int kMergedAtMost = 192;          // two pages merge if they hold at most this many items together
+  static constexpr int kMaxDepth = 28;               // maximum depth of pages and directory, in bits of the hash
+  static constexpr size_t kReservedPerPage = 400;    // slots that Reserve plans for each page
+  static constexpr uint32_t kMinItemsToSplit = 220;  // a page with fewer items may place them at any distance from home
+  static constexpr size_t kDirectoryPerPage = 16;    // maximum directory entries per page; even pages need one or two
   static constexpr uint8_t kManySpilled = UINT8_MAX;  // a full count, or a collision; stays until a rebuild of the page
 
   using Cell = SlotCell<Slot>;
 
-  struct alignas(64) Bucket {  // one cache line
-    uint8_t tags[kSlotsPerBucket];      // 0: free
-    uint8_t spill;             // slots whose home is this bucket or an earlier one and that are stored after it
-    Cell cells[kSlotsPerBucket];        // a slot and its hint; free if the tag is 0
+  struct alignas(64) Bucket {       // one cache line
+    uint8_t tags[kSlotsPerBucket];  // 0: free
+    uint8_t spill;                  // slots whose home is this bucket or an earlier one and that are stored after it
+    Cell cells[kSlotsPerBucket];    // a slot and its hint; free if the tag is 0
 
     uint32_t Match(uint8_t tag) const {  // bit i is set if tags[i] == tag
       constexpr uint64_t kLow = 0x0101010101010101ull;
@@ -273,11 +275,11 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   struct alignas(64) Page {
     int32_t depth;  // top hash bits that all items of this page share
     uint32_t used;
-    Bucket buckets[kBuckets];  // the first buckets_per_page_ of them
+    Bucket buckets[kBucketsPerPage];  // the first buckets_per_page_ of them
   };
   static_assert(sizeof(Cell) == 8 && sizeof(Bucket) == 64 && sizeof(Page) == 4096);
 
-  // The numbers of buckets that a single page can have. Each divides kBuckets, because cursors rely on that.
+  // The numbers of buckets that a single page can have. Each divides kBucketsPerPage, because cursors rely on that.
   static constexpr int NextSmallerBucketCount(int buckets) {  // for a page that is the only one
     return buckets == 63 ? 21 : buckets == 21 ? 7 : buckets == 7 ? 3 : 1;
   }
@@ -390,14 +392,15 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     Page*& page = directory_[DirectoryIndexOf(hash)];
     if (page == nullptr) {  // happens only for the first page of an empty table
       page = NewPage(buckets_per_page_, 0);
-      ++pages_;
-      ++deepest_pages_;
+      ++page_count_;
+      ++deepest_page_count_;
     }
     const Trace trace = TraceOf(hash, page->depth);
     if (PutInPage(*page, slot, trace, kMaxProbe)) return true;
     // No bucket near the home has room. A page with few items does not split for that: any of its buckets takes the
     // item. If such pages did split, hashes with the same home bucket would spread over many almost empty pages.
-    return buckets_per_page_ == kBuckets && page->used < kSplitFrom && PutInPage(*page, slot, trace, kBuckets - 1);
+    return buckets_per_page_ == kBucketsPerPage && page->used < kMinItemsToSplit &&
+           PutInPage(*page, slot, trace, kBucketsPerPage - 1);
   }
 
   // Stores the slot in the home or one of the `reach` buckets after it. Returns false if none has room.
@@ -433,14 +436,14 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   // Grows or splits a page. Returns false if the page already has depth kMaxDepth, or if the directory would become too
   // large for the number of pages. In these cases, the hashes of its items probably agree in too many bits for a split.
   bool GrowOrSplitPage(uint64_t hash) {  // false: the page can neither grow nor split
-    if (buckets_per_page_ < kBuckets) {
+    if (buckets_per_page_ < kBucketsPerPage) {
       Resize(NextLargerBucketCount(buckets_per_page_));
       return true;
     }
     const Page& page = *directory_[DirectoryIndexOf(hash)];
     if (page.depth == kMaxDepth) return false;
     if (page.depth == depth_) {
-      if (directory_.size() >= pages_ * kDirectoryPerPage) return false;
+      if (directory_.size() >= page_count_ * kDirectoryPerPage) return false;
       DoubleDirectory();
     }
     SplitPage(DirectoryIndexOf(hash));
@@ -471,7 +474,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     for (size_t i = 0; i < directory_.size(); ++i) wider[2 * i] = wider[2 * i + 1] = directory_[i];
     directory_ = std::move(wider);
     ++depth_;
-    deepest_pages_ = 0;
+    deepest_page_count_ = 0;
   }
 
   // Requires: no page uses the last bit of the prefix.
@@ -480,8 +483,8 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     for (size_t i = 0; i < narrower.size(); ++i) narrower[i] = directory_[2 * i];
     directory_ = std::move(narrower);
     --depth_;
-    deepest_pages_ = 0;
-    ForEachPage([&](const Page& page) { deepest_pages_ += page.depth == depth_ ? 1 : 0; });
+    deepest_page_count_ = 0;
+    ForEachPage([&](const Page& page) { deepest_page_count_ += page.depth == depth_ ? 1 : 0; });
   }
 
   // Returns a random bucket, uniformly chosen. Requires: there is a page. Cost: a few random numbers; O(√directory) if
@@ -490,7 +493,8 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     return RandomPage(random).buckets[random.Below(static_cast<uint64_t>(buckets_per_page_))];
   }
   const Page& RandomPage(Random& random) const {  // any page with the same probability
-    if (directory_.size() / pages_ > pages_) return *directory_[DirectoryIndexOfPage(random.Below(pages_))];
+    if (directory_.size() / page_count_ > page_count_)
+      return *directory_[DirectoryIndexOfPage(random.Below(page_count_))];
     for (;;) {
       const size_t at = random.Below(directory_.size());
       // A shallow page has several entries in the directory. Only the first is accepted, so that pages are equally
@@ -558,12 +562,12 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   struct Place {                          // what a scan cursor means: a place in the order of hashes
     uint64_t prefix;                      // top kPrefixBits of the hashes where the page begins
     int depth;                            // depth of the page when the cursor was issued
-    int bucket;                           // the bucket, numbered as in a page with kBuckets
+    int bucket;                           // the bucket, numbered as in a page with kBucketsPerPage
   };
   static Place DecodeCursor(uint64_t cursor) {  // the place that a scan cursor names
     Place place{(cursor >> 11) & ((1ull << kPrefixBits) - 1), static_cast<int>((cursor >> 6) & 31),
                 static_cast<int>(cursor & 63)};
-    if (place.bucket >= kBuckets) place.bucket = 0;
+    if (place.bucket >= kBucketsPerPage) place.bucket = 0;
     if (place.depth > kMaxDepth) place.depth = kMaxDepth;
     return place;
   }
@@ -573,10 +577,10 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
 
   [[no_unique_address]] Hasher hasher_;
   size_t size_ = 0;
-  size_t pages_ = 0;                                 // number of pages
-  size_t deepest_pages_ = 0;                         // number of pages with the same depth as the directory
+  size_t page_count_ = 0;                            // number of pages
+  size_t deepest_page_count_ = 0;                    // number of pages with the same depth as the directory
   int depth_ = 0;                                    // the directory has 2^depth_ entries
-  int buckets_per_page_ = 1;                         // kBuckets as soon as there are two pages
+  int buckets_per_page_ = 1;                         // kBucketsPerPage as soon as there are two pages
   std::vector<Page*> directory_;                     // pages by the top bits of the hash; neighbours may share a page
   std::unique_ptr<CollisionList<Slot>> collisions_;  // the slots that no page can take; null: there are none
 };

@@ -17,11 +17,11 @@ template <class Slot, class Hasher>
 void HashIndex<Slot, Hasher>::SplitPage(size_t prefix) {
   Page* old = directory_[prefix];
   int depth = old->depth + 1;
-  Page* low = NewPage(kBuckets, depth);
-  Page* high = NewPage(kBuckets, depth);
-  ++pages_;
-  if (depth == depth_) deepest_pages_ += 2;
-  MoveSlotsToHalves(*old, kBuckets, {low, high});
+  Page* low = NewPage(kBucketsPerPage, depth);
+  Page* high = NewPage(kBucketsPerPage, depth);
+  ++page_count_;
+  if (depth == depth_) deepest_page_count_ += 2;
+  MoveSlotsToHalves(*old, kBucketsPerPage, {low, high});
   size_t span = Span(*old);
   size_t first = prefix & ~(span - 1);
   for (size_t i = 0; i < span; ++i) directory_[first + i] = i < span / 2 ? low : high;
@@ -51,14 +51,14 @@ void HashIndex<Slot, Hasher>::MoveToHalfByHint(const Bucket& bucket, int i, int 
                                                const std::array<Page*, 2>& halves) const {
   const uint32_t hint = bucket.cells[i].Hint();
   PutInPage(*halves[HalfOfHint(hint, depth)], bucket.cells[i].Get(), {bucket.tags[i], HomeBucketOfHint(hint), hint},
-            kBuckets - 1);
+            kBucketsPerPage - 1);
 }
 
 template <class Slot, class Hasher>
 void HashIndex<Slot, Hasher>::MoveToHalfByHash(const Cell& cell, int depth, const std::array<Page*, 2>& halves) const {
   const Slot& slot = cell.Get();
   const uint64_t hash = Hash(SlotKey(slot));
-  PutInPage(*halves[HalfOfHash(hash, depth)], slot, TraceOf(hash, halves[0]->depth), kBuckets - 1);
+  PutInPage(*halves[HalfOfHash(hash, depth)], slot, TraceOf(hash, halves[0]->depth), kBucketsPerPage - 1);
 }
 
 template <class Slot, class Hasher>
@@ -70,18 +70,18 @@ void HashIndex<Slot, Hasher>::MergePageIfSparse(size_t prefix) {
   size_t sibling_first = first ^ span;
   Page* sibling = directory_[sibling_first];
   if (sibling->depth != page->depth || sibling->used + page->used > kMergedAtMost) return;
-  Page* merged = NewPage(kBuckets, page->depth - 1);
-  MoveSlotsToHalves(*page, kBuckets, {merged, merged});
-  MoveSlotsToHalves(*sibling, kBuckets, {merged, merged});
+  Page* merged = NewPage(kBucketsPerPage, page->depth - 1);
+  MoveSlotsToHalves(*page, kBucketsPerPage, {merged, merged});
+  MoveSlotsToHalves(*sibling, kBucketsPerPage, {merged, merged});
   size_t low = first < sibling_first ? first : sibling_first;
   for (size_t i = 0; i < 2 * span; ++i) directory_[low + i] = merged;
   MarkCollisions(*merged, low);
-  if (page->depth == depth_) deepest_pages_ -= 2;
+  if (page->depth == depth_) deepest_page_count_ -= 2;
   DeletePage(page);
   DeletePage(sibling);
-  --pages_;
+  --page_count_;
   // The directory shrinks with a margin, because without it the next split would double the directory again.
-  while (depth_ > 0 && deepest_pages_ == 0 && pages_ * 4 <= directory_.size()) HalveDirectory();
+  while (depth_ > 0 && deepest_page_count_ == 0 && page_count_ * 4 <= directory_.size()) HalveDirectory();
 }
 
 template <class Slot, class Hasher>
@@ -98,14 +98,14 @@ uint64_t HashIndex<Slot, Hasher>::Scan(uint64_t cursor, Visit&& visit) const {
   // unless the old page was the end of the merged page, the scan starts again at the first bucket.
   uint64_t old_end = place.prefix + (1ull << (kPrefixBits - place.depth));
   if (depth < place.depth && old_end != begin + width) place.bucket = 0;
-  int bucket = place.bucket * buckets_per_page_ / kBuckets;
+  int bucket = place.bucket * buckets_per_page_ / kBucketsPerPage;
   VisitHome(*page, bucket, visit);
   VisitCollisions(*page, at, bucket, visit);
   if (bucket + 1 < buckets_per_page_) {
     // If the page has split, the scan continues at the end of its own, smaller half. If the page has merged, the scan
     // starts at the beginning of the merged page.
     return EncodeCursor(
-        {depth < place.depth ? begin : place.prefix, depth, (bucket + 1) * (kBuckets / buckets_per_page_)});
+        {depth < place.depth ? begin : place.prefix, depth, (bucket + 1) * (kBucketsPerPage / buckets_per_page_)});
   }
   uint64_t next = begin + width;
   if (next >> kPrefixBits != 0) return 0;
@@ -144,7 +144,7 @@ template <class Slot, class Hasher>
 template <class Visit>
 void HashIndex<Slot, Hasher>::VisitRandomBucket(Random& random, Visit&& visit) const {
   if (size_ == 0) return;
-  if (DrawsCollision(random, pages_ * static_cast<size_t>(buckets_per_page_)))
+  if (DrawsCollision(random, page_count_ * static_cast<size_t>(buckets_per_page_)))
     return visit(collisions_->PickRandom(random));
   const Bucket& bucket = RandomBucket(random);
   PrefetchItems(bucket);
@@ -157,7 +157,7 @@ bool HashIndex<Slot, Hasher>::IsConsistent() const {
   size_t slots = 0;
   size_t pages = 0;
   size_t deepest = 0;
-  bool good = directory_.size() == size_t{1} << depth_ && (buckets_per_page_ == kBuckets || depth_ == 0);
+  bool good = directory_.size() == size_t{1} << depth_ && (buckets_per_page_ == kBucketsPerPage || depth_ == 0);
   const auto is_found = [&](const Slot& slot, uint64_t hash) { return Find(SlotKey(slot), hash) == slot; };
   ForEachPage([&](const Page& page) {
     ++pages;
@@ -182,7 +182,7 @@ bool HashIndex<Slot, Hasher>::IsConsistent() const {
     });
     if (CollisionCount() == 0) good = false;
   }
-  return good && slots == size_ && pages == pages_ && deepest == deepest_pages_;
+  return good && slots == size_ && pages == page_count_ && deepest == deepest_page_count_;
 }
 
 }  // namespace respite

@@ -80,7 +80,7 @@ HashTable::~HashTable() {
 
 std::unique_ptr<Object> HashTable::Clone() const {
   auto copy = std::make_unique<HashTable>(index_.hash_key());
-  if (heap_) copy->heap_ = std::make_unique<std::deque<Timed>>(*heap_);
+  if (heap_) copy->heap_ = std::make_unique<std::deque<TimedField>>(*heap_);
   index_.ForEach([&](const HashField* field) {
     const auto kind = field->IsTimed() ? HashField::Kind::kTimed : HashField::Kind::kPlain;
     HashField* twin = HashField::Create(field->Key(), field->Value(), kind);
@@ -102,7 +102,7 @@ size_t HashTable::UsedBytes(size_t samples) const {
     });
   } while (cursor != 0 && seen < wanted);
   const size_t fields = seen == 0 ? 0 : bytes * Size() / seen;
-  return sizeof(HashTable) + index_.UsedBytes() + fields + TimedCount() * sizeof(Timed);
+  return sizeof(HashTable) + index_.UsedBytes() + fields + TimedCount() * sizeof(TimedField);
 }
 
 HashTable::Outcome HashTable::Set(Bytes name, Bytes value) {
@@ -156,7 +156,7 @@ bool HashTable::SetDeadline(Bytes name, int64_t deadline_ms) {
   }
   if (!field->IsTimed()) {
     field = RecreateField(field, HashField::Kind::kTimed, hash);
-    if (!heap_) heap_ = std::make_unique<std::deque<Timed>>();
+    if (!heap_) heap_ = std::make_unique<std::deque<TimedField>>();
     heap_->push_back({deadline_ms, field});
     SiftUp(heap_->size() - 1);
   } else {
@@ -168,9 +168,9 @@ bool HashTable::SetDeadline(Bytes name, int64_t deadline_ms) {
 }
 
 void HashTable::SiftUp(size_t place) {
-  const Timed moving = (*heap_)[place];
+  const TimedField moving = (*heap_)[place];
   for (; place > 0; place = (place - 1) / 2) {
-    const Timed& above = (*heap_)[(place - 1) / 2];
+    const TimedField& above = (*heap_)[(place - 1) / 2];
     if (above.deadline_ms <= moving.deadline_ms) break;
     SetHeapItem(place, above);
   }
@@ -178,7 +178,7 @@ void HashTable::SiftUp(size_t place) {
 }
 
 void HashTable::SiftDown(size_t place) {
-  const Timed moving = (*heap_)[place];
+  const TimedField moving = (*heap_)[place];
   for (;;) {
     size_t child = 2 * place + 1;
     if (child >= heap_->size()) break;
@@ -196,7 +196,7 @@ void HashTable::RestoreHeapOrder(size_t place) {
 }
 
 void HashTable::RemoveAt(size_t place) {
-  const Timed last = heap_->back();
+  const TimedField last = heap_->back();
   heap_->pop_back();
   if (heap_->empty()) return heap_.reset();
   if (place == heap_->size()) return;
@@ -215,7 +215,7 @@ void HashTable::VisitExpired(size_t place, int64_t now_ms, Visit&& visit) const 
 
 size_t HashTable::CountExpiredFields(int64_t now_ms) const {
   size_t count = 0;
-  if (heap_) VisitExpired(0, now_ms, [&](const Timed&) { ++count; });
+  if (heap_) VisitExpired(0, now_ms, [&](const TimedField&) { ++count; });
   return count;
 }
 

@@ -131,7 +131,7 @@ class HashTable final : public Object {  // a large hash: the value of one key
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
  private:
-  struct Timed {          // an item of the heap: a field and its deadline
+  struct TimedField {     // an item of the heap: a field and its deadline
     int64_t deadline_ms;  // Unix ms
     HashField* field;     // the field that has this deadline
   };
@@ -140,7 +140,7 @@ class HashTable final : public Object {  // a large hash: the value of one key
   void ReplaceField(HashField* old, HashField* field, uint64_t hash);  // frees the block of `old`
   // Replaces a field by a copy that has room for a deadline (kTimed) or has none (kPlain); returns the copy.
   HashField* RecreateField(HashField* field, HashField::Kind kind, uint64_t hash);  // frees the old block
-  void SetHeapItem(size_t place, Timed timed) {  // stores the item at this heap index
+  void SetHeapItem(size_t place, TimedField timed) {  // stores the item at this heap index
     timed.field->SetPlace(static_cast<uint32_t>(place));
     (*heap_)[place] = timed;
   }
@@ -152,7 +152,7 @@ class HashTable final : public Object {  // a large hash: the value of one key
   void VisitExpired(size_t place, int64_t now_ms, Visit&& visit) const;  // expired heap items from `place` down
 
   HashIndex<HashField*> index_;
-  std::unique_ptr<std::deque<Timed>> heap_;  // a deque grows without a copy; null until a field has a deadline
+  std::unique_ptr<std::deque<TimedField>> heap_;  // a deque grows without a copy; null until a field has a deadline
 };
 
 }  // namespace respite

@@ -66,13 +66,13 @@ void List::Push(ListEnd end, std::span<const Bytes> elements) {
   for (const Bytes element : elements) chunks.Push(end, element);
 }
 
-void List::PopOnly(ListEnd end) {
+void List::PopWithoutConversion(ListEnd end) {
   if (!IsPacked()) return Chunks().Pop(end);
   RemoveElements(slot_, end == ListEnd::kHead ? Packed().Begin() : Packed().Last(), 1);
 }
 
 void List::Pop(ListEnd end) {
-  PopOnly(end);
+  PopWithoutConversion(end);
   ConvertToListpackIfSmall();
 }
 
@@ -81,7 +81,7 @@ void List::Pop(ListEnd end) {
 void List::Rotate(ListEnd from, ListEnd to) {
   const std::string element(ListCursor(*this, from == ListEnd::kHead ? 0 : Size() - 1).Element());
   const Bytes view = element;
-  PopOnly(from);
+  PopWithoutConversion(from);
   Push(to, {&view, 1});
   ConvertToListpackIfSmall();
 }

@@ -73,7 +73,7 @@ class List : public Collection {
   void ConvertToChunks();
   void ConvertToListpackIfSmall();  // converts a single chunk that is at most half full
   void PushToListpack(ListEnd end, std::span<const Bytes> elements);
-  void PopOnly(ListEnd end);  // pops an element without a change of the encoding
+  void PopWithoutConversion(ListEnd end);  // pops an element without a change of the encoding
   size_t EraseEqualInListpack(const EncodedElement& element, size_t max_count, ListEnd from);
 };
 

@@ -87,7 +87,7 @@ ListChunk ListChunk::Clone() const {
   return copy;
 }
 
-uint32_t ListChunk::FreeBytes() const { return block_->size - kHead - count_ - TextBytes(); }
+uint32_t ListChunk::SpareBytes() const { return block_->size - kHead - count_ - TextBytes(); }
 
 bool ListChunk::HasCapacity(Side side, uint32_t text_bytes) const {
   const ChunkBlock& block = *block_;
@@ -143,7 +143,7 @@ void ListChunk::Rebuild(const Gaps& gaps) {
 // Frees memory if most of a block is spare room.
 void ListChunk::ShrinkIfMostlySpare() {
   constexpr uint32_t kWorthwhile = 512;
-  if (block_->size < kWorthwhile || IsSealed() || FreeBytes() < block_->size / 4 * 3) return;
+  if (block_->size < kWorthwhile || IsSealed() || SpareBytes() < block_->size / 4 * 3) return;
   Rebuild({.after_lengths = count_ / 4 + 1, .after_texts = TextBytes() / 4});
 }
 
@@ -299,7 +299,7 @@ void ListChunk::Seal() {
   for (ChunkCursor cursor(*this, 0); cursor.IsValid(); cursor.Next()) elements.push_back(cursor.Element());
   ChunkBlock* sealed = CreateSealedBlock(elements, kHead + count_ + TextBytes());
   if (sealed == nullptr) {
-    if (FreeBytes() > 0) Rebuild({});
+    if (SpareBytes() > 0) Rebuild({});
     block_->is_exact = true;
     return;
   }

@@ -116,7 +116,7 @@ class ListChunk {  // neighbouring elements of a large list in one memory block
   void Rebuild(const Gaps& gaps);                          // moves the elements to a new block with these gaps
   void ShrinkIfMostlySpare();                              // rebuilds a block that is mostly spare bytes
   uint32_t TextBytes() const { return block_->end - block_->begin; }  // bytes of all texts; requires: open
-  uint32_t FreeBytes() const;                                         // number of spare bytes; requires: open
+  uint32_t SpareBytes() const;                                        // number of spare bytes; requires: open
   uint32_t ListpackBytesOf(uint32_t index, uint32_t count) const;     // of `count` elements from `index` on
   void Release();                                                     // frees the memory block
 

@@ -230,7 +230,7 @@ size_t ScoreTree::RankOf(const ScoredMember* member) const {
 size_t ScoreTree::RankOf(const ScoreBound& bound) const { return Rank(bound); }
 size_t ScoreTree::RankOf(const LexBound& bound) const { return Rank(bound); }
 
-size_t ScoreTree::UsedBytes() const { return leaves_ * sizeof(Leaf) + inners_ * sizeof(Inner); }
+size_t ScoreTree::UsedBytes() const { return leaf_count_ * sizeof(Leaf) + inner_count_ * sizeof(Inner); }
 
 // --- Inserting
 
@@ -238,18 +238,18 @@ void ScoreTree::Insert(ScoredMember* member) {
   const Item item{member->Score(), member};
   if (root_ == nullptr) {
     root_ = first_ = last_ = new Leaf;
-    ++leaves_;
+    ++leaf_count_;
   }
   Path path = PathTo(ItemBound{item.score, member->Member(), Side::kBefore});
   ++size_;
-  AddToCounts(path, 1);
+  AddToItemCounts(path, 1);
   if (path.index == 0) UpdateSeparators(path, height_, item);
-  if (path.leaf->count == kLeafItems) return SplitLeaf(path, item);
+  if (path.leaf->count == kMaxLeafItems) return SplitLeaf(path, item);
   OpenGap(*path.leaf, path.index, 1);
   path.leaf->Set(path.index, item);
 }
 
-void ScoreTree::AddToCounts(Path& path, int64_t difference) {
+void ScoreTree::AddToItemCounts(Path& path, int64_t difference) {
   for (uint32_t level = 0; level < height_; ++level) {
     uint32_t& count = path.steps[level].node->counts[path.steps[level].index];
     count = static_cast<uint32_t>(count + difference);
@@ -270,15 +270,15 @@ void ScoreTree::SplitLeaf(Path& path, Item item) {
   Where where = Where::kInside;
   if (left->next == nullptr && path.index == left->count) where = Where::kRightEdge;
   if (left->previous == nullptr && path.index == 0) where = Where::kLeftEdge;
-  const uint32_t point = where == Where::kRightEdge ? kLeafItems : where == Where::kLeftEdge ? 0 : kLeafItems / 2;
+  const uint32_t point = where == Where::kRightEdge ? kMaxLeafItems : where == Where::kLeftEdge ? 0 : kMaxLeafItems / 2;
 
   auto* right = new Leaf;
-  ++leaves_;
+  ++leaf_count_;
   right->previous = left;
   right->next = left->next;
   (right->next != nullptr ? right->next->previous : last_) = right;
   left->next = right;
-  Splice(*right, 0, *left, point, kLeafItems - point);
+  Splice(*right, 0, *left, point, kMaxLeafItems - point);
 
   const bool to_right = where == Where::kRightEdge || path.index > point;
   Leaf* leaf = to_right ? right : left;
@@ -295,19 +295,19 @@ void ScoreTree::InsertChild(Path& path, uint32_t level, void* child, Item first,
   Inner* node = path.steps[level - 1].node;
   uint32_t index = path.steps[level - 1].index;
   node->counts[index] = static_cast<uint32_t>(node->counts[index] - items);
-  if (node->count < kChildren) {
+  if (node->count < kMaxChildren) {
     OpenGap(*node, index + 1, 1);
     return SetChild(*node, index + 1, built);
   }
   auto* right = new Inner;
-  ++inners_;
+  ++inner_count_;
   if (where == Where::kRightEdge) {
     right->count = 1;
     SetChild(*right, 0, built);
     return InsertChild(path, level - 1, right, first, items, where);
   }
-  const uint32_t point = where == Where::kLeftEdge ? 1 : kChildren / 2;
-  Splice(*right, 0, *node, point, kChildren - point);
+  const uint32_t point = where == Where::kLeftEdge ? 1 : kMaxChildren / 2;
+  Splice(*right, 0, *node, point, kMaxChildren - point);
   if (index >= point) {
     node = right;
     index -= point;
@@ -327,7 +327,7 @@ void ScoreTree::GrowRoot(void* right, Item first, uint64_t items) {
   assert(height_ < kMaxHeight);
   const Item smallest = height_ == 0 ? static_cast<Leaf*>(root_)->At(0) : static_cast<Inner*>(root_)->At(0);
   auto* root = new Inner;
-  ++inners_;
+  ++inner_count_;
   root->count = 2;
   SetChild(*root, 0, {root_, smallest, size_ - items});
   SetChild(*root, 1, {right, first, items});
@@ -368,7 +368,7 @@ void ScoreTree::EraseFromLeaf(Path& path, uint32_t first, uint32_t count) {
   Leaf* leaf = path.leaf;
   CloseGap(*leaf, first, count);
   size_ -= count;
-  AddToCounts(path, -static_cast<int64_t>(count));
+  AddToItemCounts(path, -static_cast<int64_t>(count));
   if (leaf->count == 0) {
     Drop(leaf);
     if (height_ == 0) {
@@ -379,7 +379,7 @@ void ScoreTree::EraseFromLeaf(Path& path, uint32_t first, uint32_t count) {
     return;
   }
   if (first == 0) UpdateSeparators(path, height_, leaf->At(0));
-  if (leaf->count < kLeafItems / 4) Mend<Leaf>(path, height_);
+  if (leaf->count < kMaxLeafItems / 4) Mend<Leaf>(path, height_);
 }
 
 // Removes the entry of a freed node at `level` from its parent.
@@ -395,7 +395,7 @@ void ScoreTree::RemoveChild(Path& path, uint32_t level) {
   }
   if (step.index == 0) UpdateSeparators(path, level - 1, step.node->At(0));
   if (level == 1) return ShrinkRoot();
-  if (step.node->count < kChildren / 4) Mend<Inner>(path, level - 1);
+  if (step.node->count < kMaxChildren / 4) Mend<Inner>(path, level - 1);
 }
 
 void ScoreTree::ShrinkRoot() {
@@ -443,12 +443,12 @@ void ScoreTree::Balance(Inner& parent, uint32_t left_index) {
 void ScoreTree::Drop(Leaf* leaf) {
   (leaf->previous != nullptr ? leaf->previous->next : first_) = leaf->next;
   (leaf->next != nullptr ? leaf->next->previous : last_) = leaf->previous;
-  --leaves_;
+  --leaf_count_;
   delete leaf;
 }
 
 void ScoreTree::Drop(Inner* inner) {
-  --inners_;
+  --inner_count_;
   delete inner;
 }
 
@@ -466,7 +466,7 @@ void ScoreTree::Clear() {
   if (root_ != nullptr) FreeBelow(root_, height_);
   root_ = nullptr;
   first_ = last_ = nullptr;
-  size_ = leaves_ = inners_ = 0;
+  size_ = leaf_count_ = inner_count_ = 0;
   height_ = 0;
 }
 
@@ -488,7 +488,7 @@ ScoreTree ScoreTree::FromSorted(std::span<const Item> items) {
     level.push_back({leaf, items[begin], end - begin});
   }
   tree.size_ = items.size();
-  tree.leaves_ = leaves;
+  tree.leaf_count_ = leaves;
   while (level.size() > 1) {
     level = tree.BuildLevel(level);
     ++tree.height_;
@@ -503,7 +503,7 @@ std::vector<ScoreTree::BuiltNode> ScoreTree::BuildLevel(const std::vector<BuiltN
   const size_t nodes = (below.size() + kBulkChildren - 1) / kBulkChildren;
   for (size_t i = 0; i < nodes; ++i) {
     auto* inner = new Inner;
-    ++inners_;
+    ++inner_count_;
     const size_t begin = below.size() * i / nodes;
     for (size_t at = begin; at < below.size() * (i + 1) / nodes; ++at) SetChild(*inner, inner->count++, below[at]);
     level.push_back({inner, below[begin].first, inner->ItemCount()});
@@ -523,7 +523,7 @@ class ScoreTree::Checker {
     }
     const BuiltNode whole = Visit(tree_.root_, tree_.height_, Edges{true, true, true});
     return good_ && whole.items == tree_.size_ && previous_ == tree_.last_ && previous_->next == nullptr &&
-           leaves_ == tree_.leaves_ && inners_ == tree_.inners_;
+           leaf_count_ == tree_.leaf_count_ && inner_count_ == tree_.inner_count_;
   }
 
  private:
@@ -539,9 +539,9 @@ class ScoreTree::Checker {
   }
 
   BuiltNode VisitLeaf(Leaf& leaf, Edges edges) {
-    ++leaves_;
-    Expect(leaf.count > 0 && leaf.count <= kLeafItems);
-    Expect(edges.Any() || leaf.count >= kLeafItems / 4);
+    ++leaf_count_;
+    Expect(leaf.count > 0 && leaf.count <= kMaxLeafItems);
+    Expect(edges.Any() || leaf.count >= kMaxLeafItems / 4);
     Expect(leaf.previous == previous_ && (previous_ != nullptr ? previous_->next : tree_.first_) == &leaf);
     previous_ = &leaf;
     for (uint32_t i = 0; i < leaf.count; ++i) {
@@ -557,9 +557,9 @@ class ScoreTree::Checker {
   }
 
   BuiltNode VisitInner(Inner& inner, uint32_t height, Edges edges) {
-    ++inners_;
-    Expect(inner.count > (edges.root ? 1 : 0) && inner.count <= kChildren);
-    Expect(edges.Any() || inner.count >= kChildren / 4);
+    ++inner_count_;
+    Expect(inner.count > (edges.root ? 1 : 0) && inner.count <= kMaxChildren);
+    Expect(edges.Any() || inner.count >= kMaxChildren / 4);
     for (uint32_t i = 0; i < inner.count; ++i) {
       const Edges child_edges{false, edges.left && i == 0, edges.right && i + 1 == inner.count};
       const BuiltNode child = Visit(inner.children[i], height - 1, child_edges);
@@ -574,8 +574,8 @@ class ScoreTree::Checker {
   const ScoreTree& tree_;
   const Leaf* previous_ = nullptr;
   Item last_{0, nullptr};
-  size_t leaves_ = 0;
-  size_t inners_ = 0;
+  size_t leaf_count_ = 0;
+  size_t inner_count_ = 0;
   bool good_ = true;
 };
 

@@ -78,8 +78,8 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
         last_(std::exchange(other.last_, nullptr)),
         size_(std::exchange(other.size_, 0)),
         height_(std::exchange(other.height_, 0)),
-        leaves_(std::exchange(other.leaves_, 0)),
-        inners_(std::exchange(other.inners_, 0)) {}
+        leaf_count_(std::exchange(other.leaf_count_, 0)),
+        inner_count_(std::exchange(other.inner_count_, 0)) {}
   ScoreTree& operator=(ScoreTree&&) = delete;
   ~ScoreTree() { Clear(); }
 
@@ -123,16 +123,17 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
  private:
-  static constexpr uint32_t kLeafItems = 62;     // maximum number of items on a leaf
-  static constexpr uint32_t kChildren = 72;      // maximum number of children of an inner node
+  static constexpr uint32_t kMaxLeafItems = 62;  // maximum number of items on a leaf
+  static constexpr uint32_t kMaxChildren = 72;   // maximum number of children of an inner node
   static constexpr uint32_t kBulkItems = 56;     // items per leaf that is built from sorted items
   static constexpr uint32_t kBulkChildren = 64;  // children per inner node that is built from sorted items
-  static constexpr uint32_t kPrefetched = 6;     // how far ahead of a walking cursor records are prefetched, in items
-  static constexpr uint32_t kMaxHeight = 12;     // maximum number of levels of inner nodes
+  static constexpr uint32_t kPrefetchDistance =
+      6;                                      // how far ahead of a walking cursor records are prefetched, in items
+  static constexpr uint32_t kMaxHeight = 12;  // maximum number of levels of inner nodes
 
   // Both kinds of node consist of parallel arrays; a search reads the first of them. ForEachArray lists all arrays.
   struct alignas(64) Leaf {
-    static constexpr uint32_t kCapacity = kLeafItems;
+    static constexpr uint32_t kCapacity = kMaxLeafItems;
     Leaf* previous = nullptr;  // the neighbour with lower scores
     Leaf* next = nullptr;
     uint32_t count = 0;  // number of entries in use
@@ -151,10 +152,10 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
       visit(to.members, from.members);
     }
   };
-  struct alignas(64) Inner {                          // an inner node
-    static constexpr uint32_t kCapacity = kChildren;  // maximum number of children
-    uint32_t count = 0;                               // number of entries in use
-    uint32_t counts[kCapacity];                       // number of items below each child; 2^32 items would need 300 GB
+  struct alignas(64) Inner {                             // an inner node
+    static constexpr uint32_t kCapacity = kMaxChildren;  // maximum number of children
+    uint32_t count = 0;                                  // number of entries in use
+    uint32_t counts[kCapacity];  // number of items below each child; 2^32 items would need 300 GB
     double scores[kCapacity];
     ScoredMember* members[kCapacity];
     void* children[kCapacity];
@@ -228,7 +229,7 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
   void SplitLeaf(Path& path, Item item);  // inserts `item` into a full leaf
   void InsertChild(Path& path, uint32_t level, void* child, Item first, uint64_t items, Where where);
   void GrowRoot(void* right, Item first, uint64_t items);  // makes a new root over the old one and `right`
-  void AddToCounts(Path& path, int64_t difference);        // adds to the item counts of the inner nodes of the path
+  void AddToItemCounts(Path& path, int64_t difference);    // adds to the item counts of the inner nodes of the path
   static void UpdateSeparators(Path& path, uint32_t level, Item first);  // makes `first` the separator of the path
 
   void EraseFromLeaf(Path& path, uint32_t first, uint32_t count);  // erases items from a leaf, then repairs the tree
@@ -250,9 +251,9 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
   Leaf* first_ = nullptr;  // leaf with the lowest scores
   Leaf* last_ = nullptr;
   size_t size_ = 0;
-  uint32_t height_ = 0;  // levels of inner nodes
-  size_t leaves_ = 0;    // number of leaves
-  size_t inners_ = 0;    // number of inner nodes
+  uint32_t height_ = 0;     // levels of inner nodes
+  size_t leaf_count_ = 0;   // number of leaves
+  size_t inner_count_ = 0;  // number of inner nodes
 };
 
 inline ScoreTree::Item ScoreTree::Cursor::operator*() const { return leaf_->At(index_); }
@@ -273,16 +274,16 @@ inline void ScoreTree::Cursor::Previous() {
 }
 
 inline void ScoreTree::Cursor::PrefetchAhead() const {
-  if (index_ + kPrefetched < leaf_->count) return Prefetch(leaf_->members[index_ + kPrefetched]);
+  if (index_ + kPrefetchDistance < leaf_->count) return Prefetch(leaf_->members[index_ + kPrefetchDistance]);
   const Leaf* next = leaf_->next;
-  const uint32_t index = index_ + kPrefetched - leaf_->count;
+  const uint32_t index = index_ + kPrefetchDistance - leaf_->count;
   if (next != nullptr && index < next->count) Prefetch(next->members[index]);
 }
 
 inline void ScoreTree::Cursor::PrefetchBehind() const {
-  if (index_ >= kPrefetched) return Prefetch(leaf_->members[index_ - kPrefetched]);
+  if (index_ >= kPrefetchDistance) return Prefetch(leaf_->members[index_ - kPrefetchDistance]);
   const Leaf* previous = leaf_->previous;
-  const uint32_t distance = kPrefetched - index_;
+  const uint32_t distance = kPrefetchDistance - index_;
   if (previous != nullptr && distance <= previous->count) Prefetch(previous->members[previous->count - distance]);
 }
 
@@ -296,7 +297,7 @@ void ScoreTree::RemoveRange(size_t first, size_t count, Visit&& visit) {
     Path path = PathToRank(first);
     const uint32_t in_leaf = path.leaf->count - path.index;
     const auto taken = static_cast<uint32_t>(count < in_leaf ? count : in_leaf);
-    ScoredMember* removed[kLeafItems];
+    ScoredMember* removed[kMaxLeafItems];
     for (uint32_t i = 0; i < taken; ++i) removed[i] = path.leaf->members[path.index + i];
     EraseFromLeaf(path, path.index, taken);
     for (uint32_t i = 0; i < taken; ++i) visit(removed[i]);

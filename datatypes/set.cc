@@ -83,7 +83,7 @@ std::vector<size_t> Set::ChooseIndexes(size_t count, size_t size, Random& random
   return chosen;
 }
 
-void Set::KeepAllBut(const std::vector<size_t>& indexes) {
+void Set::RemoveAtIndexes(const std::vector<size_t>& indexes) {
   const ValueForm form = slot_.Form();
   if (indexes.size() == 1) {
     if (form == ValueForm::kIntset) return RemoveFromIntsetAt(slot_, indexes[0]);

@@ -106,7 +106,7 @@ class Set : public Collection {
   static std::vector<size_t> ChooseIndexes(size_t count, size_t size, Random& random);  // at random, in ascending order
   template <class Visit>
   void VisitIndexes(const std::vector<size_t>& indexes, Visit&& visit) const;  // visits the members at these indexes
-  void KeepAllBut(const std::vector<size_t>& indexes);                         // removes the members at these indexes
+  void RemoveAtIndexes(const std::vector<size_t>& indexes);                    // removes the members at these indexes
 
   // Takes `count` random members out of the table, to keep them when all others are removed; Redis creates a new set of
   // them. Requires: a table.
@@ -177,7 +177,7 @@ void Set::Pop(size_t count, Random& random, Visit&& visit) {
   if (slot_.Form() != ValueForm::kObject) {
     const std::vector<size_t> indexes = ChooseIndexes(count, Size(), random);
     VisitIndexes(indexes, visit);
-    return KeepAllBut(indexes);
+    return RemoveAtIndexes(indexes);
   }
   if ((Size() - count) * kManyTimes <= count) {
     const std::vector<Member> kept = TakeRandomMembers(Size() - count, random);

@@ -395,7 +395,7 @@ StreamLog::Walk::Walk(const StreamLog& log, const StreamId& from, const StreamId
     if (block_.AtEnd()) block_ = log.blocks_.First();
     if (block_.AtEnd()) return;
     at_.emplace(*block_.Get(), block_.Id());
-    valid_ = true;
+    is_valid_ = true;
     if (at_->IsValid() && IsWanted(at_->Get())) {
       entry_ = at_->Get();
     } else {
@@ -405,7 +405,7 @@ StreamLog::Walk::Walk(const StreamLog& log, const StreamId& from, const StreamId
   }
   block_ = log.blocks_.AtOrBefore(to);
   if (block_.AtEnd()) return;
-  valid_ = true;
+  is_valid_ = true;
   CollectBlockEntries();
   StepBackward();
 }
@@ -416,14 +416,14 @@ void StreamLog::Walk::StepForward() {
     while (!at_->IsValid()) {
       block_.Next();
       if (block_.AtEnd() || block_.Id() > to_) {
-        valid_ = false;
+        is_valid_ = false;
         return;
       }
       at_.emplace(*block_.Get(), block_.Id());
     }
     if (IsWanted(at_->Get())) break;
     if (at_->Get().id > to_ && at_->Get().state == StreamBlock::EntryState::kLive) {
-      valid_ = false;
+      is_valid_ = false;
       return;
     }
   }
@@ -439,12 +439,12 @@ void StreamLog::Walk::CollectBlockEntries() {
 void StreamLog::Walk::StepBackward() {
   while (unvisited_entries_.empty()) {
     if (block_.Id() <= from_) {
-      valid_ = false;
+      is_valid_ = false;
       return;
     }
     block_.Previous();
     if (block_.AtEnd()) {
-      valid_ = false;
+      is_valid_ = false;
       return;
     }
     CollectBlockEntries();

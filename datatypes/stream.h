@@ -74,7 +74,7 @@ class StreamLog final : public Object {  // the entries and consumer groups of o
   class Walk {
    public:
     Walk(const StreamLog& log, const StreamId& from, const StreamId& to, Order order = Order::kForward);
-    bool IsValid() const { return valid_; }  // false after the last entry
+    bool IsValid() const { return is_valid_; }  // false after the last entry
     // The functions from here on require IsValid().
     const StreamId& Id() const { return entry_.id; }
     uint64_t FieldCount() const { return entry_.field_count; }  // number of field-value pairs
@@ -95,13 +95,14 @@ class StreamLog final : public Object {  // the entries and consumer groups of o
     }
 
     Blocks::Cursor block_;
-    std::optional<StreamBlock::Cursor> at_;      // forward
-    std::vector<StreamBlock::EntryView> unvisited_entries_;  // backward: the entries of this block that are still to be visited
+    std::optional<StreamBlock::Cursor> at_;  // forward
+    std::vector<StreamBlock::EntryView>
+        unvisited_entries_;  // backward: the entries of this block that are still to be visited
     StreamBlock::EntryView entry_{};
     StreamId from_;
     StreamId to_;
     Order order_;
-    bool valid_ = false;  // false after the last entry
+    bool is_valid_ = false;  // false after the last entry
   };
 
   StreamLog() = default;

@@ -101,9 +101,9 @@ class StreamBlock {  // about a hundred neighbouring entries, as in one node of 
   // Requires: the entry is in this block, and live.
   void MarkDeleted(const EntryView& entry);
 
-  uint32_t LiveCount() const { return live_count_; }         // number of live entries
-  uint32_t DeletedCount() const { return deleted_count_; }   // number of entries marked as deleted
-  const StreamId& LastId() const { return last_id_; }  // ID of the last entry, deleted or not
+  uint32_t LiveCount() const { return live_count_; }        // number of live entries
+  uint32_t DeletedCount() const { return deleted_count_; }  // number of entries marked as deleted
+  const StreamId& LastId() const { return last_id_; }       // ID of the last entry, deleted or not
   // Returns the size of the listpack with the same content. Cost: O(1).
   uint64_t ListpackBytes() const;  // size of the Redis node with the same entries
   // Returns false if an entry with these fields and values must begin another block.
@@ -158,8 +158,8 @@ class StreamBlock {  // about a hundred neighbouring entries, as in one node of 
   uint32_t room_ = 0;           // bytes after the header
   uint32_t size_ = 0;           // bytes in use after the header
   uint32_t master_size_ = 0;    // bytes of the master: the names of the first entry
-  uint32_t live_count_ = 0;           // number of live entries
-  uint32_t deleted_count_ = 0;        // number of entries marked as deleted
+  uint32_t live_count_ = 0;     // number of live entries
+  uint32_t deleted_count_ = 0;  // number of entries marked as deleted
   uint32_t listpack_rest_ = 0;  // size of the listpack without the two elements that count entries
   StreamId last_id_;            // ID of the last entry, deleted or not
 };

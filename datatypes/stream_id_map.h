@@ -137,7 +137,7 @@ class StreamIdMap {  // an ordered map by entry ID: a B+-tree
     StreamId bounds[kInnerMax];  // bounds[i] is a lower bound of the IDs below child i
     void* children[kInnerMax];   // Leaf or Inner
 
-    uint32_t ChildFor(const StreamId& id) const {  // index of the child whose IDs include `id`
+    uint32_t ChildIndexFor(const StreamId& id) const {  // index of the child whose IDs include `id`
       return static_cast<uint32_t>(std::upper_bound(bounds + 1, bounds + count, id) - bounds) - 1;
     }
     void Put(uint32_t at, const StreamId& bound, void* child) {
@@ -165,13 +165,13 @@ class StreamIdMap {  // an ordered map by entry ID: a B+-tree
     *leaf = Leaf{nullptr, nullptr, 0, capacity};
     return leaf;
   }
-  static void FreeNode(void* node, int height);                   // frees a node and all nodes below it
-  static bool CheckNodeInvariants(const void* node, int height);  // false: a rule is violated below the node
-  Path PathTo(const StreamId& id) const;                          // the path to the leaf where `id` belongs
-  void LinkNeighboursTo(Leaf* leaf);                              // makes the neighbours of `leaf` point to it
-  void ReplaceLeaf(Path& path, Leaf* leaf);                       // `leaf` takes the place of a freed leaf
-  void GrowLeaf(Path& path);                                      // doubles the capacity of the leaf
-  void SplitLeaf(Path& path, const StreamId& id);                 // makes room for `id` in a full leaf
+  static void FreeNode(void* node, int height);                // frees a node and all nodes below it
+  static bool IsNodeConsistent(const void* node, int height);  // false: a rule is violated below the node
+  Path PathTo(const StreamId& id) const;                       // the path to the leaf where `id` belongs
+  void LinkNeighboursTo(Leaf* leaf);                           // makes the neighbours of `leaf` point to it
+  void ReplaceLeaf(Path& path, Leaf* leaf);                    // `leaf` takes the place of a freed leaf
+  void GrowLeaf(Path& path);                                   // doubles the capacity of the leaf
+  void SplitLeaf(Path& path, const StreamId& id);              // makes room for `id` in a full leaf
   void PutChild(Path& path, int level, const StreamId& bound, void* child);  // inserts a child after the one taken
   void UnlinkChild(Path& path, int level);  // removes from its node the child taken at this level; frees empty nodes
   void DropLeaf(Path& path);                // removes the leaf at the end of the path

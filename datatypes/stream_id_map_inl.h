@@ -10,7 +10,7 @@ typename StreamIdMap<Value>::Path StreamIdMap<Value>::PathTo(const StreamId& id)
   for (int level = 0; level < height_; ++level) {
     Inner* inner = static_cast<Inner*>(node);
     path.nodes[level] = inner;
-    path.taken[level] = inner->ChildFor(id);
+    path.taken[level] = inner->ChildIndexFor(id);
     node = inner->children[path.taken[level]];
   }
   path.leaf = static_cast<Leaf*>(node);
@@ -23,7 +23,7 @@ typename StreamIdMap<Value>::Cursor StreamIdMap<Value>::AtOrAfter(const StreamId
   void* node = root_;
   for (int level = 0; level < height_; ++level) {
     const Inner* inner = static_cast<const Inner*>(node);
-    node = inner->children[inner->ChildFor(id)];
+    node = inner->children[inner->ChildIndexFor(id)];
   }
   Leaf* leaf = static_cast<Leaf*>(node);
   const uint32_t index = leaf->LowerBound(id);
@@ -224,19 +224,19 @@ size_t StreamIdMap<Value>::UsedBytes() const {
 }
 
 template <class Value>
-bool StreamIdMap<Value>::CheckNodeInvariants(const void* node, int height) {
+bool StreamIdMap<Value>::IsNodeConsistent(const void* node, int height) {
   if (height == 0) return static_cast<const Leaf*>(node)->count > 0;
   const Inner* inner = static_cast<const Inner*>(node);
   for (uint32_t i = 0; i < inner->count; ++i) {
     if (i > 1 && !(inner->bounds[i - 1] < inner->bounds[i])) return false;
-    if (!CheckNodeInvariants(inner->children[i], height - 1)) return false;
+    if (!IsNodeConsistent(inner->children[i], height - 1)) return false;
   }
   return inner->count > 0;
 }
 
 template <class Value>
 bool StreamIdMap<Value>::IsConsistent() const {
-  if (height_ > 0 && (!CheckNodeInvariants(root_, height_) || static_cast<Inner*>(root_)->count < 2)) return false;
+  if (height_ > 0 && (!IsNodeConsistent(root_, height_) || static_cast<Inner*>(root_)->count < 2)) return false;
   size_t seen = 0;
   const Leaf* before = nullptr;
   for (const Leaf* leaf = first_; leaf != nullptr; before = leaf, leaf = leaf->next) {

@@ -134,8 +134,8 @@ AofReader::Outcome AofReader::ParseRecordArguments(RequestBatch& batch, size_t p
     }
     at = size.end;
     parsed_ = position(at);
-    if (next_fetched < fetched_.size() && fetched_[next_fetched].at == parsed_ - begin_) {
-      batch.words.push_back(fetched_[next_fetched++].blob.View());
+    if (next_fetched < fetched_arguments_.size() && fetched_arguments_[next_fetched].at == parsed_ - begin_) {
+      batch.words.push_back(fetched_arguments_[next_fetched++].blob.View());
       continue;
     }
     if (static_cast<size_t>(end - at) < size.value + kLineEnd) {
@@ -157,9 +157,9 @@ void AofReader::TakeRecord(RequestBatch& batch, size_t first_word, size_t end) {
   batch.requests.push_back({first_word, batch.words.size() - first_word, offset_});
   offset_ += end - begin_ + fetched_bytes_;
   begin_ = end;
-  if (fetched_.empty()) return;
-  for (Fetched& fetched : fetched_) batch.blobs.push_back(std::move(fetched.blob));
-  fetched_.clear();
+  if (fetched_arguments_.empty()) return;
+  for (FetchedArgument& fetched : fetched_arguments_) batch.blobs.push_back(std::move(fetched.blob));
+  fetched_arguments_.clear();
   fetched_bytes_ = 0;
 }
 
@@ -209,7 +209,7 @@ AofReader::Status AofReader::FetchLargeArgument() {
   }
   file_offset_ += progress.bytes;
   filled_ = parsed_;
-  fetched_.push_back({parsed_ - begin_, std::move(blob)});
+  fetched_arguments_.push_back({parsed_ - begin_, std::move(blob)});
   fetched_bytes_ += bytes;
   return Status::kRecords;
 }

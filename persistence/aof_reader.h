@@ -82,8 +82,8 @@ class AofReader {  // reads the records of an append-only file as views into a b
   };
 
   // A large argument of the record at begin_ has its own Blob. The buffer contains the rest of the record.
-  struct Fetched {  // a large argument of the record at begin_
-    size_t at;      // relative to begin_
+  struct FetchedArgument {  // a large argument of the record at begin_
+    size_t at;              // relative to begin_
     BlobRef blob;
   };
 
@@ -111,12 +111,12 @@ class AofReader {  // reads the records of an append-only file as views into a b
   uint64_t offset_;                 // position in the file where the last returned record ends
   IoError error_ = kNoError;        // why the last read of the file failed
 
-  std::vector<Fetched> fetched_;            // large arguments of the record at begin_, in their own Blobs
-  uint64_t fetched_bytes_ = 0;              // size of fetched_ in the file
-  size_t parsed_ = 0;                       // position in buffer_ where the last parse of a record stopped
-  uint64_t large_size_ = 0;                 // after kLargeArgument, the size of the argument at parsed_
-  Fault fault_;                             // describes the last outcome other than kWhole
-  AnnotationListener annotation_listener_;  // null: none
+  std::vector<FetchedArgument> fetched_arguments_;  // large arguments of the record at begin_, in their own Blobs
+  uint64_t fetched_bytes_ = 0;                      // size of fetched_arguments_ in the file
+  size_t parsed_ = 0;                               // position in buffer_ where the last parse of a record stopped
+  uint64_t large_size_ = 0;                         // after kLargeArgument, the size of the argument at parsed_
+  Fault fault_;                                     // describes the last outcome other than kWhole
+  AnnotationListener annotation_listener_;          // null: none
 };
 
 }  // namespace respite

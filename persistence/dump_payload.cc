@@ -21,7 +21,7 @@ std::string DumpPayload(const Entry& entry, RdbCompression compression) {
 
 std::string PayloadWithFooter(RdbOutput out, uint16_t version) {
   out.Little16(version);
-  out.Little64(Crc64(0, out.Buffered()));
+  out.Little64(Crc64(0, out.BufferedOutput()));
   return out.TakeBuffer();
 }
 

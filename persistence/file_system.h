@@ -58,7 +58,7 @@ class FileTask {  // file work that may take long, run by another thread
 
   // Once this returns false, the caller may read the results of Run.
   bool IsPending() const { return pending_.load(std::memory_order_acquire); }  // the task has not ended
-  void Await() const { pending_.wait(true, std::memory_order_acquire); }     // waits until the task has ended
+  void Await() const { pending_.wait(true, std::memory_order_acquire); }       // waits until the task has ended
 
  protected:
   virtual void Run() = 0;
@@ -112,7 +112,8 @@ class FileSystem {  // an interface, so that tests can make files fail
   }
 };
 
-class SystemFiles final : public FileSystem {  // the real file system; the destructor finishes the tasks given to RunInBackground
+class SystemFiles final
+    : public FileSystem {  // the real file system; the destructor finishes the tasks given to RunInBackground
  public:
   Result<std::unique_ptr<File>, IoError> Open(const std::string& path, Mode mode) override;
   IoError Rename(const std::string& from, const std::string& to) override;

@@ -35,19 +35,19 @@ class GradualWriter {  // writes a large file and syncs it step by step
   void SyncIfDue() {  // syncs, or starts writeback, after enough bytes
     if (bytes_ - synced_bytes_ >= kSync) {
       error_ = file_.Sync();
-      synced_bytes_ = begun_ = bytes_;
-    } else if (bytes_ - begun_ >= kWriteback) {
+      synced_bytes_ = writeback_begun_bytes_ = bytes_;
+    } else if (bytes_ - writeback_begun_bytes_ >= kWriteback) {
       file_.StartWriteback();
-      begun_ = bytes_;
+      writeback_begun_bytes_ = bytes_;
     }
   }
 
   File& file_;
   const GradualSync sync_;
-  IoError error_ = kNoError;  // the first error; nothing is written after it
-  uint64_t bytes_ = 0;        // number of bytes appended
-  uint64_t begun_ = 0;        // number of bytes for which writeback was started
-  uint64_t synced_bytes_ = 0;       // number of synced bytes
+  IoError error_ = kNoError;            // the first error; nothing is written after it
+  uint64_t bytes_ = 0;                  // number of bytes appended
+  uint64_t writeback_begun_bytes_ = 0;  // number of bytes for which writeback was started
+  uint64_t synced_bytes_ = 0;           // number of synced bytes
 };
 
 }  // namespace respite

@@ -98,7 +98,7 @@ class Writer {
       out_.Byte(rdb::kDeadlineMs);
       out_.Millis(entry.Deadline());
     }
-    if (options_.usage != RdbUsage::kNone) WriteUsage(options_.usage_of(entry.Access()));
+    if (options_.usage != RdbUsage::kNone) WriteUsage(options_.compute_usage(entry.Access()));
     WriteRdbKeyAndValue(out_, entry);
     if (++keys_ % options_.keys_per_report == 0 && told_) told_(keys_);
   }

@@ -42,8 +42,9 @@ struct RdbSaveOptions {  // how WriteRdb writes the file
   Sync sync = Sync::kIncremental;        // when the file is synced
   RdbUsage usage = RdbUsage::kNone;      // whether to write the LRU or LFU data of the keys
   // Returns seconds (if `usage` is kIdleSeconds) or a counter up to 255 (kFrequency). Not called if `usage` is kNone.
-  std::function<uint64_t(uint32_t access)> usage_of = nullptr;  // computes the value for `usage` from Entry::Access
-  uint64_t keys_per_report = 1024;                              // number of keys between two calls of `told`
+  std::function<uint64_t(uint32_t access)> compute_usage =
+      nullptr;                      // computes the value for `usage` from Entry::Access
+  uint64_t keys_per_report = 1024;  // number of keys between two calls of `told`
 };
 
 struct RdbSaveResult {  // what WriteRdb has written

@@ -167,8 +167,8 @@ bool RdbItemReader::ReadSizes() {
   const uint64_t timed = input_->Length();
   if (!CheckRdbInput()) return false;
   const uint64_t ahead = source_.MaxBytesAhead() / kUsualBytes;
-  const uint64_t most = ahead - std::min(ahead, announced_);
-  announced_ += std::min(keys, most);
+  const uint64_t most = ahead - std::min(ahead, announced_keys_);
+  announced_keys_ += std::min(keys, most);
   sink_.OnResizeDatabase(db_, std::min(keys, most), std::min(timed, most));
   return true;
 }
@@ -235,7 +235,7 @@ bool RdbItemReader::ReadKey(uint8_t type) {
   auto entry = ReadRdbValue(*input_, type, {key_, options_.access, options_.limits, options_.hash_key, deadline_ms_});
   if (!entry) return FailOrSkip(entry.error());
   batch_.push_back({std::move(entry).value(), idle_s_, frequency_});
-  if (announced_ != 0) --announced_;
+  if (announced_keys_ != 0) --announced_keys_;
   ForgetAttributes();
   return batch_.size() < options_.batch || PassBatchToSink();
 }

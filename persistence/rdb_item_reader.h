@@ -80,7 +80,7 @@ class RdbItemReader {  // reads an RDB item by item: header, keys, auxiliary fie
   int db_ = 0;                                       // database of the next key
   RdbFailure::Step step_ = RdbFailure::Step::kHead;  // what is being read, for failures
   uint8_t type_ = 0;                                 // RDB type of the value of key_
-  uint64_t announced_ = 0;                           // keys that were announced to the sink and have not been read yet
+  uint64_t announced_keys_ = 0;                      // keys that were announced to the sink and have not been read yet
   std::string key_;                                  // the key that is being read
   int64_t deadline_ms_ = kNoDeadline;                // Unix time at which the next key expires
   std::optional<uint64_t> idle_s_;                   // seconds since the last use of the next key

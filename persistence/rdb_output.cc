@@ -44,7 +44,7 @@ size_t PutLength(char* at, uint64_t length) {
 }  // namespace
 
 void RdbOutput::Flush() {
-  drain_->Drain(Buffered());
+  drain_->Drain(BufferedOutput());
   size_ = 0;
 }
 
@@ -53,7 +53,7 @@ void RdbOutput::MakeRoom(size_t bytes) {
   if (buffer_.size() - size_ < bytes) buffer_.resize(std::max({kFirstCapacity, 2 * size_, size_ + bytes}));
 }
 
-void RdbOutput::LongBytes(Bytes bytes) {
+void RdbOutput::WriteLongBytes(Bytes bytes) {
   if (drain_ == nullptr) {
     std::memcpy(Room(bytes.size()), bytes.data(), bytes.size());
     size_ += bytes.size();

@@ -32,7 +32,7 @@ class RdbOutput {  // writes the numbers and texts of the RDB format into a buff
   RdbOutput(RdbCompression compression, RdbDrain& drain, size_t capacity)
       : compression_(compression), drain_(&drain), buffer_(capacity, '\0') {}
 
-  Bytes Buffered() const { return {buffer_.data(), size_}; }  // the output that was not drained yet
+  Bytes BufferedOutput() const { return {buffer_.data(), size_}; }  // the output that was not drained yet
   // Sets the dialect. Must be called before the first value is written.
   void SetDialect(RdbDialect dialect) { dialect_ = dialect; }
   RdbDialect dialect() const { return dialect_; }  // k70: for Redis 7.0
@@ -48,7 +48,7 @@ class RdbOutput {  // writes the numbers and texts of the RDB format into a buff
     ++size_;
   }
   void RawBytes(Bytes bytes) {  // writes the bytes verbatim
-    if (bytes.size() >= kLongTextBytes) return LongBytes(bytes);
+    if (bytes.size() >= kLongTextBytes) return WriteLongBytes(bytes);
     std::memcpy(Room(bytes.size()), bytes.data(), bytes.size());
     size_ += bytes.size();
   }
@@ -76,7 +76,7 @@ class RdbOutput {  // writes the numbers and texts of the RDB format into a buff
     size_ += sizeof number;
   }
   void MakeRoom(size_t bytes);            // flushes or grows the buffer
-  void LongBytes(Bytes bytes);            // writes a long text: bypasses the buffer if there is a drain
+  void WriteLongBytes(Bytes bytes);       // writes a long text: bypasses the buffer if there is a drain
   bool TryShortInteger(int64_t integer);  // false: writes nothing, since the integer needs more than 4 bytes
   bool TryCompressed(Bytes text);         // false: writes nothing, since the text would not be shorter
 

@@ -132,9 +132,9 @@ RequestParser::Status RequestParser::ParseRequest(RequestBatch& batch, const Req
   size_t first_word = batch.words.size();
   Status status = ParseMultibulk(batch, limits);
   if (status == Status::kError) return status;
-  if (status == Status::kIncomplete || !saved_.empty()) Save(batch, first_word);
+  if (status == Status::kIncomplete || !saved_arguments_.empty()) Save(batch, first_word);
   if (status == Status::kIncomplete) return status;
-  if (!saved_.empty()) Restore(batch);
+  if (!saved_arguments_.empty()) Restore(batch);
   if (batch.words.size() > first_word) {
     batch.requests.push_back({first_word, batch.words.size() - first_word, begin_});
     for (BlobRef& blob : blobs_) batch.blobs.push_back(std::move(blob));
@@ -279,20 +279,20 @@ RequestParser::Status RequestParser::FinishBigArgument(RequestBatch& batch) {
 void RequestParser::Save(RequestBatch& batch, size_t first_word) {
   for (size_t i = first_word; i < batch.words.size(); ++i) {
     Bytes word = batch.words[i];
-    bool is_blob = saved_blobs_ < blobs_.size() && blobs_[saved_blobs_].View().data() == word.data();
-    size_t offset = is_blob ? saved_blobs_++ : static_cast<size_t>(word.data() - (data_ + begin_));
-    saved_.push_back({offset, word.size(), is_blob});
+    bool is_blob = saved_blob_count_ < blobs_.size() && blobs_[saved_blob_count_].View().data() == word.data();
+    size_t offset = is_blob ? saved_blob_count_++ : static_cast<size_t>(word.data() - (data_ + begin_));
+    saved_arguments_.push_back({offset, word.size(), is_blob});
   }
   batch.words.resize(first_word);
 }
 
 void RequestParser::Restore(RequestBatch& batch) {
-  for (const Argument& argument : saved_) {
+  for (const Argument& argument : saved_arguments_) {
     batch.words.push_back(argument.is_blob ? blobs_[argument.offset].View()
                                            : Bytes(data_ + begin_ + argument.offset, argument.size));
   }
-  saved_.clear();
-  saved_blobs_ = 0;
+  saved_arguments_.clear();
+  saved_blob_count_ = 0;
 }
 
 RequestParser::Status RequestParser::Fail(std::string text) {
@@ -322,8 +322,8 @@ RequestParser::Status RequestParser::ParseInline(RequestBatch& batch) {
 
 void RequestParser::Unread(const RequestBatch& batch, size_t index) {
   // Everything after the unread requests is unparsed again, so the state of an incomplete request is discarded.
-  saved_.clear();
-  saved_blobs_ = 0;
+  saved_arguments_.clear();
+  saved_blob_count_ = 0;
   blobs_.clear();
   big_open_ = false;
   big_filled_ = big_in_window_ = 0;
@@ -345,7 +345,8 @@ void RequestParser::SaveRest() {
   bool stays = !in_scratch_ && begin_ < left;  // moving more bytes than were parsed would make a long input O(n²)
   if (left == 0) {
     if (!own_.empty()) std::vector<char>().swap(own_);
-    if (saved_.capacity() > 0) std::vector<Argument>().swap(saved_);  // empty, since no request is incomplete
+    if (saved_arguments_.capacity() > 0)
+      std::vector<Argument>().swap(saved_arguments_);  // empty, since no request is incomplete
     data_ = nullptr;
     size_ = begin_ = pos_ = 0;
   } else if (in_scratch_) {
@@ -366,12 +367,12 @@ void RequestParser::SaveRest() {
 
 size_t RequestParser::PendingArgumentBytes() const {
   size_t bytes = 0;
-  for (const Argument& argument : saved_) bytes += argument.size;
+  for (const Argument& argument : saved_arguments_) bytes += argument.size;
   return bytes;
 }
 
 size_t RequestParser::HeldBytes() const {
-  size_t held = own_.capacity() + saved_.capacity() * sizeof(Argument) + big_parked_.capacity();
+  size_t held = own_.capacity() + saved_arguments_.capacity() * sizeof(Argument) + big_parked_.capacity();
   for (const BlobRef& blob : blobs_) held += blob.UsedBytes();
   return held;
 }

@@ -99,8 +99,8 @@ class RequestParser {  // turns the bytes of one client into requests
   Bytes PendingRequest() const { return {data_ + begin_, size_ - begin_}; }  // bytes of the incomplete request
   // Returns the input that was not parsed. After kError it begins with the text that caused the error. The view is
   // valid until the next non-const call.
-  Bytes Unparsed() const { return {data_ + pos_, size_ - pos_}; }  // the input that was not parsed yet
-  size_t HeldBytes() const;                                        // memory of the parser's buffers
+  Bytes UnparsedInput() const { return {data_ + pos_, size_ - pos_}; }  // the input that was not parsed yet
+  size_t HeldBytes() const;                                             // memory of the parser's buffers
 
  private:
   // A complete argument of an incomplete request. The bytes of the argument are in the window or in a Blob.
@@ -145,16 +145,16 @@ class RequestParser {  // turns the bytes of one client into requests
   char* scratch_ = nullptr;     // the last ReadTarget, if it was in the caller's scratch buffer; otherwise null
   bool reading_big_ = false;    // the last ReadTarget was in the Blob of a big argument
 
-  int64_t arguments_left_ = -1;   // -1 if the count has not been read
-  int64_t bulk_size_ = -1;        // -1 if the size of the next argument has not been read
-  std::vector<Argument> saved_;   // complete arguments of the incomplete request
-  size_t saved_blobs_ = 0;        // number of Blobs among saved_
-  std::vector<BlobRef> blobs_;    // big arguments of the incomplete request; the last may be arriving
-  std::vector<char> big_parked_;  // the bytes of the last Blob that have arrived, while big_shrunk_
-  bool big_shrunk_ = false;       // Shrink freed the last Blob
-  bool big_open_ = false;         // the last of blobs_ is still arriving
-  size_t big_filled_ = 0;         // number of bytes of the last Blob that have arrived
-  size_t big_in_window_ = 0;      // how many of these are also at the end of the window, until SaveRest
+  int64_t arguments_left_ = -1;            // -1 if the count has not been read
+  int64_t bulk_size_ = -1;                 // -1 if the size of the next argument has not been read
+  std::vector<Argument> saved_arguments_;  // complete arguments of the incomplete request
+  size_t saved_blob_count_ = 0;            // number of Blobs among saved_arguments_
+  std::vector<BlobRef> blobs_;             // big arguments of the incomplete request; the last may be arriving
+  std::vector<char> big_parked_;           // the bytes of the last Blob that have arrived, while big_shrunk_
+  bool big_shrunk_ = false;                // Shrink freed the last Blob
+  bool big_open_ = false;                  // the last of blobs_ is still arriving
+  size_t big_filled_ = 0;                  // number of bytes of the last Blob that have arrived
+  size_t big_in_window_ = 0;               // how many of these are also at the end of the window, until SaveRest
 
   std::vector<char> own_;  // the parser's own buffer
   std::string error_;      // empty: no error

@@ -225,28 +225,28 @@ int ScriptEngine::Protect(Work& work, Argument argument) {
   return status;
 }
 
-class ScriptEngine::Watched {
+class ScriptEngine::WatchedPhase {
  public:
-  Watched(ScriptEngine& engine, Phase phase) : engine_(engine) {
+  WatchedPhase(ScriptEngine& engine, Phase phase) : engine_(engine) {
     assert(engine.phase_ == Phase::kIdle);
     engine.phase_ = phase;
     engine.stop_reason_ = nullptr;
     engine.watch_.Begin(engine.lua_);
   }
-  ~Watched() {
+  ~WatchedPhase() {
     engine_.watch_.End();
     engine_.phase_ = Phase::kIdle;
     if (std::exchange(engine_.collector_runs_, false)) lua_gc(engine_.lua_, LUA_GCSTOP);
   }
-  Watched(const Watched&) = delete;
-  Watched& operator=(const Watched&) = delete;
+  WatchedPhase(const WatchedPhase&) = delete;
+  WatchedPhase& operator=(const WatchedPhase&) = delete;
 
  private:
   ScriptEngine& engine_;
 };
 
 Result<ScriptEngine::Function> ScriptEngine::Compile(Bytes source, const char* chunk, CompileLimit limit) {
-  const Watched watched(*this, limit == CompileLimit::kHost ? Phase::kRun : Phase::kLoad);
+  const WatchedPhase watched(*this, limit == CompileLimit::kHost ? Phase::kRun : Phase::kLoad);
   Function function = LUA_NOREF;
   auto compile = [&] {
     if (LoadSource(lua_, source, chunk) != LUA_OK) lua_error(lua_);
@@ -307,7 +307,7 @@ std::optional<ScriptFailure> ScriptEngine::Run(const Invocation& invocation, Pre
   constexpr size_t kLittle = 64 * 1024;
   const size_t room = CapacityFor(invocation);
   // The phase includes the arguments and the reply, because a client can make both arbitrarily long.
-  const Watched watched(*this, Phase::kRun);
+  const WatchedPhase watched(*this, Phase::kRun);
   int status = LUA_OK;
   if (room <= kLittle && used_bytes_ + room < memory_limit_) {
     prepare();
@@ -319,7 +319,7 @@ std::optional<ScriptFailure> ScriptEngine::Run(const Invocation& invocation, Pre
 }
 
 std::optional<ScriptFailure> ScriptEngine::RunLibrary(Function function) {
-  const Watched watched(*this, Phase::kLoad);
+  const WatchedPhase watched(*this, Phase::kLoad);
   lua_pushcfunction(lua_, DescribeError);
   lua_rawgeti(lua_, LUA_REGISTRYINDEX, function);
   const int status = ProtectedRun(0, 0);

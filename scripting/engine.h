@@ -91,7 +91,7 @@ class ScriptEngine final : private ThreadObserver {  // one Lua state that runs 
  private:
   enum class Phase : uint8_t { kIdle, kRun, kLoad };
   // While a Watched exists, the engine runs or loads something that can be ended.
-  class Watched;  // begins a phase of the engine, and ends it when destroyed
+  class WatchedPhase;  // begins a phase of the engine, and ends it when destroyed
 
   static constexpr size_t kRelieveFrom = size_t{64} << 20;  // used bytes at which the collector starts during a script
   static constexpr size_t kMinGarbageToCollect = size_t{32} << 10;  // bytes that make a collector step worthwhile

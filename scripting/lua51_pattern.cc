@@ -53,7 +53,7 @@ PatternMatcher::PatternMatcher(lua_State* lua, Bytes subject, Bytes pattern)
 
 const char* PatternMatcher::MatchAt(const char* start) {
   depth_ = 0;
-  captures_ = 0;
+  capture_count_ = 0;
   return Match(start, pattern_);
 }
 
@@ -183,15 +183,15 @@ const char* PatternMatcher::MatchBackReference(const char* at, const char* item)
 }
 
 const char* PatternMatcher::StartCapture(const char* at, const char* item, ptrdiff_t size) {
-  if (captures_ >= kMaxCaptures) luaL_error(lua_, "too many captures");
-  capture_[static_cast<size_t>(captures_++)] = {at, size};
+  if (capture_count_ >= kMaxCaptures) luaL_error(lua_, "too many captures");
+  capture_[static_cast<size_t>(capture_count_++)] = {at, size};
   const char* end = Match(at, item);
-  if (end == nullptr) captures_--;
+  if (end == nullptr) capture_count_--;
   return end;
 }
 
 const char* PatternMatcher::EndCapture(const char* at, const char* item) {
-  int open = captures_ - 1;
+  int open = capture_count_ - 1;
   while (open >= 0 && capture_[static_cast<size_t>(open)].size != kUnfinished) open--;
   if (open < 0) luaL_error(lua_, "invalid pattern capture");
   Capture& capture = capture_[static_cast<size_t>(open)];
@@ -253,14 +253,14 @@ bool PatternMatcher::IsInSet(unsigned char c, const char* set, const char* set_e
 }
 
 PatternMatcher::Capture& PatternMatcher::FinishedCapture(int index) {
-  if (index < 0 || index >= captures_ || capture_[static_cast<size_t>(index)].size == kUnfinished) {
+  if (index < 0 || index >= capture_count_ || capture_[static_cast<size_t>(index)].size == kUnfinished) {
     luaL_error(lua_, "invalid capture index");
   }
   return capture_[static_cast<size_t>(index)];
 }
 
 void PatternMatcher::PushCapture(int index, const char* start, const char* end) {
-  if (index >= captures_) {
+  if (index >= capture_count_) {
     if (index != 0) luaL_error(lua_, "invalid capture index");
     lua_pushlstring(lua_, start, static_cast<size_t>(end - start));
     return;
@@ -275,12 +275,12 @@ void PatternMatcher::PushCapture(int index, const char* start, const char* end) 
 }
 
 int PatternMatcher::PushCaptures(const char* start, const char* end) {
-  const int count = captures_ == 0 ? 1 : captures_;
+  const int count = capture_count_ == 0 ? 1 : capture_count_;
   luaL_checkstack(lua_, count, "too many captures");
   for (int i = 0; i < count; i++) PushCapture(i, start, end);
   return count;
 }
 
-int PatternMatcher::PushOwnCaptures() { return captures_ == 0 ? 0 : PushCaptures(nullptr, nullptr); }
+int PatternMatcher::PushOwnCaptures() { return capture_count_ == 0 ? 0 : PushCaptures(nullptr, nullptr); }
 
 }  // namespace respite::lua51

@@ -66,9 +66,9 @@ class PatternMatcher {  // matches one Lua pattern at positions of one subject
   Bytes subject_;        // the text to search
   const char* pattern_;  // the start of the pattern
   const char* pattern_end_;
-  int depth_ = 0;     // depth of Match's recursion
-  int captures_ = 0;  // number of valid elements of capture_
-  size_t work_ = 0;   // work since the last call of the hook
+  int depth_ = 0;          // depth of Match's recursion
+  int capture_count_ = 0;  // number of valid elements of capture_
+  size_t work_ = 0;        // work since the last call of the hook
   std::array<Capture, kMaxCaptures> capture_;
 };
 

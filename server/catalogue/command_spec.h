@@ -242,8 +242,8 @@ struct CommandSpec {                               // what the card of a command
   bool serves_moving_slots = false;    // in a cluster: runs during a slot migration, even if some keys have moved
   uint8_t harmless_words = kAllWords;  // number of leading arguments that are no secrets: crash reports show only them
   FlagsHook flags_of = nullptr;  // returns the flags of a request that runs other commands (EXEC, scripts); may be null
-  DatabaseHook joins_databases = nullptr;  // whether a request gets TRYAGAIN during a slot migration; null: never
-  KeyHook find_keys = nullptr;             // finds the keys if `keys` cannot describe them all; may be null
+  DatabaseHook uses_other_database = nullptr;  // whether a request gets TRYAGAIN during a slot migration; null: never
+  KeyHook find_keys = nullptr;                 // finds the keys if `keys` cannot describe them all; may be null
 };
 
 using CommandHandler = void (*)(Call&);

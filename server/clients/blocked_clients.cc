@@ -21,7 +21,7 @@ void BlockedClients::Block(Session& session, const Command& command, std::span<c
                                                                .for_disk = awaited.for_disk,
                                                                .can_be_unblocked = awaited.can_be_unblocked,
                                                                .places = {},
-                                                               .loss_places = {}});
+                                                               .deletion_queue_places = {}});
   if (blocked->words.empty()) blocked->words.assign(arguments.begin(), arguments.end());
   if (kept_deadline_ms_) {
     blocked->deadline_ms = *kept_deadline_ms_;
@@ -33,7 +33,7 @@ void BlockedClients::Block(Session& session, const Command& command, std::span<c
   for (Bytes key : keys) {
     blocked->places.push_back(lines_.Add(session.db, key, blocked.get()));
     if (blocked->loss == BlockCondition::Loss::kTold) {
-      blocked->loss_places.push_back(deletion_queues_.Add(session.db, key, blocked.get()));
+      blocked->deletion_queue_places.push_back(deletion_queues_.Add(session.db, key, blocked.get()));
     }
   }
   if (blocked->for_disk) ids_waiting_for_disk_.insert(session.id);
@@ -45,7 +45,7 @@ std::unique_ptr<BlockedClient> BlockedClients::Take(Session& session) {
   std::unique_ptr<BlockedClient> blocked = std::move(session.blocked_client);
   if (blocked == nullptr) return blocked;
   for (const auto& place : blocked->places) lines_.Remove(place);
-  for (const auto& place : blocked->loss_places) deletion_queues_.Remove(place);
+  for (const auto& place : blocked->deletion_queue_places) deletion_queues_.Remove(place);
   deadlines_.erase({blocked->deadline_ms, session.id});
   if (blocked->for_disk) ids_waiting_for_disk_.erase(session.id);
   return blocked;

@@ -92,7 +92,7 @@ void ClientFaults::Apply(Session& session, const ReplyFault& fault, size_t reply
 }
 
 template <class OpenGate, class IsMeant>
-void ClientFaults::ReleaseSome(OpenGate&& open_gate, IsMeant&& is_meant) {
+void ClientFaults::ReleaseIf(OpenGate&& open_gate, IsMeant&& is_meant) {
   parts_.clients.ForEach([&](Session& session) {
     if (session.closing || session.fault_state == nullptr) return;
     ChangeFaultState(session, [&](ClientFaultState& state) {
@@ -108,12 +108,12 @@ void ClientFaults::ReleaseSome(OpenGate&& open_gate, IsMeant&& is_meant) {
 
 void ClientFaults::Release(uint64_t owner) {
   const int64_t now_ms = parts_.env.clock.MonotonicMs();
-  ReleaseSome([&](OutputGate& gate) { gate.Open(owner, now_ms); }, [&](uint64_t other) { return other == owner; });
+  ReleaseIf([&](OutputGate& gate) { gate.Open(owner, now_ms); }, [&](uint64_t other) { return other == owner; });
 }
 
 void ClientFaults::ReleaseAll() {
   const int64_t now_ms = parts_.env.clock.MonotonicMs();
-  ReleaseSome([&](OutputGate& gate) { gate.OpenAll(now_ms); }, [](uint64_t) { return true; });
+  ReleaseIf([&](OutputGate& gate) { gate.OpenAllBarriers(now_ms); }, [](uint64_t) { return true; });
 }
 
 void ClientFaults::Forget(Session& session) {

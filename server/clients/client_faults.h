@@ -56,8 +56,8 @@ class ClientFaults final : public Timers::Source {  // delays requests and repli
   template <class Change>
   void ChangeFaultState(Session& session, Change&& change);  // applies `change`, and updates dues_
   template <class OpenGate, class IsMeant>
-  void ReleaseSome(OpenGate&& open_gate, IsMeant&& is_meant);  // ends the holds of owners that is_meant selects
-  int64_t DueTimeAfter(int64_t delay_ms) const;                // the monotonic time after this delay
+  void ReleaseIf(OpenGate&& open_gate, IsMeant&& is_meant);  // ends the holds of owners that is_meant selects
+  int64_t DueTimeAfter(int64_t delay_ms) const;              // the monotonic time after this delay
   void Apply(Session& session, const ReplyFault& fault, size_t reply_start);  // changes output from `reply_start` on
 
   const Parts parts_;                                    // the objects that the constructor got

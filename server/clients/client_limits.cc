@@ -92,7 +92,7 @@ bool ClientLimits::IsOverOutputLimit(Session& session, int64_t now_ms) const {
   const size_t used = session.OutputBytes();
   int64_t& since_ms = session.output_account.over_soft_limit_since_ms_;
   if (used == 0) {
-    since_ms = OutputAccount::kNotOver;
+    since_ms = OutputAccount::kWithinSoftLimit;
     return false;
   }
   if (!session.authenticated && parts_.users.IsLoginRequired() && used > kUnauthenticatedOutputBytes) return true;
@@ -101,8 +101,8 @@ bool ClientLimits::IsOverOutputLimit(Session& session, int64_t now_ms) const {
       session.kind == SessionKind::kReplica ? static_cast<uint64_t>(parts_.env.settings.repl_backlog_size) : 0;
   if (limit.hard_bytes != 0 && used >= std::max(limit.hard_bytes, least_hard)) return true;
   bool over_soft = limit.soft_bytes != 0 && used >= limit.soft_bytes;
-  if (!over_soft) since_ms = OutputAccount::kNotOver;
-  if (over_soft && since_ms == OutputAccount::kNotOver) since_ms = now_ms;
+  if (!over_soft) since_ms = OutputAccount::kWithinSoftLimit;
+  if (over_soft && since_ms == OutputAccount::kWithinSoftLimit) since_ms = now_ms;
   return over_soft && now_ms - since_ms > limit.soft_seconds * 1000;
 }
 

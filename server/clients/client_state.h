@@ -90,7 +90,7 @@ class ReplyState {  // whether replies are sent: CLIENT REPLY
     if (mode_ != Mode::kSkipNext) mode_ = Mode::kOn;  // Redis: an earlier SKIP in the transaction stays
   }
   void TurnOff() { mode_ = Mode::kOff; }  // CLIENT REPLY OFF
-  void SkipNext() {                       // CLIENT REPLY SKIP: the next command has no reply
+  void SkipNextReply() {                  // CLIENT REPLY SKIP: the next command has no reply
     if (mode_ != Mode::kOff) mode_ = Mode::kSkipNext;
   }
   // Redis: a RESET directly after CLIENT REPLY SKIP has no reply.
@@ -185,12 +185,12 @@ class OutputAccount {  // statistics of one session's output; emulates the size 
 
  private:
   friend class ClientLimits;
-  static constexpr int64_t kNotOver = -1;  // the output is within the soft limit of client-output-buffer-limit
+  static constexpr int64_t kWithinSoftLimit = -1;  // the output is within the soft limit of client-output-buffer-limit
 
   size_t emulated_buffer_bytes_ = BlockPool::kBlockBytes;  // size of the buffer that Redis would have
   size_t peak_bytes_ = BlockPool::kBlockBytes;             // the most that was used of that buffer since peak_since_ms_
   int64_t peak_since_ms_;                                  // monotonic time when peak_bytes_ was reset
-  int64_t over_soft_limit_since_ms_ = kNotOver;            // monotonic time since when the soft limit is exceeded
+  int64_t over_soft_limit_since_ms_ = kWithinSoftLimit;    // monotonic time since when the soft limit is exceeded
 };
 
 class MemoryPlace {  // the position of a session in ClientMemory

@@ -99,7 +99,7 @@ Bytes ReasonOf(Bytes error) {
 // Returns the beginning and the end of the client's input.
 std::string InputSample(const Session& session) {
   constexpr size_t kShownBytes = 128;
-  Bytes input = session.in.Unparsed();
+  Bytes input = session.in.UnparsedInput();
   std::string sample = "Query buffer during protocol error: '";
   if (input.size() < kShownBytes) {
     sample.append(input.substr(0, input.find('\0'))).append("'");

@@ -21,7 +21,7 @@ void Clients::Remove(Session& session) {
     std::erase(sessions_to_flush_, &session);
     std::erase(with_messages_, &session);
   }
-  std::replace(flushing_.begin(), flushing_.end(), &session, static_cast<Session*>(nullptr));
+  std::replace(flushing_sessions_.begin(), flushing_sessions_.end(), &session, static_cast<Session*>(nullptr));
   on_close_(session);  // the command that closed it may have registered it again
   const bool leaves_blocks = session.out.HeldBytes() > BlockPool::kBlockBytes;
   sessions_.erase(session.id);
@@ -34,31 +34,31 @@ Session* Clients::Find(uint64_t id) const {
 }
 
 void Clients::FlushQueued(const Pace& pace) {
-  flushing_.swap(sessions_to_flush_);
-  const size_t replies = flushing_.size();
-  flushing_.insert(flushing_.end(), with_messages_.begin(), with_messages_.end());
+  flushing_sessions_.swap(sessions_to_flush_);
+  const size_t replies = flushing_sessions_.size();
+  flushing_sessions_.insert(flushing_sessions_.end(), with_messages_.begin(), with_messages_.end());
   with_messages_.clear();
   const size_t most_bytes =
-      std::clamp(kBytesPerTurn / std::max(flushing_.size(), size_t{1}), kMinBytesPerFlush, kMaxBytesPerFlush);
+      std::clamp(kBytesPerTurn / std::max(flushing_sessions_.size(), size_t{1}), kMinBytesPerFlush, kMaxBytesPerFlush);
   size_t at = 0;  // by index, since a flush may close and remove any session
   while (at < replies) Flush(at++, most_bytes);
-  const int64_t until_us = at < flushing_.size() ? pace.NowUs() + kMaxMessageFlushUs : 0;
-  while (at < flushing_.size()) {
+  const int64_t until_us = at < flushing_sessions_.size() ? pace.NowUs() + kMaxMessageFlushUs : 0;
+  while (at < flushing_sessions_.size()) {
     Flush(at++, most_bytes);
     if (pace.NowUs() >= until_us) break;
   }
-  has_unsent_messages_ = at < flushing_.size();
-  std::copy_if(flushing_.begin() + static_cast<ptrdiff_t>(at), flushing_.end(), std::back_inserter(with_messages_),
-               [](const Session* session) { return session != nullptr; });
-  flushing_.clear();
+  has_unsent_messages_ = at < flushing_sessions_.size();
+  std::copy_if(flushing_sessions_.begin() + static_cast<ptrdiff_t>(at), flushing_sessions_.end(),
+               std::back_inserter(with_messages_), [](const Session* session) { return session != nullptr; });
+  flushing_sessions_.clear();
 }
 
 void Clients::Flush(size_t place, size_t max_bytes) {
-  Session* session = flushing_[place];
+  Session* session = flushing_sessions_[place];
   if (session == nullptr) return;
   session->queue_flags.to_flush_ = false;
   if (!session->closing) session->transport->Flush(max_bytes);
-  if (measure_ != nullptr && flushing_[place] != nullptr) measure_(*session);
+  if (measure_ != nullptr && flushing_sessions_[place] != nullptr) measure_(*session);
 }
 
 void Clients::Close(Session& session) {

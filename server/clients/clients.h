@@ -80,9 +80,9 @@ class Clients {  // owns the sessions of all clients
 
   // Notes a session whose blocking request has ended. The reply is sent like a message, and the further input of the
   // session runs at the end of the Turn.
-  void QueueUnblocked(Session& session);                     // its wait has ended, and it may continue
-  std::vector<Session*> TakeUnblocked();                     // returns the list, and empties it
-  bool HasUnblocked() const { return !unblocked_.empty(); }  // TakeUnblocked would return a session
+  void QueueUnblocked(Session& session);                             // its wait has ended, and it may continue
+  std::vector<Session*> TakeUnblocked();                             // returns the list, and empties it
+  bool HasUnblockedSessions() const { return !unblocked_.empty(); }  // TakeUnblocked would return a session
 
  private:
   static constexpr int64_t kMaxMessageFlushUs = 1000;  // how long FlushQueued sends messages in a Turn
@@ -92,22 +92,22 @@ class Clients {  // owns the sessions of all clients
   static constexpr size_t kMaxBytesPerFlush = size_t{512} * 1024;
   static constexpr size_t kMinBytesPerFlush = size_t{64} * 1024;
 
-  void Flush(size_t place, size_t max_bytes);  // sends output of flushing_[place]
+  void Flush(size_t place, size_t max_bytes);  // sends output of flushing_sessions_[place]
 
   BlockPool& pool_;                                        // memory of the sessions' output
   const User& initial_user_;                               // the user of new sessions
   uint64_t next_id_ = 1;                                   // id of the next session
-  uint64_t rotated_to_ = 0;                                // id of the session that was visited last
+  uint64_t last_visited_id_ = 0;                           // id of the session that was visited last
   size_t unauthenticated_bytes_ = 0;                       // input of clients that have not logged in
   std::map<uint64_t, std::unique_ptr<Session>> sessions_;  // all sessions by id
-  std::vector<Session*> sessions_to_flush_;                         // sessions that have replies to send when the Turn ends
-  std::vector<Session*> with_messages_;    // sessions that have only messages to send; flushed after sessions_to_flush_
-  uint64_t message_count_ = 0;                  // number of publications and invalidations so far
-  bool has_unsent_messages_ = false;       // FlushQueued could not send all messages
-  std::vector<Session*> flushing_;         // sessions whose output FlushQueued is sending
-  std::vector<Session*> paused_;           // sessions whose requests wait for CLIENT PAUSE to end
-  std::vector<Session*> unblocked_;        // sessions whose wait has ended
-  std::function<void(Session&)> measure_;  // measures a session's memory after each flush; may be null
+  std::vector<Session*> sessions_to_flush_;                // sessions that have replies to send when the Turn ends
+  std::vector<Session*> with_messages_;  // sessions that have only messages to send; flushed after sessions_to_flush_
+  uint64_t message_count_ = 0;           // number of publications and invalidations so far
+  bool has_unsent_messages_ = false;     // FlushQueued could not send all messages
+  std::vector<Session*> flushing_sessions_;  // sessions whose output FlushQueued is sending
+  std::vector<Session*> paused_;             // sessions whose requests wait for CLIENT PAUSE to end
+  std::vector<Session*> unblocked_;          // sessions whose wait has ended
+  std::function<void(Session&)> measure_;    // measures a session's memory after each flush; may be null
   std::function<void(Session&)> on_close_ = [](Session&) {};  // called when a session closes or is removed
 };
 
@@ -135,9 +135,9 @@ class TimerFrequency {  // hz, which grows with the number of clients under dyna
 template <class Visit>
 void Clients::VisitNext(size_t count, Visit&& visit) {
   for (size_t left = std::min(count, sessions_.size()); left > 0; --left) {
-    auto next = sessions_.upper_bound(rotated_to_);
+    auto next = sessions_.upper_bound(last_visited_id_);
     if (next == sessions_.end()) next = sessions_.begin();
-    rotated_to_ = next->first;
+    last_visited_id_ = next->first;
     visit(*next->second);
   }
 }

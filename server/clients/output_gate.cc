@@ -76,18 +76,19 @@ bool OutputGate::Pass(Barrier& barrier, int64_t now_ms, Steps steps) {
 int64_t OutputGate::NextDueMs() const { return barriers_.empty() ? kNever : barriers_.front().due_ms; }
 
 template <class IsMeant>
-void OutputGate::OpenSome(IsMeant&& is_meant, int64_t now_ms) {
+void OutputGate::OpenBarriersIf(IsMeant&& is_meant, int64_t now_ms) {
   std::erase_if(barriers_, is_meant);
   Advance(now_ms);
 }
 
 void OutputGate::Open(uint64_t owner, int64_t now_ms) {
-  OpenSome([owner](const Barrier& barrier) { return barrier.kind != Kind::kEnd && barrier.owner == owner; }, now_ms);
+  OpenBarriersIf([owner](const Barrier& barrier) { return barrier.kind != Kind::kEnd && barrier.owner == owner; },
+                 now_ms);
 }
 
-void OutputGate::OpenAll(int64_t now_ms) {
+void OutputGate::OpenAllBarriers(int64_t now_ms) {
   // Owner 0 marks a reply that is still being written.
-  OpenSome([](const Barrier& barrier) { return barrier.kind != Kind::kEnd && barrier.owner != 0; }, now_ms);
+  OpenBarriersIf([](const Barrier& barrier) { return barrier.kind != Kind::kEnd && barrier.owner != 0; }, now_ms);
 }
 
 bool OutputGate::HasReachedEnd() const {

@@ -46,10 +46,10 @@ class OutputGate {  // holds back output of one client (TEST FAULT)
   // when all may pass. Cost: O(opened barriers).
   void Advance(int64_t now_ms, Steps steps = Steps::kSmall);  // opens barriers whose time has come
   int64_t NextDueMs() const;                                  // monotonic time when Advance has an effect again
-  // Opens the barriers of one owner (Open) or of every owner (OpenAll). The end set by AddFinalBarrier and the barrier
-  // before a partial reply stay closed.
+  // Opens the barriers of one owner (Open) or of every owner (OpenAllBarriers). The end set by AddFinalBarrier and the
+  // barrier before a partial reply stay closed.
   void Open(uint64_t owner, int64_t now_ms);
-  void OpenAll(int64_t now_ms);  // opens the barriers of every owner
+  void OpenAllBarriers(int64_t now_ms);  // opens the barriers of every owner
 
   bool IsOpen() const { return barriers_.empty(); }                        // there are no barriers
   bool HasReachedEnd() const;                                              // all output before a final barrier was sent
@@ -75,7 +75,7 @@ class OutputGate {  // holds back output of one client (TEST FAULT)
   // Returns false while the barrier is not open.
   static bool Pass(Barrier& barrier, int64_t now_ms, Steps steps);
   template <class IsMeant>
-  void OpenSome(IsMeant&& is_meant, int64_t now_ms);  // opens the barriers that is_meant selects
+  void OpenBarriersIf(IsMeant&& is_meant, int64_t now_ms);  // opens the barriers that is_meant selects
 
   std::deque<Barrier> barriers_;    // ordered by position in the output
   uint64_t sent_ = 0;               // bytes sent since the gate was created

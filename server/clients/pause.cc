@@ -15,8 +15,8 @@ void Pause::Start(Scope scope, int64_t until_ms, int64_t now_ms) {
 
 std::string_view Pause::Reason() const {
   if (scope_ != Scope::kNone) return "client_pause";
-  if ((holders_ & kShutdown) != 0) return "shutdown_in_progress";
-  return holders_ != 0 ? "failover_in_progress" : "none";
+  if ((pausing_owners_ & kShutdown) != 0) return "shutdown_in_progress";
+  return pausing_owners_ != 0 ? "failover_in_progress" : "none";
 }
 
 KeyRemovalPermission::Answer RemovalRule::Now() const {

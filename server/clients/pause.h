@@ -29,19 +29,19 @@ class Pause final : public Timers::Source {  // CLIENT PAUSE, and pauses of writ
   }
   // Parts of the server that pause writes until they resume them, independently of CLIENT PAUSE.
   enum Owner : uint8_t { kFailover = 1, kShutdown = 2, kCluster = 4, kSlotMigration = 8 };  // bits
-  void PauseWrites(Owner owner) { holders_ |= owner; }                          // lasts until the owner resumes writes
-  void ResumeWrites(Owner owner) { holders_ &= static_cast<uint8_t>(~owner); }  // ends this owner's pause
+  void PauseWrites(Owner owner) { pausing_owners_ |= owner; }  // lasts until the owner resumes writes
+  void ResumeWrites(Owner owner) { pausing_owners_ &= static_cast<uint8_t>(~owner); }  // ends this owner's pause
   int64_t NextDueMs() const override { return scope_ != Scope::kNone ? until_ms_ : Timers::kNever; }  // monotonic
   void RunDue(int64_t) override { End(); }  // CLIENT PAUSE ends by itself
   std::string NextDueText() const override { return "CLIENT PAUSE ends"; }
 
   // A pause hides expired keys and fields, because removing them would be a write.
   ExpiryRule Rule() const { return IsOn() ? ExpiryRule::kHide : ExpiryRule::kPurge; }
-  bool IsOn() const { return scope_ != Scope::kNone || holders_ != 0; }  // clients or writes are paused
+  bool IsOn() const { return scope_ != Scope::kNone || pausing_owners_ != 0; }  // clients or writes are paused
   // Returns whether commands with these flags must pause. Pauses by the owners in `ignored_owners` (Owner bits) do not
   // count.
-  bool Affects(uint32_t command_flags, uint8_t ignored_owners = 0) const {  // true: such a command must pause
-    if (scope_ == Scope::kNone && (holders_ & ~ignored_owners) == 0) return false;
+  bool PausesCommand(uint32_t command_flags, uint8_t ignored_owners = 0) const {  // true: such a command must pause
+    if (scope_ == Scope::kNone && (pausing_owners_ & ~ignored_owners) == 0) return false;
     if (scope_ == Scope::kAll) return true;
     return (command_flags & (kWrite | kMayReplicate)) != 0;
   }
@@ -52,7 +52,7 @@ class Pause final : public Timers::Source {  // CLIENT PAUSE, and pauses of writ
 
  private:
   Scope scope_ = Scope::kNone;  // which commands CLIENT PAUSE pauses now
-  uint8_t holders_ = 0;         // Owner bits: which parts of the server pause writes
+  uint8_t pausing_owners_ = 0;  // Owner bits: which parts of the server pause writes
   int64_t until_ms_ = 0;        // monotonic time when CLIENT PAUSE ends
 };
 

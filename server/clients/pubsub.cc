@@ -77,7 +77,7 @@ void PubSub::Subscribe(Session& session, PubSubKind kind, Bytes name) {
   PubSubChannel& topic = FindOrAdd(kind, name);
   auto [place, is_new] = own.places_.try_emplace(&topic);
   if (is_new) {
-    place->second = {topic.subscribers.Add(session), ++subscriptions_made_};
+    place->second = {topic.subscribers.Add(session), ++last_subscription_number_};
     ++own.counts_[static_cast<size_t>(kind)];
   }
   if (session.kind == SessionKind::kNormal) session.kind = SessionKind::kPubSub;
@@ -134,14 +134,14 @@ size_t PubSub::Publish(Bytes channel, Bytes message) {
   patterns_.ForEach([&](const PubSubChannel& pattern) {
     if (pattern.MatchesChannel(channel)) receivers += PublishToPattern(pattern, channel, message);
   });
-  if (!overfull_.empty()) CloseClientsOverOutputLimit();
+  if (!overfull_sessions_.empty()) CloseClientsOverOutputLimit();
   return receivers;
 }
 
 size_t PubSub::PublishToShard(Bytes channel, Bytes message) {
   size_t receivers = PublishToTopic(Find(PubSubKind::kShardChannel, channel), "3\r\n$8\r\nsmessage\r\n$", message);
   if (shard_listener_) shard_listener_(channel, message, receivers);
-  if (!overfull_.empty()) CloseClientsOverOutputLimit();
+  if (!overfull_sessions_.empty()) CloseClientsOverOutputLimit();
   return receivers;
 }
 
@@ -190,7 +190,7 @@ void PubSub::DeliverTo(Session& session, const BlobPart& part) {
   // A session with output is already queued for flushing, or waits for its socket.
   if (session.out.IsEmpty()) parts_.clients.QueueMessages(session);
   session.out.AppendPart(part);
-  if (session.out.HeldBytes() > Session::kUncountedOutputBytes) overfull_.push_back(&session);
+  if (session.out.HeldBytes() > Session::kUncountedOutputBytes) overfull_sessions_.push_back(&session);
 }
 
 const BlobPart& PubSub::SerializedPart(Message& message, RespVersion version) {
@@ -201,7 +201,7 @@ const BlobPart& PubSub::SerializedPart(Message& message, RespVersion version) {
 
 void PubSub::CloseClientsOverOutputLimit() {
   const int64_t now_ms = parts_.current_execution.NowMs();
-  for (Session* session : std::exchange(overfull_, {})) {
+  for (Session* session : std::exchange(overfull_sessions_, {})) {
     parts_.limits.EnforceOutputLimit(*session, now_ms);
     if (parts_.client_memory.IsOn()) parts_.client_memory.Remeasure(*session);  // no flush measures it now
   }

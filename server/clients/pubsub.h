@@ -45,10 +45,10 @@ class SubscriberList {  // a list of T* in order of arrival; removal costs O(1)
   template <class Moved>
   void Remove(uint32_t place, Moved&& moved) {  // removes the item at this place
     places_[place] = nullptr;
-    ++empty_;
-    if (empty_ * 2 > places_.size() || empty_ == places_.size()) MoveUp(moved);
+    ++empty_place_count_;
+    if (empty_place_count_ * 2 > places_.size() || empty_place_count_ == places_.size()) CloseGaps(moved);
   }
-  size_t Count() const { return places_.size() - empty_; }  // number of items
+  size_t Count() const { return places_.size() - empty_place_count_; }  // number of items
   // Calls visit(T&) for each item. Cost: O(items). `visit` must not add or remove items.
   template <class Visit>
   void ForEach(Visit&& visit) const {  // calls visit(T&) for each item
@@ -58,10 +58,10 @@ class SubscriberList {  // a list of T* in order of arrival; removal costs O(1)
 
  private:
   template <class Moved>
-  void MoveUp(Moved&& moved);  // closes the gaps of removed items
+  void CloseGaps(Moved&& moved);  // closes the gaps of removed items
 
-  std::vector<T*> places_;  // items; null: removed
-  size_t empty_ = 0;        // number of nulls in places_
+  std::vector<T*> places_;        // items; null: removed
+  size_t empty_place_count_ = 0;  // number of nulls in places_
 };
 
 struct PubSubChannel {  // a channel, pattern or shard channel with subscribers
@@ -128,20 +128,20 @@ class PubSub {  // subscriptions, and the delivery of messages
   size_t Deliver(const PubSubChannel& topic, Message message);  // sends to its subscribers; returns their number
   void DeliverTo(Session& session, const BlobPart& part);       // appends the message to its output
   const BlobPart& SerializedPart(Message& message, RespVersion version);  // serializes it if necessary
-  void CloseClientsOverOutputLimit();                                     // closes the clients in overfull_
+  void CloseClientsOverOutputLimit();                                     // closes the clients in overfull_sessions_
 
-  const Parts parts_;                       // the objects that the constructor got
-  std::array<Topics, kTopicKinds> topics_;  // channels and patterns, by PubSubKind
-  SubscriberList<PubSubChannel> patterns_;  // the patterns in order of their creation
-  std::array<SharedLog, 2> logs_;           // RESP2, RESP3
-  std::vector<Session*> overfull_;          // sessions that received a message and have much unsent output
-  uint64_t subscriptions_made_ = 0;         // number of subscriptions ever made; numbers them by age
-  ShardListener shard_listener_;            // called for each message to a shard channel; may be null
+  const Parts parts_;                        // the objects that the constructor got
+  std::array<Topics, kTopicKinds> topics_;   // channels and patterns, by PubSubKind
+  SubscriberList<PubSubChannel> patterns_;   // the patterns in order of their creation
+  std::array<SharedLog, 2> logs_;            // RESP2, RESP3
+  std::vector<Session*> overfull_sessions_;  // sessions that received a message and have much unsent output
+  uint64_t last_subscription_number_ = 0;    // number of subscriptions ever made; numbers them by age
+  ShardListener shard_listener_;             // called for each message to a shard channel; may be null
 };
 
 template <class T>
 template <class Moved>
-void SubscriberList<T>::MoveUp(Moved&& moved) {
+void SubscriberList<T>::CloseGaps(Moved&& moved) {
   size_t next = 0;
   for (size_t place = 0; place < places_.size(); ++place) {
     if (places_[place] == nullptr) continue;
@@ -150,7 +150,7 @@ void SubscriberList<T>::MoveUp(Moved&& moved) {
   }
   places_.resize(next);
   if (places_.capacity() > 64 && places_.capacity() > 4 * next) places_.shrink_to_fit();
-  empty_ = 0;
+  empty_place_count_ = 0;
 }
 
 }  // namespace respite

@@ -54,13 +54,15 @@ class Tracking {  // tells clients which of their cached keys have changed
 
   // ChangeDispatcher calls the functions from here on; ChangeListener describes the events. Cost of OnChange: O(readers
   // of the key + prefixes of different length).
-  bool IsEmpty() const { return readers_.empty() && prefixes_.empty() && tracking_client_count_ == 0; }  // no client tracks keys
-  void OnChange(Bytes key);                                                                // the key has changed
-  void OnFlush();  // all clients forget all keys
+  bool IsEmpty() const {
+    return readers_.empty() && prefixes_.empty() && tracking_client_count_ == 0;
+  }                          // no client tracks keys
+  void OnChange(Bytes key);  // the key has changed
+  void OnFlush();            // all clients forget all keys
 
-  size_t ClientCount() const { return tracking_client_count_; }          // number of clients that track
-  size_t KeyCount() const { return readers_.size(); }      // number of keys that clients have read
-  size_t ItemCount() const { return item_count_; }              // number of pairs of a key and a client that has read it
+  size_t ClientCount() const { return tracking_client_count_; }  // number of clients that track
+  size_t KeyCount() const { return readers_.size(); }            // number of keys that clients have read
+  size_t ItemCount() const { return item_count_; }         // number of pairs of a key and a client that has read it
   size_t PrefixCount() const { return prefixes_.size(); }  // number of prefixes of broadcast mode
 
  private:
@@ -89,8 +91,8 @@ class Tracking {  // tells clients which of their cached keys have changed
   std::map<std::string, Prefix, std::less<>> prefixes_;  // the prefixes of broadcast mode
   std::map<size_t, size_t> prefix_lengths_;              // number of prefixes of each length
   bool has_changes_ = false;                             // some Prefix has changed keys
-  size_t tracking_client_count_ = 0;                                   // number of clients that track
-  size_t item_count_ = 0;                                     // number of pairs of a key and a client that has read it
+  size_t tracking_client_count_ = 0;                     // number of clients that track
+  size_t item_count_ = 0;                                // number of pairs of a key and a client that has read it
   size_t rounds_over_limit_ = 0;  // number of calls of EnforceTableLimit since the limit was last met
   Random random_;                 // selects the keys to forget
 };

@@ -65,13 +65,14 @@ struct BlockedClient {                               // a blocked session and th
   BlockCondition::Answer answer;
   bool for_disk;
   bool can_be_unblocked;
-  int64_t deadline_ms = kNoDeadline;                          // monotonic time when the wait ends
-  std::vector<KeyQueues<BlockedClient*>::Place> places;       // positions in the queues of its keys
-  std::vector<KeyQueues<BlockedClient*>::Place> loss_places;  // positions in BlockedClients::deletion_queues_
+  int64_t deadline_ms = kNoDeadline;                                    // monotonic time when the wait ends
+  std::vector<KeyQueues<BlockedClient*>::Place> places;                 // positions in the queues of its keys
+  std::vector<KeyQueues<BlockedClient*>::Place> deletion_queue_places;  // positions in BlockedClients::deletion_queues_
 
-  size_t HeldPlaceBytes() const {  // memory of places and loss_places
+  size_t HeldPlaceBytes() const {  // memory of places and deletion_queue_places
     constexpr size_t kNodeBytes = 4 * sizeof(void*);
-    return (places.capacity() + loss_places.capacity()) * (sizeof(KeyQueues<BlockedClient*>::Place) + kNodeBytes);
+    return (places.capacity() + deletion_queue_places.capacity()) *
+           (sizeof(KeyQueues<BlockedClient*>::Place) + kNodeBytes);
   }
 };
 

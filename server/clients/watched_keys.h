@@ -20,9 +20,9 @@ class WatchedKeys {  // the keys that transactions watch (WATCH)
   void Watch(Session& session, Bytes key, int64_t now_ms);  // does nothing if it already watches the key
   // Unwatches all keys of the session, for UNWATCH and at the end of a transaction or session. If there are many keys,
   // FreeDroppedKeys frees them later. Cost: O(databases).
-  void Forget(Session& session);                         // unwatches all keys of the session
-  void FreeDroppedKeys(size_t count);                    // frees up to `count` keys that were unwatched
-  bool HasDropped() const { return !dropped_lists_.empty(); }  // FreeDroppedKeys has work
+  void Forget(Session& session);                                   // unwatches all keys of the session
+  void FreeDroppedKeys(size_t count);                              // frees up to `count` keys that were unwatched
+  bool HasDroppedKeys() const { return !dropped_lists_.empty(); }  // FreeDroppedKeys has work
   bool HasExpiredWatchedKey(const Session& session, int64_t now_ms) const;  // expired since WATCH, not yet removed
 
   // ChangeDispatcher calls the functions from here on; ChangeListener describes the events.
@@ -46,9 +46,10 @@ class WatchedKeys {  // the keys that transactions watch (WATCH)
   }
 
   Keyspace& keyspace_;
-  KeyQueues<Watcher> lines_;                                // the watchers of each key
-  std::map<int, std::unordered_set<WatchList*>> existing_;  // lists with keys that existed at WATCH, by database
-  std::deque<std::unique_ptr<WatchList>> dropped_lists_;          // unwatched lists that FreeDroppedKeys frees
+  KeyQueues<Watcher> lines_;  // the watchers of each key
+  std::map<int, std::unordered_set<WatchList*>>
+      lists_by_database_;                                 // lists with keys that existed at WATCH, by database
+  std::deque<std::unique_ptr<WatchList>> dropped_lists_;  // unwatched lists that FreeDroppedKeys frees
 };
 
 inline void EndTransaction(WatchedKeys& watched_keys, Session& session) {  // drops its commands and unwatches all keys

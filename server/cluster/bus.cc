@@ -62,16 +62,16 @@ void Bus::DropBothLinks(ClusterNode& node) {
 }
 
 void Bus::DropInboundLink(ClusterNode& node) {
-  const auto inbound = std::exchange(node.inbound, nullptr);
-  if (inbound != nullptr) inbound->Close();
+  const auto inbound_link = std::exchange(node.inbound_link, nullptr);
+  if (inbound_link != nullptr) inbound_link->Close();
 }
 
 void Bus::BindInboundLink(BusLink& link, ClusterNode& node) {
   if (link.node != nullptr) return;
   const auto self = link.shared_from_this();
   unidentified_links_.erase(self);
-  if (node.inbound != nullptr) std::exchange(node.inbound, nullptr)->Close();
-  node.inbound = self;
+  if (node.inbound_link != nullptr) std::exchange(node.inbound_link, nullptr)->Close();
+  node.inbound_link = self;
   link.node = &node;
 }
 
@@ -80,10 +80,10 @@ void Bus::CloseLinksOverLimit() {
   const uint64_t limit = core_.settings.cluster_link_sendbuf_limit;
   if (limit == 0) return;
   for (ClusterNode* node : core_.view.All()) {
-    for (std::shared_ptr<BusLink>* link : {&node->link, &node->inbound}) {
+    for (std::shared_ptr<BusLink>* link : {&node->link, &node->inbound_link}) {
       if (*link == nullptr || (*link)->UnsentBytes() <= limit) continue;
       core_.log.Warning("Freeing cluster link of node " + node->id.String() + " due to exceeding send buffer limit.");
-      ++links_over_limit_;
+      ++over_limit_link_count_;
       std::exchange(*link, nullptr)->Close();
     }
   }
@@ -103,7 +103,7 @@ void Bus::CloseUnknownLinksOverLimit() {
 void Bus::ForEachLink(const std::function<void(const BusLink&)>& visit) const {
   for (const ClusterNode* node : core_.view.All()) {
     if (node->link != nullptr) visit(*node->link);
-    if (node->inbound != nullptr) visit(*node->inbound);
+    if (node->inbound_link != nullptr) visit(*node->inbound_link);
   }
 }
 
@@ -142,7 +142,7 @@ void Bus::OnClosed(BusLink& link, const std::string& reason) {
   // A node to which no connection can be made counts as failing, as if it had not answered a PING.
   if (node.link == self && !link.IsOpen() && node.ping_sent_ms == 0) node.ping_sent_ms = core_.NowMs();
   if (node.link == self) node.link = nullptr;
-  if (node.inbound == self) node.inbound = nullptr;
+  if (node.inbound_link == self) node.inbound_link = nullptr;
 }
 
 // --- Packets.

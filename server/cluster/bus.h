@@ -38,7 +38,7 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   int Port() const { return port_; }
 
   void ConnectToNode(ClusterNode& node);                   // connects, unless the node has a link already
-  void DropOutboundLink(ClusterNode& node);                            // closes the link that this node opened
+  void DropOutboundLink(ClusterNode& node);                // closes the link that this node opened
   void DropInboundLink(ClusterNode& node);                 // closes the link that the node opened
   void DropBothLinks(ClusterNode& node);                   // closes the links in both directions
   void BindInboundLink(BusLink& link, ClusterNode& node);  // for an accepted link; replaces the former one of this node
@@ -58,10 +58,12 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   // Sends only to the nodes for which `wanted` returns true.
   void Broadcast(const BusPacket& packet, const std::function<bool(const ClusterNode&)>& wanted);
 
-  using Counts = std::array<uint64_t, kPacketTypes>;               // a number of packets for each packet type
-  const Counts& sent() const { return sent_; }                     // how many packets were sent since the start
-  const Counts& received() const { return received_; }             // how many packets were received since the start
-  uint64_t links_over_limit() const { return links_over_limit_; }  // links that cluster-link-sendbuf-limit has closed
+  using Counts = std::array<uint64_t, kPacketTypeCount>;  // a number of packets for each packet type
+  const Counts& sent() const { return sent_; }            // how many packets were sent since the start
+  const Counts& received() const { return received_; }    // how many packets were received since the start
+  uint64_t over_limit_link_count() const {
+    return over_limit_link_count_;
+  }  // links that cluster-link-sendbuf-limit has closed
   // Visits all links of known nodes.
   void ForEachLink(const std::function<void(const BusLink&)>& visit) const;
 
@@ -94,7 +96,7 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   bool is_mute_ = false;                                   // nothing is sent any more
   Counts sent_{};                                          // how many packets were sent since the start
   Counts received_{};                                      // how many packets were received since the start
-  uint64_t links_over_limit_ = 0;                          // how many links cluster-link-sendbuf-limit has closed
+  uint64_t over_limit_link_count_ = 0;                     // how many links cluster-link-sendbuf-limit has closed
   mutable SlotSet my_slots_;                               // last result of MySlots
   mutable uint64_t my_slots_version_ = UINT64_MAX;         // version of the view for which my_slots_ is valid
 };

@@ -299,7 +299,7 @@ std::optional<std::string> GetBody(BusPacket& packet, Reader& reader, const Fram
 }  // namespace
 
 Bytes NameOf(PacketType type) {
-  static constexpr std::array<Bytes, kPacketTypes> kNames = {
+  static constexpr std::array<Bytes, kPacketTypeCount> kNames = {
       "ping", "pong", "meet", "fail", "publish", "auth-req", "auth-ack", "update", "mfstart", "module", "publishshard"};
   return kNames[static_cast<size_t>(type)];
 }

@@ -34,7 +34,7 @@ enum class PacketType : uint16_t {
   kModule,
   kPublishShard,
 };
-inline constexpr size_t kPacketTypes = 11;
+inline constexpr size_t kPacketTypeCount = 11;
 Bytes NameOf(PacketType type);  // the name in CLUSTER INFO, for example "ping"
 
 // State of a node, as encoded on the bus.

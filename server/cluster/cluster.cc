@@ -42,13 +42,13 @@ Cluster::Cluster(const Parts& parts, std::unique_ptr<ClusterView> view, Random r
       gossip_({core_, bus_, failure_detector_}),
       role_(core_),
       claims_({core_, bus_, role_}),
-      manual_({core_, bus_, gossip_}),
-      election_({core_, bus_, gossip_, role_, manual_, [this] { SaveNow(); }}),
+      manual_failover_({core_, bus_, gossip_}),
+      election_({core_, bus_, gossip_, role_, manual_failover_, [this] { SaveNow(); }}),
       migration_({core_, role_}),
       health_(core_) {
   role_.SetRoleChangeHandler([this] {
     primary_follows_me_since_ms_ = 0;
-    manual_.Reset();
+    manual_failover_.Reset();
     election_.Cancel();
   });
 }
@@ -115,21 +115,21 @@ void Cluster::SetNoFailover() {
 // --- Time.
 
 void Cluster::Tick() {
-  ++ticks_;
+  ++tick_count_;
   SetNoFailover();
   SetMyAddress();  // CONFIG SET port may have changed it
   gossip_.EndLateHandshakes();
   failure_detector_.ResetPfailCount();
   ConnectToAll();
   const std::vector<ClusterNode*>& all = view_->All();
-  if (ticks_ % kTicksPerRandomPing == 0) PingRandomNode();
+  if (tick_count_ % kTicksPerRandomPing == 0) PingRandomNode();
   AnnounceNewPrimary();
   for (ClusterNode* node : all) {
     if ((node->flags & (kNodeMyself | kNodeNoAddress | kNodeHandshake)) == 0) CheckNode(*node);
   }
   bus_.CloseLinksOverLimit();
   migration_.Continue();
-  manual_.Continue();
+  manual_failover_.Continue();
   election_.Continue();
   FollowPrimaryOfPrimary();
   if (!view_->is_ok) view_->WantHealthCheck();
@@ -188,7 +188,7 @@ void Cluster::CheckNode(ClusterNode& node) {
   if (is_open && !is_stuck && node.ping_sent_ms == 0 && now_ms - node.pong_received_ms > most_ms) {
     return gossip_.Ping(node);
   }
-  if (is_open && !is_stuck && manual_.IsRequestedBy(node)) return gossip_.Ping(node);
+  if (is_open && !is_stuck && manual_failover_.IsRequestedBy(node)) return gossip_.Ping(node);
   failure_detector_.MarkPfailIfSilent(node);
 }
 
@@ -262,7 +262,7 @@ void Cluster::UpdateEpochsAndOffset(ClusterNode& sender, const PacketHeader& hea
   }
   sender.offset = static_cast<int64_t>(header.offset);
   sender.offset_at_ms = clock_.NowMs();
-  if (view_->me().primary == &sender) manual_.ReceivePrimaryOffset(header);
+  if (view_->me().primary == &sender) manual_failover_.ReceivePrimaryOffset(header);
 }
 
 void Cluster::HandleOtherPacket(ClusterNode& sender, const BusPacket& packet) {
@@ -277,7 +277,7 @@ void Cluster::HandleOtherPacket(ClusterNode& sender, const BusPacket& packet) {
     case PacketType::kVote:
       return election_.ReceiveVote(sender, packet.header);
     case PacketType::kPauseRequest:
-      return manual_.ReceivePauseRequest(sender);
+      return manual_failover_.ReceivePauseRequest(sender);
     case PacketType::kUpdate:
       return claims_.ApplyUpdate(std::get<UpdateBody>(packet.body));
     case PacketType::kPing:
@@ -299,7 +299,7 @@ void Cluster::HandlePingPongOrMeet(BusLink& link, ClusterNode* sender, const Bus
     sender = HandleAnswerFromNode(link, sender, header);
   if (sender == nullptr || sender->IsMyself()) return;
   if (header.type == PacketType::kPing) UpdateAddress(*sender, link, header);
-  if (header.type == PacketType::kPong) NotePong(*sender);
+  if (header.type == PacketType::kPong) RecordPong(*sender);
   UpdateRole(*sender, header);
   claims_.ApplyClaims(*sender, header);
   gossip_.Receive(*sender, packet);
@@ -361,7 +361,7 @@ ClusterNode* Cluster::EndHandshake(ClusterNode& node, ClusterNode* known, const 
   return &node;
 }
 
-void Cluster::NotePong(ClusterNode& node) {
+void Cluster::RecordPong(ClusterNode& node) {
   node.pong_received_ms = clock_.NowMs();
   node.ping_sent_ms = 0;
   failure_detector_.ClearFailureOnAnswer(node);
@@ -493,7 +493,7 @@ void Cluster::ReceiveTakeover(const NodeId& id, uint64_t epoch, const SlotSet& t
 }
 
 void Cluster::FailOver(FailoverMode mode) {
-  manual_.Reset();
+  manual_failover_.Reset();
   election_.Cancel();
   if (mode == FailoverMode::kTakeOver) {
     core_.log.Notice("Taking over the master (user request).");
@@ -502,7 +502,7 @@ void Cluster::FailOver(FailoverMode mode) {
   }
   const bool is_forced = mode == FailoverMode::kForce;
   core_.log.Notice(is_forced ? "Forced failover user request accepted." : "Manual failover user request accepted.");
-  manual_.Start(is_forced ? ManualFailover::Mode::kForce : ManualFailover::Mode::kAsk);
+  manual_failover_.Start(is_forced ? ManualFailover::Mode::kForce : ManualFailover::Mode::kAsk);
 }
 
 void Cluster::Reset(ResetMode mode) {
@@ -512,7 +512,7 @@ void Cluster::Reset(ResetMode mode) {
     role_.Promote();
     core_.host.DeleteAllKeys();
   }
-  manual_.Reset();
+  manual_failover_.Reset();
   election_.Cancel();
   for (int slot = 0; slot < kSlotCount; ++slot) view_->Assign(slot, nullptr);
   view_->StopSlotMoves();

@@ -98,7 +98,7 @@ class Cluster final : public Bus::User {
   // Gives the node the id from its first answer. `known`: the node with this id, if it was known before. Returns null
   // if the rest of the packet must be ignored.
   ClusterNode* EndHandshake(ClusterNode& node, ClusterNode* known, const BusLink& link, const PacketHeader& header);
-  void NotePong(ClusterNode& node);  // records when the node has answered, and clears PFAIL
+  void RecordPong(ClusterNode& node);  // records when the node has answered, and clears PFAIL
   void UpdateAddress(ClusterNode& node, const BusLink& link, const PacketHeader& header);
   void UpdateRole(ClusterNode& sender, const PacketHeader& header);  // primary or replica, and whose
   // Takes over the slots of this node's primary if the primary has reported for cluster-node-timeout that it follows
@@ -122,11 +122,11 @@ class Cluster final : public Bus::User {
   Gossip gossip_;
   MyRole role_;
   SlotClaims claims_;
-  ManualFailover manual_;
+  ManualFailover manual_failover_;
   Election election_;
   ReplicaMigration migration_;
   ClusterHealth health_;
-  int64_t ticks_ = 0;                        // number of calls of Tick
+  int64_t tick_count_ = 0;                   // number of calls of Tick
   int64_t primary_follows_me_since_ms_ = 0;  // when the primary first said that it follows this node; 0: it does not
   uint64_t told_version_ = 0;                // the version of the view that the host was last told of
   NodeId announced_primary_;                 // the primary of this node that other nodes were last told; null: none

@@ -31,7 +31,7 @@ bool ClusterHealth::HasMajority() const {
 void ClusterHealth::UpdateClusterState() {
   ClusterView& view = core_.view;
   const int64_t now_ms = core_.NowMs();
-  const bool awaits_news = !is_trusted_ && now_ms - born_ms_ < kFirstSilenceMs;
+  const bool awaits_news = !is_nodes_file_trusted_ && now_ms - born_ms_ < kFirstSilenceMs;
   if (view.me().IsPrimary() && !view.is_ok && awaits_news) return;
   const bool has_majority = HasMajority();
   if (!has_majority) in_minority_at_ms_ = now_ms;

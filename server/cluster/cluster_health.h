@@ -17,16 +17,16 @@ class ClusterHealth {  // decides cluster_state
   void UpdateClusterState();  // sets is_ok of the view (cluster_state)
   // Declares that nodes.conf is known to agree with all nodes, so a primary that starts need not wait for their
   // packets.
-  void TrustNodesFile() { is_trusted_ = true; }  // nodes.conf agrees with all nodes
+  void TrustNodesFile() { is_nodes_file_trusted_ = true; }  // nodes.conf agrees with all nodes
 
  private:
   bool IsCovered() const;    // each slot has an owner that is not FAIL
   bool HasMajority() const;  // this node reaches a majority of the primaries with slots
 
   ClusterCore& core_;
-  const int64_t born_ms_;          // BusClock time at which this node started
-  int64_t in_minority_at_ms_ = 0;  // BusClock time at which this node last did not reach a majority
-  bool is_trusted_ = false;        // true: nodes.conf is known to agree with all nodes
+  const int64_t born_ms_;               // BusClock time at which this node started
+  int64_t in_minority_at_ms_ = 0;       // BusClock time at which this node last did not reach a majority
+  bool is_nodes_file_trusted_ = false;  // true: nodes.conf is known to agree with all nodes
 };
 
 }  // namespace respite

@@ -60,8 +60,8 @@ struct ClusterNode {      // what this node knows of a node
   std::vector<FailureReport> reports;  // reports of primaries that do not reach the node
 
   // Maintained by Bus.
-  std::shared_ptr<BusLink> link;     // the link that this node opened; null: none
-  std::shared_ptr<BusLink> inbound;  // the link that the other node opened; null: none
+  std::shared_ptr<BusLink> link;          // the link that this node opened; null: none
+  std::shared_ptr<BusLink> inbound_link;  // the link that the other node opened; null: none
 
   bool Is(NodeFlag flag) const { return (flags & flag) != 0; }
   void Set(NodeFlag flag) { flags |= flag; }

@@ -62,7 +62,8 @@ void ClusterRouter::AddKey(RequestedKeys& requested_keys, Bytes key) const {
     requested_keys.first_key = key;
   }
   if (slot != requested_keys.slot) requested_keys.crosses_slots = true;
-  if (requested_keys.imports != nullptr && !requested_keys.imports->Has(slot)) requested_keys.strays = true;
+  if (requested_keys.imports != nullptr && !requested_keys.imports->Has(slot))
+    requested_keys.has_unimported_keys = true;
   if (key != requested_keys.first_key) requested_keys.has_many = true;
   const ClusterView& view = parts_.cluster.view();
   const bool moves = view.MigratingTo(slot) != nullptr || view.ImportingFrom(slot) != nullptr;
@@ -77,10 +78,11 @@ int ClusterRouter::SelectedDbAfter(int db, const Command& command, std::span<con
   return number && *number >= 0 && *number < parts_.keyspace.Count() ? static_cast<int>(*number) : db;
 }
 
-void ClusterRouter::AddKeysOf(RequestedKeys& requested_keys, const Command& command, std::span<const Bytes> arguments) const {
+void ClusterRouter::AddKeysOf(RequestedKeys& requested_keys, const Command& command,
+                              std::span<const Bytes> arguments) const {
   const CommandSpec& spec = command.Spec();
   requested_keys.db = SelectedDbAfter(requested_keys.db, command, arguments);
-  if (spec.joins_databases != nullptr && spec.joins_databases(arguments)) requested_keys.joins_dbs = true;
+  if (spec.uses_other_database != nullptr && spec.uses_other_database(arguments)) requested_keys.joins_dbs = true;
   if (spec.keys.count == 0 && spec.find_keys == nullptr) return;
   // Channels of sharded pub/sub and cursors of CLUSTERSCAN also have slots.
   for (const KeySpec& one : spec.keys.View()) {
@@ -124,8 +126,8 @@ std::optional<ClusterRouter::Way> ClusterRouter::DecideForMovingSlot(const Reque
     return Way{requested_keys.existing_count != 0 ? Verdict::kTryAgain : Verdict::kAsk, target, requested_keys.slot};
   }
   if (!comes || !IsAsking(request)) return std::nullopt;
-  return Way{requested_keys.has_many && requested_keys.missing_count != 0 ? Verdict::kTryAgain : Verdict::kHere, nullptr,
-             requested_keys.slot};
+  return Way{requested_keys.has_many && requested_keys.missing_count != 0 ? Verdict::kTryAgain : Verdict::kHere,
+             nullptr, requested_keys.slot};
 }
 
 ClusterRouter::Way ClusterRouter::Find(const Request& request) const {
@@ -139,7 +141,7 @@ ClusterRouter::Way ClusterRouter::Find(const Request& request) const {
   if (requested_keys.slot == -1) return {};
   const ClusterView& view = parts_.cluster.view();
   const ClusterNode* owner = view.Owner(requested_keys.slot);
-  if (requested_keys.imports != nullptr && !requested_keys.strays) return {};
+  if (requested_keys.imports != nullptr && !requested_keys.has_unimported_keys) return {};
   if (owner == nullptr || requested_keys.imports != nullptr) return {Verdict::kUnserved, nullptr, requested_keys.slot};
   if (requested_keys.crosses_slots) return {Verdict::kCross, nullptr, requested_keys.slot};
   if (!view.is_ok) {

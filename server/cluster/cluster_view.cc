@@ -102,7 +102,7 @@ void ClusterView::Assign(int slot, ClusterNode* owner) {
     ++owner->slot_count;
   }
   place = owner;
-  disclaimed.Remove(slot);
+  disclaimed_slots.Remove(slot);
   RecordChange();
 }
 

@@ -48,7 +48,9 @@ class ClusterView {  // what this node knows of its cluster
 
   ClusterNode* Owner(int slot) const { return owners_[static_cast<size_t>(slot)]; }  // null: none
   void Assign(int slot, ClusterNode* owner);                                         // null: no owner
-  SlotSet TakeLostSlots() { return std::exchange(lost_slots_, {}); }  // slots that any owner has lost since the last call
+  SlotSet TakeLostSlots() {
+    return std::exchange(lost_slots_, {});
+  }  // slots that any owner has lost since the last call
   SlotSet SlotsOf(const ClusterNode& node) const;
   // Returns whether the node owns these slots and no others. Cost: O(slots of the set); at most O(slots / 64) when the
   // counts differ.
@@ -67,7 +69,7 @@ class ClusterView {  // what this node knows of its cluster
     migrating_.clear();
     importing_.clear();
   }
-  SlotSet disclaimed;  // slots that their owner no longer claims, so any node may claim them
+  SlotSet disclaimed_slots;  // slots that their owner no longer claims, so any node may claim them
 
   // --- Epochs.
 
@@ -91,7 +93,7 @@ class ClusterView {  // what this node knows of its cluster
   void WantHealthCheck() { wants_health_check_ = true; }                    // cluster_state may have to change
   bool TakeHealthCheckRequest() { return std::exchange(wants_health_check_, false); }  // WantHealthCheck was called
   uint64_t version() const { return version_; }  // grows with every change that clients can learn
-  void RecordChange() { ++version_; }                 // called after a change that clients can learn
+  void RecordChange() { ++version_; }            // called after a change that clients can learn
 
  private:
   static ClusterNode* At(const Moves& moves, int slot) {
@@ -106,7 +108,7 @@ class ClusterView {  // what this node knows of its cluster
   std::vector<ClusterNode*> all_;
   ClusterNode* me_;
   std::array<ClusterNode*, kSlotCount> owners_{};  // the owner of each slot; null: none
-  SlotSet lost_slots_;                                   // slots that any owner has lost since TakeLostSlots
+  SlotSet lost_slots_;                             // slots that any owner has lost since TakeLostSlots
   Moves migrating_;                                // the nodes that get slots, by slot
   Moves importing_;                                // the nodes that give slots, by slot
   Save save_ = Save::kNo;

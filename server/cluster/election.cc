@@ -48,11 +48,11 @@ void Election::Continue() {
   const int64_t now_ms = parts_.core.NowMs();
   if (!parts_.core.host.HasWholeData()) return LogObstacle(Obstacle::kNoData);
   if (IsDataTooOld()) return LogObstacle(Obstacle::kDataAge);
-  if (at_ms_ == 0 || now_ms - at_ms_ > VoteTimeoutMs() * 2) return ScheduleVoteRequest();
-  if (!has_asked_ && !parts_.manual_failover.IsUnderWay()) UpdateRankAndDelay();
-  if (now_ms < at_ms_) return LogObstacle(Obstacle::kDelay);
-  if (now_ms - at_ms_ > VoteTimeoutMs()) return LogObstacle(Obstacle::kExpired);
-  if (!has_asked_) return Ask();
+  if (vote_request_at_ms_ == 0 || now_ms - vote_request_at_ms_ > VoteTimeoutMs() * 2) return ScheduleVoteRequest();
+  if (!has_requested_votes_ && !parts_.manual_failover.IsUnderWay()) UpdateRankAndDelay();
+  if (now_ms < vote_request_at_ms_) return LogObstacle(Obstacle::kDelay);
+  if (now_ms - vote_request_at_ms_ > VoteTimeoutMs()) return LogObstacle(Obstacle::kExpired);
+  if (!has_requested_votes_) return Ask();
   if (static_cast<int>(voters_.size()) >= parts_.core.view.Majority()) return Win();
   LogObstacle(Obstacle::kVotes);
 }
@@ -60,16 +60,16 @@ void Election::Continue() {
 void Election::ScheduleVoteRequest() {
   const bool is_manual = parts_.manual_failover.IsUnderWay();
   const int64_t now_ms = parts_.core.NowMs();
-  has_asked_ = false;
+  has_requested_votes_ = false;
   voters_.clear();
   rank_ = is_manual ? 0 : Rank();
-  at_ms_ = now_ms;
+  vote_request_at_ms_ = now_ms;
   if (!is_manual) {
     const auto chance_ms = static_cast<int64_t>(parts_.core.random.Below(kRandomDelayMs));
-    at_ms_ += kFixedDelayMs + chance_ms + rank_ * kDelayPerRankMs;
+    vote_request_at_ms_ += kFixedDelayMs + chance_ms + rank_ * kDelayPerRankMs;
   }
-  parts_.core.log.Notice(StrCat("Start of election delayed for ", at_ms_ - now_ms, " milliseconds (rank #", rank_,
-                                ", offset ", parts_.core.host.Offset(), ")."));
+  parts_.core.log.Notice(StrCat("Start of election delayed for ", vote_request_at_ms_ - now_ms, " milliseconds (rank #",
+                                rank_, ", offset ", parts_.core.host.Offset(), ")."));
   parts_.gossip.BroadcastPong(Gossip::To::kSiblings);  // so that they know this node's offset
   if (is_manual) Continue();
 }
@@ -78,7 +78,7 @@ void Election::ScheduleVoteRequest() {
 void Election::UpdateRankAndDelay() {
   const int rank = Rank();
   if (rank <= rank_) return;
-  at_ms_ += (rank - rank_) * kDelayPerRankMs;
+  vote_request_at_ms_ += (rank - rank_) * kDelayPerRankMs;
   parts_.core.log.Notice(StrCat("Replica rank updated to #", rank, ", added ", (rank - rank_) * kDelayPerRankMs,
                                 " milliseconds of delay."));
   rank_ = rank;
@@ -87,7 +87,7 @@ void Election::UpdateRankAndDelay() {
 void Election::Ask() {
   ClusterView& view = parts_.core.view;
   epoch_ = ++view.current_epoch;
-  has_asked_ = true;
+  has_requested_votes_ = true;
   parts_.core.log.Notice(StrCat("Starting a failover election for epoch ", epoch_, "."));
   BusPacket packet;
   packet.header = parts_.bus.MakeHeader(PacketType::kVoteRequest);
@@ -98,7 +98,8 @@ void Election::Ask() {
 }
 
 void Election::ReceiveVote(const ClusterNode& voter, const PacketHeader& header) {
-  const bool counts = voter.IsPrimary() && voter.slot_count != 0 && has_asked_ && header.current_epoch >= epoch_;
+  const bool counts =
+      voter.IsPrimary() && voter.slot_count != 0 && has_requested_votes_ && header.current_epoch >= epoch_;
   if (!counts) return;
   voters_.insert(voter.id);
   Continue();
@@ -127,8 +128,8 @@ void Election::TakeOver() {
   slots.ForEach([&](int slot) { view.Assign(slot, &view.me()); });
   view.WantHealthCheck();
   view.WantSave(ClusterView::Save::kNow);
-  at_ms_ = 0;
-  has_asked_ = false;
+  vote_request_at_ms_ = 0;
+  has_requested_votes_ = false;
   parts_.manual_failover.Reset();
   parts_.gossip.BroadcastPong(Gossip::To::kAll);  // other nodes need not wait for the next PING
 }

@@ -36,8 +36,8 @@ class Election {  // by which a replica replaces its failed primary
   void Continue();  // takes the next step of an election, if one is needed
   void ReceiveVote(const ClusterNode& voter, const PacketHeader& header);  // counts the vote of a primary
   // Replaces the primary without asking for votes. Logs a warning if the data of this replica is not whole.
-  void TakeOver();               // replaces the primary without asking for votes
-  void Cancel() { at_ms_ = 0; }  // ends an election that is planned or under way
+  void TakeOver();                            // replaces the primary without asking for votes
+  void Cancel() { vote_request_at_ms_ = 0; }  // ends an election that is planned or under way
 
   void ReceiveVoteRequest(ClusterNode& candidate, const PacketHeader& header);  // sends this node's vote, or refuses
 
@@ -56,10 +56,10 @@ class Election {  // by which a replica replaces its failed primary
   int64_t VoteTimeoutMs() const;        // time in which the votes must arrive
   std::string VoteRefusalReason(const ClusterNode& candidate, const PacketHeader& header) const;  // empty: no reason
 
-  const Parts parts_;        // the arguments of the constructor
-  int64_t at_ms_ = 0;        // when votes are requested, or were requested; 0: no election yet
-  bool has_asked_ = false;   // votes were requested
-  std::set<NodeId> voters_;  // primaries that have voted for this node
+  const Parts parts_;                 // the arguments of the constructor
+  int64_t vote_request_at_ms_ = 0;    // when votes are requested, or were requested; 0: no election yet
+  bool has_requested_votes_ = false;  // votes were requested
+  std::set<NodeId> voters_;           // primaries that have voted for this node
   int rank_ = 0;
   uint64_t epoch_ = 0;                          // epoch of the last request for votes
   Obstacle logged_obstacle_ = Obstacle::kNone;  // the obstacle that was last logged

@@ -70,7 +70,7 @@ ClusterNode* Gossip::BeginHandshake(const NodeAddress& address, uint16_t more_fl
 
 void Gossip::EndLateHandshakes() {
   const int64_t limit_ms = std::max(parts_.core.TimeoutMs(), kMinHandshakeMs);
-  std::erase_if(forgotten_, [&](const auto& one) { return one.second <= parts_.core.NowMs(); });
+  std::erase_if(forgotten_until_ms_, [&](const auto& one) { return one.second <= parts_.core.NowMs(); });
   const std::vector<ClusterNode*> all = parts_.core.view.All();
   for (ClusterNode* node : all) {
     if (node->Is(kNodeHandshake) && !node->IsMyself() && parts_.core.NowMs() - node->born_ms > limit_ms) Remove(*node);
@@ -85,7 +85,7 @@ std::vector<const ClusterNode*> Gossip::ChooseNodesForGossip(const ClusterNode* 
   const size_t most = all.size() > 2 ? all.size() - 2 : 0;
   const size_t wanted = std::min(std::max(all.size() / kShareOfNodes, kMinEntries), most);
   const auto is_worth_it = [&](const ClusterNode& node) {
-    if (&node == receiver || node.IsMyself() || node.gossiped_in == composed_) return false;
+    if (&node == receiver || node.IsMyself() || node.gossiped_in == composed_packet_count_) return false;
     if ((node.flags & (kNodeHandshake | kNodeNoAddress | kNodeSuspect)) != 0) return false;
     return node.link != nullptr || node.slot_count != 0;
   };
@@ -93,7 +93,7 @@ std::vector<const ClusterNode*> Gossip::ChooseNodesForGossip(const ClusterNode* 
   for (size_t tries = wanted * 3; tries != 0 && chosen.size() < wanted; --tries) {
     ClusterNode& node = *all[parts_.core.random.Below(all.size())];
     if (!is_worth_it(node)) continue;
-    node.gossiped_in = composed_;
+    node.gossiped_in = composed_packet_count_;
     chosen.push_back(&node);
   }
   // Adds all PFAIL nodes, because other nodes wait for a majority.
@@ -127,14 +127,14 @@ PingExtensions Gossip::MyExtensions() {
   if (!me.client_ipv4.empty()) extensions.client_ipv4 = me.client_ipv4;
   if (!me.client_ipv6.empty()) extensions.client_ipv6 = me.client_ipv6;
   const int64_t now_ms = parts_.core.NowMs();
-  for (const auto& [id, until_ms] : forgotten_) {
+  for (const auto& [id, until_ms] : forgotten_until_ms_) {
     if (until_ms > now_ms) extensions.forgotten.push_back({id, static_cast<uint64_t>((until_ms - now_ms) / 1000)});
   }
   return extensions;
 }
 
 BusPacket Gossip::ComposePing(PacketType type, const ClusterNode* receiver) {
-  ++composed_;
+  ++composed_packet_count_;
   BusPacket packet;
   packet.header = parts_.bus.MakeHeader(type);
   PingBody body;
@@ -257,7 +257,7 @@ void Gossip::ApplyExtensions(ClusterNode& sender, const PingExtensions& extensio
   }
   for (const PingExtensions::Forgotten& forgotten : extensions.forgotten) {
     ClusterNode* node = view.Find(forgotten.id);
-    if (forgotten_.size() >= kMaxForgotten) break;
+    if (forgotten_until_ms_.size() >= kMaxForgotten) break;
     const bool may_go = node != nullptr && node != &sender && !node->IsMyself() && view.me().primary != node;
     const auto most_s = static_cast<uint64_t>(parts_.core.settings.cluster_blacklist_ttl);
     if (may_go) Forget(*node, static_cast<int64_t>(std::min(forgotten.ttl_s, most_s) * 1000));
@@ -267,15 +267,15 @@ void Gossip::ApplyExtensions(ClusterNode& sender, const PingExtensions& extensio
 // --- Forgetting.
 
 void Gossip::Forget(ClusterNode& node, int64_t for_ms) {
-  forgotten_[node.id] = parts_.core.NowMs() + for_ms;
+  forgotten_until_ms_[node.id] = parts_.core.NowMs() + for_ms;
   Remove(node);
   parts_.core.view.WantSave();
   parts_.core.view.WantHealthCheck();
 }
 
 bool Gossip::IsForgotten(const NodeId& id) {
-  const auto found = forgotten_.find(id);
-  return found != forgotten_.end() && found->second > parts_.core.NowMs();
+  const auto found = forgotten_until_ms_.find(id);
+  return found != forgotten_until_ms_.end() && found->second > parts_.core.NowMs();
 }
 
 void Gossip::Remove(ClusterNode& node) {

@@ -55,9 +55,9 @@ class Gossip {  // lets nodes learn of each other
   void AddGossipedNode(const GossipEntry& entry);         // adds a node that was not known yet
   NodeAddress AddressOf(const GossipEntry& entry) const;  // the address of the described node
 
-  const Parts parts_;                    // the arguments of the constructor
-  uint64_t composed_ = 0;                // number of packets with gossip that were made
-  std::map<NodeId, int64_t> forgotten_;  // ignored ids, and the BusClock time until which each is ignored
+  const Parts parts_;                             // the arguments of the constructor
+  uint64_t composed_packet_count_ = 0;            // number of packets with gossip that were made
+  std::map<NodeId, int64_t> forgotten_until_ms_;  // ignored ids, and the BusClock time until which each is ignored
 };
 
 }  // namespace respite

@@ -26,16 +26,16 @@ bool SlotClaims::OwnerLosesSlot(int slot, const ClusterNode& claimant, uint64_t 
   // until then, unless a replica of the source takes the source's place.
   const ClusterNode* source = view.ImportingFrom(slot);
   if (source != nullptr && source->shard != claimant.shard) return false;
-  return owner == nullptr || view.disclaimed.Has(slot) || owner->config_epoch < epoch;
+  return owner == nullptr || view.disclaimed_slots.Has(slot) || owner->config_epoch < epoch;
 }
 
 void SlotClaims::UpdateDisclaimedSlots(const ClusterNode& claimant, const SlotSet& claimed) {
   ClusterView& view = parts_.core.view;
   view.SlotsOf(claimant).ForEach([&](int slot) {
     if (claimed.Has(slot)) {
-      view.disclaimed.Remove(slot);
+      view.disclaimed_slots.Remove(slot);
     } else {
-      view.disclaimed.Add(slot);
+      view.disclaimed_slots.Add(slot);
     }
   });
 }
@@ -73,7 +73,7 @@ void SlotClaims::SendUpdateIfOutdated(ClusterNode& sender, const PacketHeader& h
   const ClusterNode* winner = nullptr;
   header.slots.ForEach([&](int slot) {
     const ClusterNode* owner = view.Owner(slot);
-    if (winner != nullptr || owner == nullptr || owner == &sender || view.disclaimed.Has(slot)) return;
+    if (winner != nullptr || owner == nullptr || owner == &sender || view.disclaimed_slots.Has(slot)) return;
     if (owner->config_epoch > header.config_epoch) winner = owner;
   });
   if (winner == nullptr) return;

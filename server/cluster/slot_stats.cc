@@ -53,7 +53,7 @@ void SlotStats::DetachAll() {
   services_.data.dataset.journals.Detach(*this);
   services_.clients.pubsub.SetShardListener(nullptr);
   slot_ = kNoSlot;
-  queued_ = {};
+  queued_commands_ = {};
   streamed_bytes_ = 0;
 }
 
@@ -76,8 +76,8 @@ void SlotStats::RecordSlot(int slot) {
 }
 
 void SlotStats::CountQueuedCommand(const FinishedCall& call) {
-  queued_.bytes += RequestBytes(call.words);
-  ++queued_.count;
+  queued_commands_.bytes += RequestBytes(call.words);
+  ++queued_commands_.count;
 }
 
 // Commands of a transaction or script are reported first. EXEC or EVAL is reported last, with the time and the reply of
@@ -89,7 +89,7 @@ void SlotStats::OnCall(const FinishedCall& call) {
     return;
   }
   const int slot = std::exchange(slot_, kNoSlot);
-  const Queued queued = std::exchange(queued_, {});
+  const Queued queued = std::exchange(queued_commands_, {});
   const uint64_t streamed = std::exchange(streamed_bytes_, 0);
   if (slot < 0) return;
   const bool is_exec = call.command.Spec().transaction == TransactionRole::kExecutes;

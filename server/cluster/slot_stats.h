@@ -48,7 +48,7 @@ class SlotStats final : public CallObserver, public Journal {  // counters for C
 
   Figures& FiguresOf(int slot);                       // allocates the figures of all slots at the first call
   void CountQueuedCommand(const FinishedCall& call);  // adds a command of the transaction under way
-  void RecordSlot(int slot);                                // a command of the call under way has keys in this slot
+  void RecordSlot(int slot);                          // a command of the call under way has keys in this slot
   void OnShardMessage(Bytes channel, Bytes message, size_t receivers);  // a message was published
   void AttachAll();                                                     // begins to observe calls, changes and messages
   void DetachAll();                                                     // ceases to observe
@@ -59,7 +59,7 @@ class SlotStats final : public CallObserver, public Journal {  // counters for C
   std::vector<Figures> figures_;  // the cost of each slot; empty: nothing was counted
   // These three fields describe the client's call that is under way.
   int slot_ = kNoSlot;           // the slot of the call's keys; or kNoSlot, or kManySlots
-  Queued queued_;                // commands of the transaction under way
+  Queued queued_commands_;       // commands of the transaction under way
   uint64_t streamed_bytes_ = 0;  // bytes that the call has added to the stream of each replica
 };
 

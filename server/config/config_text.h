@@ -62,8 +62,10 @@ class ConfigReader {  // reads configuration lines into Settings
 
   ConfigLines& lines() { return lines_; }              // for other components: user, rename-command …
   std::vector<ConfigNote>& notes() { return notes_; }  // messages for the log
-  const std::set<std::string_view>& mentioned_directives() const { return mentioned_; }  // primary names of directives with a line
-  bool HasReadFile() const { return has_read_file_; }                         // false: only texts without a file
+  const std::set<std::string_view>& mentioned_directives() const {
+    return mentioned_;
+  }                                                    // primary names of directives with a line
+  bool HasReadFile() const { return has_read_file_; }  // false: only texts without a file
 
  private:
   using Outcome = Result<Done, StartupError>;

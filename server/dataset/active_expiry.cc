@@ -5,14 +5,14 @@
 namespace respite {
 
 void ActiveExpiry::StartRound(int hz) {
-  if (sleeps_ || parts_.removal->Now() != KeyRemovalPermission::Answer::kYes) return;
+  if (is_asleep_ || parts_.removal->Now() != KeyRemovalPermission::Answer::kYes) return;
   parts_.expiry.StartRound(parts_.env.settings, hz);
   Continue();
 }
 
 void ActiveExpiry::Continue() {
   const KeyRemovalPermission::Answer may_remove = parts_.removal->Now();
-  if (sleeps_ || may_remove == KeyRemovalPermission::Answer::kNo) return;
+  if (is_asleep_ || may_remove == KeyRemovalPermission::Answer::kNo) return;
   if (may_remove == KeyRemovalPermission::Answer::kLater) return ContinueInNextTurn();
   const Expiry::Slice slice = parts_.expiry.RunSlice();
   parts_.env.latency.Note("expire-cycle", slice.elapsed_us);

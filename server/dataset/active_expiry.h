@@ -22,17 +22,17 @@ class ActiveExpiry {  // runs the rounds of Expiry in slices; clients are served
   explicit ActiveExpiry(Parts parts) : parts_(parts) {}
 
   // Begins a round, unless KeyRemovalPermission forbids the removal of keys now. Called at each timer tick.
-  void StartRound(int hz);            // begins a round, `hz` times per second
-  void Sleep() { sleeps_ = true; }    // removes no keys until WakeUp, because the clock is stopped
-  void WakeUp() { sleeps_ = false; }  // ends Sleep
+  void StartRound(int hz);               // begins a round, `hz` times per second
+  void Sleep() { is_asleep_ = true; }    // removes no keys until WakeUp, because the clock is stopped
+  void WakeUp() { is_asleep_ = false; }  // ends Sleep
 
  private:
   void Continue();            // runs the next slice of the round
   void ContinueInNextTurn();  // first lets waiting clients be served
 
-  Parts parts_;          // the objects that the constructor got
+  Parts parts_;                   // the objects that the constructor got
   bool is_slice_posted_ = false;  // the next slice waits for its Turn
-  bool sleeps_ = false;  // no keys are removed, because Sleep was called
+  bool is_asleep_ = false;        // no keys are removed, because Sleep was called
 };
 
 }  // namespace respite

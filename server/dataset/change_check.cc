@@ -115,10 +115,10 @@ void ChangeCheck::Close() {
   const bool anything_changed = value_changed || after != before_;
   const bool is_counted = unit_.ChangeCount() != changes_before_;
   if (std::uncaught_exceptions() > exceptions_before_) {
-    assert(!anything_changed && !created_ && !reported_ && "a refused command changed a key");
+    assert(!anything_changed && !has_created_key_ && !has_reported_change_ && "a refused command changed a key");
     return;
   }
-  assert((!value_changed || reported_) && "a command changed a key without ReportChange");
+  assert((!value_changed || has_reported_change_) && "a command changed a key without ReportChange");
   assert((!anything_changed || is_counted) && "a command did not count a change");
 }
 

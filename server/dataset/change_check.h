@@ -56,10 +56,10 @@ class ChangeCheck {
   ChangeCheck& operator=(const ChangeCheck&) = delete;
 
   // Notes that the edit created the key, and that listeners were already notified.
-  void NoteCreated() { created_ = true; }
+  void NoteCreated() { has_created_key_ = true; }
   // Notes that the edit gave the key a value or a deadline, which may be equal to the old one.
   void NoteChanged() { has_changed_value_ = true; }
-  void NoteReported() { reported_ = true; }
+  void NoteReported() { has_reported_change_ = true; }
   // Suppresses the check for a change that is left unreported on purpose.
   void LeaveUnreported() { is_closed_ = true; }
   // Compares, and aborts if a change was not reported. Later calls do nothing.
@@ -69,12 +69,12 @@ class ChangeCheck {
   Unit& unit_;
   const int db_;
   const Bytes key_;
-  const ValuePrint before_;        // of the key before the edit
-  const uint64_t changes_before_;  // Unit::ChangeCount before the edit
-  const int exceptions_before_;    // std::uncaught_exceptions before the edit
-  bool created_ = false;           // the edit created the key, and listeners were notified
-  bool has_changed_value_ = false;           // the edit gave the key a value or a deadline
-  bool reported_ = false;          // the command reported a change of the key
+  const ValuePrint before_;           // of the key before the edit
+  const uint64_t changes_before_;     // Unit::ChangeCount before the edit
+  const int exceptions_before_;       // std::uncaught_exceptions before the edit
+  bool has_created_key_ = false;      // the edit created the key, and listeners were notified
+  bool has_changed_value_ = false;    // the edit gave the key a value or a deadline
+  bool has_reported_change_ = false;  // the command reported a change of the key
   bool is_closed_ = false;            // Close was called, or the check is suppressed
 };
 

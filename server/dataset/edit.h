@@ -61,13 +61,13 @@ class AnyEdit {  // base of all edits: the key, and reports of its changes
 
   Unit& OwningUnit() { return *db_.unit_; }  // the Unit that receives the reports
   void NoteReport() {                        // tells the assertion that the change was reported
-    is_reported_ = true;
+    is_change_reported_ = true;
     check_.NoteReported();
   }
 
   DbView& db_;
   Bytes key_;
-  bool is_reported_ = false;                 // the command has reported a change of this key
+  bool is_change_reported_ = false;          // the command has reported a change of this key
   [[no_unique_address]] ChangeCheck check_;  // asserts that changes are reported
 };
 
@@ -166,7 +166,7 @@ class Edit : public AnyEdit {
     if (Type::kStaysWhenEmpty || !value_.Exists() || is_closed_ || !value_.IsEmpty()) return false;
     is_closed_ = true;
     const EntryPtr empty = db_.MutableData().Take(value_.slot().entry());
-    if (is_reported_) ReportChangeUncounted("del");
+    if (is_change_reported_) ReportChangeUncounted("del");
     return true;
   }
 

@@ -67,11 +67,11 @@ class Eviction {  // keeps memory within maxmemory by removing keys
 
   std::function<size_t()> script_bytes_ = [] { return size_t{0}; };  // returns the memory of script engines
 
-  const Parts parts_;          // the objects that the constructor got
-  EvictionPool pool_;          // finds the keys to evict
-  size_t freed_bytes_ = 0;     // bytes that the current round has freed
-  bool lacks_memory_ = false;  // FreeMemoryBeforeCommand could not free enough the last time
-  bool is_round_posted_ = false;        // the next round waits for its Turn
+  const Parts parts_;             // the objects that the constructor got
+  EvictionPool pool_;             // finds the keys to evict
+  size_t freed_bytes_ = 0;        // bytes that the current round has freed
+  bool lacks_memory_ = false;     // FreeMemoryBeforeCommand could not free enough the last time
+  bool is_round_posted_ = false;  // the next round waits for its Turn
 };
 
 }  // namespace respite

@@ -12,11 +12,11 @@ void ExactExpiry::Begin(int64_t until_wall_ms) {
   until_wall_ms_ = until_wall_ms;
   End();
   for (int db = 0; db < data_.keyspace.Count(); ++db) CollectDeadlines(db);
-  std::ranges::sort(planned_, [this](const auto& one, const auto& other) { return IsLater(one, other); });
+  std::ranges::sort(planned_deadlines_, [this](const auto& one, const auto& other) { return IsLater(one, other); });
 }
 
 void ExactExpiry::End() {
-  planned_ = {};
+  planned_deadlines_ = {};
   hashes_due_again_ = {};
   keys_ = {};
 }
@@ -27,14 +27,14 @@ bool ExactExpiry::IsLater(const Deadline& one, const Deadline& other) const {
 }
 
 bool ExactExpiry::IsNextDueAgain() const {
-  if (planned_.empty() || hashes_due_again_.empty()) return planned_.empty();
-  return IsLater(planned_.back(), hashes_due_again_.front());
+  if (planned_deadlines_.empty() || hashes_due_again_.empty()) return planned_deadlines_.empty();
+  return IsLater(planned_deadlines_.back(), hashes_due_again_.front());
 }
 
 ExactExpiry::Deadline ExactExpiry::Take() {
   const Deadline next = EarliestDeadline();
   if (!IsNextDueAgain()) {
-    planned_.pop_back();
+    planned_deadlines_.pop_back();
     Prefetch();
     return next;
   }
@@ -45,9 +45,9 @@ ExactExpiry::Deadline ExactExpiry::Take() {
 
 void ExactExpiry::Prefetch() const {
   constexpr size_t kBucketAhead = 16, kEntryAhead = 8;
-  if (planned_.size() <= kBucketAhead) return;
-  const Deadline& far = planned_[planned_.size() - kBucketAhead];
-  const Deadline& near = planned_[planned_.size() - kEntryAhead];
+  if (planned_deadlines_.size() <= kBucketAhead) return;
+  const Deadline& far = planned_deadlines_[planned_deadlines_.size() - kBucketAhead];
+  const Deadline& near = planned_deadlines_[planned_deadlines_.size() - kEntryAhead];
   data_.keyspace[far.db].PrefetchBucket(far.hash);
   data_.keyspace[near.db].PrefetchEntry(near.hash);
   __builtin_prefetch(keys_.data() + far.key_begin);
@@ -76,20 +76,20 @@ void ExactExpiry::CollectDeadlines(int db) {
     if (!IsInTime(deadline_ms)) return;
     const Bytes key = entry.Key();
     const uint64_t hash = data_.keyspace[db].Hash(key);
-    planned_.push_back({deadline_ms, db, static_cast<uint32_t>(key.size()), keys_.size(), hash});
+    planned_deadlines_.push_back({deadline_ms, db, static_cast<uint32_t>(key.size()), keys_.size(), hash});
     keys_ += key;
   });
 }
 
-std::optional<ExactExpiry::Earliest> ExactExpiry::FindEarliest() const {
-  std::optional<Earliest> earliest;
+std::optional<ExactExpiry::EarliestExpiry> ExactExpiry::FindEarliest() const {
+  std::optional<EarliestExpiry> earliest;
   if (removal_->Now() != KeyRemovalPermission::Answer::kYes) return earliest;
   for (int db = 0; db < data_.keyspace.Count(); ++db) {
     VisitTimed(db, [&](const Entry& entry, int64_t deadline_ms, bool is_field) {
       const auto place = std::tuple(deadline_ms, db, entry.Key());
       if (deadline_ms == kNoDeadline) return;
       if (earliest && place >= std::tuple(earliest->wall_ms, earliest->db, Bytes(earliest->key))) return;
-      earliest = Earliest{deadline_ms, db, std::string(entry.Key()), is_field};
+      earliest = EarliestExpiry{deadline_ms, db, std::string(entry.Key()), is_field};
     });
   }
   return earliest;

@@ -25,15 +25,15 @@ class ExactExpiry final : public Timers::Source {  // removes keys exactly at th
   void Begin(int64_t until_wall_ms);  // removes keys at their deadlines, up to this Unix time
   void End();                         // leaves later deadlines to active expiry
 
-  struct Earliest {   // the key or field that expires first
-    int64_t wall_ms;  // its deadline, UNIX time
+  struct EarliestExpiry {  // the key or field that expires first
+    int64_t wall_ms;       // its deadline, UNIX time
     int db;
     std::string key;
     bool is_field;  // a field of this hash expires
   };
   // Returns the key or field that expires first. Of several with the same deadline, it returns the one with the lowest
   // database and name. Returns nullopt if this server may not remove keys. Cost: O(n) for n deadlines.
-  std::optional<Earliest> FindEarliest() const;  // nullopt: none, or keys may not be removed
+  std::optional<EarliestExpiry> FindEarliest() const;  // nullopt: none, or keys may not be removed
 
   int64_t NextDueMs() const override;    // monotonic time of the next deadline
   void RunDue(int64_t now_ms) override;  // removes all keys and fields with the next deadline
@@ -52,17 +52,19 @@ class ExactExpiry final : public Timers::Source {  // removes keys exactly at th
   bool IsLater(const Deadline& one, const Deadline& other) const;  // order of the heap: `one` is due after `other`
   bool IsNextDueAgain() const;                                     // the next deadline is in hashes_due_again_
   // Returns the next deadline. Requires: !IsEmpty().
-  const Deadline& EarliestDeadline() const { return IsNextDueAgain() ? hashes_due_again_.front() : planned_.back(); }
+  const Deadline& EarliestDeadline() const {
+    return IsNextDueAgain() ? hashes_due_again_.front() : planned_deadlines_.back();
+  }
   Deadline Take();
   void Prefetch() const;  // prefetches the keys that are due next
-  bool IsEmpty() const { return planned_.empty() && hashes_due_again_.empty(); }  // no deadline is left
+  bool IsEmpty() const { return planned_deadlines_.empty() && hashes_due_again_.empty(); }  // no deadline is left
   bool IsInTime(int64_t deadline_ms) const {  // Begin's limit includes this deadline
     return deadline_ms != kNoDeadline && deadline_ms <= until_wall_ms_;
   }
   // Calls visit(entry, deadline, is_field) for each key and each hash with timed fields of the database.
   template <class Visit>
   void VisitTimed(int db, Visit&& visit) const;  // each entry with a deadline or with fields that have one
-  void CollectDeadlines(int db);                 // adds the database's deadlines to planned_
+  void CollectDeadlines(int db);                 // adds the database's deadlines to planned_deadlines_
   // Removes the key, or its expired fields. A hash with another deadline before the end is added to hashes_due_again_.
   void Remove(const Deadline& deadline);  // removes what has expired
 
@@ -71,9 +73,9 @@ class ExactExpiry final : public Timers::Source {  // removes keys exactly at th
   const LateBound<const KeyRemovalPermission>& removal_;  // says whether expired keys may be removed now
   int64_t until_wall_ms_ = 0;                             // Unix time; later deadlines are ignored
   // The deadlines are sorted only once, because for a million keys that is faster than a heap.
-  std::vector<Deadline> planned_;           // all other deadlines, sorted; the next one last
-  std::vector<Deadline> hashes_due_again_;  // hashes with several deadlines: a heap with the next one first
-  std::string keys_;                        // the names of all keys in planned_ and hashes_due_again_
+  std::vector<Deadline> planned_deadlines_;  // all other deadlines, sorted; the next one last
+  std::vector<Deadline> hashes_due_again_;   // hashes with several deadlines: a heap with the next one first
+  std::string keys_;                         // the names of all keys in planned_deadlines_ and hashes_due_again_
 };
 
 }  // namespace respite

@@ -38,7 +38,7 @@ void Expiry::StartRound(const Settings& settings, int hz) {
   int64_t share = kSharePercent + kSharePercentPerEffort * effort;
   round_ = {.databases_left = data_.keyspace.Count(),
             .sample_size = kSampleSize + kSampleSizePerEffort * static_cast<uint64_t>(effort),
-            .accepted_permille = kAcceptedPermille - kAcceptedPermillePerEffort * static_cast<uint64_t>(effort),
+            .accepted_expired_permille = kAcceptedPermille - kAcceptedPermillePerEffort * static_cast<uint64_t>(effort),
             .budget_us = 1'000'000 / hz * share / 100};
 }
 
@@ -83,8 +83,9 @@ Expiry::Cleaning Expiry::PurgeExpiredInDatabase(int db, int64_t deadline_us) {
 
 // Returns whether few enough of the sampled keys were expired. An empty sample, from the empty end of the table, does
 // not show that the database is clean.
-bool Expiry::IsClean(const Sampled& sampled) const {
-  return sampled.seen > 0 && !sampled.unfinished && sampled.expired * 1000 <= sampled.seen * round_.accepted_permille;
+bool Expiry::IsClean(const SampleResult& sampled) const {
+  return sampled.seen > 0 && !sampled.unfinished &&
+         sampled.expired * 1000 <= sampled.seen * round_.accepted_expired_permille;
 }
 
 Expiry::Cleaning Expiry::PurgeExpiredKeys(int db, int64_t deadline_us) {
@@ -94,7 +95,7 @@ Expiry::Cleaning Expiry::PurgeExpiredKeys(int db, int64_t deadline_us) {
       progress.average_ttl_ms = 0;
       return Cleaning::kClean;
     }
-    Sampled sampled = SampleAndPurgeKeys(db, clock_.WallMs());
+    SampleResult sampled = SampleAndPurgeKeys(db, clock_.WallMs());
     round_.seen += sampled.seen;
     round_.expired += sampled.expired;
     NoteTtl(progress, sampled);
@@ -111,11 +112,11 @@ Expiry::Cleaning Expiry::PurgeExpiredFields(int db, int64_t deadline_us) {
   return Cleaning::kClean;
 }
 
-Expiry::Sampled Expiry::SampleAndPurgeFields(int db, int64_t now_ms) {
+Expiry::SampleResult Expiry::SampleAndPurgeFields(int db, int64_t now_ms) {
   Database& data = data_.keyspace[db];
   Progress& progress = progress_[static_cast<size_t>(db)];
   const uint64_t begin = progress.field_cursor;
-  Sampled sampled;
+  SampleResult sampled;
   dead_.clear();
   for (uint64_t places = round_.sample_size * kPlacesPerKey;
        places > 0 && sampled.seen < round_.sample_size && dead_.size() < kHashesPerSample; --places) {
@@ -138,7 +139,7 @@ Expiry::Sampled Expiry::SampleAndPurgeFields(int db, int64_t now_ms) {
   return sampled;
 }
 
-void Expiry::NoteTtl(Progress& progress, const Sampled& sampled) {
+void Expiry::NoteTtl(Progress& progress, const SampleResult& sampled) {
   uint64_t alive = sampled.seen - sampled.expired;
   if (alive == 0) return;
   int64_t mean_ms = sampled.ttl_sum_ms / static_cast<int64_t>(alive);
@@ -146,10 +147,10 @@ void Expiry::NoteTtl(Progress& progress, const Sampled& sampled) {
   average_ms = average_ms == 0 ? mean_ms : average_ms / 50 * 49 + mean_ms / 50;  // the latest sample counts 2 %
 }
 
-Expiry::Sampled Expiry::SampleAndPurgeKeys(int db, int64_t now_ms) {
+Expiry::SampleResult Expiry::SampleAndPurgeKeys(int db, int64_t now_ms) {
   Database& data = data_.keyspace[db];
   Progress& progress = progress_[static_cast<size_t>(db)];
-  Sampled sampled;
+  SampleResult sampled;
   dead_.clear();
   for (uint64_t places = round_.sample_size * kPlacesPerKey; places > 0 && sampled.seen < round_.sample_size;
        --places) {

@@ -61,17 +61,17 @@ class Expiry {  // removes expired keys that no command has found, a little at a
     uint64_t field_cursor = 0;   // position in the index of hashes with deadlines on fields
     int64_t average_ttl_ms = 0;  // estimated from samples; 0: unknown
   };
-  struct Sampled {  // what one sample contained
+  struct SampleResult {  // what one sample contained
     uint64_t seen = 0;
     uint64_t expired = 0;     // keys, or hashes with expired fields, in the sample
     int64_t ttl_sum_ms = 0;   // remaining times of the keys that are alive
     bool unfinished = false;  // a hash has more expired fields
   };
-  struct Round {                     // the limits and the progress of a round
-    int databases_left = 0;          // number of databases not yet cleaned in this round
-    uint64_t sample_size = 0;        // number of keys
-    uint64_t accepted_permille = 0;  // share of expired keys at which a database counts as clean
-    int64_t budget_us = 0;           // time left for this round
+  struct Round {                             // the limits and the progress of a round
+    int databases_left = 0;                  // number of databases not yet cleaned in this round
+    uint64_t sample_size = 0;                // number of keys
+    uint64_t accepted_expired_permille = 0;  // share of expired keys at which a database counts as clean
+    int64_t budget_us = 0;                   // time left for this round
     uint64_t seen = 0;
     uint64_t expired = 0;
   };
@@ -81,20 +81,20 @@ class Expiry {  // removes expired keys that no command has found, a little at a
   Cleaning PurgeExpiredInDatabase(int db, int64_t deadline_us);  // cleans one database
   Cleaning PurgeExpiredKeys(int db, int64_t deadline_us);        // removes keys until few sampled ones are expired
   Cleaning PurgeExpiredFields(int db, int64_t deadline_us);      // the same for fields of hashes
-  bool IsClean(const Sampled& sampled) const;                    // few enough of the sampled keys were expired
+  bool IsClean(const SampleResult& sampled) const;               // few enough of the sampled keys were expired
   bool IsRemovable(const Entry& entry) const {                   // false: another cluster node decides about the key
     return !data_.keyspace.hidden().HasKey(entry.Key());
   }
-  Sampled SampleAndPurgeKeys(int db, int64_t now_ms);        // samples keys and removes the expired ones
-  Sampled SampleAndPurgeFields(int db, int64_t now_ms);      // samples hashes and removes expired fields
-  void NoteTtl(Progress& progress, const Sampled& sampled);  // updates the average remaining time
-  void AdvanceToNextDatabase();                              // the current one is clean
-  void FinishRound();                                        // updates the statistics
+  SampleResult SampleAndPurgeKeys(int db, int64_t now_ms);        // samples keys and removes the expired ones
+  SampleResult SampleAndPurgeFields(int db, int64_t now_ms);      // samples hashes and removes expired fields
+  void NoteTtl(Progress& progress, const SampleResult& sampled);  // updates the average remaining time
+  void AdvanceToNextDatabase();                                   // the current one is clean
+  void FinishRound();                                             // updates the statistics
 
   Dataset& data_;
   const Clock& clock_;
   const Pace& pace_;
-  bool is_active_ = true;              // false: DEBUG SET-ACTIVE-EXPIRE 0
+  bool is_active_ = true;           // false: DEBUG SET-ACTIVE-EXPIRE 0
   int next_db_ = 0;                 // the database that is being cleaned
   std::vector<Progress> progress_;  // how far the rounds have come in each database
   Round round_;                     // the current round

@@ -28,7 +28,9 @@ class LazyFreeThread {  // a background thread that frees large values and whole
   void SetThreadPrologue(std::function<void()> prologue) {  // a function that the thread runs first
     prologue_ = std::move(prologue);
   }
-  uint64_t PendingObjects() const { return pending_objects_.load(std::memory_order_relaxed); }  // objects that wait to be freed
+  uint64_t PendingObjects() const {
+    return pending_objects_.load(std::memory_order_relaxed);
+  }                              // objects that wait to be freed
   size_t PendingBytes() const {  // estimated memory of the waiting objects
     return pending_bytes_.load(std::memory_order_relaxed);
   }
@@ -59,13 +61,13 @@ class LazyFreeThread {  // a background thread that frees large values and whole
   void BeginThread();                              // runs the prologue on the new thread
   void Destroy(std::unique_ptr<Garbage> garbage);  // frees the garbage, on the thread
 
-  std::atomic<uint64_t> pending_objects_{0};         // number of objects that wait to be freed
-  std::atomic<uint64_t> freed_objects_{0};           // number of objects freed so far
-  std::atomic<size_t> pending_bytes_{0};     // estimated memory of the waiting objects
-  ThreadMemory memory_;                      // memory of the thread; written once, before is_memory_set_ is set
-  std::atomic<bool> is_memory_set_{false};   // memory_ is set
-  std::function<void()> prologue_;           // a function that the thread runs first
-  Worker<std::unique_ptr<Garbage>> worker_;  // last member: its thread uses the others until it has freed everything
+  std::atomic<uint64_t> pending_objects_{0};  // number of objects that wait to be freed
+  std::atomic<uint64_t> freed_objects_{0};    // number of objects freed so far
+  std::atomic<size_t> pending_bytes_{0};      // estimated memory of the waiting objects
+  ThreadMemory memory_;                       // memory of the thread; written once, before is_memory_set_ is set
+  std::atomic<bool> is_memory_set_{false};    // memory_ is set
+  std::function<void()> prologue_;            // a function that the thread runs first
+  Worker<std::unique_ptr<Garbage>> worker_;   // last member: its thread uses the others until it has freed everything
 };
 
 }  // namespace respite

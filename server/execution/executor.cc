@@ -184,7 +184,7 @@ inline ExpiryRule Executor::ExpiryRuleFor(const Session& session) const {
   // While a slow script runs, CLIENT PAUSE cannot end. So a request that may kill the script must not wait for the end
   // of the pause. Slots that this node imports are not paused by slots that it exports.
   const uint8_t ignored = request.session.cluster_options.imports != nullptr ? Pause::kSlotMigration : 0;
-  if (!parts_.pause.Affects(request.flags, ignored) || parts_.env.phase.HasBusyScript()) return false;
+  if (!parts_.pause.PausesCommand(request.flags, ignored) || parts_.env.phase.HasBusyScript()) return false;
   // TEST is not paused: if a test has stopped the clock, only TEST can move it, and so end the pause.
   return !request.session.monitor && request.command->Spec().protection != Protection::kTestCommands;
 }

@@ -21,10 +21,10 @@ ListEnd EndOf(const Command& command) { return command.name[0] == 'r' ? ListEnd:
 
 }  // namespace
 
-const std::vector<Prefetcher::Resolved>& Prefetcher::Resolve(const RequestBatch& batch, int db) {
+const std::vector<Prefetcher::ResolvedRequest>& Prefetcher::Resolve(const RequestBatch& batch, int db) {
   resolved_.clear();
   hashes_.clear();
-  lookups_.clear();
+  member_lookups_.clear();
   list_lookups_.clear();
   const Database& data = parts_.keyspace[db];
   Bytes last_name;  // pipelines mostly repeat one command, so this saves look-ups
@@ -47,21 +47,21 @@ const std::vector<Prefetcher::Resolved>& Prefetcher::Resolve(const RequestBatch&
       continue;
     }
     const size_t member = MemberWord(*command, key, words.size());
-    if (member > key && member < words.size()) lookups_.push_back({words[key], words[member], hashes_.back()});
+    if (member > key && member < words.size()) member_lookups_.push_back({words[key], words[member], hashes_.back()});
   }
   for (uint64_t hash : hashes_) data.PrefetchEntry(hash);
-  if (!lookups_.empty()) PrefetchMembers(data);
+  if (!member_lookups_.empty()) PrefetchMembers(data);
   if (!list_lookups_.empty()) PrefetchListEnds(data);
   return resolved_;
 }
 
 void Prefetcher::PrefetchMembers(const Database& data) {
-  hints_.clear();
-  for (const MemberLookup& lookup : lookups_) {
+  member_hints_.clear();
+  for (const MemberLookup& lookup : member_lookups_) {
     const Entry* entry = data.Find(lookup.key, lookup.key_hash);
-    if (entry != nullptr) hints_.emplace_back(*entry, lookup.member);
+    if (entry != nullptr) member_hints_.emplace_back(*entry, lookup.member);
   }
-  for (const MemberHint& hint : hints_) hint.PrefetchMember();
+  for (const MemberHint& hint : member_hints_) hint.PrefetchMember();
 }
 
 void Prefetcher::PrefetchListEnds(const Database& data) {

@@ -25,13 +25,13 @@ class Prefetcher {  // fetches the data of several requests into the cache befor
   };
   explicit Prefetcher(const Parts& parts) : parts_(parts) {}
 
-  struct Resolved {          // the command of one request
+  struct ResolvedRequest {   // the command of one request
     const Command* command;  // null if there is no such command
     HashedText key;          // the first key, if its hash was computed
   };
   // Finds the commands of all requests and prefetches their keys in the database `db`. The result is valid until the
   // next call.
-  const std::vector<Resolved>& Resolve(const RequestBatch& batch, int db);  // finds commands and prefetches keys
+  const std::vector<ResolvedRequest>& Resolve(const RequestBatch& batch, int db);  // finds commands and prefetches keys
 
  private:
   struct ListLookup {  // a request that probably uses an end of a list
@@ -45,16 +45,16 @@ class Prefetcher {  // fetches the data of several requests into the cache befor
     uint64_t key_hash;
   };
 
-  void PrefetchMembers(const Database& data);   // prefetches the members in lookups_
+  void PrefetchMembers(const Database& data);   // prefetches the members in member_lookups_
   void PrefetchListEnds(const Database& data);  // prefetches the ends of lists in list_lookups_
 
-  const Parts parts_;                     // the objects that the constructor got
-  std::vector<Resolved> resolved_;        // one for each request of the batch
-  std::vector<uint64_t> hashes_;          // hashes of the keys to prefetch
-  std::vector<MemberLookup> lookups_;     // members to prefetch
-  std::vector<MemberHint> hints_;         // where the members of lookups_ may be, for their prefetch
-  std::vector<ListLookup> list_lookups_;  // ends of lists to prefetch
-  std::vector<ListHint> list_hints_;      // where the list ends of list_lookups_ are, for their prefetch
+  const Parts parts_;                         // the objects that the constructor got
+  std::vector<ResolvedRequest> resolved_;     // one for each request of the batch
+  std::vector<uint64_t> hashes_;              // hashes of the keys to prefetch
+  std::vector<MemberLookup> member_lookups_;  // members to prefetch
+  std::vector<MemberHint> member_hints_;      // where the members of member_lookups_ may be, for their prefetch
+  std::vector<ListLookup> list_lookups_;      // ends of lists to prefetch
+  std::vector<ListHint> list_hints_;          // where the list ends of list_lookups_ are, for their prefetch
 };
 
 }  // namespace respite

@@ -47,10 +47,10 @@ Pump::Pump(const Services& services)
       prefetcher_({parts_.keyspace, parts_.executor}) {}
 
 Pump::Outcome Pump::Run(Session& session) {
-  StartRun();
+  BeginPipelineTime();
   const uint64_t messages = parts_.clients.MessageCount();
   const Outcome outcome = parts_.env.phase.HasStopped() ? Outcome::kClosing : RunAll(session);
-  EndRun();
+  EndPipelineTime();
   batch_.Clear();
   session.in.SaveRest();
   if (parts_.client_memory.IsOn()) parts_.client_memory.Remeasure(session);
@@ -59,7 +59,7 @@ Pump::Outcome Pump::Run(Session& session) {
   return outcome;
 }
 
-void Pump::StartRun() {
+void Pump::BeginPipelineTime() {
   parts_.executor.ReadClocks();
   pipeline_began_us_ = kNoRequestYet;
   if (parts_.env.stats.turns == turn_) return;
@@ -119,7 +119,7 @@ Pump::Outcome Pump::RunGroups(Session& session) {
       return Outcome::kClosing;
     }
     if (status == RequestParser::Status::kIncomplete) return Outcome::kIdle;
-    if (IsTurnUsedUp() && !session.in.Unparsed().empty()) return Outcome::kMore;
+    if (IsTurnUsedUp() && !session.in.UnparsedInput().empty()) return Outcome::kMore;
   }
   return Outcome::kMore;
 }

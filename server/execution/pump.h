@@ -67,8 +67,8 @@ class Pump {  // runs the requests that a session has sent
   void NoteApplied(Session& session, size_t next);  // after a reconnect, the primary sends the others again
   static Outcome PumpOutcomeOf(RequestRunner::Outcome outcome);  // kDone: kIdle; kUnfinished: kMore; else kPaused
   RequestParser::Status ParseGroup(Session& session);            // parses the next requests into batch_
-  void StartRun();                                               // begins to measure the time of this pipeline
-  void EndRun() { pipelines_us_ += ThisPipelineUs(); }           // adds this pipeline to pipelines_us_
+  void BeginPipelineTime();                                      // begins to measure the time of this pipeline
+  void EndPipelineTime() { pipelines_us_ += ThisPipelineUs(); }  // adds this pipeline to pipelines_us_
   int64_t ThisPipelineUs() const {                               // time since its first request ended
     return pipeline_began_us_ == kNoRequestYet ? 0 : parts_.current_execution.pace_us - pipeline_began_us_;
   }

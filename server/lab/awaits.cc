@@ -55,10 +55,10 @@ void Awaits::CheckConditions() {
 }
 
 std::shared_ptr<const RequestCounter> Awaits::SharedRequestCounter() {
-  auto requests = requests_.lock();
+  auto requests = shared_counter_.lock();
   if (requests == nullptr) {
     requests = std::make_shared<const RequestCounter>(parts_.observers);
-    requests_ = requests;
+    shared_counter_ = requests;
   }
   return requests;
 }

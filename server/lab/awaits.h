@@ -82,10 +82,10 @@ class Awaits {  // the clients that wait in TEST AWAIT for a state of the server
 
   void RequestTurn(int64_t pace_us);  // makes the event loop start a turn at this time
 
-  const Parts parts_;                             // other parts of the server that this class uses
-  std::map<uint64_t, Await> awaits_;              // the waits, by client ID
-  int64_t turn_at_us_ = kNever;                   // Pace time of the turn that was requested from the host
-  std::weak_ptr<const RequestCounter> requests_;  // exists only while a client waits
+  const Parts parts_;                                   // other parts of the server that this class uses
+  std::map<uint64_t, Await> awaits_;                    // the waits, by client ID
+  int64_t turn_at_us_ = kNever;                         // Pace time of the turn that was requested from the host
+  std::weak_ptr<const RequestCounter> shared_counter_;  // exists only while a client waits
 };
 
 }  // namespace respite

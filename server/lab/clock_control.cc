@@ -90,9 +90,9 @@ void ClockControl::NotifyClockChanged() {
 }
 
 void ClockControl::Pass(int64_t elapsed_ms) {
-  is_passing_ = true;
+  is_jumping_ = true;
   parts_.keeper.PassTime(elapsed_ms, [this](int64_t step_ms) { parts_.clock->AdvanceUs(step_ms * 1000); });
-  is_passing_ = false;
+  is_jumping_ = false;
 }
 
 ClockControl::JumpResult ClockControl::JumpNow(int64_t elapsed_ms) {
@@ -150,7 +150,7 @@ std::optional<ClockControl::JumpResult> ClockControl::TakeJumpResult(uint64_t cl
 }
 
 void ClockControl::EndTurn() {
-  if (!is_auto_ || is_passing_ || has_posted_ || !EveryClientWaits() || !NextReachableEvent()) return;
+  if (!is_auto_ || is_jumping_ || has_posted_ || !EveryClientWaits() || !NextReachableEvent()) return;
   has_posted_ = true;
   // Jumps in the next turn, so that requests which have already arrived are served first.
   parts_.env.host->Post([this] {

@@ -123,7 +123,7 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
 
   const Parts parts_;                            // other parts of the server that this class uses
   bool is_auto_ = false;                         // the setting of TEST CLOCK AUTO
-  bool is_passing_ = false;                      // a jump is being made
+  bool is_jumping_ = false;                      // a jump is being made
   bool has_posted_ = false;                      // a jump of TEST CLOCK AUTO is waiting for the next turn
   std::map<uint64_t, PostedJump> posted_jumps_;  // by ID of the client that requested the jump
 };

@@ -18,14 +18,14 @@ uint64_t EntryCounter::Count() {
   if (epoch_ != journal_.Epoch()) {
     epoch_ = journal_.Epoch();
     next_ = count_ = 0;
-    blocked_.clear();
+    blocked_entries_.clear();
   }
-  std::erase_if(blocked_, [this](BlockedEntry& entry) { return CheckAgain(entry); });
+  std::erase_if(blocked_entries_, [this](BlockedEntry& entry) { return CheckAgain(entry); });
   for (next_ = std::max(next_, journal_.FirstSeq()); next_ < journal_.NextSeq(); ++next_) {
     const RequestEntry& entry = journal_.At(next_);
     const bool counts = filter_.Matches(entry);
     if (counts) ++count_;
-    if (entry.outcome == RequestEntry::Outcome::kBlocked) blocked_.push_back({next_, counts});
+    if (entry.outcome == RequestEntry::Outcome::kBlocked) blocked_entries_.push_back({next_, counts});
   }
   return count_;
 }

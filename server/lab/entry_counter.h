@@ -30,10 +30,10 @@ class EntryCounter {  // counts the journal entries that match a filter, for rep
 
   const RequestJournal& journal_;
   const JournalFilter filter_;
-  uint64_t epoch_;                // epoch of the journal when it was last read
-  uint64_t next_;                 // number of the next journal entry to check
-  uint64_t count_ = 0;            // number of matching entries so far
-  std::vector<BlockedEntry> blocked_;  // entries that must be checked again
+  uint64_t epoch_;                             // epoch of the journal when it was last read
+  uint64_t next_;                              // number of the next journal entry to check
+  uint64_t count_ = 0;                         // number of matching entries so far
+  std::vector<BlockedEntry> blocked_entries_;  // entries that must be checked again
 };
 
 }  // namespace respite

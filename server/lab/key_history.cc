@@ -50,7 +50,7 @@ bool KeyHistory::KeyOrder::IsBefore(KeyView one, KeyView other) {
 // --- Acquisition.
 
 bool KeyHistory::HasMade(int db, std::span<const Bytes> words) const {
-  return has_made_ && words.size() >= 2 && created_key_.View() == KeyView{db, words[1]};
+  return has_created_key_ && words.size() >= 2 && created_key_.View() == KeyView{db, words[1]};
 }
 
 KeyHistory::Step KeyHistory::RecordCall(const FinishedCall& call, const std::shared_ptr<const RequestOwner>& client,
@@ -62,18 +62,18 @@ KeyHistory::Step KeyHistory::RecordCall(const FinishedCall& call, const std::sha
     if (!is_by_itself && lock.ended.next_seq == at.next_seq) lock.ended_by = client;
   }
   const Step step = DetectAcquiredLock(call, client, at);
-  has_made_ = false;
-  if (call.depth == 0) has_candidate_ = false;
+  has_created_key_ = false;
+  if (call.depth == 0) has_possible_lock_ = false;
   return step;
 }
 
 void KeyHistory::ForgetUnrecordedCall() {
   just_ended_.clear();
-  has_made_ = has_candidate_ = false;
+  has_created_key_ = has_possible_lock_ = false;
 }
 
-KeyHistory::Step KeyHistory::DetectAcquiredLock(const FinishedCall& call, const std::shared_ptr<const RequestOwner>& client,
-                                     JournalMoment at) {
+KeyHistory::Step KeyHistory::DetectAcquiredLock(const FinishedCall& call,
+                                                const std::shared_ptr<const RequestOwner>& client, JournalMoment at) {
   const Bytes command = call.command.full_name;
   const std::span<const Bytes> words = call.words;
   const int db = call.session.db;
@@ -83,7 +83,7 @@ KeyHistory::Step KeyHistory::DetectAcquiredLock(const FinishedCall& call, const 
                     .token = std::string(words[2].substr(0, kTokenMost)),
                     .holder = client,
                     .created_by_entry = at.next_seq,
-                    .from_us = at.wall_us};
+                    .acquired_us = at.wall_us};
   };
   if (SetsIfAbsent(command, words)) {
     if (call.ending == FinishedCall::Ending::kFailed) return Step::kNone;
@@ -93,12 +93,12 @@ KeyHistory::Step KeyHistory::DetectAcquiredLock(const FinishedCall& call, const 
   }
   if (!call.session.IsScript()) return Step::kNone;
   if (SetsField(command) && words.size() >= 3 && HasMade(db, words)) {
-    candidate_ = lock();
-    has_candidate_ = true;
-  } else if (has_candidate_ && SetsDeadline(command) && words.size() >= 2 && candidate_.db == db &&
-             candidate_.key == words[1]) {
-    has_candidate_ = false;
-    Open(candidate_);
+    possible_lock_ = lock();
+    has_possible_lock_ = true;
+  } else if (has_possible_lock_ && SetsDeadline(command) && words.size() >= 2 && possible_lock_.db == db &&
+             possible_lock_.key == words[1]) {
+    has_possible_lock_ = false;
+    Open(possible_lock_);
     return Step::kTook;
   }
   return Step::kNone;
@@ -117,8 +117,8 @@ void KeyHistory::Open(const HeldLock& lock) {
 void KeyHistory::OnKeyEvent(int db, Bytes key, const KeyEvent& event, JournalMoment at) {
   const Bytes name = event.Name();
   if (name == "new") {
-    has_made_ = key.size() <= kKeyMost;
-    if (has_made_) created_key_ = {db, std::string(key)};
+    has_created_key_ = key.size() <= kKeyMost;
+    if (has_created_key_) created_key_ = {db, std::string(key)};
     return;
   }
   const HeldLock::End end = EndBy(name);
@@ -127,7 +127,7 @@ void KeyHistory::OnKeyEvent(int db, Bytes key, const KeyEvent& event, JournalMom
     bytes_ += BytesOf(expired_keys_.back());
     MakeRoom();
   }
-  if (has_candidate_ && end != HeldLock::End::kHeld && candidate_.key == key) has_candidate_ = false;
+  if (has_possible_lock_ && end != HeldLock::End::kHeld && possible_lock_.key == key) has_possible_lock_ = false;
   if (held_locks_.empty()) return;
   const auto found = held_locks_.find(KeyView{db, key});
   if (found == held_locks_.end()) return;

@@ -46,7 +46,7 @@ struct HeldLock {  // a key that a client uses as lock (SET NX PX and the like)
   std::string token;                           // the value of the key, or the field of the hash
   std::shared_ptr<const RequestOwner> holder;  // client that created the key
   uint64_t created_by_entry = 0;               // journal entry that created the key
-  int64_t from_us = 0;                         // Unix time at which it was acquired
+  int64_t acquired_us = 0;                     // Unix time at which it was acquired
   uint32_t prolonged = 0;                      // how often the client extended the deadline of the key
   End end = End::kHeld;                        // how the lock ended; the fields below are unset while it is kHeld
   JournalMoment ended = {};                    // when the lock ended
@@ -93,7 +93,8 @@ class KeyHistory {  // expired keys and locks, recorded while the journal is on
   static size_t BytesOf(const HeldLock& lock) { return sizeof lock + lock.key.size() * 2 + lock.token.size() + 100; }
   static size_t BytesOf(const ExpiredKey& expired) { return sizeof expired + expired.key.size(); }  // memory
   bool HasMade(int db, std::span<const Bytes> words) const;  // the running call has created the key words[1]
-  Step DetectAcquiredLock(const FinishedCall& call, const std::shared_ptr<const RequestOwner>& client, JournalMoment at);
+  Step DetectAcquiredLock(const FinishedCall& call, const std::shared_ptr<const RequestOwner>& client,
+                          JournalMoment at);
   void Open(const HeldLock& lock);  // records a lock that was acquired
   void End(uint64_t number, HeldLock::End how, JournalMoment at);
   template <class Condition>
@@ -115,11 +116,11 @@ class KeyHistory {  // expired keys and locks, recorded while the journal is on
     bool operator()(KeyView one, const Key& other) const { return IsBefore(one, other.View()); }
   };
   std::map<Key, uint64_t, KeyOrder> held_locks_;  // numbers of the locks that are held
-  std::vector<uint64_t> just_ended_;        // numbers of the locks that the running call may have ended
-  Key created_key_;                                // last key that the running call has created
-  bool has_made_ = false;                   // the running call has created a key
-  HeldLock candidate_;                      // a hash that the running script has created, which may be a lock
-  bool has_candidate_ = false;              // the running script has created such a hash
+  std::vector<uint64_t> just_ended_;              // numbers of the locks that the running call may have ended
+  Key created_key_;                               // last key that the running call has created
+  bool has_created_key_ = false;                  // the running call has created a key
+  HeldLock possible_lock_;                        // a hash that the running script has created, which may be a lock
+  bool has_possible_lock_ = false;                // the running script has created such a hash
 };
 
 }  // namespace respite

@@ -66,7 +66,7 @@ const Session& MissingFeatures::ClientOf(const Session& session) const {
 void MissingFeatures::OnRefusal(const RefusedCall& call) {
   const Session& client = ClientOf(call.session);
   if (call.command != nullptr || call.words.empty() || IsTestOrServerTraffic(client, nullptr)) return;
-  const Request request{client, call.words, HarmlessArgumentCount(parts_.env.commands, nullptr, call.words)};
+  const Request request{client, call.words, NonSecretArgumentCount(parts_.env.commands, nullptr, call.words)};
   if (parts_.env.commands.Find(call.words[0]) == nullptr)
     return Note(FeatureKind::kCommand, FeatureName(call.words[0]), request);
   if (call.words.size() > 1) {

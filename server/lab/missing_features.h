@@ -63,9 +63,9 @@ class MissingFeatures final : public CallObserver {  // TEST MISSING: records wh
   void NoteDirectives(const FinishedCall& call);  // records the unknown directives of CONFIG GET and CONFIG SET
   void Note(MissingFeature::Kind kind, std::string name, const Request& request);
 
-  const Parts parts_;                               // other parts of the server that this class uses
-  std::map<std::string, MissingFeature> features_;  // by kind and name
-  std::vector<const MissingFeature*> features_in_order_;     // the features in the order of their first use
+  const Parts parts_;                                     // other parts of the server that this class uses
+  std::map<std::string, MissingFeature> features_;        // by kind and name
+  std::vector<const MissingFeature*> features_in_order_;  // the features in the order of their first use
 };
 
 }  // namespace respite

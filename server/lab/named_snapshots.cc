@@ -189,7 +189,7 @@ std::optional<std::string> NamedSnapshots::CopyTo(Bytes name, Dataset& data, Fun
 
 // --- The initial state.
 
-void NamedSnapshots::RememberStart() { initial_setup_ = CurrentSetup(); }
+void NamedSnapshots::RememberConfigAndUsers() { initial_setup_ = CurrentSetup(); }
 
 void NamedSnapshots::ResetConfig() { RestoreDirectives(initial_setup_.directives); }
 

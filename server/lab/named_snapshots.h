@@ -74,8 +74,8 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
   Programs CurrentPrograms() const { return {Scripts(), Functions()}; }  // those that the server has now
   void RestorePrograms(const Programs& programs, Unit& unit);            // replaces all scripts and functions
 
-  void RememberStart();                     // stores users and directives for ResetConfig and ResetUsers
-  void ResetConfig();                       // restores the directives that RememberStart stored
+  void RememberConfigAndUsers();            // stores users and directives for ResetConfig and ResetUsers
+  void ResetConfig();                       // restores the directives that RememberConfigAndUsers stored
   void ResetUsers(const Session* running);  // restores the users that were stored. `running`: the calling session
   void ResetScripts(Unit& unit);            // removes all functions and scripts
 
@@ -107,7 +107,7 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
   const Parts parts_;                                 // other parts of the server that this class uses
   DataSnapshots data_;                                // stores the data of all snapshots
   std::map<std::string, Snapshot, std::less<>> all_;  // by name
-  Setup initial_setup_;                                       // users and directives for ResetConfig and ResetUsers
+  Setup initial_setup_;                               // users and directives for ResetConfig and ResetUsers
 };
 
 }  // namespace respite

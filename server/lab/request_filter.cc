@@ -80,7 +80,7 @@ bool RequestFilter::FitsKey(Facts& facts) const {
                      [&](const KeyRef& found) { return key->Matches(facts.words[found.index]); });
 }
 
-bool IsOfServer(const Session& session) {
+bool IsServerLink(const Session& session) {
   return session.kind == SessionKind::kPrimary || session.replica != nullptr ||
          session.cluster_options.imports != nullptr;
 }

@@ -16,7 +16,9 @@ namespace respite {
 class TextPattern {  // a glob pattern that is fast for plain text and plain prefixes
  public:
   explicit TextPattern(Bytes pattern, CaseMode mode = CaseMode::kSensitive);
-  bool Matches(Bytes text) const { return text.starts_with(beginning_) && (is_plain_ ? EqualsPrefix(text) : Fits(text)); }
+  bool Matches(Bytes text) const {
+    return text.starts_with(beginning_) && (is_plain_ ? EqualsPrefix(text) : Fits(text));
+  }
   Bytes Beginning() const { return beginning_; }  // common prefix of all matching texts; may be empty
 
  private:
@@ -92,6 +94,6 @@ struct RequestFilter {                 // conditions for requests; all given one
   bool FitsKey(Facts& facts) const;          // the condition KEY holds
 };
 
-bool IsOfServer(const Session& session);  // this is a link to a primary, a replica, or a node that migrates slots
+bool IsServerLink(const Session& session);  // this is a link to a primary, a replica, or a node that migrates slots
 
 }  // namespace respite

@@ -191,7 +191,7 @@ RequestEntry& RequestJournal::Append(const Request& request, const Session& clie
 
 RequestJournal::Request RequestJournal::FailedRequest(const Session& session, const Command* command,
                                                       std::span<const Bytes> words, int depth) const {
-  return {&session, command, words, depth, HarmlessArgumentCount(parts_.env.commands, command, words)};
+  return {&session, command, words, depth, NonSecretArgumentCount(parts_.env.commands, command, words)};
 }
 
 void RequestJournal::Keep(RequestEntry& entry, const Request& request) {
@@ -289,7 +289,7 @@ void RequestJournal::OnCall(const FinishedCall& call) {
   const KeyHistory::Step step = keys_.RecordCall(call, sender.client, Moment());
   const bool has_failed = call.ending == FinishedCall::Ending::kFailed;
   Request request{&call.session, &call.command, call.words, call.depth};
-  if (has_failed) request.shown = HarmlessArgumentCount(parts_.env.commands, &call.command, call.words);
+  if (has_failed) request.shown = NonSecretArgumentCount(parts_.env.commands, &call.command, call.words);
   const std::string error = WithoutSecrets(call.error, call.words, request.shown);
   const End end{
       .outcome = has_failed ? Outcome::kError : Outcome::kOk, .detail = error, .duration_us = call.duration_us};

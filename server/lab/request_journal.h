@@ -96,8 +96,8 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
 
   // Returns expired keys and locks since Start or Clear, including locks that were held at Clear.
   const KeyHistory& keys() const { return keys_; }
-  uint64_t FirstSeq() const { return first_; }     // sequence number of the oldest entry
-  uint64_t NextSeq() const { return next_; }       // sequence number of the next entry
+  uint64_t FirstSeq() const { return first_; }              // sequence number of the oldest entry
+  uint64_t NextSeq() const { return next_; }                // sequence number of the next entry
   uint64_t DroppedCount() const { return dropped_count_; }  // number of entries since Start or Clear that were dropped
   // Requires: FirstSeq() <= seq < NextSeq().
   const RequestEntry& At(uint64_t seq) const { return entries_[seq - first_]; }
@@ -159,7 +159,7 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
   std::deque<RequestEntry> entries_;  // oldest first
   uint64_t first_ = 1;                // sequence number of the oldest entry
   uint64_t next_ = 1;                 // sequence number of the next entry
-  uint64_t dropped_count_ = 0;                 // number of entries that were dropped since Start or Clear
+  uint64_t dropped_count_ = 0;        // number of entries that were dropped since Start or Clear
   uint64_t epoch_ = 0;                // changes whenever entries are removed, except the oldest to make room
   size_t bytes_ = 0;                  // memory of all entries
   KeyHistory keys_;                   // records expired keys and locks

@@ -33,7 +33,7 @@ bool RequestOwner::IsUnchangedIn(const Session& client) const {
 
 bool IsTestOrServerTraffic(const Session& client, const Command* command) {
   const bool is_test = command != nullptr && command->Spec().protection == Protection::kTestCommands;
-  return is_test || client.id == 0 || IsOfServer(client) || IsOfSentinel(client.identity.name);
+  return is_test || client.id == 0 || IsServerLink(client) || IsOfSentinel(client.identity.name);
 }
 
 }  // namespace respite

@@ -21,7 +21,7 @@ size_t HarmlessWordsOf(const Command& command) {
 
 }  // namespace
 
-size_t HarmlessArgumentCount(const CommandTable& commands, const Command* command, std::span<const Bytes> words) {
+size_t NonSecretArgumentCount(const CommandTable& commands, const Command* command, std::span<const Bytes> words) {
   const Command* const named = command != nullptr || words.empty() ? command : commands.Find(words[0]);
   const size_t harmless = named == nullptr ? CommandSpec::kAllWords : HarmlessWordsOf(*named);
   return harmless == CommandSpec::kAllWords ? SIZE_MAX : harmless;

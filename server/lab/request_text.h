@@ -16,7 +16,7 @@ class CommandTable;
 // Returns how many leading words of the request cannot be secrets. SIZE_MAX if all of them are harmless. Needed for a
 // request that has not run or has failed, because Call::Redact has not hidden its secrets. `command` is null if
 // unknown.
-size_t HarmlessArgumentCount(const CommandTable& commands, const Command* command, std::span<const Bytes> words);
+size_t NonSecretArgumentCount(const CommandTable& commands, const Command* command, std::span<const Bytes> words);
 
 // Returns one line with all arguments; long arguments are shortened. For the conditions of TEST EXPECT and TEST AWAIT.
 std::string ConditionText(std::span<const Bytes> words);  // all arguments on one line; long ones are shortened

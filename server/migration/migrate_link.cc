@@ -105,7 +105,7 @@ bool MigrateLink::SendPiece(Bytes piece, int64_t timeout_ms) {
     }
     if (sent.state != Transfer::State::kLater) return false;
     if (!WaitFor(stream_.FileDescriptor(), stream_.EventsToAwait({.write = true}), until)) {
-      timed_out_ = true;
+      has_timed_out_ = true;
       return false;
     }
   }
@@ -114,7 +114,7 @@ bool MigrateLink::SendPiece(Bytes piece, int64_t timeout_ms) {
 
 bool MigrateLink::Send(Bytes request, int64_t timeout_ms) {
   constexpr size_t kPiece = 64 * 1024;
-  timed_out_ = false;
+  has_timed_out_ = false;
   for (; !request.empty(); request.remove_prefix(std::min(kPiece, request.size())))
     if (!SendPiece(request.substr(0, kPiece), timeout_ms)) return false;
   return true;
@@ -123,7 +123,7 @@ bool MigrateLink::Send(Bytes request, int64_t timeout_ms) {
 std::optional<std::string> MigrateLink::ReadLine(int64_t timeout_ms) {
   constexpr size_t kLongestLine = 64 * 1024;  // a Redis server sends no longer lines
   const auto until = After(timeout_ms);
-  timed_out_ = false;
+  has_timed_out_ = false;
   while (true) {
     const size_t end = received_.find('\n');
     if (end == std::string::npos && received_.size() > kLongestLine) return std::nullopt;
@@ -141,7 +141,7 @@ std::optional<std::string> MigrateLink::ReadLine(int64_t timeout_ms) {
     }
     if (got.state != Transfer::State::kLater) return std::nullopt;
     if (!WaitFor(stream_.FileDescriptor(), stream_.EventsToAwait({.read = true}), until)) {
-      timed_out_ = true;
+      has_timed_out_ = true;
       return std::nullopt;
     }
   }

@@ -38,7 +38,7 @@ class MigrateLink {  // one blocking connection to another server
 
   bool Send(Bytes request, int64_t timeout_ms);  // false: not everything was sent; `timeout_ms` applies to each 64 KB
   std::optional<std::string> ReadLine(int64_t timeout_ms);  // a line without its end; nothing: it failed
-  bool HasTimedOut() const { return timed_out_; }           // a timeout made the last Send or ReadLine fail
+  bool HasTimedOut() const { return has_timed_out_; }       // a timeout made the last Send or ReadLine fail
 
   int64_t selected_db = 0;  // the database selected on the other side; -1: unknown
   int64_t used_at_ms = 0;   // monotonic time at which the connection was last used
@@ -48,9 +48,9 @@ class MigrateLink {  // one blocking connection to another server
   bool FinishHandshake(int64_t timeout_ms);         // finishes the TLS handshake; false: it failed
   bool SendPiece(Bytes piece, int64_t timeout_ms);  // sends up to 64 KB; false: it failed
 
-  ByteStream stream_;       // socket, perhaps with TLS
-  bool timed_out_ = false;  // a timeout made the last Send or ReadLine fail
-  std::string received_;    // the beginning of an incomplete line
+  ByteStream stream_;           // socket, perhaps with TLS
+  bool has_timed_out_ = false;  // a timeout made the last Send or ReadLine fail
+  std::string received_;        // the beginning of an incomplete line
 };
 
 class MigrateLinks {  // kept connections, one for each server

@@ -23,19 +23,19 @@ void MigrateProtocol::AddKey(Bytes key, int64_t ttl_ms, Bytes payload, Existing 
 
 std::string MigrateProtocol::Begin(int64_t selected_db) {
   std::string opening;
-  preliminary_ = 0;
+  preliminary_answer_count_ = 0;
   earlier_error_.clear();
-  answered_.clear();
+  key_answers_.clear();
   error_.clear();
   if (!auth_.empty()) {
     std::vector<Bytes> words = {"AUTH"};
     words.insert(words.end(), auth_.begin(), auth_.end());
     AppendRequest(opening, words);
-    ++preliminary_;
+    ++preliminary_answer_count_;
   }
   if (selected_db != db_) {
     AppendRequest(opening, {"SELECT", IntegerText(db_)});
-    ++preliminary_;
+    ++preliminary_answer_count_;
   }
   return opening;
 }
@@ -45,13 +45,13 @@ std::string MigrateProtocol::Begin(int64_t selected_db) {
 void MigrateProtocol::TakeAnswer(Bytes line) {
   const bool is_accepted = line.starts_with('+');
   const std::string error = is_accepted ? "" : line.starts_with('-') ? Quotable(line.substr(1)) : Quotable(line);
-  if (preliminary_ > 0) {
-    --preliminary_;
+  if (preliminary_answer_count_ > 0) {
+    --preliminary_answer_count_;
     if (earlier_error_.empty()) earlier_error_ = error;
     return;
   }
   const std::string& told = earlier_error_.empty() ? error : earlier_error_;
-  answered_.push_back(told.empty() ? Answer::kAccepted : Answer::kRefused);
+  key_answers_.push_back(told.empty() ? Answer::kAccepted : Answer::kRefused);
   if (error_.empty()) error_ = told;
 }
 

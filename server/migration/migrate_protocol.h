@@ -33,11 +33,11 @@ class MigrateProtocol {  // requests to the other server, and their replies
   std::string Begin(int64_t selected_db);       // returns the requests that must be sent before Restores()
   Bytes Restores() const { return restores_; }  // the RESTORE requests
   void TakeAnswer(Bytes line);                  // handles the next answer, without its line end. Requires: !IsOver()
-  bool IsOver() const { return answered_.size() == keys_.size(); }  // all answers have arrived
+  bool IsOver() const { return key_answers_.size() == keys_.size(); }  // all answers have arrived
 
-  size_t AnsweredKeyCount() const { return answered_.size(); }  // number of RESTORE requests with an answer
-  bool HasAccepted(size_t key_index) const {                    // the other server has stored this key
-    return key_index < answered_.size() && answered_[key_index] == Answer::kAccepted;
+  size_t AnsweredKeyCount() const { return key_answers_.size(); }  // number of RESTORE requests with an answer
+  bool HasAccepted(size_t key_index) const {                       // the other server has stored this key
+    return key_index < key_answers_.size() && key_answers_[key_index] == Answer::kAccepted;
   }
   const std::string& Error() const { return error_; }  // the first of the other server, without '-'; empty: none
   int64_t SelectedDb() const { return IsOver() && error_.empty() ? db_ : kUnknownDb; }  // database selected now
@@ -49,11 +49,11 @@ class MigrateProtocol {  // requests to the other server, and their replies
   const int64_t db_;
   const Bytes restore_;  // RESTORE or RESTORE-ASKING
   std::vector<std::string> keys_;
-  std::string restores_;          // the RESTORE requests
-  size_t preliminary_ = 0;        // number of answers to come before the first answer to a RESTORE
-  std::string earlier_error_;     // the error of AUTH or SELECT; counts as the error of each key
-  std::vector<Answer> answered_;  // the answers so far: for the first keys, in the order of the keys
-  std::string error_;             // the first error of the other server
+  std::string restores_;                 // the RESTORE requests
+  size_t preliminary_answer_count_ = 0;  // number of answers to come before the first answer to a RESTORE
+  std::string earlier_error_;            // the error of AUTH or SELECT; counts as the error of each key
+  std::vector<Answer> key_answers_;      // the answers so far: for the first keys, in the order of the keys
+  std::string error_;                    // the first error of the other server
 };
 
 // The step in which a transfer failed.

@@ -283,7 +283,7 @@ void Migrations::Finish(Migration& migration) {
   MigrateOutcome outcome = CollectOutcome(migration);
   Session* const caller = FindCaller(migration);
   if (caller == nullptr) return DeleteKeysOfGoneCaller(migration.db, outcome.arrived);
-  current_outcome_ = Told{caller->id, std::move(outcome)};
+  current_outcome_ = CurrentOutcome{caller->id, std::move(outcome)};
   services_.clients.blocked.Continue(*caller);
   current_outcome_.reset();
 }

@@ -96,19 +96,19 @@ class Migrations final : public Timers::Source {  // calls of MIGRATE, while oth
   MigrateOutcome CollectOutcome(Migration& migration);    // also ends the pause of requests for its keys
   Session* FindCaller(const Migration& migration) const;  // null: the client has gone
   void DeleteKeysOfGoneCaller(int db, const std::vector<std::string>& keys);
-  void ResumePausedRequests();    // runs requests that have waited for migrating keys
-  int64_t NowMs() const;  // monotonic time
+  void ResumePausedRequests();  // runs requests that have waited for migrating keys
+  int64_t NowMs() const;        // monotonic time
 
   const Services& services_;
   MigrateLinks blocking_links_;                   // for MIGRATE inside EXEC and scripts
   std::list<std::unique_ptr<Channel>> channels_;  // links, also unused ones
   std::list<std::unique_ptr<Migration>> migrations_;
-  size_t done_count_ = 0;          // number of ended transfers in migrations_
-  struct Told {              // the result that a client's request gets when it runs again
+  size_t done_count_ = 0;    // number of ended transfers in migrations_
+  struct CurrentOutcome {    // the result that a client's request gets when it runs again
     uint64_t session;        // id of the client's session
     MigrateOutcome outcome;  // the result of MIGRATE
   };
-  std::optional<Told> current_outcome_;  // the result for the request that runs again now; nothing: none does
+  std::optional<CurrentOutcome> current_outcome_;  // the result for the request that runs again now; nothing: none does
 };
 
 }  // namespace respite

@@ -75,7 +75,7 @@ class ByteStream {  // the bytes of one socket, plain or through TLS
   bool TlsHasBufferedInput() const;                                                 // HasBufferedInput, for TLS
   SocketPoller::Interest TlsEventsToAwait(SocketPoller::Interest wanted) const;     // EventsToAwait, for TLS
   SocketPoller::Interest TlsPossibleTransfers(SocketPoller::Interest ready) const;  // PossibleTransfers, for TLS
-  Transfer FailedTransfer();                             // the result of a failed system call: kLater or kFailed
+  Transfer FailedTransfer();                     // the result of a failed system call: kLater or kFailed
   Transfer ReceiveSome(std::span<char> target);  // receives without telling the tap
   Transfer SendSome(Bytes bytes);                // sends without telling the tap
   Transfer SendSome(const ReplyBuffer& output, Portion portion);

@@ -42,7 +42,7 @@ class DelayQueue {  // delays the bytes of a link and keeps their order
     std::string bytes;
   };
   std::deque<Piece> waiting_pieces_;  // delayed pieces in order of due_ms
-  size_t bytes_ = 0;           // number of bytes in waiting_pieces_
+  size_t bytes_ = 0;                  // number of bytes in waiting_pieces_
 };
 
 inline std::string DelayQueue::TakeDue(int64_t now_ms) {

@@ -58,7 +58,7 @@ class LinkConnection final : public SocketPoller::Watcher, public std::enable_sh
   // The name look-up, and the attempts to connect.
   struct ConnectAttempts;
 
-  struct DelayedDirection {            // one direction of a delayed link
+  struct DelayedDirection {   // one direction of a delayed link
     DelayQueue line;          // the delayed bytes of this direction
     bool is_awaited = false;  // a timer runs until the next bytes of `line` are due
   };
@@ -75,21 +75,22 @@ class LinkConnection final : public SocketPoller::Watcher, public std::enable_sh
   void BeginHandshakeOrOpen();  // after connecting: the TLS handshake, or Open
   void Handshake();             // performs the next step of the TLS handshake
   void Open();
-  void OnReady(SocketPoller::Interest ready);                     // serves the socket, which is ready
-  void Receive();                                                 // reads from the socket and delivers
-  void ReceiveLater();                                            // calls Receive in a later turn
-  bool HasUnsent() const { return unsent_.size() != sent_; }      // bytes wait for the socket, and not for a delay
-  void SendNow(Bytes bytes);                                      // sends bytes without delay
-  void SendMore();                                                // sends what is in unsent_
-  void Deliver(Bytes bytes);                                      // gives bytes to the user, or to the delay queue
+  void OnReady(SocketPoller::Interest ready);                 // serves the socket, which is ready
+  void Receive();                                             // reads from the socket and delivers
+  void ReceiveLater();                                        // calls Receive in a later turn
+  bool HasUnsent() const { return unsent_.size() != sent_; }  // bytes wait for the socket, and not for a delay
+  void SendNow(Bytes bytes);                                  // sends bytes without delay
+  void SendMore();                                            // sends what is in unsent_
+  void Deliver(Bytes bytes);                                  // gives bytes to the user, or to the delay queue
   void Await(DelayedDirection& delayed, void (LinkConnection::*serve)());  // calls `serve` when the next bytes are due
-  void Hasten(DelayedDirection& delayed, int64_t delay_ms, void (LinkConnection::*serve)());  // reduces the remaining delay
-  bool MustPauseReading() const;              // too many received bytes are delayed, so reading must stop
-  void SendDue();                             // sends delayed bytes whose time has come
-  void DeliverDue();                          // gives the user delayed bytes whose time has come
-  void Watch();                               // registers the socket events that are needed now
-  void Unwatch();                             // registers no socket events
-  void EndByPeer(const std::string& reason);  // ends the link when the user has got the delayed bytes
+  void Hasten(DelayedDirection& delayed, int64_t delay_ms,
+              void (LinkConnection::*serve)());  // reduces the remaining delay
+  bool MustPauseReading() const;                 // too many received bytes are delayed, so reading must stop
+  void SendDue();                                // sends delayed bytes whose time has come
+  void DeliverDue();                             // gives the user delayed bytes whose time has come
+  void Watch();                                  // registers the socket events that are needed now
+  void Unwatch();                                // registers no socket events
+  void EndByPeer(const std::string& reason);     // ends the link when the user has got the delayed bytes
   void End(const std::string& reason);
 
   const Parts parts_;  // what the connection needs from its server
@@ -98,11 +99,11 @@ class LinkConnection final : public SocketPoller::Watcher, public std::enable_sh
   std::unique_ptr<ConnectAttempts> connect_attempts_;  // the attempts to connect; null: connected, or accepted
   Stage stage_ = Stage::kResolving;                    // the stage that was reached
   std::unique_ptr<ByteStream> stream_;                 // null: no socket yet
-  SocketPoller::Interest registered_events_;                  // events for which the poller watches the socket
+  SocketPoller::Interest registered_events_;           // events for which the poller watches the socket
   bool reads_ = true;                                  // reading is on (SetReading)
   LinkConditions conditions_;                          // conditions that are simulated
-  DelayedDirection to_send_;                                    // delayed bytes that the user has sent
-  DelayedDirection to_deliver_;                                 // delayed bytes that were received
+  DelayedDirection to_send_;                           // delayed bytes that the user has sent
+  DelayedDirection to_deliver_;                        // delayed bytes that were received
   std::optional<std::string> end_;   // end of the connection by the other side, reported after to_deliver_
   bool connects_after_cut_ = false;  // was cut, so it connects only after the cut
   bool receive_posted_ = false;      // ReceiveLater waits for its turn

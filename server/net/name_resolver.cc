@@ -45,11 +45,11 @@ NameResolver::Addresses NameResolver::LookUpBySystem(const std::string& host, co
 
 // Returns null when too many look-ups run or no thread can be started.
 std::shared_ptr<NameResolver::Question> NameResolver::Ask(const std::string& host, const std::string& port) {
-  std::erase_if(under_way_, [](const auto& question) {
+  std::erase_if(running_look_ups_, [](const auto& question) {
     std::lock_guard lock(question->mutex);
     return question->is_answered;
   });
-  if (under_way_.size() >= kMaxLookUps) return nullptr;
+  if (running_look_ups_.size() >= kMaxLookUps) return nullptr;
   auto question = std::make_shared<Question>();
   try {
     std::thread([question, look_up = look_up_, host, port] {
@@ -62,7 +62,7 @@ std::shared_ptr<NameResolver::Question> NameResolver::Ask(const std::string& hos
   } catch (const std::system_error&) {
     return nullptr;
   }
-  under_way_.push_back(question);
+  running_look_ups_.push_back(question);
   return question;
 }
 

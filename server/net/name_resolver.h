@@ -44,8 +44,8 @@ class NameResolver {  // looks up the addresses of a host, with a timeout
   static Addresses LookUpBySystem(const std::string& host, const std::string& port);  // asks getaddrinfo
   std::shared_ptr<Question> Ask(const std::string& host, const std::string& port);
 
-  LookUp look_up_;                                    // LookUpBySystem, or a test's function
-  std::vector<std::shared_ptr<Question>> under_way_;  // look-ups that run, abandoned ones included
+  LookUp look_up_;                                           // LookUpBySystem, or a test's function
+  std::vector<std::shared_ptr<Question>> running_look_ups_;  // look-ups that run, abandoned ones included
 };
 
 }  // namespace respite

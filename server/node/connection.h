@@ -77,17 +77,17 @@ class Connection final : public Transport,  // the socket of one client
     std::string user;      // the user of the client there
   };
 
-  NodeHost* host_;                     // the server that serves the client
-  std::unique_ptr<Origin> origin_;     // null: the connection has not moved
-  Session* session_;                   // valid while self_ is set
-  ByteStream stream_;                  // the socket, with or without TLS
-  int64_t opened_ms_;                  // Pace time when the socket was accepted
-  SocketPoller::Interest wanted_;      // events that the connection waits for
+  NodeHost* host_;                          // the server that serves the client
+  std::unique_ptr<Origin> origin_;          // null: the connection has not moved
+  Session* session_;                        // valid while self_ is set
+  ByteStream stream_;                       // the socket, with or without TLS
+  int64_t opened_ms_;                       // Pace time when the socket was accepted
+  SocketPoller::Interest wanted_;           // events that the connection waits for
   SocketPoller::Interest reported_events_;  // events that the poller was told to report
-  bool receive_posted_ = false;        // a call of Receive is posted for the next turn
-  bool is_departing_ = false;          // the peer has disconnected
-  bool sends_much_ = true;             // the last read brought many bytes, or nothing was read yet
-  std::shared_ptr<Connection> self_;   // set from Start to Close, because no other owner may exist
+  bool receive_posted_ = false;             // a call of Receive is posted for the next turn
+  bool peer_has_disconnected_ = false;      // the peer has disconnected
+  bool sends_much_ = true;                  // the last read brought many bytes, or nothing was read yet
+  std::shared_ptr<Connection> self_;        // set from Start to Close, because no other owner may exist
 };
 
 }  // namespace respite

@@ -99,10 +99,11 @@ void Housekeeping::RequestWake() {
 // Starts the next turn immediately if work remains that takes many turns. Without this, the work would wait for input.
 void Housekeeping::ContinueInNextTurn() {
   services_.clients.watched_keys.FreeDroppedKeys(kWatchesPerTurn);
-  // HasUnblocked is also true for further requests of clients that were resumed late in this turn.
-  const bool continues = services_.clients.registry.HasUnblocked() ||
+  // HasUnblockedSessions is also true for further requests of clients that were resumed late in this turn.
+  const bool continues = services_.clients.registry.HasUnblockedSessions() ||
                          (services_.clients.registry.PausedCount() != 0 && !services_.clients.pause.IsOn());
-  if ((continues || services_.clients.watched_keys.HasDropped()) && services_.env.host) services_.env.host->Post([] {});
+  if ((continues || services_.clients.watched_keys.HasDroppedKeys()) && services_.env.host)
+    services_.env.host->Post([] {});
 }
 
 bool Housekeeping::WriteJournal() {
@@ -111,8 +112,9 @@ bool Housekeeping::WriteJournal() {
   if (started_us != 0) services_.env.stats.journal_us += static_cast<uint64_t>(services_.env.pace.NowUs() - started_us);
   const bool has_acks = services_.replication.replicas().TakeAckProgress();
   if (services_.clients.blocked.HasRequestsWaitingForDisk() &&
-      (has_acks || synced_seen_ != services_.storage.aof.writer().SyncedBytes() || !services_.storage.aof.IsOn())) {
-    synced_seen_ = services_.storage.aof.writer().SyncedBytes();
+      (has_acks || served_synced_bytes_ != services_.storage.aof.writer().SyncedBytes() ||
+       !services_.storage.aof.IsOn())) {
+    served_synced_bytes_ = services_.storage.aof.writer().SyncedBytes();
     services_.clients.blocked.RunRequestsWaitingForDisk();
   }
   if (!services_.storage.aof.MustStop()) return true;

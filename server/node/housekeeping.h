@@ -39,7 +39,7 @@ class Housekeeping final : public TimeKeeper {  // periodic work, and work for a
 
   const Services& services_;
   int64_t wake_at_ms_ = Timers::kNever;  // monotonic time last passed to Host::WakeAt
-  uint64_t synced_seen_ = 0;             // AofWriter::SyncedBytes when waiting clients were last served
+  uint64_t served_synced_bytes_ = 0;     // AofWriter::SyncedBytes when waiting clients were last served
   int64_t last_sample_us_ = 0;           // when SampleStats last ran
 };
 

@@ -47,12 +47,12 @@ class Listener final : public ListeningSockets {  // the sockets on which client
 
   Result<Sockets, std::string> OpenTcp(Protocol protocol, int port);  // on all addresses of `bind`; or an error text
   std::optional<std::string> OpenUnix();                              // returns the error
-  void RemoveUnixFile();                                    // removes the file, unless it now belongs to another server
-  void ReservePort(int port);                                   // keeps other programs from using the port
-  void WaitForClient(const std::shared_ptr<Socket>& socket);       // waits until a client connects to this socket
+  void RemoveUnixFile();       // removes the file, unless it now belongs to another server
+  void ReservePort(int port);  // keeps other programs from using the port
+  void WaitForClient(const std::shared_ptr<Socket>& socket);  // waits until a client connects to this socket
   void AcceptAll(const std::shared_ptr<Socket>& socket);    // accepts the waiting connections, up to the limit per turn
   void AcceptLater(const std::shared_ptr<Socket>& socket);  // tries again soon, since no descriptor was free
-  void AdmitSocket(Descriptor accepted, Protocol protocol);     // makes an accepted socket a client, or refuses it
+  void AdmitSocket(Descriptor accepted, Protocol protocol);  // makes an accepted socket a client, or refuses it
 
   NodeHost& host_;
   Recorder* const recorder_;  // records the connections; null: no recording

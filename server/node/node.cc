@@ -56,7 +56,7 @@ Node::Node(const Parts& outside)
       sentinel_(services_, data_.dataset.random.Next()) {
   RegisterHooks();
   if (movable_clock_ != nullptr) {
-    lab_.snapshots.RememberStart();
+    lab_.snapshots.RememberConfigAndUsers();
     lab_.missing.Start();
   }
   data_.memory.MarkStartup();

@@ -73,7 +73,7 @@ void NodeServer::AttachHandlers() {
     if (parts_.recorder != nullptr) parts_.recorder->Flush();
   });
   host_->OnStop([this](int exit_code) { OnStop(exit_code); });
-  services().storage.shutdown.OnCancelled([this] { parts_.owner.OnShutdownCancelled(); });
+  services().storage.shutdown.OnSignalShutdownCancelled([this] { parts_.owner.OnShutdownCancelled(); });
   services().storage.shutdown.OnStatus([this](const std::string& status) { parts_.owner.OnShutdownStatus(status); });
 }
 
@@ -124,7 +124,7 @@ NodeServer::Step NodeServer::Open() {
   if (auto reason = services().clients.permissions.LoadConfiguredUsers()) return Fail(*reason);
   if (settings().port != kAutoPort && Listen() == Step::kFailed) return Step::kFailed;
   WatchSettings();
-  if (services().lab.clock.HasMovableClock()) services().lab.snapshots.RememberStart();
+  if (services().lab.clock.HasMovableClock()) services().lab.snapshots.RememberConfigAndUsers();
   return Step::kDone;
 }
 
@@ -232,7 +232,7 @@ NodeServer::Step NodeServer::LoadData() {
   if (auto reason = services().cluster.Start()) return Fail(*reason);
   reserved_.clear();
   is_replica_ = services().replication.role().is_replica;
-  services().replication.OnRole([this] { HandleRoleChange(); });
+  services().replication.SetRoleHandler([this] { HandleRoleChange(); });
   host_->Start();
   return Step::kDone;
 }

@@ -187,9 +187,9 @@ class NodeServer {  // one Redis server of this process
   std::atomic<bool> has_stopped_ = false;      // the server has stopped; never reset
   std::atomic<int> exit_code_ = 0;
   std::atomic<bool> is_replica_ = false;
-  int64_t last_client_ms_;            // Pace time when there last was a client; initially the start
-  uint64_t accepted_connection_count_ = 0;          // number of connections accepted, as of the last tick
-  std::atomic<int64_t> idle_ms_ = 0;  // time without clients, as of the last tick
+  int64_t last_client_ms_;                  // Pace time when there last was a client; initially the start
+  uint64_t accepted_connection_count_ = 0;  // number of connections accepted, as of the last tick
+  std::atomic<int64_t> idle_ms_ = 0;        // time without clients, as of the last tick
 };
 
 }  // namespace respite

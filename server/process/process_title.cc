@@ -62,7 +62,7 @@ std::string ProcessTitleText(const Config& config, const std::string& program) {
   return Trimmed(title);
 }
 
-void ProcessTitle::ClaimArea() {
+void ProcessTitle::ClaimTitleMemory() {
   if (argc_ == 0) return;
   char* end = argv_[0];
   for (int i = 0; i < argc_ && argv_[i] == end; ++i) end += std::strlen(argv_[i]) + 1;
@@ -81,7 +81,7 @@ void ProcessTitle::ClaimArea() {
 }
 
 void ProcessTitle::Set(const std::string& title) {
-  if (area_.empty()) ClaimArea();
+  if (area_.empty()) ClaimTitleMemory();
   if (area_.empty()) return;
   // Clears the rest of the area, or ps would show old environment variables.
   std::fill(area_.begin(), area_.end(), '\0');

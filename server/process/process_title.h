@@ -22,7 +22,7 @@ class ProcessTitle {  // writes the title of the process that ps and top show
   void Set(const std::string& title);
 
  private:
-  void ClaimArea();  // moves the environment away, so that a title can overwrite it
+  void ClaimTitleMemory();  // moves the environment away, so that a title can overwrite it
 
   int argc_;
   char** argv_;

@@ -43,7 +43,7 @@ ServerProcess::ServerProcess(Config& config, const CommandLine& line, ProcessTit
 
 // Discards each server on the thread on which it was created.
 ServerProcess::~ServerProcess() {
-  for (HostedServer& hosted : hosted_) {
+  for (HostedServer& hosted : hosted_servers_) {
     if (hosted.thread != nullptr) hosted.thread->Do([&hosted] { hosted.node->Discard(); });
     hosted.thread.reset();
     hosted.worlds.reset();
@@ -56,8 +56,12 @@ ServerProcess::~ServerProcess() {
 void ServerProcess::PrepareWorlds() {
   const bool is_alone = !plan_ && !IsSentinel() && !config_.settings().cluster_enabled;
   if (!is_alone || config_.settings().test_commands == Permission::kNever) return;
-  hosted_[0].worlds = std::make_unique<NodeWorlds>(NodeWorlds::Parts{
-      .owner = *this, .server = *hosted_[0].node, .loop = *main_, .config = config_, .clock = clock_, .pace = pace_});
+  hosted_servers_[0].worlds = std::make_unique<NodeWorlds>(NodeWorlds::Parts{.owner = *this,
+                                                                             .server = *hosted_servers_[0].node,
+                                                                             .loop = *main_loop_,
+                                                                             .config = config_,
+                                                                             .clock = clock_,
+                                                                             .pace = pace_});
 }
 
 // Makes restarts possible. Servers with their own thread cannot restart, because such a server is created and destroyed
@@ -65,14 +69,14 @@ void ServerProcess::PrepareWorlds() {
 void ServerProcess::PrepareRestarts() {
   const bool has_threads = plan_ && config_.settings().node_threads;
   if (IsSentinel() || has_threads || config_.settings().test_commands == Permission::kNever) return;
-  restarts_ = std::make_unique<NodeRestarts>(*this, hosted_, *main_);
-  if (plan_) members_ = std::make_unique<NodeMembers>(*restarts_, hosted_, pace_);
+  restarts_ = std::make_unique<NodeRestarts>(*this, hosted_servers_, *main_loop_);
+  if (plan_) members_ = std::make_unique<NodeMembers>(*restarts_, hosted_servers_, pace_);
 }
 
 void ServerProcess::HandleServerRestarted(HostedServer& hosted) {
-  if (&hosted == hosted_.data()) PrepareWorlds();
+  if (&hosted == hosted_servers_.data()) PrepareWorlds();
   if (members_ != nullptr) members_->HandleServerRestarted(hosted);
-  if (!config_.settings().announce.empty()) RouteToRealAddresses(config_.settings().announce, hosted_);
+  if (!config_.settings().announce.empty()) RouteToRealAddresses(config_.settings().announce, hosted_servers_);
 }
 
 void ServerProcess::HandleRestartFailure(HostedServer& hosted) {
@@ -82,7 +86,7 @@ void ServerProcess::HandleRestartFailure(HostedServer& hosted) {
   if (running_server_count_.fetch_sub(1) != 1) return;
   exit_code_ = 1;
   RemovePidAndPortFiles();
-  main_->loop.Stop(exit_code_);
+  main_loop_->loop.Stop(exit_code_);
 }
 
 int ServerProcess::Run() {
@@ -107,7 +111,7 @@ int ServerProcess::Run() {
   PrepareRestarts();
   if (!IsSentinel()) log_.Notice("Server initialized");
   StartServing();
-  const int exit_code = has_failed_ ? 1 : main_->loop.Run();
+  const int exit_code = has_failed_ ? 1 : main_loop_->loop.Run();
   return has_failed_ ? CleanUpFailedStart() : ExitProcess(exit_code);
 }
 
@@ -158,10 +162,10 @@ uint32_t ServerProcess::CountNodes() const { return plan_ ? static_cast<uint32_t
 
 ServerProcess::Step ServerProcess::PrepareToServe() {
   BindToProcessors(config_.settings().server_cpulist);  // later threads inherit it
-  main_ = std::make_unique<WatchedLoop>(pace_);
+  main_loop_ = std::make_unique<WatchedLoop>(pace_);
   signals_.emplace();
   WatchSignals();
-  if (parent_.pid() != 0) WatchParent();
+  if (parent_watch_.pid() != 0) WatchParent();
   seed_ = config_.settings().seed;
   if (!config_.settings().record.empty()) {
     if (!seed_) seed_ = SystemSeed();  // a replay uses it to make equal table orders and random choices
@@ -214,13 +218,13 @@ void ServerProcess::CreatePlannedServers() {
 }
 
 void ServerProcess::AddHostedServer(HostedServer hosted) {
-  hosted_.push_back(std::move(hosted));
-  hosted_.back().node = MakeServer(hosted_.back());
+  hosted_servers_.push_back(std::move(hosted));
+  hosted_servers_.back().node = MakeServer(hosted_servers_.back());
   ++running_server_count_;
 }
 
 std::unique_ptr<NodeServer> ServerProcess::MakeServer(const HostedServer& hosted) {
-  const auto number = static_cast<uint64_t>(&hosted - hosted_.data());
+  const auto number = static_cast<uint64_t>(&hosted - hosted_servers_.data());
   return std::make_unique<NodeServer>(NodeServer::Parts{.owner = *this,
                                                         .config = hosted.config == nullptr ? config_ : *hosted.config,
                                                         .log = hosted.log == nullptr ? log_ : *hosted.log,
@@ -234,7 +238,7 @@ std::unique_ptr<NodeServer> ServerProcess::MakeServer(const HostedServer& hosted
 
 ServerProcess::Step ServerProcess::RunOnEachServer(const std::function<Step(NodeServer&)>& work) {
   std::atomic<bool> has_failed = false;
-  for (HostedServer& hosted : hosted_) {
+  for (HostedServer& hosted : hosted_servers_) {
     const auto run = [&] {  // several threads may run it, so it only ever sets `has_failed`
       if (!has_failed && work(*hosted.node) == Step::kFailed) has_failed = true;
     };
@@ -245,7 +249,7 @@ ServerProcess::Step ServerProcess::RunOnEachServer(const std::function<Step(Node
     }
     if (has_failed) break;
   }
-  for (HostedServer& hosted : hosted_) {
+  for (HostedServer& hosted : hosted_servers_) {
     if (hosted.thread != nullptr) hosted.thread->AwaitTasks();
   }
   return has_failed ? Step::kFailed : Step::kDone;
@@ -255,9 +259,9 @@ ServerProcess::Step ServerProcess::RunOnEachServer(const std::function<Step(Node
 ServerProcess::Step ServerProcess::BuildNodes() {
   return RunOnEachServer([this](NodeServer& node) {
     const auto of_node = [&](const HostedServer& hosted) { return hosted.node.get() == &node; };
-    HostedServer& hosted = *std::ranges::find_if(hosted_, of_node);
+    HostedServer& hosted = *std::ranges::find_if(hosted_servers_, of_node);
     if (hosted.thread != nullptr) hosted.loop = std::make_unique<WatchedLoop>(pace_);
-    return node.Build(hosted.loop == nullptr ? *main_ : *hosted.loop);
+    return node.Build(hosted.loop == nullptr ? *main_loop_ : *hosted.loop);
   });
 }
 
@@ -275,7 +279,7 @@ ServerProcess::Step ServerProcess::CheckLocale() {
 }
 
 ServerProcess::Step ServerProcess::FormClusterOrSentinelGroup() {
-  GroupStart start(config_, *plan_, hosted_);
+  GroupStart start(config_, *plan_, hosted_servers_);
   std::optional<std::string> reason;
   if (plan_->HasSentinels()) {
     reason = start.FormSentinelGroup();
@@ -283,7 +287,7 @@ ServerProcess::Step ServerProcess::FormClusterOrSentinelGroup() {
     if (RunOnEachServer([](NodeServer& node) { return node.ReserveBusPort(); }) == Step::kFailed) return Step::kFailed;
     reason = start.FormCluster();
   }
-  if (!config_.settings().announce.empty()) RouteToRealAddresses(config_.settings().announce, hosted_);
+  if (!config_.settings().announce.empty()) RouteToRealAddresses(config_.settings().announce, hosted_servers_);
   if (!reason) return Step::kDone;
   return reason->empty() ? Step::kFailed : Fail(*reason);
 }
@@ -293,7 +297,7 @@ ServerProcess::Step ServerProcess::FormClusterOrSentinelGroup() {
 // from one node whether all of them serve.
 ServerProcess::Step ServerProcess::PublishPortsAndPid() {
   const Settings& settings = config_.settings();
-  for (const HostedServer& hosted : hosted_) {
+  for (const HostedServer& hosted : hosted_servers_) {
     StrAppend(ports_, hosted.node->settings().MainPort(), "\n");
   }
   if (in_background_ && settings.pidfile.empty()) config_.Adjust().pidfile = kDefaultPidfile;
@@ -302,7 +306,7 @@ ServerProcess::Step ServerProcess::PublishPortsAndPid() {
     if (objection) notes_after_ready_.push_back({LogLevel::kWarning, "Failed to write PID file: " + *objection});
   }
   if (!plan_ && WritePortFile() == Step::kFailed) return Step::kFailed;
-  UpdateTitle(hosted_[0].node->settings());
+  UpdateTitle(hosted_servers_[0].node->settings());
   return Step::kDone;
 }
 
@@ -316,8 +320,8 @@ ServerProcess::Step ServerProcess::WritePortFile() {
 // --- Loading and serving
 
 void ServerProcess::StartServing() {
-  awaited_server_count_ = static_cast<int>(hosted_.size());
-  for (HostedServer& hosted : hosted_) {
+  awaited_server_count_ = static_cast<int>(hosted_servers_.size());
+  for (HostedServer& hosted : hosted_servers_) {
     NodeServer& node = *hosted.node;
     if (hosted.thread == nullptr) {
       if (!has_failed_) HandleServerLoaded(node, node.Load());
@@ -336,18 +340,19 @@ void ServerProcess::StartServing() {
 void ServerProcess::HandleServerLoaded(const NodeServer& node, Step outcome) {
   if (outcome == Step::kFailed) {
     has_failed_ = true;
-    main_->loop.Stop(1);
+    main_loop_->loop.Stop(1);
     return;
   }
-  if (outcome == Step::kStopped && !node.HasStopped()) main_->loop.Stop(0);
-  if (--awaited_server_count_ == 0 && running_server_count_ != 0) plan_ ? ConnectServers(ServerMode::kStandalone) : ReportReadiness();
+  if (outcome == Step::kStopped && !node.HasStopped()) main_loop_->loop.Stop(0);
+  if (--awaited_server_count_ == 0 && running_server_count_ != 0)
+    plan_ ? ConnectServers(ServerMode::kStandalone) : ReportReadiness();
 }
 
 void ServerProcess::ConnectServers(ServerMode mode) {
   const auto settles = [&](const HostedServer& hosted) { return hosted.node->config().mode() == mode; };
   const int64_t deadline_ms = pace_.NowMs() + kSettleMs;
-  awaited_server_count_ = static_cast<int>(std::ranges::count_if(hosted_, settles));
-  for (HostedServer& hosted : hosted_) {
+  awaited_server_count_ = static_cast<int>(std::ranges::count_if(hosted_servers_, settles));
+  for (HostedServer& hosted : hosted_servers_) {
     if (!settles(hosted)) continue;
     NodeServer& node = *hosted.node;
     node.loop().PostFromAnyThread([this, &node, deadline_ms] {
@@ -371,14 +376,14 @@ void ServerProcess::HandleServersConnected(ServerMode mode) {
   if (mode == ServerMode::kStandalone && plan_->HasSentinels()) return ConnectServers(ServerMode::kSentinel);
   if (WritePortFile() == Step::kDone) return ReportReadiness();
   has_failed_ = true;
-  main_->loop.Stop(1);
+  main_loop_->loop.Stop(1);
 }
 
 void ServerProcess::ReportReadiness() {
   const Settings& settings = config_.settings();
   for (const std::string& warning : UnsupportedSettingWarnings(config_)) log_.Warning(warning);
   log_.SetRole(Role());
-  for (const HostedServer& hosted : hosted_) {
+  for (const HostedServer& hosted : hosted_servers_) {
     RunOnThreadOf(hosted, [&node = *hosted.node] { node.LogReady(); });
   }
   supervisor_->ReportReady();
@@ -408,13 +413,13 @@ void ServerProcess::RunOnThreadOf(const HostedServer& hosted, std::function<void
 
 void ServerProcess::Tell(std::function<void()> task) {
   if (!config_.settings().node_threads || !plan_) return task();
-  main_->loop.PostFromAnyThread(std::move(task));
+  main_loop_->loop.PostFromAnyThread(std::move(task));
 }
 
 // --- The end
 
 void ServerProcess::WatchSignals() {
-  main_->loop.CallWhenReadable(signals_->PollDescriptor(), [this] {
+  main_loop_->loop.CallWhenReadable(signals_->PollDescriptor(), [this] {
     WatchSignals();
     End(signals_->Take());
   });
@@ -423,7 +428,7 @@ void ServerProcess::WatchSignals() {
 void ServerProcess::End(int signal) {
   is_ending_ = true;
   shutdown_signal_ = signal;
-  for (HostedServer& hosted : hosted_) {
+  for (HostedServer& hosted : hosted_servers_) {
     if (hosted.Lives() && !hosted.node->IsReplica()) SignalServer(hosted);
   }
   SignalRemainingServers();
@@ -431,7 +436,7 @@ void ServerProcess::End(int signal) {
 
 ServerProcess::Step ServerProcess::CheckParentProcess() {
   if (!config_.settings().exit_with_parent) return Step::kDone;
-  switch (parent_.Find()) {
+  switch (parent_watch_.Find()) {
     case ParentWatch::Finding::kThere:
       break;
     case ParentWatch::Finding::kOutside:
@@ -445,9 +450,9 @@ ServerProcess::Step ServerProcess::CheckParentProcess() {
 }
 
 void ServerProcess::WatchParent() {
-  const auto look = [this] { return parent_.HasEnded() ? ShutDownAfterParent() : WatchParent(); };
-  if (parent_.PollDescriptor() < 0) return main_->loop.RunAfter(kAskParentEveryMs, look);
-  main_->loop.CallWhenReadable(parent_.PollDescriptor(), look);
+  const auto look = [this] { return parent_watch_.HasEnded() ? ShutDownAfterParent() : WatchParent(); };
+  if (parent_watch_.PollDescriptor() < 0) return main_loop_->loop.RunAfter(kAskParentEveryMs, look);
+  main_loop_->loop.CallWhenReadable(parent_watch_.PollDescriptor(), look);
 }
 
 void ServerProcess::ShutDownAfterParent() {
@@ -459,7 +464,7 @@ void ServerProcess::ShutDownAfterParent() {
 void ServerProcess::HandleIdleServer() {
   const int64_t limit_ms = config_.settings().exit_on_idle;
   const auto is_needed = [&](const HostedServer& hosted) { return hosted.Lives() && hosted.node->IdleMs() < limit_ms; };
-  if (!is_ending_ && std::ranges::none_of(hosted_, is_needed)) Tell([this] { ShutDownIdleProcess(); });
+  if (!is_ending_ && std::ranges::none_of(hosted_servers_, is_needed)) Tell([this] { ShutDownIdleProcess(); });
 }
 
 void ServerProcess::ShutDownIdleProcess() {
@@ -478,8 +483,8 @@ void ServerProcess::SignalServer(HostedServer& hosted) {
 // its replicas.
 void ServerProcess::SignalRemainingServers() {
   const auto is_awaited = [](const HostedServer& hosted) { return hosted.is_signalled && hosted.Lives(); };
-  if (shutdown_signal_ == 0 || std::ranges::any_of(hosted_, is_awaited)) return;
-  for (HostedServer& hosted : hosted_) {
+  if (shutdown_signal_ == 0 || std::ranges::any_of(hosted_servers_, is_awaited)) return;
+  for (HostedServer& hosted : hosted_servers_) {
     if (hosted.Lives()) SignalServer(hosted);
   }
 }
@@ -489,8 +494,8 @@ void ServerProcess::OnShutdownCancelled() {
   signals_->ForgetFirstSigint();
   Tell([this] {
     shutdown_signal_ = 0;
-    for (HostedServer& hosted : hosted_) hosted.is_signalled = false;
-    if (has_lost_parent_) main_->loop.RunAfter(kEndAgainMs, [this] { End(SIGTERM); });
+    for (HostedServer& hosted : hosted_servers_) hosted.is_signalled = false;
+    if (has_lost_parent_) main_loop_->loop.RunAfter(kEndAgainMs, [this] { End(SIGTERM); });
   });
 }
 
@@ -502,19 +507,19 @@ void ServerProcess::OnShutdownStatus(const std::string& status) {
 // When the last server has stopped, stops the loop. A server that stops earlier is discarded after its turn.
 void ServerProcess::HandleServerStopped(NodeServer& node) {
   const auto is_its = [&](const HostedServer& hosted) { return hosted.node.get() == &node && hosted.is_killed; };
-  if (std::ranges::any_of(hosted_, is_its)) return;
+  if (std::ranges::any_of(hosted_servers_, is_its)) return;
   if (node.exit_code() != 0) exit_code_ = node.exit_code();
   const bool is_last = running_server_count_.fetch_sub(1) == 1;
   if (is_last) RemovePidAndPortFiles();
   if (!is_last && !is_ending_) node.log().Notice("This node has stopped. The process goes on with the others.");
-  if (!is_last && is_ending_) main_->loop.PostFromAnyThread([this] { SignalRemainingServers(); });
-  if (&node.loop() != &main_->loop) {
+  if (!is_last && is_ending_) main_loop_->loop.PostFromAnyThread([this] { SignalRemainingServers(); });
+  if (&node.loop() != &main_loop_->loop) {
     node.loop().Stop(node.exit_code());
-    if (is_last) main_->loop.PostFromAnyThread([this] { main_->loop.Stop(exit_code_); });
+    if (is_last) main_loop_->loop.PostFromAnyThread([this] { main_loop_->loop.Stop(exit_code_); });
   } else if (is_last) {
-    main_->loop.Stop(exit_code_);
+    main_loop_->loop.Stop(exit_code_);
   } else {
-    main_->loop.Post(nullptr, [&node] { node.Discard(); });
+    main_loop_->loop.Post(nullptr, [&node] { node.Discard(); });
   }
 }
 
@@ -526,7 +531,7 @@ void ServerProcess::RemovePidAndPortFiles() {
 
 // Removes what the failed start has created.
 int ServerProcess::CleanUpFailedStart() {
-  for (HostedServer& hosted : hosted_) {
+  for (HostedServer& hosted : hosted_servers_) {
     NodeServer& node = *hosted.node;
     if (hosted.thread != nullptr && hosted.loop != nullptr) {
       node.loop().PostFromAnyThread([&node] { node.loop().Stop(1); });
@@ -555,9 +560,9 @@ void ServerProcess::PrepareChild(const NodeServer& node, ChildWork work) {
 
 char ServerProcess::Role() const {
   if (IsSentinel()) return 'X';
-  if (hosted_.empty()) return 'M';
+  if (hosted_servers_.empty()) return 'M';
   const bool is_replica =
-      std::ranges::all_of(hosted_, [](const HostedServer& hosted) { return hosted.node->IsReplica(); });
+      std::ranges::all_of(hosted_servers_, [](const HostedServer& hosted) { return hosted.node->IsReplica(); });
   return is_replica ? 'S' : 'M';
 }
 
@@ -578,7 +583,7 @@ std::optional<std::string> ServerProcess::HandleOomScoreChange(NodeServer& node)
 
 // Updates the process title, which shows the first server.
 void ServerProcess::HandleTitleChange(const NodeServer& node) {
-  if (&node == hosted_[0].node.get()) UpdateTitle(node.settings());
+  if (&node == hosted_servers_[0].node.get()) UpdateTitle(node.settings());
 }
 
 void ServerProcess::UpdateTitle(const Settings& shown) {

@@ -61,10 +61,12 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
 
   // NodeRestarts::Owner
   std::unique_ptr<NodeServer> MakeServer(const HostedServer& hosted) override;
-  void HandleServerKilled(HostedServer&) override { --running_server_count_; }      // the killed server does not count as living
+  void HandleServerKilled(HostedServer&) override {
+    --running_server_count_;
+  }  // the killed server does not count as living
   void HandleServerRestarting(HostedServer&) override { ++running_server_count_; }  // the server counts as living again
-  void HandleServerRestarted(HostedServer& hosted) override;          // the server has restarted
-  void HandleRestartFailure(HostedServer& hosted) override;           // the server cannot restart
+  void HandleServerRestarted(HostedServer& hosted) override;                        // the server has restarted
+  void HandleRestartFailure(HostedServer& hosted) override;                         // the server cannot restart
 
  private:
   using Step = NodeServer::Step;
@@ -72,18 +74,18 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   void OpenLog(Logger& log);                  // opens the log as the directives say
   void GoToBackground();                      // for `daemonize`, unless there is a supervisor
   Step RaiseLimits();                         // raises the number of files that may be open
-  Step PrepareToServe();                             // does everything before the servers can serve
+  Step PrepareToServe();                      // does everything before the servers can serve
   uint32_t CountNodes() const;                // number of servers of the process
   void PrepareWorlds();                       // lets a single server have worlds, if TEST is allowed
   void PrepareRestarts();                     // lets all servers restart, if TEST is allowed
   Step OpenRecording();                       // opens the file of the directive `record`
   Step CreateServers();                       // creates all servers of the process
   void CreatePlannedServers();                // creates the servers of plan_
-  void AddHostedServer(HostedServer hosted);  // adds a server to hosted_
+  void AddHostedServer(HostedServer hosted);  // adds a server to hosted_servers_
   // Runs the work for each server on the thread of that server, and waits until all are done. Returns kFailed if the
   // work failed for one of them.
   Step RunOnEachServer(const std::function<Step(NodeServer&)>& work);
-  Step BuildNodes();                       // creates the Node of each server
+  Step BuildNodes();                  // creates the Node of each server
   Step RefuseModules();               // fails if there is a `loadmodule` line
   Step CheckLocale();                 // fails if the locale of `locale-collate` does not exist
   Step FormClusterOrSentinelGroup();  // tells the nodes their roles
@@ -133,28 +135,28 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   std::optional<Supervisor> supervisor_;  // systemd or upstart
   bool in_background_ = false;            // it runs as a daemon
   ReadyFd ready_fd_;
-  ParentWatch parent_;                         // the process that launched this one
+  ParentWatch parent_watch_;                   // the process that launched this one
   std::vector<ConfigNote> notes_after_ready_;  // messages to log after readiness
   PidOrPortFile pidfile_;
   PidOrPortFile port_file_;
   SystemFiles files_;
-  std::optional<uint64_t> seed_;            // seed of random choices; nullopt: random
-  std::unique_ptr<Recorder> recorder_;      // null: connections are not recorded
-  std::string ports_;                       // content of the port file: one port per line
-  std::optional<ShutdownSignals> signals_;  // catches SIGTERM and SIGINT; nullopt: not yet
-  std::optional<NodePlan> plan_;            // settings of several servers; nullopt: there is only one server
-  std::unique_ptr<WatchedLoop> main_;       // loop of the main thread
-  std::vector<HostedServer> hosted_;        // all servers of the process
-  std::unique_ptr<NodeRestarts> restarts_;  // null: servers cannot restart
-  std::unique_ptr<NodeMembers> members_;    // null: there is one server, or each has its own thread
-  std::atomic<int> running_server_count_ = 0;             // number of servers that have not stopped
-  std::atomic<int> exit_code_ = 0;          // of the process
-  std::atomic<bool> is_ending_ = false;     // a signal, or an event handled like one, shuts down all servers
-  bool has_lost_parent_ = false;            // the parent has ended
-  int64_t next_idle_end_ms_ = 0;            // Pace time of the next ShutDownIdleProcess, at the earliest
-  int shutdown_signal_ = 0;                          // the signal of the current shutdown; 0: no shutdown
-  int awaited_server_count_ = 0;                         // number of servers that still have to load or connect
-  bool has_failed_ = false;                 // a server could not load
+  std::optional<uint64_t> seed_;               // seed of random choices; nullopt: random
+  std::unique_ptr<Recorder> recorder_;         // null: connections are not recorded
+  std::string ports_;                          // content of the port file: one port per line
+  std::optional<ShutdownSignals> signals_;     // catches SIGTERM and SIGINT; nullopt: not yet
+  std::optional<NodePlan> plan_;               // settings of several servers; nullopt: there is only one server
+  std::unique_ptr<WatchedLoop> main_loop_;     // loop of the main thread
+  std::vector<HostedServer> hosted_servers_;   // all servers of the process
+  std::unique_ptr<NodeRestarts> restarts_;     // null: servers cannot restart
+  std::unique_ptr<NodeMembers> members_;       // null: there is one server, or each has its own thread
+  std::atomic<int> running_server_count_ = 0;  // number of servers that have not stopped
+  std::atomic<int> exit_code_ = 0;             // of the process
+  std::atomic<bool> is_ending_ = false;        // a signal, or an event handled like one, shuts down all servers
+  bool has_lost_parent_ = false;               // the parent has ended
+  int64_t next_idle_end_ms_ = 0;               // Pace time of the next ShutDownIdleProcess, at the earliest
+  int shutdown_signal_ = 0;                    // the signal of the current shutdown; 0: no shutdown
+  int awaited_server_count_ = 0;               // number of servers that still have to load or connect
+  bool has_failed_ = false;                    // a server could not load
 };
 
 }  // namespace respite

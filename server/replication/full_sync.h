@@ -50,8 +50,9 @@ class FullSync {  // snapshots for replicas that cannot continue from the backlo
   void ProvideSnapshot(Session& session);  // gives a replica a snapshot: from the child that runs, or from the next one
   // Kills the child that writes a snapshot, if no other replica needs it. Called after a replica in this state has
   // left.
-  void KillChildIfUnneeded(Replica::State state);  // kills a child that nobody needs, after a replica in `state` has left
-  void Cron();                      // begins a snapshot that is due; called once a second
+  void KillChildIfUnneeded(
+      Replica::State state);  // kills a child that nobody needs, after a replica in `state` has left
+  void Cron();                // begins a snapshot that is due; called once a second
   // Sends snapshot data to replicas that have room for it. Called at the end of a turn, before replies are sent.
   void EndTurn();  // sends more snapshot data to replicas whose output has drained
   // Called after any background save. Sends the file of the save to the replicas in kAwaitsEnd, or closes them if the

@@ -61,7 +61,7 @@ void PrimaryLink::Follow(Handshake::MayContinue continues) {
   may_continue_ = continues;
   state_ = State::kConnect;
   was_linked_ = false;
-  failed_snapshots_ = 0;
+  failed_snapshot_count_ = 0;
   retry_at_ms_ = 0;
   last_error_.clear();
   failed_command_.clear();
@@ -74,7 +74,7 @@ bool PrimaryLink::IsWaitingToRetry() const {
 }
 
 void PrimaryLink::Retry() {
-  failed_snapshots_ = 0;
+  failed_snapshot_count_ = 0;
   retry_at_ms_ = 0;
   failed_command_.clear();
   state_ = State::kConnect;
@@ -96,7 +96,7 @@ void PrimaryLink::DropLink() {
     resync_.reset();
   }
   line_.clear();
-  unprocessed_.clear();
+  unprocessed_input_.clear();
 }
 
 void PrimaryLink::Connect() {
@@ -174,9 +174,9 @@ void PrimaryLink::OnReceived(Bytes bytes) {
   last_io_ms_ = parts_.services.env.pace.NowMs();
   // Only the running script or load may change the data. Input that arrives meanwhile waits until the script or load
   // has ended.
-  const bool must_wait = parts_.services.env.phase.IsInLongTask() || resume_posted_ || !unprocessed_.empty();
+  const bool must_wait = parts_.services.env.phase.IsInLongTask() || resume_posted_ || !unprocessed_input_.empty();
   if (must_wait || IsPaused()) {
-    unprocessed_.append(bytes);
+    unprocessed_input_.append(bytes);
     link_->SetReading(Link::Reading::kOff);
     if (!IsPaused()) Resume();
     return;
@@ -258,14 +258,14 @@ void PrimaryLink::TakeSnapshot(Bytes& bytes) {
   switch (status) {
     case Resync::Status::kMore:
       if (bytes.empty()) return;
-      unprocessed_.append(bytes);
+      unprocessed_input_.append(bytes);
       bytes = {};
       link_->SetReading(Link::Reading::kOff);
       return Resume();
     case Resync::Status::kFailed:
       return HandleFailedSnapshot();
     case Resync::Status::kWhole:
-      unprocessed_ = std::string(bytes);  // loading serves other clients, which reuse the memory of `bytes`
+      unprocessed_input_ = std::string(bytes);  // loading serves other clients, which reuse the memory of `bytes`
       bytes = {};
       return LoadSnapshot();
   }
@@ -281,11 +281,11 @@ void PrimaryLink::LoadSnapshot() {
   if (!is_loaded) return HandleFailedSnapshot();
   resync_.reset();
   mark_ = {services.storage.aof.writer().AppendedBytes(), 0};  // offsets of another history are meaningless here
-  on_disk_ = 0;
+  offset_on_disk_ = 0;
   if (link_ == nullptr) return Reconnect("Connection with master lost while the snapshot was loaded");
   parts_.stream.Begin();
   parts_.stream.Restart();
-  const std::string rest = std::exchange(unprocessed_, {});
+  const std::string rest = std::exchange(unprocessed_input_, {});
   link_->SetReading(Link::Reading::kOn);
   // A primary that is itself a replica sends on a stream that need not begin with SELECT.
   BecomeLinked(
@@ -308,7 +308,7 @@ void PrimaryLink::HandleFailedSnapshot() {
 
 void PrimaryLink::DelayRetry() {
   const Services& services = parts_.services;
-  const int64_t delay_ms = std::min(kFirstRetryDelayMs << std::min(failed_snapshots_++, 10), kLongestRetryDelayMs);
+  const int64_t delay_ms = std::min(kFirstRetryDelayMs << std::min(failed_snapshot_count_++, 10), kLongestRetryDelayMs);
   retry_at_ms_ = services.env.pace.NowMs() + delay_ms;
   services.env.log.Notice(StrCat("MASTER <-> REPLICA sync: the next attempt is in ", delay_ms / 1000,
                                  " seconds. REPLICAOF with the same host and port starts it now"));
@@ -347,8 +347,8 @@ void PrimaryLink::BecomeLinked(int db) {
   services.data.dataset.history.stream_db = db;
   parts_.services.clients.role.is_linked = true;
   received_to_ = services.data.dataset.history.offset;
-  unapplied_.clear();
-  unprocessed_.clear();
+  unapplied_parts_.clear();
+  unprocessed_input_.clear();
 }
 
 void PrimaryLink::TakeStream(Bytes bytes) {
@@ -366,11 +366,11 @@ void PrimaryLink::Feed(Bytes bytes) {
     session_->in.Received(piece.size());
     session_->unapplied_bytes += piece.size();
     received_to_ += static_cast<int64_t>(piece.size());
-    unapplied_.push_back(log_.Append(piece, {}));
+    unapplied_parts_.push_back(log_.Append(piece, {}));
     RunStream();
   }
   if (session_ == nullptr || bytes.empty()) return;
-  unprocessed_.append(bytes);
+  unprocessed_input_.append(bytes);
   link_->SetReading(Link::Reading::kOff);
 }
 
@@ -438,9 +438,9 @@ void PrimaryLink::Resume() {
 void PrimaryLink::Continue() {
   if (session_ != nullptr) RunStream();
   if (link_ == nullptr || resume_posted_ || IsPaused()) return;
-  const std::string stashed = std::exchange(unprocessed_, {});
+  const std::string stashed = std::exchange(unprocessed_input_, {});
   if (!stashed.empty()) HandleInput(stashed);
-  if (link_ != nullptr && state_ != State::kLoading && unprocessed_.empty() && !IsPaused()) {
+  if (link_ != nullptr && state_ != State::kLoading && unprocessed_input_.empty() && !IsPaused()) {
     link_->SetReading(Link::Reading::kOn);
   }
 }
@@ -453,11 +453,11 @@ void PrimaryLink::AdvanceHistoryOffset() {
   const int64_t applied_to = received_to_ - static_cast<int64_t>(session.unapplied_bytes);
   history.stream_db = session.db;
   while (history.offset < applied_to) {
-    BlobPart& part = unapplied_.front();
+    BlobPart& part = unapplied_parts_.front();
     const auto wanted = static_cast<size_t>(applied_to - history.offset);
     if (part.size <= wanted) {
       parts_.stream.AppendApplied(part);
-      unapplied_.pop_front();
+      unapplied_parts_.pop_front();
       continue;
     }
     parts_.stream.AppendApplied({part.blob, part.offset, wanted});
@@ -484,14 +484,14 @@ void PrimaryLink::Acknowledge() {
 
 int64_t PrimaryLink::OffsetOnDisk() {
   // While the first base file is being written, the incremental file beside it is not safe yet.
-  if (parts_.services.storage.aof.state() != AppendOnlyFile::State::kOn) return on_disk_;
+  if (parts_.services.storage.aof.state() != AppendOnlyFile::State::kOn) return offset_on_disk_;
   AofWriter& writer = parts_.services.storage.aof.writer();
   if (writer.SyncedBytes() >= mark_.journaled) {
-    on_disk_ = mark_.offset;
+    offset_on_disk_ = mark_.offset;
     mark_ = {writer.AppendedBytes(), parts_.services.data.dataset.history.offset};
-    if (writer.SyncedBytes() >= mark_.journaled) on_disk_ = mark_.offset;
+    if (writer.SyncedBytes() >= mark_.journaled) offset_on_disk_ = mark_.offset;
   }
-  return on_disk_;
+  return offset_on_disk_;
 }
 
 // Discards the replies to the stream: a replica sends only acknowledgements to its primary.
@@ -523,8 +523,8 @@ void PrimaryLink::CloseSession() {
   state_ = State::kConnect;
   parts_.services.env.log.Notice("Caching the disconnected master state.");
   parts_.services.clients.registry.Close(*session_);
-  unapplied_.clear();
-  unprocessed_.clear();
+  unapplied_parts_.clear();
+  unprocessed_input_.clear();
 }
 
 bool PrimaryLink::IsLate(int64_t since_ms) const {
@@ -555,7 +555,7 @@ void PrimaryLink::Cron() {
       return;
     case State::kLinked:
       if (IsLate(last_io_ms_)) return Reconnect("MASTER timeout: no data nor PING received...");
-      if (parts_.services.env.pace.NowMs() - linked_since_ms_ >= kLongestRetryDelayMs) failed_snapshots_ = 0;
+      if (parts_.services.env.pace.NowMs() - linked_since_ms_ >= kLongestRetryDelayMs) failed_snapshot_count_ = 0;
       return Acknowledge();
   }
 }
@@ -568,7 +568,7 @@ PrimaryLink::Figures PrimaryLink::GetFigures() const {
   if (state_ == State::kConnect && now_ms < retry_at_ms_) figures.retry_in_s = (retry_at_ms_ - now_ms + 999) / 1000;
   if (state_ == State::kLinked) {
     figures.last_io_s = io_s;
-    figures.read_offset = received_to_ + static_cast<int64_t>(unprocessed_.size());
+    figures.read_offset = received_to_ + static_cast<int64_t>(unprocessed_input_.size());
   }
   if (resync_) {
     const auto total = resync_->receiver().TotalBytes();

@@ -96,7 +96,7 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   void EndAtProtocolError();                  // reconnects for a full synchronisation
   void DelayRetry();              // delays the next attempt; the delay grows with the number of failed attempts
   void DropLink();                // destroys the connection with its handshake and its snapshot
-  void HandleInput(Bytes bytes);         // passes input to the handshake, the snapshot or the stream
+  void HandleInput(Bytes bytes);  // passes input to the handshake, the snapshot or the stream
   void Continue();                // runs the stream and then handles input that had to wait
   void SendNext();                // sends the next request of the handshake
   void TakeLines(Bytes& bytes);   // removes the lines of the handshake from the front of `bytes` and handles them
@@ -115,7 +115,7 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   bool IsPaused() const {  // a request of the stream waits (CLIENT PAUSE) or is blocked
     return session_ != nullptr && (session_->paused_request != nullptr || session_->blocked_client != nullptr);
   }
-  void AdvanceHistoryOffset();                   // advances the history offset past the requests that have run
+  void AdvanceHistoryOffset();          // advances the history offset past the requests that have run
   void Acknowledge();                   // sends REPLCONF ACK with the offset
   int64_t OffsetOnDisk();               // history offset up to which the append-only file is synced
   void CloseSession();                  // closes the session that runs the stream
@@ -136,28 +136,28 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   int64_t down_since_ms_ = 0;       // Pace time since when the link is down
   int64_t linked_since_ms_ = 0;     // Pace time since when the link is up
   bool was_linked_ = false;         // the link was up at least once since Follow
-  int failed_snapshots_ = 0;        // number since the last link that stayed up for kLongestRetryDelayMs
+  int failed_snapshot_count_ = 0;   // number since the last link that stayed up for kLongestRetryDelayMs
   int64_t retry_at_ms_ = 0;         // Pace time before which there is no attempt
   std::string last_error_;          // why the link is down; empty: it is up
   std::string failed_command_;      // the command of the primary that failed here; empty: none
   bool runs_stream_ = false;        // a command of the stream is running
-  std::string lost_reason_;                // why the connection was lost while runs_stream_; empty: it was not
+  std::string lost_reason_;         // why the connection was lost while runs_stream_; empty: it was not
 
-  Session* session_ = nullptr;      // the session that runs the stream; null: not linked
-  std::vector<char> scratch_;       // target of reads, kept to reuse its memory
-  int64_t received_to_ = 0;         // history offset up to which the session was given the stream
-  SharedLog log_;                   // the bytes of the stream, shared with the backlog and the replicas' output
-  std::deque<BlobPart> unapplied_;  // bytes that have arrived after the end of the history
-  std::string unprocessed_;         // input that arrived while it could not be handled
-  bool resume_posted_ = false;      // Continue will run in a later turn
-  bool owes_ack_ = false;           // REPLCONF ACK is due at the end of the turn
+  Session* session_ = nullptr;            // the session that runs the stream; null: not linked
+  std::vector<char> scratch_;             // target of reads, kept to reuse its memory
+  int64_t received_to_ = 0;               // history offset up to which the session was given the stream
+  SharedLog log_;                         // the bytes of the stream, shared with the backlog and the replicas' output
+  std::deque<BlobPart> unapplied_parts_;  // bytes that have arrived after the end of the history
+  std::string unprocessed_input_;         // input that arrived while it could not be handled
+  bool resume_posted_ = false;            // Continue will run in a later turn
+  bool owes_ack_ = false;                 // REPLCONF ACK is due at the end of the turn
   // When the file is synced up to `journaled`, the history is synced up to `offset`.
   struct Mark {              // a history offset, with the size of the append-only file at that offset
     uint64_t journaled = 0;  // size of the append-only file
     int64_t offset = 0;      // history offset
   };
-  Mark mark_;            // the next history offset that will be synced
-  int64_t on_disk_ = 0;  // history offset up to which the append-only file is synced
+  Mark mark_;                   // the next history offset that will be synced
+  int64_t offset_on_disk_ = 0;  // history offset up to which the append-only file is synced
 };
 
 }  // namespace respite

@@ -18,7 +18,7 @@
 namespace respite {
 
 Replicas::Replicas(const Parts& parts)
-    : parts_(parts), pinged_at_ms_(parts.env.pace.NowMs()), nobody_since_ms_(parts.env.pace.NowMs()) {}
+    : parts_(parts), pinged_at_ms_(parts.env.pace.NowMs()), no_replica_since_ms_(parts.env.pace.NowMs()) {}
 
 void Replicas::Attach(Session& session) {
   session.kind = SessionKind::kReplica;
@@ -30,7 +30,7 @@ void Replicas::Attach(Session& session) {
 bool Replicas::Forget(Session& session) {
   if (std::erase(all_, &session) == 0) return false;
   parts_.env.log.Notice("Connection with replica " + NameOf(session) + " lost.");
-  if (all_.empty()) nobody_since_ms_ = parts_.env.pace.NowMs();
+  if (all_.empty()) no_replica_since_ms_ = parts_.env.pace.NowMs();
   RecountGoodReplicas();
   return true;
 }
@@ -105,7 +105,7 @@ void Replicas::SendStream(Session& session, Replica& replica) {
 void Replicas::Deliver() {
   if (!parts_.stream.HasBacklog()) return;
   if (std::exchange(wants_acks_, false)) {
-    asked_to_ = parts_.data.history.offset;
+    acks_requested_to_ = parts_.data.history.offset;
     parts_.stream.AppendRequest({"REPLCONF", "GETACK", "*"});
   }
   const int64_t end = parts_.stream.backlog().End();
@@ -136,7 +136,7 @@ void Replicas::Acknowledge(Session& session, int64_t offset, int64_t offset_on_d
   replica.acked = std::max(replica.acked, offset);
   replica.acked_on_disk = std::max(replica.acked_on_disk, offset_on_disk);
   replica.acked_at_ms = parts_.env.pace.NowMs();
-  has_progress_ = true;
+  has_new_acks_ = true;
   RecountGoodReplicas();
   if (replica.state != Replica::State::kAwaitsAck) return;
   replica.output_is_stream = true;
@@ -185,8 +185,8 @@ bool Replicas::AreCaughtUp() const {
 }
 
 void Replicas::RequestAcks(int64_t offset) {
-  const bool is_new_history = parts_.data.history.offset < asked_to_;
-  wants_acks_ = wants_acks_ || is_new_history || offset > asked_to_;
+  const bool is_new_history = parts_.data.history.offset < acks_requested_to_;
+  wants_acks_ = wants_acks_ || is_new_history || offset > acks_requested_to_;
 }
 
 void Replicas::RequestAcknowledgements() { RequestAcks(parts_.data.history.offset); }
@@ -218,7 +218,7 @@ void Replicas::Cron(Pings pings) {
   }
   const std::vector<Session*> all = all_;
   for (Session* session : all) PingWaitingReplica(*session);
-  for (Session* session : all_) NoteSignsOfLife(*session);
+  for (Session* session : all_) RecordSignsOfLife(*session);
   CloseTimedOutReplicas();
   RecountGoodReplicas();
 }
@@ -234,7 +234,7 @@ void Replicas::PingWaitingReplica(Session& session) {
 
 // Records when the replica was last alive. A replica that receives a snapshot sends nothing, but its socket takes
 // bytes. A replica that loads one sends empty lines.
-void Replicas::NoteSignsOfLife(Session& session) {
+void Replicas::RecordSignsOfLife(Session& session) {
   Replica& replica = *session.replica;
   if (session.usage.bytes_in != replica.received_bytes) {
     replica.received_bytes = session.usage.bytes_in;
@@ -263,11 +263,11 @@ void Replicas::CloseTimedOutReplicas() {
   }
 }
 
-void Replicas::StartBacklogTtl() { nobody_since_ms_ = parts_.env.pace.NowMs(); }
+void Replicas::StartBacklogTtl() { no_replica_since_ms_ = parts_.env.pace.NowMs(); }
 
 bool Replicas::IsBacklogStale() const {
   const int64_t ttl_s = parts_.env.settings.repl_backlog_ttl;
-  return all_.empty() && ttl_s != 0 && (parts_.env.pace.NowMs() - nobody_since_ms_) / 1000 > ttl_s;
+  return all_.empty() && ttl_s != 0 && (parts_.env.pace.NowMs() - no_replica_since_ms_) / 1000 > ttl_s;
 }
 
 }  // namespace respite

@@ -55,7 +55,7 @@ class Replicas final : public ReplicasToWaitFor {  // the replicas of this serve
 
   void Acknowledge(Session& session, int64_t offset, int64_t offset_on_disk);  // records REPLCONF ACK of a replica
   void RequestAcks(int64_t offset);  // sends REPLCONF GETACK at the end of the turn, once for each offset
-  bool TakeAckProgress() { return std::exchange(has_progress_, false); }  // a replica has sent ACK since the last call
+  bool TakeAckProgress() { return std::exchange(has_new_acks_, false); }  // a replica has sent ACK since the last call
   static bool IsOnlineWithData(const Replica& replica);  // the replica is online and has loaded its data
   int64_t AckedReplicaCount(int64_t offset) const;       // replicas that have acknowledged this offset, for WAIT
   int64_t SyncedReplicaCount(int64_t offset) const;      // replicas that have synced this offset to disk, for WAITAOF
@@ -77,17 +77,17 @@ class Replicas final : public ReplicasToWaitFor {  // the replicas of this serve
  private:
   void SendStream(Session& session, Replica& replica);  // queues the part of the backlog not sent to it yet
   void PingWaitingReplica(Session& session);            // sends an empty line to a replica that waits for its snapshot
-  void NoteSignsOfLife(Session& session);               // records when the replica last sent something or read output
+  void RecordSignsOfLife(Session& session);             // records when the replica last sent something or read output
   void CloseTimedOutReplicas();  // disconnects replicas that have not shown a sign of life for repl-timeout seconds
   size_t OwnBytes() const;       // memory of the replicas' output, without the Blobs of the backlog
 
   const Parts parts_;  // the arguments of the constructor
   std::vector<Session*> all_;
-  bool wants_acks_ = false;      // REPLCONF GETACK is due at the end of the turn
-  int64_t asked_to_ = -1;        // the history offset when replicas were last asked for ACK; -1: never
-  bool has_progress_ = false;    // a replica has acknowledged since TakeAckProgress
-  int64_t pinged_at_ms_ = 0;     // Pace time at which PING was last appended to the stream
-  int64_t nobody_since_ms_ = 0;  // Pace time since when no replica has been connected
+  bool wants_acks_ = false;          // REPLCONF GETACK is due at the end of the turn
+  int64_t acks_requested_to_ = -1;   // the history offset when replicas were last asked for ACK; -1: never
+  bool has_new_acks_ = false;        // a replica has acknowledged since TakeAckProgress
+  int64_t pinged_at_ms_ = 0;         // Pace time at which PING was last appended to the stream
+  int64_t no_replica_since_ms_ = 0;  // Pace time since when no replica has been connected
 };
 
 }  // namespace respite

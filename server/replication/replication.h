@@ -74,7 +74,7 @@ class Replication final : public RoleChanger {  // the part of a server that has
   PrimaryLink& primary_link() { return primary_link_; }  // connection to the primary, when this server is a replica
   const PrimaryLink& primary_link() const { return primary_link_; }
   const Role& role() const;  // whether this server is a replica, and of which primary
-  void OnRole(std::function<void()> handler) { on_role_ = std::move(handler); }  // runs after changes
+  void SetRoleHandler(std::function<void()> handler) { on_role_ = std::move(handler); }  // runs after changes
 
  private:
   void Cron();

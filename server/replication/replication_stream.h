@@ -28,8 +28,8 @@ class ReplicationStream final : public Journal {  // the commands that replicas 
   ReplicationStream(const ReplicationStream&) = delete;
   ReplicationStream& operator=(const ReplicationStream&) = delete;
 
-  void Begin();                                 // keeps a backlog from now on. Does nothing if it is already kept
-  void End();                                   // drops the backlog
+  void Begin();                                     // keeps a backlog from now on. Does nothing if it is already kept
+  void End();                                       // drops the backlog
   bool HasBacklog() const { return has_backlog_; }  // a backlog exists
   const Backlog& backlog() const { return backlog_; }
   void Trim(int64_t bytes, int64_t needed_from) {
@@ -63,7 +63,7 @@ class ReplicationStream final : public Journal {  // the commands that replicas 
 
   Dataset& data_;                 // its history offset advances with the stream
   Source source_ = Source::kOwn;  // whose commands the stream contains
-  bool has_backlog_ = false;          // a backlog exists
+  bool has_backlog_ = false;      // a backlog exists
   int selected_db_ = -1;          // the database that the stream has selected so far; -1: none yet
   SharedLog log_;                 // owns the bytes of the stream
   Backlog backlog_;

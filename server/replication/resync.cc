@@ -60,7 +60,8 @@ Resync::Status Resync::Take(Bytes& bytes) {
 }
 
 size_t Resync::MaxBytesPerTurn() const {
-  return direct_ ? static_cast<size_t>(parts_.services.env.settings.loading_process_events_interval_bytes) : SIZE_MAX;
+  return direct_load_ ? static_cast<size_t>(parts_.services.env.settings.loading_process_events_interval_bytes)
+                      : SIZE_MAX;
 }
 
 const std::string& Resync::failure() const {
@@ -145,8 +146,8 @@ void Resync::BeginDirectLoad() {
     FlushOldData();
   }
   services.env.log.Notice("MASTER <-> REPLICA sync: Loading DB in memory");
-  direct_.emplace(services, into, receiver_.TotalBytes());
-  target_ = &*direct_;
+  direct_load_.emplace(services, into, receiver_.TotalBytes());
+  target_ = &*direct_load_;
 }
 
 // Gives up the current data and history. From now until the whole snapshot is loaded, the data belongs to no history.
@@ -177,7 +178,7 @@ void Resync::KillChild() {
 
 void Resync::FlushOldData() {
   const Services& services = parts_.services;
-  const bool is_later = services.env.settings.replica_lazy_flush || direct_;
+  const bool is_later = services.env.settings.replica_lazy_flush || direct_load_;
   services.data.dataset.keyspace.hidden().Clear();
   services.data.lazy_free.Free(Capture::Take(services.data.dataset), is_later ? FreeMode::kLater : FreeMode::kNow);
 }
@@ -196,7 +197,7 @@ void Resync::TurnAofBackOn() {
 
 bool Resync::Install() {
   const Services& services = parts_.services;
-  const bool was_direct = direct_.has_value();
+  const bool was_direct = direct_load_.has_value();
   if (!was_direct) KillChild();
   if (!has_dropped_old_data_) DropOldHistory();
   if (!was_direct && !LoadFile()) {
@@ -204,10 +205,10 @@ bool Resync::Install() {
     FlushOldData();
     return false;
   }
-  if (was_direct && direct_->UsesSecondKeyspace()) {
+  if (was_direct && direct_load_->UsesSecondKeyspace()) {
     services.env.log.Notice("MASTER <-> REPLICA sync: Swapping active DB with loaded DB");
     FlushOldData();
-    direct_->MoveIntoServer();
+    direct_load_->MoveIntoServer();
     services.env.log.Notice("MASTER <-> REPLICA sync: Discarding old DB in background");
   }
   NotifyOfNewData();
@@ -237,9 +238,9 @@ bool Resync::LoadFile() {
 }
 
 void Resync::Abandon() {
-  if (!direct_) return;
-  direct_->Abandon();
-  if (!direct_->UsesSecondKeyspace()) FlushOldData();
+  if (!direct_load_) return;
+  direct_load_->Abandon();
+  if (!direct_load_->UsesSecondKeyspace()) FlushOldData();
 }
 
 }  // namespace respite

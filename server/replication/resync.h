@@ -59,16 +59,16 @@ class Resync final : private SnapshotTarget {  // one full synchronisation of th
   void NotifyOfNewData();              // notifies watching and blocked clients of the new keys
   void TurnAofBackOn();                // starts the append-only file again, if `appendonly` is on
 
-  const Parts parts_;                  // the arguments of the constructor
-  const std::string id_;               // ID of the history that the snapshot contains
-  const int64_t offset_;               // history offset of the snapshot
-  SnapshotReceiver receiver_;          // extracts the snapshot from its framing
-  std::optional<SnapshotFile> file_;   // receives the snapshot, unless it is loaded directly
-  std::optional<DirectLoad> direct_;   // loads the snapshot while it arrives; empty: it goes to a file
-  std::string head_;                   // header of the snapshot, while it is not complete
-  SnapshotTarget* target_ = nullptr;   // file_ or direct_; null before the header has arrived
-  std::string failure_;                // an error text; empty: none
-  bool has_dropped_old_data_ = false;  // the old data and its history have been dropped
+  const Parts parts_;                      // the arguments of the constructor
+  const std::string id_;                   // ID of the history that the snapshot contains
+  const int64_t offset_;                   // history offset of the snapshot
+  SnapshotReceiver receiver_;              // extracts the snapshot from its framing
+  std::optional<SnapshotFile> file_;       // receives the snapshot, unless it is loaded directly
+  std::optional<DirectLoad> direct_load_;  // loads the snapshot while it arrives; empty: it goes to a file
+  std::string head_;                       // header of the snapshot, while it is not complete
+  SnapshotTarget* target_ = nullptr;       // file_ or direct_load_; null before the header has arrived
+  std::string failure_;                    // an error text; empty: none
+  bool has_dropped_old_data_ = false;      // the old data and its history have been dropped
 };
 
 }  // namespace respite

@@ -31,8 +31,8 @@ bool SnapshotFile::Write(Bytes bytes) {
         written.error);
   }
   written_ += bytes.size();
-  if (written_ - sent_back_ >= kWritebackEvery) {
-    sent_back_ = written_;
+  if (written_ - writeback_requested_bytes_ >= kWritebackEvery) {
+    writeback_requested_bytes_ = written_;
     file_->StartWriteback();
   }
   return true;

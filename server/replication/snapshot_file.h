@@ -35,11 +35,11 @@ class SnapshotFile final : public SnapshotTarget {  // writes a snapshot of the 
 
   const Parts parts_;  // the arguments of the constructor
   const std::string path_;
-  std::unique_ptr<File> file_;  // null before Open
-  bool is_kept_ = false;        // the destructor does not remove the file
-  uint64_t written_ = 0;        // bytes of the file so far
-  uint64_t sent_back_ = 0;      // bytes of the file for which writeback to the disk was requested
-  std::string failure_;         // an error text; empty: none
+  std::unique_ptr<File> file_;              // null before Open
+  bool is_kept_ = false;                    // the destructor does not remove the file
+  uint64_t written_ = 0;                    // bytes of the file so far
+  uint64_t writeback_requested_bytes_ = 0;  // bytes of the file for which writeback to the disk was requested
+  std::string failure_;                     // an error text; empty: none
 };
 
 }  // namespace respite

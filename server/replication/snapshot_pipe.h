@@ -41,8 +41,8 @@ class SnapshotPipe {  // the read end of the pipe into which a child writes a sn
 
   const Descriptor end_;
   const std::string mark_;                       // last text that a successful child writes
-  const std::function<void(Bytes)> on_piece_;       // called with the data that was read
-  const std::function<void(bool)> on_end_;        // called at the end with true if the data was complete
+  const std::function<void(Bytes)> on_piece_;    // called with the data that was read
+  const std::function<void(bool)> on_end_;       // called at the end with true if the data was complete
   std::string tail_;                             // the last bytes that were read
   bool is_paused_ = false;                       // reading has stopped because a replica is slow
   const std::unique_ptr<Network::Watch> watch_;  // calls Read when the pipe has data

@@ -43,7 +43,7 @@ void InfoReader::Receive(ServerInstance& server, const ReplyTree& reply) {
 }
 
 void InfoReader::Read(ServerInstance& server, std::string info) {
-  replicas_read_ = 0;
+  listed_replica_count_ = 0;
   server.info_ms = core_.NowMs();
   server.primary_link_down_ms = 0;
   ReportedRole role = ReportedRole::kNone;
@@ -60,7 +60,7 @@ void InfoReader::Read(ServerInstance& server, std::string info) {
     if (role == ReportedRole::kReplica) ReadReplicaField(server, field);
   }
   server.info = std::move(info);
-  NoteRole(server, role);
+  RecordRole(server, role);
   if (core_.state.is_in_tilt || server.kind != InstanceKind::kReplica) return;
   CorrectReplica(static_cast<WatchedReplica&>(server));
 }
@@ -90,7 +90,7 @@ void InfoReader::ReadRunId(ServerInstance& server, Bytes id) {
 void InfoReader::ReadReplicaLine(Primary& primary, Bytes line) {
   const std::string host(PartOf(line, "ip="));
   const Bytes port_text = PartOf(line, "port=");
-  if (host.empty() || port_text.empty() || ++replicas_read_ > kMaxReplicas) return;
+  if (host.empty() || port_text.empty() || ++listed_replica_count_ > kMaxReplicas) return;
   const int port = static_cast<int>(NumberOf(port_text));
   if (InstanceList::FindReplicaAt(primary, host, port) != nullptr) return;
   const auto added = list_.AddReportedReplica(primary, host, port);
@@ -124,7 +124,7 @@ void InfoReader::ReadWatchedReplicaField(WatchedReplica& replica, const Field& f
   }
 }
 
-void InfoReader::NoteRole(ServerInstance& server, ReportedRole role) {
+void InfoReader::RecordRole(ServerInstance& server, ReportedRole role) {
   if (role == server.reported_role) return;
   server.role_since_ms = core_.NowMs();
   server.reported_role = role;

@@ -37,7 +37,7 @@ class InfoReader {  // reads INFO of servers, and corrects replicas
   void ReadReplicaLine(Primary& primary, Bytes line);                 // adds the replica if it is new
   void ReadReplicaField(ServerInstance& server, const Field& field);  // reads a field that only replicas report
   static void ReadWatchedReplicaField(WatchedReplica& replica, const Field& field);  // such as slave_priority
-  void NoteRole(ServerInstance& server, ReportedRole role);                          // reports a change as an event
+  void RecordRole(ServerInstance& server, ReportedRole role);                        // reports a change as an event
 
   void CorrectReplica(WatchedReplica& replica);     // corrects a wrong role, or a wrong primary
   void HandlePrimaryRole(WatchedReplica& replica);  // it was promoted, or gets REPLICAOF again
@@ -52,7 +52,7 @@ class InfoReader {  // reads INFO of servers, and corrects replicas
   ReplicaofSender& replicaof_sender_;
   PrimaryFailover& failover_;
   std::function<void(Primary&)> on_info_;  // runs after each reply to INFO
-  size_t replicas_read_ = 0;               // number of replicas listed in this INFO so far
+  size_t listed_replica_count_ = 0;        // number of replicas listed in this INFO so far
 };
 
 }  // namespace respite

@@ -35,10 +35,10 @@ class InstanceConnection final : public Link::User, public std::enable_shared_fr
   void Forget(const Instance& owner);  // drops the reply handlers of this owner
   void Close();                        // replies do not arrive any more
 
-  bool HasEnded() const { return has_ended_; }             // the connection is closed
+  bool HasEnded() const { return has_ended_; }                      // the connection is closed
   size_t PendingCount() const { return pending_requests_.size(); }  // number of requests without a reply
-  std::string LocalIp() const;                             // address of this end without the port; empty: not connected
-  std::string PeerIp() const;  // address of the other end without the port; empty: not connected
+  std::string LocalIp() const;  // address of this end without the port; empty: not connected
+  std::string PeerIp() const;   // address of the other end without the port; empty: not connected
 
   // Link::User
   void OnConnected() override;                       // sends the requests that have waited
@@ -59,7 +59,7 @@ class InstanceConnection final : public Link::User, public std::enable_shared_fr
   std::string unsent_;         // requests that wait until the connection is made
   ReplyTreeParser parser_;
   std::deque<Request> pending_requests_;  // requests without a reply, in the order in which they are answered
-  OnReply on_message_;           // called with messages of channels
+  OnReply on_message_;                    // called with messages of channels
 };
 
 struct InstanceLink {  // the connections to one instance

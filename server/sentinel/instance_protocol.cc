@@ -68,7 +68,8 @@ void InstanceProtocol::OpenHelloConnection(Instance& instance) {
   SetName(instance, *link.hello, "pubsub");
   link.hello->Send(instance, {CommandOf(instance, "SUBSCRIBE"), HelloProtocol::kChannel},
                    [this, &instance](const ReplyTree& reply) { ReceiveSubscribed(instance, reply); });
-  link.hello->SetMessageHandler([this, &instance](const ReplyTree& reply) { hellos_.ReceiveMessage(instance, reply); });
+  link.hello->SetMessageHandler(
+      [this, &instance](const ReplyTree& reply) { hello_protocol_.ReceiveMessage(instance, reply); });
 }
 
 // Closes the connection if SUBSCRIBE has failed. Without a subscription the connection is useless, and the next one may
@@ -108,7 +109,7 @@ void InstanceProtocol::SendDue(Instance& instance) {
   if (instance.IsServer()) SendInfoIfDue(static_cast<ServerInstance&>(instance));
   const int64_t ping_ms = std::min(instance.primary.down_after_ms, core_.periods().ping);
   if (now_ms - link.last_pong_ms > ping_ms && now_ms - link.last_ping_ms > ping_ms / 2) SendPing(instance);
-  if (now_ms - instance.last_publish_ms > core_.periods().publish) hellos_.Send(instance);
+  if (now_ms - instance.last_publish_ms > core_.periods().publish) hello_protocol_.Send(instance);
 }
 
 int64_t InstanceProtocol::InfoPeriodMs(const ServerInstance& server) const {

@@ -9,8 +9,8 @@ namespace respite {
 
 class InstanceProtocol {  // keeps links open, and sends PING, INFO and hello messages
  public:
-  InstanceProtocol(const SentinelCore& core, HelloProtocol& hellos, InfoReader& reader)
-      : core_(core), hellos_(hellos), reader_(reader) {}
+  InstanceProtocol(const SentinelCore& core, HelloProtocol& hello_protocol, InfoReader& reader)
+      : core_(core), hello_protocol_(hello_protocol), reader_(reader) {}
 
   void Continue(Instance& instance);  // connects, and sends what is due; called by the timer
 
@@ -29,7 +29,7 @@ class InstanceProtocol {  // keeps links open, and sends PING, INFO and hello me
   int64_t InfoPeriodMs(const ServerInstance& server) const;      // shorter when something is wrong
 
   const SentinelCore core_;
-  HelloProtocol& hellos_;
+  HelloProtocol& hello_protocol_;
   InfoReader& reader_;
 };
 

@@ -41,7 +41,7 @@ void PrimaryFailover::StartIfNeeded(Primary& primary) {
     return LogFailoverDelay(primary);
   }
   Start(primary);
-  parts_.downs.AskOtherSentinels(primary, DownWatch::Pace::kNow);
+  parts_.down_watch.AskOtherSentinels(primary, DownWatch::Pace::kNow);
 }
 
 void PrimaryFailover::LogFailoverDelay(Primary& primary) const {
@@ -185,7 +185,7 @@ void PrimaryFailover::HandlePromotion(WatchedReplica& replica) {
   if (core_.state.simulated_failures.after_promotion) core_.host.Crash();
   parts_.events.Tell(LogLevel::kWarning, "+failover-state-reconf-slaves", primary);
   parts_.events.RunReconfigurationScript(primary, SentinelEvents::Part::kLeader, primary.address, replica.address);
-  parts_.hellos.PublishHellosSoon(primary);
+  parts_.hello_protocol.PublishHellosSoon(primary);
 }
 
 // --- The other replicas.

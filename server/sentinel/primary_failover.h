@@ -23,8 +23,8 @@ class PrimaryFailover {  // replaces a primary by one of its replicas
     SentinelEvents& events;
     InstanceList& list;
     ReplicaofSender& replicaof_sender;  // sends REPLICAOF
-    HelloProtocol& hellos;
-    DownWatch& downs;  // decides which instances are down
+    HelloProtocol& hello_protocol;
+    DownWatch& down_watch;  // decides which instances are down
     LeaderElection& election;
   };
   explicit PrimaryFailover(const Parts& parts) : parts_(parts), core_(parts.core) {}

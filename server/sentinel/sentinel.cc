@@ -22,17 +22,17 @@ Sentinel::Sentinel(const Parts& parts)
       events_(core_, scripts_),
       list_(core_, events_),
       replicaof_sender_(core_),
-      hellos_(core_, events_, list_),
-      downs_(core_, events_),
+      hello_protocol_(core_, events_, list_),
+      down_watch_(core_, events_),
       election_(core_, events_),
-      failover_({core_, events_, list_, replicaof_sender_, hellos_, downs_, election_}),
+      failover_({core_, events_, list_, replicaof_sender_, hello_protocol_, down_watch_, election_}),
       reader_(core_, events_, list_, replicaof_sender_, failover_),
-      protocol_(core_, hellos_, reader_),
+      protocol_(core_, hello_protocol_, reader_),
       ticked_at_ms_(parts.pace.NowMs()) {
   const auto advance = [this](Primary& primary) {
     if (!state_.is_in_tilt) AdvanceFailover(primary);
   };
-  downs_.SetOpinionHandler(advance);
+  down_watch_.SetOpinionHandler(advance);
   reader_.SetInfoHandler(advance);
 }
 
@@ -104,14 +104,14 @@ void Sentinel::LeaveTilt() {
 void Sentinel::TickInstance(Instance& instance) {
   protocol_.Continue(instance);
   if (state_.is_in_tilt && core_.NowMs() - state_.tilt_since_ms >= state_.periods.tilt) LeaveTilt();
-  if (!state_.is_in_tilt) downs_.CheckSubjectivelyDown(instance);
+  if (!state_.is_in_tilt) down_watch_.CheckSubjectivelyDown(instance);
 }
 
 void Sentinel::TickPrimary(Primary& primary) {
   TickInstance(primary);
   if (!state_.is_in_tilt) {
     AdvanceFailover(primary);
-    downs_.AskOtherSentinels(primary, DownWatch::Pace::kWhenDue);
+    down_watch_.AskOtherSentinels(primary, DownWatch::Pace::kWhenDue);
   }
   for (const auto& [name, replica] : primary.replicas) TickInstance(*replica);
   for (const auto& [id, sentinel] : primary.sentinels) TickInstance(*sentinel);
@@ -119,7 +119,7 @@ void Sentinel::TickPrimary(Primary& primary) {
 
 // Steps that need not wait follow each other immediately.
 void Sentinel::AdvanceFailover(Primary& primary) {
-  downs_.CheckObjectivelyDown(primary);
+  down_watch_.CheckObjectivelyDown(primary);
   failover_.StartIfNeeded(primary);
   FailoverState before;
   do {

@@ -57,7 +57,7 @@ class Sentinel {  // watches primaries together with other Sentinels
   InstanceList& list() { return list_; }
   SentinelEvents& events() { return events_; }
   const ScriptQueue& scripts() const { return scripts_; }
-  HelloProtocol& hellos() { return hellos_; }
+  HelloProtocol& hello_protocol() { return hello_protocol_; }
   LeaderElection& election() { return election_; }
   PrimaryFailover& failover() { return failover_; }
 
@@ -75,8 +75,8 @@ class Sentinel {  // watches primaries together with other Sentinels
   SentinelEvents events_;
   InstanceList list_;
   ReplicaofSender replicaof_sender_;
-  HelloProtocol hellos_;
-  DownWatch downs_;  // decides which instances are down
+  HelloProtocol hello_protocol_;
+  DownWatch down_watch_;  // decides which instances are down
   LeaderElection election_;
   PrimaryFailover failover_;
   InfoReader reader_;

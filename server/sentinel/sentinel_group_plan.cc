@@ -19,7 +19,8 @@ std::string SentinelGroupPlan::LinesOf(size_t member) const {
   const std::string quorum = std::to_string(members.size() / 2 + 1);
   std::string text = "sentinel myid " + members[member].id + "\n";
   if (!announced_host.empty()) {
-    text += "sentinel resolve-hostnames yes\nsentinel announce-hostnames yes\nsentinel announce-ip " + announced_host + "\n";
+    text += "sentinel resolve-hostnames yes\nsentinel announce-hostnames yes\nsentinel announce-ip " + announced_host +
+            "\n";
   }
   for (const Service& service : services) {
     const auto add = [&](const std::string& subject, const std::string& rest) {

@@ -27,7 +27,7 @@ struct SentinelGroupPlan {  // configuration of Sentinels that start together
   std::vector<Member> members;    // the Sentinels
   std::string user;               // to log in at the servers; empty: the default user
   std::string password;           // to log in at the servers; empty: none
-  std::string announced_host;          // host that clients are told for all members; empty: their own hosts
+  std::string announced_host;     // host that clients are told for all members; empty: their own hosts
 
   // Returns the sentinel.conf directives of this member. They contain the majority of the members as quorum.
   std::string LinesOf(size_t member) const;  // the sentinel.conf directives of this member

@@ -56,7 +56,7 @@ struct SentinelState {                       // everything that a Sentinel knows
   uint64_t current_epoch = 0;  // the largest epoch that this Sentinel knows
   SentinelOptions options;     // set by SENTINEL CONFIG SET and by directives
   SentinelPeriods periods;
-  SimulatedFailures simulated_failures;                                // crashes that SENTINEL SIMULATE-FAILURE has requested
+  SimulatedFailures simulated_failures;                       // crashes that SENTINEL SIMULATE-FAILURE has requested
   std::map<std::string, std::unique_ptr<Primary>> primaries;  // the watched primaries, by name
   bool is_in_tilt = false;              // this Sentinel only listens, because its own ticks were late
   int64_t tilt_since_ms = 0;            // Pace time at which the present or last tilt mode started

@@ -160,7 +160,7 @@ Step AofDirectory::Commit(AofManifest next) {
     return Refuse("Error trying to write the AOF manifest file " + path + ": " + IoErrorText(error));
   }
   manifest_ = std::move(next);
-  RemoveUncommitted();
+  RemoveUncommittedFiles();
   return Step::kDone;
 }
 
@@ -174,12 +174,13 @@ Step AofDirectory::SyncDirectory() {
   return Refuse("Fail to fsync AOF directory " + settings_.appenddirname + ": " + IoErrorText(error));
 }
 
-void AofDirectory::NoteUncommitted(std::vector<std::string> names) {
-  uncommitted_.insert(uncommitted_.end(), std::make_move_iterator(names.begin()), std::make_move_iterator(names.end()));
+void AofDirectory::RemoveAfterNextCommit(std::vector<std::string> names) {
+  uncommitted_files_.insert(uncommitted_files_.end(), std::make_move_iterator(names.begin()),
+                            std::make_move_iterator(names.end()));
 }
 
-void AofDirectory::RemoveUncommitted() {
-  for (const std::string& name : std::exchange(uncommitted_, {})) {
+void AofDirectory::RemoveUncommittedFiles() {
+  for (const std::string& name : std::exchange(uncommitted_files_, {})) {
     if (!manifest_.HasPartNamed(name)) RemoveInBackground(name);
   }
 }

@@ -47,7 +47,7 @@ class AofDirectory {  // appenddirname with its manifest, the list of the append
   // both until another Commit succeeds. Requires: the files of `next` exist, and SyncDirectory was called.
   Step Commit(AofManifest next);  // writes the manifest to the disk; kFailed: the disk may have the old or the new one
   // Remembers files of a manifest that could not be committed. The next successful Commit removes them.
-  void NoteUncommitted(std::vector<std::string> names);  // the next successful Commit removes these files
+  void RemoveAfterNextCommit(std::vector<std::string> names);  // the next successful Commit removes these files
   // Removes files that a rewrite has replaced: their names now, their content in the background. Then removes them from
   // the manifest.
   void RemoveHistory();  // removes files that a rewrite has replaced
@@ -72,7 +72,7 @@ class AofDirectory {  // appenddirname with its manifest, the list of the append
   std::optional<AofManifest> ReadManifest() const;  // nullopt if it is invalid
   bool ShouldTakeOldFile() const;                   // the one file of Redis before version 7 must be moved here
   bool IsPartName(Bytes name) const;                // the name is that of a base or an incremental
-  void RemoveUncommitted();                         // removes the files of NoteUncommitted
+  void RemoveUncommittedFiles();                    // removes the files of RemoveAfterNextCommit
   Step UseOldFileAsBase();                          // moves the file of Redis before version 7 here
   Step Refuse(const std::string& text) const {      // logs the reason; returns kFailed
     log_.Warning(text);
@@ -85,7 +85,7 @@ class AofDirectory {  // appenddirname with its manifest, the list of the append
   AofManifest manifest_;  // the manifest that is on the disk
   std::unique_ptr<File> lock_;
   std::string locked_name_;                         // the incremental that lock_ locks
-  std::vector<std::string> uncommitted_;            // files that the next successful Commit removes
+  std::vector<std::string> uncommitted_files_;      // files that the next successful Commit removes
   std::vector<std::unique_ptr<Removal>> removals_;  // files that are being removed in the background
 };
 

@@ -66,7 +66,7 @@ LoadOutcome AofLoader::Load(const Session* holder) {
     outcome = LoadPart(part.name, "incr", &part == &manifest.incrementals().back() ? Place::kLast : Place::kMiddle);
   }
   if (outcome != Outcome::kStopped && !ToleratesFailures()) outcome = Outcome::kFailed;
-  services_.storage.aof.SetFailedReplays(failures_);
+  services_.storage.aof.SetFailedCommandCount(failures_);
   data.listener = listener;
   services_.storage.loading.End();
   services_.data.dataset.stats.dirty = dirty;
@@ -158,7 +158,7 @@ bool AofLoader::Run(const Part& part, const RequestBatch& batch) {
   const auto& resolved = prefetcher_.Resolve(batch, session_->db);
   for (size_t i = 0; i < batch.requests.size(); ++i) {
     const auto words = batch.Words(batch.requests[i]);
-    const Command* command = FindOriginalCommand(words, resolved[i].command);
+    const Command* command = FindCommandBeforeRenaming(words, resolved[i].command);
     if (command == nullptr) {
       Fail(StrCat("Unknown command '", words[0], "' reading the append only file ", part.name, " (at offset ",
                   batch.requests[i].offset, ")"));
@@ -169,7 +169,7 @@ bool AofLoader::Run(const Part& part, const RequestBatch& batch) {
   return true;
 }
 
-const Command* AofLoader::FindOriginalCommand(std::span<const Bytes> arguments, const Command* found) const {
+const Command* AofLoader::FindCommandBeforeRenaming(std::span<const Bytes> arguments, const Command* found) const {
   const CommandTable& table = services_.env.commands;
   const Command* renamed = table.HasRenamedCommands() ? table.FindRenamed(arguments[0]) : nullptr;
   if (renamed == nullptr && found == nullptr) return table.FindForReplay(arguments);

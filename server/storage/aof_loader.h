@@ -70,7 +70,7 @@ class AofLoader {  // loads the append-only file: the base, then the incremental
   // Reports progress after a slow record, such as a script, since only a few records may be between two reports.
   void ReportIfSlow(const Record& record);  // reports progress after a slow command, such as a script
   // Finds the command by its name before rename-command. `found` is the command by its present name.
-  const Command* FindOriginalCommand(std::span<const Bytes> arguments, const Command* found) const;
+  const Command* FindCommandBeforeRenaming(std::span<const Bytes> arguments, const Command* found) const;
   bool RunOne(const Part& part, const Record& record);  // runs or queues a command; false: loading must end
   bool RunGroup(const Part& part);  // runs the commands between MULTI and EXEC; false: loading must end
   bool Replay(Unit& unit, const Part& part, const Record& record);  // runs one command; false: loading must end

@@ -83,7 +83,7 @@ void AofWriter::Append(const PropagatedGroup& commands) {
   } take{*this};
   const size_t size_before = buffer_.size();
   WrapInSelectAndMulti(commands, JournalEntry::kFile, selected_db_, take);
-  appended_ += buffer_.size() - size_before;
+  appended_bytes_ += buffer_.size() - size_before;
 }
 
 void AofWriter::AppendTimestamp() {

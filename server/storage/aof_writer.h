@@ -75,17 +75,17 @@ class AofWriter {  // writes and syncs propagated commands to the append-only fi
   }
   bool HasWriteFailed() const { return write_error_ != kNoError; }  // the last write failed
 
-  uint64_t FileBytes() const { return bytes_; }                      // size of the file
-  size_t BufferedBytes() const { return buffer_.size(); }            // bytes not yet written
-  bool HasUnwrittenData() const { return !buffer_.empty(); }         // the buffer contains data
+  uint64_t FileBytes() const { return bytes_; }                        // size of the file
+  size_t BufferedBytes() const { return buffer_.size(); }              // bytes not yet written
+  bool HasUnwrittenData() const { return !buffer_.empty(); }           // the buffer contains data
   uint64_t PendingSyncs() const { return sync_.IsPending() ? 1 : 0; }  // aof_pending_bio_fsync: 0 or 1
   uint64_t DelayedWrites() const {  // writes that waited too long for a sync (aof_delayed_fsync)
     return delayed_writes_;
   }
   void ResetDelayedWrites() { delayed_writes_ = 0; }  // sets the count to 0 (CONFIG RESETSTAT)
 
-  uint64_t AppendedBytes() const { return appended_; }  // total bytes passed to Append
-  uint64_t SyncedBytes();                               // how many of the appended bytes are on the disk (WAITAOF)
+  uint64_t AppendedBytes() const { return appended_bytes_; }  // total bytes passed to Append
+  uint64_t SyncedBytes();  // how many of the appended bytes are on the disk (WAITAOF)
 
  private:
   class SyncTask final : public FileTask {  // an fsync on another thread
@@ -114,14 +114,14 @@ class AofWriter {  // writes and syncs propagated commands to the append-only fi
 
   Parts parts_;  // other parts of the server that this class uses
   std::shared_ptr<File> file_;
-  std::string buffer_;        // propagated commands that are not yet written
-  uint64_t bytes_ = 0;        // size of the file
-  FsyncGuarantee guarantee_;  // used only if the server allows TEST
-  int selected_db_ = -1;      // database that the data in this file has selected; -1: none yet
-  int64_t timestamp_s_ = 0;   // Unix time of the last annotation
-  uint64_t appended_ = 0;     // total bytes passed to Append
-  uint64_t written_bytes_ = 0;      // how many of the appended bytes were written to a file
-  uint64_t synced_bytes_ = 0;       // how many of the appended bytes are on the disk
+  std::string buffer_;           // propagated commands that are not yet written
+  uint64_t bytes_ = 0;           // size of the file
+  FsyncGuarantee guarantee_;     // used only if the server allows TEST
+  int selected_db_ = -1;         // database that the data in this file has selected; -1: none yet
+  int64_t timestamp_s_ = 0;      // Unix time of the last annotation
+  uint64_t appended_bytes_ = 0;  // total bytes passed to Append
+  uint64_t written_bytes_ = 0;   // how many of the appended bytes were written to a file
+  uint64_t synced_bytes_ = 0;    // how many of the appended bytes are on the disk
   SyncTask sync_;
   bool sync_collected_ = true;                      // the result of the last sync was applied
   std::vector<std::unique_ptr<Closing>> closings_;  // last syncs of replaced files, in progress

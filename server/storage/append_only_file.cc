@@ -106,7 +106,7 @@ Step AppendOnlyFile::CreateIncremental(const char* moment) {
   if (directory_.SyncDirectory() == Step::kDone && directory_.Commit(std::move(next)) == Step::kDone) {
     return OpenIncremental(name, FileSystem::Mode::kAppend);
   }
-  directory_.NoteUncommitted({name});
+  directory_.RemoveAfterNextCommit({name});
   return Step::kFailed;
 }
 
@@ -313,7 +313,7 @@ void AppendOnlyFile::HandleOutcome(const ChildEnd& end) {
       log.Notice("Background AOF rewrite finished successfully");
       last_rewrite_succeeded_ = true;
       consecutive_failures_ = 0;
-      ++rewrites_;
+      ++rewrite_count_;
       return;
     }
     NoteFailure();
@@ -356,7 +356,7 @@ Step AppendOnlyFile::InstallNewBase() {
   if (step == Step::kDone) step = directory_.SyncDirectory();
   if (step == Step::kDone) step = directory_.Commit(std::move(next));
   if (step == Step::kFailed) {
-    directory_.NoteUncommitted(std::move(made));
+    directory_.RemoveAfterNextCommit(std::move(made));
     return Step::kFailed;
   }
   if (state_ != State::kOff) {
@@ -390,13 +390,13 @@ void AppendOnlyFile::Cron() {
     if (!CheckBackoff()) StartRewrite();
     return;
   }
-  if (state_ != State::kOn || !HasGrown() || CheckBackoff()) return;
+  if (state_ != State::kOn || !HasGrownEnoughToRewrite() || CheckBackoff()) return;
   const uint64_t growth = base_bytes_ == 0 ? 0 : TotalBytes() * 100 / base_bytes_ - 100;
   parts_.env.log.Notice(StrCat("Starting automatic rewriting of AOF on ", growth, "% growth"));
   StartRewrite();
 }
 
-bool AppendOnlyFile::HasGrown() const {
+bool AppendOnlyFile::HasGrownEnoughToRewrite() const {
   const Settings& settings = parts_.env.settings;
   const uint64_t total = TotalBytes();
   if (settings.auto_aof_rewrite_percentage == 0) return false;

@@ -88,19 +88,19 @@ class AppendOnlyFile final : public Journal {  // appendonly yes: decides when t
   AofWriter& writer() { return writer_; }  // writes to the incremental in use
   const AofWriter& writer() const { return writer_; }
   uint64_t TotalBytes() const { return closed_bytes_ + writer_.FileBytes(); }  // size of all files (aof_current_size)
-  uint64_t BaseBytes() const { return base_bytes_; }              // size after the last rewrite (aof_base_size)
-  bool IsRewriting() const;                                       // a child rewrites the file now
-  bool IsScheduled() const { return is_rewrite_scheduled_; }                 // it starts after the current child
-  int64_t LastRewriteSeconds() const { return last_rewrite_s_; }  // duration; -1: none yet
-  int64_t CurrentRewriteSeconds() const;                          // so far; -1: no rewrite runs
+  uint64_t BaseBytes() const { return base_bytes_; }                 // size after the last rewrite (aof_base_size)
+  bool IsRewriting() const;                                          // a child rewrites the file now
+  bool IsRewriteScheduled() const { return is_rewrite_scheduled_; }  // it starts after the current child
+  int64_t LastRewriteSeconds() const { return last_rewrite_s_; }     // duration; -1: none yet
+  int64_t CurrentRewriteSeconds() const;                             // so far; -1: no rewrite runs
   bool LastRewriteSucceeded() const { return last_rewrite_succeeded_; }
-  uint64_t RewriteCount() const { return rewrites_; }  // successful rewrites since the start or CONFIG RESETSTAT
+  uint64_t RewriteCount() const { return rewrite_count_; }  // successful rewrites since the start or CONFIG RESETSTAT
   uint64_t ConsecutiveFailures() const { return consecutive_failures_; }  // failed rewrites since the last success
   uint64_t LastCowBytes() const { return last_cow_bytes_; }               // copy-on-write memory of the last rewrite
-  uint64_t FailedReplays() const { return failed_replays_; }              // when the file was last loaded
-  void SetFailedReplays(uint64_t count) { failed_replays_ = count; }
+  uint64_t FailedCommandCount() const { return failed_command_count_; }   // when the file was last loaded
+  void SetFailedCommandCount(uint64_t count) { failed_command_count_ = count; }
   void ResetStats() {  // sets the counts to 0 (CONFIG RESETSTAT)
-    rewrites_ = consecutive_failures_ = 0;
+    rewrite_count_ = consecutive_failures_ = 0;
     writer_.ResetDelayedWrites();
   }
 
@@ -123,24 +123,24 @@ class AppendOnlyFile final : public Journal {  // appendonly yes: decides when t
   Step InstallNewBase();                                             // makes the child's file the base in the manifest
   Step RenameInto(const std::string& from, const std::string& to, const char* what);  // `what` is for the log
   void NoteFailure();                                                                 // counts a failed rewrite
-  bool CheckBackoff();    // true while failed rewrites delay the next one; updates backoff_
-  bool HasGrown() const;  // by auto-aof-rewrite-percentage since the last rewrite, so a rewrite is due
+  bool CheckBackoff();                   // true while failed rewrites delay the next one; updates backoff_
+  bool HasGrownEnoughToRewrite() const;  // by auto-aof-rewrite-percentage since the last rewrite, so a rewrite is due
 
   const Parts parts_;       // other parts of the server that this class uses
   AofDirectory directory_;  // keeps the list of the files
   AofWriter writer_;        // writes to the incremental in use
   State state_ = State::kOff;
-  bool is_rewrite_scheduled_ = false;          // a rewrite starts after the current child
-  bool must_turn_back_on_ = false;  // TurnBackOn has failed, and Cron must retry it
-  uint64_t closed_bytes_ = 0;       // size of all files except the current incremental
-  uint64_t base_bytes_ = 0;         // size of all files after the last rewrite, or of the loaded base
-  int64_t rewrite_started_ms_ = 0;  // Pace time when the last rewrite began
-  int64_t last_rewrite_s_ = -1;     // duration; -1: none yet
+  bool is_rewrite_scheduled_ = false;  // a rewrite starts after the current child
+  bool must_turn_back_on_ = false;     // TurnBackOn has failed, and Cron must retry it
+  uint64_t closed_bytes_ = 0;          // size of all files except the current incremental
+  uint64_t base_bytes_ = 0;            // size of all files after the last rewrite, or of the loaded base
+  int64_t rewrite_started_ms_ = 0;     // Pace time when the last rewrite began
+  int64_t last_rewrite_s_ = -1;        // duration; -1: none yet
   bool last_rewrite_succeeded_ = true;
   uint32_t incrementals_after_base_ = 0;  // number of incrementals that the base of the last rewrite does not contain
-  uint64_t rewrites_ = 0;                 // number of successful rewrites since the start or CONFIG RESETSTAT
+  uint64_t rewrite_count_ = 0;            // number of successful rewrites since the start or CONFIG RESETSTAT
   uint64_t consecutive_failures_ = 0;     // number of failed rewrites since the last success
-  uint64_t failed_replays_ = 0;           // number of commands that failed when the file was last loaded
+  uint64_t failed_command_count_ = 0;     // number of commands that failed when the file was last loaded
   uint64_t last_cow_bytes_ = 0;           // copy-on-write memory of the last rewrite
   Backoff backoff_;                       // delay after failed rewrites
 };

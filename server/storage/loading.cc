@@ -42,7 +42,7 @@ bool Loading::IsAsync() const { return parts_.env.phase.load() == ServerPhase::L
 Loading::Order Loading::Advance(uint64_t loaded_bytes) {
   loaded_bytes_ = loaded_bytes;
   parts_.memory.NotePeak();
-  advances_();
+  on_advance_();
   LogProgress();
   if (!parts_.env.host || parts_.env.phase.load() != ServerPhase::Load::kInTurn) return Order::kContinue;
   // Suspends the command that loads the data, as a script is suspended.

@@ -42,7 +42,7 @@ class Loading {  // the state of a server that loads its data
   // happens in one turn, this serves clients, and a client or a signal may stop the server. Logs the progress every few
   // seconds.
   Order Advance(uint64_t loaded_bytes);  // reports progress, and serves clients in between
-  void OnAdvance(std::function<void()> handler) { advances_ = std::move(handler); }  // each Advance calls it
+  void OnAdvance(std::function<void()> handler) { on_advance_ = std::move(handler); }  // each Advance calls it
   void SlowDown();  // delays as key-load-delay says, after each key or command
 
   void SetRdbUsedMemory(uint64_t bytes) {  // used memory when the file was written (INFO loading_rdb_used_mem)
@@ -96,7 +96,7 @@ class Loading {  // the state of a server that loads its data
   uint64_t keys_expired_ = 0;                                      // number of keys not loaded because they had expired
   unsigned delays_ = 0;                                            // number of calls of DebugDelay
   FileHistory file_history_;                                       // the replication history that the file names
-  std::function<void()> advances_ = [] {};                         // called by each Advance
+  std::function<void()> on_advance_ = [] {};                       // called by each Advance
   std::vector<std::pair<int, std::string>> skipped_expired_keys_;  // database and name of expired keys not loaded
 };
 

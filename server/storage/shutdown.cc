@@ -23,10 +23,10 @@ Shutdown::Outcome Shutdown::Begin(uint32_t flags) {
   parts_.env.log.Notice("User requested shutdown...");
   TellStatus("");
   if (MustWaitForReplicas(flags)) {
-    if (!delayed_) DelayForReplicas(flags);
+    if (!delayed_shutdown_) DelayForReplicas(flags);
     return Outcome::kWaiting;
   }
-  if (std::exchange(delayed_, std::nullopt)) parts_.pause.ResumeWrites(Pause::kShutdown);
+  if (std::exchange(delayed_shutdown_, std::nullopt)) parts_.pause.ResumeWrites(Pause::kShutdown);
   return End(flags);
 }
 
@@ -37,20 +37,20 @@ bool Shutdown::MustWaitForReplicas(uint32_t flags) const {
 
 void Shutdown::DelayForReplicas(uint32_t flags) {
   parts_.env.log.Notice("Waiting for replicas before shutting down.");
-  delayed_ = {flags, parts_.env.pace.NowMs() + int64_t{parts_.env.settings.shutdown_timeout} * 1000};
+  delayed_shutdown_ = {flags, parts_.env.pace.NowMs() + int64_t{parts_.env.settings.shutdown_timeout} * 1000};
   parts_.pause.PauseWrites(Pause::kShutdown);
   followers_->RequestAcknowledgements();
 }
 
-std::optional<int64_t> Shutdown::MillisecondsLeft() const {
-  if (!delayed_) return std::nullopt;
-  return std::max<int64_t>(delayed_->deadline_ms - parts_.env.pace.NowMs(), 0);
+std::optional<int64_t> Shutdown::MillisecondsLeftForReplicas() const {
+  if (!delayed_shutdown_) return std::nullopt;
+  return std::max<int64_t>(delayed_shutdown_->deadline_ms - parts_.env.pace.NowMs(), 0);
 }
 
 void Shutdown::FinishShutdownIfReady() {
-  if (!followers_->AreCaughtUp() && parts_.env.pace.NowMs() < delayed_->deadline_ms) return;
-  if (signal_ != 0 && StartFirstRewriteIfNeeded(delayed_->flags)) return;
-  const uint32_t flags = std::exchange(delayed_, std::nullopt)->flags;
+  if (!followers_->AreCaughtUp() && parts_.env.pace.NowMs() < delayed_shutdown_->deadline_ms) return;
+  if (signal_ != 0 && StartFirstRewriteIfNeeded(delayed_shutdown_->flags)) return;
+  const uint32_t flags = std::exchange(delayed_shutdown_, std::nullopt)->flags;
   parts_.pause.ResumeWrites(Pause::kShutdown);
   if (End(flags) == Outcome::kStopping) return;
   AnswerWaitingClients();
@@ -86,7 +86,7 @@ void Shutdown::HandleSignal(int signal) {
 
 void Shutdown::Continue() {
   if (Done()) return;
-  if (delayed_) return FinishShutdownIfReady();
+  if (delayed_shutdown_) return FinishShutdownIfReady();
   if (signal_ == 0) return;
   const Settings& settings = parts_.env.settings;
   const uint32_t flags = signal_ == SIGINT ? settings.shutdown_on_sigint : settings.shutdown_on_sigterm;
@@ -118,8 +118,8 @@ bool Shutdown::StartFirstRewriteIfNeeded(uint32_t flags) {
 }
 
 bool Shutdown::Abort() {
-  if (signal_ == 0 && !delayed_) return false;
-  if (std::exchange(delayed_, std::nullopt)) parts_.pause.ResumeWrites(Pause::kShutdown);
+  if (signal_ == 0 && !delayed_shutdown_) return false;
+  if (std::exchange(delayed_shutdown_, std::nullopt)) parts_.pause.ResumeWrites(Pause::kShutdown);
   AnswerWaitingClients();
   HandleCancellation();
   parts_.env.log.Notice("Shutdown manually aborted.");

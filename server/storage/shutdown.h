@@ -59,7 +59,7 @@ class Shutdown {  // shuts the server down: SHUTDOWN, SIGTERM and SIGINT
   void HandleSignal(int signal);  // shuts down after SIGTERM or SIGINT as shutdown-on-… says
   void Continue();                // called by the timer: ends a delayed shutdown when it may
   bool Abort();                   // SHUTDOWN ABORT; returns false if no shutdown is delayed
-  void OnCancelled(std::function<void()> handler) { on_cancelled_ = std::move(handler); }
+  void OnSignalShutdownCancelled(std::function<void()> handler) { on_cancelled_ = std::move(handler); }
 
   // Runs `handler` with an empty text when a shutdown begins, and with a status text as it proceeds.
   void OnStatus(std::function<void(const std::string&)> handler) {  // called with status texts for the operator
@@ -73,7 +73,7 @@ class Shutdown {  // shuts the server down: SHUTDOWN, SIGTERM and SIGINT
     waiting_client_ids_.push_back(session.id);
   }
   // Returns how long replicas still have, or nullopt if the shutdown does not wait for them.
-  std::optional<int64_t> MillisecondsLeft() const;  // nullopt: it does not wait for replicas
+  std::optional<int64_t> MillisecondsLeftForReplicas() const;  // nullopt: it does not wait for replicas
 
   void NeverSave() { must_never_save_ = true; }  // makes every later shutdown skip saving
 
@@ -102,12 +102,12 @@ class Shutdown {  // shuts the server down: SHUTDOWN, SIGTERM and SIGINT
     if (tell_status_) tell_status_(status);
   }
 
-  const Parts parts_;                       // other parts of the server that this class uses
-  bool must_never_save_ = false;            // no shutdown saves the data any more
-  ReplicasToWaitFor* followers_ = nullptr;  // replicas to wait for; may be null
-  std::optional<Delayed> delayed_;          // set while a shutdown waits for replicas
-  std::vector<uint64_t> waiting_client_ids_;           // IDs of clients that wait for the shutdown
-  int signal_ = 0;                          // the signal that began the delayed shutdown; 0: none
+  const Parts parts_;                         // other parts of the server that this class uses
+  bool must_never_save_ = false;              // no shutdown saves the data any more
+  ReplicasToWaitFor* followers_ = nullptr;    // replicas to wait for; may be null
+  std::optional<Delayed> delayed_shutdown_;   // set while a shutdown waits for replicas
+  std::vector<uint64_t> waiting_client_ids_;  // IDs of clients that wait for the shutdown
+  int signal_ = 0;                            // the signal that began the delayed shutdown; 0: none
   // Set while a signal waits for the first base of the append-only file: the number of failed rewrites when the wait
   // began.
   std::optional<uint64_t> rewrite_failures_before_wait_;  // ConsecutiveFailures() when a wait began; nullopt: no wait

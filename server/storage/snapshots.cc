@@ -305,7 +305,8 @@ void Snapshots::RemoveTemporaryFiles() {
 
 Snapshots::Figures Snapshots::CurrentFigures() const {
   const int64_t running_s = (parts_.env.pace.NowMs() - started_ms_) / 1000;
-  return {last_save_wall_s_, last_outcome_, last_duration_s_, IsRunning() ? running_s : -1, save_count_, last_cow_bytes_};
+  return {last_save_wall_s_, last_outcome_,  last_duration_s_, IsRunning() ? running_s : -1,
+          save_count_,       last_cow_bytes_};
 }
 
 }  // namespace respite

@@ -51,7 +51,7 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
   void Schedule() { is_save_scheduled_ = true; }  // a background save starts as soon as no other child runs
   // Drops a scheduled BGSAVE, because the data for which it was requested is lost.
   void Unschedule() { is_save_scheduled_ = false; }  // cancels a scheduled background save
-  bool IsRunning() const;                    // a child writes a snapshot now
+  bool IsRunning() const;                            // a child writes a snapshot now
   enum class Cancelled : uint8_t { kNone, kRunning, kScheduled };
   // Stops a running background save, or cancels a scheduled one. Returns which of the two it did.
   Cancelled Cancel();  // stops a running background save, or cancels a scheduled one (BGSAVE CANCEL)
@@ -111,7 +111,7 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
   std::string dump_left_to_other_;  // full path of the dump that this server leaves to another server; may be empty
   std::string background_folder_;   // working directory when the last background save began
   std::string background_name_;     // file name of the last background save
-  bool is_save_scheduled_ = false;          // a BGSAVE starts after another child has ended
+  bool is_save_scheduled_ = false;  // a BGSAVE starts after another child has ended
   bool save_due_ = false;           // the empty data must be saved after FLUSHALL
   Outcome last_outcome_ = Outcome::kDone;                // outcome of the last save
   uint64_t changes_before_ = 0;                          // number of changes that the running snapshot includes
@@ -120,7 +120,7 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
   std::optional<int64_t> last_try_ms_;                   // Pace time when the last background save began
   int64_t started_ms_ = 0;                               // Pace time when the running background save began
   int64_t last_duration_s_ = -1;                         // duration of the last background save; -1: none yet
-  uint64_t save_count_ = 0;                                   // number of saves since the start or CONFIG RESETSTAT
+  uint64_t save_count_ = 0;                              // number of saves since the start or CONFIG RESETSTAT
   uint64_t last_cow_bytes_ = 0;                          // copy-on-write memory of the last background save
   std::function<void(Outcome)> ended_ = [](Outcome) {};  // called when a background save has ended
 };

@@ -39,13 +39,13 @@ void Try(Bytes value, const EncodingLimits& limits) {
   Require(IsSound(*entry, limits));
   RdbOutput out(RdbCompression::kOn);
   WriteRdbValue(out, *entry);
-  const EntryPtr again = Read(out.Buffered(), limits);
+  const EntryPtr again = Read(out.BufferedOutput(), limits);
   Require(again != nullptr && DigestText(*again) == DigestText(*entry));
   // A digest does not cover a stream's groups and metadata; elements of other types may be written in another order.
   if (entry->Type() != ValueType::kStream) return;
   RdbOutput second(RdbCompression::kOn);
   WriteRdbValue(second, *again);
-  Require(second.Buffered() == out.Buffered());
+  Require(second.BufferedOutput() == out.BufferedOutput());
 }
 
 }  // namespace

@@ -142,11 +142,12 @@ TEST(RdbFile, TellsUsage) {
   Keyspace keyspace = EmptyKeyspace();
   keyspace[0].Add("a", StringContent::Text("x"), kNoDeadline, 7);
   keyspace[0].Add("b", StringContent::Text("x"), 5, 250);
-  RdbSaveOptions options{.usage = RdbUsage::kIdleSeconds, .usage_of = [](uint32_t access) { return access * 100; }};
+  RdbSaveOptions options{.usage = RdbUsage::kIdleSeconds,
+                         .compute_usage = [](uint32_t access) { return access * 100; }};
   KeyspaceSink idle;
   ASSERT_EQ(Outcome(ReadRdb(WrittenRdb(keyspace, options), idle)), "good");
   EXPECT_THAT(idle.idle_s, ElementsAre(Pair("a", 700u), Pair("b", 25000u)));
-  options = {.usage = RdbUsage::kFrequency, .usage_of = [](uint32_t access) { return access; }};
+  options = {.usage = RdbUsage::kFrequency, .compute_usage = [](uint32_t access) { return access; }};
   KeyspaceSink frequency;
   ASSERT_EQ(Outcome(ReadRdb(WrittenRdb(keyspace, options), frequency)), "good");
   EXPECT_THAT(frequency.frequency, ElementsAre(Pair("a", 7), Pair("b", 250)));

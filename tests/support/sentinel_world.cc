@@ -330,7 +330,7 @@ void SentinelWorld::Answer(const std::shared_ptr<Pipe>& pipe, const Words& words
 std::string SentinelWorld::AnswerOfSentinel(Member& member, const Words& words) {
   if (words[0] == "PING") return "+PONG\r\n";
   if (words[0] == "PUBLISH") {
-    member->hellos().Receive(words[2]);
+    member->hello_protocol().Receive(words[2]);
     return ":1\r\n";
   }
   if (words[0] != "SENTINEL") return "+OK\r\n";

@@ -156,7 +156,8 @@ std::optional<std::string> Permissions::LoadAclLines(Bytes text, const std::stri
   const Users::Replacement replacement = {
       .keeps_users = DialectOf(parts_.env.settings.emulate).traits.acl_load_keeps_clients,
       .before_removal = [&](const User& user) { CloseSessionsOf(user, running); },
-      .before_change = [&](const User& before, const User& after) { CloseForbiddenSubscribers(before, after, running); }};
+      .before_change = [&](const User& before,
+                           const User& after) { CloseForbiddenSubscribers(before, after, running); }};
   const auto loaded = parts_.users.Load(text, path, replacement);
   if (loaded) return std::nullopt;
   return loaded.error() + "WARNING: ACL errors detected, no change to the previously active ACL rules was performed";

@@ -54,12 +54,12 @@ class Users {  // all ACL users by name
   std::vector<std::string> ConfigLines() const;  // a line "user NAME RULES" for each user
   struct Replacement {                           // how Load treats the existing users, except `default`, which stays
     bool keeps_users;                            // keep users that the file also has; false removes all
-    std::function<void(const User&)> before_removal;    // called before a user is removed
-    Change before_change;                              // called before a user that stays changes
+    std::function<void(const User&)> before_removal;  // called before a user is removed
+    Change before_change;                             // called before a user that stays changes
   };
   // Replaces all users by the users of an ACL file. If a line is invalid, changes nothing; the error names the lines.
-  // Calls `before_removal` and `before_change` before the replacement. A file without a default user creates one without a password,
-  // because requirepass does not apply with an ACL file.
+  // Calls `before_removal` and `before_change` before the replacement. A file without a default user creates one
+  // without a password, because requirepass does not apply with an ACL file.
   Result<Done, std::string> Load(Bytes text, const std::string& path, const Replacement& replacement);
 
  private:

@@ -275,7 +275,7 @@ void SlotExport::PauseWritesIfCaughtUp() {
   if (!unanswered_requests_.empty()) return;
   constexpr size_t kLittle = 64 * 1024;
   constexpr int kRoundsAtMost = 20;
-  const size_t little = kLittle << std::min(rounds_, kRoundsAtMost);
+  const size_t little = kLittle << std::min(ack_request_count_, kRoundsAtMost);
   const int64_t limit = services_.env.settings.slot_migration_max_failover_repl_bytes;
   const bool has_sent = limit < 0 || link_->UnsentBytes() <= static_cast<size_t>(limit);
   if (has_sent && sent_since_ack_ <= little) return PauseWrites();
@@ -283,7 +283,7 @@ void SlotExport::PauseWritesIfCaughtUp() {
 }
 
 void SlotExport::AskForAck() {
-  ++rounds_;
+  ++ack_request_count_;
   sent_since_ack_ = 0;
   asked_ack_ms_ = services_.env.pace.NowMs();
   Ask(Request::kAck, {"CLUSTER", "SYNCSLOTS", "ACK"});

@@ -85,14 +85,14 @@ class SlotExport final : public Link::User {  // sends slots to their new owner
   const Services& services_;
   const std::shared_ptr<SlotJob> job_;
   std::unique_ptr<Link> link_;
-  std::string line_;           // the beginning of an incomplete answer
+  std::string line_;                         // the beginning of an incomplete answer
   std::deque<Request> unanswered_requests_;  // requests that the target has not answered yet
   std::optional<SnapshotPipe> pipe_;
   std::optional<SlotChanges> changes_;  // changes to keys of the slots since the fork
   bool holds_writes_ = false;           // writes of clients are paused
   uint64_t seen_version_ = UINT64_MAX;  // version of the view at the last CheckOwnership
   size_t sent_since_ack_ = 0;           // bytes of changes since the last ACK was requested
-  int rounds_ = 0;                      // number of requests for an ACK so far
+  int ack_request_count_ = 0;           // number of requests for an ACK so far
   int64_t progress_ms_ = 0;             // Pace time of the last answer, or of the last bytes sent
   int64_t entered_ms_ = 0;              // Pace time at which the state was entered
   int64_t asked_ack_ms_ = 0;            // Pace time of the last request for an ACK

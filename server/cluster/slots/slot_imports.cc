@@ -238,7 +238,7 @@ bool SlotImports::HasRunningImport(Bytes name) const {
 
 void SlotImports::CleanUpHiddenSlots() {
   const Services& services = parts_.services;
-  if (parts_.services.clients.role.is_replica) return orphans_.clear();
+  if (parts_.services.clients.role.is_replica) return orphaned_since_ms_.clear();
   if (services.env.phase.IsInLongTask() || services.env.phase.load() != ServerPhase::Load::kNone) return;
   const HiddenSlots& hidden = services.data.dataset.keyspace.hidden();
   const auto orphan = std::ranges::find_if(hidden.All(), [this](const auto& one) {
@@ -259,7 +259,7 @@ void SlotImports::CleanUpHiddenSlots() {
 bool SlotImports::ContinueWaitForOwners(const std::string& name) {
   if (failed_names_.contains(name)) return true;
   const int64_t now_ms = parts_.services.env.pace.NowMs();
-  const int64_t since_ms = orphans_.try_emplace(name, now_ms).first->second;
+  const int64_t since_ms = orphaned_since_ms_.try_emplace(name, now_ms).first->second;
   return now_ms - since_ms >= kNodeTimeouts * parts_.services.env.settings.cluster_node_timeout;
 }
 
@@ -269,7 +269,7 @@ void SlotImports::ClaimUnownedSlots(const SlotSet& slots) {
   const ClusterView& view = cluster().view();
   SlotSet unowned;
   slots.ForEach([&](int slot) {
-    if (view.Owner(slot) == nullptr || view.disclaimed.Has(slot)) unowned.Add(slot);
+    if (view.Owner(slot) == nullptr || view.disclaimed_slots.Has(slot)) unowned.Add(slot);
   });
   if (unowned.IsEmpty()) return;
   parts_.services.env.log.Warning(
@@ -297,7 +297,7 @@ bool SlotImports::DeleteSomeKeys(const SlotSet& slots) {
 void SlotImports::RevealAndPropagate(const std::string& name) {
   Reveal(name);
   failed_names_.erase(name);
-  orphans_.erase(name);
+  orphaned_since_ms_.erase(name);
   Unit unit(parts_.services.data.dataset, parts_.services.env.clock.WallMs(), ExpiryRule::kBelieve);
   Propagation effect(unit.IsRecording());
   effect.Replace(RevealRequest(name));

@@ -104,9 +104,10 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
 
   const Parts parts_;  // the arguments of the constructor
   std::list<Import> imports_;
-  std::set<std::string, std::less<>> failed_names_;            // names of failed imports, whose keys must be deleted
-  std::map<std::string, int64_t, std::less<>> orphans_;  // Pace time since when no session sends them, by name
-  SlotChanges::RequestSplitter words_;                   // reused for each request
+  std::set<std::string, std::less<>> failed_names_;  // names of failed imports, whose keys must be deleted
+  std::map<std::string, int64_t, std::less<>>
+      orphaned_since_ms_;               // Pace time since when no session sends them, by name
+  SlotChanges::RequestSplitter words_;  // reused for each request
 };
 
 }  // namespace respite

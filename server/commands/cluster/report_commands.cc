@@ -78,7 +78,7 @@ std::string InfoText(const Cluster& cluster) {
   AddLine(text, "cluster_my_epoch", me.primary != nullptr ? me.primary->config_epoch : me.config_epoch);
   AddMessages(text, cluster.bus().sent(), "sent");
   AddMessages(text, cluster.bus().received(), "received");
-  AddLine(text, "total_cluster_links_buffer_limit_exceeded", cluster.bus().links_over_limit());
+  AddLine(text, "total_cluster_links_buffer_limit_exceeded", cluster.bus().over_limit_link_count());
   return text;
 }
 

@@ -338,7 +338,7 @@ struct ClientReply {
     } else if (call.args.TakeToken("OFF")) {
       replies.TurnOff();
     } else if (call.args.TakeToken("SKIP")) {
-      replies.SkipNext();
+      replies.SkipNextReply();
     } else {
       throw Refusal{refusals::kSyntax};
     }

@@ -166,7 +166,7 @@ struct Publish {
   // Handles the hello message of another Sentinel.
   static void Receive(Call& call, Sentinel& sentinel, Bytes channel, Bytes message) {
     if (channel != HelloProtocol::kChannel) throw Refusal{refusals::kOnlyHello};
-    sentinel.hellos().Receive(message);
+    sentinel.hello_protocol().Receive(message);
     call.reply.Integer(1);
   }
 };

@@ -173,7 +173,7 @@ struct Move {
                                        .group = CommandGroup::kGeneric,
                                        .flags = kWrite | kFast,
                                        .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)},
-                                       .joins_databases = [](std::span<const Bytes>) { return true; }};
+                                       .uses_other_database = [](std::span<const Bytes>) { return true; }};
   static void Run(Call& call) {
     if (IsConfinedToOneDb(call)) throw refusals::NotInCluster("MOVE");
     auto [key, number] = call.args.Take<Bytes, Bytes>();
@@ -233,7 +233,7 @@ struct Copy {
       .group = CommandGroup::kGeneric,
       .flags = kWrite | kDenyOom,
       .keys = {Key(1, kKeyRO | kKeyAccess), Key(2, kKeyOW | kKeyUpdate)},
-      .joins_databases = NamesDatabase};
+      .uses_other_database = NamesDatabase};
   static void Run(Call& call) {
     auto [key, new_key] = call.args.Take<Bytes, Bytes>();
     const CopyOptions options = ParseCopyOptions(call);

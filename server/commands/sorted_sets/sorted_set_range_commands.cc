@@ -115,7 +115,7 @@ RankSpan Selected(const SortedSet& set, const RangeOptions& options, const Diale
       break;
   }
   const RankSpan span = ClampRanks(options.ranks, set.Size());
-  return options.direction == Direction::kUp ? span : Mirrored(span, set.Size());
+  return options.direction == Direction::kUp ? span : RanksFromOtherEnd(span, set.Size());
 }
 
 void ReplyRange(Call& call, const RangeForm& form) {

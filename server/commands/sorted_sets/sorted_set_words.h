@@ -28,7 +28,7 @@ inline RankSpan ClampRanks(const IndexRange& range, size_t size) {  // the part 
 }
 
 // Returns the span counted from the other end, for ZREVRANGE.
-inline RankSpan Mirrored(RankSpan span, size_t size) { return {size - span.first - span.count, span.count}; }
+inline RankSpan RanksFromOtherEnd(RankSpan span, size_t size) { return {size - span.first - span.count, span.count}; }
 
 enum class Scores : uint8_t { kNo, kYes };
 

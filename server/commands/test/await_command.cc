@@ -115,7 +115,7 @@ AwaitGoal TakeClients(Call& call) {
   return Counted(number, "other clients" + named, [&services = call.services, own = call.session.id, name] {
     uint64_t count = 0;
     services.clients.registry.ForEach([&](const Session& session) {
-      const bool is_other = session.id != own && !session.closing && !IsOfServer(session);
+      const bool is_other = session.id != own && !session.closing && !IsServerLink(session);
       if (is_other && (!name || name->Matches(session.identity.name))) ++count;
     });
     return count;

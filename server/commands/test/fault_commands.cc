@@ -99,7 +99,7 @@ constexpr std::array kFaultActions = {TestAction{"add", AddFault}, TestAction{"l
 
 // Excludes the caller and the links to other servers.
 bool MayBeDropped(const Call& call, const Session& session) {
-  return &session != &call.session && !session.closing && !IsOfServer(session) && session.transport != nullptr;
+  return &session != &call.session && !session.closing && !IsServerLink(session) && session.transport != nullptr;
 }
 
 struct TestFault {

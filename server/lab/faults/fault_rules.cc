@@ -69,7 +69,7 @@ void FaultRules::Add(FaultDefinition order) {
     rule.ends_ms = parts_.env.clock.MonotonicMs() + *rule.order.for_ms;
     rules_by_end_.emplace(std::pair(rule.ends_ms, serial), &rule);
   }
-  RecomputeFromRules();
+  RecomputeAfterRuleChange();
 }
 
 bool FaultRules::Delete(Bytes name) {
@@ -79,7 +79,7 @@ bool FaultRules::Delete(Bytes name) {
   const uint64_t owner = found->second->serial;
   rules_.erase(found->second);
   names_.erase(found);
-  RecomputeFromRules();
+  RecomputeAfterRuleChange();
   parts_.client_faults.Release(owner);
   return true;
 }
@@ -88,7 +88,7 @@ void FaultRules::Clear() {
   for (Rule& rule : rules_) Stop(rule);
   names_.clear();
   rules_.clear();
-  RecomputeFromRules();
+  RecomputeAfterRuleChange();
   parts_.client_faults.ReleaseAll();
 }
 
@@ -104,21 +104,21 @@ void FaultRules::Stop(Rule& rule) {
 }
 
 // Computes again all members that depend on the rules.
-void FaultRules::RecomputeFromRules() {
+void FaultRules::RecomputeAfterRuleChange() {
   ++version_;
-  of_connections_.clear();
+  connection_rules_.clear();
   bool has_requests = false;
   for (Rule& rule : rules_) {
     if (rule.is_over) continue;
     has_requests = has_requests || rule.As<RequestFault>() != nullptr;
-    if (rule.As<RefusedConnections>() != nullptr) of_connections_.push_back(&rule);
+    if (rule.As<RefusedConnections>() != nullptr) connection_rules_.push_back(&rule);
   }
   has_requests ? parts_.port.AttachLast(*this) : parts_.port.Detach(*this);
   if (sockets_ != nullptr) ShutsSockets() ? sockets_->StopListening() : sockets_->ListenAgain();
 }
 
 bool FaultRules::ShutsSockets() const {
-  return std::ranges::any_of(of_connections_, [](const Rule* rule) {
+  return std::ranges::any_of(connection_rules_, [](const Rule* rule) {
     return *rule->As<RefusedConnections>() == RefusedConnections::kNotAccepted;
   });
 }
@@ -169,10 +169,10 @@ std::optional<uint64_t> FaultRules::Hits(Bytes name) const {
 
 const RequestFault* FaultRules::FindFault(const Attempt& request) {
   const Candidates& candidates = CandidatesFor(request.command);
-  const bool is_client = request.client.id != 0 && !IsOfServer(request.client);  // 0: the loader of a file
+  const bool is_client = request.client.id != 0 && !IsServerLink(request.client);  // 0: the loader of a file
   if (candidates.rules.empty() || !is_client) return nullptr;
   RequestFilter::Facts facts = RequestFilter::Facts::Of(request);
-  if (candidates.need_keys) facts.FindKeys();
+  if (candidates.needs_keys) facts.FindKeys();
   for (const Candidate& candidate : candidates.rules) {
     const auto may_fit = [&](const TextStart& key) { return key.MayBegin(candidate.key); };
     if (std::ranges::none_of(facts.key_starts, may_fit)) continue;
@@ -196,19 +196,19 @@ const FaultRules::Candidates& FaultRules::CandidatesFor(const Command& command) 
     candidates_.resize(std::max<size_t>(parts_.env.commands.Size(), command.id + 1));
   Candidates& candidates = candidates_[command.id];
   if (candidates.version == version_) return candidates;
-  candidates = {.version = version_, .need_keys = false, .rules = {}};
+  candidates = {.version = version_, .needs_keys = false, .rules = {}};
   if (IsExempt(command)) return candidates;
   for (Rule& rule : rules_) {
     const bool may_act = !rule.is_over && rule.As<RequestFault>() != nullptr;
     if (!may_act || !rule.order.filter.MayMatch(command)) continue;
     candidates.rules.push_back(CandidateOf(rule));
-    candidates.need_keys = candidates.need_keys || rule.order.filter.key.has_value();
+    candidates.needs_keys = candidates.needs_keys || rule.order.filter.key.has_value();
   }
   return candidates;
 }
 
 bool FaultRules::RefusesConnection(Bytes address) {
-  for (Rule* rule : of_connections_) {
+  for (Rule* rule : connection_rules_) {
     const auto& filter = rule->order.filter.client.address;
     if ((!filter || filter->Matches(address)) && rule->Takes()) return true;
   }
@@ -217,9 +217,11 @@ bool FaultRules::RefusesConnection(Bytes address) {
 
 void FaultRules::RunDue(int64_t now_ms) {
   while (NextDueMs() <= now_ms) Stop(*rules_by_end_.begin()->second);
-  RecomputeFromRules();
+  RecomputeAfterRuleChange();
 }
 
-std::string FaultRules::NextDueText() const { return "fault " + Quoted(rules_by_end_.begin()->second->order.name) + " ends"; }
+std::string FaultRules::NextDueText() const {
+  return "fault " + Quoted(rules_by_end_.begin()->second->order.name) + " ends";
+}
 
 }  // namespace respite

@@ -87,7 +87,9 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
   const RequestFault* FindFault(const Attempt& request) override;
 
   // Timers::Source: ends the rules with a FOR duration that has passed.
-  int64_t NextDueMs() const override { return rules_by_end_.empty() ? Timers::kNever : rules_by_end_.begin()->first.first; }
+  int64_t NextDueMs() const override {
+    return rules_by_end_.empty() ? Timers::kNever : rules_by_end_.begin()->first.first;
+  }
   void RunDue(int64_t now_ms) override;      // ends the rules whose FOR duration has passed
   std::string NextDueText() const override;  // readable text about the next rule that ends
 
@@ -100,7 +102,7 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
   };
   struct Candidates {              // rules that may act on one command; made again when the rules have changed since
     uint64_t version = 0;          // value of version_ when the list was made
-    bool need_keys = false;        // a rule of the list has the condition KEY
+    bool needs_keys = false;       // a rule of the list has the condition KEY
     std::vector<Candidate> rules;  // in the order in which they were added
   };
 
@@ -108,19 +110,19 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
   static Candidate CandidateOf(Rule& rule);                 // the entry for this rule in a list of candidates
   // Deactivates the rule, which stays in the list.
   void Stop(Rule& rule);
-  void RecomputeFromRules();           // computes again all members that depend on the rules
+  void RecomputeAfterRuleChange();     // computes again all members that depend on the rules
   uint64_t SeedFor(Bytes name) const;  // seed for the choices of this rule
   bool ShutsSockets() const;           // an active rule makes the server refuse connections
 
-  const Parts parts_;                                          // other parts of the server that this class uses
-  uint64_t seed_;                                              // seed for the choices of PERCENT
-  uint64_t last_serial_ = 0;                                   // serial number of the latest rule
-  uint64_t version_ = 1;                                       // grows with each change of the rules
-  Rules rules_;                                                // in the order in which they were added
-  std::map<std::string, Rules::iterator, std::less<>> names_;  // the rules by name
-  std::vector<Candidates> candidates_;                         // rules that may act on a command, by Command::id
-  std::vector<Rule*> of_connections_;                          // active rules that refuse connections
-  std::map<std::pair<int64_t, uint64_t>, Rule*> rules_by_end_;         // rules with FOR, by end time and serial
+  const Parts parts_;                                           // other parts of the server that this class uses
+  uint64_t seed_;                                               // seed for the choices of PERCENT
+  uint64_t last_serial_ = 0;                                    // serial number of the latest rule
+  uint64_t version_ = 1;                                        // grows with each change of the rules
+  Rules rules_;                                                 // in the order in which they were added
+  std::map<std::string, Rules::iterator, std::less<>> names_;   // the rules by name
+  std::vector<Candidates> candidates_;                          // rules that may act on a command, by Command::id
+  std::vector<Rule*> connection_rules_;                         // active rules that refuse connections
+  std::map<std::pair<int64_t, uint64_t>, Rule*> rules_by_end_;  // rules with FOR, by end time and serial
   ListeningSockets* sockets_ = nullptr;  // sockets that rules may shut; null: this server has none of its own
 };
 

@@ -104,8 +104,8 @@ void HabitCheck::CheckVersionMarks(const std::string& what, const VersionMark& s
 
 void HabitCheck::CheckWatchWithoutExec(const LintRequest& request, LintRemarks& remarks) {
   if (request.place != Place::kSent) return;
-  const auto found = watching_.find(request.client.id);
-  if (found == watching_.end()) return;
+  const auto found = watching_clients_.find(request.client.id);
+  if (found == watching_clients_.end()) return;
   if (request.number - found->second.number != kLongWatch) return;
   remarks.push_back({.rule = LintRule::kWatchWithoutExec,
                      .why = StrCat(QuotedForRemark(found->second.key), " is watched since ", kLongWatch,
@@ -126,19 +126,20 @@ void HabitCheck::CheckAfterSuccess(const LintRequest& request, LintRemarks& rema
 void HabitCheck::NoteWatch(const LintRequest& request) {
   if (!request.Is("watch")) return NoteFailedRequest(request.client);
   if (request.keys.IsEmpty()) return;
-  ClearIfFull(watching_, kMaxClients);
+  ClearIfFull(watching_clients_, kMaxClients);
   const std::string first(request.words[request.keys[0].index]);
-  watching_.try_emplace(request.client.id, Watching{.client = request.owner, .key = first, .number = request.number});
+  watching_clients_.try_emplace(request.client.id,
+                                WatchingClient{.client = request.owner, .key = first, .number = request.number});
 }
 
 // Forgets the WATCH of a client that has ended the WATCH. EXEC and RESET end a WATCH even if they fail.
 void HabitCheck::NoteFailedRequest(const Session& client) {
-  if (!watching_.empty() && !HasWatchedKeys(client)) watching_.erase(client.id);
+  if (!watching_clients_.empty() && !HasWatchedKeys(client)) watching_clients_.erase(client.id);
 }
 
 void HabitCheck::ReportGoneClients(LintRemarks& remarks) {
-  std::erase_if(watching_, [&](const auto& row) {
-    const Watching& watching = row.second;
+  std::erase_if(watching_clients_, [&](const auto& row) {
+    const WatchingClient& watching = row.second;
     if (parts_.clients.Find(watching.client->id) != nullptr) return false;
     remarks.push_back({.rule = LintRule::kWatchWithoutExec,
                        .why = Shown(watching.client) + " has left while it watched " + QuotedForRemark(watching.key) +

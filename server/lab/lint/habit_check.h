@@ -18,7 +18,7 @@ class HabitCheck final : public LintCheck {  // the rules no-ttl, deprecated, ne
   void ReportGoneClients(LintRemarks& remarks) override;   // adds remarks about clients that have disconnected
 
  private:
-  struct Watching {  // a client that uses WATCH
+  struct WatchingClient {  // a client that uses WATCH
     LintClient client;
     std::string key;  // the first key that the client watches
     uint64_t number;  // number of the WATCH among the requests of the client
@@ -31,9 +31,9 @@ class HabitCheck final : public LintCheck {  // the rules no-ttl, deprecated, ne
   void CheckWatchWithoutExec(const LintRequest& request, LintRemarks& remarks);  // the rule watch-without-exec
   void NoteWatch(const LintRequest& request);  // remembers the first WATCH of a client, until the WATCH ends
 
-  const Parts parts_;                                // other parts of the server that the checks use
-  KeySet written_;                                   // keys that the running transaction or script has written
-  std::unordered_map<uint64_t, Watching> watching_;  // clients that use WATCH, by client ID
+  const Parts parts_;  // other parts of the server that the checks use
+  KeySet written_;     // keys that the running transaction or script has written
+  std::unordered_map<uint64_t, WatchingClient> watching_clients_;  // clients that use WATCH, by client ID
 };
 
 }  // namespace respite

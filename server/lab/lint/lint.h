@@ -105,7 +105,7 @@ class Lint final : public RequestFaults, public CallObserver, private KeyEventLi
   std::map<size_t, std::unique_ptr<LintCheck>> checks_;       // checks that have an active rule, in a fixed order
   std::unordered_map<uint64_t, Sender> senders_;              // clients that have sent requests, by client ID
   std::map<std::string, LintFinding> findings_;               // by the properties that identify a finding
-  std::vector<const LintFinding*> findings_in_order_;                  // the findings in the order of their discovery
+  std::vector<const LintFinding*> findings_in_order_;         // the findings in the order of their discovery
   bool is_test_or_server_traffic_ = false;                    // the last request is of TEST, or of another server
   RequestFault refusal_{.kind = RequestFault::Kind::kError};  // the error that a request gets from a strict rule
 };

@@ -91,7 +91,7 @@ void LockCheck::NoteScript(const LintRequest& request) {
 }
 
 void LockCheck::CheckLockWithoutTtl(const LintRequest& request, LintRemarks& remarks) {
-  taking_.reset();
+  lock_being_taken_.reset();
   const auto taking = TakingOf(request);
   if (!taking) return;
   KeyName key = request.Key(taking->key);
@@ -101,10 +101,10 @@ void LockCheck::CheckLockWithoutTtl(const LintRequest& request, LintRemarks& rem
     if (request.place == Place::kSent) {
       remarks.push_back({.rule = LintRule::kLockWithoutTtl, .why = ExplainLockWithoutTtl(key), .key = key.key});
     } else {
-      without_deadline_.push_back(key);
+      locks_without_deadline_.push_back(key);
     }
   }
-  taking_ = std::move(key);
+  lock_being_taken_ = std::move(key);
 }
 
 bool LockCheck::HasCompared(const LintRequest& request, const KeyView& key) const {
@@ -176,14 +176,14 @@ void LockCheck::NoteUse(const KeyView& key, Work work, Lock& lock, LintRemarks& 
 
 void LockCheck::CheckAfterSuccess(const LintRequest& request, LintRemarks& remarks) {
   NoteWatches(request);
-  const auto taken = std::exchange(taking_, std::nullopt);
+  const auto taken = std::exchange(lock_being_taken_, std::nullopt);
   if (taken && FindUnexpired(parts_, *taken) != nullptr) {
     Take(request, *taken);
   } else if (request.command.Is(kWrite) || request.RunsScript()) {
     for (const KeyRef& key : request.keys) Touch(request, request.View(key));
   }
   if (request.place != Place::kSent) return;
-  for (const KeyName& key : std::exchange(without_deadline_, {})) {
+  for (const KeyName& key : std::exchange(locks_without_deadline_, {})) {
     const Entry* const entry = FindUnexpired(parts_, key);
     if (entry == nullptr || entry->Deadline() != kNoDeadline) continue;
     remarks.push_back({.rule = LintRule::kLockWithoutTtl, .why = ExplainLockWithoutTtl(key), .key = key.key});
@@ -241,7 +241,8 @@ void LockCheck::DropFinishedLocks(KeySet& locks, uint64_t client) {
 }
 
 void LockCheck::OnKeyEvent(const KeyView& key, const KeyEvent& event) {
-  if (locks_.empty() || (taking_ && taking_->db == key.db && taking_->key == key.key)) return;
+  if (locks_.empty() || (lock_being_taken_ && lock_being_taken_->db == key.db && lock_being_taken_->key == key.key))
+    return;
   const auto found = locks_.find(key);
   if (found == locks_.end()) return;
   if (HasName(kDeletingEvents, event.Name()) || HasName(kOverwritingEvents, event.Name())) End(found);

@@ -69,8 +69,8 @@ class LockCheck final : public LintCheck {  // the rules lock-without-ttl, forei
   std::unordered_map<uint64_t, KeySet> locks_of_;  // by client ID: locks that the client holds or thinks it holds
   std::unordered_map<uint64_t, KeySet> watches_;   // by client ID: keys that the client watches (WATCH)
   KeySet read_by_script_;                          // keys that the running script has read
-  std::optional<KeyName> taking_;                  // key of the lock that the running request acquires
-  std::vector<KeyName> without_deadline_;          // acquired by the running transaction or script
+  std::optional<KeyName> lock_being_taken_;        // key of the lock that the running request acquires
+  std::vector<KeyName> locks_without_deadline_;    // acquired by the running transaction or script
 };
 
 }  // namespace respite

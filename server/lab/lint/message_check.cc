@@ -85,7 +85,7 @@ void MessageCheck::CheckAfterSuccess(const LintRequest& request, LintRemarks& /*
   }
 }
 
-uint64_t MessageCheck::PendingOf(const Consumer& consumer) const {
+uint64_t MessageCheck::PendingEntryCount(const Consumer& consumer) const {
   const Entry* const entry = FindUnexpired(parts_, consumer.stream);
   if (entry == nullptr || entry->Type() != ValueType::kStream) return 0;
   const auto& stream = static_cast<const StreamLog&>(*entry->HeldObject());
@@ -99,7 +99,7 @@ void MessageCheck::ReportGoneClients(LintRemarks& remarks) {
   std::erase_if(readers_, [&](const auto& row) {
     const auto& [consumer, client] = row;
     if (parts_.clients.Find(client->id) != nullptr) return false;
-    const uint64_t pending = PendingOf(consumer);
+    const uint64_t pending = PendingEntryCount(consumer);
     if (pending != 0) {
       remarks.push_back(
           {.rule = LintRule::kLostMessage,

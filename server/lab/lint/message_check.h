@@ -25,7 +25,7 @@ class MessageCheck final : public LintCheck {  // the rule lost-message
   };
 
   void CheckPublish(const LintRequest& request, LintRemarks& remarks) const;  // remarks on PUBLISH without subscribers
-  uint64_t PendingOf(const Consumer& consumer) const;  // entries that the consumer has not acknowledged
+  uint64_t PendingEntryCount(const Consumer& consumer) const;  // entries that the consumer has not acknowledged
 
   const Parts parts_;                       // other parts of the server that this class uses
   std::map<Consumer, LintClient> readers_;  // client that last read or claimed entries for the consumer

@@ -32,7 +32,7 @@ class ShapeCheck final : public LintCheck {  // the rules slow-shape, big-value,
   const Parts parts_;                                 // other parts of the server that this class uses
   std::unordered_map<uint64_t, Sequence> sequences_;  // the current sequence of each client, by client ID
   std::map<KeyName, uint64_t> accesses_;              // number of accesses to each key in the current window
-  uint64_t accesses_in_window_ = 0;                               // number of accesses in the current window
+  uint64_t accesses_in_window_ = 0;                   // number of accesses in the current window
 };
 
 }  // namespace respite

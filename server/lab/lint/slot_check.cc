@@ -16,8 +16,8 @@ void SlotCheck::CheckBeforeCall(const LintRequest& request, LintRemarks& remarks
   if (request.place == Place::kQueued) return;
   if (request.place == Place::kSent) slots_ = {};
   if (request.RunsScript()) {
-    declared_.clear();
-    for (const KeyRef& key : request.keys) declared_.emplace(request.words[key.index]);
+    declared_keys_.clear();
+    for (const KeyRef& key : request.keys) declared_keys_.emplace(request.words[key.index]);
   }
   if (request.place == Place::kInScript) CheckUndeclaredKeys(request, remarks);
   for (const KeyRef& key : request.keys) CheckCrossSlot(request.words[key.index], remarks);
@@ -51,7 +51,7 @@ void SlotCheck::CheckCrossSlot(Bytes key, LintRemarks& remarks) {
 void SlotCheck::CheckUndeclaredKeys(const LintRequest& request, LintRemarks& remarks) {
   for (const KeyRef& key : request.keys) {
     const Bytes name = request.words[key.index];
-    if (declared_.contains(name)) continue;
+    if (declared_keys_.contains(name)) continue;
     remarks.push_back({.rule = LintRule::kUndeclaredKey,
                        .why = "a script uses " + QuotedForRemark(name) +
                               ", which is not in its KEYS: a cluster cannot tell which node has to run it",

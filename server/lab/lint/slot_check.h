@@ -16,15 +16,15 @@ class SlotCheck final : public LintCheck {  // the rules cross-slot, undeclared-
  private:
   struct Slots {                       // the keys that one request uses in all commands that it runs
     std::optional<std::string> first;  // the first key, whose slot the others must have
-    bool has_remark = false;              // a remark on this request was made
+    bool has_remark = false;           // a remark on this request was made
   };
 
   void CheckTransactionSlots(const LintRequest& request, LintRemarks& remarks);  // the rule cross-slot for EXEC
   void CheckCrossSlot(Bytes key, LintRemarks& remarks);                        // the rule cross-slot, for one more key
   void CheckUndeclaredKeys(const LintRequest& request, LintRemarks& remarks);  // the rule undeclared-key
 
-  Slots slots_;                                  // the keys of the running request
-  std::set<std::string, std::less<>> declared_;  // keys that the caller of the running script has declared
+  Slots slots_;                                       // the keys of the running request
+  std::set<std::string, std::less<>> declared_keys_;  // keys that the caller of the running script has declared
 };
 
 }  // namespace respite

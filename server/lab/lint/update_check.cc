@@ -55,7 +55,7 @@ bool UpdateCheck::ReadsToChange(const LintRequest& request) {
 
 // Returns whether the request overwrites a value regardless of changes by others. SET NX and SET IFEQ do not overwrite
 // a value of another client.
-bool UpdateCheck::ReplacesWhatWasRead(const LintRequest& request) {
+bool UpdateCheck::ReplacesUnconditionally(const LintRequest& request) {
   if (request.place == Place::kInScript || request.place == Place::kQueued) return false;
   if (request.Is("set") && (request.HasOption(3, "NX") || request.HasOption(3, "IFEQ"))) return false;
   return request.IsOneOf(kWholeWrites) || request.IsOneOf(kFieldWrites);
@@ -84,7 +84,7 @@ UpdateCheck::Extent UpdateCheck::ExtentOf(const LintRequest& request) {
 
 void UpdateCheck::CheckBeforeCall(const LintRequest& request, LintRemarks& remarks) {
   if (request.place != Place::kQueued) changed_keys_.clear();
-  if (!ReplacesWhatWasRead(request) || !reads_.contains(request.client.id)) return;
+  if (!ReplacesUnconditionally(request) || !reads_.contains(request.client.id)) return;
   const Extent written = ExtentOf(request);
   for (const KeyRef& key : request.keys) CheckLostUpdate(request, request.View(key), written, remarks);
 }

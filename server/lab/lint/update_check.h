@@ -46,8 +46,8 @@ class UpdateCheck final : public LintCheck {  // the rule lost-update
     LintClient writer = {};   // the last other client that has written the key since
   };
 
-  static bool ReadsToChange(const LintRequest& request);        // the client may write back the value that this reads
-  static bool ReplacesWhatWasRead(const LintRequest& request);  // it overwrites any value of the key
+  static bool ReadsToChange(const LintRequest& request);  // the client may write back the value that this reads
+  static bool ReplacesUnconditionally(const LintRequest& request);  // it overwrites any value of the key
   static Extent ExtentOf(const LintRequest& request);  // the part of the value that the request reads or writes
   void CheckLostUpdate(const LintRequest& request, const KeyView& key, const Extent& written, LintRemarks& remarks);
   bool LosesNothing(const LintRequest& request, const KeyView& key, const Read& read) const;  // it fills a cache

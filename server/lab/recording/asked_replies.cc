@@ -36,7 +36,7 @@ size_t ConfirmationsOf(const AskedRequest& request) { return std::max<size_t>(1,
 
 void AskedReplies::Feed(Bytes bytes) {
   std::array<char, kScratch> scratch;
-  while (!bytes.empty() && !is_foreign_) {
+  while (!bytes.empty() && !has_other_protocol_) {
     const std::span<char> target = parser_.ReadTarget(scratch);
     const size_t size = std::min(target.size(), bytes.size());
     std::copy_n(bytes.begin(), size, target.begin());
@@ -57,7 +57,7 @@ void AskedReplies::Receive(std::vector<std::string> words) {
   const std::string& name = words[0];
   const bool sets_mode = words.size() == 3 && EqualsIgnoreCase(name, "client") && EqualsIgnoreCase(words[1], "reply");
   if (sets_mode) NoteReplyMode(words[2]);
-  is_foreign_ = is_foreign_ || Has(kForeign, name);
+  has_other_protocol_ = has_other_protocol_ || Has(kForeign, name);
   has_own_time_ = has_own_time_ || LeadsToOwnTime(words);
   if (EqualsIgnoreCase(name, "reset")) {
     queue_.reset();

@@ -28,9 +28,9 @@ class AskedReplies {  // the requests of one connection that await a reply
   void Confirm(const ReplyTree& message);  // a message, which may confirm the first request that awaits confirmations
   bool IsMessage(const ReplyTree& reply) const;  // this is a message or a confirmation of a subscription, not a reply
 
-  uint64_t count() const { return count_; }            // number of requests so far
-  bool IsIncomparable() const { return is_foreign_; }  // replies of another protocol follow: PSYNC or MONITOR
-  bool HasOwnTime() const { return has_own_time_; }    // the client has moved a clock with TEST, or entered a world
+  uint64_t count() const { return count_; }                    // number of requests so far
+  bool IsIncomparable() const { return has_other_protocol_; }  // replies of another protocol follow: PSYNC or MONITOR
+  bool HasOwnTime() const { return has_own_time_; }  // the client has moved a clock with TEST, or entered a world
 
  private:
   enum class Answers : uint8_t { kOn, kOff, kSkipNext };  // CLIENT REPLY
@@ -45,7 +45,7 @@ class AskedReplies {  // the requests of one connection that await a reply
   std::optional<std::vector<std::vector<std::string>>> queue_;  // requests queued since MULTI
   Answers answers_ = Answers::kOn;                              // mode of CLIENT REPLY
   bool has_subscribed_ = false;                                 // the client may get messages
-  bool is_foreign_ = false;                                     // another protocol follows: PSYNC or MONITOR
+  bool has_other_protocol_ = false;                             // another protocol follows: PSYNC or MONITOR
   bool has_own_time_ = false;  // the client has moved a clock with TEST, or entered a world
   uint64_t count_ = 0;         // number of requests so far
 };

@@ -27,7 +27,9 @@ std::string Shortened(std::string text) {
   return text;
 }
 
-std::string Shown(const std::optional<ReplyTree>& reply) { return reply ? Shortened(reply->ReadableText()) : "no reply"; }
+std::string Shown(const std::optional<ReplyTree>& reply) {
+  return reply ? Shortened(reply->ReadableText()) : "no reply";
+}
 
 std::string Shown(const std::vector<std::string>& words) { return Shortened(JoinQuoted(words)); }
 
@@ -82,7 +84,7 @@ bool Replay::HasPendingReplies() const {
 
 bool Replay::IsReady(const RecordedEvent& event) {
   if (event.kind == Kind::kOut) return true;
-  if (FailIfUnreachable()) return false;
+  if (EndIfUnreachable()) return false;
   if (HasPendingReplies()) {
     const int64_t recorded_ms = (event.at_us - performed_at_us_) / kUsPerMs;
     if (clock_ != nullptr && WaitedMs() >= kMayWaitForClockMs && !MoveClock(event.at_us)) return false;
@@ -90,10 +92,10 @@ bool Replay::IsReady(const RecordedEvent& event) {
     GiveUpWaiting();
     return false;
   }
-  return ReachTimeOf(event);
+  return ReachRecordedTimeOf(event);
 }
 
-bool Replay::FailIfUnreachable() {
+bool Replay::EndIfUnreachable() {
   for (const auto& [number, peer] : peers_) {
     if (peer->IsRefused()) outcome_.failure = "the server cannot be reached: " + peer->end_reason();
   }
@@ -111,7 +113,7 @@ void Replay::GiveUpWaiting() {
   waiting_since_ms_ = parts_.pace.NowMs();
 }
 
-bool Replay::ReachTimeOf(const RecordedEvent& event) {
+bool Replay::ReachRecordedTimeOf(const RecordedEvent& event) {
   switch (time_) {
     case Time::kNone:
       return true;

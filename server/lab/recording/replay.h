@@ -63,9 +63,9 @@ class Replay {  // sends the requests of a recording to another server, and comp
   bool HasOwnTime() const;                   // clients of the recording move the server's clock themselves
   bool IsReady(const RecordedEvent& event);  // all replies recorded before the event have arrived and its time has come
   bool HasPendingReplies() const;            // replies that were recorded have not arrived yet
-  bool FailIfUnreachable();                  // ends the replay if the server cannot be reached; true: it has ended
+  bool EndIfUnreachable();                   // ends the replay if the server cannot be reached; true: it has ended
   void GiveUpWaiting();                      // closes the connections that do not reply
-  bool ReachTimeOf(const RecordedEvent& event);  // may move the server's clock; false: the time has not come
+  bool ReachRecordedTimeOf(const RecordedEvent& event);  // may move the server's clock; false: the time has not come
   bool MoveClock(int64_t at_us);  // moves the server's clock to this recorded time; false: it is not there yet
   void ConnectClock();            // opens the connection for TEST CLOCK
   void Perform(const RecordedEvent& event);     // connects, sends, expects a reply or closes

@@ -49,7 +49,7 @@ struct Chart {                                   // the journal as a sequence ch
   std::vector<Lock> locks;      // the times during which clients held locks
   std::vector<Wait> waits;      // the times during which requests were blocked
   uint64_t requests = 0;        // number of requests that match the filter
-  uint64_t hidden_count = 0;        // number of matching requests that are not shown because of the limit
+  uint64_t hidden_count = 0;    // number of matching requests that are not shown because of the limit
   uint64_t lost = 0;            // number of entries that the journal has dropped
 };
 

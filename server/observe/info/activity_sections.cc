@@ -204,7 +204,7 @@ std::string ThreadsSection(const Services& services) {
 void AddAof(InfoText& text, const AppendOnlyFile& aof) {
   text.Add("aof_enabled", aof.IsOn() ? 1 : 0)
       .Add("aof_rewrite_in_progress", aof.IsRewriting() ? 1 : 0)
-      .Add("aof_rewrite_scheduled", aof.IsScheduled() ? 1 : 0)
+      .Add("aof_rewrite_scheduled", aof.IsRewriteScheduled() ? 1 : 0)
       .Add("aof_last_rewrite_time_sec", aof.LastRewriteSeconds())
       .Add("aof_current_rewrite_time_sec", aof.CurrentRewriteSeconds())
       .Add("aof_last_bgrewrite_status", aof.LastRewriteSucceeded() ? "ok" : "err")
@@ -212,13 +212,13 @@ void AddAof(InfoText& text, const AppendOnlyFile& aof) {
       .Add("aof_rewrites_consecutive_failures", aof.ConsecutiveFailures())
       .Add("aof_last_write_status", aof.writer().WriteOrSyncError() ? "err" : "ok")
       .Add("aof_last_cow_size", aof.LastCowBytes())
-      .Add("aof_load_failed_commands", aof.FailedReplays());
+      .Add("aof_load_failed_commands", aof.FailedCommandCount());
 }
 
 void AddAofSizes(InfoText& text, const AppendOnlyFile& aof) {
   text.Add("aof_current_size", aof.TotalBytes())
       .Add("aof_base_size", aof.BaseBytes())
-      .Add("aof_pending_rewrite", aof.IsScheduled() ? 1 : 0)
+      .Add("aof_pending_rewrite", aof.IsRewriteScheduled() ? 1 : 0)
       .Add("aof_buffer_length", aof.writer().BufferedBytes())
       .Add("aof_pending_bio_fsync", aof.writer().PendingSyncs())
       .Add("aof_delayed_fsync", aof.writer().DelayedWrites());
@@ -253,7 +253,7 @@ std::string StatsSection(const Services& services) {
       .Add("tracking_total_keys", services.clients.tracking.KeyCount())
       .Add("tracking_total_items", services.clients.tracking.ItemCount())
       .Add("tracking_total_prefixes", services.clients.tracking.PrefixCount())
-      .Add("unexpected_error_replies", services.storage.aof.FailedReplays() + stats.unexpected_errors)
+      .Add("unexpected_error_replies", services.storage.aof.FailedCommandCount() + stats.unexpected_errors)
       .Add("total_error_replies", stats.error_replies)
       .Add("dump_payload_sanitizations", stats.payload_sanitizations);
   AddLoop(text, stats);

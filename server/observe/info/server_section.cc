@@ -113,7 +113,8 @@ std::string ServerSection(const Services& services) {
       .Add("executable", ExecutablePath())
       .Add("config_file", services.env.config.file())
       .Add("io_threads_active", 0);
-  if (const auto left_ms = services.storage.shutdown.MillisecondsLeft()) text.Add("shutdown_in_milliseconds", *left_ms);
+  if (const auto left_ms = services.storage.shutdown.MillisecondsLeftForReplicas())
+    text.Add("shutdown_in_milliseconds", *left_ms);
   if (!settings.availability_zone.empty()) text.Add("availability_zone", settings.availability_zone);
   AddListeners(text, settings);
   return text.Take();

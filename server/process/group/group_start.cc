@@ -40,7 +40,7 @@ void RouteToRealAddresses(const std::string& announce, const std::vector<HostedS
 GroupStart::GroupStart(const Config& config, const NodePlan& plan, std::vector<HostedServer>& hosted_servers)
     : config_(config),
       plan_(plan),
-      hosted_(hosted_servers),
+      hosted_servers_(hosted_servers),
       random_(config.settings().seed ? DerivedSeed(*config.settings().seed, static_cast<uint64_t>(plan.Count()))
                                      : SystemSeed()),
       ids_(config.settings().seed ? IdSource(random_.Next()) : IdSource()) {}
@@ -50,7 +50,7 @@ void GroupStart::ShareReplidsOfEmptyNodes() {
   for (int i = 0; i < plan_.layout().Count(); ++i) {
     const auto primary = plan_.layout().PrimaryOf(i);
     histories.push_back(primary ? histories[static_cast<size_t>(*primary)] : ids_.Hex(History::kIdLength));
-    hosted_[static_cast<size_t>(i)].node->SetReplidIfEmpty(histories.back());
+    hosted_servers_[static_cast<size_t>(i)].node->SetReplidIfEmpty(histories.back());
   }
 }
 
@@ -58,7 +58,7 @@ void GroupStart::ShareReplidsOfEmptyNodes() {
 
 std::optional<std::string> GroupStart::FormCluster() {
   std::vector<ClusterStartPlan::Member> members;
-  for (const HostedServer& hosted : hosted_) {
+  for (const HostedServer& hosted : hosted_servers_) {
     auto text = hosted.node->ReadNodesFile();
     if (!text) return std::string();
     members.push_back({hosted.node->Address(), std::move(*text)});
@@ -67,8 +67,8 @@ std::optional<std::string> GroupStart::FormCluster() {
   auto start = ClusterStartPlan::Plan(plan_.layout(), members, port, random_);
   if (!start.ok()) return "The cluster cannot start: " + start.error();
   const auto belief = start.value().is_agreed ? ClusterMode::Belief::kAgreed : ClusterMode::Belief::kOwn;
-  for (size_t i = 0; i < hosted_.size(); ++i) {
-    hosted_[i].node->SetClusterStart({start.value().texts[i], belief});
+  for (size_t i = 0; i < hosted_servers_.size(); ++i) {
+    hosted_servers_[i].node->SetClusterStart({start.value().texts[i], belief});
   }
   if (start.value().is_new) ShareReplidsOfEmptyNodes();
   return std::nullopt;
@@ -90,7 +90,7 @@ std::optional<std::string> GroupStart::FormSentinelGroup() {
 // Makes a replica follow its primary. Each node may later become the primary of the others, so all of them know the
 // password.
 void GroupStart::FollowPrimary(int node) {
-  Settings& settings = hosted_[static_cast<size_t>(node)].config->Adjust();
+  Settings& settings = hosted_servers_[static_cast<size_t>(node)].config->Adjust();
   if (settings.masterauth.empty()) settings.masterauth = settings.requirepass;
   const auto primary = plan_.layout().PrimaryOf(node);
   if (!primary) return;
@@ -99,7 +99,7 @@ void GroupStart::FollowPrimary(int node) {
 }
 
 SentinelGroupPlan::Place GroupStart::PlaceOf(int node) const {
-  const NodeServer& server = *hosted_[static_cast<size_t>(node)].node;
+  const NodeServer& server = *hosted_servers_[static_cast<size_t>(node)].node;
   const Settings& settings = server.settings();
   const int port = settings.tls_replication && settings.tls_port != 0 ? settings.tls_port : settings.bound_port;
   if (!config_.settings().announce.empty()) return {.host = HostIn(config_.settings().announce), .port = port};
@@ -114,7 +114,7 @@ std::string GroupStart::SentinelMasterName(int primary) {
 
 SentinelGroupPlan GroupStart::PlanSentinels() {
   SentinelGroupPlan sentinels;
-  const Settings& settings = hosted_[0].node->settings();
+  const Settings& settings = hosted_servers_[0].node->settings();
   sentinels.user = settings.masteruser;
   sentinels.password = settings.masterauth;
   if (!config_.settings().announce.empty()) sentinels.announced_host = HostIn(config_.settings().announce);
@@ -131,7 +131,7 @@ SentinelGroupPlan GroupStart::PlanSentinels() {
 }
 
 std::optional<std::string> GroupStart::WriteSentinelLines(int sentinel, const std::string& lines) {
-  Config& config = *hosted_[static_cast<size_t>(sentinel)].config;
+  Config& config = *hosted_servers_[static_cast<size_t>(sentinel)].config;
   SystemFiles files;
   if (const IoError error = ReplaceFile(files, config.file(), lines)) {
     return "Can't write " + config.file() + ": " + std::strerror(error);  // NOLINT(concurrency-mt-unsafe): at start

@@ -43,10 +43,10 @@ class GroupStart {  // makes the nodes of a process a cluster or a Sentinel grou
   std::optional<std::string> WriteSentinelLines(int sentinel,
                                                 const std::string& lines);  // to the file of this Sentinel
 
-  const Config& config_;               // configuration of the process
-  const NodePlan& plan_;               // number, roles and settings of the nodes
-  std::vector<HostedServer>& hosted_;  // all servers of the process
-  Random random_;                      // chooses IDs
+  const Config& config_;                       // configuration of the process
+  const NodePlan& plan_;                       // number, roles and settings of the nodes
+  std::vector<HostedServer>& hosted_servers_;  // all servers of the process
+  Random random_;                              // chooses IDs
   IdSource ids_;
 };
 

@@ -48,35 +48,35 @@ NodeGroup::Role RoleOf(const NodeServer& node) {
 }  // namespace
 
 NodeMembers::NodeMembers(NodeRestarts& restarts, std::vector<HostedServer>& hosted_servers, const Pace& pace)
-    : restarts_(restarts), hosted_(hosted_servers), pace_(pace) {
-  for (HostedServer& hosted : hosted_) hosted.node->services().lab.group = this;
+    : restarts_(restarts), hosted_servers_(hosted_servers), pace_(pace) {
+  for (HostedServer& hosted : hosted_servers_) hosted.node->services().lab.group = this;
 }
 
 void NodeMembers::HandleServerRestarted(HostedServer& hosted) {
   hosted.node->services().lab.group = this;
-  lags_.erase(static_cast<size_t>(&hosted - hosted_.data()));
-  for (size_t i = 0; i < hosted_.size(); ++i) ApplyNetworkConditions(i);
+  output_delays_ms_.erase(static_cast<size_t>(&hosted - hosted_servers_.data()));
+  for (size_t i = 0; i < hosted_servers_.size(); ++i) ApplyNetworkConditions(i);
 }
 
 // --- Queries
 
-bool NodeMembers::Lives(size_t member) const { return hosted_[member].Lives(); }
+bool NodeMembers::Lives(size_t member) const { return hosted_servers_[member].Lives(); }
 
 ClockControl* NodeMembers::FindLiveClock(size_t member) const {
   // Sentinels have no movable clock, because all communication between servers follows real time.
-  if (!Lives(member) || RoleOf(*hosted_[member].node) == Role::kSentinel) return nullptr;
-  ClockControl& clock = hosted_[member].node->services().lab.clock;
+  if (!Lives(member) || RoleOf(*hosted_servers_[member].node) == Role::kSentinel) return nullptr;
+  ClockControl& clock = hosted_servers_[member].node->services().lab.clock;
   return clock.HasMovableClock() ? &clock : nullptr;
 }
 
 const ClockControl* NodeMembers::ClockOf(size_t member) const { return FindLiveClock(member); }
 
 Cluster* NodeMembers::ClusterOf(size_t member) const {
-  return Lives(member) ? hosted_[member].node->services().cluster.cluster() : nullptr;
+  return Lives(member) ? hosted_servers_[member].node->services().cluster.cluster() : nullptr;
 }
 
 std::optional<size_t> NodeMembers::MemberWithId(const NodeId& id) const {
-  for (size_t i = 0; i < hosted_.size(); ++i) {
+  for (size_t i = 0; i < hosted_servers_.size(); ++i) {
     const Cluster* const cluster = ClusterOf(i);
     if (cluster != nullptr && cluster->view().me().id == id) return i;
   }
@@ -85,10 +85,10 @@ std::optional<size_t> NodeMembers::MemberWithId(const NodeId& id) const {
 
 std::vector<NodeGroup::Member> NodeMembers::List() const {
   std::vector<Member> list;
-  for (size_t i = 0; i < hosted_.size(); ++i) {
-    const NodeServer& node = *hosted_[i].node;
+  for (size_t i = 0; i < hosted_servers_.size(); ++i) {
+    const NodeServer& node = *hosted_servers_[i].node;
     const Cluster* const cluster = ClusterOf(i);
-    list.push_back({.name = hosted_[i].name,
+    list.push_back({.name = hosted_servers_[i].name,
                     .id = cluster == nullptr ? std::string() : cluster->view().me().id.String(),
                     .port = node.settings().MainPort(),
                     .is_alive = Lives(i),
@@ -106,10 +106,10 @@ std::optional<std::string> NodeMembers::Begin(const TaskClient& asker, const Tas
   std::optional<std::string> refusal;
   switch (task.kind) {
     case Task::Kind::kKill:
-      refusal = BeginKill(asker, task.member);
+      refusal = BeginNodeKill(asker, task.member);
       break;
     case Task::Kind::kRevive:
-      refusal = BeginRevive(asker, task.member);
+      refusal = BeginNodeRestart(asker, task.member);
       break;
     case Task::Kind::kMove:
       refusal = BeginMove(pending);
@@ -118,28 +118,28 @@ std::optional<std::string> NodeMembers::Begin(const TaskClient& asker, const Tas
       refusal = BeginFailOver(task.member);
       break;
     case Task::Kind::kClock:
-      refusal = BeginClock(asker, task.clock);
+      refusal = BeginClockMove(asker, task.clock);
       break;
   }
   if (!refusal) pending_.insert_or_assign(asker, pending);
   return refusal;
 }
 
-std::optional<std::string> NodeMembers::BeginKill(const TaskClient& asker, size_t member) {
+std::optional<std::string> NodeMembers::BeginNodeKill(const TaskClient& asker, size_t member) {
   if (!Lives(member)) return kDead;
-  HostedServer& hosted = hosted_[member];
+  HostedServer& hosted = hosted_servers_[member];
   if (&hosted.node->services() == asker.node) return kOwnEnd;
   restarts_.RunLater([this, asker, member] {
-    if (Lives(member)) restarts_.Kill(hosted_[member]);
+    if (Lives(member)) restarts_.Kill(hosted_servers_[member]);
     End(asker, {});
   });
   return std::nullopt;
 }
 
-std::optional<std::string> NodeMembers::BeginRevive(const TaskClient& asker, size_t member) {
+std::optional<std::string> NodeMembers::BeginNodeRestart(const TaskClient& asker, size_t member) {
   if (Lives(member)) return kAlive;
   restarts_.RunLater([this, asker, member] {
-    const bool is_back = Lives(member) || restarts_.Revive(hosted_[member]);
+    const bool is_back = Lives(member) || restarts_.Revive(hosted_servers_[member]);
     End(asker, {is_back ? std::nullopt : std::optional<std::string>(kNotBack)});
   });
   return std::nullopt;
@@ -156,7 +156,7 @@ std::optional<std::string> NodeMembers::BeginMove(Pending& pending) {
   pending.giver = owner == nullptr ? std::nullopt : MemberWithId(owner->id);
   if (!pending.giver) return kUnowned;
   if (*pending.giver == member) return std::nullopt;
-  NodeServer& giver = *hosted_[*pending.giver].node;
+  NodeServer& giver = *hosted_servers_[*pending.giver].node;
   SlotSet slots;
   slots.Add(slot);
   if (giver.services().slot_migrations.FindExportedSlot(slots)) return kOnTheMove;
@@ -174,21 +174,21 @@ std::optional<std::string> NodeMembers::BeginFailOver(size_t member) {
   const ClusterNode& me = cluster->view().me();
   if (me.IsPrimary() || me.primary == nullptr) return kNoReplica;
   const bool has_primary = MemberWithId(me.primary->id).has_value() && me.primary->link != nullptr;
-  hosted_[member].node->host().Enter();
+  hosted_servers_[member].node->host().Enter();
   cluster->FailOver(has_primary ? Cluster::FailoverMode::kAsk : Cluster::FailoverMode::kForce);
   return std::nullopt;
 }
 
 // Moves the clocks of all nodes in the next turn, each in its own task. The last of these tasks stores the outcome for
 // the client.
-std::optional<std::string> NodeMembers::BeginClock(const TaskClient& asker, const ClockMove& move) {
+std::optional<std::string> NodeMembers::BeginClockMove(const TaskClient& asker, const ClockMove& move) {
   std::vector<ClockControl*> clocks;
   std::vector<NodeHost*> hosts;
-  for (size_t i = 0; i < hosted_.size(); ++i) {
+  for (size_t i = 0; i < hosted_servers_.size(); ++i) {
     ClockControl* const clock = FindLiveClock(i);
     if (clock == nullptr) continue;
     clocks.push_back(clock);
-    hosts.push_back(&hosted_[i].node->host());
+    hosts.push_back(&hosted_servers_[i].node->host());
   }
   const GroupClockMove joint(move, clocks);
   if (!joint.IsPossible()) return kTooFar;
@@ -219,18 +219,19 @@ std::optional<NodeGroup::Outcome> NodeMembers::Look(const Pending& pending) cons
   const Task& task = pending.task;
   if (task.kind != Task::Kind::kMove && task.kind != Task::Kind::kFailOver) return std::nullopt;
   if (!Lives(task.member)) return Outcome{kDead};
-  if (AllKnow(task)) return Outcome{};
+  if (AllNodesKnowResult(task)) return Outcome{};
   if (task.kind == Task::Kind::kMove && *pending.giver != task.member) {
     if (!Lives(*pending.giver)) return Outcome{kUnowned};
     const NodeId own = ClusterOf(*pending.giver)->view().me().id;
     const ClusterNode* const owner = ClusterOf(*pending.giver)->view().Owner(task.slot);
     const bool is_given = owner == nullptr || owner->id != own;
-    if (!is_given && !hosted_[*pending.giver].node->services().slot_migrations.IsExporting()) return Outcome{kNotMoved};
+    if (!is_given && !hosted_servers_[*pending.giver].node->services().slot_migrations.IsExporting())
+      return Outcome{kNotMoved};
   }
   return pace_.NowMs() < pending.until_ms ? std::nullopt : std::optional(Outcome{kDisagreement});
 }
 
-bool NodeMembers::AllKnow(const Task& task) const {
+bool NodeMembers::AllNodesKnowResult(const Task& task) const {
   const NodeId id = ClusterOf(task.member)->view().me().id;
   const auto knows = [&](const ClusterView& view) {
     if (task.kind == Task::Kind::kMove) {
@@ -240,7 +241,7 @@ bool NodeMembers::AllKnow(const Task& task) const {
     const ClusterNode* const node = view.Find(id);
     return node != nullptr && node->IsPrimary();
   };
-  for (size_t i = 0; i < hosted_.size(); ++i) {
+  for (size_t i = 0; i < hosted_servers_.size(); ++i) {
     const Cluster* const cluster = ClusterOf(i);
     if (cluster != nullptr && !knows(cluster->view())) return false;
   }
@@ -251,7 +252,7 @@ bool NodeMembers::AllKnow(const Task& task) const {
 
 void NodeMembers::Partition(Sides sides) {
   sides_ = std::move(sides);
-  for (size_t i = 0; i < hosted_.size(); ++i) ApplyNetworkConditions(i);
+  for (size_t i = 0; i < hosted_servers_.size(); ++i) ApplyNetworkConditions(i);
 }
 
 bool NodeMembers::AreApart(size_t one, size_t other) const {
@@ -271,13 +272,14 @@ void NodeMembers::ApplyNetworkConditions(size_t member) {
     LinkConditions conditions;
   };
   std::vector<Way> ways;
-  for (size_t i = 0; i < hosted_.size(); ++i) {
+  for (size_t i = 0; i < hosted_servers_.size(); ++i) {
     const LinkConditions conditions{
         .is_cut = AreApart(member, i), .send_delay_ms = LagOf(member), .receive_delay_ms = LagOf(i)};
     const bool is_slow = conditions.send_delay_ms != 0 || conditions.receive_delay_ms != 0;
-    if (i != member && (conditions.is_cut || is_slow)) ways.push_back({&hosted_[i].node->settings(), conditions});
+    if (i != member && (conditions.is_cut || is_slow))
+      ways.push_back({&hosted_servers_[i].node->settings(), conditions});
   }
-  LoopNetwork& network = hosted_[member].node->host().network();
+  LoopNetwork& network = hosted_servers_[member].node->host().network();
   if (ways.empty()) return network.SetConditions(nullptr);
   network.SetConditions([ways = std::move(ways)](const Link::Target& target) {
     const auto way = std::ranges::find_if(ways, [&](const Way& one) { return IsAt(*one.to, target); });
@@ -286,16 +288,16 @@ void NodeMembers::ApplyNetworkConditions(size_t member) {
 }
 
 int64_t NodeMembers::LagOf(size_t member) const {
-  const auto lag = lags_.find(member);
-  return lag == lags_.end() ? 0 : lag->second;
+  const auto lag = output_delays_ms_.find(member);
+  return lag == output_delays_ms_.end() ? 0 : lag->second;
 }
 
 // Delays all traffic of a node. Its links are slow in both directions, whichever node opened them. A fault rule delays
 // its replies to clients.
 void NodeMembers::Lag(size_t member, int64_t delay_ms) {
-  lags_[member] = delay_ms;
-  for (size_t i = 0; i < hosted_.size(); ++i) ApplyNetworkConditions(i);
-  FaultRules& faults = hosted_[member].node->services().lab.faults;
+  output_delays_ms_[member] = delay_ms;
+  for (size_t i = 0; i < hosted_servers_.size(); ++i) ApplyNetworkConditions(i);
+  FaultRules& faults = hosted_servers_[member].node->services().lab.faults;
   faults.Delete(kLagRule);
   if (delay_ms == 0) return;
   FaultDefinition order;

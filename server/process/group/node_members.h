@@ -45,25 +45,25 @@ class NodeMembers final : public NodeGroup {  // the nodes of this process, for 
   Cluster* ClusterOf(size_t member) const;                     // null: killed, stopped, or in no cluster
   std::optional<size_t> MemberWithId(const NodeId& id) const;  // nullopt: no live node has this ID
   // Each Begin… returns nullopt, or a text that says why the task cannot start.
-  std::optional<std::string> BeginKill(const TaskClient& asker, size_t member);    // kills a node
-  std::optional<std::string> BeginRevive(const TaskClient& asker, size_t member);  // restarts a killed node
-  std::optional<std::string> BeginMove(Pending& pending);                          // starts to move a slot to a node
+  std::optional<std::string> BeginNodeKill(const TaskClient& asker, size_t member);     // kills a node
+  std::optional<std::string> BeginNodeRestart(const TaskClient& asker, size_t member);  // restarts a killed node
+  std::optional<std::string> BeginMove(Pending& pending);   // starts to move a slot to a node
   std::optional<std::string> BeginFailOver(size_t member);  // starts to make the replica a primary
-  std::optional<std::string> BeginClock(const TaskClient& asker,
-                                        const ClockMove& move);  // moves the clocks of all nodes
-  void End(const TaskClient& asker, Outcome outcome);            // stores the outcome of the task
-  std::optional<Outcome> Look(const Pending& pending) const;     // the outcome; nullopt: the task still runs
-  bool AllKnow(const Task& task) const;                          // all live nodes know the new owner or primary
-  int64_t LagOf(size_t member) const;                            // milliseconds by which its output is delayed
-  void ApplyNetworkConditions(size_t member);                      // cuts and delays the links of this node by sides_ and lags_
+  std::optional<std::string> BeginClockMove(const TaskClient& asker,
+                                            const ClockMove& move);  // moves the clocks of all nodes
+  void End(const TaskClient& asker, Outcome outcome);                // stores the outcome of the task
+  std::optional<Outcome> Look(const Pending& pending) const;         // the outcome; nullopt: the task still runs
+  bool AllNodesKnowResult(const Task& task) const;                   // all live nodes know the new owner or primary
+  int64_t LagOf(size_t member) const;                                // milliseconds by which its output is delayed
+  void ApplyNetworkConditions(size_t member);  // cuts and delays the links of this node by sides_ and output_delays_ms_
   bool AreApart(size_t one, size_t other) const;  // the partition cuts the links between these nodes
 
-  NodeRestarts& restarts_;             // kills and restarts the nodes
-  std::vector<HostedServer>& hosted_;  // all servers of the process; a member is an index in it
+  NodeRestarts& restarts_;                     // kills and restarts the nodes
+  std::vector<HostedServer>& hosted_servers_;  // all servers of the process; a member is an index in it
   const Pace& pace_;
-  std::map<TaskClient, Pending> pending_;  // tasks that have not ended, by the client that asked
-  Sides sides_;                            // the nodes on each side of the network partition; empty: none
-  std::map<size_t, int64_t> lags_;         // delays of the output in milliseconds, by node
+  std::map<TaskClient, Pending> pending_;       // tasks that have not ended, by the client that asked
+  Sides sides_;                                 // the nodes on each side of the network partition; empty: none
+  std::map<size_t, int64_t> output_delays_ms_;  // delays of the output in milliseconds, by node
 };
 
 }  // namespace respite

@@ -20,8 +20,8 @@ class NodePlan {  // the nodes of a process, and the settings of each
   explicit NodePlan(const Config& config);
 
   const NodeLayout& layout() const { return layout_; }                 // layout of the nodes other than Sentinels
-  int Count() const { return layout_.Count() + sentinel_count_; }           // number of nodes, including Sentinels
-  bool HasSentinels() const { return sentinel_count_ > 0; }                 // the process also runs Sentinels
+  int Count() const { return layout_.Count() + sentinel_count_; }      // number of nodes, including Sentinels
+  bool HasSentinels() const { return sentinel_count_ > 0; }            // the process also runs Sentinels
   bool IsSentinel(int node) const { return node >= layout_.Count(); }  // `node`: from 0, Sentinels last
   std::string NameOf(int node) const;        // "node-1", "sentinel-1" …, as in directories and log lines
   std::optional<std::string> Check() const;  // returns an error if the settings are impossible
@@ -38,7 +38,7 @@ class NodePlan {  // the nodes of a process, and the settings of each
  private:
   const Config& config_;           // configuration of the process
   const NodeLayout layout_;        // layout of the nodes other than Sentinels
-  const int sentinel_count_;            // number of Sentinels
+  const int sentinel_count_;       // number of Sentinels
   const bool is_temporary_;        // RemoveTemporaryFolder must remove home_
   std::string home_;               // the directory that contains the directories of the nodes
   std::vector<std::string> made_;  // directories that MakeFolders has created

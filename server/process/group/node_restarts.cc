@@ -9,8 +9,8 @@
 namespace respite {
 
 NodeRestarts::NodeRestarts(Owner& owner, std::vector<HostedServer>& hosted_servers, WatchedLoop& loop)
-    : owner_(owner), hosted_(hosted_servers), loop_(loop) {
-  for (HostedServer& hosted : hosted_) {
+    : owner_(owner), hosted_servers_(hosted_servers), loop_(loop) {
+  for (HostedServer& hosted : hosted_servers_) {
     const Config& config = hosted.node->config();
     auto start = config.CopyFor(*config.settings().folder);
     if (start->settings().port == kAutoPort) start->Adjust().port = start->settings().bound_port;
@@ -32,8 +32,8 @@ bool NodeRestarts::Crash(const Session& caller, DataAfterCrash remains) {
 
 HostedServer* NodeRestarts::FindHostedServer(const NodeHost& host) {
   const auto is_its = [&](const HostedServer& hosted) { return hosted.Lives() && &hosted.node->host() == &host; };
-  const auto found = std::ranges::find_if(hosted_, is_its);
-  return found == hosted_.end() ? nullptr : &*found;
+  const auto found = std::ranges::find_if(hosted_servers_, is_its);
+  return found == hosted_servers_.end() ? nullptr : &*found;
 }
 
 void NodeRestarts::End(HostedServer& hosted, const DataAfterCrash& remains, const Session* spared) {

@@ -50,7 +50,7 @@ class NodeRestarts final : public Restarts {  // kills and restarts servers of t
   void Restart(HostedServer& hosted, Connection& connection, const DataAfterCrash& remains);
 
   Owner& owner_;
-  std::vector<HostedServer>& hosted_;  // all servers of the process
+  std::vector<HostedServer>& hosted_servers_;  // all servers of the process
   WatchedLoop& loop_;
 };
 

@@ -27,7 +27,8 @@ size_t KeysOf(const NodeServer& node) {
 
 }  // namespace
 
-NodeWorlds::NodeWorlds(const Parts& parts) : parts_(parts), nowhere_(kNowhere), base_(parts.config.CopyFor(nowhere_)) {
+NodeWorlds::NodeWorlds(const Parts& parts)
+    : parts_(parts), missing_folder_(kNowhere), base_(parts.config.CopyFor(missing_folder_)) {
   parts_.server.services().lab.worlds = this;
 }
 
@@ -92,7 +93,7 @@ bool NodeWorlds::StartWorld(NodeServer& node, const ReplacedServer& before) {
 }
 
 void NodeWorlds::Add(Bytes name, World world) {
-  world.used_ms = parts_.pace.NowMs();
+  world.last_used_ms = parts_.pace.NowMs();
   worlds_.emplace(name, std::move(world));
   StartIdleTimer();
 }
@@ -131,9 +132,9 @@ std::optional<std::string> NodeWorlds::HandleOomScoreChange(NodeServer&) {
 }
 
 void NodeWorlds::StartIdleTimer() {
-  if (std::exchange(awaits_idle_, true)) return;
+  if (std::exchange(has_idle_timer_, true)) return;
   parts_.loop.loop.RunAfter(kIdleCheckMs, SkipIfDestroyed([this] {
-                              awaits_idle_ = false;
+                              has_idle_timer_ = false;
                               DropIdleWorlds();
                               if (!worlds_.empty()) StartIdleTimer();
                             }));
@@ -144,8 +145,8 @@ void NodeWorlds::DropIdleWorlds() {
   const int64_t most_ms = ParseDurationMs(parts_.config.settings().test_world_idle).value_or(0);
   std::vector<std::string> idle;
   for (auto& [name, world] : worlds_) {
-    if (world.node->services().clients.registry.Count() != 0) world.used_ms = now_ms;
-    if (most_ms != 0 && now_ms - world.used_ms >= most_ms) idle.push_back(name);
+    if (world.node->services().clients.registry.Count() != 0) world.last_used_ms = now_ms;
+    if (most_ms != 0 && now_ms - world.last_used_ms >= most_ms) idle.push_back(name);
   }
   for (const std::string& name : idle) Drop(name);
 }

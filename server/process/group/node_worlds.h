@@ -65,7 +65,7 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
     std::unique_ptr<Config> config;
     std::unique_ptr<Logger> log;
     std::unique_ptr<NodeServer> node;  // destroyed before the other members
-    int64_t used_ms = 0;               // Pace time when the world last had a client
+    int64_t last_used_ms = 0;          // Pace time when the world last had a client
   };
 
   void RunLater(std::function<void()> task);  // runs it when the loop is free, if the worlds still exist
@@ -87,11 +87,11 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
   void DropIdleWorlds();                                          // ends worlds that were unused for test-world-idle
 
   const Parts parts_;                                            // arguments of the constructor
-  OwnFolder nowhere_;                                            // a folder that does not exist: worlds have no files
+  OwnFolder missing_folder_;                                     // a folder that does not exist: worlds have no files
   const std::unique_ptr<Config> base_;                           // copy of the configuration, from which worlds begin
   std::map<std::string, World, std::less<>> worlds_;             // by name
-  std::vector<World> dropped_worlds_;                                   // dropped worlds, destroyed in the next turn
-  bool awaits_idle_ = false;                                     // a timer for DropIdleWorlds runs
+  std::vector<World> dropped_worlds_;                            // dropped worlds, destroyed in the next turn
+  bool has_idle_timer_ = false;                                  // a timer for DropIdleWorlds runs
   const std::shared_ptr<bool> life_ = std::make_shared<bool>();  // tasks hold a weak_ptr, which expires with the worlds
 };
 

@@ -33,7 +33,7 @@ TEST(OutputGateTest, LetsPassWhatStandsBeforeTheFirstBarrier) {
 TEST(OutputGateTest, AnEndNeverOpens) {
   OutputGate gate;
   gate.AddFinalBarrier(2);
-  gate.OpenAll(1'000'000);
+  gate.OpenAllBarriers(1'000'000);
   gate.Advance(OutputGate::kNever);
   EXPECT_EQ(gate.SendableBytes(9), 2u);
   EXPECT_FALSE(gate.HasReachedEnd());
@@ -68,7 +68,7 @@ TEST(OutputGateTest, HugeTricklesOverflowNothing) {
 TEST(OutputGateTest, AReplyThatHasBegunWaitsForItsEnd) {
   OutputGate gate;
   gate.BeginPartialReply(3);
-  gate.OpenAll(0);
+  gate.OpenAllBarriers(0);
   EXPECT_EQ(gate.SendableBytes(9), 3u);
   gate.NoteSent(3);
   EXPECT_EQ(gate.EndPartialReply(), 0u);

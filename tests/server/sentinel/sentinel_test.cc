@@ -304,7 +304,7 @@ TEST_F(SentinelTest, ARenamedCommandIsSentUnderItsName) {
 TEST_F(SentinelTest, ASentinelThatMovesIsKnownAtItsNewAddress) {
   Settle();
   const std::string id = world_[1]->state().id;
-  world_[0]->hellos().Receive("127.0.0.1,8999," + id + ",0,mymaster,127.0.0.1,7000,0");
+  world_[0]->hello_protocol().Receive("127.0.0.1,8999," + id + ",0,mymaster,127.0.0.1,7000,0");
   EXPECT_TRUE(
       world_[0].HasTold("+sentinel-address-switch master mymaster 127.0.0.1 7000 ip 127.0.0.1 port 8999 for " + id));
   EXPECT_EQ(world_[0].primary().sentinels.size(), 2u);
@@ -313,7 +313,7 @@ TEST_F(SentinelTest, ASentinelThatMovesIsKnownAtItsNewAddress) {
 TEST_F(SentinelTest, AnotherIdAtTheSameAddressReplacesTheFormer) {
   Settle();
   const std::string id(40, 'a');
-  world_[0]->hellos().Receive("127.0.0.1,8001," + id + ",0,mymaster,127.0.0.1,7000,0");
+  world_[0]->hello_protocol().Receive("127.0.0.1,8001," + id + ",0,mymaster,127.0.0.1,7000,0");
   EXPECT_TRUE(world_[0].HasTold("+sentinel-invalid-addr sentinel "));
   EXPECT_EQ(world_[0].primary().sentinels.size(), 2u);
   EXPECT_TRUE(world_[0].primary().sentinels.contains(id));
@@ -333,15 +333,15 @@ TEST_F(SentinelTest, AFloodOfHelloMessagesIsBoundedAndReplacesNoneThatAnswers) {
   const int saves = world_[0].saves;
   const auto& known = world_[0].primary().sentinels;
   for (int round = 0; round < 10; ++round) {
-    for (int i = 0; i < 2000; ++i) world_[0]->hellos().Receive(ForgedHello(round * 2000 + i));
+    for (int i = 0; i < 2000; ++i) world_[0]->hello_protocol().Receive(ForgedHello(round * 2000 + i));
     EXPECT_EQ(known.size(), kMaxPeerSentinels);
     world_.Step(100);
   }
   EXPECT_LE(world_[0].saves - saves, 2);
   world_.Step(3000);  // the replicas that do not exist are down now
-  world_[0]->hellos().Receive(ForgedHello(44'000));
+  world_[0]->hello_protocol().Receive(ForgedHello(44'000));
   EXPECT_TRUE(known.contains(ForgedHello(44'000).substr(16, kSentinelIdLength)));
-  for (int i = 30'000; i < 40'000; ++i) world_[0]->hellos().Receive(ForgedHello(i));
+  for (int i = 30'000; i < 40'000; ++i) world_[0]->hello_protocol().Receive(ForgedHello(i));
   EXPECT_EQ(known.size(), kMaxPeerSentinels);
   for (const std::string& id : real) EXPECT_TRUE(known.contains(id));
 }
@@ -354,7 +354,7 @@ TEST_F(SentinelTest, NamesThatOthersSayAreNotAllLookedUp) {
   for (int i = 0; i < 100; ++i) {
     std::string hello = ForgedHello(i);
     hello.replace(0, 9, StrCat("host", i));
-    world_[0]->hellos().Receive(hello);
+    world_[0]->hello_protocol().Receive(hello);
   }
   EXPECT_LE(world_[0].look_ups - before, SentinelState::kLookUpsPerTick);
 }
@@ -383,7 +383,7 @@ TEST_F(SentinelTest, HelloMessagesThatMakeNoSenseChangeNothing) {
   const std::string before = world_[0].file();
   for (const char* message : {"", ",,,,,,,", "a,b,c", "127.0.0.1,8001,x,0,nobody,127.0.0.1,7000,0",
                               "127.0.0.1,99999,yyy,0,mymaster,127.0.0.1,7000,0", "1,2,3,4,5,6,7,8,9"}) {
-    world_[0]->hellos().Receive(message);
+    world_[0]->hello_protocol().Receive(message);
   }
   world_.Step(1000);
   EXPECT_EQ(world_[0].file(), before);
@@ -408,7 +408,7 @@ TEST_F(SentinelTest, HelloMessagesPutNoWordsIntoTheFile) {
         "127.0.0.1,8005," + id + ",0,mymaster,127.0.0.1,7009,18446744073709551615",
         "x y,8005," + known + ",0,mymaster,127.0.0.1,7000,0",
         "127.0.0.1,8005," + own + ",0,mymaster,127.0.0.1,7000,0"}) {
-    world_[0]->hellos().Receive(message);
+    world_[0]->hello_protocol().Receive(message);
     EXPECT_EQ(world_[0].primary().sentinels.size(), 2u) << message;
   }
   world_.Step(200);

@@ -143,7 +143,7 @@ TEST_F(ShutdownTest, ASignalStartsAFirstRewriteThatIsScheduled) {
 TEST_F(ShutdownTest, ASignalIsRefusedIfTheFirstRewriteFails) {
   int cancelled = 0;
   TestServer server = Start({"save ''"});
-  server->services().storage.shutdown.OnCancelled([&] { ++cancelled; });
+  server->services().storage.shutdown.OnSignalShutdownCancelled([&] { ++cancelled; });
   TestClient client(server);
   client.Run("SET k v");
   server.forker().Hold();
@@ -281,7 +281,7 @@ TEST_F(ShutdownTest, SignalsDoWhatTheDirectivesSay) {
 TEST_F(ShutdownTest, AFailedSignalMayBeRepeated) {
   TestServer server = Start({"save 3600 1"});
   int cancelled = 0;
-  server->services().storage.shutdown.OnCancelled([&] { ++cancelled; });
+  server->services().storage.shutdown.OnSignalShutdownCancelled([&] { ++cancelled; });
   files_.SetFreeBytes(0);
   server->services().storage.shutdown.HandleSignal(SIGTERM);
   EXPECT_EQ(server.StoppedWith(), std::nullopt);
