@@ -39,9 +39,9 @@ class LatencyHistogram {  // the durations of the calls of one command
 
   static size_t BucketOf(uint64_t duration_ns);      // the bucket that counts this duration
   static uint64_t ShortestInBucketNs(size_t index);  // the shortest duration, in ns, that the bucket `index` counts
-  static uint64_t LongestInBucketNs(size_t index) {
+  static uint64_t LongestInBucketNs(size_t index) {  // the bucket's longest duration, ns
     return ShortestInBucketNs(index + 1) - 1;
-  }  // the bucket's longest duration, ns
+  }
 
   uint64_t CountAt(size_t index) const;  // number of durations in the bucket `index`
 

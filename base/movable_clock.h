@@ -34,9 +34,9 @@ class MovableClock final : public Clock {  // TEST CLOCK stops it, moves it or c
   Mode mode() const { return mode_; }
   // Returns the clock seconds per real second; 0 while the clock stands still.
   double rate() const { return rate_; }
-  int64_t OffsetUs() const {
+  int64_t OffsetUs() const {  // how far wall time is ahead of the machine's
     return WallUs() - machine_clock_.WallUs();
-  }  // how far wall time is ahead of the machine's
+  }
 
   void Freeze() { Run(Mode::kFrozen, 0); }  // the clock stands still from now on
   // Requires: kMinRate <= rate <= kMaxRate.

@@ -91,9 +91,9 @@ class Hash : public Collection {
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
  private:
-  bool IsDeadlineOver(int64_t deadline_ms) const {
+  bool IsDeadlineOver(int64_t deadline_ms) const {  // true: has expired
     return respite::IsDeadlineOver(deadline_ms, now_ms_);
-  }  // true: has expired
+  }
   bool IsTable() const { return slot_.Form() == ValueForm::kObject; }
   bool IsTimed() const { return slot_.Form() == ValueForm::kTimedListpack; }  // the listpack has deadlines
   HashTable& AsTable() const { return slot_.As<HashTable>(); }

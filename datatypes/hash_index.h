@@ -94,9 +94,9 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     const size_t collisions = collisions_ == nullptr ? 0 : sizeof *collisions_ + collisions_->UsedBytes();
     return page_count_ * PageBytes(buckets_per_page_) + directory_.capacity() * sizeof(Page*) + collisions;
   }
-  size_t Capacity() const {
+  size_t Capacity() const {  // used or free slots
     return page_count_ * static_cast<size_t>(buckets_per_page_) * kSlotsPerBucket;
-  }  // used or free slots
+  }
   size_t PageCount() const { return page_count_; }
 
   // Returns the slot with this key, or Slot{}. Cost: O(1), typically one cache line of the table and one of the item.

@@ -54,9 +54,9 @@ class Tracking {  // tells clients which of their cached keys have changed
 
   // ChangeDispatcher calls the functions from here on; ChangeListener describes the events. Cost of OnChange: O(readers
   // of the key + prefixes of different length).
-  bool IsEmpty() const {
+  bool IsEmpty() const {  // no client tracks keys
     return readers_.empty() && prefixes_.empty() && tracking_client_count_ == 0;
-  }                          // no client tracks keys
+  }
   void OnChange(Bytes key);  // the key has changed
   void OnFlush();            // all clients forget all keys
 

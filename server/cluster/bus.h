@@ -61,9 +61,9 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   using Counts = std::array<uint64_t, kPacketTypeCount>;  // a number of packets for each packet type
   const Counts& sent() const { return sent_; }            // how many packets were sent since the start
   const Counts& received() const { return received_; }    // how many packets were received since the start
-  uint64_t over_limit_link_count() const {
+  uint64_t over_limit_link_count() const {                // links that cluster-link-sendbuf-limit has closed
     return over_limit_link_count_;
-  }  // links that cluster-link-sendbuf-limit has closed
+  }
   // Visits all links of known nodes.
   void ForEachLink(const std::function<void(const BusLink&)>& visit) const;
 

@@ -48,9 +48,9 @@ class ClusterView {  // what this node knows of its cluster
 
   ClusterNode* Owner(int slot) const { return owners_[static_cast<size_t>(slot)]; }  // null: none
   void Assign(int slot, ClusterNode* owner);                                         // null: no owner
-  SlotSet TakeLostSlots() {
+  SlotSet TakeLostSlots() {  // slots that any owner has lost since the last call
     return std::exchange(lost_slots_, {});
-  }  // slots that any owner has lost since the last call
+  }
   SlotSet SlotsOf(const ClusterNode& node) const;
   // Returns whether the node owns these slots and no others. Cost: O(slots of the set); at most O(slots / 64) when the
   // counts differ.

@@ -60,11 +60,11 @@ class ConfigReader {  // reads configuration lines into Settings
   Result<Done, StartupError> ReadFile(const std::string& path, std::string_view tail = {});  // `path` may be a glob
   Result<Done, StartupError> ReadText(std::string_view text);  // parses configuration lines
 
-  ConfigLines& lines() { return lines_; }              // for other components: user, rename-command …
-  std::vector<ConfigNote>& notes() { return notes_; }  // messages for the log
-  const std::set<std::string_view>& mentioned_directives() const {
+  ConfigLines& lines() { return lines_; }                           // for other components: user, rename-command …
+  std::vector<ConfigNote>& notes() { return notes_; }               // messages for the log
+  const std::set<std::string_view>& mentioned_directives() const {  // primary names of directives with a line
     return mentioned_;
-  }                                                    // primary names of directives with a line
+  }
   bool HasReadFile() const { return has_read_file_; }  // false: only texts without a file
 
  private:

@@ -28,9 +28,9 @@ class LazyFreeThread {  // a background thread that frees large values and whole
   void SetThreadPrologue(std::function<void()> prologue) {  // a function that the thread runs first
     prologue_ = std::move(prologue);
   }
-  uint64_t PendingObjects() const {
+  uint64_t PendingObjects() const {  // objects that wait to be freed
     return pending_objects_.load(std::memory_order_relaxed);
-  }                              // objects that wait to be freed
+  }
   size_t PendingBytes() const {  // estimated memory of the waiting objects
     return pending_bytes_.load(std::memory_order_relaxed);
   }

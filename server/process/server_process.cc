@@ -26,9 +26,7 @@ namespace {
 constexpr char kDefaultPidfile[] = "/var/run/redis.pid";  // for daemons without a `pidfile`
 constexpr uint64_t kSuspiciousMaxMemory = uint64_t{1} << 20;
 constexpr int64_t kLookEveryMs = 1;
-// Time limit for nodes to connect with each other, in milliseconds. After this time the servers report readiness
-// without waiting for the rest.
-constexpr int64_t kSettleMs = 1000;
+constexpr int64_t kSettleMs = 1000;  // after this time the servers are ready even if nodes have not yet connected
 constexpr int64_t kAskParentEveryMs = 500;
 // Delay in milliseconds before a failed shutdown is tried again if no client can request it, for example because the
 // disk was full.
@@ -539,8 +537,7 @@ int ServerProcess::CleanUpFailedStart() {
     }
     node.CloseListeners();
   }
-  pidfile_.Remove();
-  port_file_.Remove();
+  RemovePidAndPortFiles();
   if (plan_) plan_->RemoveFolders();
   return 1;
 }

@@ -61,9 +61,9 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
 
   // NodeRestarts::Owner
   std::unique_ptr<NodeServer> MakeServer(const HostedServer& hosted) override;
-  void HandleServerKilled(HostedServer&) override {
+  void HandleServerKilled(HostedServer&) override {  // the killed server does not count as living
     --running_server_count_;
-  }  // the killed server does not count as living
+  }
   void HandleServerRestarting(HostedServer&) override { ++running_server_count_; }  // the server counts as living again
   void HandleServerRestarted(HostedServer& hosted) override;                        // the server has restarted
   void HandleRestartFailure(HostedServer& hosted) override;                         // the server cannot restart

@@ -72,9 +72,9 @@ class FaultyDisk final : public FileSystem {  // applies the rules of DiskFaults
   Result<std::vector<std::string>, IoError> List(const std::string& path) override { return files_.List(path); }
   Kind KindOf(const std::string& path) override { return files_.KindOf(path); }
   Result<std::unique_ptr<File>, IoError> Lock(const std::string& path) override { return files_.Lock(path); }
-  void RunInBackground(FileTask& task) override {
+  void RunInBackground(FileTask& task) override {  // runs the task in a background thread
     files_.RunInBackground(task);
-  }  // runs the task in a background thread
+  }
 
   IoError InjectFault(DiskFaults::Operation operation);  // sleeps for the delay, and returns the error
 
