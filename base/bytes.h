@@ -58,6 +58,14 @@ std::string JoinQuoted(const Words& words) {  // joins the words with spaces, an
 // Returns the fields between separators: at least one, which may be empty. The views point into `text`.
 std::vector<Bytes> SplitOn(Bytes text, char separator);  // returns at least one part
 
+// Frees the memory of a text or vector that is kept for reuse, if it has room for more than `max_kept` elements.
+// Assigning
+// {} to it does not free its memory.
+template <typename Container>
+void FreeIfLarge(Container& container, size_t max_kept) {
+  if (container.capacity() > max_kept) Container().swap(container);
+}
+
 // Returns `text` without white space at either end.
 Bytes TrimSpaces(Bytes text);
 

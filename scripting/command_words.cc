@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "base/bytes.h"
 #include "base/number_text.h"
 
 namespace respite {
@@ -11,6 +12,12 @@ void CallArguments::Start(size_t count) {
   if (words_.size() >= count) return;
   words_.resize(count);
   numbers_.resize(count);
+}
+
+void CallArguments::FreeIfMany() {
+  constexpr size_t kMaxKept = 1024;
+  FreeIfLarge(words_, kMaxKept);
+  FreeIfLarge(numbers_, kMaxKept);
 }
 
 void CallArguments::Add(double number) {

@@ -17,10 +17,11 @@ class CallArguments {  // the arguments of one command that a script runs
   void Add(Bytes text) { words_[count_++] = text; }
   // Adds a number: an integer with all digits, any other in the shortest form that reads back to the same value.
   void Add(double number);
+  void FreeIfMany();  // frees the memory after a script that has used many arguments
   std::span<const Bytes> All() const { return {words_.data(), count_}; }
 
  private:
-  std::vector<Bytes> words_;          // never shrinks below the largest `count`
+  std::vector<Bytes> words_;          // is not smaller than the largest `count` since FreeIfMany
   size_t count_ = 0;                  // number of arguments in words_
   std::vector<std::string> numbers_;  // texts of numbers; not resized between Start and All
   size_t used_numbers_ = 0;           // number of texts of numbers_ that are in use

@@ -122,6 +122,8 @@ std::optional<ScriptFailure> FailureIn(lua_State* lua) {
   return ScriptFailure{std::move(*text), IsFieldTrue(lua, "ignore_error_stats_update")};
 }
 
+constexpr size_t kLittleCapacity = 64 * 1024;
+
 // Returns an upper estimate of the memory that keys and arguments need as Lua values.
 size_t CapacityFor(const ScriptEngine::Invocation& invocation) {
   constexpr size_t kPerText = 128;
@@ -286,7 +288,19 @@ std::optional<ScriptFailure> ScriptEngine::RunScript(const Invocation& invocatio
     lua_pushcfunction(lua_, DescribeError);
     lua_rawgeti(lua_, LUA_REGISTRYINDEX, invocation.function);
   };
-  return Run(invocation, prepare, reply);
+  auto failure = Run(invocation, prepare, reply);
+  // Otherwise these texts would take memory until the next script, which is counted in its memory limit.
+  if (CapacityFor(invocation) > kLittleCapacity) ClearArguments();
+  return failure;
+}
+
+void ScriptEngine::ClearArguments() {
+  lua_rawgeti(lua_, LUA_REGISTRYINDEX, globals_);
+  for (const char* name : {"KEYS", "ARGV"}) {
+    lua_pushnil(lua_);
+    lua_setfield(lua_, -2, name);
+  }
+  lua_pop(lua_, 1);
 }
 
 std::optional<ScriptFailure> ScriptEngine::RunFunction(const Invocation& invocation, Reply& reply) {
@@ -304,12 +318,11 @@ template <typename Prepare>
 std::optional<ScriptFailure> ScriptEngine::Run(const Invocation& invocation, Prepare prepare, Reply& reply) {
   // Small invocations are not protected against memory errors, because so little memory is missing only if the system
   // has none at all. Larger ones are refused with an error, as long as the system has memory for other clients.
-  constexpr size_t kLittle = 64 * 1024;
   const size_t room = CapacityFor(invocation);
   // The phase includes the arguments and the reply, because a client can make both arbitrarily long.
   const WatchedPhase watched(*this, Phase::kRun);
   int status = LUA_OK;
-  if (room <= kLittle && used_bytes_ + room < memory_limit_) {
+  if (room <= kLittleCapacity && used_bytes_ + room < memory_limit_) {
     prepare();
   } else {
     status = Protect(prepare);
@@ -355,6 +368,7 @@ std::optional<ScriptFailure> ScriptEngine::Finish(int status, Bytes name, Reply&
     failure = DescribeFailure(name);
   }
   lua_settop(lua_, 0);
+  words_.FreeIfMany();
   return failure;
 }
 

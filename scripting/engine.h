@@ -117,6 +117,7 @@ class ScriptEngine final : private ThreadObserver {  // one Lua state that runs 
   ScriptFailure DescribeFailure(Bytes name);         // describes the error on top of the stack; `name` of the script
   ScriptFailure DescribeFailureBriefly(Bytes name);  // describes it without allocating in Lua
   ScriptFailure TakeFailure(Bytes name);             // describes the error table on top of the stack
+  void ClearArguments();                             // removes KEYS and ARGV of the last script
   void PushTexts(std::span<const Bytes> texts);      // pushes them as one Lua table
   void CollectSome();                                // runs one step of the collector
   void StartCollector();                             // lets the collector run for the rest of the running script

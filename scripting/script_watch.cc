@@ -13,7 +13,7 @@ namespace {
 
 constexpr long kTickNs = 10'000'000;
 // The maximum number of ticks without a call of the hook.
-constexpr int kMaxPatience = 64;
+constexpr int kMaxPatience = 16;
 // The timer stops after this number of ticks without a script.
 constexpr int kTicksToRest = 20;
 

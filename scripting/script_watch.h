@@ -9,7 +9,7 @@
 // A frame that is being created or left at that moment may miss the flag; then the next tick, 10 ms later, sets it.
 //
 // The hook runs after a number of instructions. It runs immediately if it did not run since the last tick, because a
-// single instruction can be a long call. Each time, the wait for this doubles, up to half a second, because setting a
+// single instruction can be a long call. Each time, the wait for this doubles, up to 160 ms, because setting a
 // hook visits all open calls: with 200 000 of them, that takes longer than a tick. A script that switches coroutines so
 // often that the instruction count never reaches the hook is checked at each switch (IsCheckDue); every tick without a
 // check makes one due.

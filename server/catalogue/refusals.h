@@ -18,6 +18,7 @@ struct DialectTraits;
 namespace refusals {
 
 inline constexpr char kSyntax[] = "ERR syntax error";
+inline constexpr char kNotAuthenticated[] = "NOAUTH Authentication required.";
 inline constexpr char kTooManyNames[] = "ERR Too many arguments, at most 1024 are allowed";
 inline constexpr char kNotInteger[] = "ERR value is not an integer or out of range";
 inline constexpr char kNotFloat[] = "ERR value is not a valid float";

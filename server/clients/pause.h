@@ -31,6 +31,7 @@ class Pause final : public Timers::Source {  // CLIENT PAUSE, and pauses of writ
   enum Owner : uint8_t { kFailover = 1, kShutdown = 2, kCluster = 4, kSlotMigration = 8 };  // bits
   void PauseWrites(Owner owner) { pausing_owners_ |= owner; }  // lasts until the owner resumes writes
   void ResumeWrites(Owner owner) { pausing_owners_ &= static_cast<uint8_t>(~owner); }  // ends this owner's pause
+  bool IsPausedBy(Owner owner) const { return (pausing_owners_ & owner) != 0; }        // this owner pauses writes now
   int64_t NextDueMs() const override { return scope_ != Scope::kNone ? until_ms_ : Timers::kNever; }  // monotonic
   void RunDue(int64_t) override { End(); }  // CLIENT PAUSE ends by itself
   std::string NextDueText() const override { return "CLIENT PAUSE ends"; }

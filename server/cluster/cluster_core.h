@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "base/late_bound.h"
@@ -52,8 +53,11 @@ class ClusterHost {  // what the cluster needs of its server
   virtual bool HasKeysInSlot(int slot) const = 0;  // any database has a key of this slot
   virtual bool HasKeys() const = 0;                // any database has a key
   // Deletes the keys of the slot, now or later. Keeps the keys if by then this node owns or imports the slot in `view`.
-  virtual void DeleteKeysInSlot(int slot, const ClusterView& view) = 0;   // now or later, unless it is owned again
-  virtual void DeleteAllKeys() = 0;                                       // deletes the keys of all databases
+  virtual void DeleteKeysInSlot(int slot, const ClusterView& view) = 0;  // now or later, unless it is owned again
+  virtual void DeleteAllKeys() = 0;                                      // deletes the keys of all databases
+  // Runs the task immediately, but after the turn if a snapshot of the primary is loading or a script takes long. The
+  // bus is served during such a task, and the data must not change until it has ended.
+  virtual void RunNowOrAfterLongTask(std::function<void()> task) = 0;
   virtual void PauseWrites() = 0;                                         // pauses writes of clients until ResumeWrites
   virtual void ResumeWrites() = 0;                                        // ends PauseWrites
   virtual void Deliver(PacketType type, const PublishBody& message) = 0;  // publishes it to this server's clients

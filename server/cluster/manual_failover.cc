@@ -14,7 +14,14 @@ void ManualFailover::Start(Mode mode) {
   if (ClusterNode* primary = parts_.core.view.me().primary) parts_.bus.Send(*primary, packet);
 }
 
-void ManualFailover::ReceivePauseRequest(ClusterNode& replica) {
+// A script that is running may have written already, and its writes are not counted in the offset until it ends.
+void ManualFailover::ReceivePauseRequest(const ClusterNode& replica) {
+  parts_.core.host.RunNowOrAfterLongTask([this, id = replica.id] {
+    if (ClusterNode* node = parts_.core.view.Find(id)) PauseFor(*node);
+  });
+}
+
+void ManualFailover::PauseFor(ClusterNode& replica) {
   if (replica.primary != &parts_.core.view.me()) return;
   Reset();
   until_ms_ = parts_.core.NowMs() + parts_.core.settings.cluster_manual_failover_timeout;

@@ -27,7 +27,7 @@ class ManualFailover {  // CLUSTER FAILOVER
   // primary may be down.
   enum class Mode : uint8_t { kAsk, kForce };
   void Start(Mode mode);                                  // begins a manual failover on this replica
-  void ReceivePauseRequest(ClusterNode& replica);         // MFSTART from a replica of this node
+  void ReceivePauseRequest(const ClusterNode& replica);   // MFSTART from a replica of this node
   void ReceivePrimaryOffset(const PacketHeader& header);  // reads any packet of this node's primary
   void Reset();                                           // ends the failover, and the pause of writes
   // Ends the failover after its timeout. Allows the election (CanStartElection) once this replica has reached the
@@ -42,6 +42,8 @@ class ManualFailover {  // CLUSTER FAILOVER
   bool IsRequestedBy(const ClusterNode& replica) const { return IsUnderWay() && replica.id == replica_; }
 
  private:
+  void PauseFor(ClusterNode& replica);  // pauses writes and tells the replica the offset, if it is one of this node
+
   const Parts parts_;                // the arguments of the constructor
   int64_t until_ms_ = 0;             // BusClock time at which the failover is given up; 0: none is under way
   bool can_start_election_ = false;  // this replica may request votes

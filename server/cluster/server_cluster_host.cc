@@ -105,10 +105,8 @@ bool ServerClusterHost::StopServerOnError(IoError error) {
 int64_t ServerClusterHost::Offset() const { return services_.data.dataset.history.offset; }
 
 int64_t ServerClusterHost::DataAgeMs() const {
-  const PrimaryLink& link = services_.replication.primary_link();
-  const PrimaryLink::Figures figures = link.GetFigures();
-  if (!figures.was_linked) return kForEver;
-  return (link.state() == PrimaryLink::State::kLinked ? figures.last_io_s : figures.down_since_s) * 1000;
+  const int64_t age_s = services_.replication.primary_link().GetFigures().data_age_s;
+  return age_s < 0 ? kForEver : age_s * 1000;
 }
 
 bool ServerClusterHost::IsLinked() const { return services_.replication.role().is_linked; }
@@ -134,8 +132,6 @@ void ServerClusterHost::Promote() {
   RunNowOrAfterLongTask([this] { services_.replication.Promote(); });
 }
 
-// Runs the task, but only after the turn if a snapshot of the primary is loading or a script takes long. Meanwhile the
-// bus is served, and the data that the load or the script works with must not change.
 void ServerClusterHost::RunNowOrAfterLongTask(std::function<void()> task) {
   if (!services_.env.phase.IsInLongTask() || !services_.env.host) return task();
   services_.env.host->Post(std::move(task));

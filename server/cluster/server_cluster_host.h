@@ -32,6 +32,7 @@ class ServerClusterHost final : public ClusterHost {  // connects the cluster to
   bool HasKeys() const override;                                                // any database has a key
   void DeleteKeysInSlot(int slot, const ClusterView& view) override;            // now, or after a long task
   void DeleteAllKeys() override;                                                // deletes the keys of all databases
+  void RunNowOrAfterLongTask(std::function<void()> task) override;
   void PauseWrites() override;                                         // pauses writes of clients until ResumeWrites
   void ResumeWrites() override;                                        // ends PauseWrites
   void Deliver(PacketType type, const PublishBody& message) override;  // publishes it to this server's clients
@@ -44,7 +45,6 @@ class ServerClusterHost final : public ClusterHost {  // connects the cluster to
   bool TakeTopologyChange() { return std::exchange(has_topology_changed_, false); }  // has changed since last call
 
  private:
-  void RunNowOrAfterLongTask(std::function<void()> task);       // later if the task would disturb a load or script
   void DeleteKeysInSlotNow(int slot, const ClusterView& view);  // in all databases, unless the slot has returned
   void DeleteKeysInSlotNow(int db, int slot);                   // in one database
   std::string Path() const;

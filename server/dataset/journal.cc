@@ -6,7 +6,8 @@ namespace respite {
 
 namespace {
 
-constexpr size_t kKeptBytes = 64 * 1024;
+constexpr size_t kMaxKeptBytes = 64 * 1024;
+constexpr size_t kMaxKeptItems = 1024;
 
 }  // namespace
 
@@ -30,7 +31,9 @@ void PropagatedCommands::Truncate(size_t count) {
   if (count >= items_.size()) return;
   text_.resize(items_[count].begin);
   items_.resize(count);
-  if (count == 0 && text_.capacity() > kKeptBytes) text_ = {};
+  if (count != 0) return;
+  FreeIfLarge(text_, kMaxKeptBytes);
+  FreeIfLarge(items_, kMaxKeptItems);
 }
 
 }  // namespace respite

@@ -16,7 +16,6 @@ namespace respite {
 namespace refusals {
 namespace {
 
-constexpr char kNoAuth[] = "NOAUTH Authentication required.";
 constexpr char kNotOfStreams[] =
     "ERR This command is not allowed in a replication stream, an append-only file or a fixture";
 constexpr char kReplicaWithoutKeys[] = "ERR Replica can't interact with the keyspace";
@@ -132,7 +131,7 @@ bool IsAllowedInStreams(const Command& command) {
 
 [[gnu::always_inline]] inline void Gates::CheckAuthentication(const Request& request) const {
   if (request.session.authenticated || request.command->Is(kNoAuth)) return;
-  if (parts_.users.IsLoginRequired()) throw Refusal{refusals::kNoAuth};  // else the password has been removed
+  if (parts_.users.IsLoginRequired()) throw Refusal{refusals::kNotAuthenticated};  // else the password has been removed
 }
 
 [[gnu::always_inline]] inline void Gates::CheckTransactions(const Request& request) const {

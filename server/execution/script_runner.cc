@@ -25,6 +25,8 @@
 
 namespace respite {
 
+constexpr size_t kMaxKeptReplyBytes = 64 * 1024;
+
 namespace refusals {
 namespace {
 
@@ -100,6 +102,7 @@ void ScriptRunner::End() {
   Session& client = current_->call->session;
   const bool was_late = Busy();
   current_.reset();
+  FreeIfLarge(whole_reply_, kMaxKeptReplyBytes);
   if (!was_late) return;
   parts_.env.phase.EndBusyScript();
   parts_.clients.QueueUnblocked(client);

@@ -167,7 +167,8 @@ void NamedSnapshots::RestoreScripts(const Texts& bodies) {
 void NamedSnapshots::RestoreFunctions(const Texts& codes, Unit& unit) {
   if (codes == Functions()) return;
   const auto restored =
-      parts_.functions.Restore(codes, FunctionLibraries::RestorePolicy::kFlush, FunctionLibraries::TimeLimit::kEach);
+      parts_.functions.Restore(codes, FunctionLibraries::RestorePolicy::kFlush, FunctionLibraries::TimeLimit::kNone,
+                               FunctionLibraries::Origin::kAccepted);
   if (!restored) throw Refusal{"ERR " + restored.error()};
   unit.CountChanges(1);
   if (!unit.IsRecording()) return;
@@ -183,7 +184,7 @@ std::optional<std::string> NamedSnapshots::CopyTo(Bytes name, Dataset& data, Fun
   const Snapshot& snapshot = At(name);
   data_.CopyTo(*snapshot.data, data);
   const auto restored = functions.Restore(snapshot.setup.programs.functions, FunctionLibraries::RestorePolicy::kFlush,
-                                          FunctionLibraries::TimeLimit::kEach);
+                                          FunctionLibraries::TimeLimit::kNone, FunctionLibraries::Origin::kAccepted);
   return restored ? std::nullopt : std::optional("its functions cannot be loaded: " + restored.error());
 }
 

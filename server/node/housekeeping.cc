@@ -183,7 +183,7 @@ void Housekeeping::Tick() {
   services_.cluster.Tick();
   services_.slot_migrations.Tick();
   services_.clients.tracking.EnforceTableLimit();
-  services_.migrations.blocking_links().CloseIdleLinks(services_.env.pace.NowMs());
+  services_.migrations.blocking_links().CloseIdleLinks(services_.env.clock.MonotonicMs());
   services_.migrations.CloseIdleLinks(services_.env.clock.MonotonicMs());
   services_.data.reply_blocks.Trim();
   services_.env.stats.timer_us += static_cast<uint64_t>(services_.env.pace.NowUs() - started_us);

@@ -28,8 +28,7 @@ constexpr uint64_t kSuspiciousMaxMemory = uint64_t{1} << 20;
 constexpr int64_t kLookEveryMs = 1;
 constexpr int64_t kSettleMs = 1000;  // after this time the servers are ready even if nodes have not yet connected
 constexpr int64_t kAskParentEveryMs = 500;
-// Delay in milliseconds before a failed shutdown is tried again if no client can request it, for example because the
-// disk was full.
+// Delay before a failed shutdown is tried again if no client can request it, for example because the disk was full.
 constexpr int64_t kEndAgainMs = 1000;
 
 }  // namespace

@@ -56,11 +56,11 @@ PrimaryLink::~PrimaryLink() { link_.reset(); }
 
 // --- The connection
 
-void PrimaryLink::Follow(Handshake::MayContinue continues) {
+void PrimaryLink::Follow(Handshake::MayContinue continues, Data data) {
   Leave();
+  if (data == Data::kOther) in_step_at_ms_.reset();
   may_continue_ = continues;
   state_ = State::kConnect;
-  was_linked_ = false;
   failed_snapshot_count_ = 0;
   retry_at_ms_ = 0;
   last_error_.clear();
@@ -337,7 +337,6 @@ void PrimaryLink::BecomeLinked(int db) {
   session.addresses.local = link_->LocalAddress();
   session.db = db;
   state_ = State::kLinked;
-  was_linked_ = true;
   linked_since_ms_ = services.env.pace.NowMs();
   last_error_.clear();
   failed_command_.clear();
@@ -380,6 +379,7 @@ void PrimaryLink::RunStream() {
   const Pump::Outcome outcome = pump_.Run(*session_);
   runs_stream_ = false;
   if (session_ == nullptr) return;
+  in_step_at_ms_ = parts_.services.env.pace.NowMs();
   AdvanceHistoryOffset();
   if (!failed_command_.empty()) return EndAtFailedCommand();
   if (!lost_reason_.empty()) return Reconnect(lost_reason_);
@@ -563,11 +563,12 @@ void PrimaryLink::Cron() {
 PrimaryLink::Figures PrimaryLink::GetFigures() const {
   const int64_t now_ms = parts_.services.env.pace.NowMs();
   const int64_t io_s = (now_ms - last_io_ms_) / 1000;
-  Figures figures{
-      -1, 0, 0, io_s, (now_ms - down_since_ms_) / 1000, was_linked_, parts_.services.data.dataset.history.offset, -1};
+  const int64_t age_s = in_step_at_ms_ ? (now_ms - *in_step_at_ms_) / 1000 : -1;
+  Figures figures{-1, 0, 0, io_s, (now_ms - down_since_ms_) / 1000, age_s, parts_.services.data.dataset.history.offset,
+                  -1};
   if (state_ == State::kConnect && now_ms < retry_at_ms_) figures.retry_in_s = (retry_at_ms_ - now_ms + 999) / 1000;
   if (state_ == State::kLinked) {
-    figures.last_io_s = io_s;
+    figures.last_io_s = figures.data_age_s = io_s;
     figures.read_offset = received_to_ + static_cast<int64_t>(unprocessed_input_.size());
   }
   if (resync_) {

@@ -51,8 +51,9 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   ~PrimaryLink() override;
 
   // Connects immediately to the primary that the settings name. `continues`: whether the history here may be the
-  // primary's.
-  void Follow(Handshake::MayContinue continues);         // connects to the primary that the settings name
+  // primary's. `data`: whether the data is an earlier state of that history, so that its age is known.
+  enum class Data : uint8_t { kSameHistory, kOther };
+  void Follow(Handshake::MayContinue continues, Data data);
   void Leave();                                          // stops following a primary
   void HandleFailedCommand(Bytes command, Bytes error);  // ends the link; the command does not count as applied
   bool IsWaitingToRetry() const;  // a command of the primary failed, or the next attempt is delayed
@@ -68,7 +69,7 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
     int64_t transfer_read;                // bytes of the snapshot that were received so far
     int64_t transfer_io_s;                // seconds since bytes of the snapshot last arrived
     int64_t down_since_s;                 // seconds for which the link has been down
-    bool was_linked;                      // the link to this primary was up at least once
+    int64_t data_age_s;                   // seconds since the data was in step with its history; -1: it never was
     int64_t read_offset;                  // bytes of the history that have arrived
     int64_t retry_in_s;                   // seconds until the next attempt; -1: no attempt is delayed
   };
@@ -135,13 +136,14 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   int64_t last_keep_alive_ms_ = 0;  // Pace time at which SendKeepAliveWhileLoading last wrote
   int64_t down_since_ms_ = 0;       // Pace time since when the link is down
   int64_t linked_since_ms_ = 0;     // Pace time since when the link is up
-  bool was_linked_ = false;         // the link was up at least once since Follow
-  int failed_snapshot_count_ = 0;   // number since the last link that stayed up for kLongestRetryDelayMs
-  int64_t retry_at_ms_ = 0;         // Pace time before which there is no attempt
-  std::string last_error_;          // why the link is down; empty: it is up
-  std::string failed_command_;      // the command of the primary that failed here; empty: none
-  bool runs_stream_ = false;        // a command of the stream is running
-  std::string lost_reason_;         // why the connection was lost while runs_stream_; empty: it was not
+  // Pace time at which a link to a primary of this history was last up; nullopt: it never was.
+  std::optional<int64_t> in_step_at_ms_;
+  int failed_snapshot_count_ = 0;  // number since the last link that stayed up for kLongestRetryDelayMs
+  int64_t retry_at_ms_ = 0;        // Pace time before which there is no attempt
+  std::string last_error_;         // why the link is down; empty: it is up
+  std::string failed_command_;     // the command of the primary that failed here; empty: none
+  bool runs_stream_ = false;       // a command of the stream is running
+  std::string lost_reason_;        // why the connection was lost while runs_stream_; empty: it was not
 
   Session* session_ = nullptr;            // the session that runs the stream; null: not linked
   std::vector<char> scratch_;             // target of reads, kept to reuse its memory

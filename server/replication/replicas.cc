@@ -10,6 +10,7 @@
 #include "server/clients/client_limits.h"
 #include "server/clients/client_text.h"
 #include "server/clients/clients.h"
+#include "server/clients/pause.h"
 #include "server/clients/role.h"
 #include "server/config/settings.h"
 #include "server/dataset/dataset.h"
@@ -104,7 +105,9 @@ void Replicas::SendStream(Session& session, Replica& replica) {
 
 void Replicas::Deliver() {
   if (!parts_.stream.HasBacklog()) return;
-  if (std::exchange(wants_acks_, false)) {
+  // The request for acknowledgements is part of the stream. During a manual failover the offset must not grow.
+  if (wants_acks_ && !parts_.pause.IsPausedBy(Pause::kCluster)) {
+    wants_acks_ = false;
     acks_requested_to_ = parts_.data.history.offset;
     parts_.stream.AppendRequest({"REPLCONF", "GETACK", "*"});
   }

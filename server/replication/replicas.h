@@ -16,6 +16,7 @@ namespace respite {
 
 class ClientLimits;
 class Clients;
+class Pause;
 struct Dataset;
 class ReplicationStream;
 struct Role;
@@ -28,7 +29,8 @@ class Replicas final : public ReplicasToWaitFor {  // the replicas of this serve
     Clients& clients;
     ClientLimits& limits;       // of output buffers
     ReplicationStream& stream;  // the commands that replicas apply
-    Role& role;                 // min-replicas-to-write reads the number of good replicas there
+    const Pause& pause;
+    Role& role;  // min-replicas-to-write reads the number of good replicas there
   };
   explicit Replicas(const Parts& parts);
 

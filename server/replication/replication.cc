@@ -16,6 +16,7 @@
 #include "server/clients/blocked_clients.h"
 #include "server/clients/client_subsystem.h"
 #include "server/clients/clients.h"
+#include "server/clients/pause.h"
 #include "server/config/config.h"
 #include "server/dataset/data_subsystem.h"
 #include "server/dataset/dataset.h"
@@ -59,6 +60,7 @@ Replication::Replication(const Services& services)
                  .clients = services.clients.registry,
                  .limits = services.clients.limits,
                  .stream = stream_,
+                 .pause = services.clients.pause,
                  .role = services.clients.role}),
       full_sync_({.env = services.env,
                   .data = services.data.dataset,
@@ -113,7 +115,10 @@ void Replication::Follow(const std::string& host, int port, History::Owner owner
   services_.clients.blocked.EndAllWaits(UnblockReason::kRoleChanged);  // these clients wait to write
   // The replicas of this server stay connected, since the new primary may continue the history that they have.
   stream_.SetSource(ReplicationStream::Source::kPrimary);
-  primary_link_.Follow(was_known ? Handshake::MayContinue::kYes : Handshake::MayContinue::kNo);
+  // A server that was a primary has data that no other server may know, so the age of its data is not known.
+  const bool is_same = owner == History::Owner::kSame && !was_primary && services_.data.dataset.history.IsWhole();
+  primary_link_.Follow(was_known ? Handshake::MayContinue::kYes : Handshake::MayContinue::kNo,
+                       is_same ? PrimaryLink::Data::kSameHistory : PrimaryLink::Data::kOther);
 }
 
 // Decides how the data here relates to the new primary. Without keys, this server has no data of the new primary. With
@@ -183,7 +188,8 @@ void Replication::Start() {
   ClassifyOwnData(History::Owner::kSame);
   stream_.SetSource(ReplicationStream::Source::kPrimary);
   const bool has_history = services_.data.dataset.history.is_shared;
-  primary_link_.Follow(has_history ? Handshake::MayContinue::kYes : Handshake::MayContinue::kNo);
+  primary_link_.Follow(has_history ? Handshake::MayContinue::kYes : Handshake::MayContinue::kNo,
+                       PrimaryLink::Data::kOther);
 }
 
 void Replication::BeginNewHistory() {
@@ -313,7 +319,9 @@ void Replication::Cron() {
   if (services_.clients.role.is_replica) primary_link_.Cron();
   failover_.Continue();
   if (!replicas_.IsEmpty()) {
-    const bool is_held_back = services_.clients.role.is_replica || IsFailingOver();
+    // In a manual failover the replica waits for the offset that the primary had when it paused writes.
+    const bool is_manual_failover = services_.clients.pause.IsPausedBy(Pause::kCluster);
+    const bool is_held_back = services_.clients.role.is_replica || IsFailingOver() || is_manual_failover;
     replicas_.Cron(is_held_back ? Replicas::Pings::kPaused : Replicas::Pings::kAllowed);
     full_sync_.Cron();
   }

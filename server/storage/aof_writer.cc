@@ -55,7 +55,7 @@ void AofWriter::Close() {
   }
   AwaitSync();
   file_.reset();
-  buffer_ = {};
+  std::string().swap(buffer_);
   write_error_ = kNoError;
 }
 
@@ -64,7 +64,7 @@ IoError AofWriter::SimulateCrash(AppendFsync policy) {
   AwaitSync();
   const IoError error = file_->Truncate(guarantee_.Kept(policy, parts_.clock.MonotonicMs(), bytes_));
   file_.reset();
-  buffer_ = {};
+  std::string().swap(buffer_);
   return error;
 }
 

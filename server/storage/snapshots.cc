@@ -44,6 +44,11 @@ pid_t OwnerOf(Bytes name) {
   if (!name.starts_with(kTemporaryPrefix) || !name.ends_with(kTemporarySuffix)) return 0;
   name.remove_prefix(kTemporaryPrefix.size());
   name.remove_suffix(std::min(kTemporarySuffix.size(), name.size()));
+  // A snapshot of the primary is received into temp-<seconds>.<pid>.rdb.
+  const size_t dot = name.find('.');
+  if (dot != Bytes::npos && dot != 0 && name.find_first_not_of("0123456789") == dot) {
+    name.remove_prefix(dot + 1);
+  }
   pid_t pid = 0;
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
   return error == std::errc() && end == name.data() + name.size() && pid > 0 ? pid : 0;

@@ -87,6 +87,7 @@ class ClusterWorld {
     bool HasKeys() const override { return !slots_with_keys.empty(); }
     void DeleteKeysInSlot(int slot, const ClusterView&) override { slots_with_keys.erase(slot); }
     void DeleteAllKeys() override { slots_with_keys.clear(); }
+    void RunNowOrAfterLongTask(std::function<void()> task) override { task(); }
     void PauseWrites() override { holds_writes = true; }
     void ResumeWrites() override { holds_writes = false; }
     void Deliver(PacketType, const PublishBody& message) override { delivered.push_back(message); }

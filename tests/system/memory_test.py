@@ -143,5 +143,84 @@ class MemoryTest(unittest.TestCase):
         self.assertTrue(small.recv(100).startswith(b"-ERR unknown command"))
 
 
+class GivenBackTest(MemoryTest):
+    """After requests of 20 to 80 MB, and when their data is deleted, the memory of an empty server is as before."""
+    TEXT = b"x" * (20 * MB)
+    MANY = [b"member:%d" % i for i in range(300_000)]
+    PAIRS = [word for member in MANY for word in (member, b"1")]
+    ALLOWED_BYTES = 3 * MB
+
+    def requests(self):
+        text, many, pairs = self.TEXT, self.MANY, self.PAIRS
+        yield "a large value", [("SET", "k", text), ("APPEND", "k", text), ("GET", "k"), ("DUMP", "k"), ("BITCOUNT", "k")]
+        yield "many keys", [("MSET", *pairs), ("MGET", *many), ("KEYS", "*"), ("DEL", *many)]
+        yield "a hash", [("HSET", "k", *pairs), ("HGETALL", "k"), ("HMGET", "k", *many), ("HDEL", "k", *many)]
+        yield "a list", [("RPUSH", "k", *many), ("LRANGE", "k", 0, -1), ("SORT", "k", "ALPHA"), ("LPOP", "k", 300_000)]
+        yield "a set", [("SADD", "k", *many), ("SUNION", "k", "k"), ("SUNIONSTORE", "u", "k"), ("SREM", "k", *many)]
+        yield "a sorted set", [("ZADD", "k", *(word for member in many for word in (b"1", member))),
+                               ("ZRANGE", "k", 0, -1, "WITHSCORES"), ("ZUNIONSTORE", "u", 1, "k"), ("ZREM", "k", *many)]
+        yield "a stream", [("XADD", "k", "*", *pairs), ("XRANGE", "k", "-", "+")]
+        yield "a transaction", [("MULTI",), ("SET", "k", text), ("SET", "u", text), ("GET", "k"), ("EXEC",)]
+        yield "an error in a transaction", [("MULTI",), ("SET", "k", text), (text,), ("EXEC",)]
+        yield "unknown commands", [(text, text), ("PING", text, text)]
+        yield "a channel", [("SUBSCRIBE", text), ("PUBLISH", "c", text), ("UNSUBSCRIBE",)]
+        yield "tracking", [("MSET", *pairs), ("HELLO", "3"), ("CLIENT", "TRACKING", "ON"), ("MGET", *many), ("FLUSHALL",)]
+        yield "watched keys", [("WATCH", *many), ("SET", many[0], "x"), ("MULTI",), ("EXEC",)]
+        yield "arguments of a script", [("EVAL", "return #ARGV", 0, *many), ("EVAL", "return #KEYS", 300_000, *many)]
+        yield "a script that writes", [("EVAL", "redis.call('SET', 'k', ARGV[1]) redis.call('SET', 'u', ARGV[1])", 0, text)]
+        yield "a reply in several pieces to a script", [
+            ("SET", "k", text), ("EVAL", "return #redis.call('MGET', 'k', 'k', 'k', 'k')", 0)]
+        yield "a long error of a script", [("EVAL", "error(('x'):rep(20000000))", 0),
+                                           ("EVAL", "return redis.error_reply('E ' .. ('x'):rep(20000000))", 0),
+                                           ("EVAL", "return redis.pcall(('x'):rep(20000000))", 0)]
+        yield "many arguments of a command in a script", [
+            ("EVAL", "local t = {} for i = 1, 7900 do t[i] = ('x'):rep(3000) end "
+                     "return #redis.call('SADD', 'k', unpack(t)) == 0", 0),
+            ("EVAL", "local t = {} for i = 1, 7900 do t[i] = i + .5 end redis.call('SADD', 'k', unpack(t))", 0)]
+        yield "a function", [
+            ("FUNCTION", "LOAD", "#!lua name=l\nredis.register_function('f', function(k, a) redis.call('SET', 'k', a[1]) "
+                                 "return a end)"), ("FCALL", "f", 0, text, text)]
+        yield "scripts in the cache", [("EVAL", "return 1 --" + "x" * 5_000_000 + str(i), 0) for i in range(4)]
+
+    def used(self):
+        return int(self.info("memory")["used_memory"])
+
+    def run_alone(self, commands):
+        """Runs the commands on a connection of their own, and waits for their replies."""
+        with self.connect() as client:
+            client.settimeout(60)
+            for words in commands:
+                client.sendall(request(*words))
+            client.sendall(request("RESET"))
+            end = b""
+            while not end.endswith(b"+RESET\r\n"):
+                end = (end + client.recv(1 << 20))[-100:]
+
+    def clear(self):
+        for words in (("FLUSHALL", "SYNC"), ("SCRIPT", "FLUSH", "SYNC"), ("FUNCTION", "FLUSH", "SYNC"), ("SLOWLOG", "RESET"),
+                      ("CONFIG", "RESETSTAT"), ("ACL", "LOG", "RESET")):
+            self.assertEqual("+OK", self.ask(*words))
+
+    def check(self, *arguments):
+        self.start(*arguments)
+        self.run_alone([("EVAL", "return redis.call('SET', 'k', 'v')", 0)])
+        self.clear()
+        before = self.used()
+        for name, commands in self.requests():
+            with self.subTest(name):
+                self.run_alone(commands)
+                self.clear()
+                limit_s, end = 10, time.monotonic() + 10
+                while self.used() > before + self.ALLOWED_BYTES and time.monotonic() < end:
+                    time.sleep(0.05)
+                self.assertLess(self.used() - before, self.ALLOWED_BYTES, f"{name}: after {limit_s} s")
+
+    def test_without_files(self):
+        self.check()
+
+    def test_with_an_append_only_file(self):
+        self.check("--appendonly", "yes", "--appendfsync", "no")
+
+
 if __name__ == "__main__":
     unittest.main()

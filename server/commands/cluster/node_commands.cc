@@ -138,7 +138,7 @@ struct ClusterReplicate {
     const ClusterNode& me = cluster.view().me();
     if (node.IsMyself()) throw Refusal{kReplicateMyself};
     if (node.IsReplica()) throw Refusal{kReplicateReplica};
-    if (me.IsPrimary() && (me.slot_count != 0 || call.services.data.dataset.keyspace[0].Size() != 0)) {
+    if (me.IsPrimary() && (me.slot_count != 0 || !call.services.data.dataset.keyspace.IsEmpty())) {
       throw Refusal{kReplicateNotEmpty};
     }
     cluster.Replicate(node);
@@ -184,7 +184,7 @@ struct ClusterReset {
     const Mode mode = call.args.TakeToken("HARD") ? Mode::kHard : Mode::kSoft;
     if (mode == Mode::kSoft) call.args.TakeToken("SOFT");
     ExpectEnd(call);
-    if (cluster.view().me().IsPrimary() && call.services.data.dataset.keyspace[0].Size() != 0)
+    if (cluster.view().me().IsPrimary() && !call.services.data.dataset.keyspace.IsEmpty())
       throw Refusal{kResetWithKeys};
     cluster.Reset(mode);
     call.reply.Ok();

@@ -76,8 +76,7 @@ struct Exec {
 
  private:
   // Handles a command that is no longer allowed, because the ACL rules have changed since it was queued.
-  static void Deny(Call& call, const Command& command, std::span<const Bytes> words, AclDenial denial) {
-    const std::string text = DenialTextAtExec(denial);
+  static void Deny(Call& call, const Command& command, std::span<const Bytes> words, const std::string& text) {
     call.services.execution.executor.ReportNestedRefusal(call.session, &command, words, text);
     const size_t reply_start = call.session.out.Size();
     call.reply.Error(text);
@@ -92,9 +91,13 @@ struct Exec {
     static_assert(Applies(Gate::kPermissions, RequestPath::kQueued));
     transaction.ForEach([&](const Command& command, std::span<const Bytes> words) {
       if (call.services.env.phase.HasStopped()) return;  // SHUTDOWN NOSAVE during a slow script of this transaction
+      // A command of the transaction has deleted the user of this session.
+      if (!call.session.authenticated && call.services.clients.users.IsLoginRequired()) {
+        return Deny(call, command, words, refusals::kNotAuthenticated);
+      }
       AclRequest request(command, words);
       const auto verdict = call.services.clients.permissions.Check(call.session, request, AclLogEntry::Context::kMulti);
-      if (!verdict.IsAllowed()) return Deny(call, command, words, verdict.denial);
+      if (!verdict.IsAllowed()) return Deny(call, command, words, DenialTextAtExec(verdict.denial));
       if (call.services.execution.executor.ApplyFaultInTransaction(call.session, command, words)) return;
       call.services.execution.executor.ExecuteNested(call.unit, call.session, command, words);
     });
