@@ -233,6 +233,18 @@ TEST_P(Acl, AUserThatDeletesItselfGetsTheReply) {
   EXPECT_TRUE(ann.Closed());
 }
 
+TEST_P(Acl, ATransactionThatDeletesItsUserRunsNothingMore) {
+  Run("ACL SETUSER ann on >x +@all ~own*");
+  TestClient ann(server(), GetParam());
+  LogIn(ann, "ann");
+  Run("CONFIG SET requirepass p");
+  for (const char* line : {"MULTI", "ACL DELUSER ann", "SET own 1", "GET own"}) ann.Run(line);
+  constexpr char kNotAuthenticated[] = "NOAUTH Authentication required.";
+  EXPECT_THAT(ann.Run("EXEC"), ArrayOf(Int(1), Error(kNotAuthenticated), Error(kNotAuthenticated)));
+  EXPECT_TRUE(ann.Closed());
+  EXPECT_THAT(Run("EXISTS own"), Int(0));
+}
+
 TEST_P(Acl, ClientsAreFoundByTheirUser) {
   Run("ACL SETUSER ann on >x +@all ~*");
   TestClient ann(server(), GetParam());

@@ -183,6 +183,16 @@ ClusterWorld::Member& ClusterWorld::Add() {
   return *members_.back();
 }
 
+void ClusterWorld::Member::RunNowOrAfterLongTask(std::function<void()> task) {
+  if (!is_in_long_task) return task();
+  tasks_after_long_task_.push_back(std::move(task));
+}
+
+void ClusterWorld::Member::EndLongTask() {
+  is_in_long_task = false;
+  for (const auto& task : std::exchange(tasks_after_long_task_, {})) task();
+}
+
 void ClusterWorld::Meet(Member& one, Member& other) {
   const auto port = static_cast<uint16_t>(kFirstPort + other.index());
   one->Meet(

@@ -60,12 +60,15 @@ class ClusterWorld {
     ClusterNode* Find(const Member& other) { return cluster_->view().Find(other.id()); }
     bool IsPrimary() const { return cluster_->view().me().IsPrimary(); }
 
+    void EndLongTask();
+
     // The replication state that the cluster code sees.
     int64_t offset = 0;
     bool has_whole_data = true;
     bool has_link = true;  // false: the primary refuses replication, although the bus works
     std::set<int> slots_with_keys;
     bool holds_writes = false;
+    bool is_in_long_task = false;  // tasks wait for EndLongTask
     int promotions = 0;
     std::vector<PublishBody> delivered;
     bool is_frozen = false;
@@ -87,7 +90,7 @@ class ClusterWorld {
     bool HasKeys() const override { return !slots_with_keys.empty(); }
     void DeleteKeysInSlot(int slot, const ClusterView&) override { slots_with_keys.erase(slot); }
     void DeleteAllKeys() override { slots_with_keys.clear(); }
-    void RunNowOrAfterLongTask(std::function<void()> task) override { task(); }
+    void RunNowOrAfterLongTask(std::function<void()> task) override;
     void PauseWrites() override { holds_writes = true; }
     void ResumeWrites() override { holds_writes = false; }
     void Deliver(PacketType, const PublishBody& message) override { delivered.push_back(message); }
@@ -97,6 +100,7 @@ class ClusterWorld {
     void Tick();
     void CopyFromPrimary();
 
+    std::vector<std::function<void()>> tasks_after_long_task_;
     ClusterWorld& world_;
     const int index_;
     Settings settings_;

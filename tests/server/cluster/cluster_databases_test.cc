@@ -50,6 +50,16 @@ TEST_F(ClusterDatabasesTest, HaveKeysOfTheirOwn) {
   EXPECT_THAT(source_.Run("CLUSTER FLUSHSLOTS"), Ok());
 }
 
+TEST_F(ClusterDatabasesTest, KeysOfAnyDatabaseKeepANodeFromLosingItsData) {
+  EXPECT_THAT(RunIn(1, source_, "SET bar 1"), Ok());
+  EXPECT_THAT(source_.Run("CLUSTER RESET"),
+              Error("ERR CLUSTER RESET can't be called with master nodes containing keys"));
+  EXPECT_THAT(source_.Run("CLUSTER DELSLOTSRANGE 0 16383"), Ok());
+  EXPECT_THAT(source_.Run("CLUSTER REPLICATE " + Id(target_)),
+              Error("ERR To set a master the node must be empty and without assigned slots."));
+  EXPECT_THAT(source_.Run("DBSIZE"), Int(1));
+}
+
 TEST_F(ClusterDatabasesTest, KeysMoveAndAreCopiedWithinTheirSlot) {
   source_.Run("SET bar 0");
   EXPECT_THAT(source_.Run("MOVE bar 2"), Int(1));

@@ -198,6 +198,22 @@ TEST(ClusterTest, ManualFailoverWaitsForTheOffset) {
   EXPECT_FALSE(world[0].holds_writes);
 }
 
+// A script that is running may have written, and its writes are not part of the offset before it ends.
+TEST(ClusterTest, AManualFailoverWaitsForALongTaskOfThePrimary) {
+  ClusterWorld world({.seed = 26});
+  world.AddCluster(3, 1);
+  world[0].is_in_long_task = true;
+  world[3]->FailOver(Cluster::FailoverMode::kAsk);
+  world.Step(100);
+  EXPECT_FALSE(world[0].holds_writes);
+  world[0].offset += 100;
+  const int64_t offset = world[0].offset;
+  world[0].EndLongTask();
+  EXPECT_TRUE(world[0].holds_writes);
+  ASSERT_TRUE(world.StepUntil([&] { return world[3].IsPrimary() && world.Agrees(); }, 5000)) << world.Disagreement();
+  EXPECT_EQ(world[3].offset, offset);
+}
+
 // Voters refuse another vote for a while after a failure's. If they did so here, the third node would not get a
 // majority.
 TEST(ClusterTest, ManualFailoversMayFollowOneAnotherAtOnce) {

@@ -183,6 +183,42 @@ TEST_F(LinkUseTest, WaitDoesNotWaitForTheTimerAfterAChangeOfTheHistory) {
   EXPECT_THAT(client.Read(), Int(1));
 }
 
+// The replica that takes over waits for the offset that its primary had when it paused writes.
+TEST_F(LinkUseTest, TheOffsetDoesNotGrowDuringAManualFailover) {
+  ReplicationMember& primary = world_.Add();
+  AddLinked(primary);
+  TestClient client(primary.server());
+  client.Run("SET a 1");
+  Pause& pause = primary->services().clients.pause;
+  pause.PauseWrites(Pause::kCluster);
+  network().Step(200);
+  const int64_t offset = primary.history().offset;
+  EXPECT_THAT(client.Run("WAIT 1 0"), Int(1));
+  EXPECT_THAT(client.Run("WAIT 2 0"), NoReply());
+  network().Step(25'000);
+  EXPECT_EQ(primary.history().offset, offset);
+  pause.ResumeWrites(Pause::kCluster);
+  network().Step(15'000);
+  EXPECT_GT(primary.history().offset, offset);
+}
+
+// A cluster node may be elected if its data is young enough, also if the primary that was elected before it died before
+// this node could link to it.
+TEST_F(LinkUseTest, TheAgeOfTheDataIsKeptWhileThePrimaryOfTheHistoryChanges) {
+  ReplicationMember& primary = world_.Add();
+  ReplicationMember& replica = AddLinked(primary);
+  const auto age_s = [&] { return replica->services().replication.primary_link().GetFigures().data_age_s; };
+  EXPECT_LE(age_s(), 10);
+  replica->services().replication.Follow("127.0.0.1", 1, History::Owner::kSame);
+  network().Step(20'000);
+  EXPECT_FALSE(replica.IsLinked());
+  EXPECT_THAT(age_s(), testing::AllOf(testing::Ge(19), testing::Le(21)));
+  replica->services().replication.Follow("127.0.0.1", 2, History::Owner::kOther);
+  EXPECT_EQ(age_s(), -1);
+  primary->services().replication.Follow("127.0.0.1", 2, History::Owner::kSame);
+  EXPECT_EQ(primary->services().replication.primary_link().GetFigures().data_age_s, -1) << "it was a primary";
+}
+
 TEST_F(LinkUseTest, WhatWasWrittenMeanwhileFollowsTheAcknowledgement) {
   ReplicationMember& primary = world_.Add({"repl-diskless-sync yes"});
   TestClient client(primary.server());
