@@ -435,7 +435,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
 
   // Grows or splits a page. Returns false if the page already has depth kMaxDepth, or if the directory would become too
   // large for the number of pages. In these cases, the hashes of its items probably agree in too many bits for a split.
-  bool GrowOrSplitPage(uint64_t hash) {  // false: the page can neither grow nor split
+  bool GrowOrSplitPage(uint64_t hash) {  // false: the page cannot grow and cannot split
     if (buckets_per_page_ < kBucketsPerPage) {
       Resize(NextLargerBucketCount(buckets_per_page_));
       return true;
@@ -558,7 +558,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
 
   // A cursor is prefix (kPrefixBits) | page depth (5 bits) | bucket (6 bits). It is below 2^53, which JavaScript can
   // represent. A bucket of a small page gets the number of the full page's bucket that begins at the same hash.
-  static constexpr int kPrefixBits = 40;  // bits of a cursor: the top bits of the hash
+  static constexpr int kPrefixBits = 40;  // number of bits of a cursor that hold the top bits of a hash
   struct Place {                          // what a scan cursor means: a place in the order of hashes
     uint64_t prefix;                      // top kPrefixBits of the hashes where the page begins
     int depth;                            // depth of the page when the cursor was issued
@@ -582,7 +582,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   int depth_ = 0;                                    // the directory has 2^depth_ entries
   int buckets_per_page_ = 1;                         // kBucketsPerPage as soon as there are two pages
   std::vector<Page*> directory_;                     // pages by the top bits of the hash; neighbours may share a page
-  std::unique_ptr<CollisionList<Slot>> collisions_;  // the slots that no page can take; null: there are none
+  std::unique_ptr<CollisionList<Slot>> collisions_;  // slots whose hashes no split can separate; null: there are none
 };
 
 }  // namespace respite

@@ -56,8 +56,8 @@ class HllRegisters {  // the registers as one byte each, for merging several val
   std::array<uint8_t, kCount> ranks_{};  // one per register
 };
 
-// How a value must change to include an observation.
-struct HllChange {  // the edit of a value's text that adds an observation
+// How the text of a HyperLogLog must change so that it includes one HllObservation.
+struct HllChange {  // how the stored text must change to include one more element
   enum class Kind : uint8_t {
     kNone,      // the value already includes the observation
     kRegister,  // dense: call HllSetRegister

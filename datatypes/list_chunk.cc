@@ -28,7 +28,8 @@ uint32_t MarkBytes(uint8_t length_byte) {
   return length_byte == kMark16 ? sizeof(uint16_t) : sizeof(uint32_t);
 }
 
-// Returns the size of an element in the text area of an open block.
+// Returns how many bytes an element takes among the texts of an open chunk: its text, and two marks if it is long. Its
+// length byte is stored elsewhere.
 uint32_t StoredSize(Bytes element) {
   return static_cast<uint32_t>(element.size()) + 2 * MarkBytes(LengthByte(element.size()));
 }

@@ -157,7 +157,7 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
     uint32_t count = 0;                                  // number of entries in use
     uint32_t counts[kCapacity];  // number of items below each child; 2^32 items would need 300 GB
     double scores[kCapacity];
-    ScoredMember* members[kCapacity];
+    ScoredMember* members[kCapacity];  // members[i] and scores[i] are the separator: the first item below children[i]
     void* children[kCapacity];
 
     uint64_t ItemCount() const { return ItemsBefore(count); }  // number of items below this node

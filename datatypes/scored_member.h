@@ -25,7 +25,7 @@ class ScoredMember {  // one member of a large sorted set with its score
 
   // The caller owns the record and must free it with Destroy. Cost: one allocation.
   static ScoredMember* Create(double score, Bytes member) {
-    void* memory = AllocateOrEnd(sizeof(ScoredMember) + SizeBytes(member.size()) + member.size());
+    void* memory = AllocateOrEnd(sizeof(ScoredMember) + SizePrefixBytes(member.size()) + member.size());
     auto* record = new (memory) ScoredMember(score);
     char* to = record->Payload();
     size_t left = member.size();
@@ -49,13 +49,13 @@ class ScoredMember {  // one member of a large sorted set with its score
   // Returns the number of bytes requested from the allocator.
   size_t Size() const {
     const size_t size = Member().size();
-    return sizeof(ScoredMember) + SizeBytes(size) + size;
+    return sizeof(ScoredMember) + SizePrefixBytes(size) + size;
   }
 
  private:
   explicit ScoredMember(double score) : score_(score) {}
 
-  static size_t SizeBytes(size_t size) {  // bytes in which a size is stored
+  static size_t SizePrefixBytes(size_t size) {  // number of bytes of the varint that stores the size of a member
     size_t bytes = 1;
     for (; size > 0x7f; size >>= 7) ++bytes;
     return bytes;

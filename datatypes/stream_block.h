@@ -104,7 +104,7 @@ class StreamBlock {  // about a hundred neighbouring entries, as in one node of 
   uint32_t LiveCount() const { return live_count_; }        // number of live entries
   uint32_t DeletedCount() const { return deleted_count_; }  // number of entries marked as deleted
   const StreamId& LastId() const { return last_id_; }       // ID of the last entry, deleted or not
-  // Returns the size of the listpack with the same content. Cost: O(1).
+  // Returns how large a Redis listpack with the same entries would be. Cost: O(1).
   uint64_t ListpackBytes() const;  // size of the Redis node with the same entries
   // Returns false if an entry with these fields and values must begin another block.
   bool HasCapacityFor(std::span<const Bytes> fields_and_values, const Limits& limits) const;  // false: no room
@@ -160,7 +160,7 @@ class StreamBlock {  // about a hundred neighbouring entries, as in one node of 
   uint32_t master_size_ = 0;    // bytes of the master: the names of the first entry
   uint32_t live_count_ = 0;     // number of live entries
   uint32_t deleted_count_ = 0;  // number of entries marked as deleted
-  uint32_t listpack_rest_ = 0;  // size of the listpack without the two elements that count entries
+  uint32_t listpack_rest_ = 0;  // bytes of a Redis listpack with this content, without its two counts of entries
   StreamId last_id_;            // ID of the last entry, deleted or not
 };
 

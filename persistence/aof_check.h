@@ -22,7 +22,7 @@ struct AofCheckOptions {
     kFix,                  // asks the user, then removes everything after the last good record of the last file
     kTruncateToTimestamp,  // removes the records written after `timestamp_s`, according to the annotations
   };
-  Action action = Action::kLook;  // what CheckAof does besides reporting damage
+  Action action = Action::kLook;  // what CheckAof does in addition to reporting damage
   int64_t timestamp_s = 0;        // Unix time, for kTruncateToTimestamp
   int64_t now_ms = 0;             // determines which keys of an RDB have expired
 };

@@ -32,7 +32,7 @@ std::optional<PackedElements> ZiplistElements(Bytes bytes);   // nullopt: invali
 std::optional<PackedElements> ZipmapElements(Bytes bytes);    // fields and values alternately; nullopt: invalid
 std::optional<PackedElements> IntsetElements(Bytes bytes);    // nullopt: invalid
 
-// Reads the elements of a listpack in order. After an error, Failed() returns true and no elements are left.
+// Reads the elements of a listpack in order. After an error, Failed() returns true, and Next() returns empty elements.
 class ListpackReader {  // reads and checks a listpack element by element
  public:
   explicit ListpackReader(Bytes bytes);
@@ -77,7 +77,7 @@ class CanonicalListpack {  // checks whether a listpack is as our own code would
  private:
   // Returns an element without its trailing size.
   Bytes RawBytes(size_t i) const { return i < few_.size() ? few_[i] : more_[i - few_.size()]; }  // one encoded element
-  void Append(Bytes bytes) {  // records where the next element lies; copies nothing
+  void Append(Bytes bytes) {  // records where the next element is; copies nothing
     if (count_ < few_.size()) {
       few_[count_] = bytes;
     } else {

@@ -51,7 +51,7 @@ class BinaryReplyReader {  // reads a reply of form ReplyForm::kBinary
  private:
   static constexpr size_t kMinPartBytes = 1 + sizeof(int64_t);  // minimum size of a part
 
-  // Returns 0 if nothing follows a part of this kind.
+  // Returns 0 if nothing follows parts of this kind.
   static size_t BytesPerUnit(char kind) {  // minimum bytes that follow the part for each unit of `value`
     if (kind == '$' || kind == '+' || kind == '-' || kind == '=' || kind == '(') return 1;
     if (kind == '*' || kind == '~' || kind == '>') return kMinPartBytes;

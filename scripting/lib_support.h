@@ -26,8 +26,8 @@ uint64_t TruncatedUnsigned(double value);  // as the x86-64 conversion; 0 if it 
 int64_t IntegerArgument(lua_State* lua, int index);  // raises Lua's error if it is not a number
 int64_t OptionalIntegerArgument(lua_State* lua, int index, int64_t otherwise);  // `otherwise` if it is absent
 
-// Runs the hook of the script, if it is set, as Lua does between two instructions. Long C++ functions call this, so
-// that the script can be ended there. May raise the error that ends the script.
+// Calls the hook of the script, if one is set, as Lua does while it runs a script's instructions. Long C++ functions
+// call this, so that a script can be ended inside them. May raise the error that ends the script.
 inline void CallHook(lua_State* lua) {  // calls the hook of a long script, which may raise an error to end it
   lua_Hook hook = lua_gethook(lua);
   if (hook == nullptr) return;

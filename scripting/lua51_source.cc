@@ -55,7 +55,8 @@ class Adapter {
 
  private:
   static constexpr Bytes kArgTable = " local arg={n=select('#',...),...};";
-  // The compiler refuses 200 nested levels, so it never reads text beyond this number of blocks.
+  // Adapting stops at this many nested blocks. The text beyond needs no change, because the compiler never reads it: it
+  // refuses the source at 200 nested levels.
   static constexpr size_t kMaxBlocks = 1000;
   static constexpr size_t kBytesPerLook = size_t{1} << 20;
 

@@ -67,7 +67,7 @@ class ScriptWatch {  // calls a hook periodically in long scripts
   ScriptWatch* outer_ = nullptr;              // the watch in force when this one began
   std::atomic<lua_State*> running_{nullptr};  // the Lua thread that runs; null between scripts
   std::atomic<uint64_t> runs_{0};             // number of scripts begun
-  std::atomic<bool> has_checked_{false};      // the hook ran since the last tick
+  std::atomic<bool> has_hook_run_{false};     // the hook ran since the last tick
   std::atomic<bool> is_check_due_{false};     // set by a tick, cleared by the hook
   uint64_t seen_runs_ = 0;                    // runs_ at the last tick
   int quiet_ticks_ = 0;                       // consecutive ticks without a check

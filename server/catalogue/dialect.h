@@ -108,7 +108,7 @@ struct DialectTraits {  // formats and texts that differ between versions
 
   // Deadlines and numbers.
   bool cursors_may_be_negative = true;               // SCAN -1 is allowed
-  bool lrem_takes_any_count = true;                  // LREM accepts the smallest 64-bit integer, too
+  bool lrem_takes_any_count = true;                  // LREM also accepts the smallest 64-bit integer
   bool huge_timeouts_are_negative = false;           // BLPOP with a huge timeout gets the error for a negative one
   bool stores_nothing_with_a_past_deadline = false;  // SET k v EXAT 1 deletes the key
   bool past_deadlines_expire = false;                // a key that gets a past deadline causes the event "expired"

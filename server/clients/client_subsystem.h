@@ -51,7 +51,8 @@ class ClientCleanup {  // removes a closed session from all lists: subscriptions
   }
 
  private:
-  static constexpr size_t kMaxUnsubscribesPerTurn = 1000;  // UnsubscribeSome ends at most so many subscriptions
+  static constexpr size_t kMaxUnsubscribesPerTurn =
+      1000;  // the number of subscriptions that UnsubscribeSome ends, at most
 
   const Parts parts_;  // the objects that the constructor got
 };

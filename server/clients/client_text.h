@@ -14,7 +14,7 @@ struct DialectTraits;
 // Returns "id=3 addr=127.0.0.1:50000 laddr=… fd=8 name= age=0 idle=0 flags=N db=0 …" without a line end. `running` are
 // the arguments of the command that the client is running; `now_ms` is the monotonic time.
 std::string ClientText(const Session& session, int64_t now_ms, std::span<const Bytes> running = {});  // for CLIENT LIST
-// Returns only the fields that this dialect shows.
+// Returns the same text, but with only those fields that the dialect with these `traits` shows.
 std::string ClientText(const Session& session, int64_t now_ms, std::span<const Bytes> running,
                        const DialectTraits& traits);
 

@@ -113,7 +113,7 @@ class PubSub {  // subscriptions, and the delivery of messages
   using Topics = std::unordered_map<Bytes, std::unique_ptr<PubSubChannel>, NameHash>;  // keys point into the topics
   // A message to be delivered. It is serialized for a protocol version when a subscriber first needs that version.
   struct Message {                    // a message on its way to the subscribers
-    std::span<const Bytes> pieces;    // the elements after the `*` or `>` header
+    std::span<const Bytes> pieces;    // the RESP text after its first byte, `*` or `>`, in any number of parts
     std::array<BlobPart, 2> parts{};  // the serialized message in logs_, for RESP2 and RESP3
   };
 

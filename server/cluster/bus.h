@@ -42,7 +42,8 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   void DropInboundLink(ClusterNode& node);                 // closes the link that the node opened
   void DropBothLinks(ClusterNode& node);                   // closes the links in both directions
   void BindInboundLink(BusLink& link, ClusterNode& node);  // for an accepted link; replaces the former one of this node
-  // Closes links with too many unsent bytes (cluster-link-sendbuf-limit). Links of unknown nodes have a fixed limit.
+  // Closes links with too many unsent bytes (cluster-link-sendbuf-limit). Links of unknown nodes have a fixed limit,
+  // and are also closed if the node is still unknown after 15 seconds.
   void CloseLinksOverLimit();  // links with too many unsent bytes
 
   // --- Packets.

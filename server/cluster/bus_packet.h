@@ -47,7 +47,7 @@ enum NodeFlag : uint16_t {
   kNodeHandshake = 32,    // it has not answered yet, so its id is a random placeholder
   kNodeNoAddress = 64,    // its address is not known
   kNodeMeet = 128,        // the first packet to it must be a MEET
-  kNodeMigrateTo = 256,   // this primary shall have a replica, so another one's replica may move to it
+  kNodeMigrateTo = 256,   // this primary must have a replica, so another one's replica may move to it
   kNodeNoFailover = 512,  // this replica must not replace its primary
 };
 

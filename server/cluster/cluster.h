@@ -101,8 +101,8 @@ class Cluster final : public Bus::User {
   void RecordPong(ClusterNode& node);  // records when the node has answered, and clears PFAIL
   void UpdateAddress(ClusterNode& node, const BusLink& link, const PacketHeader& header);
   void UpdateRole(ClusterNode& sender, const PacketHeader& header);  // primary or replica, and whose
-  // Takes over the slots of this node's primary if the primary has reported for cluster-node-timeout that it follows
-  // this node. Called for each such report.
+  // Called for each packet in which this node's primary says that it follows this node. Takes over the slots of the
+  // primary when it has repeated this for as long as cluster-node-timeout, if this node has all data.
   void HandlePrimaryFollowingMe();
   void FollowPrimaryOfPrimary();  // if this node's primary has become a replica
   NodeAddress SenderAddress(const BusLink& link, const PacketHeader& header) const;

@@ -63,7 +63,7 @@ void ClusterRouter::AddKey(RequestedKeys& requested_keys, Bytes key) const {
   }
   if (slot != requested_keys.slot) requested_keys.crosses_slots = true;
   if (requested_keys.imports != nullptr && !requested_keys.imports->Has(slot))
-    requested_keys.has_unimported_keys = true;
+    requested_keys.has_keys_outside_imports = true;
   if (key != requested_keys.first_key) requested_keys.has_many = true;
   const ClusterView& view = parts_.cluster.view();
   const bool moves = view.MigratingTo(slot) != nullptr || view.ImportingFrom(slot) != nullptr;
@@ -141,7 +141,7 @@ ClusterRouter::Way ClusterRouter::Find(const Request& request) const {
   if (requested_keys.slot == -1) return {};
   const ClusterView& view = parts_.cluster.view();
   const ClusterNode* owner = view.Owner(requested_keys.slot);
-  if (requested_keys.imports != nullptr && !requested_keys.has_unimported_keys) return {};
+  if (requested_keys.imports != nullptr && !requested_keys.has_keys_outside_imports) return {};
   if (owner == nullptr || requested_keys.imports != nullptr) return {Verdict::kUnserved, nullptr, requested_keys.slot};
   if (requested_keys.crosses_slots) return {Verdict::kCross, nullptr, requested_keys.slot};
   if (!view.is_ok) {

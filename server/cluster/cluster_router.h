@@ -37,17 +37,17 @@ class ClusterRouter final : public SlotRouter {  // checks whether this node ser
  private:
   struct RequestedKeys {  // which keys a request needs
     int db = 0;
-    int slot = -1;                     // the slot of the first key; -1: no keys
-    Bytes first_key = {};              // the first key of the request
-    bool has_many = false;             // the request has several different keys
-    bool has_no_keys = false;          // the arguments that have a slot are no keys, but for example channels
-    bool is_channel = false;           // the request names channels of sharded pub/sub
-    bool crosses_slots = false;        // the keys are in several slots
-    bool joins_dbs = false;            // a key moves between databases
-    const SlotSet* imports = nullptr;  // slots that the session imports; null: none
-    bool has_unimported_keys = false;  // some keys of the request are not in `imports`
-    int missing_count = 0;             // number of absent keys; counted only while the slot moves
-    int existing_count = 0;            // number of keys that exist; counted only while the slot moves
+    int slot = -1;                          // the slot of the first key; -1: no keys
+    Bytes first_key = {};                   // the first key of the request
+    bool has_many = false;                  // the request has several different keys
+    bool has_no_keys = false;               // the arguments that have a slot are no keys, for example channels
+    bool is_channel = false;                // the request names channels of sharded pub/sub
+    bool crosses_slots = false;             // the keys are in several slots
+    bool joins_dbs = false;                 // a key moves between databases
+    const SlotSet* imports = nullptr;       // slots that the session imports; null: none
+    bool has_keys_outside_imports = false;  // some keys are in slots that are not in `imports`
+    int missing_count = 0;                  // number of absent keys; counted only while the slot moves
+    int existing_count = 0;                 // number of keys that exist; counted only while the slot moves
   };
   enum class Verdict : uint8_t { kHere, kCross, kTryAgain, kAsk, kMoved, kDown, kDownForWrites, kUnserved };
   struct Way {                          // where a request is served

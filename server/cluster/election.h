@@ -44,7 +44,7 @@ class Election {  // by which a replica replaces its failed primary
  private:
   enum class Obstacle : uint8_t { kNone, kNoData, kDataAge, kDelay, kExpired, kVotes };
 
-  bool IsElectionNeeded() const;  // the primary is FAIL, or a manual failover can continue
+  bool IsElectionNeeded() const;  // the primary is FAIL and failover is allowed, or a manual failover can continue
   bool IsDataTooOld() const;      // older than cluster-replica-validity-factor allows
   void ScheduleVoteRequest();     // decides when votes will be requested
   // Returns the number of replicas of the same primary with a larger offset.

@@ -23,7 +23,8 @@ class ReplicaMigration {  // gives a primary without replicas one of another pri
 
  private:
   static bool IsOrphaned(const ClusterNode& node);  // a primary with slots that has lost all its replicas
-  // Returns whether the primary keeps enough replicas that may replace it when `replica` leaves.
+  // Returns whether the primary, without `replica`, still has enough replicas that may replace it
+  // (cluster-migration-barrier).
   bool MayLeave(const ClusterNode& replica, const ClusterNode& primary) const;  // the primary keeps enough replicas
   // Returns whether this replica is the one that must move. `max_replicas`: the number of working replicas of the
   // primary that has the most.

@@ -32,23 +32,23 @@ SlotStats::SlotStats(const Services& services, const SlotRouter& router) : servi
 }
 
 SlotStats::~SlotStats() {
-  if (is_on_) DetachAll();
+  if (is_on_) StopObserving();
 }
 
 void SlotStats::ApplyEnabledSetting() {
   const bool was_on = std::exchange(is_on_, services_.env.settings.cluster_slot_stats_enabled);
   if (is_on_ == was_on) return;
-  is_on_ ? AttachAll() : DetachAll();
+  is_on_ ? StartObserving() : StopObserving();
 }
 
-void SlotStats::AttachAll() {
+void SlotStats::StartObserving() {
   services_.execution.observers.Attach(*this);
   services_.data.dataset.journals.Attach(*this);
   services_.clients.pubsub.SetShardListener(
       [this](Bytes channel, Bytes message, size_t receivers) { OnShardMessage(channel, message, receivers); });
 }
 
-void SlotStats::DetachAll() {
+void SlotStats::StopObserving() {
   services_.execution.observers.Detach(*this);
   services_.data.dataset.journals.Detach(*this);
   services_.clients.pubsub.SetShardListener(nullptr);

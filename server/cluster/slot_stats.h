@@ -50,8 +50,8 @@ class SlotStats final : public CallObserver, public Journal {  // counters for C
   void CountQueuedCommand(const FinishedCall& call);  // adds a command of the transaction under way
   void RecordSlot(int slot);                          // a command of the call under way has keys in this slot
   void OnShardMessage(Bytes channel, Bytes message, size_t receivers);  // a message was published
-  void AttachAll();                                                     // begins to observe calls, changes and messages
-  void DetachAll();                                                     // ceases to observe
+  void StartObserving();                                                // begins to observe calls, changes and messages
+  void StopObserving();                                                 // ceases, and forgets the call under way
 
   const Services& services_;
   const SlotRouter& router_;

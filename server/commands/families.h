@@ -86,7 +86,8 @@ RESPITE_COMMAND_FAMILIES(RESPITE_DECLARE_FAMILY)
 
 std::span<const std::span<const CommandCard>> CommandFamilies();  // the command tables of all families
 
-// The commands that all servers of this kind share, created by the first call. Thread-safe.
+// The commands of servers of this kind; those that the emulated version lacks are hidden. All these servers share the
+// set, which the first call creates. Thread-safe.
 std::shared_ptr<const CommandSet> AllCommands(Where where = Where::kDataServers, Emulated emulated = Emulated::kNone);
 
 }  // namespace respite

@@ -30,8 +30,7 @@ constexpr bool IsHostname(Bytes text) {  // only letters, digits, '-' and '.'
   return std::all_of(text.begin(), text.end(), may_stand);
 }
 
-// inet_pton stops at a NUL and ignores any bytes after it. So the text must first pass MayBeAnnounced, which refuses a
-// NUL.
+// Without MayBeAnnounced, which refuses a NUL, inet_pton would ignore all bytes after a NUL.
 inline bool IsIpv4(Bytes text) {
   in_addr address;
   return MayBeAnnounced(text) && inet_pton(AF_INET, std::string(text).c_str(), &address) == 1;

@@ -109,7 +109,7 @@ struct Settings : EncodingLimits {
   int sentinels = 0;                                // number of Sentinels of this process, which monitor `nodes`
   uint32_t socket_mark_id = 0;                      // SO_MARK of sockets; 0: none
   int tcp_backlog = 511;                            // length of the queue of connections that were not accepted yet
-  int tcp_keepalive = 300;                          // seconds between keepalive probes; 0: off
+  int tcp_keepalive = 300;                          // seconds without traffic before a keepalive probe; 0: off
   int timeout = 0;                                  // seconds after which idle clients are closed; 0: never
   uint64_t tracking_table_max_keys = 1000000;       // 0: no limit
   std::string unixsocket;                           // path of the unix socket; empty: none

@@ -24,7 +24,7 @@ namespace respite {
 class ChangeCheck {  // asserts that a command reports its changes; empty without assertions
  public:
   ChangeCheck(Unit&, int, Bytes, const Entry*) {}
-  void NoteCreated() {}      // the edit created the key
+  void NoteCreated() {}      // does nothing; with assertions: notes that the edit created the key
   void NoteChanged() {}      // the edit gave the key a value or a deadline
   void NoteReported() {}     // the command reported its change
   void LeaveUnreported() {}  // disables the check

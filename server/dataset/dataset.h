@@ -69,7 +69,7 @@ class Disposal {  // interface: frees values that were removed from the keyspace
 // keys and functions together (Capture).
 class FunctionStore {  // interface to the functions of FCALL, as an opaque part of the data
  public:
-  class Content {  // the functions at one moment; another thread may free them
+  class Content {  // a copy of the functions, or the old ones that Exchange returned; another thread may free it
    public:
     virtual ~Content() = default;
     // Returns a copy of the functions. Cost: O(size of the functions' texts).

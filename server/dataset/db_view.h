@@ -1,7 +1,8 @@
 // DbView: the selected database as one command sees it, at the time of its Unit.
 //
-// An expired key or hash field counts as absent. After a read the Unit purges it when it closes; a write purges it
-// first. Values are changed through the edits that Open and related functions return; edit.h defines these functions.
+// An expired key or hash field counts as absent. A write removes it first; after a read it is removed when the Unit
+// closes. Values are changed through the edits that Open, OpenOrCreate and the other Open… functions return. edit.h
+// defines these functions.
 #pragma once
 
 #include <span>
@@ -54,7 +55,8 @@ class DbView {  // the selected database as one command sees it: expired keys ar
     if (entry != nullptr) MarkUsed(*entry);
     return entry;
   }
-  // Finds a key without changing any state or counters (DEBUG).
+  // Finds a key without counting a hit or a miss, and without marking it as used. A key that has expired counts as
+  // absent, and is removed when the Unit closes.
   const Entry* Peek(Bytes key) { return FindAlive(key); }
   bool IsAlive(const Entry& entry) {  // false: it has expired, and will be removed when the Unit closes
     if (entry.HasFieldDeadlines() && HasExpiredFields(entry)) return HasLivingFields(entry);
@@ -119,7 +121,7 @@ class DbView {  // the selected database as one command sees it: expired keys ar
 
   // Prefetches the keys at every `step`-th argument, at most kPrefetchAhead, so that the cache misses of the following
   // look-ups overlap.
-  static constexpr size_t kPrefetchAhead = 16;                         // so many keys are prefetched at most
+  static constexpr size_t kPrefetchAhead = 16;  // the number of keys that are prefetched, at most
   void Prefetch(std::span<const Bytes> arguments, size_t step) const;  // prefetches each `step`-th argument, a key
 
  private:

@@ -32,7 +32,8 @@ class AnyEdit {  // base of all edits: the key, and reports of its changes
     NoteReport();
     OwningUnit().ReportChange(db_.index_, key_, event, changes);
   }
-  // Reports a further event of a change that ReportChange has counted already, for this or another key.
+  // Reports one more event for a change that is counted already. ReportChange was called for this key, or for another
+  // key that the same change concerns (RENAME).
   void ReportChangeUncounted(const KeyEvent& event) {  // a further event of a change that was already counted
     NoteReport();
     OwningUnit().ReportChangeUncounted(db_.index_, key_, event);

@@ -60,7 +60,7 @@ class Eviction {  // keeps memory within maxmemory by removing keys
   };
 
   Outcome FreeMemory();                                           // frees spare blocks, then evicts keys
-  Outcome EvictKeys(size_t excess_bytes);                         // ends when so much is freed, or time is up
+  Outcome EvictKeys(size_t excess_bytes);                         // ends when this many bytes are freed, or time is up
   void EvictOne(Unit& unit, const EvictionPool::Choice& choice);  // removes the chosen key
   size_t ExcessBytes() const;                                     // how much more than maxmemory is used
   void NoteOutcome(Outcome outcome);                              // schedules the next round if one is needed

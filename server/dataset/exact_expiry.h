@@ -31,7 +31,7 @@ class ExactExpiry final : public Timers::Source {  // removes keys exactly at th
     std::string key;
     bool is_field;  // a field of this hash expires
   };
-  // Returns the key or field that expires first. Of several with the same deadline, it returns the one with the lowest
+  // Returns the key or field that expires first. If several have the same deadline, it returns the one with the lowest
   // database and name. Returns nullopt if this server may not remove keys. Cost: O(n) for n deadlines.
   std::optional<EarliestExpiry> FindEarliest() const;  // nullopt: none, or keys may not be removed
 

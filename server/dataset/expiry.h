@@ -35,7 +35,7 @@ class KeyRemovalPermission {  // says whether expired or evicted keys may be rem
 
 class Expiry {  // removes expired keys that no command has found, a little at a time
  public:
-  static constexpr int64_t kSliceUs = 1000;  // how long a slice lasts, and so clients wait
+  static constexpr int64_t kSliceUs = 1000;  // a slice ends after this time, and clients are served
 
   enum class Outcome : uint8_t { kFinished, kMore };  // kMore: the round needs another slice
   struct Slice {                                      // what one call of RunSlice has done

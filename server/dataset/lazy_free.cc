@@ -9,7 +9,7 @@ namespace {
 // Values of fewer bytes are freed faster than they can be handed to the background thread.
 constexpr size_t kFreeLaterFrom = 64 * 1024;
 constexpr size_t kFreeLaterFromElements = 64;
-// Values with so many elements take milliseconds to free. They go to the background thread regardless of the
+// Values with this number of elements take milliseconds to free. They go to the background thread regardless of the
 // directives, and the lazyfree counters do not count them.
 constexpr size_t kGiantElements = 50'000;
 constexpr size_t kGiantBytes = size_t{32} << 20;  // of all data

@@ -54,7 +54,7 @@ class LazyFreeThread {  // a background thread that frees large values and whole
   template <class Content>
   struct Holder final : Garbage {  // owns content of one type
     Holder(Content&& held, size_t count, size_t size) : Garbage(count, size), content(std::move(held)) {}
-    Content content;  // what is to be freed
+    Content content;  // what must be freed
   };
 
   void Push(std::unique_ptr<Garbage> garbage);

@@ -95,9 +95,10 @@ inline bool RepeatsRecords(const Session& session) {
   return session.kind == SessionKind::kPrimary || session.cluster_options.imports != nullptr;
 }
 
-// Finds the command of a propagated request, or returns null. Other servers use original command names and may have any
-// version. So commands that rename-command removed are still found, but only those that streams may contain, because a
-// node that sends slots is also a client.
+// Finds the command of a propagated request, or returns null. The sender may have any version, and uses the original
+// names of commands. So this also finds commands that the dialect or rename-command hides from clients. But it finds
+// only those that streams may contain, because a node that sends slots connects as an ordinary client, and must not
+// reach other hidden commands in this way.
 const Command* Executor::FindReplicatedCommand(std::span<const Bytes> arguments) const {
   const Command* const command = parts_.env.commands.FindForReplay(arguments);
   return command != nullptr && IsAllowedInStreams(*command) ? command : nullptr;

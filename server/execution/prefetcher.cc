@@ -16,7 +16,8 @@ size_t MemberWord(const Command& command, size_t key, size_t words) {
   return command.Is(kDenyOom) ? words - 1 : key + 1;
 }
 
-// Names of commands that use the tail begin with "r".
+// Returns the end of the list that the command probably uses: names such as "rpush" and "rpop" mean the tail. BRPOP and
+// LMOVE may use the tail too; for them the prefetch is wasted.
 ListEnd EndOf(const Command& command) { return command.name[0] == 'r' ? ListEnd::kTail : ListEnd::kHead; }
 
 }  // namespace

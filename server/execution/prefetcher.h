@@ -17,7 +17,7 @@ class Keyspace;
 
 class Prefetcher {  // fetches the data of several requests into the cache before they run
  public:
-  static constexpr size_t kMaxGroupRequests = 16;  // so many requests are prefetched together at most
+  static constexpr size_t kMaxGroupRequests = 16;  // the number of requests that are prefetched together, at most
 
   struct Parts {  // the objects that Prefetcher uses; its constructor gets them
     const Keyspace& keyspace;

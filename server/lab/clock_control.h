@@ -43,7 +43,7 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
  public:
   // The end of the year 9999: stream IDs, dates in INFO and sums of deadlines stay far from their limits.
   static constexpr int64_t kMaxWallMs = 253'402'300'799'999;  // end of the year 9999
-  // The total time that has passed is limited, too, because wall time may be set back and advanced repeatedly.
+  // The total time that has passed is also limited, because wall time may be set back and advanced repeatedly.
   static constexpr int64_t kMaxMonotonicMs = 4'000'000'000'000'000;  // limit of the time that may pass in total
 
   struct Parts {  // other parts of the server that this class uses

@@ -1,6 +1,6 @@
 // NamedSnapshots: TEST SNAPSHOT. A snapshot is a server at one moment: data, functions, scripts, users, directives and
-// clock. Connections do not belong to a snapshot. A restore does not disconnect clients, and notifies them of changed
-// keys.
+// clock. Connections do not belong to a snapshot. A restore notifies clients of changed keys. It disconnects clients
+// only if the users differ: the same clients as ACL LOAD would.
 #pragma once
 
 #include <cstdint>

@@ -83,7 +83,7 @@ bool JournalFilter::Matches(const RequestEntry& entry) const {
   }
   std::vector<Bytes> words;
   if (request.key) words = entry.Words();
-  // Without a condition TRANSACTION, the filter matches entries of transactions, too.
+  // Without a condition TRANSACTION, the filter also matches entries of transactions.
   const bool is_in_script = entry.place == Place::kInScript;
   RequestFilter::Facts facts{.client = entry.client->View(),
                              .db = entry.db,

@@ -84,7 +84,7 @@ class Migrations final : public Timers::Source {  // calls of MIGRATE, while oth
   void Talk(Channel& channel, Migration& migration);
   void HandleAllAnswers(Channel& channel);         // ends the transfer, after which the link is unused
   void HandleLostLink(Channel& channel);           // tries again over a new link, if the old one may have been stale
-  void RestartTimer(Migration& migration) const;   // called after progress: the timeout begins anew
+  void RestartTimer(Migration& migration) const;   // called after progress: the timeout begins again
   void ScheduleCheck(Migration& migration) const;  // sets the time of the next look at the timeout
   void Fail(Migration& migration, FailedMigrateStep trouble);  // ends the transfer without success
   void MarkDone(Migration& migration);                         // EndTurn will finish it

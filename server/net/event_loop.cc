@@ -23,7 +23,7 @@ constexpr int kHandlersPerTurn = 128;
 constexpr int64_t kHandlersEveryUs = 200;
 constexpr int64_t kHandshakesUs = 1000;
 constexpr int64_t kClosingsUs = 250;
-// Closes at least 1/32 of the waiting sockets per turn, so that a busy server does not fall further behind.
+// Closes at least 1/32 of the sockets in closings_ per turn, so that the queue does not grow forever on a busy server.
 constexpr size_t kClosingsShare = 32;
 
 }  // namespace
@@ -152,8 +152,9 @@ void EventLoop::ServeQueues() {
   if (!handshakes_.IsEmpty() || !closings_.IsEmpty()) Post(nullptr, [] {});  // starts the next turn immediately
 }
 
-// Ends the turn of each participant with events. A participant stays in the list until its turn is ended, because an
-// earlier one may serve clients meanwhile. A participant with events from now on gets another turn.
+// Ends the turn of each participant with events. Each stays in active_ until its own turn ends: if the turn of an
+// earlier one calls ServeDuringLongTask, that call sends the replies only of participants in active_. A participant
+// that has events after the end of its turn enters active_ again, and gets another turn.
 void EventLoop::EndTurn(int64_t turn_us) {
   const size_t count = active_.size();
   for (size_t i = 0; i < count; ++i) {

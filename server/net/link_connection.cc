@@ -189,8 +189,8 @@ void LinkConnection::OnReady(SocketPoller::Interest ready) {
 }
 
 void LinkConnection::Receive() {
-  // All connections share the scratch buffer. A user that serves other connections meanwhile (ServeDuringLongTask)
-  // does so with another buffer.
+  // All connections read into the same scratch buffer. OnReceived may let other connections read before it returns
+  // (ServeDuringLongTask, in a long script or load); meanwhile the loop gives them another buffer, so these bytes stay.
   for (size_t i = 0; i < kReceivesPerEvent && user_ != nullptr && reads_ && !conditions_.is_cut && !MustPauseReading();
        ++i) {
     const std::span<char> scratch = parts_.loop.Scratch();

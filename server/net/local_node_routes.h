@@ -10,7 +10,7 @@
 
 namespace respite {
 
-class LocalNodeRoutes {  // local addresses of the nodes in this process
+class LocalNodeRoutes {  // replaces the announced address of a node in this process by the one where it listens
  public:
   // Resolves the host, which may block. A name that does not resolve has no addresses.
   explicit LocalNodeRoutes(const std::string& announced);

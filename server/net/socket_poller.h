@@ -49,9 +49,9 @@ class SocketPoller {  // finds all sockets that are ready, with one call of epol
   SocketPoller(asio::io_context& context, const Pace& pace);
   ~SocketPoller();
 
-  // Changes the events that `watcher` receives. With an empty interest it does not receive hang-ups either. Errors and
-  // hang-ups count as both readable and writable. Returns false if the system refuses more sockets
-  // (fs.epoll.max_user_watches). Cost: one system call if the interest changes.
+  // Changes the events that `watcher` receives. An empty interest ends all events, including errors and hang-ups;
+  // otherwise an error or a hang-up counts as both readable and writable. Returns false if the system refuses more
+  // sockets (fs.epoll.max_user_watches). Cost: one system call if the interest changes.
   bool ChangeInterest(int descriptor, Watcher& watcher, Interest from, Interest to);  // false: too many sockets
 
   // Serves the sockets that are ready now, without waiting. May be called within a round in progress. Returns how many
@@ -75,7 +75,7 @@ class SocketPoller {  // finds all sockets that are ready, with one call of epol
     int64_t long_calls_us = 0;  // time spent in long calls
   };
 
-  bool ServeRound(Share& share);  // calls the watchers of ready sockets; false: this turn need not poll again
+  bool ServeRound(Share& share);  // serves what is ready, adds it to `share`; false: this turn need not poll again
   static void Tell(const Round& round, size_t place);
 
   const Pace& pace_;

@@ -6,7 +6,7 @@
 
 namespace respite {
 
-struct ContainerStart {                // the program to run in a container
+struct ContainerStart {                // how this process continues as the entry point of a container
   std::vector<std::string> arguments;  // of the program, with its name first
   std::string error;                   // why the program cannot run; empty if it can
 };

@@ -65,7 +65,8 @@ class NodeServer {  // one Redis server of this process
     uint64_t number;  // from 0; unique for each server of the process, and equal in each run
     // nullopt: random. Otherwise each server of the process makes the same random choices in each run.
     std::optional<uint64_t> seed;  // of random choices
-    // kWithin: clients come from another server of the process. The server listens only if it has a port.
+    // kListens: clients connect to this server. kWithin: another server of the process moves its clients to this one,
+    // which listens only if it has a port itself.
     enum class Reach : uint8_t { kListens, kWithin } reach = Reach::kListens;
     Recorder* recorder = nullptr;  // null: connections are not recorded
   };

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/duration_text.h"
-#include "base/number_text.h"
 #include "base/random.h"
 #include "base/str_cat.h"
 #include "server/catalogue/dialect.h"
@@ -28,8 +27,7 @@ constexpr uint64_t kSuspiciousMaxMemory = uint64_t{1} << 20;
 constexpr int64_t kLookEveryMs = 1;
 constexpr int64_t kSettleMs = 1000;  // after this time the servers are ready even if nodes have not yet connected
 constexpr int64_t kAskParentEveryMs = 500;
-// Delay before a failed shutdown is tried again if no client can request it, for example because the disk was full.
-constexpr int64_t kEndAgainMs = 1000;
+constexpr int64_t kEndAgainMs = 1000;  // then a failed shutdown that no client can request is tried again
 
 }  // namespace
 

@@ -93,7 +93,9 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   Step WritePortFile();               // writes `port-file`, with one port per line
   void StartServing();                // makes all servers load; those with their own thread then serve
   void HandleServerLoaded(const NodeServer& node, Step outcome);  // after the last: ConnectServers or ReportReadiness
-  // Waits until the servers of this mode are connected to each other. Called after all servers have loaded their data.
+  // Makes the servers of this mode (data servers first, then Sentinels) connect to each other, and returns immediately.
+  // HandleServersConnected follows when all are connected, or after one second. Called after all servers have loaded
+  // their data.
   void ConnectServers(ServerMode mode);
   void HandleServersConnected(ServerMode mode);  // continues with the Sentinels, or calls ReportReadiness
   // Calls HandleServersConnected when all are connected, or at this Pace time.

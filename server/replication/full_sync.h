@@ -51,7 +51,7 @@ class FullSync {  // snapshots for replicas that cannot continue from the backlo
   // Kills the child that writes a snapshot, if no other replica needs it. Called after a replica in this state has
   // left.
   void KillChildIfUnneeded(
-      Replica::State state);  // kills a child that nobody needs, after a replica in `state` has left
+      Replica::State state);  // kills a child that no replica needs, after a replica in `state` has left
   void Cron();                // begins a snapshot that is due; called once a second
   // Sends snapshot data to replicas that have room for it. Called at the end of a turn, before replies are sent.
   void EndTurn();  // sends more snapshot data to replicas whose output has drained

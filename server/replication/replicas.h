@@ -86,7 +86,7 @@ class Replicas final : public ReplicasToWaitFor {  // the replicas of this serve
   const Parts parts_;  // the arguments of the constructor
   std::vector<Session*> all_;
   bool wants_acks_ = false;          // REPLCONF GETACK is due at the end of the turn
-  int64_t acks_requested_to_ = -1;   // the history offset when replicas were last asked for ACK; -1: never
+  int64_t acks_requested_to_ = -1;   // the history offset when acknowledgements were last requested; -1: never
   bool has_new_acks_ = false;        // a replica has acknowledged since TakeAckProgress
   int64_t pinged_at_ms_ = 0;         // Pace time at which PING was last appended to the stream
   int64_t no_replica_since_ms_ = 0;  // Pace time since when no replica has been connected

@@ -208,8 +208,9 @@ void Replication::ShareEmptyHistory(const std::string& id) {
   stream_.Begin();
 }
 
-// Continues the history of the loaded file. A primary that restarts has a new history, but remembers the history of the
-// file. Replicas may continue if they have all of that history, or the part of it that is in the file.
+// Continues the history of the loaded file. A replica keeps this history; a primary begins a new one, and remembers the
+// one of the file as its former history. The backlog begins where the file ends. So a replica may continue if it has
+// the history exactly up to there; with less, or on a primary with more, it needs a full resynchronisation.
 void Replication::ContinueFromFile() {
   const Loading::FileHistory& file = services_.storage.loading.file_history();
   if (!file.IsWhole()) return;

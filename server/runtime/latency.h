@@ -15,7 +15,7 @@ namespace respite {
 
 class LatencyMonitor {  // keeps the latest spikes of each event, for LATENCY
  public:
-  static constexpr size_t kSamples = 160;  // so many samples of each event are kept
+  static constexpr size_t kSamples = 160;  // the number of samples that are kept of each event
 
   struct Sample {  // one spike: an event that took long
     int64_t unix_time_s;

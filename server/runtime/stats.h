@@ -35,7 +35,7 @@ class RecentPeak {  // the largest value that was noted in the last kSeconds sec
   size_t Most(int64_t now_s) const;        // the largest value in the last kSeconds seconds
 
  private:
-  static constexpr size_t kSeconds = 8;  // so many seconds are remembered
+  static constexpr size_t kSeconds = 8;  // the number of seconds that are remembered
   struct Slot {                          // the largest value of one second
     int64_t second = -1;                 // which second this is; -1: none
     size_t bytes = 0;                    // the largest value of this second
@@ -45,7 +45,7 @@ class RecentPeak {  // the largest value that was noted in the last kSeconds sec
 
 struct ServerStats {  // counters for INFO
   // Redis 7.2 has no limit, so a script that invents error codes fills its memory.
-  static constexpr size_t kMaxErrorKinds = 128;  // so many kinds of errors are counted separately
+  static constexpr size_t kMaxErrorKinds = 128;  // the number of kinds of errors that are counted separately
 
   uint64_t commands = 0;                     // number of commands so far
   uint64_t connections = 0;                  // number of connections accepted so far

@@ -30,11 +30,11 @@ struct SentinelPeriods {                // in milliseconds; SENTINEL DEBUG chang
   int64_t default_down_after = 30'000;  // down-after-milliseconds of a new primary
   int64_t default_failover_timeout = 180'000;  // failover-timeout of a new primary
   int64_t tilt_trigger = 2000;                 // more milliseconds between two ticks start tilt mode
-  int64_t tilt = 30'000;                       // tilt mode ends so many milliseconds after its start
+  int64_t tilt = 30'000;                       // tilt mode ends after this time
   int64_t reconfiguration_timeout = 10'000;    // milliseconds in which a replica must report the new primary
   int64_t min_link_reconnect = 15'000;         // a connection that is younger (in milliseconds) is not replaced
   int64_t election_timeout = 10'000;           // milliseconds in which the votes of other Sentinels must arrive
-  int64_t script_max_runtime = 60'000;         // a program is killed after so many milliseconds
+  int64_t script_max_runtime = 60'000;         // a program is killed after this time
   int64_t script_retry_delay = 30'000;         // milliseconds between two tries of a program; doubled with each try
 };
 

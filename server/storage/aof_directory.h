@@ -71,7 +71,7 @@ class AofDirectory {  // appenddirname with its manifest, the list of the append
 
   std::optional<AofManifest> ReadManifest() const;  // nullopt if it is invalid
   bool ShouldTakeOldFile() const;                   // the one file of Redis before version 7 must be moved here
-  bool IsPartName(Bytes name) const;                // the name is that of a base or an incremental
+  bool IsPartName(Bytes name) const;                // a base or an incremental has such a name
   void RemoveUncommittedFiles();                    // removes the files of RemoveAfterNextCommit
   Step UseOldFileAsBase();                          // moves the file of Redis before version 7 here
   Step Refuse(const std::string& text) const {      // logs the reason; returns kFailed

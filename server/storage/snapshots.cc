@@ -102,7 +102,7 @@ Snapshots::Outcome Snapshots::StartBackgroundSave() {
   return Outcome::kDone;
 }
 
-// Writes a temporary file and renames it to `path`. The child of a background save runs this, too.
+// Writes a temporary file and renames it to `path`. The child of a background save also runs this.
 bool Snapshots::Write(const std::string& path, ChildReporter* reporter) {
   FileSystem& files = parts_.files;
   const std::string temporary = TemporaryName(getpid());

@@ -93,7 +93,8 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
  private:
   bool Write(const std::string& path, ChildReporter* reporter);  // by a temporary file that is renamed; false: failed
   bool WriteTemporary(const std::string& temporary, ChildReporter* reporter);  // false: failed
-  // Returns whether this server may write the dump `path`.
+  // Locks the dump `path` for this server. Returns false if another running server has locked it, so that it must not
+  // be written. Returns true also if there is no such file yet.
   bool Lock(const std::string& path);
   std::string DumpPath() const;                               // full path of `dbfilename`
   void NoteSaved(uint64_t changes, const std::string& path);  // records that a save has succeeded

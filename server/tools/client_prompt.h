@@ -22,7 +22,7 @@ class InterruptibleSocket {  // a socket that Ctrl-C shuts down
   ~InterruptibleSocket();
 };
 
-bool IsSecretCommand(const std::vector<std::string>& words);  // contains a password, so no history may store it
+bool IsSecretCommand(const std::vector<std::string>& words);  // may contain a password, so no history may store it
 
 // Returns the path of the history: RESPITECLI_HISTFILE or REDISCLI_HISTFILE of the environment, or
 // ~/.respitecli_history. An empty path means no history.

@@ -44,7 +44,7 @@ class LineRunner {
  public:
   LineRunner(ClientSession& session, CommandPrompt* prompt) : session_(session), prompt_(prompt) {}
 
-  // Runs one line. Returns false if no further line shall be read.
+  // Runs one line. Returns false if no further line must be read.
   bool Run(const std::string& line) {
     const auto words = SplitQuoted(line);
     if (prompt_ != nullptr && !TrimSpaces(line).empty() && words && !IsSecretCommand(*words)) prompt_->Remember(line);

@@ -36,7 +36,8 @@ uint64_t Scrambled(uint64_t index, uint64_t seed) {
 
 uint64_t CountBadWords(Words words) {
   uint64_t bad = 0;
-  // The index of each word, as a pattern, finds stuck or shorted address lines. The inverse tests the opposite levels.
+  // Writes into each word its own index: if an address line is stuck or shorted, two words share memory, and one has
+  // the index of the other. The second pass does the same with all bits inverted.
   bad += BadWords(words, [](size_t i) { return uint64_t{i}; });
   bad += BadWords(words, [](size_t i) { return ~uint64_t{i}; });
   // Equal bits and checkerboards, in which all neighbours are opposite, find weak cells.

@@ -93,7 +93,7 @@ class Selector {  // one set of permissions of an ACL user: commands, keys and c
   enum class Grant : uint8_t { kTake, kGive };
   void GrantEveryCommand(Grant grant);                     // allows or (kTake) forbids all commands
   void GrantCommand(const Command& command, Grant grant);  // allows or (kTake) forbids it
-  void RememberCommandRule(char sign, Bytes name);         // adds '+' or '-' and the name to command_rules_
+  void RememberCommandRule(char sign, Bytes name);         // appends a rule such as "+get"; drops those it replaces
   std::vector<std::string> KeyRules() const;               // the rules about keys: "~a*", "%R~b*"
 
   bool AllowsCommand(const Command& command, std::span<const Bytes> arguments) const;  // ignores keys and channels

@@ -58,8 +58,8 @@ class Users {  // all ACL users by name
     Change before_change;                             // called before a user that stays changes
   };
   // Replaces all users by the users of an ACL file. If a line is invalid, changes nothing; the error names the lines.
-  // Calls `before_removal` and `before_change` before the replacement. A file without a default user creates one
-  // without a password, because requirepass does not apply with an ACL file.
+  // Calls `before_removal` or `before_change` for each existing user but the default user, before it is replaced.
+  // If the file has no default user, the default user gets no password: requirepass does not apply with an ACL file.
   Result<Done, std::string> Load(Bytes text, const std::string& path, const Replacement& replacement);
 
  private:

@@ -1,15 +1,19 @@
 // SlotImports: receives slots that other nodes send (SlotExport describes the conversation).
 //
-// The commands of the keys run like those of any client, so the append-only file and replicas also get them. The slots
-// are hidden until this node owns them (HiddenSlots). Files and replicas are told which slots are hidden:
+// The source sends the keys as commands. They run like commands of any client, so the append-only file and replicas
+// also get them. The slots are hidden until this node owns them (HiddenSlots). Files and replicas are told which slots
+// are hidden:
 //
 //   CLUSTER SYNCSLOTS HIDE NAME name …    from here on the slots are hidden
 //   CLUSTER SYNCSLOTS REVEAL NAME name    from here on the keys are visible, or they were deleted
 //
 // ClientClusterState binds a session to its import. If the session ends before this node owns the slots, their keys
-// are deleted, some in each turn. Hidden slots without a session are also deleted: those of a loaded file, and those
-// of a promoted replica. Slots that this node owns by then are only revealed, because the server was interrupted after
-// the takeover.
+// are deleted, some in each turn.
+//
+// Slots may also be hidden without a session: after a file was loaded, or a replica promoted. Then this node waits for
+// two node timeouts, so that other nodes can tell who owns the slots. It claims those that no node owns. Slots that
+// this node owns now keep their keys, and are revealed: the server was interrupted during or after the takeover. The
+// keys of all others are deleted.
 #pragma once
 
 #include <cstdint>

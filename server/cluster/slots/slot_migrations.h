@@ -30,7 +30,8 @@ class SlotMigrations {  // exports and imports of whole slots
   bool CancelExports();  // false: there was no export
 
   SlotImports& imports() { return imports_; }
-  // Returns first what the primary of this replica receives, then the jobs of this node, the latest first.
+  // Returns the slot migrations of this node, the latest first. On a replica, the imports of its primary come before
+  // them.
   std::vector<SlotJob> Jobs() const;
 
   // Continues imports, and starts or continues the first export. Called at the end of a turn, when the changes of the

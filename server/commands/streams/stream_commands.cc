@@ -71,8 +71,9 @@ class TrimOptions {
   bool IsGiven() const { return trim_.strategy != Strategy::kNone; }
 
   enum class Need : uint8_t { kOptional, kRequired };
-  // Checks combinations of options, and sets the default LIMIT of about a hundred blocks. A command from Redis'
-  // replication stream has the result of the trim, so its LIMIT no longer matters.
+  // Checks combinations of options, and sets the default LIMIT of about a hundred blocks. Redis propagates
+  // `~ … LIMIT n` as `= <result of its trim> LIMIT n`. So a replayed command may be exact and have a LIMIT, which is
+  // ignored.
   StreamTrim Finish(Need need, const Call& call) {
     const bool approximate = trim_.precision == Precision::kWholeBlocks;
     if (limit_.value_or(0) != 0 && !IsGiven()) throw Refusal{refusals::kStreamLimitWithoutTrim};

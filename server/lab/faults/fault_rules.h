@@ -110,7 +110,7 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
   static Candidate CandidateOf(Rule& rule);                 // the entry for this rule in a list of candidates
   // Deactivates the rule, which stays in the list.
   void Stop(Rule& rule);
-  void RecomputeAfterRuleChange();     // computes again all members that depend on the rules
+  void RecomputeAfterRuleChange();     // makes members, hooks and listening sockets agree with the rules
   uint64_t SeedFor(Bytes name) const;  // seed for the choices of this rule
   bool ShutsSockets() const;           // an active rule makes the server refuse connections
 

@@ -58,7 +58,7 @@ struct LintLimits {                                 // the numbers and patterns 
   uint64_t value_bytes = uint64_t{1} << 20;         // maximum size of an argument, for the rule big-value
   uint64_t percent_of_accesses = 50;                // maximum share of one key, for the rule hot-key
   std::string timed_keys = "*";                     // pattern of keys that must have a deadline, for the rule no-ttl
-  Version deprecated_in = {7, 2, kAnyVersionPart};  // the rule deprecated reports what is deprecated in this version
+  Version deprecated_in = {7, 2, kAnyVersionPart};  // the rule deprecated reports what this or an older one deprecated
   Version newest = {7, 2, kAnyVersionPart};         // the latest version whose commands the rule newer permits
 };
 

@@ -215,7 +215,8 @@ bool LockCheck::IsFinished(const KeyName& key, const Lock& lock) const {
   return lock.former.empty() && FindUnexpired(parts_, key) == nullptr;
 }
 
-// Removes finished locks. A program that sets a key per job, to prevent double execution, makes very many of them.
+// If there are kMaxLocks, removes the finished ones. A program that sets a key per job, to prevent double execution,
+// makes very many of them. If at least half of kMaxLocks are left, removes all locks.
 void LockCheck::MakeRoom() {
   if (locks_.size() < kMaxLocks) return;
   std::erase_if(locks_, [this](const auto& row) {

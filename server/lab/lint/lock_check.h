@@ -53,9 +53,10 @@ class LockCheck final : public LintCheck {  // the rules lock-without-ttl, forei
   void NoteUse(const KeyView& key, Work work, Lock& lock, LintRemarks& remarks);  // the holder uses the key
   bool HasCompared(const LintRequest& request, const KeyView& key) const;         // read the value in a script or WATCH
   void Take(const LintRequest& request, const KeyName& key);
-  void MakeRoom();                                              // removes finished locks if there are very many
-  void DropFinishedLocks(KeySet& locks, uint64_t client);       // removes the finished locks of a client if it has many
-  bool IsFinished(const KeyName& key, const Lock& lock) const;  // the lock has expired, and nobody has taken it since
+  void MakeRoom();                                         // removes finished locks if there are very many
+  void DropFinishedLocks(KeySet& locks, uint64_t client);  // removes the finished locks of a client if it has many
+  bool IsFinished(const KeyName& key,
+                  const Lock& lock) const;  // the lock has expired, and no client has taken it since
   // Ends a lock whose key was deleted or overwritten.
   void End(Locks::iterator lock);
   void Unlink(uint64_t client, const KeyName& key);            // removes the lock from the client's entry in locks_of_

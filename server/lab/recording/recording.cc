@@ -68,7 +68,7 @@ class RecordingReader {
     return std::nullopt;
   }
 
-  // Reads the next event. Returns nullopt at the end of the file.
+  // Reads the next event. Returns nullopt at the end of the file, also if the last event is incomplete.
   Result<std::optional<RecordedEvent>, std::string> ReadEvent();
 
   // Returns whether the event is possible in the current state of the connection.

@@ -10,7 +10,7 @@ std::optional<ReplyTree> ReplayPeer::Answers::Next() {
   return next;
 }
 
-// Finds the requests of the recorded replies at once, because the order of messages and replies is not kept.
+// Finds the requests of the recorded replies together, because the order of messages and replies is not kept.
 void ReplayPeer::Expect(Bytes bytes) {
   if (asked_.IsIncomparable()) return;
   recorded_.Feed(bytes);

@@ -36,7 +36,7 @@ class ReplayPeer final : public Link::User {  // repeats one connection of a rec
   bool IsOpen() const { return link_ != nullptr && link_->stage() == Link::Stage::kOpen && !has_ended_; }
   bool HasEnded() const { return has_ended_; }  // either side has closed the connection
   bool IsRefused() const { return has_ended_ && !was_open_ && !end_reason_.empty(); }  // the server has refused it
-  bool IsOver() const { return expects_end_ && has_ended_; }     // it has ended, and in the recording, too
+  bool IsOver() const { return expects_end_ && has_ended_; }     // it has ended, also in the recording
   const std::string& end_reason() const { return end_reason_; }  // why the link ended; empty if this side closed it
   bool HasPendingReplies() const;  // the connection is not open yet, or recorded replies have not arrived
   // Returns true if the replies can no longer be compared, because they are not of RESP.

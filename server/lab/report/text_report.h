@@ -9,8 +9,8 @@
 
 namespace respite {
 
-// Returns valid UTF-8. Lines have at most 120 columns if there are at most three clients. Cost: O(locks + rows ·
-// clients), with 24 clients at most.
+// Returns valid UTF-8. Rows have at most 120 columns; the summary, the list of clients and the lines about locks may be
+// longer. More than 24 clients get no columns. Cost: O(locks + rows · min(clients, 24)).
 std::string TextReport(const Chart& chart);  // the chart as plain text, for terminals and the output of failed tests
 
 }  // namespace respite

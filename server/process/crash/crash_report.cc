@@ -204,7 +204,7 @@ void WriteCause(const SignalLog& log, int signal, const siginfo_t& info, const u
   log.Write("\n");
 }
 
-// Replaces the process ID of the child in INFO by that of the server.
+// Replaces the process ID of the child in INFO by the server's.
 std::string WithProcessId(std::string info, pid_t process) {
   constexpr Bytes kField = "process_id:";
   const size_t at = info.find(kField);

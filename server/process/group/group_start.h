@@ -34,7 +34,7 @@ class GroupStart {  // makes the nodes of a process a cluster or a Sentinel grou
 
  private:
   // Sets the replication IDs of nodes without data. A primary and its replicas get the same replication ID.
-  void ShareReplidsOfEmptyNodes();                   // a replica gets that of its primary
+  void ShareReplidsOfEmptyNodes();                   // a replica gets its primary's
   SentinelGroupPlan::Place PlaceOf(int node) const;  // address and role of the node
   // The first primary is called "mymaster", as in the documentation of Redis, the next "mymaster-2", and so on.
   static std::string SentinelMasterName(int primary);

@@ -14,7 +14,7 @@ namespace respite {
 
 namespace {
 
-// The directory of all worlds. It cannot be created, so a world neither writes nor finds files.
+// The directory of all worlds. It cannot be created, so a world writes no files and finds none.
 constexpr char kNowhere[] = "/proc/no-folder-of-a-world";
 constexpr int64_t kIdleCheckMs = 1000;
 
