@@ -379,7 +379,6 @@ void PrimaryLink::RunStream() {
   const Pump::Outcome outcome = pump_.Run(*session_);
   runs_stream_ = false;
   if (session_ == nullptr) return;
-  in_step_at_ms_ = parts_.services.env.pace.NowMs();
   AdvanceHistoryOffset();
   if (!failed_command_.empty()) return EndAtFailedCommand();
   if (!lost_reason_.empty()) return Reconnect(lost_reason_);
@@ -519,6 +518,7 @@ void PrimaryLink::Close() {
 
 void PrimaryLink::CloseSession() {
   if (session_ == nullptr) return;
+  in_step_at_ms_ = parts_.services.env.pace.NowMs();
   AdvanceHistoryOffset();
   state_ = State::kConnect;
   parts_.services.env.log.Notice("Caching the disconnected master state.");

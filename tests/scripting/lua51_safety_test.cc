@@ -36,6 +36,7 @@ TEST(Lua51Safety, NoBytecodeGetsInOrOut) {
 
 TEST(Lua51Safety, TheCollectorKeepsItsSettings) {
   Lua51State state;
+  lua_gc(state.lua(), LUA_GCRESTART);
   EXPECT_EQ(state.Run("return show(collectgarbage('stop'), collectgarbage('setpause', 1000), "
                       "collectgarbage('setpause', 0), collectgarbage('setstepmul', 1))"),
             "0|200|200|200");
