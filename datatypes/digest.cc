@@ -13,7 +13,7 @@ namespace respite {
 
 namespace {
 
-// Returns Redis' number of a type. Redis: 5 is a value of a module.
+// Returns the number that Redis uses for a type. Its number 5, for values of modules, does not occur here.
 uint32_t TypeNumber(ValueType type) {
   switch (type) {
     case ValueType::kString:

@@ -212,7 +212,8 @@ class Entry {  // a key with its value, deadline and access data, in one allocat
   char* MutableValue() { return Memory() + ValueOffset(); }
   // Allocates an entry whose value is not written yet, with `spare` bytes to grow.
   static Entry* Allocate(Bytes key, size_t inline_size, int64_t deadline_ms, uint32_t access, size_t spare = 0);
-  // Allocates an entry with the type, form and marks of `entry`; the value is not written yet.
+  // Allocates an entry with the type, form and field-deadline mark of `entry`, and room for a value of the same size;
+  // the value is not written yet.
   static Entry* AllocateLike(const Entry& entry, Bytes key, int64_t deadline_ms, uint32_t access);
   static Entry* Widen(Entry* entry);                                                  // makes the entry a wide entry
   size_t ValueOffset() const { return HeaderBytes() + DeadlineBytes() + KeySize(); }  // from the start of the entry

@@ -323,7 +323,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     return {TagOf(hash), home, static_cast<uint32_t>(bits << kHomeBits) | static_cast<uint32_t>(home)};
   }
   static int HomeBucketOfHint(uint32_t hint) { return static_cast<int>(hint & ((1u << kHomeBits) - 1)); }
-  int HomeBucketOfCell(const Cell& cell) const {  // without a hint, computes the hash of the key
+  int HomeBucketOfCell(const Cell& cell) const {  // where its hash puts it: from the cell's hint, or by hashing the key
     if constexpr (Cell::kHasHint) return HomeBucketOfHint(cell.Hint());
     return HomeBucketOf(Hash(SlotKey(cell.Get())));
   }

@@ -134,7 +134,7 @@ void ForEachRun(Bytes runs, Visit visit) {
 }
 
 // Calls visit(size_t index, uint8_t rank) for the registers that are not 0. Returns false if the runs do not cover
-// exactly all registers. Redis: ignores bytes after the last register if they begin with a VAL.
+// exactly all registers; but as in Redis, bytes after the last register are ignored if they begin with a VAL.
 template <class Visit>
 bool ForEachSparse(Bytes runs, Visit visit) {
   size_t index = 0;

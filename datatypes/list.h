@@ -58,7 +58,7 @@ class List : public Collection {
   size_t EraseEqual(Bytes element, size_t max_count, ListEnd from);  // returns the number removed
 
   // Calls `visit(Bytes)` for `count` elements from `index` on; each view is valid during its call. Requires: index +
-  // count <= Size(); the list need not exist if `count` is 0. Cost: ListCursor to reach `index`, then O(count).
+  // count <= Size(); the list need not exist if `count` is 0. Cost: as a new ListCursor at `index`, plus O(count).
   template <class Visit>
   void VisitRange(size_t index, size_t count, Visit visit) const;
 

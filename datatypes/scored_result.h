@@ -17,7 +17,7 @@ class ScoredResult {  // collects members with scores, to reply or store them
  public:
   enum class Aggregate : uint8_t { kSum, kMin, kMax };
 
-  // `hash_key` must be the key of the database where the set will be stored.
+  // `hash_key` is the key of the hash function. It must be that of the database where the set will be stored.
   explicit ScoredResult(const HashKey& hash_key) : members_(hash_key) {}
   ScoredResult(const ScoredResult&) = delete;
   ScoredResult& operator=(const ScoredResult&) = delete;

@@ -1,6 +1,6 @@
 // StreamBlock: about a hundred neighbouring entries of a stream in one run of bytes.
 //
-//   block    = header | master | entry …
+//   block    = header | master | entry …               the header: the members of StreamBlock (sizes, counts)
 //   master   = count | element …                      the field names of the entry that began the block
 //   entry    = size of the rest | flags | id | fields
 //   flags    = 1 byte: bit 0: deleted; bit 1: has its own field names; bits 2 and 3: the form of the id
@@ -17,7 +17,7 @@
 // Example: 5-0 with "f" = "x", then 5-1 with "f" = "40":  01 01 66 | 04 08 00 01 78 | 02 00 b8
 //
 // A deleted entry remains in place and is marked, as in Redis. A block tracks the size of Redis' listpack with the same
-// entries, so that it is full when Redis' node is full; trimming makes this visible.
+// entries, so that it is full when Redis' node is full. Clients can see this: XTRIM with ~ removes only whole blocks.
 //
 // The last block of a stream grows by doubling, and is cut to its size when the next block begins.
 #pragma once

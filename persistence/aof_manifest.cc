@@ -69,7 +69,7 @@ class AofManifestParser {
     rest_.remove_prefix(end == Bytes::npos ? rest_.size() : end + 1);
     ++number_;
     if (line.starts_with('#')) return;
-    // Redis: a last line without a line end counts as too long. Its `end` is npos.
+    // Redis: a last line without a line end counts as too long. This condition covers it, because `end` is npos then.
     if (end >= kLongestLine || line.find('\0') != Bytes::npos) {
       why_ = "The AOF manifest file contains too long line";
       return;

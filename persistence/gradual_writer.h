@@ -11,7 +11,7 @@ namespace respite {
 // When a file is synced to disk: at the end, by the caller, or in steps while it is written.
 enum class GradualSync : uint8_t { kAtEnd, kIncremental };
 
-class GradualWriter {  // writes a large file and syncs it step by step
+class GradualWriter {  // writes a large file; with kIncremental also syncs it step by step
  public:
   // Borrows the file.
   GradualWriter(File& file, GradualSync sync) : file_(file), sync_(sync) {}

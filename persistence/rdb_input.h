@@ -3,7 +3,8 @@
 //
 // The first error makes the input fail. From then on every read returns zero or an empty text, and no bytes are left.
 // So a reader checks Failed() once after a group of reads, and in every loop whose length was read. A number from the
-// input is not trusted: memory is allocated for data that exists, never for an announced size.
+// input is not trusted: before memory is allocated for an announced size, the input must have enough bytes for it,
+// compressed or not.
 //
 // Texts are views, of the input if they are stored verbatim. They are valid until Forget. A reader of much data calls
 // Forget regularly, so that earlier data can be freed.

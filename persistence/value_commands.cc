@@ -148,7 +148,8 @@ class StreamCommands {
   void Write() {
     FindGone();
     WriteEntries();
-    // XSETID must precede the groups, because a group cannot have read more entries than were added.
+    // XSETID must precede the groups, because a group cannot have read more entries than were added. The number must
+    // not be below the present length either, which now includes the stand-ins for entries that are gone.
     WriteSetId(std::max(log_.EntriesAdded(), log_.Length() + gone_.size()));
     for (const auto& [name, group] : log_.groups()) WriteGroup(name, group);
     if (gone_.empty()) return;

@@ -350,8 +350,9 @@ int ScriptEngine::ProtectedRun(int arguments, int results) {
   return status;
 }
 
-// Writes the reply, or returns the failure. If the reply is too large, or the script is ended while the reply is
-// written, the reply is incomplete; the caller removes the part already written.
+// Ends a call with this status of Lua: writes its result as the reply, or returns the failure. A failure can occur
+// while the reply is being written (it is too large, or the script is killed). The caller then removes the part already
+// written.
 std::optional<ScriptFailure> ScriptEngine::Finish(int status, Bytes name, Reply& reply) {
   if (status == LUA_ERRMEM) lua_gc(lua_, LUA_GCCOLLECT);
   std::optional<ScriptFailure> failure;

@@ -53,7 +53,7 @@ constexpr std::array<Token, 256> kTokens = [] {
   return tokens;
 }();
 
-// Returns the meaning of the letter after a backslash, or 0 if it has none. 'u' is handled separately.
+// What the letter after a backslash means; 0: nothing. 'u' is handled separately.
 constexpr std::array<char, 256> kEscaped = [] {
   std::array<char, 256> escaped{};
   escaped['"'] = '"';

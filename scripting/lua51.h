@@ -45,9 +45,9 @@ class AdaptedSource {  // Lua 5.1 source text, changed so that Lua 5.4 reads it 
   Bytes View() const { return view_; }
 
  private:
-  LuaBuffer text_;   // the changed text; empty: no change was necessary
-  LuaBuffer whole_;  // text_ with tables `arg` added, if functions need them
-  Bytes view_;       // the text for the compiler
+  LuaBuffer text_;             // the changed text; empty: no change was necessary
+  LuaBuffer with_arg_tables_;  // text_ with a table `arg` in each function that uses one; empty: no function does
+  Bytes view_;                 // the text for the compiler
 };
 
 // Loads source text of 5.1 as lua_load does; refuses bytecode. Calls the hook of the script as AdaptedSource does.

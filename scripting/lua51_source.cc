@@ -39,7 +39,7 @@ class Adapter {
  public:
   // `text` and `whole` must be empty. They store the result of Adapt.
   Adapter(lua_State* lua, Bytes source, LuaBuffer& text, LuaBuffer& whole)
-      : lua_(lua), source_(source), text_(text), whole_(whole), bodies_(lua) {
+      : lua_(lua), source_(source), text_(text), with_arg_tables_(whole), bodies_(lua) {
     // 5.4 detects bytecode only at the start of the text.
     if (source.starts_with(kBinaryMark)) Insert(" ");
   }
@@ -236,15 +236,15 @@ class Adapter {
     auto* const end = reinterpret_cast<size_t*>(bodies_.Reserve(0));
     size_t* const begin = end - bodies_.View().size() / sizeof(size_t);
     std::sort(begin, end);  // inner functions end first, so they are noted before outer ones
-    whole_.Reserve(text_.View().size() + static_cast<size_t>(end - begin) * kArgTable.size());
+    with_arg_tables_.Reserve(text_.View().size() + static_cast<size_t>(end - begin) * kArgTable.size());
     size_t copied = 0;
     for (const size_t* body = begin; body != end; ++body) {
-      whole_.Append(text_.View().substr(copied, *body - copied));
-      whole_.Append(kArgTable);
+      with_arg_tables_.Append(text_.View().substr(copied, *body - copied));
+      with_arg_tables_.Append(kArgTable);
       copied = *body;
     }
-    whole_.Append(text_.View().substr(copied));
-    return whole_.View();
+    with_arg_tables_.Append(text_.View().substr(copied));
+    return with_arg_tables_.View();
   }
 
   lua_State* lua_;
@@ -253,8 +253,8 @@ class Adapter {
   size_t copied_ = 0;  // size of the source's part that was copied into text_ or omitted
   size_t looked_ = 0;  // the place where the script could last be ended
   bool is_changed_ = false;
-  LuaBuffer& text_;   // empty until something changes
-  LuaBuffer& whole_;  // text_ with the `arg` tables
+  LuaBuffer& text_;             // empty until something changes
+  LuaBuffer& with_arg_tables_;  // text_ with the `arg` tables
   std::vector<Block> blocks_;
   std::vector<size_t> functions_;  // the indexes of blocks that are functions
   LuaBuffer bodies_;               // offsets in the adapted text of functions that need `arg`, each a size_t
@@ -276,7 +276,7 @@ const char* ReadPart(lua_State* lua, void* rest, size_t* size) {
 }  // namespace
 
 AdaptedSource::AdaptedSource(lua_State* lua, Bytes source)
-    : text_(lua), whole_(lua), view_(Adapter(lua, source, text_, whole_).Adapt()) {}
+    : text_(lua), with_arg_tables_(lua), view_(Adapter(lua, source, text_, with_arg_tables_).Adapt()) {}
 
 int LoadSource(lua_State* lua, Bytes source, const char* chunk) {
   const AdaptedSource adapted(lua, source);

@@ -23,7 +23,9 @@ class Clients {  // owns the sessions of all clients
   // Creates the session of a new client. This object owns the session until Remove.
   Session& Create(int64_t now_ms);  // adds the session of a new client
   // Creates a session without a client: it has no id and is in no list.
-  std::unique_ptr<Session> CreateDetached() { return std::make_unique<Session>(0, pool_, initial_user_, 0); }
+  std::unique_ptr<Session> CreateDetached() {  // a session without a client, for scripts and loading: no ID, unlisted
+    return std::make_unique<Session>(0, pool_, initial_user_, 0);
+  }
   void Remove(Session& session);  // frees the session
 
   Session* Find(uint64_t id) const;                  // null: there is no such session, or it is closing

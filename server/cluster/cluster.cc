@@ -96,13 +96,13 @@ void Cluster::ReadSettings() {
   take(me.human_name, settings.cluster_announce_human_nodename);
   take(me.client_ipv4, settings.cluster_announce_client_ipv4);
   take(me.client_ipv6, settings.cluster_announce_client_ipv6);
-  SetNoFailover();
+  UpdateNoFailoverFlag();
   view_->WantHealthCheck();  // depends on cluster-require-full-coverage
 }
 
 // Sets or clears the flag "nofailover" of this node. Other replicas do not count a replica with this flag in their
 // rank, because it does not compete.
-void Cluster::SetNoFailover() {
+void Cluster::UpdateNoFailoverFlag() {
   ClusterNode& me = view_->me();
   const bool is_unfit = me.IsReplica() && !core_.host.HasWholeData();
   if (core_.settings.cluster_replica_no_failover || is_unfit) {
@@ -116,7 +116,7 @@ void Cluster::SetNoFailover() {
 
 void Cluster::Tick() {
   ++tick_count_;
-  SetNoFailover();
+  UpdateNoFailoverFlag();
   SetMyAddress();  // CONFIG SET port may have changed it
   gossip_.EndLateHandshakes();
   failure_detector_.ResetPfailCount();

@@ -111,7 +111,7 @@ class Cluster final : public Bus::User {
   void AnnounceNewPrimary();          // tells all nodes which primary this replica follows, before the next PING
   void CheckNode(ClusterNode& node);  // pings it when due; a silent node becomes PFAIL
   void SetMyAddress();                // takes this node's address from the directives
-  void SetNoFailover();               // sets or clears the flag "nofailover" of this node
+  void UpdateNoFailoverFlag();        // sets "nofailover" if a directive asks for it or data is missing, else clears it
 
   BusClock clock_;
   Random random_;

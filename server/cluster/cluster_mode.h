@@ -36,8 +36,9 @@ class ClusterMode {  // makes this server a node if cluster-enabled is set
   // In cluster mode, calls ReadNodesFile, and OpenWith with the text of the file. Does nothing without cluster mode.
   // Returns the reason if that failed.
   std::optional<std::string> Open();  // returns the reason if it failed
-  // Takes the role that nodes.conf names, and connects to the other nodes. Returns the reason if that failed.
-  // Requires: the data was loaded.
+  // Listens on the cluster bus, takes the role that nodes.conf names, and claims slots that have loaded keys but no
+  // owner. The next tick connects to the other nodes. Returns the reason if the bus cannot listen. Requires: the data
+  // was loaded.
   std::optional<std::string> Start();  // returns the reason if it failed
 
   void Close();  // the server ends: leaves the bus, and unlocks nodes.conf

@@ -52,8 +52,8 @@ class ClusterView {  // what this node knows of its cluster
     return std::exchange(lost_slots_, {});
   }
   SlotSet SlotsOf(const ClusterNode& node) const;
-  // Returns whether the node owns these slots and no others. Cost: O(slots of the set); at most O(slots / 64) when the
-  // counts differ.
+  // Returns whether the node owns these slots and no others. Cost: O(kSlotCount / 64), plus O(slots.Count()) if both
+  // have the same number of slots.
   bool OwnsExactly(const ClusterNode& node, const SlotSet& slots) const;  // these slots and no others
   void DropSlotsOf(ClusterNode& node);  // leaves the slots of the node without an owner
   // Slots that migrate to another node, or that are imported from one.

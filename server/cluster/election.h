@@ -57,7 +57,7 @@ class Election {  // by which a replica replaces its failed primary
   std::string VoteRefusalReason(const ClusterNode& candidate, const PacketHeader& header) const;  // empty: no reason
 
   const Parts parts_;                 // the arguments of the constructor
-  int64_t vote_request_at_ms_ = 0;    // when votes are requested, or were requested; 0: no election yet
+  int64_t vote_request_at_ms_ = 0;    // when votes are requested, or were requested; 0: none planned or under way
   bool has_requested_votes_ = false;  // votes were requested
   std::set<NodeId> voters_;           // primaries that have voted for this node
   int rank_ = 0;

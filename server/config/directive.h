@@ -23,8 +23,9 @@ using ConfigWords = std::span<const std::string>;
 // Why a value was refused, in Redis' words; nullopt if it was accepted.
 using Objection = std::optional<std::string>;
 
-// kStartup: several lines of a directive with several words (`save`) are added, as in Redis. kConfigSet: the new value
-// replaces the old one.
+// Where the value of a directive comes from; only `save` makes a difference. kStartup: a `save` line adds to the
+// earlier ones. kConfigSet: the new value replaces the old one. As in Redis, lines after an `include` count as
+// kConfigSet.
 enum class ConfigOrigin : uint8_t { kStartup, kConfigSet };
 
 enum class SupportLevel : uint8_t {

@@ -1,8 +1,8 @@
 // The table of all directives.
 //
-// Its rows are in directives_*.cc, one file per subject, sorted by name. To add a directive, add a member with its
-// default to Settings, and a row. Parsing, ranges, GET, SET, REWRITE and table checks in tests are derived from the
-// row. The default of a directive is the value of its member in a new Settings.
+// Its rows are in directives_*.cc, one file per subject, sorted roughly by their older names. To add a directive, add a
+// member with its default to Settings, and a row. Parsing, ranges, GET, SET, REWRITE and table checks in tests are
+// derived from the row. The default of a directive is the value of its member in a new Settings.
 #pragma once
 
 #include <span>

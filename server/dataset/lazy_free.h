@@ -31,9 +31,10 @@ class LazyFree final : public Disposal {  // frees removed values, now or on the
   explicit LazyFree(Parts parts) : parts_(parts) {}
 
   void Free(EntryPtr entry, FreeMode mode);
-  // Frees the content of a database. Cost: O(1).
+  // Frees the content of a database. With kNow, this thread frees a small one, which takes at most some ms; a large one
+  // always goes to the background thread.
   void Free(Database content, FreeMode mode);
-  // Frees the content of a Capture. Cost: O(databases).
+  // Frees the content of a Capture, as Free does for each of its databases.
   void Free(Capture capture, FreeMode mode);
 
   void FreeExpired(EntryPtr entry) override;                     // now or later, as lazyfree-lazy-expire says

@@ -323,16 +323,16 @@ void Executor::ReplyToEndedWait(const BlockedClient& blocked, UnblockReason reas
   Unit unit(parts_.data, current_execution_.WallMs(), ExpiryRuleFor(request.session),
             is_record ? Unit::Origin::kRecord : Unit::Origin::kClient);
   RunHandlerIn(unit, request);
-  // Keys that an iteration found are independent, so each is propagated separately. Redis: in a transaction or a script
-  // they form one group.
+  // Expired keys that an iteration (SCAN, RANDOMKEY) met are independent, so each removal is propagated separately. As
+  // in Redis, they form one group in a transaction or a script, whose commands share one Unit.
   unit.Close(request.command->Is(kTouchesArbitraryKeys) ? Unit::Bond::kApart : Unit::Bond::kTogether);
   if (request.session.blocked_client == nullptr) request.session.history_offset = parts_.data.history.offset;
   if (unit.ChangeCount() == 0 || !unit.IsRecording()) return;
   request.session.appended_aof_bytes = parts_.durability->AppendedAofBytes();
 }
 
-// Returns the options that the request may not use, or null. A replayed record may have options that clients of this
-// dialect may not use.
+// Returns the tokens that this command does not have in the emulated dialect, so that the request may not use them;
+// null: it may use all. A replayed record may use all, because it was already accepted.
 static const Args::HiddenTokens* HiddenTokensOf(const Command& command, const Unit& unit) {
   const Args::HiddenTokens* const hidden = command.hidden_tokens.get();
   return hidden == nullptr || unit.IsReplaying() ? nullptr : hidden;

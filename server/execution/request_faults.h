@@ -45,7 +45,8 @@ class RequestFaults {  // interface: a source of faults for requests (TEST FAULT
   };
   virtual ~RequestFaults() = default;
 
-  // Returns the fault for this request. The pointer is valid until a rule of TEST FAULT changes.
+  // Returns the fault for this request. The pointer is valid until the next call, or until a rule of TEST FAULT
+  // changes.
   virtual const RequestFault* FindFault(const Attempt& request) = 0;  // null: no fault
 };
 

@@ -56,7 +56,7 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
   };
   explicit ClockControl(const Parts& parts) : parts_(parts) {}
 
-  bool HasMovableClock() const { return parts_.clock != nullptr; }  // all other functions require a movable clock
+  bool HasMovableClock() const { return parts_.clock != nullptr; }  // required by all other functions except EndTurn
 
   struct Due {         // an event that will happen at some time
     int64_t wall_ms;   // Unix time at which it is due

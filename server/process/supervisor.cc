@@ -17,14 +17,14 @@ Supervisor::Supervisor(Supervision wanted, Logger& log) : log_(log) {
   const bool detects = wanted == Supervision::kAutoDetect;
   if (wanted == Supervision::kUpstart || (detects && std::getenv("UPSTART_JOB") != nullptr)) {
     if (detects) log_.Verbose("Upstart supervision detected.");
-    StartUpstart();
+    BeginUpstartSupervision();
   } else if (wanted == Supervision::kSystemd || (detects && std::getenv("NOTIFY_SOCKET") != nullptr)) {
     if (detects) log_.Verbose("Systemd supervision detected.");
-    StartSystemd();
+    BeginSystemdSupervision();
   }
 }
 
-void Supervisor::StartUpstart() {
+void Supervisor::BeginUpstartSupervision() {
   if (std::getenv("UPSTART_JOB") == nullptr) {
     log_.Warning("upstart supervision requested, but UPSTART_JOB not found!");
     return;
@@ -36,7 +36,7 @@ void Supervisor::StartUpstart() {
 }
 
 // The texts avoid "error", which launchers take for a failed start.
-void Supervisor::StartSystemd() {
+void Supervisor::BeginSystemdSupervision() {
   const char* socket = std::getenv("NOTIFY_SOCKET");
   if (socket == nullptr) {
     log_.Warning("systemd supervision requested, but NOTIFY_SOCKET not found!");

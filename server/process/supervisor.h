@@ -23,8 +23,8 @@ class Supervisor {  // reports the state of the server to systemd or upstart
 
  private:
   bool Notify(std::string_view state) const;  // sends a datagram to systemd; false: failed
-  void StartSystemd();                        // finds the socket of systemd
-  void StartUpstart();                        // stops this process until upstart continues it
+  void BeginSystemdSupervision();             // sends the first status to NOTIFY_SOCKET; if that fails, only warns
+  void BeginUpstartSupervision();             // stops this process until upstart continues it
 
   Logger& log_;
   Supervision active_ = Supervision::kNone;  // the detected supervisor

@@ -27,7 +27,7 @@ class ServerPhase {  // whether the server runs a slow script, loads or has stop
   // `holder` (may be null) is the client that sent the command; the server reads no input from it until the end.
   void BeginBusyScript(BusyScriptKind kind, const Session* holder) { script_ = {kind, holder}; }
   void EndBusyScript() { script_ = {}; }                // the slow script has ended
-  void BeginLoading(Load how, const Session* holder) {  // `holder` sent the command; may be null
+  void BeginLoading(Load how, const Session* holder) {  // `holder` (or null) caused it; its input waits until the end
     load_ = how;
     loader_ = holder;
   }

@@ -64,8 +64,8 @@ class Sentinel {  // watches primaries together with other Sentinels
  private:
   void CheckTilt();  // enters tilt mode if the last tick was too long ago
   void LeaveTilt();
-  void TickInstance(Instance& instance);   // sends what is due, and checks whether it is down
-  void TickPrimary(Primary& primary);      // the same for a primary, its replicas and Sentinels
+  void TickInstance(Instance& instance);   // sends what is due, and checks whether the instance is down
+  void TickPrimary(Primary& primary);      // TickInstance for it, its replicas and Sentinels; advances its failover
   void AdvanceFailover(Primary& primary);  // takes the steps that need not wait
 
   SentinelState state_;

@@ -30,7 +30,7 @@ struct ChildProgress {          // what a child reports to its parent
   int64_t cow_at_us = 0;        // monotonic time when cow_bytes was measured; 0: not yet
 };
 
-// The job of a child calls Tell often; most calls return immediately.
+// The job of a child may call Tell for every key: most calls return immediately.
 class ChildReporter {  // through which a child tells its parent about its progress
  public:
   virtual ~ChildReporter() = default;

@@ -18,7 +18,7 @@ namespace respite {
 
 inline constexpr Bytes kHiddenSlotsAux = "respite-hidden-slots";
 
-std::string HiddenSlotsText(const HiddenSlots& hidden);  // the value of the auxiliary field of an RDB file
+std::string HiddenSlotsText(const HiddenSlots& hidden);  // "one 0-2 7-7;two 9-9": the value of kHiddenSlotsAux
 void ReadHiddenSlots(Bytes text, HiddenSlots& hidden);   // adds the slots of the text to `hidden`
 
 std::vector<std::string> HideRequest(Bytes name, const SlotSet& slots);  // the arguments of CLUSTER SYNCSLOTS HIDE

@@ -110,7 +110,7 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   std::list<Import> imports_;
   std::set<std::string, std::less<>> failed_names_;  // names of failed imports, whose keys must be deleted
   std::map<std::string, int64_t, std::less<>>
-      orphaned_since_ms_;               // Pace time since when no session sends them, by name
+      orphaned_since_ms_;               // by migration name: Pace time when its slots were found without a source
   SlotChanges::RequestSplitter words_;  // reused for each request
 };
 

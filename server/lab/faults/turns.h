@@ -27,7 +27,7 @@ class HitCounts {  // how often a fault rule has matched and acted; threads and 
   bool Take(const HitSchedule& turns);
 
  private:
-  std::atomic<uint64_t> matches_ = 0;  // number of requests that the rule matched
+  std::atomic<uint64_t> matches_ = 0;  // number of requests, connections or disk operations that the rule matched
   std::atomic<uint64_t> hits_ = 0;     // number of matches on which it acted
 };
 

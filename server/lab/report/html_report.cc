@@ -41,7 +41,7 @@ class JsonList {
   JsonList& Number(int64_t number) { return Raw(std::to_string(number)); }
   JsonList& Number(size_t number) { return Raw(std::to_string(number)); }
   JsonList& Text(Bytes text) { return Raw(JsonText(text)); }
-  // Begins a new element of the list. The caller appends the element to the returned string.
+  // Begins a new element. The caller must append its JSON text to the returned string.
   std::string& Next() {
     if (!is_first_) out_ += ',';
     is_first_ = false;

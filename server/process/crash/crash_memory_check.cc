@@ -48,7 +48,7 @@ std::array<unsigned char, 4096> residency;  // bytes, one for each page
   for (;;) pause();
 }
 
-// Reads directory entries with system calls, because opendir() allocates.
+// Lists the threads in /proc with system calls, because opendir() allocates memory.
 void StopOtherThreads() {
   const Descriptor tasks(open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!tasks.IsOpen()) return;

@@ -28,8 +28,8 @@ class NodeMembers final : public NodeGroup {  // the nodes of this process, for 
   void Lag(size_t member, int64_t delay_ms) override;         // delays all traffic of this node
   const ClockControl* ClockOf(size_t member) const override;  // null: killed, stopped, or its clock cannot be moved
 
-  // Connects a restarted node with this group again, ends the lag of the node, and applies the partition to all nodes
-  // again.
+  // Called after a node has restarted. Connects it with this group again, ends its lag (Lag), and applies the cut of
+  // Partition to all nodes again.
   void HandleServerRestarted(HostedServer& hosted);  // restores its links; ends its lag
 
  private:
