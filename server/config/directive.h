@@ -117,7 +117,7 @@ struct Directive {  // a row in the table of directives
   bool IsKnownAs(std::string_view given, const Dialect& dialect) const;  // whether this version has it
   // The portable name is the name in Redis 7.2, or the alias if 7.2 does not know the primary name.
   std::string_view PortableName() const;  // the name to write to files that other versions may read
-  // Directives of versions after Redis 7.2 are hidden unless a version is emulated.
+  // A row with kHidden is hidden, except while a version is emulated that has the directive (version mark).
   bool IsHidden(const Dialect& dialect) const;  // true: patterns of CONFIG GET do not match it
 };
 
