@@ -21,7 +21,7 @@ using Action = AofCheckOptions::Action;
 
 constexpr uint64_t kLongestManifest = uint64_t{64} << 20;
 
-// One file to check.
+// One of the files that CheckAof checks.
 struct Part {
   std::string name;  // as shown to the user
   std::string path;
@@ -53,7 +53,8 @@ std::optional<int64_t> SecondsOf(Bytes text) {
   return is_whole ? std::optional(seconds) : std::nullopt;
 }
 
-// Returns the two bytes at an offset in hexadecimal, as Redis' tool prints them. Bytes after the end are 00.
+// Returns the two bytes at an offset in hexadecimal, as redis-check-aof prints them. Bytes after the end of the file
+// are shown as 00.
 std::string HexAt(File& file, uint64_t offset) {
   std::array<char, 2> bytes{};
   file.ReadAt(offset, bytes);
@@ -93,9 +94,9 @@ class RecordCheck {
   // Returns the end of the last good record that is not part of an unfinished transaction.
   uint64_t GoodEnd() const { return good_end_; }
   uint64_t Line() const { return line_; }
-  // Returns the error if reading failed. In that case the content after GoodEnd is unknown.
+  // Returns why reading the file failed, or kNoError. After a read error, the content after GoodEnd is unknown.
   IoError ReadError() const { return reader_.Error(); }
-  // The error message, if there is an error. The caller decides whether to print it.
+  // Returns the message about the first error in the records, or nullopt. The caller decides whether to print it.
   const std::optional<std::string>& Complaint() const { return complaint_; }
   // Returns where the file must be cut for kTruncateToTimestamp: at the first annotation with a later time than
   // requested, or at the start of the transaction around that annotation. Returns nullopt if no annotation is later.
@@ -103,7 +104,7 @@ class RecordCheck {
   bool HasBadTimestamp() const { return bad_timestamp_; }
   // Returns true if the file ends inside a record or a transaction, and everything before that is good.
   bool EndsEarly() const { return ends_early_; }
-  // Looks for a record after the position of the complaint.
+  // Searches for a complete record after the error that Complaint describes.
   LaterRecord Later() const { return FindLaterRecord(file_, complaint_end_, bytes_); }
 
  private:

@@ -96,7 +96,8 @@ class RecordSearch {
     found_ = {.kind = Kind::kFound, .offset = offset, .command = std::move(name)};
   }
 
-  // Returns the bytes at an offset, fewer at the end of the range. A read error ends the search.
+  // Returns up to `wanted` bytes at an offset; fewer at the end of the range. A read error sets found_, which ends the
+  // search.
   Bytes At(uint64_t offset, size_t wanted) {
     wanted = static_cast<size_t>(std::min<uint64_t>(wanted, end_ - offset));
     if (offset < window_at_ || offset + wanted > window_at_ + window_size_) {

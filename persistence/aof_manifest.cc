@@ -25,7 +25,8 @@ void AppendLine(std::string& out, const AofManifest::Part& part, char type) {
   out += '\n';
 }
 
-// Redis: ignores the text after the digits, and a text without digits is 0. Returns nullopt for more than 18 digits.
+// Parses an integer as Redis does: ignores the text after the digits, and reads a text without digits as 0. Returns
+// nullopt for more than 18 digits.
 std::optional<int64_t> LeadingInteger(Bytes text) {
   constexpr size_t kMaxDigits = 18;
   while (!text.empty() && IsSpace(text.front())) text.remove_prefix(1);
@@ -69,7 +70,7 @@ class AofManifestParser {
     rest_.remove_prefix(end == Bytes::npos ? rest_.size() : end + 1);
     ++number_;
     if (line.starts_with('#')) return;
-    // Redis: a last line without a line end counts as too long. This condition covers it, because `end` is npos then.
+    // As Redis does, reports a last line without a line end as too long: in that case `end` is npos.
     if (end >= kLongestLine || line.find('\0') != Bytes::npos) {
       why_ = "The AOF manifest file contains too long line";
       return;
@@ -79,7 +80,8 @@ class AofManifestParser {
     if (why_ != nullptr) blamed_ = AofManifestError::Line{number_, std::string(trimmed)};
   }
 
-  // Returns null, or the error. For compatibility with later versions, ignores unknown pairs of words.
+  // Adds the file of a line to the manifest. Returns null, or the error. Ignores unknown pairs of words, which later
+  // versions may write.
   const char* Understand(Bytes line) {
     constexpr size_t kWords = 6;
     const auto words = SplitQuoted(line);

@@ -43,7 +43,7 @@ class AofManifest {  // the list of the files of an append-only file
     bool operator==(const Part&) const = default;
   };
 
-  // Parses a manifest. Fails in the same cases as Redis, with Redis' messages. Cost: O(n).
+  // Parses a manifest. Fails in the same cases as Redis, with the messages of Redis. Cost: O(n).
   static Result<AofManifest, AofManifestError> Parse(Bytes text);  // `text`: content of the manifest file
   std::string Text() const;                                        // the content of the manifest file
 
@@ -53,12 +53,13 @@ class AofManifest {  // the list of the files of an append-only file
   bool IsEmpty() const { return !base_ && incrementals_.empty(); }         // there is nothing to load
 
   // A function that returns true for names that a new file must not have, such as the name of a file left by a crash.
-  // It need not know the files in the history, because new files get higher numbers.
+  // It need not know the files in history(), because AofManifest itself avoids their names.
   using Taken = std::function<bool(const std::string& name)>;
-  // Adds a new base, `<file name>.<seq>.base.rdb` or `.aof`; the old base becomes history. Returns the new name,
-  // which is valid until the next change.
+  // Adds a new base, `<file name>.<seq>.base.rdb` or `.aof`; the old base becomes history. Returns the name of the new
+  // base; the reference is valid until the manifest changes.
   const std::string& AddBase(Bytes file_name, AofBaseFormat format, const Taken& is_taken = nullptr);
-  // Adds a new last incremental, `<file name>.<seq>.incr.aof`. Returns the new name, valid until the next change.
+  // Adds a new last incremental, `<file name>.<seq>.incr.aof`. The returned reference is valid until the manifest
+  // changes.
   const std::string& AddIncremental(Bytes file_name, const Taken& is_taken = nullptr);  // returns the new file's name
   bool HasPartNamed(Bytes name) const;      // true if a file with this name is listed
   void RetireIncrementals(size_t kept);     // moves all but the last `kept` incrementals to the history
@@ -66,10 +67,10 @@ class AofManifest {  // the list of the files of an append-only file
   void UseOldFileAsBase(Bytes file_name);   // makes the single file of Redis before version 7 the base
 
   static std::string Name(Bytes file_name) { return std::string(file_name) + ".manifest"; }
-  // Returns the name under which a new manifest is written before it is renamed.
+  // Returns the name under which a new manifest is written before the file is renamed to Name().
   static std::string TemporaryName(Bytes file_name) { return "temp-" + Name(file_name); }  // of a new manifest
-  // Returns the name of the incremental file while the first base is created. The file is renamed when the base is
-  // complete.
+  // Returns the name of the incremental file that is written while the first base is created. The file is renamed when
+  // the base is complete.
   static std::string TemporaryIncrementalName(Bytes file_name) { return "temp-" + std::string(file_name) + ".incr"; }
 
   bool operator==(const AofManifest&) const = default;

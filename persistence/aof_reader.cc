@@ -14,7 +14,7 @@ constexpr size_t kLineEnd = 2;
 
 enum class NumberState : uint8_t { kWhole, kIncomplete, kBad };
 
-// The number of a line "<mark><number>CRLF", and the end of the line if that is in the buffer.
+// The result of parsing a line "<mark><number>CRLF". `end` is the end of the line, or where parsing stopped.
 struct NumberLine {
   NumberState state;
   uint64_t value;
@@ -39,7 +39,7 @@ NumberLine TakeLongNumber(const char* from, const char* end, char mark) {
 
 bool IsLineEnd(const char* at) { return at[0] == '\r' && at[1] == '\n'; }
 
-// Reads a line quickly if its number has one or two digits, as most have. Requires: from < end.
+// Parses a line "<mark><number>CRLF". Is fast if the number has one or two digits, as most have. Requires: from < end.
 NumberLine TakeNumber(const char* from, const char* end, char mark) {
   constexpr ptrdiff_t kShortLine = 5;
   if (end - from < kShortLine || *from != mark || !IsDigit(from[1])) return TakeLongNumber(from, end, mark);
@@ -51,7 +51,8 @@ NumberLine TakeNumber(const char* from, const char* end, char mark) {
 
 using FaultKind = AofReader::Fault::Kind;
 
-// Returns the error in a line whose number must be at most `most`.
+// Returns what is wrong with a line "<mark><number>CRLF": `wrong_number` if the number is not allowed, else kLineEnd.
+// `most` is the largest allowed number.
 FaultKind FaultOf(const NumberLine& line, uint64_t most, FaultKind wrong_number) {
   const bool has_number = line.state == NumberState::kWhole || line.value > most;
   return has_number ? wrong_number : FaultKind::kLineEnd;
@@ -74,7 +75,7 @@ AofReader::Status AofReader::Next(RequestBatch& batch) {
   }
 }
 
-// Records a fault. `begin` and `at` are positions in the buffer.
+// Records the fault, and returns `outcome`. `begin` and `at` are positions in the buffer.
 AofReader::Outcome AofReader::Stop(Outcome outcome, FaultKind kind, size_t begin, size_t at, uint64_t lines) {
   fault_ = {kind, FileOffset(begin), FileOffset(at), large_size_, lines};
   return outcome;
@@ -163,8 +164,8 @@ void AofReader::TakeRecord(RequestBatch& batch, size_t first_word, size_t end) {
   fetched_bytes_ = 0;
 }
 
-// A record that does not fit is parsed again from its start, in a buffer of twice the size. This costs no more than
-// reading the record.
+// A record that does not fit into the buffer is parsed again from its start, in a buffer of twice the size. Because the
+// size doubles, all these attempts together cost O(size of the record).
 AofReader::Status AofReader::ReadNextChunk(Outcome outcome) {
   if (at_end_) return outcome == Outcome::kNothing ? Status::kEnd : Status::kTruncated;
   const size_t left = filled_ - begin_;
@@ -195,7 +196,7 @@ AofReader::Status AofReader::FetchLargeArgument() {
   }
   const size_t here = filled_ - parsed_;
   const uint64_t bytes = large_size_ + kLineEnd;
-  // Memory is allocated only for data that exists, never for an announced size.
+  // The size in the file may be wrong, so allocates memory only if the file has that many bytes.
   if (file_size.value() < file_offset_ || file_size.value() - file_offset_ < bytes - here) return Status::kTruncated;
   BlobRef blob = BlobRef::OfSize(large_size_, bytes);
   std::memcpy(blob.Data(), buffer_.get() + parsed_, here);

@@ -1,13 +1,14 @@
 // AofReader: reads the records of an append-only file as views into a buffer.
 //
 //   file       = { annotation | record }
-//   annotation = "#" text of up to 1000 bytes, line end         e.g. #TS:1700000000; skipped
+//   annotation = "#" text, line end; at most 1024 bytes         e.g. #TS:1700000000; skipped
 //   record     = "*" count CRLF { "$" size CRLF bytes CRLF }    count at least 1, sizes below 4 GB
 //
 // A file that ends inside an annotation or a record is truncated; any other deviation is a format error. Redis checks
-// less: it accepts any text after a number, and any two bytes after an argument. Respite refuses this, because a
+// less: it accepts any text after a number, and any two bytes after an argument. Respite refuses such files, because a
 // damaged size would give a wrong value that is noticed later or never. Redis also accepts half an annotation at the
-// end of the file. Here the file counts as truncated, because the next record would become part of the annotation.
+// end of the file. Respite treats such a file as truncated, because the next record would become part of the
+// annotation.
 #pragma once
 
 #include <cstdint>
@@ -56,11 +57,11 @@ class AofReader {  // reads the records of an append-only file as views into a b
   static constexpr size_t kChunk = size_t{64} * 1024;  // bytes per read
 
   // Borrows the file, whose length must not change while it is read. `chunk` is the number of bytes per read, and the
-  // size of the buffer while records are small; tests use smaller chunks.
+  // size of the buffer while records are small. Tests use smaller chunks.
   explicit AofReader(File& file, uint64_t offset = 0, size_t chunk = kChunk);
 
-  // Reads the next records, at most kMaxRecordsPerCall. Their words are valid until the next call. Arguments of at
-  // least RequestParser::kMinBigArgumentBytes bytes are read directly into a Blob, which `batch.blobs` keeps. The
+  // Reads the next records, at most kMaxRecordsPerCall. Their words are valid until the next call. An argument of at
+  // least RequestParser::kMinBigArgumentBytes bytes may be read directly into a Blob, which `batch.blobs` keeps. The
   // `offset` of a request is the end of the previous record in the file, so annotations belong to the record after
   // them. Any status other than kRecords is final. Cost: O(bytes), about 50 ns for a short SET, including the read.
   Status Next(RequestBatch& batch);
@@ -81,7 +82,7 @@ class AofReader {  // reads the records of an append-only file as views into a b
     kFormatError,
   };
 
-  // A large argument of the record at begin_ has its own Blob. The buffer contains the rest of the record.
+  // A large argument of the record at begin_, in its own Blob. The other arguments of the record are in the buffer.
   struct FetchedArgument {  // a large argument of the record at begin_
     size_t at;              // relative to begin_
     BlobRef blob;
@@ -90,13 +91,14 @@ class AofReader {  // reads the records of an append-only file as views into a b
   // Parses the record at begin_. If it is complete, adds its words to the batch and advances begin_.
   Outcome ParseRecord(RequestBatch& batch);
   Outcome ParseRecordArguments(RequestBatch& batch, size_t pos, uint64_t count);  // the arguments of a record
-  // Skips the annotations that begin at begin_. Then parsed_ is the start of the record.
+  // Skips the annotations that begin at begin_, and sets parsed_ to the start of the record after them.
   Outcome SkipAnnotations();  // skips "#TS:…" lines
   Outcome Stop(Outcome outcome, Fault::Kind kind, size_t begin, size_t at, uint64_t lines = 0);  // sets fault_
   uint64_t FileOffset(size_t pos) const { return offset_ + (pos - begin_) + fetched_bytes_; }    // of buffer_[pos]
   void TakeRecord(RequestBatch& batch, size_t first_word, size_t end);  // adds a parsed record to the batch
-  // Returns kRecords if bytes may have been added to the buffer. `outcome` is the result of the parse that ran out of
-  // bytes: at the end of the file, kNothing leads to kEnd, and any other outcome to kTruncated.
+  // Reads more of the file into the buffer. Returns kRecords if the caller should parse again. `outcome` is the result
+  // of the parse that ran out of bytes. At the end of the file, kNothing leads to kEnd, and any other outcome to
+  // kTruncated.
   Status ReadNextChunk(Outcome outcome);  // reads more bytes into the buffer; kRecords: parse again
   Status FetchLargeArgument();            // reads an argument into its own Blob
 

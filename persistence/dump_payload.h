@@ -1,5 +1,5 @@
-// The payload of DUMP and RESTORE: a value with its type, then `version {2} | CRC-64 of everything before it {8}`. The
-// payloads of function libraries have the same footer (function_payload.h).
+// The payload of DUMP and RESTORE: a value with its type, then `version {2} | CRC-64 of everything before {8}`. The
+// payloads of function libraries (function_payload.h) also end with version and CRC-64.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,6 @@
-// FileFormat: the kind of a file, judged by its first bytes. If a file does not begin like an append-only file, errors
-// name its kind, and it is never truncated, because it may be the user's only copy.
+// FileFormat: the kind of a file, judged by its first bytes. If a file that should be an append-only file begins like
+// something else, the error message names its kind. Such a file is never truncated, because it may be the user's only
+// copy.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@ struct FileFormat {  // what kind of file it is, judged by its first bytes
     kOther,
   };
   Kind kind = Kind::kEmpty;
-  // What the file is, in words that complete "The file is …", for example "a snapshot of Valkey (VALKEY080)".
+  // Completes a sentence that begins "The file is …", for example "a snapshot of Valkey (VALKEY080)".
   std::string what = {};
 };
 

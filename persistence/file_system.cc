@@ -66,7 +66,7 @@ class SystemFile : public File {
   int Number() const { return descriptor_.Get(); }
 
  private:
-  // Pipes have no offsets and are always read in order.
+  // Reads with pread. Reads a pipe with read(), because pipes have no offsets.
   ssize_t ReadSome(uint64_t offset, std::span<char> into) {
     const ssize_t got = pread(descriptor_.Get(), into.data(), into.size(), static_cast<off_t>(offset));
     return got < 0 && errno == ESPIPE ? read(descriptor_.Get(), into.data(), into.size()) : got;
@@ -136,8 +136,8 @@ FileSystem::Kind SystemFiles::KindOf(const std::string& path) {
 
 namespace {
 
-// Unlocks the file in the destructor. Without this, the lock would last until every child that inherited the
-// descriptor has closed it.
+// The destructor unlocks the file. If it only closed the descriptor, the lock would last until every child that
+// inherited the descriptor has closed it.
 class LockedFile final : public SystemFile {
  public:
   using SystemFile::SystemFile;
@@ -192,7 +192,8 @@ Result<std::string, IoError> ReadFile(FileSystem& files, const std::string& path
   const auto size = file.value()->Size();
   if (!size) return Failure(size.error());
   std::string content;
-  // Pipes and the files of /proc report size 0. For other files, the extra byte detects the end in the first read.
+  // Pipes and the files of /proc report size 0, so the loop doubles the buffer until the end. For other files, the one
+  // extra byte makes the first read find the end.
   for (uint64_t room = size.value() + 1; content.size() < max_bytes; room = std::max<uint64_t>(2 * room, 4096)) {
     const size_t before = content.size();
     content.resize(std::min(room, max_bytes));

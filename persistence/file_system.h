@@ -27,7 +27,7 @@ struct IoProgress {  // how many bytes an operation processed, and why it failed
   IoError error;     // kNoError: success
 };
 
-// Writes all bytes, unless an error occurs. Continues after interruptions and short writes.
+// Writes all bytes of `data`, unless an error occurs. Continues after interruptions by signals and after short writes.
 IoProgress WriteAll(int descriptor, Bytes data);  // until everything is written or an error occurs
 
 // An open file; the destructor closes it.
@@ -35,12 +35,12 @@ class File {
  public:
   virtual ~File() = default;
 
-  // Appends the data. Continues after interruptions and short writes until everything is written or an error occurs.
-  // After an error, the file has the first IoProgress::bytes bytes of the data.
+  // Appends the data. Continues after interruptions by signals and after short writes. After an error, the file has the
+  // first IoProgress::bytes bytes of the data.
   virtual IoProgress Write(Bytes data) = 0;  // appends the data to the file
-  // Returns fewer bytes than requested only at the end of the file or with an error.
+  // Reads bytes at an offset. Reads fewer bytes than requested only at the end of the file or after an error.
   virtual IoProgress ReadAt(uint64_t offset, std::span<char> into) = 0;  // fewer bytes only at the end or on error
-  // Returns when all written data is on disk. Another thread may call this while others write.
+  // Returns when all data written before the call is on disk. Another thread may call this while others write.
   virtual IoError Sync() = 0;
   // Asks the system to start writing the data to disk, without waiting. The system may ignore this.
   virtual void StartWriteback() = 0;             // asks the system to write the data to disk soon
@@ -48,7 +48,7 @@ class File {
   virtual Result<uint64_t, IoError> Size() const = 0;
 };
 
-// The caller owns the task, must keep it until it has ended, and may submit it again afterwards.
+// The caller owns the task, must keep the task until it has ended, and may submit it again afterwards.
 class FileTask {  // file work that may take long, run by another thread
  public:
   FileTask() = default;
@@ -56,7 +56,7 @@ class FileTask {  // file work that may take long, run by another thread
   FileTask& operator=(const FileTask&) = delete;
   virtual ~FileTask() = default;
 
-  // Once this returns false, the caller may read the results of Run.
+  // Once IsPending returns false, the caller may read the results of Run.
   bool IsPending() const { return pending_.load(std::memory_order_acquire); }  // the task has not ended
   void Await() const { pending_.wait(true, std::memory_order_acquire); }       // waits until the task has ended
 
@@ -91,12 +91,12 @@ class FileSystem {  // an interface, so that tests can make files fail
   // Returns the names in a directory, unordered, without "." and "..".
   virtual Result<std::vector<std::string>, IoError> List(const std::string& path) = 0;
   virtual Kind KindOf(const std::string& path) = 0;  // absent, file or directory
-  // Locks a file or directory against other Respite processes until the result is destroyed. The system releases the
-  // lock of a process that crashed. Fails with EWOULDBLOCK if another process holds the lock.
+  // Locks a file or directory against other Respite processes until the returned File is destroyed. The system releases
+  // the lock of a process that crashed. Fails with EWOULDBLOCK if another process holds the lock.
   virtual Result<std::unique_ptr<File>, IoError> Lock(const std::string& path) = 0;
 
-  // Runs tasks on another thread, one after the other. This default implementation runs a task immediately, on the
-  // caller's thread. Requires: the task is not queued and does not run.
+  // Runs tasks on another thread, one after the other. This default implementation instead runs a task immediately, on
+  // the caller's thread. Requires: the task is not queued and does not run.
   virtual void RunInBackground(FileTask& task) {  // runs the task on another thread, if there is one
     MarkPending(task);
     RunPending(task);
@@ -104,7 +104,7 @@ class FileSystem {  // an interface, so that tests can make files fail
 
  protected:
   static void MarkPending(FileTask& task) { task.pending_.store(true, std::memory_order_relaxed); }
-  // The owner may free the task as soon as pending_ is false.
+  // Does not touch the task after the notification. The owner may free the task once pending_ is false.
   static void RunPending(FileTask& task) {  // runs the task and marks it as ended
     task.Run();
     task.pending_.store(false, std::memory_order_release);
@@ -137,9 +137,9 @@ class SystemFiles final
 std::string DirectoryOf(const std::string& path);  // "." if the path has no directory
 
 // Replaces a whole file atomically: writes a new file, syncs it, and renames it. Readers see either the old or the new
-// content, even after a crash. `temporary` is the name before the rename.
+// content, even after a crash. `temporary` is the name of the new file before the rename.
 IoError ReplaceFile(FileSystem& files, const std::string& path, const std::string& temporary, Bytes content);
-// Replaces a whole file atomically, with a temporary name derived from the process ID.
+// Like the function above, with a temporary name that contains the process ID.
 IoError ReplaceFile(FileSystem& files, const std::string& path, Bytes content);
 // Returns the content of a file, at most `max_bytes` bytes.
 Result<std::string, IoError> ReadFile(FileSystem& files, const std::string& path, uint64_t max_bytes);

@@ -1,5 +1,5 @@
-// The payload of FUNCTION DUMP and FUNCTION RESTORE: the code of each library as in an RDB file, then the footer of
-// dump_payload.h.
+// The payload of FUNCTION DUMP and FUNCTION RESTORE: the code of each library as in an RDB file, then the version and
+// CRC-64 that dump_payload.h describes.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@ namespace respite {
 // Writes the code of one library, for a payload or an RDB file.
 void WriteFunctionLibrary(RdbOutput& out, Bytes code);  // in the form that RDB files have
 
-// Cost: O(size of the codes).
+// Cost: O(total size of the codes).
 std::string FunctionPayload(std::span<const Bytes> codes, RdbCompression compression);  // what FUNCTION DUMP returns
 
 enum class FunctionPayloadError : uint8_t { kPreRelease, kNoFunction, kTruncated, kTooLarge };
 
-// Returns the codes of the libraries in a payload. `libraries` is the result of VerifyPayload. Fails with kTooLarge
-// before the codes take more than `max_bytes`, because a compressed code can be 264 times as long as its bytes in the
-// payload.
+// Returns the source codes of the libraries in a payload. `libraries` is the result of VerifyPayload. Fails with
+// kTooLarge before the codes take more than `max_bytes` of memory. A compressed code can be about 88 times as long as
+// its bytes in the payload.
 Result<std::vector<std::string>, FunctionPayloadError> ReadFunctionPayload(Bytes libraries, uint64_t max_bytes);
 
 }  // namespace respite

@@ -1,4 +1,5 @@
-// GradualWriter: writes a large file so that the last sync is short and does not make other writers wait for gigabytes.
+// GradualWriter: writes a large file in steps, so that the last sync is short. Otherwise one sync of gigabytes would
+// delay other writers to the disk.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +9,13 @@
 
 namespace respite {
 
-// When a file is synced to disk: at the end, by the caller, or in steps while it is written.
+// Determines when a file is synced to disk: by the caller at the end (kAtEnd), or in steps while it is written
+// (kIncremental).
 enum class GradualSync : uint8_t { kAtEnd, kIncremental };
 
 class GradualWriter {  // writes a large file; with kIncremental also syncs it step by step
  public:
-  // Borrows the file.
+  // Borrows the file, which must outlive this object.
   GradualWriter(File& file, GradualSync sync) : file_(file), sync_(sync) {}
 
   // Appends the bytes to the file. Does nothing after an error.
@@ -31,7 +33,8 @@ class GradualWriter {  // writes a large file; with kIncremental also syncs it s
   static constexpr uint64_t kWriteback = uint64_t{4} * 1024 * 1024;  // bytes between two starts of writeback
   static constexpr uint64_t kSync = uint64_t{32} * 1024 * 1024;      // bytes between two syncs
 
-  // Starts writeback often, and syncs less often, because writeback alone would fall behind on a slow disk.
+  // Starts writeback often, and waits for a sync less often. Without the syncs, a slow disk would fall behind the
+  // writer.
   void SyncIfDue() {  // syncs, or starts writeback, after enough bytes
     if (bytes_ - synced_bytes_ >= kSync) {
       error_ = file_.Sync();

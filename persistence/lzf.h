@@ -8,11 +8,12 @@
 
 namespace respite {
 
-// A compressed text is at least four bytes shorter than the text. Requires: `into` has room for text.size() bytes.
+// A compressed text is at least four bytes shorter than the original. Requires: `into` has room for text.size() bytes.
 // Cost: O(n), about 3 ns per byte.
 size_t CompressLzf(Bytes text, char* into);  // returns the compressed size; 0: not shorter
 
-// Returns false if no text of this size can have this packed size. Check this before allocating memory for the text.
+// Returns false if no text of `size` bytes can be compressed to `packed_size` bytes. Check this before allocating
+// memory for the text.
 bool IsPossibleLzfSize(uint64_t packed_size, uint64_t size);
 
 // Cost: O(size).

@@ -14,7 +14,7 @@ constexpr uint8_t kEnd = 255;
 constexpr size_t kCountUnknown = 65535;  // in the header of a listpack
 constexpr uint8_t kLongForm = 254;       // a length or size of 4 bytes follows
 
-// Reads bytes from the front of a text. A read past the end fails and leaves nothing to read.
+// Reads bytes from the front of a text. After a read past the end, Failed() returns true and nothing is left to read.
 class Cutter {
  public:
   explicit Cutter(Bytes bytes) : rest_(bytes) {}
@@ -44,7 +44,7 @@ class Cutter {
     return LoadBig(cut.data(), cut.size());
   }
   int64_t SignedLittle(size_t bytes) { return SignExtended(Little(bytes), static_cast<int>(bytes) * 8); }
-  // Reads one byte, or the 4 bytes after a 254. Fails for 255, which marks the end.
+  // Reads a size: one byte, or, if that byte is 254, the 4 bytes after it. Fails for 255, which marks the end.
   uint64_t ShortOrLong() {
     const uint8_t byte = Byte();
     if (byte == kEnd) failed_ = true;
@@ -88,7 +88,8 @@ std::optional<PackedElement> ZiplistContent(Cutter& cutter) {
   return IntegerElement(cutter.SignedLittle(size));
 }
 
-// Returns nullopt for the long form of a size that fits the short form, which is corrupt (CVE-2026-25243).
+// Returns nullopt if a size that fits into one byte is stored in the long form. Such a zipmap is corrupt
+// (CVE-2026-25243).
 std::optional<uint64_t> ZipmapSize(Cutter& cutter) {
   const size_t left = cutter.Left();
   const uint64_t size = cutter.ShortOrLong();
@@ -161,7 +162,8 @@ std::optional<PackedElements> IntsetElements(Bytes bytes) {
 
 namespace {
 
-// Returns true if an integer of `bits` bits would fit into `fewer` bits. `number` contains those bits.
+// Returns true if a signed integer of `bits` bits would also fit into `fewer` bits. The low `bits` bits of `number` are
+// the integer.
 bool FitsFewer(uint64_t number, int bits, int fewer) {
   const int64_t integer = SignExtended(number, bits);
   return integer >= -(int64_t{1} << (fewer - 1)) && integer < int64_t{1} << (fewer - 1);
@@ -200,14 +202,15 @@ size_t CanonicalSize(const char* at, size_t left) {
   return FitsFewer(LoadLittle(at + 1, bytes), bits, fewer) ? 0 : 1 + bytes;
 }
 
-// Returns the number of bytes that encode the size of an element. Requires: the size is at least 127.
+// Returns the number of bytes that a listpack needs for the trailing size of an element. Requires: content > 127.
 size_t LongTailSize(size_t content) {
   size_t bytes = 2;
   for (size_t most = 16383; bytes < 5 && content >= most; most = most * 128 + 127) ++bytes;
   return bytes;
 }
 
-// Returns the number of bytes of an element's trailing size, or 0 if the trailing size is wrong.
+// Returns the number of bytes of an element's trailing size, or 0 if it is not the trailing size of an element of
+// `content` bytes.
 size_t CanonicalTail(const char* at, size_t left, size_t content) {
   if (content <= 127) return left > 0 && static_cast<uint8_t>(*at) == content ? 1 : 0;
   const size_t bytes = LongTailSize(content);
@@ -219,7 +222,8 @@ size_t CanonicalTail(const char* at, size_t left, size_t content) {
   return bytes;
 }
 
-// An element and its number of bytes without the trailing size; 0 bytes if it is truncated or invalid.
+// An element, and its number of bytes without the trailing size. That number is 0 if the element is truncated or
+// invalid.
 struct Decoded {
   PackedElement element;
   size_t content;

@@ -40,7 +40,7 @@ class ListpackReader {  // reads and checks a listpack element by element
   bool Failed() const { return failed_; }  // the listpack is malformed
   void Fail() { failed_ = true; }
   bool AtEnd() const { return at_ == end_; }  // all elements were read
-  // Returns the number of unread bytes; each element takes at least two.
+  // Returns the number of unread bytes. Each element takes at least two bytes.
   size_t Left() const { return static_cast<size_t>(end_ - at_); }
   // Returns the next element. Fails if there is none.
   PackedElement Next();
@@ -54,24 +54,24 @@ class ListpackReader {  // reads and checks a listpack element by element
   bool failed_ = true;       // the listpack is malformed
 };
 
-// Returns true if two of the elements 0, stride, 2*stride … have the same text. `hash_key` is for a temporary hash
-// table. Cost: O(n).
+// Returns true if two of the elements 0, stride, 2*stride … have the same text. A temporary hash table uses `hash_key`.
+// Cost: O(n).
 bool HasEqualElements(std::span<const PackedElement> elements, size_t stride, const HashKey& hash_key);
 
-// Checks whether a listpack is canonical: well formed, with each element in its smallest encoding and a known number of
-// elements, as our own code writes it. Such a listpack can be stored unchanged, and equal elements have equal bytes.
-// Cost: O(n); allocates only for long listpacks.
+// Checks whether a listpack is canonical, that is, has the bytes that our own code would write: well formed, each
+// element in its smallest encoding, and a correct number of elements. Such a listpack can be stored unchanged, and its
+// equal elements have equal bytes. Cost: O(n); allocates only for listpacks of more than 64 elements.
 class CanonicalListpack {  // checks whether a listpack is as our own code would write it
  public:
   explicit CanonicalListpack(Bytes bytes);
 
-  // If the listpack is not canonical, the other functions must not be called.
+  // Call the other functions of this class only if this returns true.
   bool IsCanonical() const { return is_canonical_; }  // well formed, and each element in its smallest encoding
   size_t Count() const { return count_; }             // number of elements
   PackedElement At(size_t i) const {
     return Listpack(bytes_).At(static_cast<size_t>(RawBytes(i).data() - bytes_.data()));
   }
-  // Compares the elements 0, stride, 2*stride …, like the free function HasEqualElements.
+  // Compares the elements 0, stride, 2*stride …, like the function HasEqualElements outside this class.
   bool HasEqualElements(size_t stride, const HashKey& hash_key) const;  // true if two fields or members are equal
 
  private:
@@ -93,7 +93,7 @@ class CanonicalListpack {  // checks whether a listpack is as our own code would
   bool is_canonical_ = false;  // the result of IsCanonical
 };
 
-// Adds elements at the end, each in its smallest encoding.
+// Builds a listpack: appends elements, each in its smallest encoding.
 class ListpackMaker {  // builds a listpack
  public:
   ListpackMaker() : bytes_(kInitialCapacity, '\0') {}
@@ -104,8 +104,8 @@ class ListpackMaker {  // builds a listpack
   void Append(const PackedElement& element) {
     return element.is_integer ? AppendInteger(element.integer) : AppendText(element.text);
   }
-  // After Finish, call Clear to begin another listpack in the same memory. Take completes the listpack and moves it
-  // out.
+  // Finish completes the listpack, which stays in this object. Clear then begins another listpack in the same memory.
+  // Take completes the listpack and moves it out.
   Bytes Finish();  // completes the header and returns the listpack
   void Clear() {   // begins another listpack in the same memory
     size_ = Listpack::kHeader;
@@ -128,10 +128,11 @@ class ListpackMaker {  // builds a listpack
   size_t count_ = 0;  // number of elements
 };
 
-// Builds a listpack of these elements, each in its smallest encoding.
+// Builds a listpack of `elements`, each in its smallest encoding.
 std::string MakeListpack(std::span<const PackedElement> elements);
 
-// Builds an intset of the smallest width. Requires: ascending order, no two equal.
+// Builds an intset whose integers have the smallest possible width. Requires: the integers are in ascending order, and
+// no two are equal.
 std::string MakeIntset(std::span<const int64_t> integers);
 
 }  // namespace respite

@@ -1,9 +1,9 @@
 // Reads an RDB file to its end, as a server would, and reports its content or its error in the format of
 // redis-check-rdb.
 //
-// It differs from Redis' tool where the readers differ: it also reads version 12, and rdb_value_reader.h validates
-// values. Like Redis' tool, it skips data of modules, although Respite servers do not load such data. An empty
-// collection, which a server skips, is not an error.
+// Unlike redis-check-rdb, it also reads version 12, and validates values as rdb_value_reader.h describes. Like
+// redis-check-rdb, it skips data of modules, although Respite servers do not load such data. An empty collection, which
+// a server skips, is not an error.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace respite {
 
-// The terminal of CheckRdb and CheckAof, as an interface.
+// The terminal that CheckRdb and CheckAof write to, as an interface.
 class CheckConsole {  // prints what the file checks report, and asks the user
  public:
   virtual ~CheckConsole() = default;
@@ -24,8 +24,8 @@ class CheckConsole {  // prints what the file checks report, and asks the user
   virtual bool AskYesOrNo(const std::string& question) = 0;  // asks the user; true if the answer is yes
 };
 
-// Returns the offset after the RDB, or nullopt if it is damaged. `now_ms` determines which keys have expired. Cost:
-// O(bytes); memory for the longest value.
+// Checks the RDB at the start of a file. `now_ms` determines which keys have expired. Cost: O(bytes); memory for the
+// longest value.
 std::optional<uint64_t> CheckRdb(File& file, const std::string& name,  // the offset after the RDB; nullopt: damaged
                                  int64_t now_ms, CheckConsole& console);
 

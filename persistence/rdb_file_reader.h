@@ -16,8 +16,7 @@
 
 namespace respite {
 
-// Returns the offset after the RDB; the file may continue there. Cost: O(bytes); memory for 512 KB and the longest
-// value.
+// Returns the offset after the RDB; an AOF may continue there. Cost: O(bytes); memory for 512 KB and the longest value.
 Result<uint64_t, RdbFailure> ReadRdb(File& file, uint64_t offset, const RdbReadOptions& options, RdbSink& sink);
 
 }  // namespace respite

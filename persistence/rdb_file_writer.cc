@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kBuffer = 256 * 1024;
 
-// Writes to the file and computes the checksum. After an error, writes nothing.
+// Writes to the file and computes the checksum. After a write error, ignores all further bytes.
 class FileDrain final : public RdbDrain {
  public:
   FileDrain(File& file, const RdbSaveOptions& options) : file_(file, options.sync), options_(options) {}

@@ -29,7 +29,7 @@ struct RdbContent {  // what WriteRdb writes; everything is borrowed
   Keys keys = Keys::kAll;
 };
 
-// The eviction data to write for each key.
+// Which eviction data of each key to write: the time since its last use (LRU), or its counter of uses (LFU).
 enum class RdbUsage : uint8_t { kNone, kIdleSeconds, kFrequency };
 
 struct RdbSaveOptions {  // how WriteRdb writes the file
@@ -41,7 +41,8 @@ struct RdbSaveOptions {  // how WriteRdb writes the file
   Checksum checksum = Checksum::kCrc64;  // kZero: none, as with `rdbchecksum no`
   Sync sync = Sync::kIncremental;        // when the file is synced
   RdbUsage usage = RdbUsage::kNone;      // whether to write the LRU or LFU data of the keys
-  // Returns seconds (if `usage` is kIdleSeconds) or a counter up to 255 (kFrequency). Not called if `usage` is kNone.
+  // A function that returns seconds (if `usage` is kIdleSeconds) or a counter up to 255 (if kFrequency). Not called if
+  // `usage` is kNone.
   std::function<uint64_t(uint32_t access)> compute_usage =
       nullptr;                      // computes the value for `usage` from Entry::Access
   uint64_t keys_per_report = 1024;  // number of keys between two calls of `told`
@@ -52,9 +53,9 @@ struct RdbSaveResult {  // what WriteRdb has written
   uint64_t keys;        // number of keys written
 };
 
-// Appends to the file; after an error, some of the output may have been written. `told` (may be null) is called after
-// each `keys_per_report` keys with the number of keys so far; it may sleep. Cost: O(data set), in 256 KB of memory plus
-// the longest compressed text.
+// Appends the RDB to the file. After an error, some of the output may have been written. `told` (may be null) is called
+// after each `keys_per_report` keys with the number of keys so far; `told` may sleep. Cost: O(data set), in 256 KB of
+// memory plus the longest compressed text.
 Result<RdbSaveResult, IoError> WriteRdb(File& file, const RdbContent& source, const RdbSaveOptions& options,
                                         const std::function<void(uint64_t keys)>& told);
 

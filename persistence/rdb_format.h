@@ -141,8 +141,9 @@ inline constexpr uint64_t kPartText = 5;
 inline constexpr std::string_view kSignature = "REDIS";
 inline constexpr size_t kVersionDigits = 4;
 
-// Versions of the format: the ones that Redis 7.0 and 7.2 write; the one of Redis 7.4, which this server writes only if
-// hashes have field deadlines; the newest that this server reads; and the first whose files end with a checksum.
+// Versions of the format. Redis 7.0 writes kVersionOf70, and Redis 7.2 writes kVersion. Redis 7.4 writes
+// kVersionOfTimedHashes, which this server writes only if hashes have field deadlines. The server reads versions up to
+// kNewestVersion. Files end with a checksum from kFirstWithChecksum on.
 inline constexpr uint16_t kVersionOf70 = 10;
 inline constexpr uint16_t kVersion = 11;
 inline constexpr uint16_t kVersionOfTimedHashes = 12;

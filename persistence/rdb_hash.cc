@@ -71,7 +71,7 @@ RdbValueResult ReadHashZiplist(RdbInput& input, const RdbEntryProperties& target
 RdbValueResult ReadZipmap(RdbInput& input, const RdbEntryProperties& target) {
   const RdbText text = input.Text();
   const auto pairs = ZipmapElements(text.View());
-  // Redis: an empty zipmap is corrupt, whereas other empty hashes are skipped.
+  // As in Redis, an empty zipmap is corrupt, although other empty hashes are skipped.
   if (!pairs || pairs->empty()) return BadValue("Zipmap integrity check failed.");
   return MakeHashBySize(*pairs, target);
 }
@@ -79,7 +79,7 @@ RdbValueResult ReadZipmap(RdbInput& input, const RdbEntryProperties& target) {
 // ---------------------------------------------------------------------------------------------------------------------
 // Fields with deadlines
 
-// A field that is being read. Its texts are views.
+// A field that is being read from an RDB. Its texts are views.
 struct TimedPair {
   PackedElement field;
   PackedElement value;
@@ -101,7 +101,7 @@ RdbValueResult MakeTimedTable(const std::vector<TimedPair>& pairs, const RdbEntr
   return MakeObjectEntry(target, ValueType::kHash, std::move(table));
 }
 
-// Creates a listpack in the order of deadlines. Fields without a deadline come last.
+// Creates a listpack whose fields are in the order of their deadlines. Fields without a deadline come last.
 RdbValueResult MakeTimedListpack(std::vector<TimedPair> pairs, const RdbEntryProperties& target) {
   auto rank = [](const TimedPair& pair) { return static_cast<uint64_t>(pair.deadline_ms) - 1; };
   std::stable_sort(pairs.begin(), pairs.end(), [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
@@ -176,6 +176,7 @@ RdbValueResult ReadTimedListpack(RdbInput& input, const RdbEntryProperties& targ
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
+// Writing
 
 void WritePlainTable(RdbOutput& out, const HashTable& table) {
   out.Length(table.Size());
@@ -204,7 +205,8 @@ void WriteTimedListpack(RdbOutput& out, Bytes packed) {
   out.Text(packed);
 }
 
-// Writes a hash that has lost its last deadline without deadlines, because more servers can read that form.
+// Writes a hash whose fields no longer have deadlines in the form without deadlines, because more servers can read that
+// form.
 void WriteUntimedListpack(RdbOutput& out, Bytes packed) {
   const auto rows = ListpackElements(packed);
   PackedElements pairs;

@@ -3,11 +3,11 @@
 //
 // The first error makes the input fail. From then on every read returns zero or an empty text, and no bytes are left.
 // So a reader checks Failed() once after a group of reads, and in every loop whose length was read. A number from the
-// input is not trusted: before memory is allocated for an announced size, the input must have enough bytes for it,
-// compressed or not.
+// input is not trusted. Before memory is allocated for an announced size, the input must have enough bytes for that
+// size; compression is taken into account.
 //
-// Texts are views, of the input if they are stored verbatim. They are valid until Forget. A reader of much data calls
-// Forget regularly, so that earlier data can be freed.
+// Texts are views. A text that is stored verbatim is a view of the input. Texts are valid until Forget. A reader of
+// much data calls Forget regularly, so that earlier data can be freed.
 #pragma once
 
 #include <array>
@@ -47,8 +47,8 @@ class RdbSupply {  // gives an RdbInput its bytes, piece by piece
   virtual ~RdbSupply() = default;
   // Returns the number of bytes that Next has not returned yet.
   virtual uint64_t Left() const = 0;
-  // Returns the next piece, at least `wanted` bytes. The piece begins with a copy of `rest`, which is the end of the
-  // previous piece. Returns an empty piece on failure. Requires: wanted <= rest.size() + Left().
+  // Returns the next piece, at least `wanted` bytes. The piece begins with a copy of `rest`, which is the unread end of
+  // the previous piece. Returns an empty piece on failure. Requires: wanted <= rest.size() + Left().
   virtual Bytes Next(Bytes rest, uint64_t wanted) = 0;
   virtual void FreeOldPieces() = 0;                   // frees all pieces except the last
   virtual IoError error() const { return kNoError; }  // why Next failed; kNoError: it did not
@@ -71,7 +71,7 @@ class RdbScratch {  // memory for decoded texts, which are valid until Clear
 
 class RdbInput {  // reads the numbers and texts of the RDB format from untrusted bytes
  public:
-  // Borrows the bytes or the supply.
+  // The first constructor borrows the bytes, the second borrows the supply.
   explicit RdbInput(Bytes bytes) : rest_(bytes), end_offset_(bytes.size()) {}
   explicit RdbInput(RdbSupply& supply) : supply_(&supply) {}
 
@@ -102,13 +102,15 @@ class RdbInput {  // reads the numbers and texts of the RDB format from untruste
     return bytes;
   }
   uint64_t Length() { return LengthAfterFirstByte(Byte()); }  // reads a length
-  // Reads a count of elements that take at least `min_element_bytes` each. Fails if the input is too short.
+  // Reads a number of elements, each of which takes at least `min_element_bytes`. Fails if the input is too short for
+  // them.
   uint64_t Count(uint64_t min_element_bytes);  // reads a number of elements
   RdbText Text() {
     const uint8_t head = Byte();
     return head < rdb::kLength14 ? RdbText(RawBytes(head)) : LongText(head);
   }
-  // A longer compressed text makes the input fail before memory is allocated; IsTextTooLong then returns true.
+  // A compressed text that would be longer makes the input fail before memory is allocated. IsTextTooLong then returns
+  // true.
   void SetMaxTextBytes(uint64_t bytes) { max_text_bytes_ = bytes; }  // maximum size of a compressed text
   bool IsTextTooLong() const { return is_text_too_long_; }           // it failed because of SetMaxTextBytes
   uint16_t Little16() { return Little<uint16_t>(); }                 // reads a little-endian number

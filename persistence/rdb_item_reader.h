@@ -1,8 +1,8 @@
 // RdbItemReader: reads the items of an RDB in order: head, keys, auxiliary fields, checksum. The input is provided by
 // rdb_file_reader.cc (a file) or rdb_receiver.cc (pieces that arrive from a peer).
 //
-// If the input ends inside an item, the item fails and changes nothing here. The item can be read again from an input
-// that begins at the same position and has more bytes.
+// If the input ends inside an item, Next returns false and the state of the reader stays as it was before the item. The
+// item can be read again from an input that begins at the same position and has more bytes.
 #pragma once
 
 #include <cstdint>
@@ -31,13 +31,13 @@ class RdbItemReader {  // reads an RDB item by item: header, keys, auxiliary fie
  public:
   RdbItemReader(const RdbReadOptions& options, RdbSink& sink, RdbInputOwner& source, uint64_t offset);
 
-  // Sets the input of the next reads. The input begins at `offset` of the RDB or file.
+  // Sets the input of the next reads. `offset` is the position in the RDB or file where the input begins.
   void Use(RdbInput& input, uint64_t offset) {
     input_ = &input;
     begin_ = offset;
   }
-  // Reads one item. Returns false if the RDB is bad (HasFailed is then true) or the input ran out. Requires: Use,
-  // !IsDone().
+  // Reads one item. Returns false if the RDB is bad (HasFailed is then true) or the input ran out. Requires: Use was
+  // called, and !IsDone().
   bool Next();
   bool IsDone() const { return stage_ == Stage::kDone; }         // the whole RDB was read
   bool HasFailed() const { return failure_.has_value(); }        // the RDB is bad

@@ -1,4 +1,4 @@
-// Reads and writes lists in RDB form: sequences of nodes, which become chunks of our lists.
+// Reads and writes lists in RDB form: sequences of nodes. A node corresponds to one ListChunk of a list in memory.
 #include <memory>
 
 #include "datatypes/chunked_list.h"
@@ -22,7 +22,8 @@ std::string ListpackOf(const ListChunk& chunk) {
   return maker.Take();
 }
 
-// Creates the entry in the encoding for these nodes: a small list becomes one listpack.
+// Creates the entry for a list. If all elements fit into one listpack, the entry is a listpack, otherwise a
+// ChunkedList.
 RdbValueResult MakeList(std::unique_ptr<ChunkedList> list, const RdbEntryProperties& target) {
   if (list->Size() == 0) return EmptyValue();
   const ListChunk& first = list->Chunk(0);
@@ -40,7 +41,7 @@ RdbValueResult ReadPlainList(RdbInput& input, const RdbEntryProperties& target) 
   return MakeList(std::move(list), target);
 }
 
-// Redis: the result is a list of nodes at any size.
+// As in Redis, the result is never one listpack, even if the list is small.
 RdbValueResult ReadListZiplist(RdbInput& input, const RdbEntryProperties& target) {
   const RdbText text = input.Text();
   const auto elements = ZiplistElements(text.View());
@@ -51,7 +52,7 @@ RdbValueResult ReadListZiplist(RdbInput& input, const RdbEntryProperties& target
   return MakeObjectEntry(target, ValueType::kList, std::move(list));
 }
 
-// Returns the elements of the next node, or nullopt if the node is malformed. They view `text`.
+// Returns the elements of a node, as views of `text`. Returns nullopt if the node is malformed.
 std::optional<PackedElements> NodeElements(uint64_t kind, rdb::Type type, Bytes text) {
   if (type == rdb::Type::kListQuicklist) return ZiplistElements(text);
   if (kind == rdb::kNodePacked) return ListpackElements(text);
@@ -59,13 +60,13 @@ std::optional<PackedElements> NodeElements(uint64_t kind, rdb::Type type, Bytes 
   return PackedElements{{.text = text}};
 }
 
-// Returns true if the node can be stored unchanged, as a list of one small node.
+// Returns true if the listpack of a list's only node can be stored unchanged as the list.
 bool MayStoreUnchanged(Bytes node, const RdbEntryProperties& target) {
   const CanonicalListpack listpack(node);
   return listpack.IsCanonical() && listpack.Count() > 0 && LimitOf(target).Admits(node.size(), listpack.Count());
 }
 
-// Redis: skips empty nodes.
+// As Redis does, skips empty nodes.
 RdbValueResult ReadNodes(RdbInput& input, rdb::Type type, const RdbEntryProperties& target) {
   auto list = std::make_unique<ChunkedList>(LimitOf(target));
   const uint64_t nodes = input.Count(1);

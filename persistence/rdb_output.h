@@ -1,8 +1,8 @@
 // RdbOutput: writes the primitives of rdb_format.h into a buffer.
 //
-// Without a drain, the buffer grows and contains everything (a DUMP payload). With a drain, a full buffer is emptied
-// into the drain, so that a data set larger than memory can be written. A text that is large compared with the buffer
-// goes to the drain directly.
+// Without an RdbDrain, the buffer grows and contains the whole output (a DUMP payload). With a drain, a full buffer is
+// passed to the drain and emptied, so that a data set larger than memory can be written. A text of 32 KB or more goes
+// to the drain directly.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 namespace respite {
 
 enum class RdbCompression : uint8_t { kOff, kOn };
-// k70 is the format that Redis 7.0 reads: no listpacks of sets, no active times of consumers.
+// k70 is the format that Redis 7.0 reads: it has no listpacks of sets and no times at which consumers were active.
 enum class RdbDialect : uint8_t { k70, k72 };
 
 class RdbDrain {  // an interface that receives the bytes that do not fit into the buffer, in order
@@ -28,7 +28,7 @@ class RdbDrain {  // an interface that receives the bytes that do not fit into t
 class RdbOutput {  // writes the numbers and texts of the RDB format into a buffer
  public:
   explicit RdbOutput(RdbCompression compression) : compression_(compression) {}
-  // Borrows the drain. The caller must call Flush at the end.
+  // Borrows the drain. The caller must call Flush after the last write.
   RdbOutput(RdbCompression compression, RdbDrain& drain, size_t capacity)
       : compression_(compression), drain_(&drain), buffer_(capacity, '\0') {}
 
@@ -36,7 +36,7 @@ class RdbOutput {  // writes the numbers and texts of the RDB format into a buff
   // Sets the dialect. Must be called before the first value is written.
   void SetDialect(RdbDialect dialect) { dialect_ = dialect; }
   RdbDialect dialect() const { return dialect_; }  // k70: for Redis 7.0
-  // Moves the output out. Requires: no drain.
+  // Moves the output out of this object. Requires: there is no drain.
   std::string TakeBuffer() {
     buffer_.resize(size_);
     return std::move(buffer_);
@@ -54,7 +54,7 @@ class RdbOutput {  // writes the numbers and texts of the RDB format into a buff
   }
   void Type(rdb::Type type) { Byte(static_cast<uint8_t>(type)); }
   void Length(uint64_t length);  // writes a length
-  // Writes the shortest form: as an integer, compressed (with rdbcompression), or verbatim.
+  // Writes the first form that applies: as an integer, compressed (with rdbcompression), or verbatim.
   void Text(Bytes text);
   void Integer(int64_t integer);                                              // writes the text of an integer
   void Little16(uint16_t number) { WriteLittleEndian(number); }               // writes a little-endian number
@@ -65,7 +65,7 @@ class RdbOutput {  // writes the numbers and texts of the RDB format into a buff
  private:
   static constexpr size_t kLongTextBytes = 32 * 1024;  // texts of at least this size go to the drain directly
 
-  // Returns memory for `bytes` more bytes after the content.
+  // Returns memory for `bytes` more bytes after the output so far.
   char* Room(size_t bytes) {
     if (buffer_.size() - size_ < bytes) MakeRoom(bytes);
     return buffer_.data() + size_;

@@ -10,13 +10,14 @@ namespace respite {
 
 namespace {
 
-// If fewer bytes than this have arrived of an incomplete item, the item is read again as soon as it may be complete. A
-// longer item is read again only when its bytes have doubled, because reading it again and again takes quadratic time.
+// An incomplete item of fewer bytes is read again as soon as enough bytes may have arrived. A longer one is read again
+// only when its bytes have doubled; reading it after each piece would take quadratic time.
 constexpr size_t kShort = 256;
-// The assumed size of a diskless RDB, whose size is unknown. It caps the preallocation that RESIZEDB requests.
+// The assumed size of an RDB whose sender has not announced the size (diskless replication). It limits the memory that
+// a RESIZEDB item can make us allocate in advance.
 constexpr uint64_t kUnknownTotal = 64 * 1024 * 1024;
-// Caps the preallocation if the sender has announced the size of the RDB. The announced size may be false, and
-// preallocated memory is written immediately.
+// Limits the memory that a RESIZEDB item can make us allocate in advance, even if the sender has announced a larger
+// RDB. The announced size may be false, and preallocated memory is written immediately.
 constexpr uint64_t kMaxBelieved = 256 * 1024 * 1024;
 
 }  // namespace

@@ -4,8 +4,8 @@
 //   while (...) if (receiver.Take(piece) == RdbReceiver::Status::kFailed) Log(receiver.TakeFailure().text);
 //   if (receiver.Finish() == ...)
 //
-// Items are passed to the sink as soon as they are complete. An incomplete item is kept. A long one is read again when
-// its kept part has doubled, so it costs at most twice as much as if it had arrived whole.
+// Items are passed to the sink as soon as they are complete. The bytes of an incomplete item are kept. A long item is
+// read again only when its kept bytes have doubled, so all attempts together cost at most about twice as much as one.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class RdbReceiver final : private RdbInputOwner {  // reads an RDB that arrives 
   // Takes the next bytes. Ignores bytes after the RDB. Cost: O(bytes).
   Status Take(Bytes bytes);
   Status Finish();  // ends the input; kDone if the RDB is complete, else kFailed
-  // Requires: Take or Finish returned kFailed.
+  // Returns why reading failed. Requires: Take or Finish returned kFailed.
   RdbFailure TakeFailure() { return items_.TakeFailure(); }
   uint64_t Offset() const { return base_; }  // number of bytes that were read
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr char kRepeatedSetMember[] = "Duplicate set members detected";
 
-// Returns nullopt if a member is not an integer.
+// Returns the integers that the members stand for, or nullopt if a member is not an integer.
 std::optional<std::vector<int64_t>> IntegersOf(const PackedElements& members) {
   std::vector<int64_t> integers;
   for (const PackedElement& member : members) {
@@ -51,7 +51,7 @@ RdbValueResult MakeIntegerSet(std::vector<int64_t> integers, const RdbEntryPrope
   return MakePackedEntry(target, ValueType::kSet, ValueForm::kIntset, MakeIntset(integers));
 }
 
-// Redis: more members than set-max-intset-entries become a table, even if all are integers.
+// As in Redis, a set of more than set-max-intset-entries members becomes a table, even if all are integers.
 RdbValueResult ReadPlainSet(RdbInput& input, const RdbEntryProperties& target) {
   const uint64_t count = input.Count(1);
   if (count == 0) return EmptyValue();

@@ -1,4 +1,4 @@
-// Types that the readers of RDB files and of arriving RDBs share: options, the sink that gets the content, and the
+// Types that the readers of RDB files and of RDBs from a peer share: options, the sink that gets the content, and the
 // description of a failure.
 #pragma once
 
@@ -15,38 +15,42 @@
 
 namespace respite {
 
-// The entry includes the deadline, which may have passed.
+// A key with its value and deadline. The deadline may already have passed.
 struct RdbEntry {  // a key read from the file
   EntryPtr entry;
   std::optional<uint64_t> idle_s;    // seconds since the last use
   std::optional<uint8_t> frequency;  // LFU counter
 };
 
-// Bytes are valid during the call. A Failure stops the reading and becomes the text of the RdbFailure.
+// All `Bytes` arguments are valid only during the call. A Failure stops the reading, and its text becomes that of the
+// RdbFailure.
 class RdbSink {  // an interface that receives the content of an RDB, in order
  public:
   virtual ~RdbSink() = default;
 
-  // In all functions of this class, `offset` is the position in the file where the item ends.
+  // In OnAux and OnDatabase, `offset` is the position in the file where the item ends.
   virtual void OnAux(Bytes name, Bytes value, uint64_t offset) = 0;  // a property of the file, such as redis-ver
   virtual void OnDatabase(int /*db*/, uint64_t /*offset*/) {}        // called before the keys of a database
-  // Called with the announced number of keys of a database, for Database::Reserve. Only a hint, but never more than the
-  // rest of the file could contain if each key took 16 bytes.
+  // Called with the announced number of keys of a database, for Database::Reserve. The numbers are only a hint. They
+  // are limited to what the rest of the input could contain if each key took 16 bytes.
   virtual void OnResizeDatabase(int db, uint64_t keys, uint64_t keys_with_deadline) = 0;  // a hint from RESIZEDB
   // Called with up to `RdbReadOptions::batch` keys of one database, which the sink takes. Inserting into a large
   // keyspace mostly waits for memory, so prefetch the buckets of all keys before inserting the first. The reader does
   // not check for duplicate keys.
   virtual Result<Done> OnEntries(int db, std::span<RdbEntry> entries) = 0;  // some keys, which the sink takes
-  // Called for a key whose value is an empty collection, as some old servers wrote. Redis skips such keys.
+  // Called for a key whose value is an empty collection, as some old servers wrote. The reader does not pass such a key
+  // to OnEntries.
   virtual void OnEmptyCollection(int db, Bytes key) = 0;  // the value is an empty collection; Redis skips such keys
   virtual Result<Done> OnLibrary(Bytes code) = 0;         // the code of a function library
-  // Called for data that a module stored outside keys. Return Done to skip it. The default refuses it, as Redis does.
+  // Called for data that a module stored outside keys. Return Done to skip the data. This default implementation fails,
+  // as Redis does.
   virtual Result<Done> OnModuleAux(Bytes module);  // data of a module; by default refuses the file
-  // Called if the value of a key belongs to a module. Return Done to skip the key. The default refuses it.
+  // Called if the value of a key belongs to a module. Return Done to skip the key. This default implementation fails,
+  // as Redis does.
   virtual Result<Done> OnModuleValue(Bytes module);  // the value belongs to a module; by default refuses the file
   // Called if the file seems good but has no checksum, and the checksum should have been verified.
   virtual void OnMissingChecksum() {}  // the file has no checksum to verify
-  // Called after every `progress_interval` bytes, possibly in the middle of a long value.
+  // Called about every `progress_interval` bytes, possibly in the middle of a long value.
   virtual Result<Done> OnProgress(uint64_t offset) = 0;  // a Failure stops the reading
 };
 

@@ -20,7 +20,8 @@ struct Scored {
   double score;
 };
 
-// The records of a large set, in any order, and their index. Owns the records until the set does.
+// The members of a large set with their scores, in any order, and an index of them. Owns them until TakeTable moves
+// them into a ScoreTable.
 class Records {
  public:
   explicit Records(const HashKey& hash_key) : index_(hash_key) {}
@@ -30,7 +31,7 @@ class Records {
     for (const ScoreTree::Item& item : items_) ScoredMember::Destroy(item.member);
   }
 
-  // Returns false if the member is already there.
+  // Adds a member. Returns false if the member was already added.
   bool Add(Bytes member, double score) {
     const uint64_t hash = index_.Hash(member);
     if (index_.Find(member, hash) != nullptr) return false;
@@ -47,7 +48,7 @@ class Records {
   }
 
  private:
-  // Redis and Respite write the best score first, so reversing the records is usually enough.
+  // Redis and Respite write the highest score first, so reversing the records is usually enough to sort them.
   void Sort() {
     std::reverse(items_.begin(), items_.end());
     auto is_before = [](const ScoreTree::Item& a, const ScoreTree::Item& b) {
@@ -131,7 +132,7 @@ std::optional<double> ScoreOf(const PackedElement& element) {
   return ParseDouble(element.text);
 }
 
-// Returns true if all scores are numbers and the members are in order.
+// Returns true if all scores are numbers and the members are in the order of their scores.
 bool IsInOrder(const CanonicalListpack& listpack) {
   std::optional<PackedText> member_before;
   double score_before = 0;
@@ -147,7 +148,8 @@ bool IsInOrder(const CanonicalListpack& listpack) {
   return true;
 }
 
-// Stores the listpack unchanged if possible, which keeps the digits of its scores.
+// Stores the listpack unchanged if possible, so that the text of each score stays the same. Returns nullopt if it must
+// be rebuilt.
 std::optional<RdbValueResult> KeepListpack(Bytes bytes, const RdbEntryProperties& target) {
   const CanonicalListpack listpack(bytes);
   if (!MayStoreUnchanged(listpack, 2, target.limits.zset_max_listpack_entries, target) || !IsInOrder(listpack))

@@ -1,11 +1,12 @@
-// Reads and writes streams in RDB form. Redis keeps the entries of a stream in listpacks, one for each node. The nodes
-// become blocks of our streams.
+// Reads and writes streams in RDB form. Redis keeps the entries of a stream in listpacks, one for each node. A node
+// becomes a StreamBlock of a stream in memory.
 //
 //   listpack = live | deleted | count | name*count | 0 | entry …
 //   entry    = flags | ms | seq | value*count | number of elements before this one
 //            | flags | ms | seq | n | (name value)*n | number of elements before this one
 //
-// Flags: 1 means deleted, 2 means that the names are those of the head. IDs are stored relative to the node's ID.
+// `live` and `deleted` are numbers of entries. Flags: 1 means deleted, 2 means that the entry has the field names of
+// the head. IDs of entries are stored relative to the ID of the node.
 #include <algorithm>
 #include <deque>
 #include <memory>
@@ -44,7 +45,7 @@ void WriteIdBytes(RdbOutput& out, const StreamId& id) {
   for (const char byte : id.RawBytes()) out.Byte(static_cast<uint8_t>(byte));
 }
 
-// Redis stores all integers in the listpack as signed.
+// As in Redis, all integers in the listpack are signed.
 void AppendInteger(ListpackMaker& maker, uint64_t integer) { maker.AppendInteger(static_cast<int64_t>(integer)); }
 
 void AppendEntry(ListpackMaker& maker, const StreamBlock& block, const StreamId& block_id,
@@ -95,7 +96,7 @@ void WriteGroup(RdbOutput& out, Bytes name, const StreamGroup& group) {
 // ---------------------------------------------------------------------------------------------------------------------
 // Reading
 
-// Reads one node of a stream, a listpack of entries, and adds it to a log as a block.
+// Reads one node of a stream, which is a listpack of entries, and adds it to a StreamLog as a block.
 class BlockReader {
  public:
   BlockReader(StreamLog& log, const StreamId& id, Bytes listpack) : log_(log), id_(id), elements_(listpack) {}
@@ -118,12 +119,12 @@ class BlockReader {
     if (!element.is_integer) elements_.Fail();
     return element.integer;
   }
-  // Reads a text, which is valid as long as the reader.
+  // Reads a text, which stays valid as long as this BlockReader.
   Bytes Text() {
     const PackedElement element = elements_.Next();
     return element.is_integer ? digits_.emplace_back(element.integer).View() : element.text;
   }
-  // Reads a count of items that take `elements` elements each. Fails if the listpack is too short for them.
+  // Reads a number of items, each of which takes `elements` elements. Fails if the listpack is too short for them.
   size_t Count(size_t elements) {
     constexpr size_t kMinBytes = 2;
     const int64_t count = Integer();
@@ -187,17 +188,19 @@ const char* ReadEntries(RdbInput& input, StreamLog& log) {
   return nullptr;
 }
 
-// Redis: a counter that a command has set to the maximum grows beyond it. Here the counter stays at the maximum.
+// Limits a counter to the largest int64_t. In Redis, a counter that a command has set to this maximum can grow beyond
+// it.
 uint64_t ReadCount(RdbInput& input) { return std::min(input.Length(), uint64_t{INT64_MAX}); }
 
-// Reads a count that may be unknown. Limits a known count as ReadCount does.
+// Reads a counter that may be unknown. Limits a known counter as ReadCount does.
 int64_t ReadGroupCount(RdbInput& input) {
   constexpr auto kUnknown = static_cast<uint64_t>(StreamGroup::kUnknownCount);
   const uint64_t count = input.Length();
   return count == kUnknown ? StreamGroup::kUnknownCount : static_cast<int64_t>(std::min(count, uint64_t{INT64_MAX}));
 }
 
-// Redis: the oldest format does not record how many entries were ever added.
+// Reads the length, the IDs and the counters of a stream. As in Redis, the oldest format does not record how many
+// entries were ever added, so that number is the length.
 const char* ReadNumbers(RdbInput& input, rdb::Type type, StreamLog& log) {
   const uint64_t length = input.Length();
   log.SetLastId(ReadId(input));

@@ -16,8 +16,8 @@ enum class SupplyChecksum : uint8_t { kNone, kCrc64 };
 
 class RdbFileSupply final : public RdbSupply {  // the bytes of a file, with their checksum
  public:
-  // Reads `piece_bytes` bytes per step, or more for longer values. `told` is called with the offset whenever a piece is
-  // used up. If `told` returns false, the supply fails.
+  // Reads `piece_bytes` bytes at a time, or more for longer values. `told` is called with an offset in the file
+  // whenever a piece is used up. If `told` returns false, Next fails.
   RdbFileSupply(File& file, uint64_t offset, size_t piece_bytes, SupplyChecksum checksum,
                 std::function<bool(uint64_t offset)> told)
       : file_(file),
@@ -27,7 +27,7 @@ class RdbFileSupply final : public RdbSupply {  // the bytes of a file, with the
         computes_checksum_(checksum == SupplyChecksum::kCrc64),
         told_(std::move(told)) {}
 
-  // Reads the size of the file. Must be called first.
+  // Reads the size of the file. Must be called before the other functions.
   IoError Open();
   uint64_t Checksum(Bytes rest);  // CRC-64 of all bytes before `rest`, the end of the last piece
 

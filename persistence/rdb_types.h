@@ -1,5 +1,5 @@
-// The parts of rdb_value_reader.h and rdb_value_writer.h for each type of value, which have a file each, and what
-// these parts share.
+// Functions that rdb_value_reader.h and rdb_value_writer.h use for each type of value, and what these functions share.
+// Each type except strings has its own file.
 #pragma once
 
 #include <cstdint>
@@ -36,15 +36,15 @@ struct RdbValueFault {  // why a value could not be read
 };
 using RdbValueResult = Result<EntryPtr, RdbValueFault>;
 
-// ReadRdbList … ReadRdbStream read the bytes after the type byte. If the input fails, which the caller must check, the
-// results are meaningless.
+// ReadRdbList … ReadRdbStream read the bytes after the type byte. The caller must check input.Failed(): if it is true,
+// the result is meaningless.
 RdbValueResult ReadRdbList(RdbInput& input, rdb::Type type, const RdbEntryProperties& target);
 RdbValueResult ReadRdbSet(RdbInput& input, rdb::Type type, const RdbEntryProperties& target);
 RdbValueResult ReadRdbSortedSet(RdbInput& input, rdb::Type type, const RdbEntryProperties& target);
 RdbValueResult ReadRdbHash(RdbInput& input, rdb::Type type, const RdbEntryProperties& target);
 RdbValueResult ReadRdbStream(RdbInput& input, rdb::Type type, const RdbEntryProperties& target);
 
-// WriteRdbList … WriteRdbStream write the bytes after the type byte, which rdb_value_writer.cc writes.
+// WriteRdbList … WriteRdbStream write the bytes after the type byte; rdb_value_writer.cc writes the type byte.
 void WriteRdbList(RdbOutput& out, const Entry& entry);
 void WriteRdbSet(RdbOutput& out, const Entry& entry);
 void WriteRdbSortedSet(RdbOutput& out, const Entry& entry);
@@ -65,7 +65,8 @@ inline EntryPtr MakeObjectEntry(const RdbEntryProperties& target, ValueType type
   return EntryPtr(Entry::CreateWithObject(target.key, type, std::move(object), target.access));
 }
 
-// Reads `count` texts, or fewer if the input fails. Only for small collections, since all texts are in memory together.
+// Reads `count` texts, or fewer if the input fails. Use this only for small collections, because all texts are in
+// memory together.
 std::vector<RdbText> ReadTexts(RdbInput& input, uint64_t count);
 PackedElements ElementsOf(const std::vector<RdbText>& texts);  // views of the texts
 // Returns true if a packed collection can be stored unchanged: it is canonical, has at most `max_items` items of

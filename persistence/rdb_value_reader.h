@@ -1,9 +1,10 @@
 // Creates entries from the values in RDB files and DUMP payloads, for every encoding that Redis 7.2 reads and for the
 // hashes with field deadlines of Redis 7.4.
 //
-// The input is untrusted. A value is refused as a whole if it is truncated, announces more than it contains, repeats a
-// field or member, has a score that is not a number, or is empty. Values are rebuilt in our own encodings, according to
-// the limits of this server. As in Redis, only the number of elements determines whether a packed value stays packed.
+// The input is untrusted. A value is refused as a whole if it is truncated or announces more than it contains. The same
+// holds if it repeats a field or member, has a score that is not a number, or is an empty collection. Values are
+// rebuilt in our own encodings, according to the limits of this server. As in Redis, a packed hash, set or sorted set
+// stays packed unless it has too many elements, even if some are long.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +14,11 @@
 
 namespace respite {
 
-// Returns the entry or the reason why there is none. `type` is the byte before the value. After kEmpty the input
-// continues after the value. Cost: O(size of the value), also in memory.
+// Reads a value. `type` is the byte before the value. If the error is kEmpty, the input continues after the value.
+// Cost: O(size of the value), also in memory.
 RdbValueResult ReadRdbValue(RdbInput& input, uint8_t type, const RdbEntryProperties& target);
 
-// Returns true only for the packed encodings that Redis 7 writes, not for the old ones (ziplist, zipmap).
+// Returns true for the packed encodings that Redis 7 writes, but not for the old ones (ziplist, zipmap).
 bool IsPackedRdbType(uint8_t type);  // the value is one packed text, or a list of such texts
 
 }  // namespace respite

@@ -1,6 +1,6 @@
-// Writes values for RDB files and DUMP payloads: the type byte and the bytes that rdb_format.h defines for it.
+// Writes values for RDB files and DUMP payloads: the type byte and the bytes that rdb_format.h defines for that type.
 //
-// Packed values are written unchanged, because Respite keeps them in Redis' own layouts. Large values are written
+// Packed values are written unchanged, because Respite keeps them in the layouts of Redis. Large values are written
 // element by element. Small values produce the same bytes as in Redis 7.2.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace respite {
 
-// Writes the type and the value. Cost: O(size of the value); compression takes most of it.
+// Writes the type and the value. Cost: O(size of the value); most of the time goes into compression, if it is on.
 void WriteRdbValue(RdbOutput& out, const Entry& entry);
 // Writes type, key and value, in the order of an RDB file.
 void WriteRdbKeyAndValue(RdbOutput& out, const Entry& entry);

@@ -19,19 +19,19 @@ namespace {
 
 constexpr size_t kMaxItems = 64;
 
-// Returns a place for reading only, at a time when nothing has expired.
+// Returns a CollectionContext that only reads the entry, with a time at which nothing has expired.
 CollectionContext PlaceOf(const Entry& entry) {
   static constexpr EncodingLimits kUnused;
   return {ValueSlot(&entry), kUnused, std::numeric_limits<int64_t>::min()};
 }
 
-// Writes items as commands with at most kMaxItems items each.
+// Writes items as one or more commands with at most kMaxItems items each.
 class ItemCommands {
  public:
   ItemCommands(RequestOutput& out, Bytes name, Bytes key, size_t words_per_item, size_t items)
       : out_(out), name_(name), key_(key), words_per_item_(words_per_item), left_(items) {}
 
-  // Begins a command if necessary. Requires: the caller then writes the words of the item.
+  // Begins a new command if the current one is full. The caller must then write the words of one item.
   void NextItem() {
     if (room_ == 0) {
       room_ = std::min(left_, kMaxItems);
@@ -88,8 +88,9 @@ void WriteSortedSet(RequestOutput& out, const Entry& entry) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
+// Hashes
 
-// Collects consecutive fields with the same deadline into one command.
+// Writes HPEXPIREAT commands, each for consecutive fields with the same deadline.
 class FieldDeadlines {
  public:
   FieldDeadlines(RequestOutput& out, Bytes key) : out_(out), key_(key) {}
@@ -139,6 +140,7 @@ void WriteHash(RequestOutput& out, const Entry& entry) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
+// Streams
 
 class StreamCommands {
  public:
@@ -148,8 +150,9 @@ class StreamCommands {
   void Write() {
     FindGone();
     WriteEntries();
-    // XSETID must precede the groups, because a group cannot have read more entries than were added. The number must
-    // not be below the present length either, which now includes the stand-ins for entries that are gone.
+    // XSETID must precede the groups, because a group cannot have read more entries than were added. The number of
+    // added entries must also be at least the length of the stream, which now includes the stand-ins for deleted
+    // entries.
     WriteSetId(std::max(log_.EntriesAdded(), log_.Length() + gone_.size()));
     for (const auto& [name, group] : log_.groups()) WriteGroup(name, group);
     if (gone_.empty()) return;
@@ -167,7 +170,7 @@ class StreamCommands {
     Id(id);
   }
 
-  // Collects pending entries that are no longer in the stream, if they can be deleted again after the rewrite.
+  // Collects pending entries that are no longer in the stream, if commands can add them and delete them again.
   void FindGone() {
     for (const auto& [name, group] : log_.groups()) {
       for (auto at = group.pending().First(); !at.AtEnd(); at.Next())
@@ -175,8 +178,9 @@ class StreamCommands {
     }
   }
 
-  // Returns whether commands can add this entry and remove it again. If no XDEL was ever used, only entries at the old
-  // end are gone. XTRIM can remove those again without setting a greatest deleted ID, which no command could reset.
+  // Returns true if commands can add this entry and delete it again. If no XDEL was ever used, only entries older than
+  // the first one are gone. XTRIM can delete those again without setting a greatest deleted ID, which no command could
+  // reset.
   bool IsRemovable(const StreamId& id) const {
     if (id.IsZero() || id > log_.LastId()) return false;
     return !log_.MaxDeletedId().IsZero() || log_.Length() == 0 || id < log_.FirstId();

@@ -1,4 +1,4 @@
-// Values as commands that create them, for an append-only file whose base is not an RDB file.
+// Writes values as commands that create them, for an append-only file whose base is not an RDB file.
 //
 //   string      SET key value
 //   list        RPUSH key element…                                 at most 64 elements, members or pairs per command
@@ -13,10 +13,10 @@
 //               XCLAIM key group consumer 0 id TIME ms RETRYCOUNT n JUSTID FORCE
 //   deadline    PEXPIREAT key ms
 //
-// These are the commands of Redis 7.2, with two exceptions. First, Redis 7.2 has no fields with deadlines. Second,
-// Redis loses pending entries that are no longer in the stream, because no client can claim them. Respite adds such
-// entries to the stream, claims them, and deletes them before a last XSETID. The time when a consumer was last seen is
-// lost, because no command can set it.
+// Redis 7.2 writes the same commands, with two exceptions. First, Redis 7.2 has no fields with deadlines. Second, Redis
+// loses pending entries that are no longer in the stream, because no client can claim them. Respite writes commands
+// that add such entries to the stream, claim them, and delete them before a last XSETID. The time when a consumer was
+// last seen is lost, because no command can set it.
 #pragma once
 
 #include "datatypes/entry.h"

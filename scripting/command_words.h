@@ -1,4 +1,5 @@
-// CallArguments: the arguments of one command that a script runs. They are reused, so that a call allocates nothing.
+// CallArguments: the arguments of one command that a script runs. The object is reused for the next command, so that a
+// call usually allocates nothing.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +14,10 @@ namespace respite {
 class CallArguments {  // the arguments of one command that a script runs
  public:
   void Start(size_t count);  // removes the previous arguments; at most `count` new ones may follow
-  // Adds an argument. Its text must stay valid while the arguments are used.
+  // Adds an argument. The text must stay valid while the arguments are used.
   void Add(Bytes text) { words_[count_++] = text; }
-  // Adds a number: an integer with all digits, any other in the shortest form that reads back to the same value.
+  // Adds a number. An integer of at most 2^62 has all its digits; any other number has the shortest form that reads
+  // back to the same value.
   void Add(double number);
   void FreeIfMany();  // frees the memory after a script that has used many arguments
   std::span<const Bytes> All() const { return {words_.data(), count_}; }

@@ -18,22 +18,22 @@ namespace respite {
 
 namespace {
 
-// Instructions between two checks of the clock.
+// The number of Lua instructions between two checks of the clock.
 constexpr int kInstructionsPerLook = 10'000;
 constexpr char kKilled[] = "Script killed by user with SCRIPT KILL...";
 constexpr char kLoadTimeout[] = "FUNCTION LOAD timeout";
 constexpr char kLongError[] = "ERR The error of the script is too long";
 constexpr char kUnknownError[] = "ERR unknown error";
 
-// Copies a field of the table at `from` to the table on top.
+// Copies the field `name` of the table at index `from` to the table on top of the stack.
 void CopyField(lua_State* lua, int from, const char* name) {
   lua_pushstring(lua, name);
   lua_rawget(lua, from);
   lua_setfield(lua, -2, name);
 }
 
-// Sets the position of an error. Redis: errors name the position in the script, not the library function that raised
-// them.
+// Sets `source` and `line` of the error table on top. As in Redis, they name the position in the script, not the
+// library function that raised the error.
 void SetPlace(lua_State* lua) {
   lua_Debug where;
   if (lua_getstack(lua, 1, &where) == 0) return;
@@ -48,7 +48,7 @@ void SetPlace(lua_State* lua) {
   lua_setfield(lua, -2, "line");
 }
 
-// The error handler of lua_pcall: converts the error to {err=, source=, line=}.
+// The error handler of lua_pcall: converts the error to a table {err=, source=, line=}.
 int DescribeError(lua_State* lua) {
   lua_settop(lua, 1);
   if (lua_istable(lua, 1)) {
@@ -93,8 +93,7 @@ int OpenClock(lua_State* lua) {
   return 1;
 }
 
-// Returns the text of a field of the table on top, cut if it is much longer than `most`. Returns nullopt if the field
-// is not a text.
+// Returns the text of a field of the table on top, cut to `most` + 1 bytes. Returns nullopt if the field is not a text.
 std::optional<std::string> FieldText(lua_State* lua, const char* name, size_t most = SIZE_MAX - 1) {
   std::optional<std::string> text;
   lua_pushstring(lua, name);
@@ -110,10 +109,10 @@ bool IsFieldTrue(lua_State* lua, const char* name) {
   return is_true;
 }
 
-// Returns the failure that a table with `err` represents, or nullopt for another value.
+// If the value on top is a table with a text `err`, returns the failure that it stands for. Otherwise returns nullopt.
 std::optional<ScriptFailure> FailureIn(lua_State* lua) {
   if (!lua_istable(lua, -1)) return std::nullopt;
-  // Limits the text, because several copies of it are made outside of Lua's memory.
+  // The limit of the error text. Several copies of the text are made outside of Lua's memory limit.
   constexpr size_t kLongest = ScriptEngine::kMemoryLimit / 8;
   std::optional<std::string> text = FieldText(lua, "err", kLongest);
   if (!text) return std::nullopt;
@@ -187,7 +186,8 @@ void ScriptEngine::CheckIfDue(lua_State* lua) {
   if (phase_ != Phase::kIdle && watch_.IsCheckDue()) Check(lua);
 }
 
-// Checks the time here, because short coroutines may prevent the instruction count from ever reaching the hook.
+// Checks whether the script must end, because short coroutines may prevent the instruction count from ever reaching the
+// hook.
 void ScriptEngine::BeforeResume(lua_State* lua) { CheckIfDue(lua); }
 
 void ScriptEngine::Check(lua_State* lua) {
@@ -197,7 +197,8 @@ void ScriptEngine::Check(lua_State* lua) {
   RaiseError(lua, stop_reason_);
 }
 
-// After a script has been ended, runs the hook at every line, so that its error handlers also end.
+// After a script has been ended, makes Lua call the hook at every line and instruction, so that the error handlers of
+// the script also end.
 bool ScriptEngine::MustEnd(lua_State* lua) noexcept {
   if (stop_reason_ == nullptr) return false;
   lua_sethook(lua, OnCount, LUA_MASKLINE | LUA_MASKCOUNT, 1);
@@ -255,7 +256,7 @@ Result<ScriptEngine::Function> ScriptEngine::Compile(Bytes source, const char* c
     function = Keep();
   };
   if (Protect(compile) == LUA_OK) return function;
-  // If the compiler was ended, the error on top is a table, not a text.
+  // If a limit ended the compiler, the error on top is a table, not a text.
   std::string error(stop_reason_ != nullptr ? Bytes(stop_reason_) : TextAt(lua_, -1));
   lua_pop(lua_, 1);
   return Failure(std::move(error));
@@ -267,7 +268,8 @@ void ScriptEngine::Release(Function function) { luaL_unref(lua_, LUA_REGISTRYIND
 
 void ScriptEngine::PushTexts(std::span<const Bytes> texts) {
   lua_createtable(lua_, static_cast<int>(texts.size()), 0);
-  // A client can choose texts that collide in Lua's table of strings, so interning them may take long.
+  // A client can choose texts that collide in Lua's table of strings. Then pushing the texts may take long, so checks
+  // the time limit.
   constexpr lua_Integer kTextsPerCheck = 64;
   lua_Integer index = 0;
   for (Bytes text : texts) {
@@ -289,7 +291,7 @@ std::optional<ScriptFailure> ScriptEngine::RunScript(const Invocation& invocatio
     lua_rawgeti(lua_, LUA_REGISTRYINDEX, invocation.function);
   };
   auto failure = Run(invocation, prepare, reply);
-  // Otherwise these texts would take memory until the next script, which is counted in its memory limit.
+  // Removes long arguments. Otherwise they would take memory until the next script, and count against its memory limit.
   if (CapacityFor(invocation) > kLittleCapacity) ClearArguments();
   return failure;
 }
@@ -316,10 +318,10 @@ std::optional<ScriptFailure> ScriptEngine::RunFunction(const Invocation& invocat
 // Runs a script or function. `prepare` pushes the error handler, the function and its arguments.
 template <typename Prepare>
 std::optional<ScriptFailure> ScriptEngine::Run(const Invocation& invocation, Prepare prepare, Reply& reply) {
-  // Small invocations are not protected against memory errors, because so little memory is missing only if the system
-  // has none at all. Larger ones are refused with an error, as long as the system has memory for other clients.
+  // A small invocation is prepared without protection against memory errors: that little memory is missing only if the
+  // system has none at all. A larger one fails with an error if it exceeds the limit.
   const size_t room = CapacityFor(invocation);
-  // The phase includes the arguments and the reply, because a client can make both arbitrarily long.
+  // The phase includes preparing the arguments and writing the reply, because a client can make them arbitrarily long.
   const WatchedPhase watched(*this, Phase::kRun);
   int status = LUA_OK;
   if (room <= kLittleCapacity && used_bytes_ + room < memory_limit_) {
@@ -342,7 +344,7 @@ std::optional<ScriptFailure> ScriptEngine::RunLibrary(Function function) {
   return failure;
 }
 
-// Calls the function with memory limited. The handler and the function are below the arguments on the stack.
+// Calls the function with memory limited. The stack contains the error handler, the function and the arguments.
 int ScriptEngine::ProtectedRun(int arguments, int results) {
   is_memory_limited_ = true;
   const int status = lua_pcall(lua_, arguments, results, -2 - arguments);
@@ -350,9 +352,9 @@ int ScriptEngine::ProtectedRun(int arguments, int results) {
   return status;
 }
 
-// Ends a call with this status of Lua: writes its result as the reply, or returns the failure. A failure can occur
-// while the reply is being written (it is too large, or the script is killed). The caller then removes the part already
-// written.
+// Ends a call for which lua_pcall returned `status`: writes the result on the stack as the reply, or returns the
+// failure. A failure can occur while the reply is being written (it is too large, or the script is killed). The caller
+// then removes the part already written.
 std::optional<ScriptFailure> ScriptEngine::Finish(int status, Bytes name, Reply& reply) {
   if (status == LUA_ERRMEM) lua_gc(lua_, LUA_GCCOLLECT);
   std::optional<ScriptFailure> failure;
@@ -373,7 +375,7 @@ std::optional<ScriptFailure> ScriptEngine::Finish(int status, Bytes name, Reply&
   return failure;
 }
 
-// Describes the error on top of the stack.
+// Describes the error on top of Lua's stack.
 ScriptFailure ScriptEngine::DescribeFailure(Bytes name) {
   std::optional<ScriptFailure> failure;
   auto describe = [&] { failure = TakeFailure(name); };
@@ -381,7 +383,8 @@ ScriptFailure ScriptEngine::DescribeFailure(Bytes name) {
   return *failure;
 }
 
-// Describes the error without allocating in Lua. The error on top is not a table if there was no memory to describe it.
+// Describes the error on top of Lua's stack without allocating in Lua. That error is a text instead of a table if Lua
+// had no memory for the table.
 ScriptFailure ScriptEngine::DescribeFailureBriefly(Bytes name) {
   const Bytes text = lua_type(lua_, -1) == LUA_TSTRING ? TextAt(lua_, -1) : "execution failure";
   return {"ERR Error running script " + std::string(name) + ", " + std::string(text.substr(0, 100))};
@@ -405,8 +408,8 @@ ScriptFailure ScriptEngine::TakeFailure(Bytes name) {
 }
 
 void ScriptEngine::CollectSome() {
-  // Runs one step regardless of Lua's own schedule, which is not maintained while the collector is stopped. That
-  // schedule would also count freed memory, such as the buffer for a long source, as work done.
+  // Runs one step regardless of Lua's own schedule, which is not kept up while the collector is stopped. That schedule
+  // would also count freed memory, such as the buffer for a long source, as work done.
   constexpr int kOneStep = 0;
   if (lua_gc(lua_, LUA_GCSTEP, kOneStep) != 0) collector_threshold_bytes_ = 2 * used_bytes_ + kMinGarbageToCollect;
 }

@@ -1,9 +1,9 @@
-// ScriptEngine: one Lua state that runs the scripts of clients. Scripts share nothing except compiled code. No script
-// can change data that another script sees, or use up all memory.
+// ScriptEngine: one Lua state that runs the scripts of clients. Scripts share compiled code, the settings of cjson and
+// the sequence of math.random. Otherwise no script can change data that another script sees, or use up all memory.
 //
 // Garbage: the collector is stopped while scripts run, because most leave only a few hundred bytes. CollectGarbage
-// continues between Turns (iterations of the event loop), in small steps. A script that uses a lot of memory restarts
-// the collector (RelieveMemory).
+// collects in small steps between iterations of the event loop. A script that uses a lot of memory restarts the
+// collector (RelieveMemory).
 #pragma once
 
 #include <cstddef>
@@ -33,9 +33,9 @@ class ScriptEngine final : private ThreadObserver {  // one Lua state that runs 
  public:
   static constexpr size_t kMemoryLimit = kScriptMemoryLimit;  // bytes that scripts may hold by default
 
-  // A reference to a function in the Lua registry.
+  // A reference to a Lua function, as an index in Lua's registry.
   using Function = int;
-  // Extends the globals before they become read-only.
+  // A function that adds globals before they become read-only.
   using Extend = void (*)(lua_State* lua);
 
   // `host` must outlive the engine. Cost: about 100 microseconds.
@@ -44,10 +44,11 @@ class ScriptEngine final : private ThreadObserver {  // one Lua state that runs 
   ScriptEngine(const ScriptEngine&) = delete;
   ScriptEngine& operator=(const ScriptEngine&) = delete;
 
-  // Selects the time limit that may end the compiler: ScriptHost::PollStopRequest, or the deadline of SetLoadDeadline.
+  // Selects what may end the compiler: a request to stop (ScriptHost::PollStopRequest), or the deadline of
+  // SetLoadDeadline.
   enum class CompileLimit : uint8_t { kHost, kLoadDeadline };
-  // Compiles a text; `chunk` is its name in errors ("@user_script"). The error is Lua's text, or names the time limit
-  // that ended the compiler. Requires: no script runs in this engine.
+  // Compiles a text; `chunk` is its name in errors ("@user_script"). The error is the text of Lua's error, or names the
+  // limit that ended the compiler. Requires: no script runs in this engine.
   Result<Function> Compile(Bytes source, const char* chunk, CompileLimit limit);
   // Stores the function on top of Lua's stack, and pops it. May raise a Lua error.
   Function Keep();
@@ -63,11 +64,11 @@ class ScriptEngine final : private ThreadObserver {  // one Lua state that runs 
   std::optional<ScriptFailure> RunScript(const Invocation& invocation, Reply& reply);  // EVAL; nullopt: no failure
   // FCALL: calls the function with keys and arguments. Writes the reply unless the function fails.
   std::optional<ScriptFailure> RunFunction(const Invocation& invocation, Reply& reply);  // FCALL; nullopt: no failure
-  // Sets the deadline for compiling and running libraries to `timeout_ms` from now.
+  // Sets the deadline for compiling and running libraries to `timeout_ms` milliseconds from now.
   void SetLoadDeadline(int64_t timeout_ms) { load_until_ms_ = host_.MonotonicMs() + timeout_ms; }  // for libraries
-  // Sets how much memory scripts may hold; kMemoryLimit by default.
+  // Sets how much memory scripts may hold; the initial value is kMemoryLimit.
   void SetMemoryLimit(size_t bytes) { memory_limit_ = bytes; }
-  // FUNCTION LOAD: runs the text of a library, without a reply, at most until the load deadline.
+  // FUNCTION LOAD: runs the code of a library, without a reply, at most until the deadline of SetLoadDeadline.
   std::optional<ScriptFailure> RunLibrary(Function function);  // FUNCTION LOAD; nullopt: success
   bool IsRunning() const {  // true while a script or function runs; false while a library is loaded
     return phase_ == Phase::kRun;
@@ -76,13 +77,13 @@ class ScriptEngine final : private ThreadObserver {  // one Lua state that runs 
   void CollectGarbage() {  // runs a step of Lua's collector if there is enough garbage
     if (used_bytes_ > collector_threshold_bytes_) CollectSome();
   }
-  // Lets the collector run during the current script, once the script has used a lot of memory.
+  // Starts the collector for the rest of the running script, if the script has used a lot of memory.
   void RelieveMemory() {  // lets the collector run during the script if it uses much memory
     if (used_bytes_ > kRelieveFrom) StartCollector();
   }
   size_t UsedBytes() const { return used_bytes_; }  // bytes that the Lua state has allocated
 
-  // Returns the engine of a state, for functions that Lua calls.
+  // Returns the engine that owns a Lua state, for C++ functions that Lua calls.
   static ScriptEngine& Of(lua_State* lua) { return **static_cast<ScriptEngine**>(lua_getextraspace(lua)); }
   ScriptHost& host() { return host_; }
   CallArguments& words() { return words_; }  // arguments of the command that redis.call runs
@@ -90,7 +91,7 @@ class ScriptEngine final : private ThreadObserver {  // one Lua state that runs 
 
  private:
   enum class Phase : uint8_t { kIdle, kRun, kLoad };
-  // While a Watched exists, the engine runs or loads something that can be ended.
+  // While a WatchedPhase exists, the engine runs or loads a script that can be ended.
   class WatchedPhase;  // begins a phase of the engine, and ends it when destroyed
 
   static constexpr size_t kRelieveFrom = size_t{64} << 20;  // used bytes at which the collector starts during a script
@@ -104,9 +105,9 @@ class ScriptEngine final : private ThreadObserver {  // one Lua state that runs 
   void OnSwitch(lua_State* thread) noexcept override { watch_.Switch(thread); }  // another coroutine runs now
   bool MustEnd(lua_State* lua) noexcept override;  // returns true if the script has been ended
   const char* StopReason();  // the error that must end the running script; null if it may continue
-  // The argument of a call of Protect: none, or a copy of the value on top of the engine's stack.
+  // The argument that Protect passes to `work`: none, or a copy of the value on top of the engine's stack.
   enum class Argument : uint8_t { kNone, kTop };
-  // Calls `work` with Lua errors caught and memory limited. Moves the result of `work` to the top of this engine's
+  // Calls `work` with Lua errors caught and memory limited. Moves the results of `work` to the top of this engine's
   // stack, and returns the result of lua_pcall.
   template <typename Work>
   int Protect(Work& work, Argument argument = Argument::kNone);  // calls `work`; returns the status of lua_pcall

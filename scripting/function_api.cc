@@ -14,7 +14,8 @@ namespace respite {
 
 namespace {
 
-// The addresses are registry keys: for the globals of library code during loading, and for the library being loaded.
+// The addresses of these variables are registry keys. They stand for the globals of library code during loading, and
+// for the library being loaded.
 const char kLoadGlobals = 0;
 const char kLoadedLibrary = 0;
 
@@ -30,20 +31,20 @@ void SetLoadedLibrary(lua_State* lua, FunctionLibrary* library) {
   lua_rawsetp(lua, LUA_REGISTRYINDEX, &kLoadedLibrary);
 }
 
-// The arguments of register_function. The callback is on the stack.
+// The arguments of register_function, except the callback, which stays on Lua's stack.
 struct Registration {
   std::optional<std::string> name;
   std::optional<std::string> description;
   uint32_t flags = 0;
 };
 
-// Returns a text argument, or raises the error `refusal`. Redis: accepts a number as a text.
+// Returns a text argument, or raises the error `refusal`. As in Redis, a number counts as a text.
 std::string TextArgument(lua_State* lua, int index, Bytes refusal) {
   if (lua_isstring(lua, index) == 0) RaiseError(lua, refusal);
   return std::string(TextAt(lua, index));
 }
 
-// Reads the flags from the table on top.
+// Reads the flags from the table on top of the stack, and pops the table.
 uint32_t ReadFlags(lua_State* lua) {
   uint32_t flags = 0;
   WorkCount work(lua);
@@ -61,7 +62,7 @@ uint32_t ReadFlags(lua_State* lua) {
 constexpr int kTable = 1;
 constexpr int kCallback = 2;
 
-// Reads one named argument, whose value is on top. Moves a callback to its place on the stack.
+// Reads one named argument, whose value is on top of the stack. Copies a callback to index kCallback.
 void ReadArgument(lua_State* lua, Bytes name, Registration& registration) {
   if (EqualsIgnoreCase(name, "function_name")) {
     registration.name = TextArgument(
@@ -98,7 +99,8 @@ Registration ReadNamed(lua_State* lua) {
     if (lua_isstring(lua, -2) == 0) {
       RaiseError(lua, "named argument key given to " + PrefixTableName(lua, "register_function is not a string"));
     }
-    // A number is not a name. It must not be converted to text either, because lua_next needs the key unchanged.
+    // The name must not be a number. lua_tolstring would convert a number to text in place, but lua_next needs the key
+    // unchanged.
     ReadArgument(lua, lua_type(lua, -2) == LUA_TSTRING ? TextAt(lua, -2) : Bytes(), registration);
   }
   if (!registration.name) RaiseError(lua, PrefixTableName(lua, "register_function must get a function name argument"));
@@ -143,7 +145,7 @@ int RegisterFunction(lua_State* lua) {
   return 0;
 }
 
-// Copies a field of the table at `from` to the table on top.
+// Copies the field `name` of the table at index `from` to the table on top of the stack.
 void CopyApiField(lua_State* lua, int from, const char* name) {
   lua_getfield(lua, from, name);
   lua_setfield(lua, -2, name);
@@ -171,7 +173,7 @@ void OpenFunctionApi(lua_State* lua) {
   lua_setfield(lua, -2, "redis");
   RefuseUnknownNames(lua);
   lua_rawsetp(lua, LUA_REGISTRYINDEX, &kLoadGlobals);
-  // Redis: functions do not have these legacy names of scripts.
+  // As in Redis, functions do not see these old names, which only scripts have.
   for (const char* name : {"replicate_commands", "breakpoint", "debug"}) {
     lua_pushnil(lua);
     lua_setfield(lua, api, name);

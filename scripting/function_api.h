@@ -1,5 +1,6 @@
-// The globals of a library of functions while it is loaded: only a table `redis` with register_function, log and a few
-// constants. When its functions run later, they see the globals of scripts, without register_function.
+// The globals that the code of a library of functions sees while it is loaded: only a table `redis` with
+// register_function, log and a few constants. When the functions of the library run later, they see the globals of
+// scripts, without register_function.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +13,8 @@ namespace respite {
 
 void OpenFunctionApi(lua_State* lua);  // adds the globals that library code sees; an `Extend` for ScriptEngine
 
-// Runs the code of a library, which adds its functions to `library`, until the engine's load deadline. Requires: an
-// engine with OpenFunctionApi.
+// Runs the code of a library until the deadline of SetLoadDeadline. The code adds its functions to `library`. Requires:
+// `engine` was created with OpenFunctionApi.
 std::optional<ScriptFailure> RegisterFunctions(ScriptEngine& engine, ScriptEngine::Function code,
                                                FunctionLibrary& library);
 

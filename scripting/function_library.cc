@@ -19,7 +19,7 @@ size_t TextBytes(const std::string& text) {
 
 std::string FunctionExists(Bytes name) { return "Function " + std::string(name) + " already exists"; }
 
-// Sets the memory limit of the engine while libraries are loaded.
+// While it exists, sets the engine's memory limit for loading libraries.
 class LoadMemory {
  public:
   LoadMemory(ScriptEngine& engine, FunctionLibraries::Origin origin) : engine_(engine) {
@@ -35,7 +35,7 @@ class LoadMemory {
 
 }  // namespace
 
-// Hashes a name without regard to case. A buffer on the stack avoids an allocation for most names that FCALL looks up.
+// Hashes a name without regard to case. A buffer on the stack avoids an allocation for names of up to 64 bytes.
 size_t NameHash::operator()(std::string_view name) const {
   std::array<char, 64> lower;
   if (name.size() > lower.size()) return HashBytes(ToLower(name), key);
@@ -150,7 +150,7 @@ Result<Done> FunctionLibraries::Join(Collection added, RestorePolicy policy) {
   }
   for (const auto& [name, function] : added.functions) {
     const ScriptFunction* other = loaded.FindFunction(name);
-    // The existing function may belong to a library that is about to be replaced.
+    // There is no conflict if the existing function belongs to a library that is about to be replaced.
     if (!error && other != nullptr && added.Find(other->library->name) == nullptr) error = FunctionExists(name);
   }
   if (error) {

@@ -1,11 +1,11 @@
-// FunctionLibraries: the functions of FCALL. Each library is one text, which registers its functions when it is loaded.
-// A library is loaded completely or not at all.
+// FunctionLibraries: the functions of FCALL. A library is one text, which registers its functions when it is loaded. A
+// library is loaded completely or not at all.
 //
 //   #!lua name=mylib
 //   redis.register_function('hello', function(keys, args) return 'hello ' .. args[1] end)
 //
-// All libraries share one Lua state, created with the first of them. Library names are case-sensitive, function names
-// are not, and a function belongs to exactly one library.
+// All libraries share one Lua state, which is created when it is first needed. Library names are case-sensitive,
+// function names are not, and a function belongs to exactly one library.
 #pragma once
 
 #include <cstdint>
@@ -55,11 +55,12 @@ struct FunctionLibrary {  // the unit of FUNCTION LOAD: one text that registers 
 
 class FunctionLibraries {  // all libraries of this server, and the Lua state that they share
  public:
-  // The time limit for loading a library that a client sends. Redis: LOAD_TIMEOUT_MS.
+  // The time limit for loading a library that a client sends. Redis has the same limit (LOAD_TIMEOUT_MS).
   static constexpr int64_t kLoadTimeoutMs = 500;  // for a library that a client sends
-  // Where a library comes from: a client, or a file or a primary (kAccepted), so that a server has loaded it before.
-  // A kAccepted library has ten times the time, because the machine may be slower now or may have paused the process,
-  // and twice the memory, because files order libraries by name and other libraries may be loaded before it.
+  // Where a library comes from: a client, or a file or a primary (kAccepted), so that a server has loaded it before. A
+  // kAccepted library gets ten times the time of kClient, because the machine may be slower now or may have paused the
+  // process. It also gets twice the memory: files order libraries by name, so other libraries may now be loaded before
+  // it.
   enum class Origin : uint8_t { kClient, kAccepted };
 
   using ByName = std::map<std::string, std::unique_ptr<FunctionLibrary>, std::less<>>;
@@ -83,8 +84,9 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
   };
   enum class OnExisting : uint8_t { kRefuse, kReplace };
   enum class RestorePolicy : uint8_t { kAppend, kReplace, kFlush };
-  // Selects if the time limit is for each library, or for all libraries of one restore. Libraries that this server has
-  // already loaded need no limit: during loading they cannot see the time or other server data, so they end again.
+  // Selects whether the time limit is for each library, or for all libraries of one Restore together. Libraries that
+  // this server has already loaded need no limit. During loading they cannot see the time or other server data, so they
+  // end as they did before.
   enum class TimeLimit : uint8_t { kEach, kTogether, kNone };
 
   // `host` must outlive the libraries.
@@ -95,15 +97,16 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
     return FunctionLibraries(host_, hash_key_);
   }
 
-  // Adds a library. If it fails, nothing changes; the error is the text for the client, without "ERR". Cost: O(size of
-  // the code), plus running the code.
+  // Adds a library. If that fails, nothing changes; the error is the text for the client, without "ERR". Cost: O(size
+  // of the code), plus running the code.
   Result<const FunctionLibrary*> Load(Bytes code, OnExisting on_existing, Origin origin = Origin::kClient);
   int64_t TotalLoadTimeMs() const { return total_load_time_ms_; }  // the total time that Load has taken so far
-  // Adds all libraries or none. No other client is served meanwhile, so libraries from a client share one time limit.
+  // Adds all libraries or none. The server serves no other client during the call, so libraries from a client should
+  // share one time limit.
   Result<Done> Restore(std::span<const std::string> codes, RestorePolicy policy, TimeLimit limit,
                        Origin origin = Origin::kClient);
   bool Delete(Bytes library_name);  // false: there is no library of this name
-  // Removes all libraries and their Lua state; another thread may free them.
+  // Moves out all libraries and their Lua state, which another thread may then free.
   Contents Take() { return std::exchange(contents_, Contents(hash_key_)); }
   void PutBack(Contents contents) {  // restores the result of Take, and drops what was loaded since
     contents_ = std::move(contents);
@@ -111,7 +114,7 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
 
   // Returns null if there is no such function. Cost: O(1).
   const ScriptFunction* FindFunction(Bytes name) const { return contents_.loaded.FindFunction(name); }
-  // Returns the libraries ordered by name. Persistence writes the code of each.
+  // Returns the libraries ordered by name. Persistence writes the `code` of each.
   const ByName& All() const { return contents_.loaded.libraries; }
   const Collection& Loaded() const { return contents_.loaded; }  // all libraries with the index of their functions
   size_t FunctionCount() const { return contents_.loaded.functions.size(); }

@@ -1,6 +1,6 @@
-// Decodes JSON to Lua values. See lib_cjson.h.
+// Decodes JSON to Lua values, for cjson.decode (lib_cjson.h).
 //
-// Lua terminates a text with a zero byte, so the decoder can always read the next byte without a bounds check.
+// Lua's texts end with a zero byte, so the decoder can always read the next byte without a bounds check.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -32,7 +32,7 @@ enum class Token : uint8_t {
   kError
 };
 
-// The names of tokens in errors.
+// The names of tokens in error messages.
 constexpr std::array<const char*, 11> kTokenNames = {"T_OBJ_BEGIN", "T_OBJ_END", "T_ARR_BEGIN", "T_ARR_END",
                                                      "T_STRING",    "T_NUMBER",  "T_BOOLEAN",   "T_NULL",
                                                      "T_COLON",     "T_COMMA",   "T_END"};
@@ -67,7 +67,7 @@ constexpr std::array<char, 256> kEscaped = [] {
   return escaped;
 }();
 
-// Returns the value of four hexadecimal digits, or -1 if they are invalid. Stops at the first invalid digit.
+// Returns the value of four hexadecimal digits, or -1 if one is invalid. Reads nothing after the first invalid digit.
 int HexNumber(const char* digits) {
   int number = 0;
   for (int i = 0; i < 4; ++i) {
@@ -97,7 +97,7 @@ class Decoder {
  private:
   // --- Tokens ---
 
-  // Reads the next token. For a text or number, stores the value in text_ or number_.
+  // Reads the next token. Stores the value of a text, number or boolean in text_, number_ or boolean_.
   Token NextToken() {
     Token token = kTokens[static_cast<uint8_t>(*next_)];
     while (token == Token::kBlank) token = kTokens[static_cast<uint8_t>(*++next_)];
@@ -160,7 +160,7 @@ class Decoder {
   Token ReadNumber() {
     const char* digits = *next_ == '-' ? next_ + 1 : next_;
     if (!IsDigit(*digits) || (*digits == '0' && LowerChar(digits[1]) == 'x')) return ReadOddNumber();
-    // Integers with at most this many digits are exact in a double.
+    // An integer of at most this many digits is exact in a double.
     constexpr int kExactDigits = 15;
     const char* end = digits;
     int64_t integer = 0;
@@ -178,7 +178,7 @@ class Decoder {
     return Token::kNumber;
   }
 
-  // Reads a number of any form, including one that overflows.
+  // Reads a number of any form that strtod() accepts, including one that overflows.
   Token ReadOddNumber() {
     char* end = nullptr;
     number_ = std::strtod(next_, &end);
@@ -214,7 +214,7 @@ class Decoder {
     return Token::kText;
   }
 
-  // Reads an escape sequence. On error returns the reason and does not advance; otherwise returns null.
+  // Reads an escape sequence. Returns null on success; otherwise returns the error and does not advance.
   const char* ReadEscape() {
     const char letter = next_[1];
     if (letter == 'u') return ReadUnicodeEscape();
@@ -235,7 +235,7 @@ class Decoder {
       next_ += kSize;
       return nullptr;
     }
-    // A first surrogate must be in the lower range and be followed by a second one.
+    // The first surrogate must be below 0xdc00, and a second one must follow.
     if (first >= 0xdc00 || next_[kSize] != '\\' || next_[kSize + 1] != 'u') return kError;
     const int second = HexNumber(next_ + kSize + 2);
     if (second < 0xdc00 || second > 0xdfff) return kError;
@@ -284,8 +284,9 @@ class Decoder {
 
   void PushText() { PushBytes(lua_, text_); }
 
-  // Creates a table with the size of the previous one, because siblings are often alike and growing costs more than
-  // filling. The maximum is small, so that a short text cannot request much more memory than its values need.
+  // The maximum size with which a table is created. A table is created with the size of the previous one, because
+  // siblings are often alike and growing costs more than filling. The maximum is small, so that a short text cannot
+  // request much more memory than its values need.
   static constexpr int kMaxExpected = 16;
 
   void PushObject() {
@@ -304,7 +305,7 @@ class Decoder {
     --depth_;
   }
 
-  // Sets one field of the table on top of the stack.
+  // Reads one member of an object into the table on top of the stack.
   void PushMember(Token key) {
     work_.Step();
     if (key != Token::kText) Refuse("object key string", key);

@@ -1,4 +1,4 @@
-// Encodes Lua values as JSON. See lib_cjson.h.
+// Encodes Lua values as JSON, for cjson.encode (lib_cjson.h).
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -11,7 +11,7 @@
 namespace respite {
 namespace {
 
-// The letter after the backslash for each byte; 0 for a literal byte, 'u' for \u00xx.
+// The letter that follows the backslash when a byte is escaped: 0 for a byte that is not escaped, 'u' for \u00xx.
 constexpr std::array<char, 256> kEscapes = [] {
   std::array<char, 256> escapes{};
   for (size_t byte = 0; byte < 0x20; ++byte) escapes[byte] = 'u';
@@ -91,7 +91,7 @@ class Encoder {
       if (config_.encode_invalid_numbers == InvalidNumbers::kRefuse) Refuse(index, "must not be NaN or Inf");
       return out_.Append(Bytes("null"));
     }
-    // NaN is printed without a sign.
+    // printf would print some NaNs with a sign.
     if (std::isnan(number)) return out_.Append(Bytes("nan"));
     out_.Append(PrintedNumber(number, config_.encode_precision));
   }
@@ -108,10 +108,11 @@ class Encoder {
     }
   }
 
-  // Returns the greatest index of a table that is an array, or 0 for other tables.
+  // If all keys of the table on top are positive integers, returns the greatest of them. Returns 0 for other tables,
+  // which are objects.
   //
-  // Redis: stores the greatest index in an int. So a larger index becomes the smallest int, and any later index is
-  // greater.
+  // As in Redis, the greatest index is stored in an int. An index that is too large becomes the smallest int, so the
+  // next index counts as greater.
   int64_t ArraySize() {
     int64_t greatest = 0;
     int64_t entries = 0;
@@ -163,7 +164,7 @@ class Encoder {
     out_.Append('}');
   }
 
-  // Appends the key, which is below the top of the stack.
+  // Appends the key of a member. The key is on the stack below the value.
   void AppendKey() {
     switch (lua_type(lua_, -2)) {
       case LUA_TSTRING:

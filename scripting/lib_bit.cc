@@ -1,6 +1,6 @@
 // bit: operations on the 32 bits of numbers, compatible with LuaBitOp 1.0, which Redis contains.
 //
-// The distribution's LuaBitOp 1.0.2 is not used, because its tohex writes beyond its buffer if 2^31 digits are
+// LuaBitOp 1.0.2, which Linux distributions provide, is not used. Its tohex writes beyond its buffer if 2^31 digits are
 // requested (CVE-2024-31449).
 #include <algorithm>
 #include <array>
@@ -17,8 +17,8 @@ namespace {
 
 // Returns the low 32 bits of an argument, rounded to an integer (halves to even).
 //
-// Redis: adds 2^52 + 2^51, which moves the integer into the low bits of the double's fraction. Beyond 2^51, the sum is
-// rounded; its low bits are meaningless, but deterministic.
+// As Redis does, adds 2^52 + 2^51, which moves the integer into the low bits of the double's fraction. Beyond 2^51, the
+// sum is rounded, so its low bits are meaningless, but always the same.
 uint32_t BitsArgument(lua_State* lua, int index) {
   constexpr double kIntegersInLowBits = 6755399441055744.0;
   return static_cast<uint32_t>(std::bit_cast<uint64_t>(luaL_checknumber(lua, index) + kIntegersInLowBits));
@@ -36,7 +36,7 @@ int Not(lua_State* lua) { return PushBits(lua, ~BitsArgument(lua, 1)); }
 template <typename Operation>
 int Combine(lua_State* lua) {
   uint32_t bits = BitsArgument(lua, 1);
-  // The order from the last argument to the first determines which argument an error names.
+  // Reads the arguments from the last to the second, because that determines which invalid argument an error names.
   for (int i = lua_gettop(lua); i > 1; --i) bits = Operation()(bits, BitsArgument(lua, i));
   return PushBits(lua, bits);
 }
@@ -60,7 +60,7 @@ int SwapBytes(lua_State* lua) {
   return PushBits(lua, ByteSwapped(bits));
 }
 
-// bit.tohex. A negative number of digits selects upper case.
+// bit.tohex. A negative number of digits selects upper case, with as many digits.
 int ToHex(lua_State* lua) {
   constexpr int64_t kMaxDigits = 8;
   uint32_t bits = BitsArgument(lua, 1);

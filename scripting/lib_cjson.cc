@@ -1,10 +1,10 @@
-// cjson: the table of functions that scripts find in Redis, with its settings.
+// cjson: the table of JSON functions that Redis gives to scripts, with its settings.
 //
-// Respite has its own implementation (json_encoder.cc, json_decoder.cc), because the distribution's lua-cjson 2.1.0 is
-// not safe for untrusted scripts. It counts in int, so a string of 400 MB makes it write beyond its buffer
-// (CVE-2022-24834). It ends the process when a document grows beyond 2 GB, for example for a table with 250 references
-// to one string of 10 MB. Its buffers are not subject to the memory limit of scripts, and they leak when Lua runs out
-// of memory.
+// Respite has its own implementation (json_encoder.cc, json_decoder.cc), because lua-cjson 2.1.0, which Linux
+// distributions provide, is not safe for untrusted scripts. lua-cjson counts in int, so a string of 400 MB makes it
+// write beyond its buffer (CVE-2022-24834). It ends the process when a document grows beyond 2 GB, for example for a
+// table with 250 references to one string of 10 MB. Its buffers are not subject to the memory limit of scripts, and
+// they leak when Lua runs out of memory.
 #include "scripting/lib_cjson.h"
 
 #include <array>
@@ -15,7 +15,8 @@
 namespace respite {
 namespace {
 
-// Returns the settings of cjson. They are the first upvalue of each function, which keeps them alive.
+// Returns the settings of the cjson table to which the running function belongs. They are the first upvalue of each
+// function, which keeps them alive.
 JsonConfig& Config(lua_State* lua) { return *static_cast<JsonConfig*>(lua_touserdata(lua, lua_upvalueindex(1))); }
 
 int Encode(lua_State* lua) {
@@ -32,7 +33,7 @@ int Decode(lua_State* lua) {
 
 // --- Settings: an argument sets the value; each function returns the current value ---
 
-// Refuses more than `count` arguments; sets missing ones to nil.
+// Refuses more than `count` arguments, and sets missing ones to nil.
 void TakeArguments(lua_State* lua, int count) {
   luaL_argcheck(lua, lua_gettop(lua) <= count, count + 1, "found too many arguments");
   lua_settop(lua, count);
@@ -47,7 +48,7 @@ int PushNumberSetting(lua_State* lua, int index, int JsonConfig::*setting, Range
   if (!lua_isnil(lua, index)) {
     const auto value = static_cast<int>(IntegerArgument(lua, index));
     if (value < range.least || value > range.most) {
-      // Redis: the error always names the first argument.
+      // As in Redis, the error always names the first argument.
       return luaL_argerror(lua, 1, lua_pushfstring(lua, "expected integer between %d and %d", range.least, range.most));
     }
     Config(lua).*setting = value;

@@ -1,5 +1,5 @@
 // The settings of one cjson table (cjson itself, or a result of cjson.new), stored in a userdata that all functions of
-// the table share. Redis: changes by one script stay in effect for later scripts.
+// the table share. As in Redis, the changes that a script makes stay in effect for later scripts.
 #pragma once
 
 #include "scripting/lua_api.h"
@@ -12,7 +12,7 @@ enum class SparseArrays { kRefuse, kAsObjects };
 struct JsonConfig {                         // the settings of one cjson table
   static constexpr int kMaxPrecision = 14;  // maximum of encode_precision
 
-  // An array is sparse if its greatest index is greater than `sparse_safe`, and more than `sparse_ratio` times its
+  // An array is sparse if its greatest index is greater than `sparse_safe` and also more than `sparse_ratio` times its
   // number of values. If `sparse_ratio` is 0, no array is sparse.
   SparseArrays sparse_arrays = SparseArrays::kRefuse;  // how a sparse array is encoded (encode_sparse_array)
   int sparse_ratio = 2;                  // an array is sparse if index / values exceeds it; 0: never sparse
@@ -29,8 +29,8 @@ struct JsonConfig {                         // the settings of one cjson table
 // too deep nesting, including cycles.
 void EncodeJson(lua_State* lua, const JsonConfig& config);  // pushes the JSON text of the value on top
 
-// Pushes the value of the JSON text at `index`. An error names the position in the text. The text ends at its first
-// zero byte. Cost: O(n).
+// Pushes the value of the JSON text at stack index `index`. An error names the position in the text. The text ends at
+// its first zero byte. Cost: O(n).
 void DecodeJson(lua_State* lua, const JsonConfig& config, int index);  // pushes the value of the text at `index`
 
 }  // namespace respite

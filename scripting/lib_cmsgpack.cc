@@ -1,20 +1,21 @@
 // MessagePack (https://github.com/msgpack/msgpack/blob/master/spec.md) between texts and values: pack, unpack,
 // unpack_one, unpack_limit.
 //
-// msgpack-c is not used: its unpacker first builds a tree, allows only 32 levels, and does not report the end of a
-// value, which unpack_one and unpack_limit return. The writer follows the library that Redis contains:
+// msgpack-c is not used. Its unpacker first builds a tree, allows only 32 levels, and does not report the end of a
+// value, which unpack_one and unpack_limit return. The writer chooses the same forms as the library that Redis
+// contains:
 //
-//   number   the shortest integer if it has no fraction and fits into 64 bits, else float 32 if it is exact, else
-//            float 64
+//   number   the shortest integer if it has no fraction and fits into a signed 64-bit integer, else float 32 if that is
+//            exact, else float 64
 //   text     str; never bin
 //   table    array if its keys are exactly 1…n, else map, in the order of next(); an empty table is an array
 //   others   nil; also a table inside 16 tables, which ends cycles
 //
-// The reader accepts everything except bin, ext and the byte c1, which are bad data. A uint 64 of 2^63 or more is read
-// as the negative number with the same bits.
+// The reader accepts everything except bin, ext and the byte c1, which are errors. A uint 64 of 2^63 or more is read as
+// the negative number with the same bits.
 //
-// The number of stack slots limits the nesting of input (RequireStackSlots): 4000 arrays, or 8000 maps as keys. An
-// announced length reserves memory for a few elements only, so a false length costs nothing.
+// The number of stack slots limits the nesting of input (RequireStackSlots): 4000 arrays, or 8000 maps that are keys of
+// maps. An announced length reserves memory for a few elements only, so a false length costs nothing.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -117,7 +118,8 @@ class MessagePacker {
   }
 
   void AppendFloating(double number) {
-    // Conversion beyond the range of float is undefined behaviour; only infinities convert exactly there.
+    // Converting a number beyond the range of float is undefined behaviour, except for infinities, which convert
+    // exactly.
     const bool in_range = std::isinf(number) || std::fabs(number) <= std::numeric_limits<float>::max();
     if (in_range && static_cast<double>(static_cast<float>(number)) == number) {
       return AppendTagged(kFloat32, std::bit_cast<uint32_t>(static_cast<float>(number)));
@@ -146,7 +148,7 @@ class MessagePacker {
     size_t entries;
   };
 
-  // Redis: indexes beyond the range of int make a map.
+  // As in Redis, a table with an index beyond the range of int becomes a map.
   static bool IsIndex(double key) {
     return key >= 1 && key <= std::numeric_limits<int>::max() && std::floor(key) == key;
   }
@@ -212,7 +214,7 @@ class MessageUnpacker {
   bool AtEnd() const { return rest_.empty(); }
   size_t RestSize() const { return rest_.size(); }
 
-  // Pushes the next value.
+  // Reads the next value of the input and pushes it.
   void PushNext() {
     work_.Step();
     Need(1);
@@ -308,7 +310,7 @@ class MessageUnpacker {
     }
   }
 
-  // Returns the number of elements to reserve before reading them.
+  // Returns the number of elements for which a new table reserves memory before they are read.
   size_t Expected(size_t size) const {
     constexpr size_t kMax = 16;
     return std::min({size, rest_.size(), kMax});
@@ -326,7 +328,8 @@ class MessageUnpacker {
     if (rest_.size() < size) luaL_error(lua_, "Missing bytes in input.");
   }
 
-  // Redis: each open array needs one more stack slot than here; the slot counts towards the maximum depth.
+  // In Redis, each array that is being read takes one more stack slot than here. These slots are counted here too, so
+  // that the maximum depth is the same as in Redis.
   void ReserveInside(size_t count, const char* why) { RequireStackSlots(lua_, open_arrays_ + count, why); }
 
   lua_State* lua_;
@@ -347,14 +350,14 @@ int PackMessages(lua_State* lua) {
   return 1;
 }
 
-// Returns the first argument, which must be a text.
+// Returns the first argument, which is the text to unpack.
 Bytes Input(lua_State* lua) {
   size_t size = 0;
   const char* text = luaL_checklstring(lua, 1, &size);
   return {text, size};
 }
 
-// Pushes at most `limit` values and returns their number.
+// Reads and pushes at most `limit` values, and returns their number.
 int PushValues(MessageUnpacker& unpacker, int64_t limit) {
   int count = 0;
   for (; !unpacker.AtEnd() && count < limit; ++count) unpacker.PushNext();
@@ -366,14 +369,15 @@ int UnpackMessages(lua_State* lua) {
   return PushValues(unpacker, std::numeric_limits<int>::max());
 }
 
-// Pushes the offset after the values (-1 at the end), then the values.
+// Unpacks at most `limit` values from `offset` on. Pushes the offset after the values (-1 at the end of the input),
+// then the values.
 int UnpackFrom(lua_State* lua, int64_t limit, int64_t offset) {
-  // Redis: without limit and offset, returns all values but no offset.
+  // As in Redis, if limit and offset are 0, the function returns all values but no offset.
   if (limit == 0 && offset == 0) return UnpackMessages(lua);
   const Bytes input = Input(lua);
   const auto size = static_cast<int>(input.size());
   if (offset < 0 || limit < 0) {
-    // Redis: prints the size of the input instead of the limit.
+    // As in Redis, the message shows the size of the input instead of the limit.
     return luaL_error(lua, "Invalid request to unpack with offset of %d and limit of %d.", static_cast<int>(offset),
                       size);
   }
@@ -417,7 +421,7 @@ int OpenCmsgpack(lua_State* lua) {
                                                            {nullptr, nullptr}}};
   lua_createtable(lua, 0, 8);
   luaL_setfuncs(lua, kCmsgpackFunctions.data(), 0);
-  // The texts of Redis, because some scripts read them.
+  // These texts are the same as in Redis, because some scripts read them.
   SetModuleText(lua, "_NAME", "cmsgpack");
   SetModuleText(lua, "_VERSION", "lua-cmsgpack 0.4.0");
   SetModuleText(lua, "_COPYRIGHT", "Copyright (C) 2012, Salvatore Sanfilippo");

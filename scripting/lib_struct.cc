@@ -34,7 +34,7 @@ constexpr int kDefaultAlignment = 8;
 
 enum class Kind { kSigned, kUnsigned, kFloat, kDouble, kChars, kText, kPadding, kNone };
 
-// One item of a format, and its alignment padding in bytes.
+// One item of a format. `alignment` is the number of padding bytes before the item.
 struct Item {
   char option;
   Kind kind;
@@ -70,8 +70,8 @@ Kind KindOf(char option) {
   }
 }
 
-// Iterates over a format, which is the first argument of the function. The argument stays on the stack, so the
-// view remains valid.
+// Iterates over a format, which is the first argument of the Lua function. The argument stays on the stack, so rest_
+// remains valid.
 class Format {
  public:
   explicit Format(lua_State* lua) : lua_(lua), work_(lua), rest_(luaL_checkstring(lua, 1)) {}
@@ -79,7 +79,7 @@ class Format {
   bool AtEnd() const { return rest_.empty(); }
   std::endian Order() const { return order_; }
 
-  // Returns the next item, for a position in the structure.
+  // Returns the next item. `position` is where the item would begin in the structure, before padding.
   Item Next(size_t position) {
     work_.Step();
     const char option = rest_.front();
@@ -89,7 +89,7 @@ class Format {
     return {option, kind, size, kind == Kind::kChars ? 0 : Alignment(position, size)};
   }
 
-  // Executes an item that has no value.
+  // Executes an item that stands for no data: a blank, a byte order, or an alignment. Refuses unknown items.
   void Control(char option) {
     switch (option) {
       case ' ':
@@ -162,7 +162,8 @@ class Format {
     return static_cast<size_t>(alignment);
   }
 
-  // Redis: uses a mask that is correct only for powers of 2; other sizes (i3) get the mask's result.
+  // Returns the number of padding bytes before an item. As in Redis, the mask is correct only for sizes that are powers
+  // of 2; for other sizes (i3) the result is whatever the mask gives.
   size_t Alignment(size_t position, size_t size) const {
     if (size == 0) return 0;
     const size_t unit = std::min(size, max_alignment_);
@@ -186,7 +187,7 @@ std::array<char, sizeof(Number)> InOrder(Number number, std::endian order) {
 class Packer {
  public:
   explicit Packer(lua_State* lua) : lua_(lua), format_(lua), out_(lua) {
-    // Redis: the error for a missing argument says "got nil", not "got no value".
+    // As in Redis, the error for a missing argument says "got nil", not "got no value".
     lua_pushnil(lua);
   }
 
@@ -227,7 +228,7 @@ class Packer {
     return 0;
   }
 
-  // Bytes beyond the eighth are 0, even for negative numbers.
+  // Bytes beyond the low eight are 0, even for negative numbers.
   void AppendInteger(size_t size) {
     const uint64_t value = TruncatedUnsigned(luaL_checknumber(lua_, argument_++));
     std::array<char, kMaxIntegerSize> bytes{};
@@ -246,7 +247,7 @@ class Packer {
     size_t length = 0;
     const char* text = luaL_checklstring(lua_, argument_++, &length);
     const size_t size = item.size == 0 ? length : item.size;
-    // Redis: the error names the argument after the text.
+    // As in Redis, the error names the argument after the text.
     luaL_argcheck(lua_, length >= size, argument_, "string too short");
     out_.Append(Bytes(text, size));
     if (item.kind == Kind::kChars) return size;
@@ -267,7 +268,7 @@ class Unpacker {
     size_t size = 0;
     const char* data = luaL_checklstring(lua, 2, &size);
     data_ = Bytes(data, size);
-    // Redis: a negative offset becomes a huge one.
+    // As in Redis, a negative offset becomes a huge one.
     position_ = static_cast<size_t>(OptionalIntegerArgument(lua, 3, 1));
     luaL_argcheck(lua, position_ > 0, 3, "offset must be 1 or greater");
     --position_;
@@ -323,14 +324,15 @@ class Unpacker {
     ++results_;
   }
 
-  // Returns the low eight bytes of the integer.
+  // Returns the low eight bytes of the integer at position_.
   uint64_t Integer(size_t size) const {
     const char* const from = data_.data() + position_;
     const size_t low = std::min(size, sizeof(uint64_t));
     return format_.Order() == std::endian::big ? LoadBig(from + size - low, low) : LoadLittle(from, low);
   }
 
-  // Redis: the position of the sign bit is taken modulo 64, so i9 takes its sign from bit 7 and above.
+  // As in Redis, the position of the sign bit is taken modulo 64, so i9 is negative if any of bit 7 and the bits above
+  // is set.
   double SignedInteger(size_t size) const {
     const uint64_t value = Integer(size);
     const uint64_t sign_and_above = std::numeric_limits<uint64_t>::max() << ((size * 8 - 1) % 64);
@@ -394,7 +396,7 @@ int Size(lua_State* lua) {
     const Item item = format.Next(position);
     if (item.kind == Kind::kText) luaL_argerror(lua, 1, "option 's' has no fixed size");
     if (item.kind == Kind::kChars && item.size == 0) luaL_argerror(lua, 1, "option 'c0' has no fixed size");
-    // Redis: ignores unknown letters and digits here.
+    // As Redis does, struct.size ignores unknown letters and digits.
     if (!IsLetterOrDigit(item.option)) format.Control(item.option);
     position += item.alignment + item.size;
   }

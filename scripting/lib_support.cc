@@ -17,7 +17,7 @@ namespace {
 constexpr double kTwoTo63 = 9223372036854775808.0;
 constexpr size_t kMaxSlots = 8000;
 
-// Bytes of the native stack that recursion leaves for the deepest functions of Lua and the server that it calls.
+// The bytes of the native stack that recursion must leave free for the functions of Lua and the server that it calls.
 constexpr size_t kReserve = size_t{192} << 10;
 // The assumed size of the native stack if the system does not report it.
 constexpr size_t kSupposed = size_t{256} << 10;
@@ -32,7 +32,7 @@ uintptr_t FindFloor() {
     if (pthread_attr_getstack(&attributes, &start, &size) == 0) lowest = reinterpret_cast<uintptr_t>(start);
     pthread_attr_destroy(&attributes);
   }
-  // Half of a small stack is reserved.
+  // If the stack is small, at most half of it is reserved.
   return lowest + std::min(kReserve, (here - lowest) / 2);
 }
 
@@ -84,8 +84,9 @@ bool PrintedNumber::PrintInteger(double number, int precision) {
   return true;
 }
 
-// Prints numbers between 0.0001 and 10^14 whose shortest decimal has at most `precision` digits. These digits are the
-// result, because any other number with at most `precision` digits is farther away than the next double.
+// Prints numbers from 0.0001 to below 10^14 whose shortest decimal has a fraction and at most `precision` digits.
+// Returns false for others. These digits are correct, because any other number with at most `precision` digits is
+// farther away than the next double.
 bool PrintedNumber::PrintShort(double number, int precision) {
   const double magnitude = std::fabs(number);
   if (!(magnitude >= 1e-4 && magnitude < 1e14)) return false;

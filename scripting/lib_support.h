@@ -1,6 +1,6 @@
-// The libraries that scripts find as globals, in addition to Lua's own (lib_*.cc), and the common helpers of all
-// libraries: number conversions of Lua 5.1, its limit of stack slots, the native stack that is left, and an output
-// buffer.
+// The libraries that scripts find as globals, in addition to Lua's own (lib_*.cc), and helpers that the libraries
+// share. The helpers are number conversions of Lua 5.1, its limit of stack slots, the remaining native stack, and an
+// output buffer.
 #pragma once
 
 #include <algorithm>
@@ -12,22 +12,24 @@
 
 namespace respite {
 
-// A script ends with an error if the script, or its reply, needs more memory than this.
+// The maximum memory of a script, and the maximum size of its reply, in bytes. Beyond it, the script ends with an
+// error.
 inline constexpr size_t kScriptMemoryLimit = size_t{1} << 30;
 
-// Converts a number as x86-64 does: towards zero, and to the smallest integer if it does not fit into 64 bits. Redis:
-// leaves these conversions to the compiler, so scripts see the behaviour of this processor.
+// Converts a number as x86-64 does: towards zero. A number that does not fit into 64 bits becomes the smallest integer.
+// Redis leaves these conversions to the compiler, so its scripts see the same results on x86-64.
 int64_t TruncatedInteger(double value);  // as the x86-64 conversion; INT64_MIN if it does not fit
-// Converts a number as x86-64 does for unsigned integers: negative values become their two's complement, 2^64 and more
-// become 0.
-uint64_t TruncatedUnsigned(double value);  // as the x86-64 conversion; 0 if it does not fit
+// Converts a number as x86-64 does for unsigned integers. Negative values become their two's complement, and 2^64 or
+// more becomes 0. A value below -2^63 becomes 2^63.
+uint64_t TruncatedUnsigned(double value);
 
-// Returns an argument that is a number or a numeric text, without its fraction. Raises Lua's error for other values.
+// Returns an argument that is a number or a numeric text, without its fraction. Raises Lua's error for any other
+// argument.
 int64_t IntegerArgument(lua_State* lua, int index);  // raises Lua's error if it is not a number
 int64_t OptionalIntegerArgument(lua_State* lua, int index, int64_t otherwise);  // `otherwise` if it is absent
 
 // Calls the hook of the script, if one is set, as Lua does while it runs a script's instructions. Long C++ functions
-// call this, so that a script can be ended inside them. May raise the error that ends the script.
+// call this, so that a script can be ended inside them. The hook may raise the error that ends the script.
 inline void CallHook(lua_State* lua) {  // calls the hook of a long script, which may raise an error to end it
   lua_Hook hook = lua_gethook(lua);
   if (hook == nullptr) return;
@@ -35,9 +37,9 @@ inline void CallHook(lua_State* lua) {  // calls the hook of a long script, whic
   hook(lua, &nothing);
 }
 
-// Calls CallHook periodically in a loop, and soon after ScriptWatch requests a check: a single step may take long, such
-// as lua_next in a table with millions of empty slots. Cost of a step: an increment, and for every sixteenth step a
-// call.
+// Calls the script's hook regularly in a loop, and soon after ScriptWatch requests a check. The request matters because
+// one step may take long, such as lua_next in a table with millions of empty slots. Cost of a step: an increment; every
+// sixteenth step also tests for a request.
 class WorkCount {  // calls the script's hook periodically in a long C++ loop
  public:
   explicit WorkCount(lua_State* lua) : lua_(lua) {}
@@ -65,16 +67,16 @@ class WorkCount {  // calls the script's hook periodically in a long C++ loop
 };
 
 // Returns the lowest address to which recursion may grow this thread's native stack, for recursion whose depth a script
-// controls. The rest is reserved for functions that do not recurse. The creator of a thread chooses its stack size; for
-// the main thread, `ulimit -s` does at the start. Cost: the first call on a thread asks the system.
+// controls. The stack below that address is reserved for functions that do not recurse. The creator of a thread chooses
+// its stack size; for the main thread, `ulimit -s` does at the start. Cost: the first call on a thread asks the system.
 uintptr_t StackFloor();  // lowest address to which recursion may grow the native stack
 
 inline bool HasStackSpace() {  // false: the native stack is nearly used up, so recursion must stop
   return reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) > StackFloor();
 }
 
-// Makes room for `count` more values on Lua's stack. Returns false beyond the 8000 slots that Lua 5.1 gives a C
-// function, and when the native stack is nearly used up. This bounds the nesting depth in the libraries.
+// Makes room for `count` more values on Lua's stack. Returns false if that needs more than the 8000 slots that Lua 5.1
+// gives a C function, or if the native stack is nearly used up. This limits the nesting depth in the libraries.
 bool ReserveStackSlots(lua_State* lua, size_t count);  // of Lua's stack; false: too many
 // Makes room as ReserveStackSlots does, but raises an error instead of returning false: "stack overflow (<why>)".
 void RequireStackSlots(lua_State* lua, size_t count, const char* why);  // of Lua's stack, or raises an error
@@ -99,8 +101,8 @@ class PrintedNumber {  // a number as text, like printf's "%.14g"
   size_t size_ = 0;
 };
 
-// A growing text. It uses the allocator of the Lua state, so the memory limit of scripts applies. Beyond that limit it
-// raises Lua's error "not enough memory".
+// A growing text. It uses the allocator of the Lua state, so the memory limit of scripts applies. Beyond that limit,
+// appending raises Lua's error "not enough memory".
 //
 // Cost: amortised O(1) per byte; no allocation up to kInlineSize bytes.
 class LuaBuffer {  // a growing text in the memory of the Lua state
@@ -117,7 +119,8 @@ class LuaBuffer {  // a growing text in the memory of the Lua state
   void Append(Bytes text);         // appends a text
   void AppendZeros(size_t count);  // appends `count` zero bytes
 
-  // Returns room for `count` bytes after the text; Commit() appends the bytes that were written there.
+  // Returns room for `count` bytes after the text. Commit() then appends the bytes that the caller wrote into that
+  // room.
   char* Reserve(size_t count) {  // returns space for `count` bytes after the text, to be filled and committed
     if (capacity_ - size_ < count) Grow(count);
     return data_ + size_;
@@ -142,8 +145,8 @@ class LuaBuffer {  // a growing text in the memory of the Lua state
 // Pushes a text onto Lua's stack.
 inline void PushBytes(lua_State* lua, Bytes text) { lua_pushlstring(lua, text.data(), text.size()); }
 
-// Each function opens one library: it pushes the library's table and returns 1, as lua_CFunction requires. All are safe
-// for untrusted scripts.
+// Each of these functions opens one library: it pushes the library's table and returns 1, as lua_CFunction requires.
+// All these libraries are safe for untrusted scripts.
 
 // JSON, compatible with lua-cjson 2.1, which Redis contains.
 int OpenCjson(lua_State* lua);  // the global `cjson`

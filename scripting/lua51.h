@@ -1,8 +1,8 @@
-// Lua 5.1 on Lua 5.4: scripts are written for 5.1, where all numbers are doubles and some libraries have other names.
+// Lua 5.1 on Lua 5.4. Scripts are written for 5.1, where all numbers are doubles and some libraries have other names.
 //
-// Numbers: the linker replaces a few functions inside Lua (lua51_numbers.cc). So numerals, numbers read from text and
-// the results of libraries are doubles, and every number prints as in 5.1. Integers remain only where scripts cannot
-// see them: lengths and the keys of tables.
+// The linker replaces a few functions inside Lua (lua51_numbers.cc). So numerals, numbers read from text and the
+// results of libraries are doubles, and every number prints as in 5.1. Integers remain only where scripts cannot see
+// them: lengths and the keys of tables.
 #pragma once
 
 #include <cstdint>
@@ -13,20 +13,21 @@
 
 namespace respite {
 
-// Opens base, table, string, math and coroutine as in 5.1, in the table of globals. Omits functions that access the
-// outside world (files, print, bytecode).
+// Opens base, table, string, math and coroutine as in 5.1, in the table of globals. Omits functions that read files,
+// print, or produce bytecode.
 void OpenLua51(lua_State* lua);  // opens Lua 5.1's libraries as globals
 
-// Seeds the sequence of math.random, as math.randomseed does. Redis 7.2 does not seed it between scripts: all scripts
-// share one sequence.
+// Seeds the sequence of math.random, as math.randomseed does. The server does not call this: as in Redis 7.2, all
+// scripts share one sequence.
 void SeedRandom(lua_State* lua, int32_t seed);  // as math.randomseed does
 
-// Implemented by the owner of a state, which may end scripts that run in the state.
+// An interface that the owner of a Lua state implements if it may end scripts that run in the state.
 class ThreadObserver {  // an interface that is told when a script switches between coroutines
  public:
   virtual ~ThreadObserver() = default;
   virtual void BeforeResume(lua_State* lua) = 0;  // this thread is about to resume a coroutine; may raise an error
-  // Called when `thread` begins to run: a coroutine that was resumed, or the thread that had resumed the last one.
+  // Called when `thread` begins to run. It is a coroutine that was resumed, or the thread that had resumed the last
+  // coroutine.
   virtual void OnSwitch(lua_State* thread) noexcept = 0;  // `thread` (a coroutine or its resumer) begins to run
   // Returns true if the script has been ended. Then code that catches any error must raise it again.
   virtual bool MustEnd(lua_State* lua) noexcept = 0;  // true: the script has been ended
@@ -34,9 +35,9 @@ class ThreadObserver {  // an interface that is told when a script switches betw
 
 void ObserveThreads(lua_State* lua, ThreadObserver* observer);  // `observer` must outlive everything in the state
 
-// Source text, changed so that 5.4 reads it as 5.1 does. Unknown escape sequences become the character after the
-// backslash, a function with `...` that uses the table `arg` gets one, and bytecode is read as text. Line numbers stay
-// the same. While a long text is adapted, the hook of the script is called and may end the script.
+// Lua 5.1 source text, changed so that 5.4 reads it as 5.1 does. Unknown escape sequences become the character after
+// the backslash, a function with `...` that uses the table `arg` gets one, and bytecode is read as text. Line numbers
+// stay the same. While a long text is adapted, the hook of the script is called and may end the script.
 class AdaptedSource {  // Lua 5.1 source text, changed so that Lua 5.4 reads it as 5.1 does
  public:
   // `source` must outlive the AdaptedSource. Raises an error if the memory limit does not allow a copy. Cost: O(n);
@@ -50,14 +51,15 @@ class AdaptedSource {  // Lua 5.1 source text, changed so that Lua 5.4 reads it 
   Bytes view_;                 // the text for the compiler
 };
 
-// Loads source text of 5.1 as lua_load does; refuses bytecode. Calls the hook of the script as AdaptedSource does.
+// Loads source text of 5.1 as lua_load does, but refuses bytecode. May call the hook of the script, which may end the
+// script.
 int LoadSource(lua_State* lua, Bytes source, const char* chunk);  // as lua_load, for 5.1 text; `chunk`: its name
 
-// For the files that implement the libraries of 5.1 (lua51_*.cc): the argument rules of 5.1, and the parts of which
-// OpenLua51 consists. Lua errors are raised as its C++ exceptions.
+// Functions for the files that implement the libraries of 5.1 (lua51_*.cc): the argument rules of 5.1, and the parts of
+// which OpenLua51 consists. A Lua error is raised as a C++ exception of Lua.
 namespace lua51 {
 
-// Returns an argument as a C int; a value that does not fit loses its upper bits, as in 5.1.
+// Returns an argument as a C int. As in 5.1, a value that does not fit loses its upper bits.
 inline int CheckInt(lua_State* lua, int argument) { return static_cast<int>(luaL_checkinteger(lua, argument)); }
 
 inline int OptionalInt(lua_State* lua, int argument, int otherwise) {  // `otherwise` if it is absent
@@ -77,7 +79,6 @@ inline int RawSize(lua_State* lua, int index) {  // number of elements of a sequ
 ThreadObserver* ObserverOf(lua_State* lua);  // null if there is none
 void ReraiseIfScriptEnded(lua_State* lua);   // after catching an error: raises it again if the script has been ended
 
-// getfenv and setfenv.
 int GetEnvironment(lua_State* lua);  // getfenv
 int SetEnvironment(lua_State* lua);  // setfenv
 

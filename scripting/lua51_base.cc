@@ -1,4 +1,4 @@
-// The global functions of 5.1. Functions with an unchanged meaning are taken from 5.4.
+// The global functions of 5.1. Functions that mean the same in 5.4 are taken from there.
 #include <cstdlib>
 
 #include "scripting/lib_support.h"
@@ -7,7 +7,7 @@
 namespace respite::lua51 {
 namespace {
 
-// assert: requires a string as the message, and puts the position before it.
+// assert. As in 5.1, the message must be a string, and the position is put before it.
 int Assert(lua_State* lua) {
   luaL_checkany(lua, 1);
   if (lua_toboolean(lua, 1)) return lua_gettop(lua);
@@ -98,15 +98,15 @@ int Unpack(lua_State* lua) {
   return static_cast<int>(count);
 }
 
-// Returns true if the calling function was called because of an error in a hook.
+// Returns true if the running error handler was called for an error that a hook raised.
 bool IsHookCalling(lua_State* lua) {
   lua_Debug self;
   if (lua_getstack(lua, 0, &self) == 0 || lua_getinfo(lua, "n", &self) == 0) return false;
   return Bytes(self.namewhat) == "hook";
 }
 
-// Calls the handler of the script, which is upvalue 1, except for an error that ends the script. Hooks are off until an
-// error raised by a hook is caught, so nothing could stop a long-running handler.
+// Calls the script's error handler, which is upvalue 1, unless the error ends the script. Hooks are off until such an
+// error is caught, so nothing could stop a long-running handler.
 int HandleError(lua_State* lua) {
   lua_settop(lua, 1);
   ThreadObserver* const observer = ObserverOf(lua);
@@ -129,7 +129,7 @@ int Xpcall(lua_State* lua) {
   return lua_gettop(lua);
 }
 
-// Loads text, but no bytecode. Pushes the function, or nil and the message.
+// Loads source text, but no bytecode. Pushes the function, or nil and the error message.
 int LoadText(lua_State* lua, Bytes text, const char* chunk_name) {
   if (LoadSource(lua, text, chunk_name) == LUA_OK) return 1;
   ReraiseIfScriptEnded(lua);
@@ -143,7 +143,7 @@ int Loadstring(lua_State* lua) {
   return LoadText(lua, text, luaL_optstring(lua, 2, text.data()));
 }
 
-// Concatenates all texts that the reader at index 1 returns.
+// Concatenates all texts that the reader function at index 1 returns.
 int ReadAll(lua_State* lua) {
   lua_newtable(lua);
   WorkCount work(lua);
@@ -184,7 +184,7 @@ int Load(lua_State* lua) {
   return LoadText(lua, CheckBytes(lua, 3), chunk_name);
 }
 
-// Checks the argument and ignores it, because the collector's parameters would affect other scripts.
+// Checks the arguments. Ignores settings of the collector, because they would affect other scripts.
 int CollectGarbage(lua_State* lua) {
   static const char* const kOptions[] = {"collect", "stop",     "restart",    "count",
                                          "step",    "setpause", "setstepmul", nullptr};
@@ -214,8 +214,8 @@ int GcInfo(lua_State* lua) {
   return 1;
 }
 
-// Sets the metatable on top for the value below it, and pops the metatable. Prevents __gc from taking effect, by hiding
-// it while Lua looks for it.
+// Sets the metatable on top for the value below it, and pops the metatable. Hides the field __gc while Lua looks for
+// it, so that the finalizer never takes effect.
 void SetWithoutFinalizer(lua_State* lua) {
   const int metatable = lua_gettop(lua);
   lua_pushliteral(lua, "__gc");
@@ -254,8 +254,8 @@ int NewProxy(lua_State* lua) {
   return 1;
 }
 
-// Pushes an empty set of proxies' metatables. Its entries are weak, so that the metatables can be collected. Weak keys
-// alone would not suffice: see Metamethod.
+// Pushes an empty set for the metatables of proxies. Its keys and values are weak, so that the metatables can be
+// collected. Weak keys alone would not suffice, because Metamethod (lua51_metamethods.cc) ignores them.
 void PushProxySet(lua_State* lua) {
   lua_newtable(lua);
   lua_createtable(lua, 0, 1);
@@ -264,7 +264,7 @@ void PushProxySet(lua_State* lua) {
   lua_setmetatable(lua, -2);
 }
 
-// Functions of 5.4 that scripts must not see.
+// Functions of Lua 5.4 that are removed, because scripts must not see them.
 constexpr const char* kHiddenNames[] = {"dofile", "loadfile", "print", "rawlen", "warn"};
 
 constexpr luaL_Reg kBaseFunctions[] = {{"assert", Assert},

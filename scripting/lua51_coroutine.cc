@@ -4,7 +4,7 @@
 namespace respite::lua51 {
 namespace {
 
-// The address is the registry key of the observer.
+// The address of this variable is the registry key of the ThreadObserver.
 const char kObserverKey = 0;
 
 const void* ObserverKey() { return &kObserverKey; }
@@ -37,7 +37,7 @@ struct Resumed {
   int results;  // on top of the stack
 };
 
-// Requires: the arguments are on top of the stack.
+// Resumes `thread`. Requires: the arguments are on top of the stack of `lua`.
 Resumed ResumeThread(lua_State* lua, lua_State* thread, int arguments) {
   ThreadObserver* const observer = ObserverOf(lua);
   if (observer != nullptr) observer->BeforeResume(lua);
@@ -92,7 +92,7 @@ int Status(lua_State* lua) {
   return 1;
 }
 
-// Returns nothing for the main program, which is not a coroutine.
+// coroutine.running. Returns nil for the main program, which is not a coroutine.
 int Running(lua_State* lua) {
   if (lua_pushthread(lua)) lua_pushnil(lua);
   return 1;

@@ -1,6 +1,6 @@
-// getfenv and setfenv. The environment of a function in 5.1 corresponds to its upvalue `_ENV` in 5.4, which it shares
-// with the enclosing function; setfenv gives the function its own `_ENV`. A function that uses no globals has no
-// `_ENV`, but then the environment makes no difference.
+// getfenv and setfenv. The environment of a function in 5.1 corresponds to its upvalue `_ENV` in 5.4. A function shares
+// this upvalue with the enclosing function, so setfenv gives it an `_ENV` of its own. A function that uses no globals
+// has no `_ENV`, but then the environment makes no difference.
 #include <cstring>
 
 #include "scripting/lua51.h"
@@ -20,7 +20,7 @@ int EnvironmentUpvalue(lua_State* lua) {
   }
 }
 
-// Pushes the function given by the first argument: a function or a stack level.
+// Pushes the function that the first argument names: the function itself, or the one at a stack level.
 void PushFunction(lua_State* lua, int level) {
   if (lua_isfunction(lua, 1)) return lua_pushvalue(lua, 1);
   luaL_argcheck(lua, level >= 0, 1, "level must be non-negative");
@@ -55,7 +55,7 @@ int SetEnvironment(lua_State* lua) {
   luaL_checktype(lua, 2, LUA_TTABLE);
   const int level = lua_isfunction(lua, 1) ? 1 : CheckInt(lua, 1);
   if (level != 0) PushFunction(lua, level);
-  // Redis: level 0 is the environment of the whole state, which is protected.
+  // As in Redis, level 0 is the environment of the whole state, which scripts must not change.
   if (level == 0 || lua_iscfunction(lua, -1)) {
     return luaL_error(lua, "'setfenv' cannot change environment of given object");
   }

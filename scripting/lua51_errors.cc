@@ -2,8 +2,8 @@
 // the compiler from a format and arguments. The linker replaces these functions (see lua51_internals.h), and the
 // replacements change the formats that 5.1 words differently.
 //
-// The names of chunks in errors: `=name` and `@file` give the name, any other text its first line in quotes. 5.1
-// truncates long names differently than 5.4, and less in errors of the compiler.
+// Errors also name the chunk of source text. A chunk called `=name` or `@file` is shown as that name, and any other
+// text as its first line in quotes. 5.1 truncates long names differently than 5.4, and less in errors of the compiler.
 #include <algorithm>
 #include <cstdarg>
 #include <cstring>
@@ -48,7 +48,8 @@ struct Variable {
   std::string name;
 };
 
-// Parses the name of a variable, which 5.4 appends as ` (local 'x')`. Returns nullopt for kinds that 5.1 does not name.
+// Parses the description of a variable, which 5.4 appends to a message as ` (local 'x')`. Returns nullopt for kinds of
+// variables that 5.1 does not name.
 std::optional<Variable> ParseVariable(Bytes info) {
   const size_t quote = info.find(" '");
   if (!info.starts_with(" (") || quote == Bytes::npos || !info.ends_with("')")) return std::nullopt;
@@ -83,8 +84,8 @@ std::string QuotedToken(Bytes token) {
   return token.starts_with('\'') ? std::string(token) : "'" + std::string(token) + "'";
 }
 
-// Cuts a string token before the escape sequence that is too large, as 5.1 does; 5.4 includes the sequence. If the
-// string contains a zero, the token ends there and does not include the sequence.
+// Cuts a string token before the escape sequence that is too large, as 5.1 does. In 5.4, the token includes that
+// sequence. If the string contains a zero byte, the token ends there and nothing is cut.
 void CutEscape(std::string& token) {
   const size_t escape = token.rfind('\\');
   if (escape == std::string::npos || !IsDigit(token[escape + 1])) return;
@@ -107,7 +108,7 @@ const char* PushSyntaxError(lua_State* lua, va_list arguments) {
   if (text.find(kTooManyOfFunction) != std::string::npos) return Push(lua, text);
   text.resize(std::min(text.size(), text.find(" (starting at line ")));
   if (ReplaceEnd(text, "decimal escape too large", "escape sequence too large")) CutEscape(token);
-  // A statement that is not a call must be an assignment; 5.1 reports the missing '='.
+  // A statement that is not a call must be an assignment, so 5.1 reports that '=' is missing.
   if (token != "'='" && token != "','") ReplaceEnd(text, "syntax error", "'=' expected");
   return Push(lua, text + " near " + token);
 }
@@ -134,7 +135,7 @@ struct Rewording {
   const char* (*push)(lua_State* lua, va_list arguments);
 };
 
-// Formats a number for luaL_tolstring.
+// Pushes the text of a number, which luaL_tolstring formats with "%f".
 const char* PushNumberText(lua_State* lua, va_list arguments) {
   const PrintedNumber printed(va_arg(arguments, lua_Number));
   const Bytes text = printed;
@@ -178,7 +179,7 @@ const char* PushFormat(lua_State* lua, const char* format, ...) {
 
 // The offset of the bytes in a string object.
 constexpr size_t kStringHeaderSize = 24;
-// The sizes of the two buffers of 5.1, each including the final zero.
+// The sizes of the two buffers that 5.1 uses for the name of a chunk, each including the final zero byte.
 constexpr size_t kRuntimeSize = LUA_IDSIZE;
 constexpr size_t kCompilerSize = 80;
 static_assert(kRuntimeSize == 60);

@@ -1,4 +1,5 @@
-// string.format of 5.1: converts arguments to the type of each conversion and formats them with C's printf.
+// string.format of 5.1: converts each argument to the type that its conversion requires, and formats it with C's
+// printf.
 #include <array>
 #include <cstdio>
 #include <cstring>
@@ -11,10 +12,10 @@ namespace respite::lua51 {
 namespace {
 
 constexpr size_t kMaxItemSize = 512;
-// Longer texts are copied without printf if no precision is given.
+// Texts of at least this size are copied without printf, if no precision is given.
 constexpr size_t kMaxPrintedText = 100;
 
-// One conversion, as written: %-5.2f
+// One conversion of a format, for example %-5.2f.
 struct Conversion {
   std::string flags;
   char letter;
@@ -90,7 +91,7 @@ const char* SkipTwoDigits(const char* place) {
   return IsDigit(*place) ? place + 1 : place;
 }
 
-// Reads flags, width and precision; `place` is after the %.
+// Reads flags, width, precision and letter of a conversion. `place` is after the %.
 Conversion ReadConversion(lua_State* lua, const char* place) {
   constexpr size_t kMaxFlags = 5;
   const char* const start = place;

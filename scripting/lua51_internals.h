@@ -1,8 +1,9 @@
-// Internals of Lua 5.4 that this directory depends on: the layout of a value, and internal functions. They are the same
-// in 5.4.4 to 5.4.9; the build checks the functions for the installed Lua (cmake/Lua.cmake).
+// Internals of Lua 5.4 that this directory depends on: the layout of a value, and internal functions. These are the
+// same in 5.4.4 to 5.4.9; the build checks the functions for the installed Lua (cmake/Lua.cmake).
 //
 // The linker redirects calls between Lua's object files to functions of this directory (cmake/Lua.cmake lists the
-// `--wrap` options). If Lua calls `f` in another object file, it reaches `__wrap_f`; Lua's own function is `__real_f`.
+// `--wrap` options). If Lua calls `f` in another object file, the call reaches `__wrap_f`. Lua's own function is then
+// called `__real_f`.
 #pragma once
 
 #include <cstdarg>
@@ -15,7 +16,7 @@ namespace respite::lua51 {
 
 static_assert(sizeof(lua_Integer) == 8 && sizeof(lua_Number) == 8);
 
-// API functions have C or C++ linkage names, depending on how Lua was compiled.
+// The functions of Lua's API have C or C++ linkage names, depending on how Lua was compiled.
 #if defined(RESPITE_LUA_HAS_CXX_NAMES)
 #define RESPITE_LUA_PUSH_INTEGER "_Z15lua_pushintegerP9lua_Statex"
 #define RESPITE_LUA_TO_INTEGER "_Z14lua_tointegerxP9lua_StateiPi"
@@ -34,11 +35,11 @@ struct Value {  // a Lua value as it is stored in a register or a table (TValue)
 };
 static_assert(sizeof(Value) == 16);
 
-// The type of a value is in these bits of its tag.
+// The bits of a tag that contain the type of the value.
 inline constexpr uint8_t kTypeMask = 0x0f;
 inline constexpr uint8_t kIntegerTag = LUA_TNUMBER;
 inline constexpr uint8_t kFloatTag = LUA_TNUMBER | 1 << 4;
-// The tag of strings of up to 40 bytes.
+// The tags of strings: up to 40 bytes, and longer.
 inline constexpr uint8_t kShortStringTag = LUA_TSTRING | 1 << 6;
 inline constexpr uint8_t kLongStringTag = kShortStringTag | 1 << 4;
 // The offset of the text in a string object. The text ends with a NUL.
@@ -50,7 +51,7 @@ struct ObjectHeader {  // the first fields of every garbage-collected object
 };
 inline constexpr uint8_t kTableTag = LUA_TTABLE;
 
-// Indexes in Lua's list of metamethods. The index of an arithmetic metamethod minus kFirstArithmeticEvent is the
+// Indexes in Lua's list of metamethods. For an arithmetic metamethod, the index minus kFirstArithmeticEvent is the
 // operator for lua_arith.
 inline constexpr int kModeEvent = 3;
 inline constexpr int kLengthEvent = 4;

@@ -1,4 +1,5 @@
-// math as in 5.1: all results are doubles. math.random is deterministic: it gives the same sequence as Redis.
+// The library math as in 5.1: all results are doubles. math.random is deterministic: it gives the same sequence as in
+// Redis.
 #include <cmath>
 
 #include "scripting/lua51.h"
@@ -31,7 +32,7 @@ double Radians(double degrees) { return degrees * (kPi / 180.0); }
 double Lesser(double best, double number) { return number < best ? number : best; }
 double Greater(double best, double number) { return number > best ? number : best; }
 
-// Returns the best of all arguments, in the sense of kBetter.
+// Returns the least or greatest of all arguments; kBetter returns the better one of two.
 template <Function2 kBetter>
 int Extreme(lua_State* lua) {
   const int count = lua_gettop(lua);
@@ -62,8 +63,8 @@ int Modf(lua_State* lua) {
   return 2;
 }
 
-// The 48-bit generator of drand48, of which Redis uses the upper 31 bits. Redis: the generator starts with the seed of
-// C, and its state is kept from script to script.
+// The 48-bit generator of drand48, of which Redis uses the upper 31 bits. As in Redis, the generator starts with the
+// default seed of the C library, and its state is kept from script to script.
 class Generator {
  public:
   void Seed(int32_t seed) { state_ = (uint64_t{static_cast<uint32_t>(seed)} << 16 | 0x330E) & kMask; }
@@ -82,7 +83,7 @@ class Generator {
 
 constexpr const char* kGeneratorName = "respite.random";
 
-// Upvalue 1 of the random functions.
+// Returns the generator, which is upvalue 1 of math.random and math.randomseed.
 Generator& GeneratorOf(lua_State* lua) { return *static_cast<Generator*>(lua_touserdata(lua, lua_upvalueindex(1))); }
 
 int Random(lua_State* lua) {

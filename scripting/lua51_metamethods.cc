@@ -1,6 +1,6 @@
-// Disables metamethods that 5.1 does not have for tables. The operator # ignores __len. __gc has no effect, so that no
-// script can make the collector run its code later. A table with weak keys is not an ephemeron table. A __call that is
-// no function is ignored. No value is closed at the end of its block.
+// Disables metamethods that tables do not have in 5.1. The operator # ignores __len. __gc has no effect, so that no
+// script can make the collector run its code later. A __mode that makes only keys weak is ignored. A __call that is no
+// function is ignored. No value is closed at the end of its block.
 #include <cstring>
 
 #include "scripting/lua51_internals.h"
@@ -26,9 +26,10 @@ void RealNewClosingValue(lua_State* lua, const Value* value) asm("__real__Z16lua
 
 namespace {
 
-// Returns true if this __mode makes only keys weak. It is ignored, so that the keys are strong. Since 5.2, tables with
-// weak keys and strong values are ephemeron tables. The collector needs quadratic time for a chain of entries whose
-// values refer to the next key, and nothing can interrupt it. In 5.1, the values alone kept such a chain alive.
+// Returns true if this __mode makes only keys weak. The caller ignores such a __mode, so the keys are strong. Since
+// 5.2, tables with weak keys and strong values are ephemeron tables. The collector needs quadratic time for a chain of
+// entries whose values refer to the next key, and nothing can interrupt it. In 5.1, the values alone kept such a chain
+// alive.
 bool HasWeakKeysOnly(const Value& mode) {
   if (mode.tag != kShortStringTag && mode.tag != kLongStringTag) return false;
   const char* const text = static_cast<const char*>(mode.object) + kStringTextOffset;
@@ -37,15 +38,16 @@ bool HasWeakKeysOnly(const Value& mode) {
 
 }  // namespace
 
-// Lua calls this only for the metamethods of tables.
+// Replaces the function with which Lua looks up metamethods of tables; Lua calls it only for tables.
 const Value* Metamethod(void* metatable, int event, void* name) {
   if (event == kLengthEvent) return nullptr;
   const Value* const value = RealMetamethod(metatable, event, name);
   return event == kModeEvent && value != nullptr && HasWeakKeysOnly(*value) ? nullptr : value;
 }
 
-// In 5.1 a __call must be a function. 5.4 also calls a callable table, and shifts all arguments for each table of a
-// chain. A table that is its own __call makes a chain of a million, in quadratic time, and nothing can interrupt it.
+// In 5.1 a __call must be a function. 5.4 also calls a table whose __call is a table, and shifts all arguments for each
+// table of such a chain. A table that is its own __call makes a chain of a million, in quadratic time, and nothing can
+// interrupt it.
 const Value* ObjectMetamethod(lua_State* lua, const Value* value, int event) {
   static constexpr Value kNil = {.object = nullptr, .tag = LUA_TNIL};
   const Value* const found = RealObjectMetamethod(lua, value, event);
@@ -53,13 +55,13 @@ const Value* ObjectMetamethod(lua_State* lua, const Value* value, int event) {
 }
 
 // 5.1 has no values that are closed at the end of a block (`local x <close>`, the fourth value of a generic `for`).
-// When a script is killed, 5.4 calls __close for each of them, and nothing can interrupt that. Lua's own buffers are
-// userdata.
+// When a script is killed, 5.4 calls __close for each of them, and nothing can interrupt that. Only userdata is closed,
+// because Lua's own buffers need it.
 void NewClosingValue(lua_State* lua, const Value* value) {
   if ((value->tag & kTypeMask) == LUA_TUSERDATA) RealNewClosingValue(lua, value);
 }
 
-// Userdata keeps its finalizer, because Lua's own buffers rely on it.
+// Prevents finalizers of tables. Userdata keeps its finalizer, because Lua's own buffers rely on it.
 void CheckFinalizer(lua_State* lua, const ObjectHeader* object, void* metatable) {
   if (object->tag != kTableTag) RealCheckFinalizer(lua, object, metatable);
 }

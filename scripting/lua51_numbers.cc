@@ -1,5 +1,5 @@
 // Numbers of Lua 5.1 inside Lua 5.4: every number that a script can create or see is a double. Numerals, numbers read
-// from text, results of libraries, lengths (lua51_operators.cc) and keys that `next` returns are floats; they always
+// from text, results of libraries, lengths (lua51_operators.cc) and keys that `next` returns are doubles. They always
 // print as "%.14g".
 
 #include <cmath>
@@ -22,7 +22,7 @@ struct ReadNumber {
   const char* end;
 };
 
-// Reads an integer of up to 15 digits, which fits a double exactly. strtod reads all other numbers.
+// Reads an integer of up to 15 digits, which a double stores exactly. ReadAny reads all other numbers.
 ReadNumber ReadSimple(const char* text) {
   lua_Integer number = 0;
   const char* end = text;
@@ -32,7 +32,7 @@ ReadNumber ReadSimple(const char* text) {
 
 bool IsDone(const char* text, const char* end) { return end != text && end - text <= kMaxSimpleDigits && *end == '\0'; }
 
-// Redis: accepts all numbers of C's strtod, so "inf", "nan" and hexadecimal fractions are also numbers.
+// As Redis does, accepts all numbers of C's strtod, so "inf", "nan" and hexadecimal fractions are also numbers.
 ReadNumber ReadAny(const char* text) {
   char* end = nullptr;
   const lua_Number number = std::strtod(text, &end);
@@ -70,7 +70,8 @@ void RealTryBinary(lua_State* lua, const Value* a, const Value* b, Value* result
                                    const char* message) asm("__real__Z15luaG_opinterrorP9lua_StatePK6TValueS3_PKc");
 int RealTableNext(lua_State* lua, void* table, Value* key) asm("__real__Z9luaH_nextP9lua_StateP5TableP10StackValue");
 
-// Returns the size of the text including its final zero, or 0 if it is not a number.
+// Stores the number that a text contains in `value`. Returns the size of the text including its final zero, or 0 if the
+// text is not a number.
 [[gnu::used]] size_t TextToNumber(const char* text, Value* value) asm("__wrap__Z12luaO_str2numPKcP6TValue");
 [[gnu::used]] void NumberToText(lua_State* lua, Value* value) asm("__wrap__Z13luaO_tostringP9lua_StateP6TValue");
 [[gnu::used]] void PushInteger(lua_State* lua, lua_Integer integer) asm("__wrap_" RESPITE_LUA_PUSH_INTEGER);
@@ -107,8 +108,8 @@ lua_Integer ToInteger(lua_State* lua, int index, int* is_number) {
   return TruncatedInteger(lua_tonumberx(lua, index, is_number));
 }
 
-// Converts the key to an integer first, because a table stores integral keys as integers and finds the previous key
-// only in that form.
+// Converts the key to an integer first. A table stores integral keys as integers, and finds the previous key only in
+// that form.
 int TableNext(lua_State* lua, void* table, Value* key) {
   const bool fits = key->tag == kFloatTag && key->number >= -kTwoTo63 && key->number < kTwoTo63;
   if (fits && std::trunc(key->number) == key->number) {
@@ -120,8 +121,8 @@ int TableNext(lua_State* lua, void* table, Value* key) {
   return found;
 }
 
-// Computes arithmetic with texts: first converts them to numbers, and only then looks for metamethods. Also computes
-// every remainder (lua51_operators.cc).
+// Computes arithmetic with texts. As in 5.1, first tries to convert them to numbers, and looks for metamethods only if
+// that fails. Also computes every remainder (lua51_operators.cc).
 void TryBinary(lua_State* lua, const Value* a, const Value* b, Value* result, int event) {
   if (event == kRemainderEvent && a->tag == kFloatTag && b->tag == kFloatTag) {
     return SetNumber(result, Remainder(a->number, b->number));
@@ -139,8 +140,8 @@ void TryBinary(lua_State* lua, const Value* a, const Value* b, Value* result, in
 }
 
 void TryBinaryFlipped(lua_State* lua, const Value* a, const Value* b, int is_flipped, Value* result, int event) {
-  // The event is the division that lua51_operators.cc adds after a #. It comes here if __len did not return a number;
-  // the result of __len is then the result.
+  // This event is the division that lua51_operators.cc adds after a #. The division fails if __len did not return a
+  // number. Then the value that __len returned is the result.
   if (event == kDivisionEvent && b->tag == kIntegerTag) {
     *result = *a;
     return;
@@ -148,7 +149,7 @@ void TryBinaryFlipped(lua_State* lua, const Value* a, const Value* b, int is_fli
   return is_flipped ? TryBinary(lua, b, a, result, event) : TryBinary(lua, a, b, result, event);
 }
 
-// Names the first operand that is not a number; a numeric text counts as a number.
+// The error names the first operand that is not a number. A numeric text counts as a number.
 void OperandError(lua_State* lua, const Value* a, const Value* b, const char* message) {
   RealOperandError(lua, NumberOf(*a).is_number ? b : a, b, message);
 }

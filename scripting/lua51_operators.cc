@@ -2,14 +2,14 @@
 //
 // 5.1 computes % with the rounded quotient, so that 1 % 0.1 is 0 and 5 % (1/0) is NaN. The interpreter of 5.4 may
 // contain an inlined version of its own, which the linker cannot replace. So no compiled function keeps an instruction
-// for %. After each one, the compiler emits a second instruction, which calls the metamethod and is skipped if both
-// operands are numbers. When a function has been compiled, the first is replaced by an instruction without effect, so
-// the second is always reached. It calls TryBinary (lua51_numbers.cc).
+// for %. After each such instruction, the compiler emits a second one, which calls the metamethod and is skipped if
+// both operands are numbers. When a function has been compiled, the first instruction is replaced by one without
+// effect, so the second is always reached. It calls TryBinary (lua51_numbers.cc).
 //
-// The result of # is a double in 5.1. In 5.4 it is an integer: products of it wrap around, and a remainder by 0 is an
-// error. So the compiler adds an instruction after each #: a division by 1, which always gives a double. The 1 is an
-// integer, while all numerals of scripts are doubles (lua51_numbers.cc). This distinguishes the division from a
-// script's own divisions, so that a non-numeric result of a proxy's __len stays unchanged.
+// The result of # is a double in 5.1. In 5.4 it is an integer, so that products of it wrap around, and a remainder by 0
+// is an error. So the compiler adds an instruction after each #: a division by 1, which always gives a double. This 1
+// is an integer, while all numerals of scripts are doubles (lua51_numbers.cc). So the division can be told from the
+// script's own, and a non-numeric result of a proxy's __len stays unchanged.
 #include <cmath>
 #include <span>
 
@@ -19,8 +19,8 @@ namespace respite::lua51 {
 
 namespace {
 
-// Opcodes in Lua's list, and the fields of an instruction. The lowest 7 bits are the opcode, followed by the result
-// register. In a move, the source register begins at bit 16.
+// Opcodes in Lua's list, and the fields of an instruction. The lowest 7 bits of an instruction are the opcode, followed
+// by the result register. In a move, the source register begins at bit 16.
 constexpr uint32_t kMove = 0;
 constexpr uint32_t kRemainderOfConstant = 25;
 constexpr uint32_t kRemainder = 37;
@@ -29,7 +29,8 @@ constexpr int kResultShift = 7;
 constexpr uint32_t kResultMask = 0xFF;
 constexpr int kSourceShift = 16;
 
-// The first fields of a compiled function and of the compiler's state.
+// The first fields of Lua's struct for a compiled function (Prototype) and of the compiler's state for a function
+// (FunctionState).
 struct Prototype {
   ObjectHeader header;
   int sizes[9];
@@ -47,15 +48,15 @@ bool IsRemainder(uint32_t instruction) {
   return which == kRemainder || which == kRemainderOfConstant;
 }
 
-// Returns a move of the result register to itself. Lua reads this register when it describes an error and when a
-// metamethod yields.
+// Returns an instruction that moves the result register to itself. Lua reads this register when it describes an error
+// and when a metamethod yields.
 uint32_t WithoutEffect(uint32_t instruction) {
   const uint32_t result = instruction >> kResultShift & kResultMask;
   return kMove | result << kResultShift | result << kSourceShift;
 }
 
-// Rounds as std::floor does, but without a call if the result fits an integer. Zeros keep their sign, which is visible
-// in a remainder of 0.
+// Rounds as std::floor does, but without a call for most numbers. Zeros keep their sign, which is visible in a
+// remainder of 0.
 double RoundedDown(double number) {
   constexpr double kFits = 4503599627370496.0;
   if (!(std::fabs(number) < kFits) || number == 0) return std::floor(number);
@@ -81,7 +82,7 @@ void Finish(FunctionState* function) {
   }
 }
 
-// Computes the remainder when the compiler knows both operands.
+// Computes a remainder of two constants during compilation.
 double ConstantRemainder(lua_State*, double a, double b) { return Remainder(a, b); }
 
 // The compiler's description of an expression, here a constant. Lua's own struct is at least as large.
@@ -94,7 +95,7 @@ struct Expression {
   int jump_if_true;
   int jump_if_false;
 };
-// Indexes in Lua's lists of expression kinds and operators.
+// Indexes in Lua's lists of expression kinds and operators, and Lua's mark for "no jump".
 constexpr int kIntegerConstant = 6;
 constexpr int kDivide = 5;
 constexpr int kLength = 3;

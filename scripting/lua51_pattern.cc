@@ -37,7 +37,7 @@ bool IsOfClass(unsigned char c, char name) {
   }
 }
 
-// Matches the character after an escape: a class, its complement (upper case), or a literal character.
+// Returns true if `c` matches the character after a %: a class, its complement (upper case), or a literal character.
 bool MatchesEscaped(unsigned char c, char name) {
   const bool is_class = std::strchr("acdlpsuwxz", LowerChar(name)) != nullptr && name != '\0';
   if (!is_class) return c == static_cast<unsigned char>(name);
@@ -159,8 +159,8 @@ const char* PatternMatcher::MatchBalanced(const char* at, const char* item) {
   return nullptr;
 }
 
-// Matches a frontier: the previous character is outside the set, and the current one is inside. Both ends of the
-// subject count as zeros.
+// Matches a frontier: the previous character is outside the set, and the current one is inside. The positions before
+// the start and after the end of the subject count as zero bytes.
 const char* PatternMatcher::MatchFrontier(const char* at, const char* item) {
   if (At(item) != '[') luaL_error(lua_, "missing '[' after '%%f' in pattern");
   const char* set_end = FindItemEnd(item);

@@ -1,4 +1,4 @@
-// Lua's patterns with the rules of 5.1. A zero ends a pattern, %g is the letter g, and an empty match may directly
+// Lua's patterns with the rules of 5.1. A zero byte ends a pattern, %g is the letter g, and an empty match may directly
 // follow another match.
 #pragma once
 
@@ -10,17 +10,17 @@
 
 namespace respite::lua51 {
 
-// Matches one pattern at positions of one subject. The matcher borrows both. A malformed pattern raises a Lua error. A
-// long match calls the hook of the script periodically, so that the script can be ended. Cost of a match: with n
-// quantifiers, up to O(size^n).
+// Matches one pattern at positions of one subject; borrows the pattern and the subject. A malformed pattern raises a
+// Lua error. A long match calls the hook of the script periodically, so that the script can be ended. Cost of a match:
+// with n quantifiers, up to O(size^n).
 class PatternMatcher {  // matches one Lua pattern at positions of one subject
  public:
   PatternMatcher(lua_State* lua, Bytes subject, Bytes pattern);
 
-  // Returns the end of the match that starts at `start`, or null. Sets the captures.
+  // Returns the end of the match that starts at `start`, or null. Stores the captures for PushCapture.
   const char* MatchAt(const char* start);  // returns the end of the match, or null
 
-  // Pushes capture `index` (from 0). In a pattern without captures, capture 0 is the whole match.
+  // Pushes the capture with this index, counted from 0. In a pattern without captures, capture 0 is the whole match.
   void PushCapture(int index, const char* start, const char* end);
   int PushCaptures(const char* start, const char* end);  // pushes all captures and returns their number
   int PushOwnCaptures();  // as PushCaptures, but pushes nothing for a pattern without captures

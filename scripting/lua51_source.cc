@@ -1,6 +1,6 @@
-// Adapts source text of 5.1 for the compiler of 5.4. Two things differ. In 5.1, an unknown escape sequence means just
-// the character, such as `\.` and even `\x`. A function with `...` that does not use `...` finds its arguments in the
-// table `arg`.
+// Adapts source text of 5.1 for the compiler of 5.4. Two differences matter most. In 5.1, an unknown escape sequence,
+// such as `\.` and even `\x`, means just the character. A function with `...` that does not use `...` finds its
+// arguments in the table `arg`.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -16,7 +16,7 @@ constexpr char kBinaryMark = '\x1b';
 
 constexpr bool IsNameChar(char c) { return IsDigit(c) || c == '_' || (LowerChar(c) >= 'a' && LowerChar(c) <= 'z'); }
 
-// The tokens that a character can begin.
+// The kinds of tokens, according to their first character.
 enum class Start : uint8_t { kNothing, kText, kComment, kLongText, kWord, kDots, kPair };
 
 constexpr std::array<Start, 256> kStarts = [] {
@@ -34,17 +34,18 @@ constexpr std::array<Start, 256> kStarts = [] {
 
 Start StartOf(char c) { return kStarts[static_cast<uint8_t>(c)]; }
 
-// Reads a chunk token by token. Does not check the text: the compiler reports errors.
+// Reads a source text token by token and changes what 5.4 would read differently. Does not check the text: the compiler
+// reports errors.
 class Adapter {
  public:
-  // `text` and `whole` must be empty. They store the result of Adapt.
+  // `text` and `whole` must be empty. Adapt stores its result in one of them.
   Adapter(lua_State* lua, Bytes source, LuaBuffer& text, LuaBuffer& whole)
       : lua_(lua), source_(source), text_(text), with_arg_tables_(whole), bodies_(lua) {
-    // 5.4 detects bytecode only at the start of the text.
+    // Inserts a space before bytecode, so that 5.4 reads it as text: 5.4 detects bytecode only at the start.
     if (source.starts_with(kBinaryMark)) Insert(" ");
   }
 
-  // Returns the text for the compiler: the source itself if no change was necessary, else a copy in `text` or `whole`.
+  // Returns the text for the compiler: the source itself if no change was necessary, otherwise the changed text.
   Bytes Adapt() {
     while (place_ < source_.size() && blocks_.size() < kMaxBlocks) ReadToken();
     place_ = source_.size();
@@ -55,12 +56,12 @@ class Adapter {
 
  private:
   static constexpr Bytes kArgTable = " local arg={n=select('#',...),...};";
-  // Adapting stops at this many nested blocks. The text beyond needs no change, because the compiler never reads it: it
-  // refuses the source at 200 nested levels.
+  // Adapting stops at this many nested blocks. The text after that needs no change, because the compiler refuses the
+  // source at 200 nested levels and never reads it.
   static constexpr size_t kMaxBlocks = 1000;
   static constexpr size_t kBytesPerLook = size_t{1} << 20;
 
-  // A block that an `end` will close.
+  // A block of the source that an `end` will close.
   struct Block {
     bool has_arg_table = false;  // a function with `...`, which the part read so far has not used
     bool uses_arg = false;
@@ -70,7 +71,7 @@ class Adapter {
   char At(size_t ahead) const { return place_ + ahead < source_.size() ? source_[place_ + ahead] : '\0'; }
   size_t AdaptedSize() const { return text_.View().size() + (place_ - copied_); }
 
-  // Skips `count` characters, which remain unchanged.
+  // Moves on by `count` characters, which remain unchanged.
   void Keep(size_t count) {
     place_ += std::min(count, source_.size() - place_);
     if (place_ - looked_ < kBytesPerLook) return;
@@ -113,7 +114,7 @@ class Adapter {
         return source_.substr(place_).starts_with("...") ? ReadDots() : Keep(1);
       case Start::kPair:
         Keep(1);
-        // 5.1 does not have these operators: it reads the two characters separately.
+        // 5.1 does not have the operators //, <<, >> and ::, so a space separates the two characters.
         if (c == At(0)) Insert(" ");
     }
   }
@@ -129,7 +130,7 @@ class Adapter {
     Keep(3);
   }
 
-  // Returns the size of an opening long bracket at the current place, or 0.
+  // If a long bracket such as [==[ opens at the current place, returns its size. Otherwise returns 0.
   size_t LongBracket() const {
     size_t size = 1;
     while (At(size) == '=') size++;
@@ -150,7 +151,8 @@ class Adapter {
     while (place_ < source_.size() && At(0) != '\n' && At(0) != '\r') Keep(PartUntil("\r\n"));
   }
 
-  // Returns the number of characters before the first of `ends`, but at least 1 and at most kBytesPerLook.
+  // Returns the number of characters before the first of the characters `ends`, but at least 1 and at most
+  // kBytesPerLook.
   size_t PartUntil(Bytes ends) const {
     const Bytes part = source_.substr(place_, kBytesPerLook);
     return std::max<size_t>(std::min(part.find_first_of(ends), part.size()), 1);
@@ -199,12 +201,12 @@ class Adapter {
     if (word == "arg") NoteArg();
   }
 
-  // Marks all enclosing functions as using `arg`. If a function is marked, those around it are already marked.
+  // Marks all enclosing blocks as using `arg`. If a block is marked, the blocks around it are already marked.
   void NoteArg() {
     for (auto block = blocks_.rbegin(); block != blocks_.rend() && !block->uses_arg; ++block) block->uses_arg = true;
   }
 
-  // Reads the name and parameters after `function`.
+  // Reads the name and parameters after the word `function`, and opens the function's block.
   void ReadParameters() {
     const size_t end = has_parentheses_ ? source_.find(')', place_) : Bytes::npos;
     Block block;
@@ -228,8 +230,8 @@ class Adapter {
     blocks_.pop_back();
   }
 
-  // Notes that the function with this body needs a table `arg`. The notes are in Lua's memory, because there may be
-  // many functions.
+  // Records that the function whose body is at this offset needs a table `arg`. The offsets are in Lua's memory,
+  // because there may be many functions.
   void NoteBody(size_t body) { bodies_.Append(Bytes(reinterpret_cast<const char*>(&body), sizeof body)); }
 
   Bytes WithArgTables() {
@@ -261,9 +263,9 @@ class Adapter {
   bool has_parentheses_ = true;    // false if the rest of the source has no `)`
 };
 
-// Returns the text in parts, so that a script can be ended while a long text is compiled.
+// A lua_Reader that returns the text in parts, so that a script can be ended while a long text is compiled.
 const char* ReadPart(lua_State* lua, void* rest, size_t* size) {
-  // Parts are small, because the time for each `or` grows with the number of those before it in the expression.
+  // Parts are small, because the time for each `or` grows with the number of `or` before it in the expression.
   constexpr size_t kPartSize = 1024;
   Bytes& text = *static_cast<Bytes*>(rest);
   const Bytes part = text.substr(0, kPartSize);

@@ -1,4 +1,4 @@
-// string as in 5.1; format is in lua51_format.cc.
+// The library string as in 5.1; string.format is in lua51_format.cc.
 #include <algorithm>
 #include <cctype>
 #include <cstring>
@@ -10,6 +10,7 @@ namespace respite::lua51 {
 namespace {
 
 // Converts a position, which counts from 1, or from the end if it is negative. A position before the start becomes 0.
+// One after the end stays.
 lua_Integer Position(lua_Integer position, size_t size) {
   if (position >= 0) return position;
   return std::max<lua_Integer>(position + static_cast<lua_Integer>(size) + 1, 0);
@@ -44,7 +45,7 @@ int Char(lua_State* lua) {
   return 1;
 }
 
-// Refuses string.dump, because scripts must not see bytecode.
+// string.dump. It always fails, because scripts must not see bytecode.
 int Dump(lua_State* lua) {
   luaL_checktype(lua, 1, LUA_TFUNCTION);
   return luaL_error(lua, "unable to dump given function");
@@ -113,7 +114,8 @@ int PushPlace(lua_State* lua, size_t start, size_t size) {
   return 2;
 }
 
-// Uses the search of the C library, which always takes linear time; Bytes::find may take quadratic time.
+// Searches for a text without special characters. Uses the search of the C library, which always takes linear time;
+// Bytes::find may take quadratic time.
 int FindPlain(lua_State* lua, Bytes text, Bytes wanted, size_t start) {
   const void* found = memmem(text.data() + start, text.size() - start, wanted.data(), wanted.size());
   if (found == nullptr) return lua_pushnil(lua), 1;
@@ -136,7 +138,7 @@ int FindPattern(lua_State* lua, Bytes text, Bytes pattern, size_t start, Wanted 
   return lua_pushnil(lua), 1;
 }
 
-// Redis: a start beyond the end is set to the end.
+// As in Redis, a start beyond the end of the text is set to the end.
 size_t SearchStart(lua_State* lua, Bytes text) {
   const lua_Integer start = Position(luaL_optinteger(lua, 3, 1), text.size()) - 1;
   return static_cast<size_t>(std::clamp<lua_Integer>(start, 0, static_cast<lua_Integer>(text.size())));
@@ -186,8 +188,8 @@ struct Found {
   const char* end;
 };
 
-// Appends a replacement. Redis: a % before anything except a digit stands for that character, even for the zero after
-// the end.
+// Appends a replacement text. As in Redis, a % before anything except a digit stands for the following character, even
+// for the zero byte after the end.
 void AddTemplate(lua_State* lua, luaL_Buffer& result, PatternMatcher& matcher, Found found) {
   const Bytes text = CheckBytes(lua, 3);
   WorkCount work(lua);

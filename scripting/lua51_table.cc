@@ -1,4 +1,4 @@
-// The library table as in 5.1: without metamethods, and with positions beyond the end.
+// The library table as in 5.1: it ignores metamethods, and accepts positions beyond the end.
 #include <algorithm>
 #include <utility>
 
@@ -112,7 +112,8 @@ int Insert(lua_State* lua) {
   const int end = CheckSize(lua, 1) + 1;
   const int arguments = lua_gettop(lua);
   if (arguments != 2 && arguments != 3) return luaL_error(lua, "wrong number of arguments to 'insert'");
-  // Read-only tables are empty proxies for real tables, and only this function could change them.
+  // Scripts see an empty proxy instead of a read-only table. Among the functions of this library, only insert could put
+  // something into the proxy.
   if (IsReadOnly(lua, 1)) return RefuseRawChange(lua);
   const int position = arguments == 2 ? end : CheckInt(lua, 2);
   WorkCount work(lua);
@@ -140,8 +141,9 @@ int Remove(lua_State* lua) {
   return 1;
 }
 
-// Quicksort whose pivot is the median of first, middle and last. Redis: the order of equal elements is visible, so
-// comparisons and exchanges happen in the order of 5.1. Index 1 is the table, index 2 the comparison function, or nil.
+// Quicksort whose pivot is the median of first, middle and last. As in Redis, comparisons and exchanges happen in the
+// order of 5.1, because the order of equal elements is visible. Stack index 1 is the table; index 2 is the comparison
+// function, or nil.
 class Sorter {
  public:
   explicit Sorter(lua_State* lua) : lua_(lua), work_(lua), has_order_(!lua_isnil(lua, 2)) {}
@@ -167,13 +169,13 @@ class Sorter {
  private:
   void Get(int index) { lua_rawgeti(lua_, 1, index); }
 
-  // Stores the values on top at `lower` (the topmost) and `upper`.
+  // Pops two values. Stores the topmost at index `lower` of the table, and the one below it at `upper`.
   void SetBoth(int lower, int upper) {
     lua_rawseti(lua_, 1, lower);
     lua_rawseti(lua_, 1, upper);
   }
 
-  // Returns the number of steps to compare two texts, which may share a long prefix.
+  // Returns the work of comparing two texts, as steps for WorkCount. The texts may share a long prefix.
   size_t WorkOfTexts(int left, int right) const {
     constexpr size_t kBytesPerStep = 64;
     return std::min(lua_rawlen(lua_, left), lua_rawlen(lua_, right)) / kBytesPerStep;
@@ -214,8 +216,8 @@ class Sorter {
     SetBoth(a, b);
   }
 
-  // Returns the next index upward whose element is not less than the pivot, which is below the element on the stack.
-  // Leaves the element on the stack.
+  // Returns the next index upward whose element is not less than the pivot. Leaves that element on the stack, above the
+  // pivot.
   int FindUp(int index, int high) {
     for (Get(++index); IsLess(-1, -2); Get(++index)) {
       if (index > high) luaL_error(lua_, "invalid order function for sorting");
@@ -224,8 +226,8 @@ class Sorter {
     return index;
   }
 
-  // Returns the next index downward whose element is not greater than the pivot, which is two below the element on the
-  // stack.
+  // Returns the next index downward whose element is not greater than the pivot. Leaves that element on the stack; the
+  // pivot is two below it.
   int FindDown(int index, int low) {
     for (Get(--index); IsLess(-3, -1); Get(--index)) {
       if (index < low) luaL_error(lua_, "invalid order function for sorting");
@@ -234,8 +236,8 @@ class Sorter {
     return index;
   }
 
-  // Divides the elements. Elements before the returned index are not greater than its element, elements after it not
-  // less.
+  // Divides the elements from `low` to `high`. Elements before the returned index are not greater than the element
+  // there; elements after it are not less.
   int Partition(int low, int middle, int high) {
     Get(middle);
     lua_pushvalue(lua_, -1);

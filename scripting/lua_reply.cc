@@ -13,7 +13,8 @@ namespace respite {
 
 namespace {
 
-// Redis: Lua's C stack limits the nesting of a reply; deeper nesting gives this error.
+// The maximum nesting of a reply; deeper values are replaced by the error kTooDeep. In Redis, the C stack of Lua gives
+// the same limit.
 constexpr size_t kDeepest = 7995;
 constexpr char kCutShort[] = "ERR the reply of the command has less than it says";
 constexpr char kTooDeep[] = "ERR reached lua stack limit";
@@ -30,7 +31,8 @@ void WrapTop(lua_State* lua, const char* name) {
   lua_setfield(lua, -2, name);
 }
 
-// Pushes a reply as Lua values. A function that Lua calls has room for a few values; nested values request more.
+// Pushes a reply as Lua values. A C function has only a few stack slots at first, so each nested array, map or set
+// requests more.
 class ReplyPusher {
  public:
   ReplyPusher(lua_State* lua, Bytes reply) : lua_(lua), work_(lua), reader_(reply) {}
@@ -122,7 +124,7 @@ class ReplyPusher {
     WrapTop(lua_, "set");
   }
 
-  // Skips attributes and pushes the value after them. Redis: scripts do not see attributes.
+  // Skips attributes and pushes the value after them. As in Redis, scripts do not see attributes.
   void PushBehindAttributes(int64_t pairs) {
     for (int64_t i = 0; i < 2 * pairs; ++i) {
       PushOne();
@@ -131,8 +133,8 @@ class ReplyPusher {
     PushOne();
   }
 
-  // Adds the pair on top of the stack to the table below it, and pops the pair. Ignores the key nil, which no table can
-  // have.
+  // Adds the key and value on top of the stack to the table below them, and pops them. Ignores the key nil, which no
+  // table can have.
   void SetPair() {
     if (lua_isnil(lua_, -2)) return lua_pop(lua_, 2);
     lua_rawset(lua_, -3);
@@ -151,14 +153,14 @@ std::string OneLine(Bytes text) {
   return line;
 }
 
-// Uses an explicit stack of open tables instead of recursion, because scripts may nest deeper than a thread's stack
-// allows.
+// Writes a Lua value as a reply. Uses an explicit stack of open tables instead of recursion, because a script may nest
+// tables deeper than a thread's stack allows.
 class ReplyWriter {
  public:
   ReplyWriter(lua_State* lua, Reply& reply, ScriptHost& host)
       : lua_(lua), reply_(reply), host_(host), work_(lua), start_(reply.Size()), looked_at_(start_) {}
 
-  // Writes the top of the stack and pops it.
+  // Writes the value on top of the stack and pops it.
   void Write() {
     WriteTop();
     while (!open_.empty() && !is_unwanted_) {
@@ -170,7 +172,7 @@ class ReplyWriter {
  private:
   static constexpr size_t kBytesPerLook = size_t{64} << 10;
 
-  // A table whose elements are being written. For a map or set, lua_next pushes them with the key on top.
+  // A table whose elements are being written. For a map or set, the table and the current key are on the stack.
   struct Open {
     enum class Kind : uint8_t { kArray, kMap, kMapValue, kSet };
     Kind kind;
@@ -195,7 +197,7 @@ class ReplyWriter {
     lua_error(lua_);
   }
 
-  // Writes the top value and pops it. A value with elements is opened instead.
+  // Writes the value on top of the stack and pops it. If the value has elements, only begins it; WriteNext writes them.
   void WriteTop() {
     // Ten stack slots are enough for the iteration over one table and for lookups in it.
     if (open_.size() >= kDeepest || lua_checkstack(lua_, 10) == 0) {
@@ -250,7 +252,8 @@ class ReplyWriter {
     }
   }
 
-  // Redis: true and false are written as booleans only for scripts that chose RESP3.
+  // As in Redis, true and false are written as booleans only for scripts that chose RESP3. For other scripts, true is 1
+  // and false is null.
   void WriteBool(bool value) {
     if (host_.Resp() == RespVersion::kResp3) return reply_.Bool(value);
     value ? reply_.Integer(1) : reply_.Null();
@@ -262,7 +265,8 @@ class ReplyWriter {
     reply_.Error(text);
   }
 
-  // Pushes table[name] of the table on top. Returns false and pushes nothing if the field does not have this type.
+  // Pushes the field `name` of the table on top of the stack. If the field does not have this type, pushes nothing and
+  // returns false.
   bool Has(const char* name, int type) {
     lua_pushstring(lua_, name);
     if (lua_rawget(lua_, -2) == type) return true;
@@ -289,7 +293,8 @@ class ReplyWriter {
     lua_pop(lua_, 2);
   }
 
-  // Writes a verbatim string. If the table on top lacks a text, pops the table and returns false.
+  // Writes a verbatim string, given by the table on top of the stack. If the table lacks one of the two texts, pops it
+  // and returns false.
   bool WriteVerbatim() {
     if (Has("format", LUA_TSTRING)) {
       lua_insert(lua_, -2);  // moves it below the table
@@ -304,7 +309,7 @@ class ReplyWriter {
     return false;
   }
 
-  // Redis: a format always has three letters, even if the script gives another number.
+  // As in Redis, a format always has three letters, even if the script gives another number.
   void WriteVerbatimText(Bytes text, Bytes format) {
     RequireCapacity(text.size());
     std::string three(format.substr(0, 3));
@@ -339,7 +344,7 @@ class ReplyWriter {
     return pairs;
   }
 
-  // Returns the number of elements before the first nil.
+  // Returns the number of elements of the table on top before the first nil.
   lua_Integer CountElements() {
     lua_Integer count = 0;
     for (; lua_rawgeti(lua_, -1, count + 1) != LUA_TNIL; lua_pop(lua_, 1)) {

@@ -19,19 +19,19 @@
 
 namespace respite {
 
-// Pushes a reply (see BinaryReplyReader) as one value. Returns true if it is an error, which is a table with `err` that
-// is marked as already counted.
+// Pushes a reply in the format of BinaryReplyReader as one value. An error becomes a table with `err` that is marked as
+// already counted in the statistics.
 bool PushReply(lua_State* lua, Bytes reply);  // true: the reply is an error
 
-// Pushes {err=text}. The text already contains its error code.
+// Pushes a table {err=text}. The text already contains its error code.
 void PushErrorTable(lua_State* lua, Bytes text);  // pushes {err=text}
 
-// Writes the value on top of the stack as a reply and pops it. A value nested deeper than Redis' stack allows is
+// Writes the value on top of the stack as a reply and pops it. A value nested deeper than the stack of Redis allows is
 // replaced by an error. Reports errors within the reply to `host`.
 //
-// A small value can contain an endless reply, since a table may occur many times; so the hook of the script is called
-// meanwhile, and may end the script. Raises an error if Lua has no memory left, or if the reply exceeds the memory
-// limit of a script. Stops early, with an incomplete reply, if the host says that the reply is unwanted.
+// A small value can contain an endless reply, since a table may contain itself. So WriteReply calls the hook of the
+// script, which may end the script. Raises an error if Lua has no memory left, or if the reply exceeds the memory limit
+// of a script. Stops early, with an incomplete reply, if the host says that the reply is unwanted.
 void WriteReply(lua_State* lua, Reply& reply, ScriptHost& host);  // converts the value on top of the stack, and pops it
 
 inline Bytes TextBeforeNul(Bytes text) {  // Redis: errors and statuses are C strings, which end at a NUL

@@ -7,7 +7,7 @@ namespace respite {
 
 namespace {
 
-// The address of this constant is a key that marks the metatables of read-only tables.
+// The address of this constant is the key of the real table in the metatable of a read-only proxy.
 const char kRealKey = 0;
 
 int RefuseChange(lua_State* lua) { return luaL_error(lua, "Attempt to modify a readonly table"); }
@@ -45,7 +45,7 @@ int Next(lua_State* lua) {
   return 1;
 }
 
-// The function `pairs` of scripts. Its upvalue is the function `next` (Next).
+// The function `pairs` for scripts. Its upvalue is the function `next` (Next).
 int Pairs(lua_State* lua) {
   luaL_checktype(lua, 1, LUA_TTABLE);
   lua_pushvalue(lua, lua_upvalueindex(1));
@@ -86,8 +86,8 @@ void ReplaceFunctions(lua_State* lua) {
   lua_setfield(lua, -2, "pairs");
 }
 
-// Makes the table on top read-only. A table with several names gets a single proxy. `known` is a table with the proxies
-// made so far.
+// Replaces the table on top by a read-only proxy. A table with several names gets a single proxy: `known` is the stack
+// index of a table that maps each table to its proxy.
 void MakeReadOnlyOnce(lua_State* lua, int known) {
   lua_pushvalue(lua, -1);
   if (lua_rawget(lua, known) == LUA_TNIL) {
@@ -102,7 +102,7 @@ void MakeReadOnlyOnce(lua_State* lua, int known) {
   lua_remove(lua, -2);
 }
 
-// Protects the metatable that all strings share: getmetatable("") must not return the real one.
+// Protects the metatable that all strings share: getmetatable("") then returns a read-only copy.
 void ProtectStrings(lua_State* lua) {
   lua_pushliteral(lua, "");
   if (lua_getmetatable(lua, -1) != 0) {
@@ -116,7 +116,7 @@ void ProtectStrings(lua_State* lua) {
   lua_pop(lua, 1);
 }
 
-// Lets scripts read the metatable of the globals, as in Redis. Requires: a read-only table on top.
+// Lets scripts read the metatable of the globals, as in Redis. Requires: the read-only proxy of the globals is on top.
 void ShowMetatable(lua_State* lua) {
   lua_getmetatable(lua, -1);
   lua_createtable(lua, 0, 1);

@@ -1,34 +1,34 @@
 // Sandbox: tables that scripts can read but not change, so that no script sees changes of another script.
 //
-// Lua has no read-only tables. A script gets an empty proxy table in front of the real one. Reads fall through to the
-// real table. The proxy never contains a key, so every assignment calls __newindex, which refuses it. Functions that
-// bypass the metatable (rawset, rawget, next, pairs, getmetatable, setmetatable) are replaced by versions that handle
-// proxies.
+// Lua has no read-only tables. Instead of the real table, a script gets an empty proxy table. Reads of the proxy are
+// passed to the real table. The proxy never contains a key, so every assignment calls __newindex, which raises an
+// error. Functions that bypass the metatable (rawset, rawget, next, pairs, getmetatable, setmetatable) are replaced by
+// versions that handle proxies.
 #pragma once
 
 #include "scripting/lua_api.h"
 
 namespace respite {
 
-// Raises the error for a change that does not use assignment. Redis: this error has no line number.
+// Raises the error for a change that is not an assignment. As in Redis, this error has no line number.
 int RefuseRawChange(lua_State* lua);  // raises the error for changing a read-only table (rawset)
 
 void MakeReadOnly(lua_State* lua);  // replaces the table on top of the stack by a read-only proxy
 
-// Returns true for a read-only proxy. For functions that change tables without metamethods.
+// Returns true if the value is a read-only proxy. Functions that change tables without metamethods must check this.
 bool IsReadOnly(lua_State* lua, int index);  // the value is a read-only proxy
 
 bool PushReal(lua_State* lua, int index);  // pushes the real table of a proxy; false: no proxy
 
-// Finishes the globals. Every library among them becomes read-only, reading a name that does not exist is an error, and
-// scripts now see a read-only proxy as their globals. Call it once, after all libraries are open. Returns the registry
-// reference of the real table; fields set there (KEYS, ARGV) are visible to scripts.
+// Finishes the globals. Every library among them becomes read-only, and reading a name that does not exist becomes an
+// error. Scripts now see a read-only proxy as their globals. Call this once, after all libraries are open. Returns the
+// registry reference of the real table; fields set there (KEYS, ARGV) are visible to scripts.
 int ProtectGlobals(lua_State* lua);  // makes the globals read-only; returns a reference to the real table
 
 void RefuseUnknownNames(lua_State* lua);  // makes reading a missing name of the table on top an error
 
 // ShowInsteadOfGlobals makes global names refer to the table on top of the stack, and pops it. ShowGlobals reverts
-// this, also for functions created meanwhile. Requires: ProtectGlobals.
+// this, also for functions created since then. Requires: ProtectGlobals was called.
 void ShowInsteadOfGlobals(lua_State* lua);  // pops a table, which scripts now see as their globals
 void ShowGlobals(lua_State* lua);           // reverts ShowInsteadOfGlobals
 

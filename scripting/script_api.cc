@@ -26,7 +26,7 @@ int PushError(lua_State* lua, Bytes text) {
   return 1;
 }
 
-// Returns the host. Redis: functions that need a server work only while a script runs.
+// Returns the host of the engine. As in Redis, functions that need the host raise an error unless a script runs.
 ScriptHost& HostFor(lua_State* lua, const char* function) {
   ScriptEngine& engine = EngineOf(lua);
   if (!engine.IsRunning()) {
@@ -35,8 +35,8 @@ ScriptHost& HostFor(lua_State* lua, const char* function) {
   return engine.host();
 }
 
-// Stores the arguments in the engine's CallArguments. Returns false and pushes an error table if a value has the wrong
-// type.
+// Stores the arguments of the Lua function in the engine's CallArguments. If there are none, or one has the wrong type,
+// pushes an error table and returns false.
 bool TakeWords(lua_State* lua) {
   const int count = lua_gettop(lua);
   if (count == 0)
@@ -58,7 +58,7 @@ bool TakeWords(lua_State* lua) {
   return true;
 }
 
-// Runs a command and pushes its reply. Returns false if the reply is an error.
+// Runs the command that the arguments give, and pushes its reply. Returns false if the reply is an error.
 bool RunCommand(lua_State* lua, const char* function) {
   ScriptHost& host = HostFor(lua, function);
   EngineOf(lua).RelieveMemory();
@@ -77,7 +77,7 @@ int ErrorReply(lua_State* lua) {
     return PushError(lua, "wrong number or type of arguments");
   Bytes text = TextBeforeNul(TextAt(lua, 1));
   if (text.starts_with('-')) text.remove_prefix(1);
-  // Redis: a single word is a text without an error code.
+  // As in Redis, a single word is a text without an error code, so it gets the code ERR.
   const size_t blank = text.find(' ');
   const Bytes code = blank == Bytes::npos ? Bytes("ERR") : text.substr(0, blank);
   Bytes rest = blank == Bytes::npos ? text : text.substr(blank + 1);
@@ -145,13 +145,14 @@ int SetRepl(lua_State* lua) {
   return 0;
 }
 
-// Returns true and changes nothing, because scripts are always replicated by the commands that they run.
+// redis.replicate_commands. Returns true and changes nothing, because scripts are always replicated by the commands
+// that they run.
 int ReplicateCommands(lua_State* lua) {
   lua_pushboolean(lua, 1);
   return 1;
 }
 
-// Has no effect, because there is no debugger.
+// redis.breakpoint. Has no effect, because there is no script debugger.
 int Breakpoint(lua_State* lua) {
   lua_pushboolean(lua, 0);
   return 1;
@@ -168,7 +169,7 @@ int AclCheckCmd(lua_State* lua) {
   return 1;
 }
 
-// pcall. Redis: a script that catches the error of a command gets the text of the error.
+// pcall. As in Redis, a script that catches the error of a command gets the text of the error instead of a table.
 int CatchErrors(lua_State* lua) {
   luaL_checkany(lua, 1);
   lua_pushboolean(lua, 1);
@@ -220,7 +221,8 @@ void SetApiText(lua_State* lua, const char* name, std::string_view value) {
   lua_setfield(lua, -2, name);
 }
 
-// Sets the version fields of the table on top, and the table's second name.
+// Adds what depends on the emulated version to the table on top: version fields, acl_check_cmd, and the second name
+// `server`.
 void SetVersion(lua_State* lua, const ScriptDialect& dialect) {
   if (dialect.knows_redis_version) {
     lua_pushcfunction(lua, AclCheckCmd);

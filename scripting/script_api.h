@@ -1,4 +1,4 @@
-// The table `redis` (alias `server`), with which scripts call the server.
+// The table `redis` (second name: `server`), with which scripts call the server.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace respite {
 
-// Sets the globals `redis` and `server`, and a pcall that returns the text of an error to the script instead of the
-// error table. Requires: the state of a ScriptEngine.
+// Sets the globals `redis` and, if the emulated version has it, `server`. Also replaces pcall: if it catches an error
+// table, the script gets the text of the error. Requires: the state of a ScriptEngine.
 void OpenScriptApi(lua_State* lua);  // sets the globals `redis`, `server` and `pcall`
 
 std::string PrefixTableName(lua_State* lua, Bytes text);  // "redis." or "server." before a text

@@ -1,4 +1,4 @@
-// ScriptCache: the scripts of EVAL, compiled once, indexed by their text and by its SHA-1.
+// ScriptCache: the scripts of EVAL, compiled once, indexed by their text and by the SHA-1 of their text.
 #pragma once
 
 #include <cstdint>
@@ -42,13 +42,13 @@ class ScriptCache {  // the scripts of EVAL, compiled once
   // The engine is created with the first script. `host` must outlive the cache.
   ScriptCache(ScriptHost& host, const HashKey& hash_key) : host_(host), hash_key_(hash_key), contents_(hash_key) {}
 
-  // FindByText and FindBySha return null if there is no such script. FindByText computes one hash of the text,
-  // much cheaper than its SHA-1; FindBySha is O(1).
+  // FindByText and FindBySha return null if there is no such script. FindByText computes at most one hash of the text,
+  // which is much cheaper than its SHA-1. FindBySha is O(1).
   const Script* FindByText(Bytes body);  // null if absent
   const Script* FindBySha(Bytes sha);    // case-insensitive; null if absent
-  // Compiles a script, or returns the existing one. The error is the text for the client, without "ERR".
+  // Compiles a script and stores it, or returns the stored one. The error is the text for the client, without "ERR".
   Result<const Script*> Add(Bytes body);
-  // Removes all scripts and their Lua state; another thread may free them.
+  // Moves out all scripts and their Lua state, which another thread may then free.
   Contents Take() { return std::exchange(contents_, Contents(hash_key_)); }
 
   // Calls visit(const Script&) for each script, in no order.

@@ -1,4 +1,4 @@
-// The first line of a script: `#!lua name=mylib flags=no-writes,allow-oom`.
+// The first line of a script or library, called the header: `#!lua name=mylib flags=no-writes,allow-oom`.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +18,16 @@ enum ScriptFlag : uint32_t {
   kScriptAllowStale = 1u << 2,
   kScriptNoCluster = 1u << 3,
   kScriptAllowCrossSlotKeys = 1u << 4,
-  // A script without a header; the flags of its commands are checked one by one.
+  // The script has no header, so the flags of its commands are checked one by one.
   kScriptUndeclared = 1u << 5,
 };
 
 std::optional<ScriptFlag> FindScriptFlag(Bytes name);  // nullopt if there is no such flag
-// Returns the names in the order in which FUNCTION LIST shows them.
+// Returns the names of the flags that are set, in the order in which FUNCTION LIST shows them.
 std::vector<std::string_view> ScriptFlagNames(uint32_t flags);  // in the order of FUNCTION LIST
 
-// The words of a line that begins with "#!", split as in a configuration file. ReadShebang returns nullopt if the line
-// has no end or contains a zero byte. If the line cannot be split, `engine` is empty.
+// The words of a line that begins with "#!", split as in a configuration file. If the line cannot be split, `engine` is
+// empty.
 struct Shebang {                     // the parts of a line that begins with "#!"
   std::string engine;                // the first word, such as "#!lua"
   std::vector<std::string> options;  // the other words, such as "name=mylib"
@@ -35,14 +35,14 @@ struct Shebang {                     // the parts of a line that begins with "#!
 };
 std::optional<Shebang> ReadShebang(Bytes body);  // nullopt: the line has no end, or a zero byte
 
-// The flags in the header of an EVAL script, and the place where the code begins. That is the end of the line, so that
-// line numbers stay correct.
+// The flags in the header of an EVAL script, and the place where the code begins. The code begins at the end of the
+// header line, so that line numbers stay correct.
 struct ScriptHeader {                  // the first line of an EVAL script, such as `#!lua flags=no-writes`
   uint32_t flags = kScriptUndeclared;  // ScriptFlag bits
   size_t size = 0;                     // where the code begins
 };
-// Reads the header. The error is the text for the client, without "ERR". With `knows_engines`, the error mentions
-// missing scripting engines.
+// Reads the header of a script. The error is the text for the client, without "ERR". `knows_engines` means that, as in
+// some versions of Valkey, an error can say that a scripting engine is missing.
 Result<ScriptHeader> ReadScriptHeader(Bytes body, bool knows_engines = false);
 
 }  // namespace respite

@@ -12,7 +12,7 @@
 
 namespace respite {
 
-// The destinations of a script's propagated commands (redis.set_repl), as bits.
+// Where the commands that a script runs are propagated to (redis.set_repl), as bits.
 enum ScriptReplication : uint8_t { kReplicateNone = 0, kReplicateAof = 1, kReplicateReplicas = 2, kReplicateAll = 3 };
 
 struct ScriptDialect {  // what scripts see of the server's name, version and behaviour
@@ -33,15 +33,15 @@ struct ScriptDialect {  // what scripts see of the server's name, version and be
   bool nests_errors = false;  // errors say "Error running script (call to f_…): @user_script:1: …"
 };
 
-// No function may throw: the caller's frames belong to Lua, which would treat a foreign exception as an error of the
+// No function of ScriptHost may throw. Lua called the caller, and would treat a foreign exception as an error of the
 // script and continue. So an exception, such as std::bad_alloc, ends the process.
 class ScriptHost {  // an interface: what a running script needs of the server
  public:
   virtual ~ScriptHost() = default;
-  // Runs one command. The reply is for a BinaryReplyReader and stays valid until the next call. The host
-  // has already counted an error in the statistics.
+  // Runs one command. The reply is in the format of BinaryReplyReader and stays valid until the next call. If the reply
+  // is an error, the host has already counted the error in the statistics.
   virtual Bytes RunCommand(std::span<const Bytes> arguments) noexcept = 0;  // runs a command and returns the reply
-  // Sets the protocol version for the replies of the following commands.
+  // Sets the protocol version for the replies to the commands that the script runs from now on.
   virtual void SetResp(RespVersion version) noexcept = 0;
   virtual RespVersion Resp() const noexcept = 0;
   virtual void SetReplication(uint8_t targets) noexcept = 0;  // redis.set_repl: ScriptReplication bits

@@ -12,14 +12,15 @@ namespace respite {
 namespace {
 
 constexpr long kTickNs = 10'000'000;
-// The maximum number of ticks without a call of the hook.
+// The maximum number of ticks before the handler makes the hook run immediately.
 constexpr int kMaxPatience = 16;
 // The timer stops after this number of ticks without a script.
 constexpr int kTicksToRest = 20;
 
 int TickSignal() { return SIGRTMIN; }
 
-// ThreadSanitizer delays signals until C++ code is called, which an endless script never does.
+// ThreadSanitizer delays signals until C++ code is called, which an endless script never does. So the timer is not used
+// with it.
 #if defined(__SANITIZE_THREAD__)
 constexpr bool kSignalsWait = true;
 #elif defined(__has_feature)
@@ -32,8 +33,8 @@ constexpr bool kSignalsWait = false;
 
 thread_local constinit ScriptWatch::ThreadState ScriptWatch::thread_{};
 
-// The timer of a thread. Its signal reaches the thread that created it, so each thread has its own timer. The timer
-// ends with its thread, because the system may give the thread's number to another thread.
+// The timer of a thread. The signal of a timer reaches the thread that created it, so each thread has its own timer.
+// The timer ends with its thread, because the system may give the thread's number to another thread.
 class ScriptWatch::Timer {
  public:
   Timer() = default;
@@ -104,8 +105,8 @@ void ScriptWatch::Timer::RestIfIdle() {
   thread_.is_ticking.store(false, std::memory_order_relaxed);
 }
 
-// Starts the watch. The signal handler may run between any two of these steps. It stops the timer only if has_begun was
-// not set, so it can only do so before the check of IsTicking below.
+// Starts the watch. The signal handler may run between any two of these steps. The handler stops the timer only if
+// has_begun is not set. So it can stop the timer only before the call of IsTicking below.
 void ScriptWatch::Begin(lua_State* lua) {
   runs_.store(runs_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   outer_ = thread_.in_force.load(std::memory_order_relaxed);

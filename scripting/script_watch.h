@@ -1,18 +1,18 @@
-// ScriptWatch: calls a hook periodically in long scripts. Short scripts run without a hook, because a hook costs Lua a
-// call for each instruction.
+// ScriptWatch: calls a hook periodically in long scripts. Short scripts run without a hook, because Lua is slower while
+// a hook is set.
 //
 // A system timer ticks on each thread while the thread runs scripts. If the same script runs at two successive ticks,
 // the signal handler sets the hook. Lua allows this if the handler runs on the same thread: lua_sethook may be called
 // at any time. It stores the hook, its mask and its count, and sets a flag in the frames of Lua functions, which the
-// interpreter reads at its next jump. It allocates nothing; lua_gethook and lua_gethookcount read one word. The rest of
-// the handler consists of atomic loads and stores, and of timer_settime when the thread has run no script for a while.
-// A frame that is being created or left at that moment may miss the flag; then the next tick, 10 ms later, sets it.
+// interpreter reads at its next jump. It allocates nothing; lua_gethook and lua_gethookcount read one word. Otherwise
+// the handler only uses atomic loads and stores, and timer_settime when the thread has run no script for a while. A
+// frame that is being created or left at that moment may miss the flag; then the next tick, 10 ms later, sets it.
 //
-// The hook runs after a number of instructions. It runs immediately if it did not run since the last tick, because a
-// single instruction can be a long call. Each time, the wait for this doubles, up to 160 ms, because setting a
-// hook visits all open calls: with 200 000 of them, that takes longer than a tick. A script that switches coroutines so
-// often that the instruction count never reaches the hook is checked at each switch (IsCheckDue); every tick without a
-// check makes one due.
+// The hook runs after a number of instructions. If the hook did not run since the last tick, the handler makes it run
+// immediately, because a single instruction can be a long call. The time before the handler does so again doubles, up
+// to 160 ms, because setting a hook visits all open calls: with 200 000 of them, that takes longer than a tick. A
+// script may switch coroutines so often that the instruction count never reaches the hook. Such a script is checked at
+// each switch (IsCheckDue): every tick without a check makes one due.
 #pragma once
 
 #include <atomic>
@@ -24,13 +24,13 @@ namespace respite {
 
 class ScriptWatch {  // calls a hook periodically in long scripts
  public:
-  // `hook` is called periodically in a long script. It must call RearmHook.
+  // `hook` is called about every `instructions` instructions of a long script. The hook must call RearmHook.
   ScriptWatch(lua_Hook hook, int instructions) : hook_(hook), instructions_(instructions) {}
   ScriptWatch(const ScriptWatch&) = delete;
   ScriptWatch& operator=(const ScriptWatch&) = delete;
 
-  // Begin and End must be called when a script begins and ends, on the same thread; the next script may run on another
-  // one. Cost: a few stores; the first script of a thread after a rest costs two system calls.
+  // Begin and End must be called when a script begins and ends, on the same thread. The next script may run on another
+  // thread. Cost: a few stores. The first script of a thread after its timer has stopped costs two system calls.
   void Begin(lua_State* lua);  // a script begins
   void End();
   // Tells the watch that another thread of the same state runs now.
@@ -46,9 +46,9 @@ class ScriptWatch {  // calls a hook periodically in long scripts
  private:
   class Timer;
 
-  // The state of a thread for the signal handler, which runs on the timer's thread and has no other way to find the
-  // watch. While a long script lets other clients be served, another server of this thread may also run a script, so
-  // watches nest. The struct is trivial, so that the handler may use it until the thread ends.
+  // The state of an operating-system thread for the signal handler, which runs on that thread and has no other way to
+  // find the watch. Watches nest: while a long script lets other clients be served, another server of this thread may
+  // also run a script. The struct is trivial, so that the handler may use it until the thread ends.
   struct ThreadState {                   // of an operating-system thread, for the signal handler
     std::atomic<ScriptWatch*> in_force;  // the watch of the script that runs on this thread
     std::atomic<bool> has_begun;         // a script began since the last tick

@@ -1,8 +1,9 @@
 // ByteStream: the bytes of one socket, plain or through TLS.
 //
-// Callers receive and send bytes alike. TLS shows in three places: a handshake may come first, receiving may need the
-// socket to be writable and sending readable (`EventsToAwait`, `PossibleTransfers`), and the stream may hold received
-// bytes for which the socket reports no event (`HasBufferedInput`).
+// Callers receive and send bytes in the same way for both. TLS shows in three places. First, a handshake may be
+// necessary. Second, receiving may need the socket to be writable, and sending may need it to be readable
+// (`EventsToAwait`, `PossibleTransfers`). Third, the stream may hold received bytes for which the socket reports no
+// event (`HasBufferedInput`).
 #pragma once
 
 #include <memory>
@@ -20,7 +21,7 @@ class TlsStream;
 
 class StreamTap {  // an interface that gets a copy of the unencrypted bytes of one connection
  public:
-  // The tap is destroyed when the connection ends.
+  // The destructor is called when the connection ends.
   virtual ~StreamTap() = default;
   virtual void OnReceived(Bytes bytes) = 0;
   virtual void OnSent(Bytes bytes) = 0;
@@ -39,7 +40,7 @@ class ByteStream {  // the bytes of one socket, plain or through TLS
 
   // Until the TLS handshake has ended, nothing can be received or sent.
   bool InHandshake() const { return tls_ != nullptr && TlsInHandshake(); }  // the TLS handshake has not ended
-  // Cost of a step: up to a few milliseconds of CPU.
+  // Cost of a step: up to a few milliseconds of CPU time.
   Transfer Handshake();  // performs the next step of the TLS handshake; kMoved: it has ended
 
   // Cost of a plain stream: one system call.
@@ -48,15 +49,16 @@ class ByteStream {  // the bytes of one socket, plain or through TLS
     size_t wanted;   // Send tries to send about this number of bytes
     size_t allowed;  // Send never sends more than this number of bytes
   };
-  // Sends bytes from the front of the output with one call. The caller consumes the sent bytes. After kLater the next
-  // call must begin with the same bytes, and allow as many.
+  // Sends bytes from the front of the output with one call. The caller must remove the sent bytes from the output.
+  // After kLater the next call must begin with the same bytes, and allow at least as many.
   Transfer Send(const ReplyBuffer& output, Portion portion);
   Transfer Send(Bytes bytes);
-  // Returns whether there are bytes to receive, even if the socket never becomes readable again.
+  // Returns true if there are received bytes in this object. The socket may report no event for them.
   bool HasBufferedInput() const { return tls_ != nullptr && TlsHasBufferedInput(); }  // bytes can be received now
 
   // EventsToAwait returns the socket events to wait for in order to receive (`wanted.read`) or send (`wanted.write`).
-  // PossibleTransfers returns which of the two is possible after some socket events: TLS may need the opposite ones.
+  // PossibleTransfers returns which of the two is possible after some socket events. With TLS, sending may need a
+  // readable socket, and receiving a writable one.
   SocketPoller::Interest EventsToAwait(SocketPoller::Interest wanted) const {  // the socket events to wait for
     return tls_ == nullptr ? wanted : TlsEventsToAwait(wanted);
   }
@@ -64,7 +66,7 @@ class ByteStream {  // the bytes of one socket, plain or through TLS
     return tls_ == nullptr ? ready : TlsPossibleTransfers(ready);
   }
 
-  // The tap stays until the stream is closed.
+  // The stream keeps the tap until the stream is closed.
   void SetTap(std::unique_ptr<StreamTap> tap);  // the tap gets what is received and sent
 
   std::string ErrorText() const;  // why the last transfer failed

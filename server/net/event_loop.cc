@@ -17,20 +17,20 @@ namespace respite {
 namespace {
 
 constexpr size_t kScratchBytes = 64 * 1024;
-// Maximum handlers of Asio and tasks per turn; one wait can report this many.
+// The maximum number of handlers of Asio, and of tasks, per turn. One wait can report as many events.
 constexpr int kHandlersPerTurn = 128;
-// Interval between runs of Asio's handlers, while sockets keep the loop busy.
+// The time between two runs of Asio's handlers while sockets keep the loop busy.
 constexpr int64_t kHandlersEveryUs = 200;
 constexpr int64_t kHandshakesUs = 1000;
 constexpr int64_t kClosingsUs = 250;
-// Closes at least 1/32 of the sockets in closings_ per turn, so that the queue does not grow forever on a busy server.
+// Each turn closes at least 1/32 of the sockets in closings_, so that the queue does not grow forever on a busy server.
 constexpr size_t kClosingsShare = 32;
 
 }  // namespace
 
 struct EventLoop::Asio {
   asio::io_context context{1};
-  // The work guard keeps a context without handlers from stopping. A stopped context would return from later waits
+  // The work guard keeps the context from stopping when it has no handlers. If it stopped, later waits would return
   // immediately.
   asio::executor_work_guard<asio::io_context::executor_type> work{context.get_executor()};
 };
@@ -66,7 +66,8 @@ int64_t EventLoop::HandleEvents() {
   }
   const int64_t started_us = pace_.NowUs();
   const int served = poller_.Serve();
-  // One client that waits for each reply does not keep the loop busy: its next request arrives after the next wait.
+  // A single client that waits for each reply does not keep the loop busy: its next request arrives only after the next
+  // wait.
   is_busy_ = waits ? served > 1 : served != 0;
   RunTasks();
   const bool was_woken_otherwise = waits && served == 0;
@@ -99,7 +100,7 @@ void EventLoop::Post(Participant* participant, std::function<void()> task) {
   posted_tasks_.push_back({participant, std::move(task)});
 }
 
-// Posts a task from any thread, which an io_context allows.
+// Any thread may call asio::post.
 void EventLoop::PostFromAnyThread(std::function<void()> task) {
   asio::post(asio_->context, [this, run = std::move(task)]() mutable { Post(nullptr, std::move(run)); });
 }
@@ -124,12 +125,12 @@ void EventLoop::RemoveParticipant(Participant& participant) {
     std::erase_if(posted_tasks_, is_its);
     for (const Task& task : its) task.run();
   }
-  // Keeps the list's size, because EndTurn and ServeDuringLongTask may be walking the list.
+  // Does not change the size of the list, because EndTurn and ServeDuringLongTask may be walking it.
   std::replace(active_.begin(), active_.end(), &participant, static_cast<Participant*>(nullptr));
 }
 
-// Serves clients in the middle of a turn. The interrupted turn keeps the data in its scratch buffer, so this call uses
-// another. Before the first turn (the data set is loading) posted tasks run.
+// Serves clients in the middle of a turn. The interrupted turn keeps its data in the scratch buffer, so this call uses
+// another one. Posted tasks run only before the first turn of the loop (while the data set is loading).
 bool EventLoop::ServeDuringLongTask() {
   if (spare_scratches_.empty()) spare_scratches_.emplace_back(kScratchBytes);
   std::vector<char> own = std::exchange(scratch_, std::move(spare_scratches_.back()));
@@ -138,7 +139,7 @@ bool EventLoop::ServeDuringLongTask() {
   RunHandlers();
   if (!running_) RunTasks();
   ServeQueues();
-  // Loops by index, because the list may grow meanwhile.
+  // Loops by index, because the calls may add participants to the list.
   for (size_t i = 0; i < active_.size(); ++i)
     if (active_[i] != nullptr) active_[i]->EndTurnDuringLongTask();
   if (!running_) MakePostedDue();
@@ -152,9 +153,9 @@ void EventLoop::ServeQueues() {
   if (!handshakes_.IsEmpty() || !closings_.IsEmpty()) Post(nullptr, [] {});  // starts the next turn immediately
 }
 
-// Ends the turn of each participant with events. Each stays in active_ until its own turn ends: if the turn of an
-// earlier one calls ServeDuringLongTask, that call sends the replies only of participants in active_. A participant
-// that has events after the end of its turn enters active_ again, and gets another turn.
+// Ends the turn of each participant with events. A participant stays in active_ until its EndTurn is called. If the
+// EndTurn of an earlier one calls ServeDuringLongTask, that call sends only the replies of participants in active_. A
+// participant that has events after its EndTurn enters active_ again, and gets another turn.
 void EventLoop::EndTurn(int64_t turn_us) {
   const size_t count = active_.size();
   for (size_t i = 0; i < count; ++i) {

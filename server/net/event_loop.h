@@ -5,7 +5,7 @@
 //   2. Serves the clients' sockets that are ready (SocketPoller::Serve).
 //   3. Runs tasks that were posted in the turn before, and ready handlers of Asio, at most kHandlersPerTurn of each.
 //   4. Takes a share of the TLS handshakes and of the sockets that must be closed.
-//   5. Ends the turn of each participant that had events: the journal is written, then replies are sent.
+//   5. Ends the turn of each participant that had events: the append-only file is written, then replies are sent.
 //
 // A busy loop skips step 1, and looks for handlers of Asio in step 3 only every kHandlersEveryUs, because each look is
 // a system call. A turn ends even if new events keep coming, because steps 2 to 4 have limits; what is left waits for
@@ -37,7 +37,7 @@ class EventLoop {  // one per thread; serves sockets, timers and tasks in turns
   class Participant {  // a user of the loop; each server is one
    public:
     virtual ~Participant() = default;
-    // `turn_us` is how long the turn took.
+    // `turn_us` is how long the turn took, in microseconds.
     virtual void EndTurn(int64_t turn_us) = 0;  // called after a turn in which this participant had events
     virtual void EndTurnDuringLongTask() = 0;   // called in a long turn when other clients are served
 
@@ -53,31 +53,33 @@ class EventLoop {  // one per thread; serves sockets, timers and tasks in turns
   int Run();
   void Stop(int exit_code);
 
-  // Records that the participant has events, so its turn must be ended. Cost: usually one comparison.
+  // Records that the participant has events, so that EndTurn is called for it. Cost: usually one comparison.
   void Enter(Participant& participant) {  // records that the participant has events
     if (participant.is_active_) return;
     participant.is_active_ = true;
     active_.push_back(&participant);
   }
-  // Runs `task` for the participant (null: for none) in a later turn, as soon as the loop is free.
+  // Runs `task` for the participant (null: for none) in a later turn of the loop. Only the thread of the loop may call
+  // this.
   void Post(Participant* participant, std::function<void()> task);
-  // Runs `task` for no participant. The task never runs if the loop has stopped.
+  // Runs `task` in a later turn, for no participant. The task never runs if the loop has stopped.
   void PostFromAnyThread(std::function<void()> task);           // any thread may call it
   void RunAfter(int64_t delay_ms, std::function<void()> task);  // runs `task` once after the delay
-  // Removes the participant. Its posted tasks run now, and so do the tasks that they post for the participant.
+  // Removes the participant. First runs its posted tasks, and also the tasks that those post for the participant.
   void RemoveParticipant(Participant& participant);  // first runs the tasks posted for the participant
   bool ServeDuringLongTask();                        // serves other clients inside a turn; false: the loop must stop
 
-  // Calls `handler` once, in a turn, when the descriptor is readable. The caller keeps the descriptor.
+  // Calls `handler` once, in a turn of the loop, when the descriptor is readable. Uses a copy of the descriptor; the
+  // caller keeps the original.
   void CallWhenReadable(int descriptor, std::function<void()> handler);  // calls `handler` once
 
   asio::io_context& Context();  // the context of Asio in which the loop waits
   const Pace& pace() const { return pace_; }
   SocketPoller& poller() { return poller_; }       // watches the clients' sockets
   WorkQueue& handshakes() { return handshakes_; }  // steps of TLS handshakes
-  // The sessions of these sockets do not exist any more.
+  // These sockets belong to sessions that no longer exist.
   WorkQueue& closings() { return closings_; }  // sockets that must be closed
-  // Connections without pending input use this buffer. It contains no data between two handlers.
+  // The buffer into which a connection reads if it has no unprocessed input. It contains no data between two handlers.
   std::span<char> Scratch() { return scratch_; }  // the read buffer that all connections share
 
  private:

@@ -1,5 +1,6 @@
-// Link: one connection to another server. It never blocks: the name look-up, connecting, the TLS handshake, receiving
-// and sending happen in turns of the event loop. Most links are outgoing; the bus of a cluster also accepts some.
+// Link: one connection to another server. A Link never blocks: the name look-up, connecting, the TLS handshake,
+// receiving and sending happen in turns of the event loop. Most links are outgoing; the bus of a cluster also accepts
+// some.
 #pragma once
 
 #include <cstddef>
@@ -20,9 +21,9 @@ class Link {  // a connection to another server, as an interface
    public:
     virtual ~User() = default;
     virtual void OnConnected() = 0;  // from now on the user can send
-    // The bytes are valid during the call.
+    // The bytes are valid only during the call.
     virtual void OnReceived(Bytes bytes) = 0;
-    // `reason` is for the log. No other call follows.
+    // `reason` is for the log. No other function of User is called afterwards.
     virtual void OnEnded(const std::string& reason) = 0;  // the connection could not be made, or has ended
   };
   enum class Reading : uint8_t { kOn, kOff };
@@ -38,19 +39,20 @@ class Link {  // a connection to another server, as an interface
   // The destructor closes the connection, if there is one.
   virtual ~Link() = default;
   virtual void SetUser(User& user) = 0;  // replaces the user of the link
-  // Requires: connected. Bytes that do not fit into the socket are queued.
+  // Sends bytes; those that do not fit into the socket are queued. Requires: the link is connected.
   virtual void Send(Bytes bytes) = 0;
-  // Turns reading on or off. With kOff the other side has to wait.
+  // Turns reading on or off. While it is off, the other side has to wait once its socket is full.
   virtual void SetReading(Reading reading) = 0;  // kOff: the other side has to wait
   virtual size_t UnsentBytes() const = 0;        // bytes that wait until the socket takes them
-  // Requires: connected.
+  // Requires: the link is connected.
   virtual std::string LocalAddress() const = 0;  // for example "127.0.0.1:50000"
   virtual std::string PeerAddress() const = 0;   // for example "127.0.0.1:6379"
   virtual int FileDescriptor() const = 0;
   virtual Stage stage() const = 0;  // the stage that was reached, also after the end
 };
 
-// The connections of a server, except those of clients: the event loop in production, in memory in tests.
+// The connections of a server, except those of clients. LoopNetwork implements this for the event loop; tests implement
+// it in memory.
 class Network {  // an interface that makes and accepts connections to other servers
  public:
   class Watch {  // watches a descriptor until destroyed
@@ -59,7 +61,8 @@ class Network {  // an interface that makes and accepts connections to other ser
     virtual void SetReading(Link::Reading reading) = 0;
   };
 
-  // An acceptor gets the connections that other servers have made. In a call, it may destroy the Listening.
+  // An Acceptor gets the connections that other servers have made. It may destroy the Listening in a call of
+  // OnAccepted.
   class Acceptor {  // an interface that gets connections from other servers
    public:
     virtual ~Acceptor() = default;
@@ -76,11 +79,12 @@ class Network {  // an interface that makes and accepts connections to other ser
   };
 
   virtual ~Network() = default;
-  // Starts to connect. No callback is called before this returns.
+  // Starts to connect. `user` is not called before this function returns.
   virtual std::unique_ptr<Link> Connect(const Link::Target& target, Link::User& user) = 0;  // starts to connect
-  // Fails with the reason, for the log.
+  // Starts to listen. The error is the reason, for the log.
   virtual Result<std::unique_ptr<Listening>, std::string> Listen(const ListenOptions& place, Acceptor& acceptor) = 0;
-  // Calls `handler` whenever the descriptor is readable, or at its end. The caller keeps the descriptor.
+  // Calls `handler` whenever the descriptor is readable or has reached its end. The caller keeps ownership of the
+  // descriptor.
   virtual std::unique_ptr<Watch> WatchPipe(int descriptor, std::function<void()> handler) = 0;  // until destroyed
 };
 

@@ -22,7 +22,7 @@ class DelayQueue {  // delays the bytes of a link and keeps their order
  public:
   bool IsEmpty() const { return waiting_pieces_.empty(); }  // no bytes wait
   size_t Size() const { return bytes_; }
-  // Requires: the queue is not empty.
+  // Requires: !IsEmpty().
   int64_t NextDueMs() const { return waiting_pieces_.front().due_ms; }  // when the next bytes are due (Pace)
 
   // Queues bytes until `due_ms`. Bytes that were queued earlier are due first, even if they had a longer delay.

@@ -18,10 +18,10 @@ namespace respite {
 
 namespace {
 
-// Maximum number of reads from one socket in a row. Further input waits for the next event, so that other sockets are
-// served in between.
+// The maximum number of reads from one socket in a row. Further input waits for the next event, so that other sockets
+// are served in between.
 constexpr size_t kReceivesPerEvent = 4;
-// If more received bytes than this are delayed, reading stops.
+// If this many received bytes are delayed, reading stops until some of them are delivered.
 constexpr size_t kMaxDelayedBytes = size_t{16} << 20;
 
 // Binds the socket to a local address. Returns false if that fails.
@@ -53,7 +53,7 @@ LinkConnection::LinkConnection(const Parts& parts, Link::Target target, Link::Us
 
 LinkConnection::~LinkConnection() = default;
 
-// Names are looked up by a thread, one after the other; numeric addresses need none.
+// Starts the name look-up. A thread of Asio looks up names, one after the other; numeric addresses need no look-up.
 void LinkConnection::Start() {
   connect_attempts_ = std::make_unique<ConnectAttempts>(parts_.loop.Context());
   asio::error_code is_name;
@@ -91,7 +91,8 @@ void LinkConnection::Stop() {
   stream_->Close();
 }
 
-// Bytes that were received already, or wait in the socket, are delivered when the link is no longer cut.
+// Changes the simulated conditions. While the link is cut, received bytes and bytes in the socket wait; they are
+// delivered when the link is no longer cut.
 void LinkConnection::SetConditions(const LinkConditions& conditions) {
   const bool was_cut = std::exchange(conditions_, conditions).is_cut;
   if (user_ != nullptr) Hasten(to_send_, conditions.send_delay_ms, &LinkConnection::SendDue);
@@ -173,7 +174,7 @@ void LinkConnection::Open() {
   stage_ = Stage::kOpen;
   Watch();
   if (user_ != nullptr) user_->OnConnected();
-  // The first bytes may have arrived with the end of the handshake; the socket does not report them again.
+  // The first bytes may have arrived with the end of the handshake. The socket does not report them again.
   if (user_ != nullptr && reads_ && stream_->HasBufferedInput()) ReceiveLater();
 }
 
@@ -189,8 +190,8 @@ void LinkConnection::OnReady(SocketPoller::Interest ready) {
 }
 
 void LinkConnection::Receive() {
-  // All connections read into the same scratch buffer. OnReceived may let other connections read before it returns
-  // (ServeDuringLongTask, in a long script or load); meanwhile the loop gives them another buffer, so these bytes stay.
+  // All connections read into the same scratch buffer. OnReceived may run a long script or load, which lets other
+  // connections read (ServeDuringLongTask). The loop then gives them another buffer, so these bytes stay.
   for (size_t i = 0; i < kReceivesPerEvent && user_ != nullptr && reads_ && !conditions_.is_cut && !MustPauseReading();
        ++i) {
     const std::span<char> scratch = parts_.loop.Scratch();
@@ -230,7 +231,7 @@ void LinkConnection::Send(Bytes bytes) {
 void LinkConnection::Await(DelayedDirection& delayed, void (LinkConnection::*serve)()) {
   if (delayed.line.IsEmpty() || std::exchange(delayed.is_awaited, true)) return;
   const int64_t wait_ms = std::max<int64_t>(delayed.line.NextDueMs() - parts_.loop.pace().NowMs(), 0);
-  // The timer does not keep an ended link alive.
+  // The timer has only a weak_ptr, so it does not keep an ended link alive.
   parts_.loop.RunAfter(wait_ms, [weak = weak_from_this(), &delayed, serve] {
     const auto self = weak.lock();
     if (self == nullptr) return;
@@ -275,7 +276,8 @@ void LinkConnection::SendNow(Bytes bytes) {
   }
   unsent_.append(bytes);
   if (!was_idle || conditions_.is_cut) return;
-  // Sends immediately, because a turn may last long. Errors are reported later; the caller expects no end here.
+  // Sends immediately, because the turn may last long. SendMore reports an error in a later turn, because the caller
+  // expects that the link does not end here.
   const Transfer sent = stream_->Send(unsent_);
   if (sent.state == Transfer::State::kMoved) sent_ += sent.bytes;
   if (HasUnsent()) RunInLaterTurn([](LinkConnection& connection) { connection.SendMore(); });
@@ -300,7 +302,7 @@ void LinkConnection::SetReading(Link::Reading reading) {
   if (reads_ && user_ != nullptr && stream_->HasBufferedInput()) ReceiveLater();
 }
 
-// Registers the events that the stage and the unsent bytes need.
+// Registers the socket events that are needed now, according to the stage and the unsent bytes.
 void LinkConnection::Watch() {
   if (conditions_.is_cut) return Unwatch();
   SocketPoller::Interest wanted;

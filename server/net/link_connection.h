@@ -18,7 +18,7 @@ namespace respite {
 
 class Tls;
 
-// A LinkConnection lives until the last of its callbacks has returned.
+// A LinkConnection lives until the last of its callbacks has returned, even if its Link was destroyed.
 class LinkConnection final : public SocketPoller::Watcher, public std::enable_shared_from_this<LinkConnection> {
  public:
   struct Parts {  // what every connection needs from its server
@@ -33,7 +33,7 @@ class LinkConnection final : public SocketPoller::Watcher, public std::enable_sh
   LinkConnection& operator=(const LinkConnection&) = delete;
 
   void Start();  // resolves the name and connects
-  // Starts with an accepted socket. OnConnected follows immediately, or after the TLS handshake.
+  // Starts with an accepted socket. Calls OnConnected immediately, or after the TLS handshake.
   void StartAccepted(Descriptor socket, std::unique_ptr<TlsStream> encryption);
   void Stop();
   void SetUser(Link::User& user) { user_ = &user; }
@@ -55,7 +55,7 @@ class LinkConnection final : public SocketPoller::Watcher, public std::enable_sh
  private:
   using Stage = Link::Stage;
 
-  // The name look-up, and the attempts to connect.
+  // The name look-up and the attempts to connect to the addresses that it found.
   struct ConnectAttempts;
 
   struct DelayedDirection {   // one direction of a delayed link
@@ -63,7 +63,7 @@ class LinkConnection final : public SocketPoller::Watcher, public std::enable_sh
     bool is_awaited = false;  // a timer runs until the next bytes of `line` are due
   };
 
-  // Runs the action in a later turn, unless the link is gone by then.
+  // Runs the action in a later turn, unless Stop was called before.
   template <class Action>
   void RunInLaterTurn(Action action) {  // runs the action in a later turn, unless the link is gone by then
     parts_.loop.Post(&parts_.participant, [self = shared_from_this(), action] {

@@ -1,5 +1,5 @@
-// LocalNodeRoutes: how the nodes of a process reach each other when they announce an outside host, which may not be
-// reachable from inside.
+// LocalNodeRoutes: how the nodes of a process reach each other when they announce the host under which clients outside
+// reach them. That host may not be reachable from inside.
 #pragma once
 
 #include <map>
@@ -12,12 +12,13 @@ namespace respite {
 
 class LocalNodeRoutes {  // replaces the announced address of a node in this process by the one where it listens
  public:
-  // Resolves the host, which may block. A name that does not resolve has no addresses.
+  // Resolves the host, which may block. If the name does not resolve, only the name itself is compared.
   explicit LocalNodeRoutes(const std::string& announced);
 
   // Adds the address at which a node listens.
   void Add(int port, const std::string& address) { addresses_[port] = address; }
-  // Returns the target to connect to. This is `target` itself unless `target` is one of the nodes.
+  // Returns the target to connect to. If `target` is one of the local nodes, that is the address where the node
+  // listens; otherwise it is `target` itself.
   Link::Target RouteFor(Link::Target target) const;  // replaces the address of a local node
 
  private:

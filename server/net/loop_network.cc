@@ -55,11 +55,11 @@ class LoopListening final : public Network::Listening {
   };
   explicit LoopListening(const Parts& parts) : parts_(parts), spare_(OpenSpare()) {}
 
-  // Opens the listening sockets. Returns the reason if that failed.
+  // Opens the listening sockets. Returns an error text if that failed.
   std::optional<std::string> Open(const Network::ListenOptions& place);
 
  private:
-  // One listening socket.
+  // One listening socket, which the poller watches.
   class Door final : public SocketPoller::Watcher {
    public:
     Door(LoopListening& owner, Descriptor socket) : owner_(owner), socket_(std::move(socket)) {
@@ -81,7 +81,7 @@ class LoopListening final : public Network::Listening {
     const Descriptor socket_;
   };
 
-  // A connection without a completed TLS handshake.
+  // An accepted connection that is not open yet: its TLS handshake, if any, has not ended.
   class Guest final : public Link::User {
    public:
     explicit Guest(LoopListening& owner) : owner_(owner) {}
@@ -140,8 +140,8 @@ void LoopListening::AcceptFrom(int listener) {
     if (accepted.Get() >= 0) {
       Welcome(std::move(accepted));
     } else if (errno == EMFILE || errno == ENFILE) {
-      // No descriptor is left. Frees the spare one, in order to accept and close this connection. If the connection
-      // stayed in the queue, the socket would stay readable, and wake the loop again and again.
+      // No descriptor is left. Closes the spare one, in order to accept this connection and close it. If the connection
+      // stayed in the queue, the listening socket would stay readable, and wake the loop again and again.
       spare_ = Descriptor();
       { const Descriptor turned_away(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC)); }
       spare_ = OpenSpare();

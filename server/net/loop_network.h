@@ -1,4 +1,5 @@
-// LoopNetwork: links over TCP, with or without TLS, and pipes of children, on an event loop.
+// LoopNetwork: connections to other servers over TCP, with or without TLS, and pipes from child processes, on an event
+// loop.
 #pragma once
 
 #include <functional>
@@ -28,11 +29,12 @@ class LoopNetwork final : public Network {  // real TCP connections on an event 
   Result<std::unique_ptr<Listening>, std::string> Listen(const ListenOptions& place, Acceptor& acceptor) override;
   std::unique_ptr<Watch> WatchPipe(int descriptor, std::function<void()> handler) override;  // calls it when readable
 
-  // A function that returns the conditions of the links to a target.
+  // A function that returns the simulated conditions of links to a target.
   using ConditionsFor = std::function<LinkConditions(const Link::Target&)>;
-  // Sets the conditions of outgoing links, present and future. Null: no conditions. Cost: O(links).
+  // Sets the simulated conditions of outgoing links, those that exist and those made later. Null: no conditions. Cost:
+  // O(links).
   void SetConditions(ConditionsFor conditions_at);  // of outgoing links, present and future
-  // Sets the routes for links that are made from now on.
+  // Sets the routes for links that are made from now on; existing links stay as they are.
   void SetRoutes(LocalNodeRoutes routes) { routes_ = std::move(routes); }  // for links that are made later
 
  private:

@@ -1,8 +1,8 @@
 // NameResolver: looks up the addresses of a host, with a timeout.
 //
-// The C library's look-up has no timeout, cannot be cancelled, and asks servers that may not answer. So it runs on a
-// thread of its own, and the caller waits only until its timeout. An abandoned look-up ends by itself; until then it
-// counts against kMaxLookUps. Numeric addresses need no thread.
+// The look-up of the C library has no timeout, cannot be cancelled, and asks servers that may not answer. So it runs on
+// a thread of its own, and the caller waits for it only until the timeout. An abandoned look-up ends by itself; until
+// then it counts against kMaxLookUps. Numeric addresses need no thread.
 #pragma once
 
 #include <sys/socket.h>
@@ -32,10 +32,11 @@ class NameResolver {  // looks up the addresses of a host, with a timeout
   static constexpr size_t kMaxLookUps = 8;  // maximum number of look-ups at a time, abandoned ones included
 
   NameResolver() : NameResolver(LookUpBySystem) {}
-  // For tests: `look_up` runs on other threads and may outlive the resolver.
+  // For tests: `look_up` is called on other threads and may be needed longer than the resolver.
   explicit NameResolver(LookUp look_up) : look_up_(std::move(look_up)) {}
 
-  // Blocks until `until` at most. kTimeout: no result by then, or too many look-ups are running.
+  // Blocks, but no longer than until `until`. kTimeout: there is no result at that time, too many look-ups are running,
+  // or no thread can be started.
   Result<Addresses, ResolveTrouble> Resolve(const std::string& host, const std::string& port, TimePoint until);
 
  private:

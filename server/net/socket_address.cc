@@ -108,7 +108,7 @@ Result<Descriptor, OpenError> ListenUnix(const std::string& path, uint32_t mode,
   std::memcpy(address.sun_path, path.data(), path.size());
   Descriptor fd(socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (fd.Get() < 0) return Failure(Errno("socket"));
-  // Replaces a stale socket, but deletes no other file of this name.
+  // Replaces a socket file, but deletes no other file of this name.
   struct stat status {};
   if (lstat(path.c_str(), &status) == 0 && S_ISSOCK(status.st_mode)) unlink(path.c_str());
   if (bind(fd.Get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) return Failure(Errno("bind"));

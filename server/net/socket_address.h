@@ -1,4 +1,4 @@
-// Opens and names sockets with POSIX calls, because Asio hides v6only, errno and the bound port.
+// Opens sockets and describes their addresses with POSIX calls, because Asio hides v6only, errno and the bound port.
 #pragma once
 
 #include <sys/socket.h>
@@ -22,16 +22,16 @@ struct OpenError {   // why a socket could not be opened
   int code = 0;      // errno, or 0 when the name does not resolve
 };
 
-// Returns a listening, non-blocking socket. `host` is an address of either family; "*" means every IPv4 address, "::*"
-// every IPv6 address.
+// Returns a listening, non-blocking socket. `host` is an IPv4 or IPv6 address or a name; "*" means every IPv4 address,
+// "::*" every IPv6 address.
 Result<Descriptor, OpenError> ListenTcp(const std::string& host, const TcpOptions& options);
-// Ends all listening at this socket, also through the copy that a new child process has until the
-// child closes that copy.
+// Ends all listening at this socket, also through the copy that a new child process has until the child closes it.
 void StopListening(int descriptor);  // also through copies of the socket in children
-// While the returned socket is open, no other process gets the port, but ListenTcp in this process does. Port 0: the
-// system chooses a free one.
+// While the returned socket is open, the system chooses the port for no other socket, but ListenTcp can listen at it.
+// Port 0: the system chooses a free port.
 Result<Descriptor, OpenError> ReserveTcpPort(const std::string& host, int port);  // binds a socket that does not listen
-// Replaces a stale socket file. `mode` 0 leaves the permissions to umask.
+// Listens at a Unix socket. Replaces a socket file of this name. If `mode` is 0, the permissions of the file depend on
+// umask.
 Result<Descriptor, OpenError> ListenUnix(const std::string& path, uint32_t mode, int backlog);
 
 int PortOf(int descriptor);  // the local port of a socket
@@ -44,7 +44,7 @@ struct SocketAddresses {        // the two addresses of a connection
 };
 SocketAddresses SocketAddressesOf(int descriptor);  // of a connected socket
 
-// The first keepalive probe is sent after `keepalive_s`.
+// The first keepalive probe is sent after the connection was idle for `keepalive_s` seconds.
 void TuneTcp(int descriptor, int keepalive_s);  // TCP_NODELAY, and keepalive (0: none)
 
 }  // namespace respite

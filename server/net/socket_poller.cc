@@ -54,8 +54,8 @@ void SocketPoller::WakeAsio() {
   });
 }
 
-// Serves ready sockets in several rounds, because other sockets become ready during a round. Serving more of them in
-// one turn lowers the turn's cost for each.
+// Serves ready sockets in several rounds, because other sockets become ready during a round. The more sockets a turn
+// serves, the less the turn costs for each.
 int SocketPoller::Serve() {
   Share share;
   for (int rounds = 0; rounds < kMaxRoundsPerTurn && share.served < kMaxServedPerTurn; ++rounds) {
@@ -88,7 +88,7 @@ void SocketPoller::Tell(const Round& round, size_t place) {
   const uint32_t events = round.events[place].events;
   const bool broken = (events & (EPOLLERR | EPOLLHUP)) != 0;
   if (round.watchers[place] != nullptr && (broken || (events & EPOLLIN) != 0)) round.watchers[place]->OnReadable();
-  // OnReadable may have stopped the watch.
+  // OnReadable may have ended the watch of this socket.
   if (round.watchers[place] != nullptr && (broken || (events & EPOLLOUT) != 0)) round.watchers[place]->OnWritable();
 }
 

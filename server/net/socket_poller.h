@@ -1,8 +1,9 @@
 // SocketPoller: waits for readiness of all client sockets together.
 //
-// Asio arms a wait with one system call per socket and read. Here a socket is registered once (level-triggered epoll),
-// and one call finds all that are ready. With pipelines of 16 requests this saves several percent of the CPU time of a
-// request. EventLoop calls Serve in each turn, and WakeAsio before it waits in Asio.
+// Asio needs one system call per socket and read in order to wait. SocketPoller registers a socket once
+// (level-triggered epoll), and one call finds all sockets that are ready. With pipelines of 16 requests this saves
+// several percent of the CPU time of a request. EventLoop calls Serve in each turn, and WakeAsio before it waits in
+// Asio.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +32,7 @@ struct Transfer {  // the result of one attempt to move bytes over a stream on a
 
 class SocketPoller {  // finds all sockets that are ready, with one call of epoll
  public:
-  // A watcher may stop watching during a round, and may be destroyed afterwards.
+  // A watcher may stop watching while Serve calls watchers. Once it has stopped, it may be destroyed.
   class Watcher {  // an interface that is told when its socket is ready
    public:
     virtual ~Watcher() = default;
@@ -49,13 +50,13 @@ class SocketPoller {  // finds all sockets that are ready, with one call of epol
   SocketPoller(asio::io_context& context, const Pace& pace);
   ~SocketPoller();
 
-  // Changes the events that `watcher` receives. An empty interest ends all events, including errors and hang-ups;
-  // otherwise an error or a hang-up counts as both readable and writable. Returns false if the system refuses more
+  // Changes the events that `watcher` is told about. An empty interest ends all events, including errors and hang-ups.
+  // Otherwise an error or a hang-up counts as both readable and writable. Returns false if the system refuses more
   // sockets (fs.epoll.max_user_watches). Cost: one system call if the interest changes.
   bool ChangeInterest(int descriptor, Watcher& watcher, Interest from, Interest to);  // false: too many sockets
 
-  // Serves the sockets that are ready now, without waiting. May be called within a round in progress. Returns how many
-  // sockets were served.
+  // Serves the sockets that are ready now, without waiting. A watcher that is being served may call this again. Returns
+  // how many sockets were served.
   int Serve();  // calls the watchers of ready sockets; returns how many sockets
 
   void WakeAsio();  // makes Asio's next wait end when a socket is ready
@@ -66,8 +67,8 @@ class SocketPoller {  // finds all sockets that are ready, with one call of epol
   static constexpr int kMaxEventsPerRound = 128;  // maximum number of events from one epoll_wait
   static constexpr int kMaxRoundsPerTurn = 8;     // maximum number of epoll_wait calls per turn
   static constexpr int kMaxServedPerTurn = 128;   // maximum number of sockets served per turn
-  // Maximum time per turn for hang-ups and long calls. The rest wait, so that thousands of them do not delay other
-  // sockets. epoll reports in order of arrival, and reports them again.
+  // The maximum time per turn for hang-ups and long calls. Further ones wait, so that thousands of them do not delay
+  // other sockets. epoll reports them again, in order of arrival.
   static constexpr int64_t kMaxLongCallsUs = 250;  // maximum time per turn for long calls
 
   struct Share {                // how much of its share a turn has used

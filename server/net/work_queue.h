@@ -1,7 +1,7 @@
 // WorkQueue: a queue of expensive steps, of which each turn of the event loop runs a limited share.
 //
-// A step of a TLS handshake costs as much as a thousand requests, and closing a connection as much as several. The
-// limit keeps other clients served when thousands of clients connect or disconnect together.
+// A step of a TLS handshake costs as much as a thousand requests, and closing a connection as much as several. Because
+// of the limit, other clients are served even when thousands of clients connect or disconnect together.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace respite {
 
 class WorkQueue {  // expensive steps, of which each turn of the loop runs a limited share
  public:
-  // Each turn may spend `share_us` on steps.
+  // Each turn may spend `share_us` microseconds on steps.
   WorkQueue(const Pace& pace, int64_t share_us) : pace_(pace), share_us_(share_us) {}
 
   void AddStep(std::function<void()> step) { steps_.push_back(std::move(step)); }

@@ -5,7 +5,7 @@ namespace respite {
 
 struct Services;
 
-// Registers the hooks of CONFIG SET. Must be called once. `services` must outlive the Config.
+// Registers the hooks of CONFIG SET. Must be called once. Requires: `services` exists as long as directives can change.
 void RegisterConfigHooks(const Services& services);  // what else CONFIG SET does when it stores a value
 
 }  // namespace respite

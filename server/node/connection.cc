@@ -39,9 +39,9 @@ constexpr char kProtectedMode[] =
 
 namespace {
 
-// A client that sent this many bytes in one read probably has more to send.
+// A client that sent at least this many bytes in one read probably has more to send.
 constexpr size_t kMuchInput = 32 * 1024;
-// Time limit for TLS handshakes, in milliseconds.
+// The time limit for a TLS handshake, in milliseconds.
 constexpr int64_t kHandshakeMs = 30'000;
 
 }  // namespace
@@ -81,11 +81,11 @@ void Connection::OnReady(SocketPoller::Interest ready) {
   if (allowed.read && wanted_.read) Receive();
   if (!allowed.write || !wanted_.write || session_->closing) return;
   Want({.read = wanted_.read, .write = false});
-  // Queues the output for the end of the turn, because its replies may belong to writes that are not on disk yet.
+  // The output is sent at the end of the turn, because its replies may belong to writes that are not on disk yet.
   host_->services().clients.registry.QueueFlush(*session_);
 }
 
-// Ignores the socket until the handshake queue reaches this connection.
+// Queues a step of the handshake. Until the queue reaches this connection, ignores the events of the socket.
 void Connection::JoinHandshakes() {
   Register({});
   host_->loop().handshakes().AddStep([self = shared_from_this()] { self->ContinueHandshake(); });
@@ -171,7 +171,7 @@ void Connection::HandleEndOfInput(Transfer::State state) {
 }
 
 // Removes the subscriptions of the client, then closes the connection. Unsubscribing from a hundred thousand channels
-// takes several turns; until the last of them, other clients still see this client.
+// takes several turns of the event loop. Until the last of these turns, other clients still see this client.
 void Connection::CloseGradually() {
   const Services& server = host_->services();
   if (session_->IsBlocked() || server.clients.cleanup.UnsubscribeSome(*session_))
@@ -254,7 +254,7 @@ bool Connection::WriteSome(size_t most_bytes) {
 void Connection::Close() {
   Register({});
   host_->loop().closings().AddStep([self = self_] { self->stream_.Close(); });
-  // The session may be in use now, so a later turn destroys both the session and this connection.
+  // The session may be in use now, so a later turn of the loop destroys the session and this connection.
   host_->Post([self = std::move(self_)] { self->host_->services().clients.registry.Remove(*self->session_); });
 }
 

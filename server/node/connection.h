@@ -1,5 +1,5 @@
 // Connection: the socket of a client, and its Session. A Connection reads when input arrives, passes the input to the
-// Pump, and writes the replies at the end of the turn. It owns itself until it is closed.
+// Pump, and writes the replies at the end of the turn of the event loop. A Connection owns itself until it is closed.
 #pragma once
 
 #include <memory>
@@ -29,9 +29,9 @@ class Connection final : public Transport,  // the socket of one client
   bool IsWaitingToWrite() const override { return wanted_.write; }  // the socket takes no more output now
   bool IsHandshakeLate() const override;                            // the TLS handshake has taken too long
 
-  // Makes the connection a client of another server on the same loop, with a new session. The other server also handles
-  // the requests that arrived after the current one. Requires: no command of this client runs, and the next turn
-  // resumes the client.
+  // MoveTo makes the connection a client of another server on the same loop, with a new session. The other server also
+  // handles the requests that arrived after the current one. Requires: no command of this client runs, and the next
+  // turn resumes the client.
   struct MovingClient {                      // what a client brings to the server that it moves to
     std::string reply;                       // reply to the request that caused the move
     std::unique_ptr<PausedRequest> request;  // a request that runs first on the other server; null: none
@@ -39,13 +39,13 @@ class Connection final : public Transport,  // the socket of one client
   };
   void MoveTo(NodeHost& other, MovingClient arrival);
   void MoveToRestarted(NodeHost& restarted, Bytes reply);  // moves the client to the server that has replaced its own
-  // A client cannot move if, for example, it is a replica, or TEST FAULT delays some of its output.
+  // A client cannot move if, for example, it is a replica, or if TEST FAULT delays some of its output.
   static Connection* FindMovable(const Session& session);  // its connection; null: the client cannot move
   const NodeHost& host() const { return *host_; }          // the server that serves the client now
   const Session& session() const { return *session_; }
   std::weak_ptr<Connection> Self() const { return self_; }  // expires when the connection closes, or soon after
   bool IsClosing() const { return session_->closing; }
-  // The server may have been destroyed, so the pointer may only be compared.
+  // That server may have been destroyed, so the pointer may only be compared.
   const NodeHost* AcceptingHost() const { return origin_ == nullptr ? host_ : origin_->host; }  // may dangle
 
   void OnReadable() override { OnReady({.read = true}); }
@@ -66,8 +66,8 @@ class Connection final : public Transport,  // the socket of one client
   void CloseGradually();  // closes the client after the peer has disconnected; may take several turns
   void RunPump();         // runs the requests that have arrived
   Session& BecomeClientOf(NodeHost& other);  // creates a session on `other`, and closes the old one
-  // Restores the user that the client had when it left its first server. If that user was deleted or turned off, the
-  // client is treated as new.
+  // Restores the user that the client had when it left the server that had accepted it. If that user was deleted or
+  // turned off, the client is treated as new.
   void RestoreUserOnReturn(Session& session, const NodeHost& origin) const;  // when it returns
   bool WriteSome(size_t most_bytes);  // calls write once; false: the socket takes no more for now
 

@@ -42,8 +42,8 @@ constexpr size_t kWatchesPerTurn = 1000;
 constexpr int64_t kWakeAgainMs = 10;  // while a script or loading occupies the server
 constexpr size_t kClientsCheckedAtLeast = 5;
 
-// Resumes the sessions that still exist. A resumed session may close later ones (CLIENT KILL). While it runs a long
-// script, other clients are served, and closed sessions are freed.
+// Resumes the sessions in the list that still exist. A resumed session may close later ones (CLIENT KILL). While it
+// runs a long script, other clients are served, and closed sessions are freed.
 void Resume(const Clients& clients, const std::vector<Session*>& sessions) {
   std::vector<uint64_t> ids;
   ids.reserve(sessions.size());
@@ -96,10 +96,10 @@ void Housekeeping::RequestWake() {
   services_.env.host->WakeAt(wake_at_ms_);
 }
 
-// Starts the next turn immediately if work remains that takes many turns. Without this, the work would wait for input.
+// If work remains that takes many turns, starts the next turn immediately. Without this, the work would wait for input.
 void Housekeeping::ContinueInNextTurn() {
   services_.clients.watched_keys.FreeDroppedKeys(kWatchesPerTurn);
-  // HasUnblockedSessions is also true for further requests of clients that were resumed late in this turn.
+  // HasUnblockedSessions is also true if clients that were resumed late in this turn have further requests.
   const bool continues = services_.clients.registry.HasUnblockedSessions() ||
                          (services_.clients.registry.PausedCount() != 0 && !services_.clients.pause.IsOn());
   if ((continues || services_.clients.watched_keys.HasDroppedKeys()) && services_.env.host)
@@ -198,8 +198,8 @@ void Housekeeping::SampleStats() {
 }
 
 void Housekeeping::CheckClients() {
-  // Checks a share of the clients in each round, and every client once a second, so that ten thousand clients do not
-  // delay a turn.
+  // Checks a share of the clients at each tick, and so every client about once a second. Checking ten thousand clients
+  // together would delay a turn.
   const size_t wanted =
       std::max(services_.clients.registry.Count() / static_cast<size_t>(services_.clients.timer_frequency.Hz()),
                kClientsCheckedAtLeast);
@@ -218,7 +218,7 @@ void Housekeeping::CheckAwaits() {
 void Housekeeping::ResumePaused() { Resume(services_.clients.registry, services_.clients.registry.TakePaused()); }
 
 void Housekeeping::ResumeUnblocked() {
-  // A resumed client may unblock other clients, so this loop continues until none is left.
+  // A resumed client may unblock other clients, so repeats this until none is left.
   for (auto sessions = services_.clients.registry.TakeUnblocked(); !sessions.empty();
        sessions = services_.clients.registry.TakeUnblocked())
     Resume(services_.clients.registry, sessions);

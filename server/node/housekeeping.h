@@ -1,4 +1,5 @@
-// Housekeeping: work for all clients at the end of each turn, at each tick of the timer, and when a timeout expires.
+// Housekeeping: work for all clients at the end of each turn of the event loop, at each tick of the timer, and when a
+// timeout expires.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,8 @@ class Housekeeping final : public TimeKeeper {  // periodic work, and work for a
   // Runs expiry, client limits, statistics and other periodic work. Must be called TimerFrequency::Hz() times a second.
   void Tick();
   void EndTurn();  // called at the end of each turn: writes the append-only file, then sends replies
-  // Writes the journal, then the replies. Does none of the other work of EndTurn, since that work may change data.
+  // Writes the append-only file, then sends replies. Leaves out the other work of EndTurn, since that work may change
+  // data.
   void EndTurnDuringLongTask();  // replies to clients that were served in the middle of a turn
   void Wake();                   // runs the timeouts that are due; called at the time passed to Host::WakeAt
 

@@ -47,7 +47,7 @@ namespace {
 
 constexpr auto kPauseWithoutDescriptors = std::chrono::milliseconds(100);
 
-// Returns whether the error means that this machine lacks the address family.
+// Returns true if the error means that this machine does not support the address family.
 bool IsUnknownFamily(int code) {
   return code == EAFNOSUPPORT || code == ENOPROTOOPT || code == EPROTONOSUPPORT || code == ESOCKTNOSUPPORT ||
          code == EPFNOSUPPORT;
@@ -63,8 +63,8 @@ void SendError(const Descriptor& socket, Bytes error) {
   [[maybe_unused]] ssize_t sent = send(socket.Get(), line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-// Lets clients of the group use the file of the unix socket, if the mode of the file allows it. Does nothing without a
-// group.
+// Gives the file of the unix socket to a group, whose members can then connect if the mode of the file allows it. Does
+// nothing if `name` is empty.
 std::optional<std::string> GiveToGroup(const std::string& path, const std::string& name) {
   if (name.empty()) return std::nullopt;
   const group* const found = getgrnam(name.c_str());
@@ -212,7 +212,7 @@ void Listener::WaitForClient(const std::shared_ptr<Socket>& socket) {
 }
 
 void Listener::AcceptAll(const std::shared_ptr<Socket>& socket) {
-  // A session that is being closed still has a descriptor, so it counts against the limit.
+  // A session that is being closed still has a descriptor, so it counts against maxclients here.
   const size_t open = host_.services().clients.registry.Count() + host_.loop().closings().Size();
   const Settings& settings = host_.services().env.settings;
   const bool is_tls = socket->protocol == Protocol::kTls;
@@ -232,11 +232,12 @@ void Listener::AcceptAll(const std::shared_ptr<Socket>& socket) {
   WaitForClient(socket);
 }
 
-// Pauses accepting when descriptors or memory have run out. The waiting client stays in the kernel's queue, which would
-// wake the loop immediately without this pause.
+// Pauses accepting when descriptors or memory have run out. The waiting client stays in the kernel's queue; without the
+// pause, it would wake the loop immediately.
 void Listener::AcceptLater(const std::shared_ptr<Socket>& socket) {
   socket->retry.expires_after(kPauseWithoutDescriptors);
-  // An expired timer calls its handler even if the timer was destroyed in the same turn.
+  // The handler checks `weak`, because an expired timer calls its handler even if the timer was destroyed in the same
+  // turn.
   socket->retry.async_wait([this, weak = std::weak_ptr(socket)](const asio::error_code& error) {
     std::shared_ptr<Socket> open = weak.lock();
     if (!error && open) WaitForClient(open);

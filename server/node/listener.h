@@ -1,4 +1,4 @@
-// Listener: the sockets on which clients arrive: TCP on each `bind` address, with and without TLS, and a unix socket.
+// Listener: the sockets on which clients connect: TCP on each `bind` address, with and without TLS, and a unix socket.
 #pragma once
 
 #include <cstdint>
@@ -20,15 +20,16 @@ class Listener final : public ListeningSockets {  // the sockets on which client
  public:
   enum class Protocol : uint8_t { kTcp, kTls };  // kTls: TLS over TCP
 
-  // `recorder` records the connections; null: no recording. Both arguments must outlive the Listener and its
-  // connections.
+  // `recorder` records the connections; null: no recording. Both arguments must outlive the Listener and the
+  // connections that it accepts.
   explicit Listener(NodeHost& host, Recorder* recorder = nullptr);
   ~Listener() override;
 
   // Opens the sockets that the settings name. Returns an error text on failure; warnings are logged. With `port auto`
-  // the system chooses a free port the first time. That port is kept afterwards; settings().bound_port returns it.
+  // the system chooses a free port the first time. The Listener keeps that port afterwards, and stores it in the
+  // setting bound_port.
   std::optional<std::string> Open();  // returns the error
-  // Closes the old sockets and then opens the new ones, which may have the same addresses. Called after `port`,
+  // Closes the old sockets and then opens new ones, which may have the same addresses. Must be called after `port`,
   // `tls-port` or `bind` has changed.
   std::optional<std::string> Reopen(Protocol protocol);  // returns the error
   bool HasTcp() const { return !tcp_.empty(); }          // listens on `port`
@@ -37,7 +38,7 @@ class Listener final : public ListeningSockets {  // the sockets on which client
   // Closes the sockets and removes the file of the unix socket, unless the file now belongs to another server.
   void Close();  // closes all sockets
 
-  // ListeningSockets.
+  // The functions of ListeningSockets.
   void StopListening() override;  // refuses new connections, but keeps the ports reserved
   void ListenAgain() override;    // undoes StopListening
 

@@ -9,7 +9,7 @@ namespace {
 
 Where WhereOf(ServerMode mode) { return mode == ServerMode::kSentinel ? Where::kSentinels : Where::kDataServers; }
 
-// Creates a movable clock if the server allows TEST, so that tests can move its time. Otherwise returns null, and the
+// If the server allows the command TEST, creates a clock whose time tests can move. Otherwise returns null, and the
 // server reads the machine's clock.
 std::unique_ptr<MovableClock> MovableClockFor(const Node::Parts& outside) {
   if (outside.config.settings().test_commands == Permission::kNever) return nullptr;

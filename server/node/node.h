@@ -1,5 +1,5 @@
 // Node: a server without sockets. It owns all parts of the server and connects them; the behaviour is in these parts. A
-// NodeHost on an EventLoop runs the Node, or a test does.
+// NodeHost, or a test, runs the Node.
 #pragma once
 
 #include "base/movable_clock.h"

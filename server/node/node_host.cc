@@ -21,14 +21,14 @@ namespace respite {
 
 namespace {
 
-// Longest time of a timer, which counts nanoseconds and would overflow for the longest timeouts of clients. If the
-// timer expires too early, Housekeeping sets it again.
+// The longest time for which a timer is set. A timer counts nanoseconds, so the longest timeouts of clients would
+// overflow. If the timer expires too early, Housekeeping sets it again.
 constexpr int64_t kLongestSleepMs = 24 * 3'600'000;
 
 }  // namespace
 
-// The timers are shared, so that handlers can detect that they were destroyed: an expired timer calls its handler even
-// if the timer was destroyed in the same turn.
+// A shared_ptr owns the timers, so that handlers can detect that the timers were destroyed: an expired timer calls its
+// handler even if the timer was destroyed in the same turn.
 struct NodeHost::Timers {
   explicit Timers(asio::io_context& context) : tick(context), wake(context), turn(context) {}
   asio::steady_timer tick;
@@ -50,7 +50,7 @@ NodeHost::NodeHost(EventLoop& loop, Node& node)
 }
 
 NodeHost::~NodeHost() {
-  // A connection owns itself until it is closed, so all of them are closed here.
+  // A connection owns itself until it is closed, so closes all connections here.
   services_.clients.registry.ForEach([this](Session& session) { services_.clients.registry.Close(session); });
   loop_.RemoveParticipant(*this);
   node_.runtime().network.Detach();
@@ -71,15 +71,15 @@ void NodeHost::Stop(int exit_code) {
   loop_.Stop(exit_code);
 }
 
-// Runs the loop in the middle of this Node's turn, so this Node only sends replies. Other Nodes on the loop end their
-// turns as usual.
+// Runs the loop in the middle of this Node's turn, in which this Node only sends replies. Other Nodes on the loop end
+// their turns as usual.
 bool NodeHost::ServeDuringLongTask() {
   Enter();
   return loop_.ServeDuringLongTask() && !has_stopped_;
 }
 
-// Redis: a tick that was missed during a script runs when the script ends. Without this, the timer might never run
-// between two scripts.
+// As in Redis, a tick that was missed during a script runs when the script ends. Without this, the timer might never
+// run between two scripts.
 void NodeHost::EndTurn(int64_t turn_us) {
   if (missed_tick_ && !services_.env.phase.IsInLongTask()) {
     missed_tick_ = false;

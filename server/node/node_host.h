@@ -1,4 +1,4 @@
-// NodeHost: runs a Node on an event loop. It has the timer of the Node, ends the turns, and runs the requests of
+// NodeHost: runs a Node on an event loop. It contains the timer of the Node, ends its turns, and runs the requests of
 // clients.
 #pragma once
 
@@ -20,32 +20,32 @@ class NodeHost final : public Host, public EventLoop::Participant {  // runs one
  public:
   // Both arguments must outlive the NodeHost.
   NodeHost(EventLoop& loop, Node& node);
-  // Closes all clients.
+  // Closes all clients of the Node.
   ~NodeHost() override;
   NodeHost(const NodeHost&) = delete;
   NodeHost& operator=(const NodeHost&) = delete;
 
   void Start();  // starts the timer
-  // Sets what Stop calls. Without a handler, Stop ends the loop.
+  // Sets the function that Stop calls. Without such a function, Stop ends the loop.
   void OnStop(std::function<void(int exit_code)> handler) { stop_ = std::move(handler); }  // handles Stop
-  // Makes each tick of the timer call `handler`, also in the middle of a turn (ServeDuringLongTask).
+  // Makes each tick of the timer call `handler`, also in the middle of a turn (during ServeDuringLongTask).
   void OnTick(std::function<void()> handler) { tick_ = std::move(handler); }
 
-  // Makes the loop end the turn of this server.
+  // Makes the loop call EndTurn for this server at the end of the turn.
   void Enter() { loop_.Enter(*this); }  // called before a client is served
   Pump& pump();                         // runs the requests of a client
   EventLoop& loop() { return loop_; }
   LoopNetwork& network() { return network_; }  // connections to other servers
   const Services& services() const { return services_; }
 
-  // Host.
+  // The functions of Host.
   void Stop(int exit_code) override;
   void Post(std::function<void()> task) override { loop_.Post(this, std::move(task)); }
   bool ServeDuringLongTask() override;         // serves other clients during a long script or load; false: stop
   void WakeAt(int64_t monotonic_ms) override;  // Housekeeping::Wake will run at this time
   void StartTurnAt(int64_t pace_us) override;  // the event loop will start a turn at this time
 
-  // EventLoop::Participant.
+  // The functions of EventLoop::Participant.
   void EndTurn(int64_t turn_us) override;  // does the work at the end of an event loop turn
   void EndTurnDuringLongTask() override;   // replies to clients served in the middle of a turn
 

@@ -11,7 +11,7 @@ namespace respite {
 
 namespace {
 
-// Returns the port to show. If the port is fixed, the listener may not be open yet, so `bound_port` may not be set.
+// Returns the port to show. A fixed port is taken from `port`, because the listener may not be open yet.
 int ShownPort(const Settings& settings) { return settings.port > 0 ? settings.port : settings.MainPort(); }
 
 bool ShowsLogo(const Settings& settings) {
@@ -24,7 +24,7 @@ std::string ModeOf(const Config& config) {
   return config.settings().cluster_enabled ? "cluster" : "standalone";
 }
 
-// Returns a text such as "3600 s with 1 change, 300 s with 100 changes".
+// Describes the save points, for example "3600 s with 1 change, 300 s with 100 changes".
 std::string SavePointsText(const Settings& settings) {
   std::string text;
   for (const SavePoint& point : settings.save) {

@@ -1,7 +1,9 @@
-// Log lines from the start of the process until it is ready, with Redis' texts and order, since launchers parse them.
+// Log lines from the start of the process until it is ready, with the texts and the order of Redis, since launchers
+// parse them.
 //
-// Launchers take some texts, in any case, for a failed start: "error", "denied", "can't", "not listen", "already in
-// use". So no line may contain them. A path may do so, and lines with a path are logged after readiness.
+// Launchers take some texts, in upper or lower case, for a failed start: "error", "denied", "can't", "not listen",
+// "already in use". So no line may contain them. The path of a file may contain them, so lines with a path are logged
+// after the line that reports readiness.
 #pragma once
 
 #include <string>
@@ -15,7 +17,7 @@ namespace respite {
 // LogIdentity writes the first line of the log.
 void LogIdentity(const Settings& settings, Logger& log);                       // writes "Respite 0.1.0, as Redis 7.2.4"
 void LogStarting(const CommandLine& line, const Config& config, Logger& log);  // writes "… is starting …"
-// Shows the logo where Redis would: on terminals, or if always-show-logo says so.
+// Shows the logo where Redis would: if the log is a terminal, or if always-show-logo says so.
 void LogMode(const Config& config, Logger& log);  // mode and port, or the logo
 
 std::string DataPlaceText(const Settings& settings);  // where data is saved, or that it is not saved

@@ -16,7 +16,7 @@ namespace respite {
 
 namespace {
 
-// User and group IDs of `redis` in the image `redis`.
+// The IDs of the user and the group `redis` in the image `redis`.
 constexpr uid_t kUser = 999;
 constexpr gid_t kGroup = 999;
 constexpr mode_t kPrivate = 0077;
@@ -36,7 +36,7 @@ void GiveFolderToUser() {
   }
 }
 
-// Becomes the user `redis`. A process that is not allowed to change its user continues with its present user.
+// Becomes the user `redis`. A process that is not allowed to change its user continues as it is.
 void BecomeUser() {
   if (geteuid() != 0) return;
   GiveFolderToUser();

@@ -11,8 +11,9 @@ struct ContainerStart {                // how this process continues as the entr
   std::string error;                   // why the program cannot run; empty if it can
 };
 
-// Creates requested certificates, gives the data folder to the user `redis` and becomes that user, as the image `redis`
-// does. Then replaces this process if the arguments name a program other than the server.
+// If the arguments name a program other than those of Respite, replaces this process by that program. If they start the
+// server, creates requested certificates, gives the data folder to the user `redis` and becomes that user, as the image
+// `redis` does.
 ContainerStart PrepareContainerProgram(const std::vector<std::string>& arguments);
 
 }  // namespace respite

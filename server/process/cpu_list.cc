@@ -6,7 +6,8 @@ namespace respite {
 
 namespace {
 
-// Removes a number from the start of `rest` and returns the number. Returns nullopt if `rest` does not begin with one.
+// Removes a number from the start of `rest` and returns it. Returns nullopt if `rest` does not begin with a number, or
+// the number is too large.
 std::optional<size_t> TakeNumber(Bytes& rest) {
   size_t number = 0;
   const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), number);

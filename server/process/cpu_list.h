@@ -11,7 +11,7 @@ namespace respite {
 
 std::optional<cpu_set_t> ParseCpuList(Bytes list);  // "0-7"; nullopt: invalid
 
-// Redis: an invalid list, or one without a processor of this machine, is silently ignored.
+// As in Redis, an invalid list is silently ignored, and so is one without a processor of this machine.
 void BindToProcessors(Bytes list);  // binds the calling thread to these processors
 
 }  // namespace respite

@@ -10,7 +10,7 @@ namespace respite {
 
 namespace {
 
-// Launchers wait two seconds for the exit of the parent.
+// The maximum time for which the parent waits. Launchers wait two seconds for the parent's exit.
 constexpr int kParentWaitMs = 1000;
 
 [[noreturn]] void WaitAndLeave(int child_end) {

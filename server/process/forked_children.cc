@@ -34,8 +34,8 @@ constexpr int kOutputDescriptor = 4;
 constexpr int64_t kReportEveryUs = 1'000'000;
 // When processors are scarce, clients have priority: with this niceness a child gets a third of the server's share.
 constexpr int kNiceness = 5;
-// Measuring its memory may take a child 1/kMemoryLookShare of the time, since measuring delays page faults of the
-// process.
+// A child may spend at most 1/kMemoryLookShare of its time on measuring its memory, since measuring delays page faults
+// of the process.
 constexpr int64_t kMemoryLookShare = 100;
 
 const char* NameOf(ChildWork work) { return work == ChildWork::kRewrite ? "AOF rewrite" : "RDB"; }
@@ -49,8 +49,8 @@ void OnKill(int) {
   _exit(kKilledCode);
 }
 
-// Blocks signals around a fork. Without this, a child would run the signal handlers of the server until the child
-// installs its own.
+// Blocks all signals around a fork. Without this, a child would run the signal handlers of the server until it installs
+// its own.
 class SignalsHeld {
  public:
   SignalsHeld() {
@@ -67,7 +67,7 @@ class SignalsHeld {
   sigset_t before_;
 };
 
-// Sends the reports of a child through a pipe to the server.
+// Sends the progress of a child through a pipe to the server.
 class PipeReporter final : public ChildReporter {
  public:
   PipeReporter(const Pace& pace, Logger& log, ChildWork work, int pipe, int output)
@@ -125,8 +125,8 @@ class PipeReporter final : public ChildReporter {
   uint64_t looks_ = 0;
 };
 
-// Closes all descriptors of the child except standard input, output and error, the pipe for reports, and `output`,
-// unless that is negative.
+// Closes all descriptors of the child except standard input, output and error, the pipe for reports, and `output`. A
+// negative `output` means none.
 void CloseInherited(int pipe, int output) {
   closelog();  // otherwise syslog would write to a descriptor that later belongs to another file
   const int kept_output = output < 0 ? -1 : fcntl(output, F_DUPFD, kOutputDescriptor + 1);  // safe from the dup2 calls
@@ -221,7 +221,8 @@ void ForkedChildren::Live(ChildWork work, const Job& job, Descriptor reports, in
 }
 
 void ForkedChildren::ReadReports() {
-  // A report is shorter than PIPE_BUF, so the child writes it atomically, and it is read whole or not at all.
+  // A report is shorter than PIPE_BUF, so the child writes it atomically, and this process reads it whole or not at
+  // all.
   ChildProgress report;
   while (read(child_->reports.Get(), &report, sizeof report) == static_cast<ssize_t>(sizeof report)) {
     child_->progress = report;

@@ -1,7 +1,7 @@
-// ForkedChildren: runs saves and rewrites in child processes. It is the Forker that calls fork().
+// ForkedChildren: runs saves and rewrites in child processes. It is the implementation of Forker that calls fork().
 //
-// A child keeps only the log open. Client sockets must close with the server, so the child closes them, and also
-// listeners and file locks. A child exits with code 0 (done), 1 (failed) or 255 (SIGUSR1).
+// A child keeps only the log open. Client sockets must close with the server, so the child closes its copies of them,
+// and also of listeners and file locks. A child exits with code 0 (done), 1 (failed) or 255 (SIGUSR1).
 //
 // POSIX allows the child of a process with threads few functions. These children also free memory, sync files and look
 // up names, which is safe for these reasons:
@@ -12,9 +12,9 @@
 // * Streams of C and C++ are not used. Files are read and written with system calls.
 // * The lock of the time zone: the Logger of a child does not convert to local time.
 // * The lock of syslog: no thread holds it during the fork (SyslogPause).
-// * Threads: the thread of the server's loop forks, and the child has a copy of no other thread. So it uses nothing of
-//   other servers of this process. The child dies with the thread that forked it. That thread kills the child anyway
-//   before it ends.
+// * Threads: the thread of the server's loop forks, and the child has a copy of no other thread. So the child uses
+//   nothing of other servers of this process. The child dies with the thread that forked it. That thread kills the
+//   child anyway before it ends.
 #pragma once
 
 #include <functional>
@@ -29,7 +29,7 @@ namespace respite {
 
 class ForkedChildren final : public Forker {  // runs saves and rewrites in child processes
  public:
-  // Runs first in a new child: sets its title, processors and oom-score-adj.
+  // A function that runs first in a new child: it sets the title, the processors and the oom-score-adj of the child.
   using Preparation = std::function<void(ChildWork)>;
 
   ForkedChildren(const Pace& pace, Logger& log, Preparation prepare);
@@ -62,7 +62,7 @@ class ForkedChildren final : public Forker {  // runs saves and rewrites in chil
   std::optional<ChildEnd> end_;  // how the child that was killed has ended; nullopt: already reported
 };
 
-// Cost: milliseconds for each GB.
+// Cost: milliseconds for each GB of memory.
 uint64_t PrivateDirtyBytes();  // memory of this process that it shares with no other
 
 }  // namespace respite

@@ -30,7 +30,7 @@ namespace {
 
 // Makes glibc look up names in /etc/hosts and by DNS only, with code that is part of the program. A statically linked
 // program would otherwise load the plugins that /etc/nsswitch.conf of this machine names, which belong to another
-// glibc. Requires: no look-up has been made. Does nothing in a program that is linked dynamically.
+// glibc. Requires: no name has been looked up. Does nothing in a program that is linked dynamically.
 void UseBuiltInNameServices() {
 #ifdef RESPITE_STATIC
   __nss_configure_lookup("hosts", "files dns");
@@ -58,7 +58,7 @@ int PrintUsage(const std::string& program) {
 }
 
 // Tries the `rename-command` lines before the server starts, so that an invalid one is reported like any other invalid
-// line.
+// line of the configuration.
 std::optional<StartupError> CheckRenames(const Config& config) {
   if (config.lines().rename_command.empty()) return std::nullopt;
   const bool is_sentinel = config.mode() == ServerMode::kSentinel;

@@ -1,4 +1,4 @@
-// Parses main's arguments and runs the requested program.
+// Parses the arguments of main and runs the program that they request.
 #pragma once
 
 namespace respite {

@@ -18,7 +18,7 @@ struct OpenFilesGrant {           // what the limit of open files permits
   std::vector<ConfigNote> notes;  // messages for the log
 };
 
-// Raises RLIMIT_NOFILE for `maxclients` clients of each of `nodes` servers, up to the limit of the system. Never lowers
+// Raises RLIMIT_NOFILE for `maxclients` clients of each of `nodes` servers, as far as the system allows. Never lowers
 // the limit.
 OpenFilesGrant RaiseOpenFilesLimit(uint32_t maxclients, uint32_t nodes);
 // Makes CONFIG SET maxclients raise RLIMIT_NOFILE, or fail if that is impossible. Requires: `config` and `log` exist as
@@ -30,9 +30,9 @@ class OomScore {  // sets oom_score_adj of this process
   explicit OomScore(Logger& log) : log_(log) {}
 
   enum class Outcome : uint8_t { kDone, kFailed };
-  // The values are indices of oom-score-adj-values.
+  // The numbers are indices of oom-score-adj-values.
   enum class Process : uint8_t { kPrimary = 0, kReplica = 1, kChild = 2 };
-  // Restores the original score when `oom-score-adj` is turned off. Logs failures.
+  // Sets the score that `oom-score-adj` asks for. If the directive is off, restores the original score. Logs failures.
   Outcome Apply(const Settings& settings, Process process);  // writes the configured score, or restores the original
 
  private:

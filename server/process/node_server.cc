@@ -94,7 +94,8 @@ void NodeServer::LogState() {
                      services().data.memory.UsedBytes(), " bytes in use"));
 }
 
-// Redis: a period shorter than two ticks of the timer is extended to two ticks.
+// Starts or stops the watchdog as `watchdog-period` says. As in Redis, a period shorter than two ticks of the timer is
+// extended to two ticks.
 void NodeServer::StartWatchdog() {
   int& period_ms = config().Adjust().watchdog_period;
   if (period_ms > 0) period_ms = std::max(period_ms, 2 * (1000 / services().clients.timer_frequency.Hz()));
@@ -144,8 +145,8 @@ NodeServer::Step NodeServer::Listen() {
 
 // --- The cluster
 
-// Reserves a free bus port if the system chose the client port, since the port kBusPortDistance above the client port
-// may be in use.
+// Reserves the port of the cluster bus. If the system chose the client port, reserves any free port, since the port
+// kBusPortDistance above the client port may be in use.
 NodeServer::Step NodeServer::ReserveBusPort() {
   Settings& settings = config().Adjust();
   const bool is_chosen = settings.cluster_port == 0 && settings.port == kAutoPort && !settings.tls_cluster;
@@ -237,8 +238,8 @@ NodeServer::Step NodeServer::LoadData() {
   return Step::kDone;
 }
 
-// Copies the data of the server that this one replaces, if there is one; otherwise loads the files. The copy contains
-// keys and function libraries only, as an append-only file does, so for example no replication ID.
+// If this server replaces another one, copies the data of that server; otherwise loads the files. The copy contains
+// only keys and function libraries, as an append-only file does, so for example no replication ID.
 LoadOutcome NodeServer::ReadData() {
   if (data_source_ == nullptr) return LoadDataAtStartup(services());
   Node& before = *std::exchange(data_source_, nullptr)->node_;
@@ -281,7 +282,7 @@ void NodeServer::LogReady() {
   if (listener_->HasTcp() || listener_->HasTls()) {  // the text of Redis before 5.0, for which some launchers wait
     log().Notice(StrCat("The server is now ready to accept connections on port ", settings().MainPort()));
   }
-  // If another server writes the dump, the log says already that this server saves nothing.
+  // If another server writes the dump file, the log already says that this server saves nothing.
   if (!services().storage.snapshots.LeavesDumpToOtherServer()) log().Notice(DataPlaceText(settings()));
 }
 
@@ -317,7 +318,7 @@ void NodeServer::Crash(AppendFsync policy, const Session* spared) {
   CloseServerLinks();
 }
 
-// Omits a port that another process has taken meanwhile.
+// Omits a port that another process has taken since the server stopped listening.
 std::vector<Descriptor> NodeServer::ReservePorts() const {
   std::vector<int> ports = {settings().bound_port, settings().tls_port};
   const auto bus = BusPortOf(settings());

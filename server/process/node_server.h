@@ -42,7 +42,7 @@ class NodeServer {  // one Redis server of this process
    public:
     virtual ~Owner() = default;
     virtual void PrepareChild(const NodeServer& node, ChildWork work) = 0;  // called in a new child process
-    // Called once, in the middle of a turn; the listeners of the server are still open.
+    // Called once, in the middle of a turn of the loop. The listeners of the server are still open then.
     virtual void HandleServerStopped(NodeServer& node) = 0;        // called when the server stops
     virtual void OnShutdownCancelled() = 0;                        // SHUTDOWN ABORT, or saving has failed
     virtual void OnShutdownStatus(const std::string& status) = 0;  // `status`: what the shutdown waits for
@@ -63,10 +63,10 @@ class NodeServer {  // one Redis server of this process
     const Pace& pace;
     uint32_t nodes;   // number of servers of the process
     uint64_t number;  // from 0; unique for each server of the process, and equal in each run
-    // nullopt: random. Otherwise each server of the process makes the same random choices in each run.
+    // If set, each server of the process makes the same random choices in each run. nullopt: the choices differ.
     std::optional<uint64_t> seed;  // of random choices
-    // kListens: clients connect to this server. kWithin: another server of the process moves its clients to this one,
-    // which listens only if it has a port itself.
+    // kListens: clients connect to this server. kWithin: another server of the process moves its clients to this one.
+    // Such a server listens only if it has a port itself.
     enum class Reach : uint8_t { kListens, kWithin } reach = Reach::kListens;
     Recorder* recorder = nullptr;  // null: connections are not recorded
   };
@@ -77,12 +77,13 @@ class NodeServer {  // one Redis server of this process
 
   std::optional<uint64_t> seed() const { return parts_.seed; }  // nullopt: random choices differ in each run
 
-  // kFailed: the reason is already logged. kStopped: a request has stopped the server meanwhile.
+  // The result of a step. kFailed: the reason is already logged. kStopped: a request has stopped the server during the
+  // step.
   enum class Step : uint8_t { kDone, kFailed, kStopped };
 
-  // With `port auto` this step also listens, since the log shows the port. The loop must outlive the server.
+  // With `port auto`, Build also listens, since the log shows the port. The loop must outlive the server.
   Step Build(WatchedLoop& loop);  // first step: creates the Node
-  // Second step: reads the users and listens.
+  // Second step: reads the users and listens (unless Build already listens).
   Step Open();
 
   // --- For nodes of a cluster in this process
@@ -90,7 +91,7 @@ class NodeServer {  // one Redis server of this process
   Step ReserveBusPort();             // reserves a free port for the cluster bus until Load; requires Open
   std::string BoundAddress() const;  // first address of `bind` that is no wildcard, or 127.0.0.1
   NodeAddress Address() const;       // where other nodes reach this one; requires ReserveBusPort
-  // The content is empty if there is no file. On failure, the reason is logged.
+  // Returns an empty text if there is no file. On failure, the reason is logged.
   std::optional<std::string> ReadNodesFile();  // content of nodes.conf; nullopt: failed
   struct ClusterStart {                        // initial state of the cluster, used instead of the file nodes.conf
     std::string text;                          // in the format of nodes.conf
@@ -100,10 +101,11 @@ class NodeServer {  // one Redis server of this process
 
   // --- For servers with replicas or a primary in this process
 
-  // All servers of a group get the same replication ID, so a replica needs no snapshot from its primary.
+  // If all servers of a group get the same replication ID, a replica needs no snapshot from its primary.
   void SetReplidIfEmpty(std::string replid) { replid_if_empty_ = std::move(replid); }  // for a server without data
 
-  // --- For a replacement of another server. These require that Build was done, and that `before` still exists.
+  // --- For a server that replaces another one. These functions require that Build was done, and that `before` still
+  // exists.
 
   void InheritTestState(const NodeServer& before);  // takes its clock, request journal and findings of lint
   void SetDataSource(const NodeServer& before) {    // Load will copy the data of `before`, instead of reading files
@@ -112,30 +114,30 @@ class NodeServer {  // one Redis server of this process
 
   // --- All servers
 
-  // Last step: loads the data while clients are served, and begins its role as primary, replica or Sentinel.
+  // Last step: loads the data while clients are served, and begins the server's role as primary, replica or Sentinel.
   Step Load();
   // Connects immediately to the known nodes: the other nodes of the cluster, or all servers that a Sentinel watches.
-  // Requires: all these nodes have loaded.
+  // Requires: all these nodes have loaded their data.
   void ConnectToPeers();
-  // Returns whether these connections are open: the link of a replica to its primary, and the links between nodes of a
-  // cluster. A Sentinel must have heard from all servers.
+  // Returns true if these connections are open: the link of a replica to its primary, and the links between nodes of a
+  // cluster. A Sentinel must also have heard from all servers.
   bool HasAllConnections() const;  // its links to other servers are open
   void LogReady();                 // writes "Ready to accept connections …"
 
-  // Stops the server immediately, without saving. Kills a long script, and no further command runs. Does nothing if the
-  // server has stopped. Requires: Build was done.
+  // Stops the server immediately, without saving. Kills a running script, and no further command runs. Does nothing if
+  // the server has stopped. Requires: Build was done.
   void Stop();
   // The append-only file keeps the part that `policy` guarantees. All clients except `spared` are disconnected, and the
-  // locks of files are released. The data in memory is kept.
+  // locks of files are released. The data stays in memory.
   void Crash(AppendFsync policy, const Session* spared);  // stops as if it had been killed
-  // Reserves the ports of the server until the descriptors are closed, also against use as the local port of a
+  // Reserves the ports of the server until the returned descriptors are closed, also against use as the local port of a
   // connection. Requires: the server no longer listens.
   std::vector<Descriptor> ReservePorts() const;
   void HandleSignal(int signal);                    // shuts down; `signal`: SIGTERM or SIGINT
   bool HasStopped() const { return has_stopped_; }  // it no longer serves, but may still have its data
   int exit_code() const { return exit_code_; }      // valid after the server has stopped
   bool IsReplica() const { return is_replica_; }    // false: a primary or a Sentinel
-  // Measured only if `exit-on-idle` needs it. Replicas and the primary of this server do not count as clients.
+  // Measured only if `exit-on-idle` is set. Replicas and the primary of this server do not count as clients.
   int64_t IdleMs() const { return idle_ms_; }  // time without clients, as of the last tick
   void CloseListeners();                       // also removes the file of the unix socket
   void Discard();                              // frees everything except settings and log; a second call does nothing

@@ -1,9 +1,9 @@
 // ParentWatch (`exit-with-parent`): watches the process that started this one, so that this process ends with it.
 //
-// ParentWatch watches the whole parent process, while PR_SET_PDEATHSIG would watch only the thread that forked. A
-// process that adopts this one after its parent has ended (init, or a subreaper) is not the parent. The session
-// distinguishes the two, because a process has its parent's session or its own. So an earlier end of the parent is not
-// noticed if the adopting process has the same session.
+// ParentWatch watches the whole parent process, while PR_SET_PDEATHSIG would watch only the thread that forked. If the
+// parent has already ended, another process (init, or a subreaper) has adopted this one. ParentWatch recognises an
+// adopting process by its session, because a process has its parent's session or leads its own. It takes an adopting
+// process for the parent if both have the same session, or if this process leads its own.
 #pragma once
 
 #include <sys/types.h>
@@ -24,8 +24,8 @@ class ParentWatch {  // notices the end of the process that started this one
   Finding Find();  // looks for the parent; must be called first
 
   pid_t pid() const { return pid_; }
-  // Returns a descriptor that becomes readable when the parent ends. Returns -1 if the system has no such
-  // descriptors; the caller then must poll HasEnded. Requires: Find has returned kThere.
+  // Returns a descriptor that becomes readable when the parent ends, or -1 if the system has no such descriptors. After
+  // -1 the caller must poll HasEnded. Requires: Find has returned kThere.
   int PollDescriptor() const { return descriptor_.Get(); }  // -1: none
   bool HasEnded() const;                                    // whether the parent has ended
 

@@ -83,7 +83,7 @@ void ProcessTitle::ClaimTitleMemory() {
 void ProcessTitle::Set(const std::string& title) {
   if (area_.empty()) ClaimTitleMemory();
   if (area_.empty()) return;
-  // Clears the rest of the area, or ps would show old environment variables.
+  // Clears the whole memory of the title first, or ps would show parts of old environment variables.
   std::fill(area_.begin(), area_.end(), '\0');
   std::copy_n(title.begin(), std::min(title.size(), area_.size() - 1), area_.begin());
 }

@@ -1,5 +1,5 @@
-// The title of the process in ps and top. The title overwrites the arguments and the environment after them,
-// because the kernel shows only that memory.
+// The title of the process in ps and top. The title overwrites the arguments of the process and the environment after
+// them, because the kernel shows only that memory.
 #pragma once
 
 #include <span>
@@ -14,11 +14,11 @@ std::string ProcessTitleText(const Config& config, const std::string& program); 
 
 class ProcessTitle {  // writes the title of the process that ps and top show
  public:
-  // Changes nothing before the first Set.
+  // The constructor changes nothing; the first Set does.
   ProcessTitle(int argc, char** argv) : argc_(argc), argv_(argv) {}
 
-  // Truncates a title that does not fit. The first call moves the environment elsewhere; afterwards argv has lost the
-  // arguments.
+  // Truncates a title that does not fit. The first call moves the environment to other memory. After that call, argv no
+  // longer contains the arguments.
   void Set(const std::string& title);
 
  private:

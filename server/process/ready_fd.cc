@@ -13,11 +13,11 @@ namespace respite {
 
 namespace {
 
-// Limit of the wait for a launcher that left its pipe full, in milliseconds.
+// The maximum time, in milliseconds, to wait for a launcher that does not empty its full pipe.
 constexpr int kMaxWaitMs = 1000;
 
-// Duplicates standard output and replaces it with standard error. The number of standard output must stay in use, or a
-// client's socket could get it and receive the log.
+// Duplicates standard output and replaces it with standard error. Descriptor 1 must stay in use, or a client's socket
+// could get that number and receive the log.
 int TakeStandardOutput() {
   const int taken = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
   if (taken >= 0) dup2(STDERR_FILENO, STDOUT_FILENO);

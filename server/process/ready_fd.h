@@ -1,5 +1,5 @@
-// ReadyFd (`ready-fd`): a descriptor inherited from the launcher, usually a pipe. This class writes the ports to the
-// descriptor when the server is ready. If the descriptor is standard output, the log goes to standard error.
+// ReadyFd (`ready-fd`): a descriptor inherited from the launcher, usually a pipe. When the server is ready, this class
+// writes its ports to the descriptor. If the descriptor is standard output, the log goes to standard error.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,13 @@ namespace respite {
 
 class ReadyFd {  // a pipe of the launcher, which receives the ports
  public:
-  // Takes over the descriptor of this number; programs that the server starts do not inherit it. Returns an error text
-  // if the descriptor cannot be used. Must be called before the process opens files, which could get its number.
+  // Takes over the descriptor with this number. Programs that the server starts do not inherit it. Returns an error
+  // text if the descriptor cannot be used. Must be called before the process opens files, which could get the same
+  // number.
   std::optional<std::string> Take(int number);
 
   enum class Outcome : uint8_t { kDone, kNobodyReads, kFailed };
-  // Writes the text and closes the descriptor. If Take was not called, returns kDone immediately.
+  // Writes the text and closes the descriptor. Returns kDone immediately if Take was not called.
   Outcome Tell(std::string_view text);
 
  private:

@@ -46,8 +46,7 @@ ServerProcess::~ServerProcess() {
   }
 }
 
-// Lets a single server have worlds. The nodes of a cluster in one process have none, since such nodes know only each
-// other.
+// Lets a single server have worlds. Nodes of a cluster have none, since such nodes know only each other.
 void ServerProcess::PrepareWorlds() {
   const bool is_alone = !plan_ && !IsSentinel() && !config_.settings().cluster_enabled;
   if (!is_alone || config_.settings().test_commands == Permission::kNever) return;
@@ -59,8 +58,8 @@ void ServerProcess::PrepareWorlds() {
                                                                              .pace = pace_});
 }
 
-// Makes restarts possible. Servers with their own thread cannot restart, because such a server is created and destroyed
-// on its thread while the main thread refers to it.
+// Makes restarts possible. Servers with their own thread cannot restart: such a server is created and destroyed on its
+// thread, while the main thread refers to it.
 void ServerProcess::PrepareRestarts() {
   const bool has_threads = plan_ && config_.settings().node_threads;
   if (IsSentinel() || has_threads || config_.settings().test_commands == Permission::kNever) return;
@@ -143,7 +142,8 @@ ServerProcess::Step ServerProcess::RaiseLimits() {
   const bool reduced = grant.maxclients < config_.settings().maxclients;
   config_.Adjust().maxclients = grant.maxclients;
   if (reduced) {
-    // The notes are logged after readiness, since launchers take these texts of Redis for a failed start.
+    // The notes are logged after the line that reports readiness, since launchers take these texts of Redis for a
+    // failed start.
     notes_after_ready_ = std::move(grant.notes);
     return Step::kDone;
   }
@@ -250,7 +250,8 @@ ServerProcess::Step ServerProcess::RunOnEachServer(const std::function<Step(Node
   return has_failed ? Step::kFailed : Step::kDone;
 }
 
-// Creates each loop and its servers on the thread that will run them, since that thread counts their memory.
+// Creates each loop and its servers on the thread that will run them, since the memory of a server is counted for that
+// thread.
 ServerProcess::Step ServerProcess::BuildNodes() {
   return RunOnEachServer([this](NodeServer& node) {
     const auto of_node = [&](const HostedServer& hosted) { return hosted.node.get() == &node; };
@@ -287,9 +288,9 @@ ServerProcess::Step ServerProcess::FormClusterOrSentinelGroup() {
   return reason->empty() ? Step::kFailed : Fail(*reason);
 }
 
-// Writes the files after opening the listeners, so that a second server whose port is taken does not overwrite the
-// files of the first. With several nodes, HandleServersConnected writes the port file later, since a client cannot tell
-// from one node whether all of them serve.
+// Writes pidfile and port file after opening the listeners. So a second server whose port is taken does not overwrite
+// the files of the first. With several nodes, HandleServersConnected writes the port file later, since a client cannot
+// tell from one node whether all of them serve.
 ServerProcess::Step ServerProcess::PublishPortsAndPid() {
   const Settings& settings = config_.settings();
   for (const HostedServer& hosted : hosted_servers_) {
@@ -366,7 +367,7 @@ void ServerProcess::AwaitConnected(NodeServer& node, int64_t deadline_ms) {
   });
 }
 
-// Connects Sentinels last, since Sentinels keep the first information about servers for seconds.
+// Connects Sentinels last, since a Sentinel keeps the first information about a server for seconds.
 void ServerProcess::HandleServersConnected(ServerMode mode) {
   if (mode == ServerMode::kStandalone && plan_->HasSentinels()) return ConnectServers(ServerMode::kSentinel);
   if (WritePortFile() == Step::kDone) return ReportReadiness();
@@ -396,8 +397,8 @@ void ServerProcess::WritePortsToReadyFd() {
   const ReadyFd::Outcome outcome = ready_fd_.Tell(ports_);
   if (outcome == ReadyFd::Outcome::kDone) return;
   log_.Warning(StrCat("Failed to write the ports to ready-fd ", config_.settings().ready_fd));
-  // The reader of the pipe existed when the server started. So the launcher has ended before the server began to watch
-  // it.
+  // When the server started, the pipe had a reader. If it has none now, the launcher ended before the server began to
+  // watch it.
   if (outcome == ReadyFd::Outcome::kNobodyReads && config_.settings().exit_with_parent) ShutDownAfterParent();
 }
 
@@ -474,8 +475,8 @@ void ServerProcess::SignalServer(HostedServer& hosted) {
   RunOnThreadOf(hosted, [&node = *hosted.node, signal = shutdown_signal_] { node.HandleSignal(signal); });
 }
 
-// Shuts down replicas after their primaries have stopped, because a stopping primary first sends the whole stream to
-// its replicas.
+// Shuts down replicas after their primaries have stopped, because a stopping primary first sends everything to its
+// replicas.
 void ServerProcess::SignalRemainingServers() {
   const auto is_awaited = [](const HostedServer& hosted) { return hosted.is_signalled && hosted.Lives(); };
   if (shutdown_signal_ == 0 || std::ranges::any_of(hosted_servers_, is_awaited)) return;
@@ -494,12 +495,13 @@ void ServerProcess::OnShutdownCancelled() {
   });
 }
 
-// Reports the status to the supervisor only if the whole process is ending, not only one of several servers.
+// Reports the status to the supervisor only if the whole process is ending, but not if only one of several servers is.
 void ServerProcess::OnShutdownStatus(const std::string& status) {
   if (is_ending_ || running_server_count_ == 1) supervisor_->ReportStopping(status);
 }
 
-// When the last server has stopped, stops the loop. A server that stops earlier is discarded after its turn.
+// When the last server has stopped, stops the loops. A server on the main loop that stops earlier is discarded after
+// this turn.
 void ServerProcess::HandleServerStopped(NodeServer& node) {
   const auto is_its = [&](const HostedServer& hosted) { return hosted.node.get() == &node && hosted.is_killed; };
   if (std::ranges::any_of(hosted_servers_, is_its)) return;
@@ -541,7 +543,7 @@ int ServerProcess::CleanUpFailedStart() {
 
 // --- Shared by the servers
 
-// Runs in a new child, which has no other threads, so no lock is needed.
+// Runs in a new child process, which has no other threads, so no lock is needed.
 void ServerProcess::PrepareChild(const NodeServer& node, ChildWork work) {
   const Settings& settings = node.settings();
   const bool snapshot = work != ChildWork::kRewrite;
@@ -575,7 +577,7 @@ std::optional<std::string> ServerProcess::HandleOomScoreChange(NodeServer& node)
   return "Failed to set current oom_score_adj. Check server logs.";
 }
 
-// Updates the process title, which shows the first server.
+// Updates the process title, which shows the settings of the first server.
 void ServerProcess::HandleTitleChange(const NodeServer& node) {
   if (&node == hosted_servers_[0].node.get()) UpdateTitle(node.settings());
 }

@@ -1,13 +1,13 @@
 // ServerProcess: one run of the program, from its loaded configuration to its exit code. It owns the files, limits,
 // signals and title of the process, the loop of the main thread, and the servers of the process.
 //
-// A process starts in this order: checks of the system, background, first log lines, limits, servers, listeners,
-// pidfile and port file, loading of data, readiness. The process ends when its last server has stopped, without freeing
-// memory.
+// A process starts in this order: checks of the system, change to the background, first log lines, limits, servers,
+// listeners, pidfile and port file, loading of data, readiness. The process ends when its last server has stopped,
+// without freeing memory.
 //
 // Without the directives `nodes` and `sentinels` there is one server, with the settings and the directory of the
-// process. With these directives there are several (NodePlan), all on the loop of the main thread. With `node-threads
-// yes` each server has its own loop and thread.
+// process. With these directives there are several servers (NodePlan), all on the loop of the main thread. With
+// `node-threads yes` each server has its own loop and thread.
 #pragma once
 
 #include <atomic>
@@ -45,11 +45,11 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   ServerProcess(Config& config, const CommandLine& line, ProcessTitle& title);
   ~ServerProcess() override;
 
-  // Returns the exit code when the server has stopped or could not start. Release builds exit instead of returning,
-  // because freeing a large keyspace takes long.
+  // Returns the exit code when the last server has stopped or the start has failed. After a successful start, release
+  // builds exit instead of returning, because freeing a large keyspace takes long.
   int Run();  // runs the servers until they end; returns the exit code
 
-  // NodeServer::Owner
+  // The functions of NodeServer::Owner.
   void PrepareChild(const NodeServer& node, ChildWork work) override;  // title, processors and OOM score
   void HandleServerStopped(NodeServer& node) override;
   void OnShutdownCancelled() override;
@@ -59,7 +59,7 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   std::optional<std::string> HandleOomScoreChange(NodeServer& node) override;
   void HandleIdleServer() override;  // ends the process, if all servers are idle
 
-  // NodeRestarts::Owner
+  // The functions of NodeRestarts::Owner.
   std::unique_ptr<NodeServer> MakeServer(const HostedServer& hosted) override;
   void HandleServerKilled(HostedServer&) override {  // the killed server does not count as living
     --running_server_count_;
@@ -82,8 +82,8 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   Step CreateServers();                       // creates all servers of the process
   void CreatePlannedServers();                // creates the servers of plan_
   void AddHostedServer(HostedServer hosted);  // adds a server to hosted_servers_
-  // Runs the work for each server on the thread of that server, and waits until all are done. Returns kFailed if the
-  // work failed for one of them.
+  // Runs the work for each server on the thread of that server, and waits until the work is done for all. Returns
+  // kFailed if it failed for one of them; then some servers may have been skipped.
   Step RunOnEachServer(const std::function<Step(NodeServer&)>& work);
   Step BuildNodes();                  // creates the Node of each server
   Step RefuseModules();               // fails if there is a `loadmodule` line
@@ -94,18 +94,19 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   void StartServing();                // makes all servers load; those with their own thread then serve
   void HandleServerLoaded(const NodeServer& node, Step outcome);  // after the last: ConnectServers or ReportReadiness
   // Makes the servers of this mode (data servers first, then Sentinels) connect to each other, and returns immediately.
-  // HandleServersConnected follows when all are connected, or after one second. Called after all servers have loaded
+  // HandleServersConnected is called when all are connected, or after one second. Requires: all servers have loaded
   // their data.
   void ConnectServers(ServerMode mode);
   void HandleServersConnected(ServerMode mode);  // continues with the Sentinels, or calls ReportReadiness
-  // Calls HandleServersConnected when all are connected, or at this Pace time.
+  // Waits until this server is connected, or until this Pace time. After the last server, HandleServersConnected is
+  // called.
   void AwaitConnected(NodeServer& node, int64_t deadline_ms);  // polls; then HandleServersConnected
   void ReportReadiness();      // logs readiness, and tells it the launcher and the supervisor
   void WritePortsToReadyFd();  // tells the ports the launcher
   // Runs `task` on the thread of the server. If that is the main thread, runs it before returning. Requires: the loop
-  // of the server runs.
+  // of a server with its own thread runs.
   static void RunOnThreadOf(const HostedServer& hosted, std::function<void()> task);
-  // Runs `task` on the main thread. If no server has its own thread, runs it before returning.
+  // Runs `task` on the main thread. If no server has its own thread, runs `task` before returning.
   void Tell(std::function<void()> task);
   void WatchSignals();  // makes SIGTERM and SIGINT shut down the servers
   // Shuts down all servers as if this signal had arrived.

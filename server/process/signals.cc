@@ -18,19 +18,20 @@ namespace respite {
 
 namespace {
 
-// Atomic, because any thread may run the signal handler.
+// These variables are atomic, because any thread may run the signal handler.
 std::atomic<int> event_descriptor = -1;
 std::atomic<int> received_signal = 0;
 static_assert(std::atomic<int>::is_always_lock_free);
 
-// Writes a line to the log with one call, so that no other output gets between its parts.
+// Writes a line to the log from a signal handler.
 void Announce(const char* text) {
   SignalLog log;
   log.Prefix();
   log.Write(text);
 }
 
-// Removes the temporary file of a save that the signal interrupted. Its name is the same as in class Snapshots.
+// Removes the temporary file of a save that this process was writing. The file has the name that class Snapshots gives
+// it.
 void RemoveUnfinishedDump() {
   constexpr std::string_view kBefore = "temp-";
   constexpr std::string_view kAfter = ".rdb";
@@ -55,7 +56,7 @@ void OnShutdownSignal(int signal) {
   errno = saved_errno;
 }
 
-// Unblocks the signals, since a launcher may have left them blocked.
+// Unblocks SIGTERM and SIGINT, since a launcher may have left them blocked.
 void Unblock() {
   sigset_t set;
   sigemptyset(&set);

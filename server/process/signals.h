@@ -6,14 +6,14 @@
 
 namespace respite {
 
-// Makes `handler` (or SIG_IGN, SIG_DFL) the action of a signal. No other signal is blocked while the handler runs.
+// Makes `handler` (or SIG_IGN, SIG_DFL) the action of a signal. Other signals can interrupt the handler.
 void SetSignalHandler(int signal, void (*handler)(int));
 
-// Ignores SIGHUP, SIGPIPE and SIGALRM. Must be called before the first write.
+// Makes the process ignore SIGHUP, SIGPIPE and SIGALRM. Must be called before the first write.
 void IgnoreUnusedSignals();
 
-// The signals are caught while this object exists. The handler logs, and on a second SIGINT exits, so this works even
-// while a command blocks the loop. Requires: one instance.
+// SIGTERM and SIGINT are caught while this object exists. The signal handler itself logs, and exits on a second SIGINT,
+// so this works even while a command blocks the loop. Requires: there is only one instance.
 class ShutdownSignals {  // catches SIGTERM and SIGINT
  public:
   ShutdownSignals();
@@ -22,9 +22,9 @@ class ShutdownSignals {  // catches SIGTERM and SIGINT
   ShutdownSignals& operator=(const ShutdownSignals&) = delete;
 
   int PollDescriptor() const { return event_.Get(); }  // readable when a signal arrives
-  // Returns the last signal and makes the descriptor unreadable.
+  // Returns the last signal, and makes the descriptor unreadable until the next one.
   int Take();
-  // Called after a shutdown was cancelled.
+  // Must be called after a shutdown was cancelled.
   void ForgetFirstSigint();  // makes the next SIGINT count as the first one
 
  private:

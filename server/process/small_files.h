@@ -1,4 +1,4 @@
-// Small files that launchers read.
+// Small files of the server that launchers read: the pidfile and the port file.
 #pragma once
 
 #include <optional>
@@ -7,16 +7,16 @@
 
 namespace respite {
 
-// The error text of a failed write ("Permission denied"), or nullopt on success.
+// The error text of a failed write, such as "Permission denied", or nullopt on success.
 using WriteObjection = std::optional<std::string>;
 
-// Overwrites the content in place, since the file may be a special file or have a watched inode.
+// Overwrites the content in place, since the file may be a special file, or another program may watch its inode.
 WriteObjection WriteFile(const std::string& path, std::string_view content);  // overwrites the file
 
 // Replaces the file, so that readers see either the complete old or the complete new content.
 WriteObjection ReplaceFileAtomically(const std::string& path, std::string_view content);  // nullopt: done
 
-// The pidfile or the port file is removed when the process ends. The object keeps the absolute path, because the
+// A pidfile or port file, which the process removes when it ends. The object keeps the absolute path, because the
 // working directory may change.
 class PidOrPortFile {  // the pidfile or the port file
  public:

@@ -1,5 +1,5 @@
-// StartedPrograms: the scripts that a Sentinel starts for the operator. They inherit only the
-// environment and the standard streams of the server.
+// StartedPrograms: the scripts that a Sentinel starts for the operator. The scripts inherit only the environment and
+// the standard streams of the server.
 #pragma once
 
 #include <deque>

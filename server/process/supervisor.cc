@@ -35,7 +35,7 @@ void Supervisor::BeginUpstartSupervision() {
   active_ = Supervision::kUpstart;
 }
 
-// The texts avoid "error", which launchers take for a failed start.
+// The log texts avoid the word "error", which launchers take for a failed start.
 void Supervisor::BeginSystemdSupervision() {
   const char* socket = std::getenv("NOTIFY_SOCKET");
   if (socket == nullptr) {

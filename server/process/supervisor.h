@@ -1,4 +1,5 @@
-// `supervised`: reports the server's state to systemd (datagrams to $NOTIFY_SOCKET) or upstart (by stopping itself).
+// Supervisor (`supervised`): reports the server's state to systemd (datagrams to $NOTIFY_SOCKET) or upstart (by
+// stopping the process until upstart continues it).
 #pragma once
 
 #include <string>
@@ -11,7 +12,7 @@ namespace respite {
 
 class Supervisor {  // reports the state of the server to systemd or upstart
  public:
-  // Detects the supervisor. With upstart, the constructor returns when upstart continues the process.
+  // Detects the supervisor. With upstart, the constructor stops the process, and returns when upstart continues it.
   Supervisor(Supervision wanted, Logger& log);
 
   // If there is a supervisor, `daemonize` is ignored.

@@ -30,7 +30,7 @@ int64_t NowUs() {
   return Us(now);
 }
 
-// Measures how long reading the clock takes. A good clock source needs no system call.
+// Measures how much of the time for reading the clock is spent in system calls. A good clock source needs none.
 SystemCheck CheckClockSpeed() {
   constexpr char kName[] = "slow-clocksource";
   constexpr int64_t kTestUs = 50'000;

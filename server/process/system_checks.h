@@ -1,4 +1,4 @@
-// Checks the system for settings that harm a server, for the log at startup and --check-system.
+// Checks of the system for settings that harm a server. They serve the log at startup and --check-system.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@ struct SystemCheck {  // the result of one check
   std::string advice;  // what to change, only for a warning
 };
 
-// Runs all checks. Cost: about 50 ms of CPU time, for timing the clock.
+// Runs all checks. Cost: about 50 ms of CPU time, for measuring the clock.
 std::vector<SystemCheck> CheckSystem();  // runs all checks
 int PrintSystemChecks();                 // runs and prints all checks; returns the exit code: 1 after a warning
 

@@ -1,5 +1,5 @@
-// The program under the names redis-check-rdb and redis-check-aof (or respite-check-…), with the arguments, standard
-// output and exit codes of Redis' tools.
+// The program under the names redis-check-rdb and redis-check-aof (or respite-check-…). Arguments, standard output and
+// exit codes are those of Redis' tools.
 #pragma once
 
 #include <span>
@@ -7,7 +7,7 @@
 
 namespace respite {
 
-// `arguments` is argv including the program's name. Returns the exit code.
+// These functions return the exit code. `arguments` is argv including the program's name.
 int RunRdbCheck(std::span<const std::string> arguments);
 int RunAofCheck(std::span<const std::string> arguments);
 

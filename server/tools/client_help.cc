@@ -28,7 +28,7 @@ std::string Joined(const std::vector<std::string>& texts, std::string_view betwe
 
 std::vector<std::string> ArgumentTexts(ArgumentNodes nodes);
 
-// Returns the text of an argument without its token: "key", "NX|XX", "key value".
+// Returns the text of an argument without its token, for example "key", "NX|XX" or "key value".
 std::string ArgumentValueText(const SyntaxArgument& node, ArgumentNodes children) {
   if (node.type == ArgumentType::kPureToken) return "";
   if (node.type == ArgumentType::kOneOf) return Joined(ArgumentTexts(children), "|");
@@ -38,7 +38,7 @@ std::string ArgumentValueText(const SyntaxArgument& node, ArgumentNodes children
 
 std::string TokenText(const SyntaxArgument& node) { return node.token.empty() ? "\"\"" : std::string(node.token); }
 
-// Returns an argument as in Redis' documentation: "[COUNT count]", "key [key ...]".
+// Returns the text of an argument as in the documentation of Redis, for example "[COUNT count]" or "key [key ...]".
 std::string ArgumentText(const SyntaxArgument& node, ArgumentNodes children) {
   const std::string token = node.HasToken() ? TokenText(node) : "";
   const std::string value = ArgumentValueText(node, children);
@@ -69,7 +69,7 @@ void AppendWordTexts(std::vector<std::string>& words, const SyntaxArgument& node
   });
 }
 
-// Removes typed words from the arguments of a command. The remaining arguments are the hint.
+// Removes the words that were typed from the arguments of a command. The remaining arguments are the hint.
 class RemainingArguments {
  public:
   explicit RemainingArguments(ArgumentNodes nodes) {
@@ -86,7 +86,8 @@ class RemainingArguments {
     }
     Argument* const next = NextFor(word);
     if (next == nullptr) return false;
-    // Options stand either before or after the mandatory arguments, not on both sides.
+    // Options stand either before or after the mandatory arguments, so the options before this one are no longer
+    // possible.
     if (!next->node.optional)
       for (Argument* earlier = arguments_.data(); earlier != next; ++earlier) earlier->is_open = false;
     const bool repeats = next->node.multiple;
@@ -113,7 +114,8 @@ class RemainingArguments {
     bool is_optional_now = node.optional;
   };
 
-  // Returns the texts of the argument if `word` is the first word of it: its token, or one of its alternatives.
+  // Returns the words of the argument if `word` can be its first word: its token, or one of its alternatives. Otherwise
+  // returns nullopt.
   static std::optional<std::vector<std::string>> Match(const SyntaxArgument& node, ArgumentNodes children,
                                                        std::string_view word, bool by_token) {
     std::vector<std::string> words;
@@ -159,7 +161,7 @@ const CommandSet& ClientCommandSet() {
   return *set;
 }
 
-// Returns a name such as "client|list" as the user types it.
+// Returns the name of a command as the user types it: "CLIENT LIST" for "client|list".
 std::string TypedName(const Command& command) {
   std::string name = ToUpper(command.full_name);
   std::ranges::replace(name, '|', ' ');
@@ -174,8 +176,8 @@ void ForEachClientCommand(Visitor&& visit) {
   }
 }
 
-// Returns the command of these words, or the container if the second word is no subcommand. Returns null if the first
-// word is no command.
+// Returns the command or subcommand of these words. If the second word is no subcommand, returns the command of the
+// first word. Returns null if the first word is no command.
 const Command* CommandOf(std::span<const std::string> words) {
   const Command* const command = words.empty() ? nullptr : ClientCommandSet().names().Find(words[0]);
   if (command == nullptr || words.size() < 2) return command;
@@ -270,7 +272,7 @@ std::vector<std::string> CommandCompletions(std::string_view line) {
   std::vector<std::string> found;
   for (const std::string& name : names) {
     if (name.size() < line.size() || !EqualsIgnoreCase(std::string_view(name).substr(0, line.size()), line)) continue;
-    // Subcommands are offered only after their container is typed.
+    // Offers subcommands only after their command is typed.
     if (name.find(' ') != std::string::npos && line.find(' ') == std::string_view::npos) continue;
     found.push_back(before + (is_lower ? ToLower(name) : name));
   }

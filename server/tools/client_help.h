@@ -1,4 +1,4 @@
-// Help, hints while typing, and completion for respite-cli, from the command table of this program.
+// Help, hints while typing, and completion for respite-cli. All texts come from the command table of this program.
 #pragma once
 
 #include <span>
@@ -8,14 +8,14 @@
 
 namespace respite {
 
-// Returns the missing arguments of the command in `line`. For example, the line `set a ` gives "value [NX|XX] …".
+// Returns the arguments that the command in `line` still lacks. For example, the line `set a ` gives "value [NX|XX] …".
 std::string CommandHint(std::string_view line);  // empty: no command
 
-// Returns possible completions of `line`: commands and subcommands that start with the line, also after `help`.
-// Completions of a lower-case line are lower-case.
+// Returns possible completions of `line`: commands and subcommands that start with the line, also after the word
+// `help`. If the line has no upper-case letters, neither have the completions.
 std::vector<std::string> CommandCompletions(std::string_view line);  // how `line` may continue
 
-// Returns the answer to `help`, `help COMMAND` and `help @GROUP`. `words` are the words after `help`. If
+// Returns the answer to the lines `help`, `help COMMAND` and `help @GROUP`. `words` are the words after `help`. If
 // `is_terminal` is true, the answer has colours.
 std::string HelpText(std::span<const std::string> words, bool is_terminal);
 

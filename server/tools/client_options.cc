@@ -86,7 +86,7 @@ constexpr std::array kOptions = {
     ClientOption{"--insecure", kFlag},
 };
 
-// Returns the text with %XX replaced by bytes.
+// Returns the text with each %XX replaced by the byte that it stands for.
 std::string Unescaped(std::string_view text) {
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -126,7 +126,7 @@ bool TakeUri(ClientOptions& options, std::string_view uri) {
   return true;
 }
 
-// Removes the quotes of quoted arguments. Returns false if one of them is malformed.
+// Removes the quotes of arguments that are in quotes. Returns false if one of these is malformed.
 bool Unquote(std::vector<std::string>& command) {
   for (std::string& word : command) {
     if (!word.starts_with('"') && !word.starts_with('\'')) continue;
@@ -143,8 +143,8 @@ ReplyFormat FormatOf(const ClientOptions& options, bool is_terminal) {
   return format == "--raw" ? ReplyFormat::kRaw : ReplyFormat::kTerminal;
 }
 
-// Returns whether push messages are printed. Redis: the first letter of the option's value decides; any other letter
-// than y or n is reported and ignored.
+// Returns true if push messages are printed. As in redis-cli, the first letter of the option's value decides. If it is
+// neither y nor n, the option is reported and ignored.
 bool ShowsPushes(const ClientOptions& options, bool is_terminal) {
   const std::string value = options.Value("--show-pushes", is_terminal ? "yes" : "no");
   const char letter = value.empty() ? '\0' : LowerChar(value[0]);
@@ -168,7 +168,8 @@ void ApplyOptions(ClientOptions& options) {
 
 ClientExit Error(std::string text) { return {1, stderr, std::move(text)}; }
 
-// Takes the options from the front of `words`. Returns how the program ends, if an option ends it or is invalid.
+// Removes the options from the front of `words` and stores them. Returns how the program ends, if an option ends it or
+// is invalid.
 std::optional<ClientExit> TakeOptions(ClientOptions& options, const std::string& program,
                                       std::span<const std::string>& words) {
   for (; !words.empty() && words[0].starts_with('-'); words = words.subspan(1)) {

@@ -1,4 +1,4 @@
-// The command line of respite-cli. It has the options of redis-cli.
+// The command line of respite-cli, which has the options of redis-cli.
 #pragma once
 
 #include <cstdio>
@@ -12,7 +12,7 @@
 
 namespace respite {
 
-// The options stand before the command.
+// On the command line, the options stand before the command.
 struct ClientOptions {                        // the command line of respite-cli
   std::map<std::string, std::string> values;  // options with their values; the value of a flag is the flag itself
   ReplyStyle style;                           // how replies are printed
@@ -31,7 +31,7 @@ struct ClientOptions {                        // the command line of respite-cli
   }
 };
 
-// The program ends to print its help, its version or an error.
+// Why the program ends without connecting: to print its help, its version or an error.
 struct ClientExit {   // why and how respite-cli ends without a connection
   int code;           // exit code
   std::FILE* output;  // where the text is printed: stdout or stderr

@@ -31,8 +31,8 @@ namespace {
 
 constexpr int kHistoryLines = 1000;
 
-// Describes a terminal that understands ANSI sequences, in the format in which ncurses reads a description from
-// TERMINFO. Used in containers and other systems without terminal descriptions.
+// The description of a terminal that understands ANSI sequences, in the format in which ncurses accepts it in TERMINFO.
+// It is used on systems without terminal descriptions, such as containers.
 constexpr char kAnsiTerminal[] =
     "hex:1A01120005000300A5007500726573706974652D616E73697C616E7369000001000001005000FFFF1800FFFF00000200FFFFFFFF"
     "04000C001000FFFFFFFFFFFF14001600FFFF1A00FFFFFFFF1C00FFFF2000FFFF2400FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF"
@@ -55,7 +55,7 @@ void OnInterrupt(int) {
   if (interruptible_socket >= 0) shutdown(interruptible_socket, SHUT_RDWR);
 }
 
-// Blocks signals except while the editor waits for a key, so that no signal is missed.
+// Blocks SIGINT, SIGCONT and SIGWINCH except while the editor waits for a key, so that none of them is missed.
 class SignalsAtPrompt {
  public:
   SignalsAtPrompt() {
@@ -90,7 +90,7 @@ void UseUtf8() {
   if (MB_CUR_MAX == 1) std::setlocale(LC_CTYPE, "C.UTF-8");
 }
 
-// Chooses a terminal description. Returns whether the terminal can show hints, which requires moving the cursor.
+// Chooses a terminal description. Returns true if the terminal can show hints, which requires moving the cursor.
 bool ChooseTerminal() {
   const char* const name = std::getenv("TERM");
   if (name == nullptr || *name == '\0' || std::string_view(name) == "dumb") return false;
@@ -175,8 +175,8 @@ bool IsSecretCommand(const std::vector<std::string>& words) {
   const bool is_repeated = words.size() > 2 && words[0].find_first_of("0123456789") != std::string::npos &&
                            words[0].find_first_not_of("+-0123456789") == std::string::npos;
   if (is_repeated) return IsSecretCommand({words.begin() + 1, words.end()});
-  // The words may stand at any position, since HELLO, MIGRATE, ACL DRYRUN, COMMAND GETKEYS and help contain other
-  // commands or options.
+  // The secret words may stand at any position, since HELLO, MIGRATE, ACL DRYRUN, COMMAND GETKEYS and help contain
+  // other commands or options.
   if (is(0, "AUTH") ||
       has_word([](const std::string& word) { return word == "auth" || word == "auth2" || word == "setuser"; }))
     return true;
@@ -248,8 +248,8 @@ CommandPrompt::Editor& CommandPrompt::Editor::Of(EditLine* line) {
   return *static_cast<Editor*>(data);
 }
 
-// Reads the next key. libedit calls this function after drawing the line. Shows a hint after the cursor until the key
-// comes.
+// Reads the next key. libedit calls this function after drawing the line. Shows a hint after the cursor until a key is
+// pressed.
 int CommandPrompt::Editor::ReadCharacter(EditLine* line, wchar_t* character) {
   const SignalsAtPrompt signals;
   size_t shown = Of(line).ShowHint();
@@ -279,7 +279,7 @@ int CommandPrompt::Editor::ReadCharacter(EditLine* line, wchar_t* character) {
   }
 }
 
-// Restores the terminal modes and draws the line again. The shell may have changed the modes while the process was
+// Restores the terminal modes and draws the line again. The shell may have changed the modes while this process was
 // stopped.
 void CommandPrompt::Editor::DrawAgain() const {
   screen_changed = 0;
@@ -308,7 +308,7 @@ size_t CommandPrompt::Editor::ShowHint() {
   return hint.size();
 }
 
-// Completes the line as far as all candidates agree. A second Tab lists the candidates.
+// Completes the line as far as all candidates agree. If that adds nothing, a second Tab lists the candidates.
 unsigned char CommandPrompt::Editor::Complete(EditLine* line, int) {
   Editor& self = Of(line);
   const LineInfo* const info = el_line(line);

@@ -13,7 +13,7 @@ void CatchInterrupts();  // from now on Ctrl-C sets a flag instead of ending the
 bool WasInterrupted();   // Ctrl-C was pressed since the last TakeInterrupt
 bool TakeInterrupt();    // returns WasInterrupted() and resets the flag
 
-// While the object exists, Ctrl-C shuts the socket down, so that a blocked read returns.
+// While an InterruptibleSocket exists, Ctrl-C shuts its socket down, so that a blocked read returns.
 class InterruptibleSocket {  // a socket that Ctrl-C shuts down
  public:
   explicit InterruptibleSocket(int number);  // `number`: the file descriptor
@@ -24,19 +24,19 @@ class InterruptibleSocket {  // a socket that Ctrl-C shuts down
 
 bool IsSecretCommand(const std::vector<std::string>& words);  // may contain a password, so no history may store it
 
-// Returns the path of the history: RESPITECLI_HISTFILE or REDISCLI_HISTFILE of the environment, or
-// ~/.respitecli_history. An empty path means no history.
+// Returns the path of the history file. The environment names it in RESPITECLI_HISTFILE or REDISCLI_HISTFILE; the
+// default is ~/.respitecli_history. An empty path means no history.
 std::string HistoryPath();
 
 class CommandPrompt {  // reads command lines from a terminal
  public:
-  // Reads the history. Requires: standard input and output are a terminal.
+  // Reads the history. Requires: standard input and standard output are a terminal.
   explicit CommandPrompt(std::string history_path);
   CommandPrompt(const CommandPrompt&) = delete;
   CommandPrompt& operator=(const CommandPrompt&) = delete;
   ~CommandPrompt();
 
-  // Shows `prompt` and waits. Returns a line without its end.
+  // Shows `prompt` and waits for a line. Returns the line without its end.
   std::optional<std::string> Read(const std::string& prompt);  // nullopt: Ctrl-C, Ctrl-D or no terminal
   void Remember(const std::string& line);                      // adds the line to the history and its file
   void ShowHints(bool wanted);                                 // turns hints about missing arguments on or off

@@ -1,4 +1,4 @@
-// Replies as redis-cli prints them.
+// The texts of replies as redis-cli prints them.
 #pragma once
 
 #include <string>
@@ -19,13 +19,13 @@ struct ReplyStyle {  // how replies are printed
   std::string reply_delimiter = "\n";    // kRaw: printed after a reply
 };
 
-// Returns the text of a whole reply, with the end of its last line.
+// Returns the text of a whole reply, including the end of its last line.
 std::string ReplyText(const ReplyTree& reply, const ReplyStyle& style);
 
-// Returns the text of a push message that comes with a reply.
+// Returns the text of a push message that arrives before a reply.
 std::string PushText(const ReplyTree& message, const ReplyStyle& style);
 
-// Returns the raw text without a delimiter, for replies that contain line ends, such as the reply to INFO.
+// Returns the raw text without a delimiter after it, for replies that contain line ends, such as the reply to INFO.
 std::string RawReplyText(const ReplyTree& reply, const std::string& element_delimiter);
 
 }  // namespace respite

@@ -33,7 +33,7 @@ Descriptor ConnectToSocket(const std::string& path) {
   return is_there ? std::move(socket) : Descriptor();
 }
 
-// Tries all addresses of the host. Returns a closed descriptor, with errno set, if none answers.
+// Tries all addresses of the host. If no connection can be made, returns a closed descriptor and sets errno.
 Descriptor ConnectToHost(const std::string& host, const std::string& port) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
@@ -50,8 +50,8 @@ Descriptor ConnectToHost(const std::string& host, const std::string& port) {
   return Descriptor();
 }
 
-// Returns whether the reply to the command is a text for people, such as INFO. Such a text is printed unchanged even
-// when replies are formatted.
+// Returns true if the reply to the command is a text for people, such as that of INFO. Such a text is printed unchanged
+// even when replies are formatted.
 bool RepliesWithLines(const std::vector<std::string>& words) {
   static const std::map<std::string, std::vector<std::string>> kCommands = {
       {"INFO", {}},
@@ -163,8 +163,8 @@ bool ClientSession::Connect() {
   return false;
 }
 
-// Sends AUTH, HELLO and SELECT. Prints an error reply, and then sends the next of these commands anyway, as redis-cli
-// does.
+// Sends AUTH, HELLO and SELECT, as far as they are needed. After an error reply, prints it and sends the next of these
+// commands anyway, as redis-cli does.
 bool ClientSession::SendHandshake() {
   const std::string password = options_.Value("-a", "");
   const std::string user = options_.Value("--user", "");
@@ -184,7 +184,7 @@ bool ClientSession::SendHandshakeCommand(const std::vector<std::string>& request
   return true;
 }
 
-// Returns the reply to a command. Prints pushed messages that arrive before the reply.
+// Waits for the reply to a command, and returns it. Handles pushed messages that arrive before the reply.
 std::optional<ReplyTree> ClientSession::ReceiveReply() {
   while (auto reply = connection_->Receive()) {
     if (reply->kind != ReplyKind::kPush) return reply;
@@ -204,7 +204,7 @@ void ClientSession::Print(const ReplyTree& reply, const std::vector<std::string>
   std::fflush(stdout);
 }
 
-// Reports that the connection ended before the reply, which is normal for SHUTDOWN.
+// Reports that the connection ended before the reply, which is normal for SHUTDOWN. If Ctrl-C ended it, connects again.
 int ClientSession::Lost(const std::vector<std::string>& words) {
   const std::string error = connection_->Error();
   DropConnection();
@@ -219,7 +219,8 @@ int ClientSession::Lost(const std::vector<std::string>& words) {
   return 1;
 }
 
-// Prints what the server sends until the connection ends or Ctrl-C is pressed. Returns the exit code.
+// Prints what the server sends until the connection ends, Ctrl-C is pressed, or an error arrives. Returns the exit
+// code.
 int ClientSession::PrintUntilInterrupted(const std::vector<std::string>& words) {
   if (IsSubscription(words) && options_.style.format != ReplyFormat::kRaw)
     std::fputs("Reading messages... (press Ctrl-C to quit)\n", stdout);
@@ -232,7 +233,7 @@ int ClientSession::PrintUntilInterrupted(const std::vector<std::string>& words) 
   return Lost(words);
 }
 
-// Remembers the login after AUTH with these arguments was accepted: [user] password.
+// Remembers the login of an accepted AUTH. `words` are its arguments: [user] password.
 void ClientSession::RememberLogin(std::span<const std::string> words) {
   if (words.empty()) return;
   options_.values["-a"] = words.back();
@@ -240,7 +241,7 @@ void ClientSession::RememberLogin(std::span<const std::string> words) {
   if (words.size() == 2) options_.values["--user"] = words[0];
 }
 
-// Remembers the state that the prompt shows, and that a new connection needs.
+// Remembers what the prompt shows and a new connection needs: login, protocol, database and transaction.
 void ClientSession::RememberState(const std::vector<std::string>& words, const ReplyTree& reply) {
   const bool ends = IsCommand(words, "EXEC") || IsCommand(words, "DISCARD");
   if (ends && is_in_transaction_ && !(reply.IsError() && reply.text.starts_with("ERR "))) {

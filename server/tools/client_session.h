@@ -1,5 +1,5 @@
-// ClientSession: the connection of respite-cli to a server. It sends commands, prints the replies, and reconnects when
-// the connection is lost.
+// ClientSession: the connection of respite-cli to a server. It sends commands, prints the replies, and connects again
+// when the connection is lost.
 #pragma once
 
 #include <optional>
@@ -20,10 +20,9 @@ class ClientConnection {  // one connection to the server, and a parser of its r
   explicit ClientConnection(ClientStream stream) : stream_(std::move(stream)) {}
 
   bool Send(const std::vector<std::string>& words);  // false: the connection is lost
-  // Returns nullopt if the connection has ended, Ctrl-C was pressed, or the bytes are no reply. Error() then
-  // tells which of these.
+  // Returns nullopt if the connection has ended, Ctrl-C was pressed, or the bytes are no reply.
   std::optional<ReplyTree> Receive();  // waits for a reply; nullopt: see Error()
-  // HasEnded must be called while no reply is awaited.
+  // Call HasEnded only while no reply is awaited.
   bool HasEnded() const { return stream_.HasEnded(); }             // the server has closed the connection
   int FileDescriptor() const { return stream_.FileDescriptor(); }  // of the socket
   std::string Error() const;                                       // why Receive returned nullopt
@@ -33,16 +32,16 @@ class ClientConnection {  // one connection to the server, and a parser of its r
   ReplyTreeParser parser_;
 };
 
-// The state that a new connection restores is the user, the protocol and the database.
+// After a lost connection, a new one restores the user, the protocol and the database.
 class ClientSession {  // connects to a server, and restores its state after a lost connection
  public:
-  // Takes the password from the environment if the options have none. Keeps the reference to `options`.
+  // If the options contain no password, takes it from the environment. `options` must outlive this object.
   ClientSession(ClientOptions& options, bool reads_lines);
 
   bool Connect();  // false: an error was printed
-  // Connects to another server. Prints a message if that server does not answer.
+  // Connects to another server. Prints a message if that server cannot be reached.
   void ConnectTo(const std::string& host, const std::string& port);
-  // The exit code is 0 if there was a reply, except for an error reply with -e.
+  // The exit code is 0 if there was a reply. With -e, an error reply makes it 1.
   int Run(const std::vector<std::string>& words);  // sends a command and prints the reply; returns the exit code
   std::string Prompt() const;                      // text to print before a line, such as "127.0.0.1:6379[1]> "
 

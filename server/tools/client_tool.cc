@@ -23,7 +23,7 @@ namespace {
 
 constexpr auto kSlowCommand = std::chrono::milliseconds(500);
 
-// How often a command is sent, and the delay between repetitions.
+// How often a command is sent, and the pause between two times.
 struct Repetition {
   int64_t times = 1;  // negative: for ever
   double pause_seconds = 0;
@@ -39,12 +39,12 @@ int RunRepeatedly(ClientSession& session, const std::vector<std::string>& words,
   return 0;
 }
 
-// Runs lines from the prompt or from standard input.
+// Runs command lines from the prompt or from standard input.
 class LineRunner {
  public:
   LineRunner(ClientSession& session, CommandPrompt* prompt) : session_(session), prompt_(prompt) {}
 
-  // Runs one line. Returns false if no further line must be read.
+  // Runs one line. Returns false if the program must read no further line.
   bool Run(const std::string& line) {
     const auto words = SplitQuoted(line);
     if (prompt_ != nullptr && !TrimSpaces(line).empty() && words && !IsSecretCommand(*words)) prompt_->Remember(line);

@@ -5,8 +5,8 @@
 
 namespace respite {
 
-// The program under the name respite-cli or redis-cli. Sends the command of its arguments, the lines of standard input,
-// or lines typed at a prompt. Prints the replies as redis-cli does. Returns the exit code.
+// The program under the name respite-cli or redis-cli. Sends the command among its arguments, the lines of standard
+// input, or lines typed at a prompt. Prints the replies as redis-cli does. Returns the exit code.
 int RunClient(std::span<const std::string> arguments);
 
 }  // namespace respite

@@ -85,8 +85,8 @@ class OwnServer {
     waitpid(process_, nullptr, 0);
   }
 
-  // Starts the server in the state that the recorded server had at the start, and returns its port. Returns nullopt if
-  // the server does not start.
+  // Starts an empty server with the random seed and the emulated version of the recorded server. Returns its port, or
+  // nullopt if the server does not start.
   std::optional<int> Start(const RecordingStart& start);
 
  private:
@@ -118,7 +118,7 @@ std::optional<int> OwnServer::Start(const RecordingStart& start) {
   return port ? std::optional(static_cast<int>(*port)) : std::nullopt;
 }
 
-// Runs a Replay on its own loop.
+// Runs a Replay on an event loop of its own.
 class ReplayRun final : public EventLoop::Participant {
  public:
   ReplayRun(Recording recording, Replay::Options options)
@@ -137,7 +137,7 @@ class ReplayRun final : public EventLoop::Participant {
     return replay_.outcome();
   }
 
-  // EventLoop::Participant
+  // The functions of EventLoop::Participant.
   void EndTurn(int64_t) override {}
   void EndTurnDuringLongTask() override {}
 

@@ -1,4 +1,5 @@
-// The program that replays a recording: respite-server --replay FILE [--to HOST:PORT] [--speed X] [--ignore PATTERN]…
+// The program that replays a recording of what clients sent: respite-server --replay FILE [--to HOST:PORT] [--speed X]
+// [--ignore PATTERN]…
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// ClientStream: the connection of the client tool, plain or with TLS. Sending and receiving block.
+// ClientStream: the connection of respite-cli to a server, plain or with TLS. Sending and receiving block.
 #pragma once
 
 #include <sys/types.h>
@@ -28,7 +28,7 @@ class ClientStream {  // the blocking connection of the client tool, plain or wi
   std::optional<std::string> Encrypt(const ClientTls& tls);  // starts TLS; returns why that failed, or nullopt
 
   bool Send(Bytes bytes);  // false: the connection is broken
-  // Returns the number of received bytes.
+  // Returns the number of received bytes; 0 or less if the connection has ended.
   ssize_t Receive(std::span<char> target);  // 0 or less: the connection has ended
   bool HasEnded() const;                    // the peer has closed the connection, and nothing is left to receive
   int FileDescriptor() const { return socket_.Get(); }

@@ -23,7 +23,7 @@ int VerifyMode(TlsAuthClients clients) {
   return SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
 }
 
-// Returns which directive is missing; does not look at the files.
+// Returns an error text if a necessary directive is not set. Does not look at the files.
 std::optional<std::string> Missing(const Settings& settings) {
   if (settings.tls_cert_file.empty()) return "No tls-cert-file configured!";
   if (settings.tls_key_file.empty()) return "No tls-key-file configured!";

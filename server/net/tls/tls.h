@@ -1,4 +1,4 @@
-// Tls: the keys and rules for TLS from the directives tls-*. Creates the TLS streams of sockets.
+// Tls: the keys and rules for TLS, as the directives tls-* say. Creates the TLS streams of sockets.
 #pragma once
 
 #include <memory>
@@ -14,20 +14,20 @@ class TlsStream;
 
 class Tls {  // the keys and rules for TLS, from the directives tls-*
  public:
-  // Returns whether the directives enable TLS, for clients or between servers.
+  // Returns true if the directives enable TLS, for clients or between servers.
   static bool IsWanted(const Settings& settings) {  // the directives enable TLS
     return settings.tls_port != 0 || settings.tls_cluster || settings.tls_replication;
   }
 
-  // Reads keys and certificates again, for new connections. Returns the reason if that failed; nothing changes then.
+  // Reads keys and certificates again, for new connections. If that fails, nothing changes.
   std::optional<std::string> Configure(const Settings& settings);  // reads the files; returns why it failed, or nullopt
   bool IsConfigured() const { return server_ != nullptr; }         // keys and certificates were read
-  // Drops the keys; existing connections keep the former ones.
+  // Drops the keys and certificates. Existing connections keep those with which they began.
   void Drop();
 
-  // Returns the server's end of a connected, non-blocking socket; null if memory is exhausted. Requires: IsConfigured.
+  // Returns the server's end of a TLS connection on a connected, non-blocking socket. Requires: IsConfigured().
   std::unique_ptr<TlsStream> Accept(int descriptor, TlsAuthClients clients) const;  // TLS of a server; null: no memory
-  // Returns the client's end of a connected, non-blocking socket; null if memory is exhausted. Requires: IsConfigured.
+  // Returns the client's end of a TLS connection on a connected, non-blocking socket. Requires: IsConfigured().
   std::unique_ptr<TlsStream> Connect(int descriptor) const;  // TLS of a client; null: no memory
 
  private:

@@ -27,7 +27,7 @@ struct KeyPair {
 
 const char* OrNull(const std::string& text) { return text.empty() ? nullptr : text.c_str(); }
 
-// Returns the options that disable the protocols not in `list`; nullopt if a word is not a protocol.
+// Returns the OpenSSL options that disable the protocols not in `list`. Returns nullopt if a word is not a protocol.
 std::optional<uint64_t> ProtocolsTurnedOff(const std::string& list) {
   if (list.empty()) return SSL_OP_NO_TLSv1 | SSL_OP_NO_TLSv1_1;
   uint64_t off = SSL_OP_NO_TLSv1 | SSL_OP_NO_TLSv1_1 | SSL_OP_NO_TLSv1_2 | SSL_OP_NO_TLSv1_3;
@@ -110,7 +110,8 @@ Objection LoadDhParameters(SSL_CTX* context, const Settings& settings) {
   return "Failed to load DH params file: " + path + ": " + TakeOpenSslError();
 }
 
-// Redis: "no" still resumes sessions by tickets. Here "no" disables resumption.
+// Unlike in Redis, "tls-session-caching no" disables all resumption of sessions. In Redis, sessions can still be
+// resumed by tickets.
 void KeepSessions(SSL_CTX* context, const Settings& settings) {
   if (settings.tls_session_caching) {
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_SERVER);

@@ -16,7 +16,8 @@ namespace respite {
 namespace {
 
 constexpr size_t kRecordBytes = SSL3_RT_MAX_PLAIN_LENGTH;
-// Maximum bytes that one call takes from the socket; more than was requested, because records have overhead.
+// The maximum number of bytes that one call takes from the socket. It exceeds the size of a read, because records have
+// overhead.
 constexpr size_t kBytesPerCall = size_t{128} * 1024;
 constexpr size_t kPiecesPerRecord = 256;
 
@@ -88,7 +89,8 @@ const BIO_METHOD* MakeWireMethod() {
   return method;
 }
 
-// Returns the BIO method. It is made once and never freed, because a connection may outlive all static objects.
+// Returns OpenSSL's table of the functions above. It is made once and never freed, because a connection may outlive all
+// static objects.
 const BIO_METHOD* WireMethod() {
   static const BIO_METHOD* const method = MakeWireMethod();
   return method;
@@ -134,13 +136,15 @@ Transfer TlsStream::Handshake() {
   in_handshake_ = false;
   receiving_ = Waits::kForInput;
   has_buffered_input_ = SSL_has_pending(connection_.get()) != 0;
-  // After the handshake, a peer that closes the socket without close_notify only stops sending. Truncation does no
-  // harm, because requests carry their length, and a peer that closed one direction still receives replies.
+  // After the handshake, a peer that closes the socket without close_notify is treated as one that only stops sending.
+  // Truncation does no harm, because requests carry their length, and a peer that closed one direction still receives
+  // replies.
   SSL_set_options(connection_.get(), SSL_OP_IGNORE_UNEXPECTED_EOF);
   return {Transfer::State::kMoved};
 }
 
-// Reads until no whole record is left, because the socket reports no event for bytes that were read already.
+// Reads until `target` is full or OpenSSL has no more bytes, because the socket reports no event for bytes that were
+// read already.
 Transfer TlsStream::Receive(std::span<char> target) {
   if (broken_) return {Transfer::State::kFailed};
   ERR_clear_error();
@@ -154,7 +158,7 @@ Transfer TlsStream::Receive(std::span<char> target) {
     if (result <= 0) {
       const Transfer outcome = Outcome(result, receiving_);
       if (filled == 0) return outcome;
-      // If the end or an error came after some bytes, the next call reports it.
+      // If the end or an error followed the bytes that were read, the next call reports it.
       has_buffered_input_ = outcome.state != Transfer::State::kLater;
       return {Transfer::State::kMoved, filled};
     }
@@ -164,7 +168,7 @@ Transfer TlsStream::Receive(std::span<char> target) {
   return {Transfer::State::kMoved, filled};
 }
 
-// Copies segments smaller than a record into one record.
+// If the first segment is smaller than a record, copies several segments into one record.
 Transfer TlsStream::Send(const ReplyBuffer& output, size_t max_bytes) {
   Bytes front;
   output.VisitFront(1, [&](Bytes piece) { front = piece; });

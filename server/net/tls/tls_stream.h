@@ -1,8 +1,8 @@
 // TlsStream: one end of a TLS connection on a non-blocking socket.
 //
-// It uses its own BIO, because OpenSSL's cannot do three things: tell whether the socket had no more data, limit the
-// bytes that one call reads (so a peer that sends only key updates cannot block the server), and keep errno of a
-// failed call.
+// TlsStream uses its own BIO, because OpenSSL's cannot do three things. It cannot tell whether the socket had no more
+// data, and does not keep errno of a failed call. It cannot limit the bytes that one call reads, so a peer that sends
+// only key updates could block the server.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +19,14 @@ namespace respite {
 
 class TlsStream {  // one end of a TLS connection on a non-blocking socket
  public:
-  // `connection` was already set up as a server or as a client. The caller owns the descriptor, which must stay open as
-  // long as this object.
+  // `connection` must already be set up as a server or as a client. The caller owns the descriptor, which must stay
+  // open as long as this object exists.
   TlsStream(SslHandle connection, int descriptor);
   ~TlsStream();
   TlsStream(const TlsStream&) = delete;
   TlsStream& operator=(const TlsStream&) = delete;
 
-  // The methods from here on implement ByteStream, which describes them.
+  // The following functions implement those of ByteStream, whose comments describe them.
   bool InHandshake() const { return in_handshake_; }  // the TLS handshake has not ended
   Transfer Handshake();  // performs the next step of the TLS handshake; kMoved: it has ended
   Transfer Receive(std::span<char> target);

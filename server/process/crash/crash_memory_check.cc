@@ -48,7 +48,8 @@ std::array<unsigned char, 4096> residency;  // bytes, one for each page
   for (;;) pause();
 }
 
-// Lists the threads in /proc with system calls, because opendir() allocates memory.
+// Makes all other threads pause forever. Lists the threads in /proc with system calls, because opendir() allocates
+// memory.
 void StopOtherThreads() {
   const Descriptor tasks(open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!tasks.IsOpen()) return;
@@ -102,7 +103,7 @@ void ReadRegions() {
   }
 }
 
-// Returns whether the memory test itself uses the region: its stack, its thread-local variables or its tables.
+// Returns true if the memory test itself uses the region: its stack, its thread-local variables or its tables.
 bool IsInUse(const Region& region) {
   const auto has = [&region](const void* what) {
     const auto address = reinterpret_cast<uint64_t>(what);

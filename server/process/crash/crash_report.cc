@@ -43,7 +43,7 @@ constexpr unsigned kTimeLimitSeconds = 15;  // for the whole report
 constexpr int kChildTimeLimitMs = 5000;
 constexpr int kChildLookEveryMs = 5;
 
-// A server of this process, and the thread of its loop. A thread that writes these members holds members_mutex.
+// A server of this process, and the thread of its event loop. A thread that writes these members holds members_mutex.
 struct KnownServer {
   std::atomic<const Services*> server = nullptr;
   std::atomic<pid_t> thread = 0;
@@ -58,7 +58,7 @@ volatile std::sig_atomic_t exits_instead = 0;  // use-exit-on-panic
 volatile std::sig_atomic_t has_way_out = 0;
 sigjmp_buf way_out;
 
-// An alternative stack for the handlers of a thread, since its normal stack may have overflowed.
+// An alternative stack for the signal handlers of a thread, since the normal stack may have overflowed.
 class CrashStack {
  public:
   CrashStack() : memory_(mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
@@ -83,6 +83,7 @@ class CrashStack {
 };
 
 // Returns a server of this thread, preferably one that runs a command. If the thread has none, returns any server.
+// Returns null if there is no server.
 const Services* ServerOf(pid_t thread) {
   const Services* found = nullptr;
   bool is_of_thread = false;
@@ -122,7 +123,7 @@ void LimitTime() {
   alarm(kTimeLimitSeconds);
 }
 
-// Runs one part of the report, which may fault. Objects in it must not need a destructor.
+// Runs one part of the report, which may fault. Objects in that part must not need a destructor.
 template <class Part>
 void Guarded(const SignalLog& log, Part part) {
   static_assert(std::is_trivially_destructible_v<Part>);
@@ -204,7 +205,7 @@ void WriteCause(const SignalLog& log, int signal, const siginfo_t& info, const u
   log.Write("\n");
 }
 
-// Replaces the process ID of the child in INFO by the server's.
+// Replaces the process ID in the text of INFO, which is that of the child, by the ID of the server's process.
 std::string WithProcessId(std::string info, pid_t process) {
   constexpr Bytes kField = "process_id:";
   const size_t at = info.find(kField);
@@ -230,7 +231,7 @@ std::string WithProcessId(std::string info, pid_t process) {
   _exit(0);
 }
 
-// Waits for the child. Returns true if the child exited by itself with success.
+// Waits for the child, and kills it after a time limit. Returns true if the child exited by itself with success.
 bool AwaitChild(pid_t child) {
   for (int waited_ms = 0; waited_ms < kChildTimeLimitMs; waited_ms += kChildLookEveryMs) {
     int status = 0;
@@ -270,8 +271,8 @@ void WriteReport(int signal, const siginfo_t& info, const ucontext_t& context) {
   log.Write("\n\n=== REDIS BUG REPORT END. ===\n\n");
 }
 
-// Handles a fault during the report. If the reporting thread faults, it continues with the next part. Any other thread
-// waits until the process ends.
+// Handles a fault during the report. If the reporting thread faults, it continues with the next part, or ends the
+// process. Any other thread waits until the process ends.
 void OnFaultInReport(pid_t thread) {
   if (thread != reporting_thread) {
     for (;;) pause();

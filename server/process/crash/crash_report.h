@@ -8,11 +8,10 @@
 // Why this is safe although POSIX allows handlers few functions:
 //
 // * The handler calls only async-signal-safe functions and the unwinder, which POSIX does not list. The unwinder
-// allocates
-//   nothing. Its only lock (of the list of loaded files, recursive) is not held by a thread that waits for the report.
-//   PrepareStackTraces makes the first call of the unwinder, which sets up its tables.
-// * siglongjmp skips destructors, so no Part has any, except in the child, which does not jump (a static_assert checks
-//   captures). The frame with the open log is not skipped.
+//   allocates nothing. Its only lock (of the list of loaded files, recursive) is not held by a thread that waits for
+//   the report. PrepareStackTraces makes the first call of the unwinder, which sets up its tables.
+// * siglongjmp skips destructors, so no part of the report has any, except in the child, which does not jump (a
+//   static_assert checks captures). The frame with the open log is not skipped.
 // * The list of servers is read without a lock. A server that is being removed from the list still exists.
 // * Only a child made by _Fork uses the heap. That child is a copy without connections, so it can do no damage. If a
 //   lock was held or the heap is damaged, only the child hangs or dies. The child ends after seconds, with its parent,
@@ -23,10 +22,10 @@ namespace respite {
 
 struct Services;
 
-// Installs the signal handlers at the first call. Must be called on the thread of the server's loop, which may have
-// several servers. `server` must exist until RemoveFromCrashReport.
+// Installs the signal handlers at the first call. Must be called on the thread of the server's loop; several servers
+// may share that thread. `server` must exist until RemoveFromCrashReport.
 void AddToCrashReport(const Services& server);  // reports of crashes on this thread will show its state
-// The last call restores the default actions of the signals. Does nothing for a server that was not added.
+// Removing the last server restores the default actions of the signals. Does nothing for a server that was not added.
 void RemoveFromCrashReport(const Services& server);  // undoes AddToCrashReport
 
 }  // namespace respite

@@ -12,7 +12,7 @@ void EndServerOutOfMemory(size_t bytes);  // ends the server with SIGABRT
 void EndChildOutOfMemory(size_t bytes);   // ends a child that writes a file, as failed
 void EndReportOutOfMemory(size_t bytes);  // ends the child that writes a crash report, silently
 
-// A stack that cannot grow causes a fault, not a failed allocation. Cost: a page.
+// Without this, a stack that cannot grow would cause a fault, which is reported as a crash. Cost: a page.
 void ReserveStack();  // makes memory available for the main thread's stack to grow
 
 }  // namespace respite

@@ -14,7 +14,7 @@ namespace {
 
 char signal_log_path[PATH_MAX];
 
-// Writes the digits of `number` at the end of the buffer.
+// Writes the digits of `number` at the end of the buffer, and returns them.
 template <size_t kSize>
 std::string_view Digits(char (&buffer)[kSize], uint64_t number, uint64_t base) {
   char* at = buffer + kSize;
@@ -40,7 +40,7 @@ SignalLog::SignalLog() {
 }
 
 void SignalLog::Write(std::string_view text) const {
-  // A pipe that is writable takes at least PIPE_BUF bytes without blocking.
+  // Writes pieces of at most PIPE_BUF bytes, because a pipe that is writable takes that many without blocking.
   while (!text.empty()) {
     pollfd ready{fd_, POLLOUT, 0};
     if (poll(&ready, 1, 0) <= 0 || (ready.revents & POLLOUT) == 0) return;

@@ -1,7 +1,7 @@
 // Logging from a signal handler: uses only system calls, no memory and no locks, and never blocks.
 //
-// Handlers receive only a number, so their data is process-wide: static variables in signal_log.cc, signals.cc and
-// crash_report.cc, set before the handlers are installed.
+// A signal handler gets only the number of the signal, so its data is process-wide: static variables in signal_log.cc,
+// signals.cc and crash_report.cc, set before the handlers are installed.
 #pragma once
 
 #include <unistd.h>
@@ -13,7 +13,7 @@
 
 namespace respite {
 
-// Paths longer than PATH_MAX are ignored.
+// A path of PATH_MAX bytes or more is ignored: the log then is standard output.
 void SetSignalLog(std::string_view path);  // the log file of signal handlers; empty: standard output
 
 // All functions of SignalLog are async-signal-safe.
@@ -27,7 +27,7 @@ class SignalLog {  // writes log lines in a signal handler
   void Hexadecimal(uint64_t number) const;  // writes the number in hexadecimal digits
   void Word(uint64_t number) const;         // writes 16 hexadecimal digits
   void Byte(unsigned char byte) const;      // writes two hexadecimal digits
-  // Quoted writes non-printable bytes as \xNN.
+  // Quoted writes non-printable bytes, quotes and backslashes as \xNN.
   void Quoted(std::string_view text, size_t max_bytes) const;  // writes the first `max_bytes` in double quotes
   void Prefix() const;  // writes the start of a line: "4242:signal-handler (1795232753) "
 

@@ -106,8 +106,8 @@ void PrepareStackTraces() {
   });
 }
 
-// WriteStackTrace does not use glibc's backtrace(), which loads a library. The unwinder of C++ exceptions is part of
-// the program. The frames above the frame of the signal belong to the signal handler.
+// Uses the unwinder of C++ exceptions, which is part of the program. glibc's backtrace() would load a library. The
+// first frames belong to the signal handler, so they are left out.
 void WriteStackTrace(const SignalLog& log, const ucontext_t& context) {
   log.Write("\n------ STACK TRACE ------\n");
   Frames frames;

@@ -8,7 +8,7 @@
 
 namespace respite {
 
-// Prepares stack traces. Must be called before the first one; any thread may call this function.
+// Prepares stack traces. Must be called before the first stack trace; any thread may call this.
 void PrepareStackTraces();  // loads the names of functions
 
 // Writes a line for each function that was running when the signal of `context` came, the innermost first:
@@ -17,7 +17,7 @@ void PrepareStackTraces();  // loads the names of functions
 //   /lib/x86_64-linux-gnu/libc.so.6(…+0x65)[0x7f23d9959545]
 void WriteStackTrace(const SignalLog& log, const ucontext_t& context);
 
-// Writes registers, the top of the stack, and the machine code around the instruction.
+// These functions write registers, the top of the stack, and the machine code around the instruction.
 void WriteRegisters(const SignalLog& log, const ucontext_t& context);
 void WriteStackTop(const SignalLog& log, const ucontext_t& context);     // writes the words at the stack pointer
 void WriteMachineCode(const SignalLog& log, const ucontext_t& context);  // writes the code around the instruction

@@ -11,8 +11,8 @@ namespace respite {
 
 class Symbols {  // finds the function at an address of this program
  public:
-  // Maps the program's file; the system reads pages on demand. A file that is unreadable or has no symbols yields no
-  // names.
+  // Maps the program's file; the system reads pages on demand. If the file is unreadable or has no symbols, Find finds
+  // no names.
   Symbols();
   ~Symbols();
   Symbols(const Symbols&) = delete;

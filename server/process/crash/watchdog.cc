@@ -13,7 +13,8 @@ namespace respite {
 
 namespace {
 
-// Whether the watchdog of this thread is on. A signal may arrive after the timer of the watchdog was stopped.
+// Whether the watchdog of this thread is on. The handler needs this, because a signal may arrive after the timer was
+// stopped.
 thread_local constinit volatile std::sig_atomic_t is_watched = 0;
 
 void OnAlarm(int, siginfo_t* info, void* context) {
@@ -29,7 +30,7 @@ void OnAlarm(int, siginfo_t* info, void* context) {
   errno = saved_errno;
 }
 
-// Handles SIGALRM while any thread has a watchdog, and ignores it otherwise.
+// Installs the handler of SIGALRM while any thread has a watchdog. Otherwise the signal is ignored.
 class AlarmHandler {
  public:
   static void Acquire() {
@@ -88,7 +89,8 @@ void Watchdog::Start() {
   timer_settime(timer_, 0, &rings, nullptr);
 }
 
-// Creates the timer again when the loop has moved to this thread, because the signal must reach the watched thread.
+// Creates the timer for this thread. The timer is created again when the loop has moved to another thread, because the
+// signal must reach the watched thread.
 void Watchdog::MakeTimer() {
   DeleteTimer();
   is_watched = 1;

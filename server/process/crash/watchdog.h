@@ -1,6 +1,6 @@
 // Watchdog (`watchdog-period`): logs a stack trace of the event loop's thread if Feed is not called for a period,
-// because then the loop is blocked. A system timer sends SIGALRM to the thread that feeds the watchdog. The handler
-// logs with system calls and walks the stack as the crash report does (crash_report.h).
+// because then the loop is blocked. A system timer sends SIGALRM to the thread that feeds the watchdog. The signal
+// handler logs with system calls and walks the stack as the crash report does (crash_report.h).
 #pragma once
 
 #include <time.h>
@@ -18,9 +18,10 @@ class Watchdog {  // logs a stack trace if the loop of this thread is blocked
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
-  // SetPeriod and Feed must be called on the thread to watch.
+  // SetPeriod and Feed must be called on the thread that is watched.
   void SetPeriod(std::chrono::milliseconds period);  // zero turns the watchdog off
-  // Feed must be called in each turn of the loop. Cost: a system call if the watchdog is on, otherwise a comparison.
+  // Feed must be called more often than once in a period; NodeServer calls it at each tick. Cost: a system call if the
+  // watchdog is on, otherwise a comparison.
   void Feed() {  // restarts the period, since the loop is not blocked
     if (IsOn()) Start();
   }

@@ -36,7 +36,7 @@ void RouteToRealAddresses(const std::string& announce, const std::vector<HostedS
 }
 
 // Seeds the choice of node IDs and replication IDs. With the directive `seed`, the nodes derive their seeds from their
-// numbers, and this object uses the number after those.
+// numbers, and GroupStart derives its seed from the next number.
 GroupStart::GroupStart(const Config& config, const NodePlan& plan, std::vector<HostedServer>& hosted_servers)
     : config_(config),
       plan_(plan),
@@ -87,8 +87,8 @@ std::optional<std::string> GroupStart::FormSentinelGroup() {
   return std::nullopt;
 }
 
-// Makes a replica follow its primary. Each node may later become the primary of the others, so all of them know the
-// password.
+// Makes a replica follow its primary. Each node may later become the primary of the others, so every node gets the
+// password of the group.
 void GroupStart::FollowPrimary(int node) {
   Settings& settings = hosted_servers_[static_cast<size_t>(node)].config->Adjust();
   if (settings.masterauth.empty()) settings.masterauth = settings.requirepass;

@@ -1,4 +1,4 @@
-// GroupStart: tells the nodes of a process about each other before they load, so that no discovery is needed. They
+// GroupStart: tells the nodes of a process about each other before they load, so that no discovery is needed. The nodes
 // form a cluster with its slots and roles, or they are primaries, replicas and the Sentinels that watch them.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace respite {
 
-// Routes connections between these servers to their real addresses, although the servers announce the host in
+// Makes connections between these servers go to their real addresses, although the servers announce the host in
 // `announce`. Requires: the servers listen.
 void RouteToRealAddresses(const std::string& announce, const std::vector<HostedServer>& hosted_servers);
 
@@ -33,10 +33,11 @@ class GroupStart {  // makes the nodes of a process a cluster or a Sentinel grou
   std::optional<std::string> FormSentinelGroup();  // returns the error
 
  private:
-  // Sets the replication IDs of nodes without data. A primary and its replicas get the same replication ID.
+  // Sets the replication IDs of nodes without data.
   void ShareReplidsOfEmptyNodes();                   // a replica gets its primary's
   SentinelGroupPlan::Place PlaceOf(int node) const;  // address and role of the node
-  // The first primary is called "mymaster", as in the documentation of Redis, the next "mymaster-2", and so on.
+  // The first primary is called "mymaster", as in the documentation of Redis. The others are called "mymaster-" and
+  // their number, counted from 1.
   static std::string SentinelMasterName(int primary);
   SentinelGroupPlan PlanSentinels();  // configuration lines of the Sentinels
   void FollowPrimary(int node);       // makes this node a replica of its primary

@@ -29,7 +29,7 @@ constexpr char kNotMoved[] = "the slot did not move. CLUSTER GETSLOTMIGRATIONS, 
 constexpr char kTooFar[] = "the clock cannot go beyond the end of the year 9999";
 constexpr char kNotBack[] = "the node cannot begin again; its log says why";
 
-// Returns whether a link to `target` leads to the server with these settings.
+// Returns true if a link to `target` leads to the server with these settings.
 bool IsAt(const Settings& settings, const Link::Target& target) {
   const auto bus = BusPortOf(settings);
   const bool is_port = target.port == settings.MainPort() ||
@@ -100,7 +100,7 @@ std::vector<NodeGroup::Member> NodeMembers::List() const {
 // --- Tasks that take several turns
 
 std::optional<std::string> NodeMembers::Begin(const TaskClient& asker, const Task& task) {
-  // Removes tasks of clients that have left.
+  // Removes tasks whose outcome nobody has fetched, because their clients have left.
   std::erase_if(pending_, [&](const auto& one) { return pace_.NowMs() > one.second.until_ms + kMaxMs; });
   Pending pending{.task = task, .until_ms = pace_.NowMs() + kMaxMs};
   std::optional<std::string> refusal;
@@ -179,8 +179,8 @@ std::optional<std::string> NodeMembers::BeginFailOver(size_t member) {
   return std::nullopt;
 }
 
-// Moves the clocks of all nodes in the next turn, each in its own task. The last of these tasks stores the outcome for
-// the client.
+// Moves the clocks of all nodes in the next turn of the loop, each in its own task. The last of these tasks stores the
+// outcome for the client.
 std::optional<std::string> NodeMembers::BeginClockMove(const TaskClient& asker, const ClockMove& move) {
   std::vector<ClockControl*> clocks;
   std::vector<NodeHost*> hosts;
@@ -292,8 +292,8 @@ int64_t NodeMembers::LagOf(size_t member) const {
   return lag == output_delays_ms_.end() ? 0 : lag->second;
 }
 
-// Delays all traffic of a node. Its links are slow in both directions, whichever node opened them. A fault rule delays
-// its replies to clients.
+// Delays all traffic of a node. The links of the node are slow in both directions, whichever node opened them. A fault
+// rule delays the node's replies to clients.
 void NodeMembers::Lag(size_t member, int64_t delay_ms) {
   output_delays_ms_[member] = delay_ms;
   for (size_t i = 0; i < hosted_servers_.size(); ++i) ApplyNetworkConditions(i);

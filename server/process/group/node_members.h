@@ -1,4 +1,5 @@
-// NodeMembers: implements NodeGroup for the nodes of this process. All nodes run on one loop.
+// NodeMembers: implements NodeGroup, the interface of TEST CLUSTER, for the nodes of this process. All nodes run on one
+// loop.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +29,8 @@ class NodeMembers final : public NodeGroup {  // the nodes of this process, for 
   void Lag(size_t member, int64_t delay_ms) override;         // delays all traffic of this node
   const ClockControl* ClockOf(size_t member) const override;  // null: killed, stopped, or its clock cannot be moved
 
-  // Called after a node has restarted. Connects it with this group again, ends its lag (Lag), and applies the cut of
-  // Partition to all nodes again.
+  // Called after a node has restarted. Connects the node with this group again, ends the delay that Lag has set, and
+  // applies the cut of Partition to all nodes again.
   void HandleServerRestarted(HostedServer& hosted);  // restores its links; ends its lag
 
  private:

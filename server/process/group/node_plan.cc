@@ -19,7 +19,8 @@ namespace {
 constexpr mode_t kFolderMode = 0755;
 constexpr char kSentinelFile[] = "/sentinel.conf";
 
-// Settings with files that all nodes read. Relative paths start in the directory of the process, not of the node.
+// Settings with the path of a file that all nodes read. Relative paths start in the directory of the process, not of
+// the node.
 constexpr std::array kSharedFiles = {&Settings::tls_ca_cert_dir,     &Settings::tls_ca_cert_file,
                                      &Settings::tls_cert_file,       &Settings::tls_client_cert_file,
                                      &Settings::tls_client_key_file, &Settings::tls_dh_params_file,
@@ -51,7 +52,7 @@ void AnnounceAt(const AnnouncedHost& place, Settings& settings) {
 }
 
 bool IsTemporary(const Settings& settings) {
-  // The unix sockets of nodes must be in a known directory, where clients can find them.
+  // The unix sockets of nodes must be in a directory that clients know, so it is not temporary.
   return settings.sentinels > 0 || (settings.starts_empty && settings.unixsocket.empty());
 }
 

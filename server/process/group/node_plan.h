@@ -25,9 +25,8 @@ class NodePlan {  // the nodes of a process, and the settings of each
   bool IsSentinel(int node) const { return node >= layout_.Count(); }  // `node`: from 0, Sentinels last
   std::string NameOf(int node) const;        // "node-1", "sentinel-1" …, as in directories and log lines
   std::optional<std::string> Check() const;  // returns an error if the settings are impossible
-  // Creates the directories that do not exist yet. A test run uses a new temporary directory, unless its settings name
-  // a place for data. Later runs do not need the files of a test run, and several test runs may take place at the same
-  // time.
+  // Creates the directories that do not exist yet. A group with Sentinels uses a new temporary directory, and so does a
+  // test run whose settings name no place for data or sockets. So several such groups can run at the same time.
   std::optional<std::string> MakeFolders();  // creates the directories of the nodes; returns the error
   void RemoveFolders();                      // after a failed start: removes the empty ones of made_
   void RemoveTemporaryFolder();              // removes the folder of a test run with its content

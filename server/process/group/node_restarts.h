@@ -1,5 +1,5 @@
-// NodeRestarts: ends servers of the process as if they had been killed. Restarts them with their original settings and
-// with what their files contain.
+// NodeRestarts: ends servers of the process as if they had been killed, and restarts them with their original settings
+// and with what their files contain.
 #pragma once
 
 #include <functional>
@@ -18,10 +18,10 @@ class NodeRestarts final : public Restarts {  // kills and restarts servers of t
   class Owner {  // receives the events of restarts; implemented by the process
    public:
     virtual ~Owner() = default;
-    // Creates an unbuilt server that replaces the one of `hosted`.
+    // Creates the server that replaces the one of `hosted`. Its Build was not called yet.
     virtual std::unique_ptr<NodeServer> MakeServer(const HostedServer& hosted) = 0;
     virtual void HandleServerKilled(HostedServer& hosted) = 0;  // called after the server was killed
-    // Called before the server restarts. From now on a stop of this server counts as a normal stop.
+    // Called before the server restarts. From then on a stop of this server counts as a normal stop.
     virtual void HandleServerRestarting(HostedServer& hosted) = 0;
     virtual void HandleServerRestarted(HostedServer& hosted) = 0;  // the server has restarted, and serves
     virtual void HandleRestartFailure(HostedServer& hosted) = 0;   // the server cannot restart; the reason is logged
@@ -32,9 +32,9 @@ class NodeRestarts final : public Restarts {  // kills and restarts servers of t
 
   bool Crash(const Session& caller, DataAfterCrash remains) override;  // simulates a crash of the client's server
 
-  // Runs `task` in the next turn of the loop. Kill and Revive must be called in such a task.
+  // Runs `task` in the next turn of the loop. Kill and Revive must be called only in such a task.
   void RunLater(std::function<void()> task) { loop_.loop.Post(nullptr, std::move(task)); }
-  // The files of the server keep the data that `appendfsync` guarantees.
+  // The files of the server keep only the data that `appendfsync` guarantees.
   void Kill(HostedServer& hosted);  // ends the server as a crash of the machine would
   // Restarts the server. Requires: the server was killed, or has stopped.
   bool Revive(HostedServer& hosted);  // restarts the server; false: failed, and the reason is logged
@@ -42,11 +42,11 @@ class NodeRestarts final : public Restarts {  // kills and restarts servers of t
  private:
   HostedServer* FindHostedServer(const NodeHost& host);  // null: another server
   // Ends the server: closes all clients except `spared`, and leaves its files as `remains` says. Stops listening, but
-  // keeps the ports reserved so that no other program takes them. The server object still has its data.
+  // keeps the ports reserved so that no other program takes them. The server object keeps its data in memory.
   void End(HostedServer& hosted, const DataAfterCrash& remains, const Session* spared);
-  // Starts hosted.node in place of `before`. If all data remains, the data is copied from `before`.
+  // Starts hosted.node in place of `before`. If `remains` says that all data remains, copies the data from `before`.
   NodeServer::Step StartReplacement(HostedServer& hosted, NodeServer& before, const DataAfterCrash& remains);
-  // Restarts the server after Kill, and replies to the client of `connection`.
+  // Ends the server and starts its replacement. Then replies to the client of `connection`.
   void Restart(HostedServer& hosted, Connection& connection, const DataAfterCrash& remains);
 
   Owner& owner_;

@@ -111,8 +111,8 @@ std::optional<std::string> NodeWorlds::Create(Bytes name, const Order& order) {
   return std::nullopt;
 }
 
-// Stops the world immediately, so that its name is free for a new world. A later turn destroys the world, since one of
-// its own clients may have sent the request.
+// Stops the world immediately, so that its name is free for a new world. The world is destroyed in a later turn of the
+// loop, since one of its own clients may have sent the request.
 void NodeWorlds::Drop(Bytes name) {
   auto dropped = worlds_.extract(worlds_.find(name));
   NodeServer& server = *dropped.mapped().node;
@@ -228,7 +228,7 @@ bool NodeWorlds::Enter(const Session& session, Entry entry) {
 
 void NodeWorlds::Move(Connection& connection, const Entry& entry) {
   // A client that the main server has admitted may enter all worlds. A client that connected to the port of one world
-  // needs a login in the other worlds.
+  // must log in to the other worlds.
   const bool is_admitted = connection.AcceptingHost() == &parts_.server.host();
   Connection::MovingClient arrival{.reply = entry.reply, .request = nullptr, .is_admitted = is_admitted};
   if (!entry.request.empty()) {

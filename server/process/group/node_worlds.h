@@ -1,6 +1,6 @@
 // NodeWorlds: the worlds of a server. A world is an isolated server for one test: a NodeServer on the loop of the
-// server to which it belongs. A world has no files. It ends with that server, or when it was not used for some time
-// (test-world-idle).
+// server to which it belongs. A world has no files. A world ends with that server, or when it was not used for some
+// time (test-world-idle).
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
   explicit NodeWorlds(const Parts& parts);
   ~NodeWorlds() override;
 
-  // Worlds
+  // The functions of Worlds.
   bool Has(Bytes name) const override { return worlds_.contains(name); }       // a world has this name
   std::optional<std::string> Create(Bytes name, const Order& order) override;  // returns the error; nullopt: created
   void Drop(Bytes name) override;                                              // ends the world
@@ -46,10 +46,10 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
   bool MayMove(const Session& session) const override;       // true if this client can enter a world
   bool Enter(const Session& session, Entry entry) override;  // moves the client to a world; false: impossible
 
-  // Restarts, for the worlds
+  // The function of Restarts, for the worlds.
   bool Crash(const Session& caller, DataAfterCrash remains) override;  // simulates a crash of the client's world
 
-  // NodeServer::Owner
+  // The functions of NodeServer::Owner, for the worlds.
   void PrepareChild(const NodeServer& node, ChildWork work) override { parts_.owner.PrepareChild(node, work); }
   void HandleServerStopped(NodeServer& node) override;
   void OnShutdownCancelled() override {}
@@ -80,7 +80,7 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
   bool StartWorld(NodeServer& node, const ReplacedServer& before);  // false: it failed, and the reason is logged
   void Add(Bytes name, World world);
   void Restart(const std::string& name, Connection& connection, const DataAfterCrash& remains);  // after a crash
-  // Requires: the connection is open, and the world exists.
+  // Moves the client to a world. Requires: the connection is open, and the world exists.
   void Move(Connection& connection, const Entry& entry);
   std::optional<std::string> NameOf(const NodeHost& host) const;  // "": the server itself; nullopt: a dropped world
   void StartIdleTimer();                                          // starts a timer that calls DropIdleWorlds

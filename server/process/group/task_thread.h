@@ -12,9 +12,9 @@ namespace respite {
 
 class TaskThread {  // a thread that runs tasks one after another
  public:
-  // `name` is for ps and debuggers, at most 15 bytes.
+  // `name` is what ps and debuggers show for the thread, at most 15 bytes.
   explicit TaskThread(const std::string& name);
-  // Waits until all tasks are done.
+  // Waits until all tasks are done, and ends the thread.
   ~TaskThread();
   TaskThread(const TaskThread&) = delete;
   TaskThread& operator=(const TaskThread&) = delete;
