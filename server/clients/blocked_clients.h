@@ -1,10 +1,10 @@
-// BlockedClients: sessions with a blocking command, which waits for keys (BLPOP, XREAD BLOCK …) or only for a timeout
-// (WAIT).
+// BlockedClients: sessions with a blocking command. It waits for keys (BLPOP, XREAD BLOCK …), or for something else
+// until a timeout (WAIT, WAITAOF).
 //
 // A command that finds no data calls Call::Wait, which stores its request here. When one of its keys changes, the
 // request runs again directly after the command that changed the key. The clients of one key run in order of arrival,
 // the keys in the order of their changes. A request that finds no data again keeps its deadline and moves to the end of
-// the queue. Blocked clients cost nothing until then.
+// the queue. A client that is blocked costs no time until one of its keys changes.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,9 @@ class Clients;
 class Keyspace;
 struct CurrentExecution;
 
-// Why a wait ended without running the request again.
-// kRoleChanged: the server has become a replica; the connection closes after the error.
+// Why a wait ended without running the request again. kTimeout: its timeout has passed, or something else ended it in
+// the same way. kUnblocked: CLIENT UNBLOCK … ERROR. kRoleChanged: the server has become a replica; the connection
+// closes after the error, unless the error redirects the client to the primary.
 enum class UnblockReason : uint8_t { kTimeout, kUnblocked, kRoleChanged };
 
 class RequestRunner {  // runs requests of blocked clients again; the Executor implements it
@@ -40,7 +41,7 @@ class RequestRunner {  // runs requests of blocked clients again; the Executor i
     kUnfinished,  // in Session::paused_request; continues in the next Turn (Call::ContinueInNextTurn)
     kBlocked,     // blocked again
   };
-  // Runs a blocked request again.
+  // Runs a blocked request again. `stage` says whether the checks before a command (Gates) are made again.
   virtual Outcome RunAgain(Session& session, const Command& command, std::span<const Bytes> arguments,
                            Progress::Stage stage) = 0;
   virtual void ReplyToEndedWait(const BlockedClient& blocked, UnblockReason reason) = 0;  // instead of running it again
@@ -58,10 +59,10 @@ class BlockedClients final : public Timers::Source {  // sessions in BLPOP, XREA
   BlockedClients(const Parts& parts, const HashKey& hash_key)
       : parts_(parts), lines_(hash_key), deletion_queues_(hash_key) {}
 
-  // Blocks the session with this request. Cost: O(keys + log n).
+  // Blocks the session with this request. Cost: O(k log k) for k keys, and O(log n) for n clients with a timeout.
   void Block(Session& session, const Command& command, std::span<const Bytes> arguments, const BlockCondition& awaited);
   void Forget(Session& session) { Take(session); }  // the session closes: drops its wait
-  // Ends the wait of a session with a reply: null after a timeout, an error for CLIENT UNBLOCK … ERROR.
+  // Ends the wait of a session with a reply: BlockCondition::answer (null by default) for kTimeout, otherwise an error.
   void End(Session& session, UnblockReason reason);
   // Continues the request of a session that waited for something other than keys. The checks before a command (Gates)
   // are not made again. Requires: the session is blocked.
@@ -69,7 +70,8 @@ class BlockedClients final : public Timers::Source {  // sessions in BLPOP, XREA
   // Ends the waits of all sessions with a reply. Cost: O(sessions).
   void EndAllWaits(UnblockReason reason);  // ends all waits with a reply
 
-  // Runs the requests whose keys have changed. Called after each command and at the end of a Turn.
+  // Runs the requests whose keys have changed. Called after each command and at the end of a Turn (a pass of the event
+  // loop).
   void RunReadyRequests() {  // runs the requests whose keys have changed
     if (!ready_keys_.empty()) RunAllReadyRequests();
   }
@@ -84,7 +86,8 @@ class BlockedClients final : public Timers::Source {  // sessions in BLPOP, XREA
   size_t Keys() const { return lines_.Keys(); }                         // keys with blocked clients, for INFO
   size_t DeletionWatchedKeyCount() const { return deletion_queues_.Keys(); }  // their deletion ends a wait; for INFO
 
-  // ChangeDispatcher calls the functions from here on; ChangeListener describes the events.
+  // ChangeDispatcher calls IsEmpty, OnChange, OnFlush and OnSwap to report changes of the data. ChangeListener
+  // describes these events.
   bool IsEmpty() const { return lines_.IsEmpty(); }  // no client waits for a key
   void OnChange(int db, Bytes key) {                 // the key has changed
     if (Line* line = lines_.Find(db, key)) MarkReady(db, key, *line);

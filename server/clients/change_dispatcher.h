@@ -1,5 +1,5 @@
-// ChangeDispatcher: reports changes to all listeners, in Redis' order. Two of them get only key events:
-// KeyNotifications for clients, and KeyEventListeners for components of the server.
+// ChangeDispatcher: reports changes of the data to all listeners, in the same order as Redis. Key events, such as
+// "set", go to KeyNotifications for clients, and to KeyEventListeners for components of the server.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ class KeyNotifications {  // publishes keyspace notifications to clients
  public:
   KeyNotifications(PubSub& pubsub, const Settings& settings) : pubsub_(pubsub), settings_(settings) {}
 
-  // Cost: one test if no event is enabled or there are no subscribers.
+  // Costs only one or two comparisons if the event is not enabled, or if no client subscribes to channels or patterns.
   void OnEvent(int db, Bytes key, const KeyEvent& event);  // publishes it if notify-keyspace-events selects it
 
  private:
@@ -45,9 +45,10 @@ class KeyEventListener {  // gets key events in the server, regardless of notify
  public:
   virtual ~KeyEventListener() = default;
   virtual void OnKeyEvent(int db, Bytes key, const KeyEvent& event) = 0;  // a key was changed, expired …
-  // Called before these databases lose all their keys, for example by FLUSHALL. OnKeyEvent is not called for each key.
+  // Called before these databases lose all their keys, for example by FLUSHALL. OnKeyEvent is not called for these
+  // keys.
   virtual void OnFlush(std::span<const int> dbs) = 0;  // these databases will lose all keys
-  // Called after SWAPDB. OnKeyEvent is not called for each key.
+  // Called after SWAPDB. OnKeyEvent is not called for the keys of the databases.
   virtual void OnSwap(int db, int other_db) = 0;  // SWAPDB was done
 };
 

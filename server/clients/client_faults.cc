@@ -133,7 +133,8 @@ void ClientFaults::RunDue(int64_t now_ms) {
   }
 }
 
-// Ends a jump of the clock. From here on trickles continue in small steps.
+// Sends the output that has become due while TEST CLOCK moved the clock. From here on replies that are sent slowly
+// (trickles) continue in small steps.
 void ClientFaults::EndClockJump(int64_t now_ms) {
   steps_ = OutputGate::Steps::kSmall;
   std::vector<uint64_t> clients;

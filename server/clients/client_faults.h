@@ -1,5 +1,5 @@
 // ClientFaults: delays requests and holds back replies of single clients while other clients are served (TEST FAULT).
-// Delays are measured by the Clock, so a test that moves the clock also moves them.
+// Delays are measured by the Clock, so they also end when a test moves the clock forward.
 #pragma once
 
 #include <cstdint>
@@ -28,11 +28,13 @@ class ClientFaults final : public Timers::Source {  // delays requests and repli
   void DelayRequest(Session& session, int64_t delay_ms, uint64_t owner);  // delays Session::paused_request
   void CloseAfterOutput(Session& session);  // closes the client after its output; reads no further input
 
-  // Does nothing if the running request already has a fault.
+  // Sets the fault of the reply to the running request. Does nothing if this request already has a fault.
   void SetReplyFault(Session& session, ReplyFault fault);  // the reply to the running request gets this fault
-  // Holds back a partly written reply. The request continues in a later Turn.
+  // If the reply has a fault, holds back what is written of it so far. Its request is not finished, and continues in a
+  // later Turn.
   void HoldPartialReply(Session& session, size_t reply_start);  // the reply begins at `reply_start` of the output
-  // Applies the fault of SetReplyFault. Requires: session.fault_state exists.
+  // Applies the fault that SetReplyFault has set to the reply, which is now complete. Requires: session.fault_state
+  // exists.
   void ApplyPendingFault(Session& session, size_t reply_start);  // applies the fault to the complete reply
 
   void Release(uint64_t owner);   // ends the delays and holds of one owner

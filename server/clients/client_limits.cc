@@ -96,7 +96,8 @@ bool ClientLimits::IsOverOutputLimit(Session& session, int64_t now_ms) const {
     return false;
   }
   if (!session.authenticated && parts_.users.IsLoginRequired() && used > kUnauthenticatedOutputBytes) return true;
-  // Redis: a replica may lag by the whole backlog, or else its partial resynchronisation would fail immediately.
+  // As in Redis, a replica's output may always reach the size of the backlog. With a lower limit, the replica would be
+  // closed as soon as it resynchronises partially.
   const uint64_t least_hard =
       session.kind == SessionKind::kReplica ? static_cast<uint64_t>(parts_.env.settings.repl_backlog_size) : 0;
   if (limit.hard_bytes != 0 && used >= std::max(limit.hard_bytes, least_hard)) return true;

@@ -28,11 +28,12 @@ class ClientLimits {  // closes clients that idle, or exceed the limits of input
 
   // Whether output is checked when a reply is written or by the timer; the log texts differ.
   enum class Moment : uint8_t { kReply, kTimer };
-  // Enforces client-output-buffer-limit. Must be called whenever output is queued.
+  // Closes the session if its output exceeds client-output-buffer-limit, or a small limit before the client has logged
+  // in. Must be called whenever output is queued.
   bool EnforceOutputLimit(Session& session, int64_t now_ms, Moment moment = Moment::kReply);  // true: client closed
-  // Limits for unfinished requests of clients that have not logged in. Each holds at most kMaxUnauthenticatedInputBytes
-  // bytes. When all together hold more than kMaxTotalUnauthenticatedInputBytes, clients with requests above
-  // kSmallInputBytes bytes are closed.
+  // Limits for unfinished requests of clients that have not logged in. Each such client may hold
+  // kMaxUnauthenticatedInputBytes bytes. While all of them together hold more than kMaxTotalUnauthenticatedInputBytes,
+  // each is closed when it sends a request above kSmallInputBytes bytes.
   static constexpr size_t kMaxUnauthenticatedInputBytes = size_t{64} * 1024;
   static constexpr size_t kMaxTotalUnauthenticatedInputBytes = size_t{16} * 1024 * 1024;
   static constexpr size_t kSmallInputBytes = 1024;  // clients whose unfinished requests are smaller stay connected

@@ -1,11 +1,11 @@
 // ClientMemory: closes the largest clients when all clients together use more memory than `maxmemory-clients`.
 //
 // While maxmemory-clients is set, the sum is kept up to date: a session is measured after its input was run, after its
-// output was flushed, and by the timer. Sessions are grouped by size into eight classes per doubling. So the largest
-// session is found in O(1), within 12 %. While maxmemory-clients is 0, sessions are not measured; each call costs a
-// comparison.
+// output was flushed, and by the timer. Sessions are grouped by size into classes, eight for each doubling of the size.
+// So a session of the highest class is found in O(1); it is at most 12 % smaller than the largest one. While
+// maxmemory-clients is 0, sessions are not measured; each call costs a comparison.
 //
-// Clients that sent CLIENT NO-EVICT ON are counted but never closed.
+// Clients that sent CLIENT NO-EVICT ON are counted but never closed. Replicas and the primary are not counted.
 #pragma once
 
 #include <array>
@@ -40,9 +40,9 @@ class ClientMemory {  // closes the largest clients above maxmemory-clients
   // the session no longer holds. Requires: IsOn(). Cost: a few ns.
   void Remeasure(Session& session, size_t running_bytes = 0);  // measures the session again
   void Forget(Session& session);                               // subtracts its memory, because it closes
-  // Closes the largest clients until the others fit into maxmemory-clients, and frees their buffers immediately.
-  // `running` (may be null) is the client that is about to run a request: it may be closed, but keeps its arguments.
-  // Requires: IsOver().
+  // Closes the largest clients until the others fit into maxmemory-clients or none of them may be closed, and frees
+  // their buffers immediately. `running` (may be null) is the client that is about to run a request: it may be closed,
+  // but keeps its arguments. Requires: IsOver().
   void EvictClients(const Session* running);  // closes the largest clients until the others fit
 
  private:

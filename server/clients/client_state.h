@@ -49,10 +49,10 @@ inline void CheckClientName(Bytes name) {  // throws the error if the name is in
 }
 
 struct ClientAddresses {  // both ends of the connection, set when it is accepted
-  // Directives may give clients on this machine more rights (enable-debug-command local …).
+  // Some directives give clients on this machine more rights, for example `enable-debug-command local`.
   bool IsLocal() const { return is_loopback || is_unix_socket; }  // the client is on this machine
 
-  // Clients of a Unix socket count as IPv4, like in Valkey.
+  // As in Valkey, clients of a Unix socket count as clients with an IPv4 address.
   bool IsIpv6() const { return peer.starts_with('['); }  // the peer has an IPv6 address
 
   std::string peer;             // "127.0.0.1:50000", "/path/to.sock:0"
@@ -93,7 +93,7 @@ class ReplyState {  // whether replies are sent: CLIENT REPLY
   void SkipNextReply() {                  // CLIENT REPLY SKIP: the next command has no reply
     if (mode_ != Mode::kOff) mode_ = Mode::kSkipNext;
   }
-  // Redis: a RESET directly after CLIENT REPLY SKIP has no reply.
+  // As in Redis, a RESET directly after CLIENT REPLY SKIP gets no reply.
   void Reset() {  // the command RESET turns replies on again
     if (mode_ != Mode::kSkip) mode_ = Mode::kOn;
   }
@@ -113,7 +113,8 @@ class ReplyState {  // whether replies are sent: CLIENT REPLY
 };
 
 struct ClientClusterState {  // what ASKING and READONLY have set
-  // ASKING: the next request, or the transaction that it begins, may use a slot that is being imported to this node.
+  // Whether the client has sent ASKING. If so, its next request, or the transaction that this request begins, may use a
+  // slot that is being imported to this node.
   enum class Asking : uint8_t { kNo, kNext, kTransaction };
   Asking asking = Asking::kNo;       // whether ASKING was sent
   bool reads_from_replica = false;   // READONLY was sent: a replica may serve its reads
@@ -147,7 +148,7 @@ inline constexpr size_t kTopicKinds = 3;
 class Subscriptions {  // the subscriptions of one session, created by its first subscribe command
  public:
   explicit Subscriptions(PubSub& pubsub) : pubsub_(pubsub) {}
-  // Unsubscribes from every channel and pattern.
+  // Ends all subscriptions of the session.
   ~Subscriptions();
   Subscriptions(const Subscriptions&) = delete;
   Subscriptions& operator=(const Subscriptions&) = delete;
@@ -155,7 +156,8 @@ class Subscriptions {  // the subscriptions of one session, created by its first
   size_t Count(PubSubKind kind) const { return counts_[static_cast<size_t>(kind)]; }  // number of its subscriptions
   size_t TotalCount() const { return places_.size(); }  // number of subscriptions of all kinds
   void UnsubscribeSome(size_t count);                   // ends up to `count` subscriptions
-  // Returns the channels of one kind in order of subscription.
+  // Returns the channels or patterns of one kind in order of subscription. If there are more than `max_count`, returns
+  // an arbitrary choice of them.
   std::vector<PubSubChannel*> ChannelsOfKind(PubSubKind kind, size_t max_count = SIZE_MAX) const;
   size_t UsedBytes() const;  // memory of the subscriptions
 
@@ -171,16 +173,16 @@ class Subscriptions {  // the subscriptions of one session, created by its first
   std::array<uint32_t, kTopicKinds> counts_{};        // number of subscriptions, by PubSubKind
 };
 
-// Redis: each client has its own reply buffer, which is resized to fit its replies. Respite's clients share blocks of a
+// In Redis each client has its own reply buffer, which is resized to fit its replies. Here clients share blocks of a
 // pool while they have output. EmulatedBufferBytes and EmulatedBufferPeakBytes return what Redis would show for its
-// buffer.
+// reply buffer.
 class OutputAccount {  // statistics of one session's output; emulates the size of Redis' reply buffer
  public:
   explicit OutputAccount(int64_t now_ms) : peak_since_ms_(now_ms) {}
 
   size_t EmulatedBufferBytes() const { return emulated_buffer_bytes_; }  // size of the buffer that Redis would have
   size_t EmulatedBufferPeakBytes() const { return peak_bytes_; }  // how much of that buffer was recently used at most
-  // Notes the size of the output that waits to be sent.
+  // Notes the size of the output that now waits to be sent.
   void NoteOutput(size_t bytes) { peak_bytes_ = std::max(peak_bytes_, std::min(bytes, emulated_buffer_bytes_)); }
 
  private:

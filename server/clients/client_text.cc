@@ -13,7 +13,7 @@ namespace respite {
 
 namespace {
 
-// Appends "key=value " pairs.
+// Builds a text of "key=value" pairs, separated by blanks.
 class Fields {
  public:
   Fields& Text(Bytes key, Bytes value) {
@@ -36,8 +36,9 @@ std::string EventsOf(const Session& session) {
   return session.transport->IsWaitingToWrite() ? "rw" : "r";
 }
 
-// Returns the size of the free input buffer ("qbuf-free"). Redis: a client has its own buffer of at least 16 KB, which
-// is freed when the client idles. Respite's clients share one buffer; the peak recently used counts instead.
+// Returns the size of the free input buffer ("qbuf-free"). In Redis a client has its own buffer of at least 16 KB,
+// which is freed when the client idles. Respite's clients share one buffer, so Redis' buffer is estimated from the
+// client's recent peak of input.
 size_t FreeInputBytes(const Session& session, int64_t now_ms) {
   constexpr size_t kReadBytes = 16 * 1024;
   constexpr int64_t kIdleMs = 2000;
@@ -48,8 +49,8 @@ size_t FreeInputBytes(const Session& session, int64_t now_ms) {
   return held > buffered ? held - buffered : 0;
 }
 
-// Returns the size of the arguments of the running command. They are in shared memory, but count as the client's while
-// the command runs.
+// Returns the size of the arguments of the running command. They are in memory that all clients share, but CLIENT LIST
+// counts them as memory of this client.
 size_t RunningBytes(std::span<const Bytes> running) {
   size_t bytes = running.size() * sizeof(Bytes);
   for (Bytes word : running) bytes += word.size();
@@ -96,7 +97,7 @@ Bytes ReasonOf(Bytes error) {
   return error;
 }
 
-// Returns the beginning and the end of the client's input.
+// Returns the client's input for the log; of a long input only the beginning and the end.
 std::string InputSample(const Session& session) {
   constexpr size_t kShownBytes = 128;
   Bytes input = session.in.UnparsedInput();

@@ -14,18 +14,19 @@ struct DialectTraits;
 // Returns "id=3 addr=127.0.0.1:50000 laddr=… fd=8 name= age=0 idle=0 flags=N db=0 …" without a line end. `running` are
 // the arguments of the command that the client is running; `now_ms` is the monotonic time.
 std::string ClientText(const Session& session, int64_t now_ms, std::span<const Bytes> running = {});  // for CLIENT LIST
-// Returns the same text, but with only those fields that the dialect with these `traits` shows.
+// Returns the text that the function above returns, but with only those fields that the dialect with these `traits`
+// shows.
 std::string ClientText(const Session& session, int64_t now_ms, std::span<const Bytes> running,
                        const DialectTraits& traits);
 
-// Returns one letter for each property of the client. kClientFlagLetters are all possible letters. `u` and `i` are
-// letters of Redis that never occur here.
+// Returns one letter for each property of the client, or "N" if it has none of them. kClientFlagLetters are all letters
+// of Redis; `u` and `i` never occur here.
 std::string ClientFlags(const Session& session);  // the letters of the field `flags`: "N"
 inline constexpr Bytes kClientFlagLetters = "SMOPxbtRBdcAUeTrIuiN";
 
 enum class UserData : uint8_t { kShown, kHidden };
 // Returns the log line for a protocol error, with or without the client's input (hide-user-data-from-log). Requires:
-// session.in has just failed.
+// the parser session.in has just reported an error.
 std::string ProtocolErrorText(const Session& session, int64_t now_ms, UserData user_data);  // a log line
 
 std::string RemoveIpv6Brackets(std::string address);  // makes "::1:6379" of "[::1]:6379"

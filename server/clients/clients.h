@@ -1,4 +1,4 @@
-// Clients: all sessions by id, and lists of sessions with work for the end of the Turn.
+// Clients: all sessions by id, and lists of sessions with work for the end of the Turn (a pass of the event loop).
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace respite {
 
 class Clients {  // owns the sessions of all clients
  public:
-  // New sessions belong to the user `initial_user`.
+  // `initial_user` is the user of new sessions.
   Clients(BlockPool& pool, const User& initial_user) : pool_(pool), initial_user_(initial_user) {}
 
   // Creates the session of a new client. This object owns the session until Remove.
@@ -31,7 +31,7 @@ class Clients {  // owns the sessions of all clients
   Session* Find(uint64_t id) const;                  // null: there is no such session, or it is closing
   size_t Count() const { return sessions_.size(); }  // number of all sessions
   uint64_t NextId() const { return next_id_; }       // the id that the next session will get
-  // `visit` may close sessions, but not remove them.
+  // ForEach: `visit` may close sessions, but not remove them.
   template <class Visit>
   void ForEach(Visit&& visit) const {  // visits all sessions in order of their ids, also closing ones
     for (const auto& [id, session] : sessions_) visit(*session);
@@ -51,16 +51,16 @@ class Clients {  // owns the sessions of all clients
     session.queue_flags.to_flush_ = true;
     sessions_to_flush_.push_back(&session);
   }
-  // Queues messages to the session. FlushQueued sends the replies of other sessions first, so that their clients can
-  // send the next request while messages are sent.
+  // Notes that the session's output has messages to send. FlushQueued sends the replies of other sessions first, so
+  // that their clients can send the next request while messages are sent.
   void QueueMessages(Session& session) {  // messages to it are sent when the Turn ends
     CountMessage();
     if (session.queue_flags.to_flush_ || session.transport == nullptr) return;
     session.queue_flags.to_flush_ = true;
     with_messages_.push_back(&session);
   }
-  // Sends all replies, but messages only for a limited time, so that a change with thousands of listeners does not
-  // delay other clients.
+  // Sends to each session with replies its share of the Turn's bytes. Sends messages only for a limited time, so that a
+  // change with thousands of listeners does not delay other clients. Later Turns send the remaining messages.
   void FlushQueued(const Pace& pace);                              // sends queued output when a Turn ends
   bool HasUnsentMessages() const { return has_unsent_messages_; }  // FlushQueued could not send all messages
   bool HasUnsentMessagesFor(const Session& session) const {        // FlushQueued could not send its messages
@@ -71,16 +71,17 @@ class Clients {  // owns the sessions of all clients
   // Sets a function that measures each session after a flush (ClientMemory); may be null.
   void SetMeasureAfterFlush(std::function<void(Session&)> measure) { measure_ = std::move(measure); }
   void Close(Session& session);  // immediately; ends input and output
-  // The handler must drop all pointers to the session. It is called when a session closes and when it is removed.
+  // Sets a function that is called when a session closes, and again when it is removed. It must drop all pointers to
+  // the session.
   void SetCloseHandler(std::function<void(Session&)> handler) { on_close_ = std::move(handler); }
 
-  // Notes a session whose request waits for the end of CLIENT PAUSE. TakePaused returns these sessions in order of
+  // Notes a session whose request waits for the end of CLIENT PAUSE. TakePaused returns such sessions in order of
   // arrival.
   void AddPaused(Session& session);                      // its request waits for CLIENT PAUSE to end
   size_t PausedCount() const { return paused_.size(); }  // sessions that wait for CLIENT PAUSE to end
   std::vector<Session*> TakePaused();                    // returns the list, and empties it
 
-  // Notes a session whose blocking request has ended. The reply is sent like a message, and the further input of the
+  // Notes a session whose blocking request has ended. Its reply is sent like a message, and further input of the
   // session runs at the end of the Turn.
   void QueueUnblocked(Session& session);                             // its wait has ended, and it may continue
   std::vector<Session*> TakeUnblocked();                             // returns the list, and empties it
@@ -88,8 +89,8 @@ class Clients {  // owns the sessions of all clients
 
  private:
   static constexpr int64_t kMaxMessageFlushUs = 1000;  // how long FlushQueued sends messages in a Turn
-  // Bytes per Turn, shared by clients that read long replies as fast as the server sends them. Copying 4 MB to the
-  // sockets takes about two milliseconds. Each client may send at least kMinBytesPerFlush.
+  // The number of bytes that one Turn sends, divided equally among the sessions with output. Each session may send at
+  // least kMinBytesPerFlush and at most kMaxBytesPerFlush. Copying 4 MB to the sockets takes about two milliseconds.
   static constexpr size_t kBytesPerTurn = size_t{4} * 1024 * 1024;
   static constexpr size_t kMaxBytesPerFlush = size_t{512} * 1024;
   static constexpr size_t kMinBytesPerFlush = size_t{64} * 1024;

@@ -32,8 +32,8 @@ struct CurrentExecution {             // the command that runs now; only the Exe
   int64_t NowUs() const { return last_us; }                           // monotonic, cached at the last command
   int64_t NowMs() const { return last_us / 1000; }                    // monotonic, cached at the last command
   int64_t WallMs() const { return (wall_base_us + last_us) / 1000; }  // UNIX time, cached
-  // Pushes (publications and invalidations) must not be sent inside a reply, so they wait until its end. Redis: replies
-  // of SUBSCRIBE and similar commands are messages, so other messages may come between them.
+  // Pushes (publications and invalidations) must not be sent inside a reply, so they wait until its end. As in Redis,
+  // replies of SUBSCRIBE and similar commands are messages themselves, so other messages may come between them.
   bool DefersPushes(const Session& to) const {  // true: a push to `to` waits until its command ends
     constexpr uint32_t kAnswersWithPushes = kPubSub | kNoScript;
     return CurrentSession() == &to && (command->flags & kAnswersWithPushes) != kAnswersWithPushes;
@@ -49,7 +49,7 @@ class PushSender {  // sends publications and invalidations, which are not repli
   };
   explicit PushSender(Parts parts) : parts_(parts) {}
 
-  // Sends a message; if the session is running a command, after its reply.
+  // Sends a message to the session. If the session is running a command, the message waits until after its reply.
   void Push(Session& session, Bytes message);  // sends a message that is not a reply
 
  private:

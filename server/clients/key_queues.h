@@ -32,7 +32,7 @@ class KeyQueues {  // a first-in, first-out queue of members for each key
    public:
     const KeyName& Name() const { return row_->first; }
     Member& operator*() const { return *at_; }
-    // Arbitrary order by key, for sets that hold one place per key.
+    // An arbitrary order, in which places of the same key are equal. So a set of places holds one place per key.
     bool operator<(const Place& other) const { return std::less<>()(row_, other.row_); }
 
    private:
@@ -48,8 +48,8 @@ class KeyQueues {  // a first-in, first-out queue of members for each key
 
   // Appends a member to the queue. Cost: O(1).
   Place Add(int db, Bytes key, Member member);
-  // Swaps a member with the next one, and returns the next one, or null if there is none. So one member can serve as a
-  // cursor that steps along the queue while others are added and removed. Cost: O(1).
+  // Swaps a member with the next one, and returns the next one, or null if there is none. So a member can serve as a
+  // cursor: it steps along the queue while others are added and removed. Cost: O(1).
   Member* StepOverNext(const Place& place) {  // swaps the member with the next one, and returns that; null: none
     std::list<Member>& members = place.row_->second.members;
     const auto next = std::next(place.at_);
@@ -74,7 +74,7 @@ class KeyQueues {  // a first-in, first-out queue of members for each key
     auto row = rows_.find(View{db, key});
     return row == rows_.end() ? nullptr : &row->second;
   }
-  // `visit` must not add or remove queues. Cost: O(keys of all databases).
+  // `visit` must not add or remove queues. Cost: O(keys in the queues of all databases).
   template <class Visit>
   void ForEachInDatabase(int db, Visit&& visit) {  // calls visit(name, queue)
     for (auto& [name, line] : rows_)

@@ -54,7 +54,7 @@ size_t OutputGate::SendableBytes(size_t size) const {
   return std::min<uint64_t>(size, front.at + front.passed - std::min(sent_, front.at + front.passed));
 }
 
-// Removes the barriers that are open. Only the first barrier is timed; the next begins to count when the first is
+// Removes barriers from the front while the first one is open. A trickle begins only when all barriers before it are
 // removed.
 void OutputGate::Advance(int64_t now_ms, Steps steps) {
   while (!barriers_.empty() && Pass(barriers_.front(), now_ms, steps)) barriers_.pop_front();
@@ -87,7 +87,7 @@ void OutputGate::Open(uint64_t owner, int64_t now_ms) {
 }
 
 void OutputGate::OpenAllBarriers(int64_t now_ms) {
-  // Owner 0 marks a reply that is still being written.
+  // The barrier before a reply that is still being written has owner 0; it stays closed.
   OpenBarriersIf([](const Barrier& barrier) { return barrier.kind != Kind::kEnd && barrier.owner != 0; }, now_ms);
 }
 

@@ -31,8 +31,8 @@ class OutputGate {  // holds back output of one client (TEST FAULT)
     int64_t per_second;  // bytes per second, more than 0
   };
   void AddTrickle(size_t place, Trickle trickle, int64_t now_ms);  // slows the output after `place` unsent bytes
-  // Ends the output after `place`: later output is never sent. The connection closes once the output before `place` was
-  // sent.
+  // Ends the output after `place` unsent bytes: later output is never sent. HasReachedEnd tells when the output before
+  // `place` was sent; then the connection closes.
   void AddFinalBarrier(size_t place);  // output after `place` unsent bytes is never sent; the caller closes the client
 
   void BeginPartialReply(size_t place);                        // a reply that is written piece by piece begins here
@@ -42,12 +42,12 @@ class OutputGate {  // holds back output of one client (TEST FAULT)
   size_t SendableBytes(size_t size) const;         // how many of `size` unsent bytes may be sent now
   void NoteSent(size_t bytes) { sent_ += bytes; }  // must be told of sent output
   enum class Steps : uint8_t { kSmall, kNone };
-  // Opens barriers whose time has come. With kSmall, a trickle is due again when some more bytes may pass; with kNone,
-  // when all may pass. Cost: O(opened barriers).
+  // Opens barriers whose time has come. With kSmall, slow output (a trickle) is due again when some more bytes may
+  // pass; with kNone, when all of it may pass. Cost: O(opened barriers).
   void Advance(int64_t now_ms, Steps steps = Steps::kSmall);  // opens barriers whose time has come
   int64_t NextDueMs() const;                                  // monotonic time when Advance has an effect again
-  // Opens the barriers of one owner (Open) or of every owner (OpenAllBarriers). The end set by AddFinalBarrier and the
-  // barrier before a partial reply stay closed.
+  // Open opens the barriers of one owner, OpenAllBarriers those of every owner. Two kinds of barriers stay closed: the
+  // end set by AddFinalBarrier, and the barrier before a partial reply.
   void Open(uint64_t owner, int64_t now_ms);
   void OpenAllBarriers(int64_t now_ms);  // opens the barriers of every owner
 
@@ -72,7 +72,8 @@ class OutputGate {  // holds back output of one client (TEST FAULT)
   };
 
   void Add(Barrier barrier, int64_t now_ms);
-  // Returns false while the barrier is not open.
+  // Returns whether the barrier is open at this time. For a trickle that is not open yet, computes how many bytes may
+  // pass by now.
   static bool Pass(Barrier& barrier, int64_t now_ms, Steps steps);
   template <class IsMeant>
   void OpenBarriersIf(IsMeant&& is_meant, int64_t now_ms);  // opens the barriers that is_meant selects

@@ -1,5 +1,5 @@
-// Pause: CLIENT PAUSE pauses commands until a given time. RemovalRule: a pause and other states of the server forbid
-// the removal of keys.
+// Pause: CLIENT PAUSE, which pauses commands until a given time, and pauses of writes by the server. RemovalRule: says
+// whether keys may be removed now; a pause, for example, forbids it.
 #pragma once
 
 #include <cstdint>
@@ -21,13 +21,14 @@ class Pause final : public Timers::Source {  // CLIENT PAUSE, and pauses of writ
  public:
   enum class Scope : uint8_t { kNone, kWrites, kAll };
 
-  // Starts CLIENT PAUSE. A pause that is already active is never shortened or narrowed.
+  // Starts CLIENT PAUSE. If a pause is already active, it becomes neither shorter nor narrower.
   void Start(Scope scope, int64_t until_ms, int64_t now_ms);  // starts CLIENT PAUSE, or extends it
   void End() {                                                // ends CLIENT PAUSE
     scope_ = Scope::kNone;
     until_ms_ = 0;
   }
-  // Parts of the server that pause writes until they resume them, independently of CLIENT PAUSE.
+  // The parts of the server that may pause writes. Each pause lasts until its owner resumes writes, independently of
+  // CLIENT PAUSE.
   enum Owner : uint8_t { kFailover = 1, kShutdown = 2, kCluster = 4, kSlotMigration = 8 };  // bits
   void PauseWrites(Owner owner) { pausing_owners_ |= owner; }  // lasts until the owner resumes writes
   void ResumeWrites(Owner owner) { pausing_owners_ &= static_cast<uint8_t>(~owner); }  // ends this owner's pause
@@ -36,7 +37,7 @@ class Pause final : public Timers::Source {  // CLIENT PAUSE, and pauses of writ
   void RunDue(int64_t) override { End(); }  // CLIENT PAUSE ends by itself
   std::string NextDueText() const override { return "CLIENT PAUSE ends"; }
 
-  // A pause hides expired keys and fields, because removing them would be a write.
+  // During a pause, expired keys and fields are hidden but not removed, because a removal would be a write.
   ExpiryRule Rule() const { return IsOn() ? ExpiryRule::kHide : ExpiryRule::kPurge; }
   bool IsOn() const { return scope_ != Scope::kNone || pausing_owners_ != 0; }  // clients or writes are paused
   // Returns whether commands with these flags must pause. Pauses by the owners in `ignored_owners` (Owner bits) do not
@@ -57,11 +58,13 @@ class Pause final : public Timers::Source {  // CLIENT PAUSE, and pauses of writ
   int64_t until_ms_ = 0;        // monotonic time when CLIENT PAUSE ends
 };
 
-// Decides whether keys may be expired or evicted now. No key may be removed while clients are paused, data is imported
-// (import-mode), a script or loading is in progress, or the server has stopped.
+// Decides whether keys may be expired or evicted now. No key may be removed while clients or writes are paused, or data
+// is imported into a primary (import-mode). The same applies while a slow script or loading is in progress, and after
+// the server has stopped.
 class RemovalRule final : public KeyRemovalPermission {  // says whether keys may be expired or evicted now
  public:
-  // kExpiry: a replica leaves this to its primary. kEviction: a replica may evict keys (replica-ignore-maxmemory no).
+  // Which removals a RemovalRule decides on. kExpiry: expired keys, which a replica leaves to its primary. kEviction:
+  // eviction because of maxmemory, which a replica does only if replica-ignore-maxmemory is `no`.
   enum class Cause : uint8_t { kExpiry, kEviction };
   struct Parts {  // the objects that RemovalRule uses; its constructor gets them
     const Env& env;

@@ -187,7 +187,7 @@ size_t PubSub::Deliver(const PubSubChannel& topic, Message message) {
 }
 
 void PubSub::DeliverTo(Session& session, const BlobPart& part) {
-  // A session with output is already queued for flushing, or waits for its socket.
+  // A session that already has output is queued for flushing, or waits for its socket. So only others must be queued.
   if (session.out.IsEmpty()) parts_.clients.QueueMessages(session);
   session.out.AppendPart(part);
   if (session.out.HeldBytes() > Session::kUncountedOutputBytes) overfull_sessions_.push_back(&session);

@@ -30,13 +30,14 @@ class ClientMemory;
 class Clients;
 struct CurrentExecution;
 
-// A list of pointers to items of type T in order of arrival. Each item knows its place, so it can be removed in O(1).
+// A list of pointers to items of type T in order of arrival. Add returns the place of an item, so that Remove can find
+// it in O(1).
 //
 // Removed places stay empty until more than half of the places are empty; then the other items move up.
 template <class T>
 class SubscriberList {  // a list of T* in order of arrival; removal costs O(1)
  public:
-  // Returns the place of the new item.
+  // Appends the item, and returns its place.
   uint32_t Add(T& item) {
     places_.push_back(&item);
     return static_cast<uint32_t>(places_.size() - 1);
@@ -90,11 +91,12 @@ class PubSub {  // subscriptions, and the delivery of messages
   void Subscribe(Session& session, PubSubKind kind, Bytes name);    // does nothing if it is subscribed
   void Unsubscribe(Session& session, PubSubKind kind, Bytes name);  // does nothing if it is not subscribed
 
-  // The receivers are the subscribers of the channel and of each matching pattern. A session receives the message once
-  // per subscription. Cost: O(subscribers + patterns).
+  // Sends the message to the subscribers of the channel and of each matching pattern. A session receives the message
+  // once per subscription. Cost: O(subscribers + patterns).
   size_t Publish(Bytes channel, Bytes message);         // returns the number of receivers
   size_t PublishToShard(Bytes channel, Bytes message);  // returns the number of receivers
-  // Called for each message to a shard channel, from this node or another. May be null.
+  // A function that is called for each message to a shard channel, whether a client or another node sent it. May be
+  // null.
   using ShardListener = std::function<void(Bytes channel, Bytes message, size_t receivers)>;
   void SetShardListener(ShardListener listener) { shard_listener_ = std::move(listener); }  // may be null
   bool HasSubscriptions() const { return TopicCount(PubSubKind::kChannel) + TopicCount(PubSubKind::kPattern) != 0; }
@@ -120,9 +122,10 @@ class PubSub {  // subscriptions, and the delivery of messages
   const Topics& TopicsOf(PubSubKind kind) const { return topics_[static_cast<size_t>(kind)]; }  // by name
   PubSubChannel* Find(PubSubKind kind, Bytes name) const;                                       // null: no subscribers
   PubSubChannel& FindOrAdd(PubSubKind kind, Bytes name);  // finds or creates the channel or pattern
-  // Removes one subscriber of a channel or pattern; with the last one, also the channel or pattern.
+  // Removes one subscriber of a channel or pattern. If it was the last one, also removes the channel or pattern.
   void RemoveSubscriber(PubSubChannel& topic, uint32_t place);  // removes the subscriber at `place`
-  // Sends a message to the subscribers of `topic`. `type` is the first element of the message.
+  // Sends a message to the subscribers of `topic`. `type` is the RESP text before the channel's length: the number of
+  // elements, and "message" or "smessage".
   size_t PublishToTopic(const PubSubChannel* topic, Bytes type, Bytes message);  // returns the number of receivers
   size_t PublishToPattern(const PubSubChannel& pattern, Bytes channel, Bytes message);  // the number of receivers
   size_t Deliver(const PubSubChannel& topic, Message message);  // sends to its subscribers; returns their number

@@ -1,5 +1,5 @@
-// Replica: a primary's state for a session that is a replica or is about to become one. Null in the Session before its
-// first REPLCONF or PSYNC.
+// Replica: a primary's state for a session that is a replica or is about to become one. Session::replica is null before
+// the first REPLCONF or PSYNC.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct Replica {  // a primary's state of a replica
   State state = State::kGreets;   // state of the synchronisation
   bool output_is_stream = false;  // the running command's output is replication stream, not a reply
 
-  // Properties that the replica has announced.
+  // Properties that the replica has announced (REPLCONF, PSYNC).
   int listening_port = 0;             // its port in INFO; 0: not announced
   std::string announced_ip;           // its address in INFO; empty: not announced
   bool takes_streams = false;         // capa eof: accepts snapshots of unknown length

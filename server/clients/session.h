@@ -29,7 +29,7 @@ class Transport {  // interface to a client's connection, which carries its inpu
   // Sends `out` until about `max_bytes` were sent or the peer accepts no more. The transport sends the rest in later
   // Turns without another call.
   virtual void Flush(size_t max_bytes) = 0;  // sends `out` until the peer accepts no more
-  // Continues a session that was paused or had used up its share of the Turn.
+  // Continues a session that was paused, or that had used up its share of the Turn.
   virtual void Resume() = 0;                               // runs the pump again without new input
   virtual void Close() = 0;                                // closes immediately; the session is freed soon after
   virtual int FileDescriptor() const = 0;                  // returns the socket, for CLIENT LIST
@@ -37,7 +37,8 @@ class Transport {  // interface to a client's connection, which carries its inpu
   virtual bool IsHandshakeLate() const { return false; }   // the time for the TLS handshake has passed
 };
 
-// kPrimary: the replication stream from this server's primary.
+// What uses the session: a client, a replica of this server, or a client with subscriptions. kPrimary: the replication
+// stream from this server's primary.
 enum class SessionKind : uint8_t { kNormal, kReplica, kPubSub, kPrimary };
 
 class QueueFlags {  // which queues of Clients contain the session
@@ -124,8 +125,8 @@ struct Session {  // the server's state of one client
   static constexpr size_t kUncountedOutputBytes = BlockPool::kBlockBytes;  // like Redis' static buffer
   size_t OutputBytes() const;                                              // memory of output, as "omem" in CLIENT LIST
 
-  // Returns the memory of the session, its input, output, paused request, queued commands, watched keys, subscriptions
-  // and tracking prefixes. Cost: O(1), and O(arguments) while a request is paused.
+  // Returns the memory of the session, its input, output, waiting request, queued commands, watched keys, subscriptions
+  // and tracking prefixes. Cost: O(1), and O(arguments) while a request is paused or blocked.
   size_t HeldBytes() const;  // memory held for this client
 };
 

@@ -30,7 +30,8 @@ std::string ArrayOf(Bytes key) {
   return text;
 }
 
-// Returns the keys last changed by clients other than `client`, as an array; empty if there are none.
+// Returns a RESP array of the keys that were changed last by clients other than `client`; empty if there are no such
+// keys.
 std::string ArrayOfOthers(const std::map<std::string, uint64_t, std::less<>>& changed, uint64_t client) {
   std::string keys;
   size_t count = 0;
@@ -143,7 +144,8 @@ void Tracking::QueueForBroadcast(Bytes key) {
 
 void Tracking::Broadcast() {
   if (!std::exchange(has_changes_, false)) return;
-  // Copies names and ids, because a client that exceeds its output limit is closed and removed with its prefixes.
+  // Takes out the changed keys and the ids of the clients first. Tell may close a client that exceeds its output limit,
+  // and this removes the client's prefixes.
   struct Part {
     std::map<std::string, uint64_t, std::less<>> changed;
     std::vector<uint64_t> ids;

@@ -40,20 +40,21 @@ class Tracking {  // tells clients which of their cached keys have changed
   Tracking(const Parts& parts, const HashKey& hash_key, uint64_t random_seed)
       : parts_(parts), readers_(0, KeyHash{hash_key}), random_(random_seed) {}
 
-  // Adds the prefixes to the client's existing prefixes. Cost: O(prefixes).
+  // Turns tracking on with these options. Adds their prefixes to those that the client already has. Cost: O(prefixes).
   void Enable(Session& session, TrackingOptions options);  // does CLIENT TRACKING ON
-  // Stops tracking for the session. The server still remembers the keys that it read, until they change.
+  // Stops tracking for the session. The server remembers the keys that the session has read until these keys change.
   void Disable(Session& session);  // ends tracking: CLIENT TRACKING OFF, RESET and disconnection
 
-  // Must be called after a command that reads keys. Requires: the session tracks.
+  // Remembers the keys of the command for this client. Must be called after a command that reads keys. Requires: the
+  // session tracks.
   void RememberReadKeys(Session& session, const Command& command, std::span<const Bytes> arguments);
   // If more keys are tracked than tracking-table-max-keys, forgets some of them and sends their invalidations. Each
-  // call forgets a limited number.
+  // call forgets a limited number, which grows until the limit is met.
   void EnforceTableLimit();  // forgets some keys if tracking-table-max-keys is exceeded
   void Broadcast();          // sends invalidations in broadcast mode, when a Turn ends
 
-  // ChangeDispatcher calls the functions from here on; ChangeListener describes the events. Cost of OnChange: O(readers
-  // of the key + prefixes of different length).
+  // ChangeDispatcher calls IsEmpty, OnChange and OnFlush to report changes of the data; ChangeListener describes these
+  // events. Cost of OnChange: O(readers of the key + number of different prefix lengths).
   bool IsEmpty() const {  // no client tracks keys
     return readers_.empty() && prefixes_.empty() && tracking_client_count_ == 0;
   }
@@ -82,7 +83,8 @@ class Tracking {  // tells clients which of their cached keys have changed
   void Invalidate(Readers::iterator row);  // tells the readers of a key that it has changed, and forgets them
   void QueueForBroadcast(Bytes key);       // the key has changed: notes it in the prefixes that it has
   void RemovePrefixes(Session& session);   // removes the client from all prefixes
-  // `keys` is the array of keys, or null, in the format of the message.
+  // Sends an invalidation to the client, or to the client that it redirects to. `keys` is a RESP array of the keys; a
+  // RESP null means all keys.
   void Tell(Session& session, Bytes keys);
   uint64_t RunningClientId() const;  // 0: no client's command is running
 

@@ -39,9 +39,9 @@ struct PausedRequest {             // a parsed request that runs, or continues, 
 
 // The events that end the wait of a blocking command, passed to Call::Wait.
 struct BlockCondition {  // the events that end a wait
-  // Writes the reply when the timeout ends, or immediately if the client may not block.
+  // A function that writes the reply when the timeout ends, or immediately if the client may not block.
   using Answer = void (*)(Reply& reply, const Services& services, const Session& session);
-  // Whether the request also runs again when a key was deleted or changed its type.
+  // Whether the request also runs again when one of its keys was deleted or changed its type.
   enum class Loss : uint8_t { kIgnored, kTold };
 
   std::span<const Bytes> keys = {};   // any of them ends the wait; empty: only the timeout does
@@ -108,7 +108,7 @@ class Transaction {  // what a session queued since MULTI, and the keys that it 
   void ForEach(Visit&& visit) const;         // calls visit(command, arguments) in order
   uint32_t Flags() const { return flags_; }  // the CommandFlag bits of all queued commands
 
-  // Drops the queued commands. The watched keys stay: see WatchedKeys::Forget.
+  // Ends the transaction and drops the queued commands. The watched keys stay: see WatchedKeys::Forget.
   void End();
   size_t HeldBytes() const;                               // memory of queued commands and watched keys
   size_t QueuedTextBytes() const { return text_bytes_; }  // length of all queued arguments

@@ -62,7 +62,8 @@ void WatchedKeys::OnChange(int db, Bytes key) {
   if (line == nullptr) return;
   const bool exists = keyspace_[db].Find(key) != nullptr;
   for (Watcher& watcher : line->members) {
-    // The removal of a key that had expired before WATCH is not a change; a new key with that name is.
+    // The removal of a key that had expired before WATCH is not a change. The creation of a new key with that name is
+    // one.
     if (watcher.was_expired && !exists) {
       watcher.was_expired = false;
     } else {
@@ -71,8 +72,8 @@ void WatchedKeys::OnChange(int db, Bytes key) {
   }
 }
 
-// Makes the transactions stale without a search of the keyspace. If a transaction is not stale, its keys that existed
-// at WATCH still exist, and its other keys do not.
+// Makes the transactions stale without a search of the keyspace. As long as a transaction is not stale, its keys that
+// existed at WATCH still exist, and its other keys do not. So it loses a key exactly if one existed at WATCH.
 void WatchedKeys::OnFlush(int db) {
   const auto lists = lists_by_database_.find(db);
   if (lists == lists_by_database_.end()) return;
@@ -93,7 +94,7 @@ void WatchedKeys::OnDatabaseReplaced(int db, int moved_to_db, int64_t now_ms) {
     if (!existed && !exists) return;
     const bool is_expired = IsExpired(db, name.key, now_ms);
     for (Watcher& watcher : line.members) {
-      // Redis: treats absent and expired keys alike, before and after the swap.
+      // As Redis does, treats expired keys like absent ones, before and after the swap.
       const bool was_absent = watcher.was_expired || !existed;
       if (was_absent && (is_expired || !exists)) {
         watcher.was_expired = is_expired;

@@ -1,4 +1,5 @@
-// WatchedKeys: WATCH. A change of a watched key makes the transactions that watch it stale.
+// WatchedKeys: WATCH. A change of a watched key makes the transactions that watch it stale: their EXEC runs no
+// commands.
 #pragma once
 
 #include <deque>
@@ -25,13 +26,14 @@ class WatchedKeys {  // the keys that transactions watch (WATCH)
   bool HasDroppedKeys() const { return !dropped_lists_.empty(); }  // FreeDroppedKeys has work
   bool HasExpiredWatchedKey(const Session& session, int64_t now_ms) const;  // expired since WATCH, not yet removed
 
-  // ChangeDispatcher calls the functions from here on; ChangeListener describes the events.
+  // ChangeDispatcher calls OnChange, OnFlush and OnSwap to report changes of the data. ChangeListener describes these
+  // events.
   void OnChange(int db, Bytes key);  // the key has changed
-  // Makes stale the transactions that watch a key of the database, if it existed at WATCH. Cost: O(sessions that watch
-  // keys of `db`), regardless of the number of keys.
+  // Makes each transaction stale that watches a key of `db` which existed at WATCH. Cost: O(sessions that watch such
+  // keys), regardless of the number of keys.
   void OnFlush(int db);  // FLUSHDB is about to empty the database
-  // Makes stale the transactions that watch a key which exists in one of the databases. A transaction is not affected
-  // if its key was absent or expired both before and after the swap.
+  // Makes each transaction stale that watches a key of one of the databases, if the key exists in at least one of them.
+  // A transaction is not affected if its key was absent or expired both before and after the swap.
   void OnSwap(int db, int other_db, int64_t now_ms);  // SWAPDB has swapped the databases
 
  private:

@@ -21,7 +21,8 @@ class ActiveExpiry {  // runs the rounds of Expiry in slices; clients are served
   };
   explicit ActiveExpiry(Parts parts) : parts_(parts) {}
 
-  // Begins a round, unless KeyRemovalPermission forbids the removal of keys now. Called at each timer tick.
+  // Begins a round of active expiry, unless KeyRemovalPermission forbids the removal of keys now. Called at each timer
+  // tick.
   void StartRound(int hz);               // begins a round, `hz` times per second
   void Sleep() { is_asleep_ = true; }    // removes no keys until WakeUp, because the clock is stopped
   void WakeUp() { is_asleep_ = false; }  // ends Sleep

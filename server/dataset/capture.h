@@ -14,16 +14,16 @@
 
 namespace respite {
 
-// Deep copies with keys, deadlines and usage; large strings are shared. Cost: O(size).
+// Returns a deep copy of the entry with its key, deadline and usage; a large string is shared. Cost: O(size).
 EntryPtr CopyOf(const Entry& original);
 Database CopyOf(const Database& original);  // a deep copy
 
 class Capture {  // all keys and functions of a Dataset at one moment, to be restored later
  public:
-  // Copies the data and leaves it unchanged. Cost: O(data), and as much memory.
+  // Copies the data of `data`, which stays unchanged. Cost: O(data), and as much memory.
   static Capture Copy(const Dataset& data);
-  // Moves the data out: keys and functions are removed, and listeners are notified. Cost: O(databases) plus the
-  // listeners.
+  // Moves the data out of `data`: keys and functions are removed, and listeners are notified. Cost: O(databases) plus
+  // the work of the listeners.
   static Capture Take(Dataset& data);
 
   // Replaces the current data and returns it; the caller decides where it is freed (LazyFree::Free). Listeners are

@@ -41,7 +41,8 @@ size_t SizeOf(const Entry& entry) {
   return 0;
 }
 
-// Returns DEBUG DIGEST-VALUE and, for a hash, the deadline of each field.
+// Returns a digest of the value, as DEBUG DIGEST-VALUE computes it. For a hash, it also covers the deadline of each
+// field.
 std::string ContentOf(const Entry& entry) {
   Digest digest;
   MixValue(digest, entry);
@@ -56,7 +57,8 @@ std::string ContentOf(const Entry& entry) {
   return digest.Hex();
 }
 
-// Redis: a consumer's seen-time is not counted as a change and not recorded.
+// Returns the state of a consumer group as text. As in Redis, a new seen-time of a consumer is not a change, so the
+// text does not contain it.
 std::string GroupsText(const StreamGroup& group) {
   std::string text = StreamIdText(group.last_id).Text();
   StrAppend(text, " read ", group.entries_read);

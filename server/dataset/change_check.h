@@ -1,12 +1,13 @@
 // ChangeCheck: asserts that a command reports its changes. It exists only in builds with assertions.
 //
-// Each edit (edit.h) has one. It compares fingerprints of the value when the edit opens and closes:
+// Each edit (edit.h) has a ChangeCheck. It compares fingerprints of the value when the edit opens and closes:
 //
 //   the value has changed          the edit must have called ReportChange, and counted the change for the journals
-//   only groups or IDs changed     the change must have been counted; it does not affect WATCH
+//   only groups or IDs changed     (of a stream) the change must have been counted; it does not affect WATCH
 //   the command was refused        the value must not have changed
 //
-// For large values only the size is compared. Replacements by KeyEdit are noted directly, at any size.
+// For large values only the size is compared. If KeyEdit replaces a value, it tells the check, so replacements are
+// checked at any size.
 #pragma once
 
 #include <cstdint>
@@ -55,14 +56,14 @@ class ChangeCheck {
   ChangeCheck(const ChangeCheck&) = delete;
   ChangeCheck& operator=(const ChangeCheck&) = delete;
 
-  // Notes that the edit created the key, and that listeners were already notified.
+  // Notes that the edit has created the key and has already notified listeners of it.
   void NoteCreated() { has_created_key_ = true; }
   // Notes that the edit gave the key a value or a deadline, which may be equal to the old one.
   void NoteChanged() { has_changed_value_ = true; }
   void NoteReported() { has_reported_change_ = true; }
   // Suppresses the check for a change that is left unreported on purpose.
   void LeaveUnreported() { is_closed_ = true; }
-  // Compares, and aborts if a change was not reported. Later calls do nothing.
+  // Compares the value with the one before the edit, and aborts if a change was not reported. Later calls do nothing.
   void Close();
 
  private:

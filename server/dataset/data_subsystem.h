@@ -16,7 +16,8 @@
 namespace respite {
 
 struct DataSubsystem {  // the data of a node, and what removes keys: expiry, eviction, lazy free
-  // `random_seed` is for choices that clients see; `ids` makes IDs that clients must not be able to guess.
+  // `random_seed` is for random choices whose results clients see; `ids` makes IDs that clients must not be able to
+  // guess.
   DataSubsystem(const Env& env, const HashKey& hash_key, uint64_t random_seed, const IdSource& ids)
       : dataset(env.settings, hash_key, random_seed, ids),
         memory(lazy_free_thread, env.stats),
@@ -37,7 +38,7 @@ struct DataSubsystem {  // the data of a node, and what removes keys: expiry, ev
   DataSubsystem(const DataSubsystem&) = delete;
   DataSubsystem& operator=(const DataSubsystem&) = delete;
 
-  // ClientSubsystem attaches the rules for the removal of keys.
+  // The rules for the removal of keys; ClientSubsystem attaches them.
   LateBound<const KeyRemovalPermission> expiry_rule;    // says whether expired keys may be removed now
   LateBound<const KeyRemovalPermission> eviction_rule;  // says whether keys may be evicted now
   Dataset dataset;                                      // the keys, and the state that every Unit needs

@@ -33,10 +33,11 @@ class ChangeListener {  // is told of changes, for WATCH, blocked clients, clien
 class OldValueKeeper {  // keeps data that is about to change, to restore it (TEST snapshots)
  public:
   virtual ~OldValueKeeper() = default;
-  // Called before a command that may change, remove or create this key. `entry` is its current value; null if absent.
+  // Called before a command that may change, remove or create this key. `entry` is the key's current value; null if
+  // there is none.
   virtual void BeforeChange(int db, Bytes key, const Entry* entry) = 0;  // `entry`: the current value; null: none
-  // Called when a database has lost `content`, which is no longer used. A keeper that takes the content must leave an
-  // empty database.
+  // Called when a database has lost `content`, which is no longer used. A keeper may take the content, and must then
+  // leave an empty database in its place.
   virtual void OnFlushed(int db, Database& content) = 0;  // `content` is what it lost, and may be taken
   virtual void OnSwap(int one, int other) = 0;
   virtual void OnReplaced() = 0;  // all data is about to be replaced by another data set
@@ -79,13 +80,13 @@ class FunctionStore {  // interface to the functions of FCALL, as an opaque part
 
   virtual ~FunctionStore() = default;
   virtual std::unique_ptr<Content> Copy() const = 0;  // copies the current functions
-  // Replaces the functions by `content` and returns the old functions; null means no functions. Cost: O(1) if an
-  // earlier Exchange returned `content`. If Copy returned it, its libraries are loaded again.
+  // Replaces the functions by `content` and returns the old functions; null means no functions. If an earlier Exchange
+  // returned `content`, the cost is O(1). If Copy returned `content`, its libraries are loaded again.
   virtual std::unique_ptr<Content> Exchange(std::unique_ptr<Content> content) = 0;  // null: no functions
 };
 
 struct Dataset {  // the keys of a server, and the state that every Unit needs
-  // The rules must outlive this object. `random_seed` is for choices that clients see, `id_source` for IDs that clients
+  // `rules` must outlive this object. `random_seed` is for choices that clients see, `id_source` for IDs that clients
   // must not be able to guess.
   Dataset(const Settings& rules, const HashKey& hash_key, uint64_t random_seed, const IdSource& id_source = IdSource())
       : settings(rules),

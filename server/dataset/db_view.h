@@ -19,7 +19,8 @@ class Edit;
 
 class DbView {  // the selected database as one command sees it: expired keys are absent
  public:
-  // `known` is a key of the request whose hash is already known; all databases use the same hash function.
+  // `touches`: look-ups mark keys as used. `known` is a key of the request whose hash is already known; all databases
+  // use the same hash function.
   DbView(Unit& unit, int index, bool touches, const HashedText& known = {})
       : unit_(&unit), index_(index), marks_keys_used_(touches), known_(known) {}
 
@@ -29,14 +30,15 @@ class DbView {  // the selected database as one command sees it: expired keys ar
     return DbView(*unit_, index, marks_keys_used_, known_);
   }
 
-  // Reads a value: counts a hit or a miss, and marks the key as used.
+  // Reads a value: counts a hit or a miss, and marks the key as used, except under CLIENT NO-TOUCH.
   const Entry* Read(Bytes key) {
     Entry* entry = FindAlive(key);
     CountLookup(key, entry);
     if (entry != nullptr && marks_keys_used_) MarkUsed(*entry);
     return entry;
   }
-  // Looks up a key without reading its value (TTL, TYPE, EXISTS): counts a hit or a miss, but does not mark it as used.
+  // Looks up a key without reading its value (TTL, TYPE, EXISTS). Counts a hit or a miss, but does not mark the key as
+  // used.
   const Entry* LookUpNoTouch(Bytes key) {  // does not mark the key as used (TTL, TYPE, EXISTS)
     const Entry* entry = Peek(key);
     CountLookup(key, entry);
@@ -66,7 +68,7 @@ class DbView {  // the selected database as one command sees it: expired keys ar
   }
   // Finds a key in a command that changes keys; an expired key is purged immediately.
   const Entry* Find(Bytes key) { return FindMutable(key); }
-  // Finds a key in a command that changes keys, and counts a hit or a miss.
+  // Finds a key like Find, in a command that changes keys, and counts a hit or a miss.
   const Entry* FindAndCountLookup(Bytes key) {  // finds a key to change it; counts a hit or a miss
     const Entry* entry = Find(key);
     CountLookup(key, entry);
@@ -83,7 +85,7 @@ class DbView {  // the selected database as one command sees it: expired keys ar
   const Type Read(Bytes key) {
     return Type(PlaceOf(ValueSlot(CheckType(Read(key), Type::kType))));
   }
-  // Reads the collection in an entry that was already found. Requires: it has this type.
+  // Returns the collection in an entry that was already found. Requires: the entry has this type.
   template <class Type>
   const Type View(const Entry* entry) const {
     return Type(PlaceOf(ValueSlot(entry)));
@@ -96,8 +98,8 @@ class DbView {  // the selected database as one command sees it: expired keys ar
   KeyEdit OpenString(Bytes key);                // finds a string to change it; throws WRONGTYPE
   KeyEdit OpenStringAndCountLookup(Bytes key);  // like OpenString; also counts a hit or a miss
   KeyEdit OpenEvenIfExpired(Bytes key);         // opens a key even if it has expired (RESTORE)
-  // Open, OpenAndCountLookup and OpenOrCreate find a collection in order to change it. OpenOrCreate creates an empty
-  // one, with space for `capacity` bytes, if there is none.
+  // Open, OpenAndCountLookup and OpenOrCreate find a collection in order to change it. If the key does not exist,
+  // OpenOrCreate creates an empty collection with space for `capacity` bytes.
   template <class Type>
   Edit<Type> Open(Bytes key);
   template <class Type>
@@ -119,8 +121,8 @@ class DbView {  // the selected database as one command sees it: expired keys ar
     unit_->ReportSwap(one, other);
   }
 
-  // Prefetches the keys at every `step`-th argument, at most kPrefetchAhead, so that the cache misses of the following
-  // look-ups overlap.
+  // Prefetches the keys at every `step`-th argument, so that the cache misses of the look-ups that follow overlap. At
+  // most kPrefetchAhead keys are prefetched.
   static constexpr size_t kPrefetchAhead = 16;  // the number of keys that are prefetched, at most
   void Prefetch(std::span<const Bytes> arguments, size_t step) const;  // prefetches each `step`-th argument, a key
 

@@ -1,11 +1,13 @@
 // Edit and KeyEdit: a value while a command changes it, from the look-up to the report of the change.
 //
-//   Edit<Hash> hash = call.db.OpenOrCreate<Hash>(key, capacity);   a collection, with the groups of a stream
+// An Edit changes a collection, including the consumer groups of a stream:
+//   Edit<Hash> hash = call.db.OpenOrCreate<Hash>(key, capacity);
 //   hash->Set(field, value);
 //   hash.ReportChange("hset");
 //
-//   KeyEdit text = call.db.OpenString(key);                    a string; and a key with any value that is made, taken
-//   text.Assign(call.Value(value));                            out, replaced or given a deadline
+// A KeyEdit changes a string. It can also create, take out or replace a value of any type, and set its deadline:
+//   KeyEdit text = call.db.OpenString(key);
+//   text.Assign(call.Value(value));
 //   text.ReportChange("set");
 //
 // DbView opens edits. Commands change values and report changes only through edits; ChangeCheck asserts that each
@@ -32,8 +34,8 @@ class AnyEdit {  // base of all edits: the key, and reports of its changes
     NoteReport();
     OwningUnit().ReportChange(db_.index_, key_, event, changes);
   }
-  // Reports one more event for a change that is counted already. ReportChange was called for this key, or for another
-  // key that the same change concerns (RENAME).
+  // Reports one more event for a change that is counted already. ReportChange must have been called for this key, or
+  // for another key that the same change concerns (RENAME).
   void ReportChangeUncounted(const KeyEvent& event) {  // a further event of a change that was already counted
     NoteReport();
     OwningUnit().ReportChangeUncounted(db_.index_, key_, event);
@@ -74,7 +76,7 @@ class AnyEdit {  // base of all edits: the key, and reports of its changes
 
 class KeyEdit : public AnyEdit {  // an edit of a key with its whole value
  public:
-  // Returns false if the key does not exist or was taken.
+  // Returns false if the key does not exist, or if Take has removed it.
   explicit operator bool() const { return entry_ != nullptr; }
   const Entry* entry() const { return entry_; }  // null if the key does not exist
   const Entry* operator->() const { return entry_; }
@@ -99,10 +101,10 @@ class KeyEdit : public AnyEdit {  // an edit of a key with its whole value
     check_.NoteChanged();
     return db_.MutableData().Take(std::exchange(entry_, nullptr));
   }
-  // Stores a value that was created elsewhere. Returns the old one, or null; the caller decides where it is freed.
-  // Unlike Take and Add, this does not announce a new key if the key existed.
+  // Stores a value that was created elsewhere. Returns the old value, or null; the caller decides where it is freed. If
+  // the key exists, listeners are not told of a new key, unlike after Take and Add.
   EntryPtr Replace(EntryPtr value);  // returns the old value, or null
-  // Sets the deadline. All functions from here on require that the key exists.
+  // Sets the deadline. This function and all below it require that the key exists.
   void SetDeadline(int64_t deadline_ms) {  // a Unix time in ms
     check_.NoteChanged();
     entry_ = db_.MutableData().SetDeadline(entry_, deadline_ms);
@@ -130,13 +132,14 @@ class KeyEdit : public AnyEdit {  // an edit of a key with its whole value
   Entry* entry_;  // null if the key does not exist
 };
 
-// An edit of a collection. The destructor removes an empty one, with the event "del" unless this edit created it.
+// An edit of a collection. The destructor removes the collection if it is empty, unless its type stays when empty
+// (Stream). It reports the event "del" if the edit has reported a change.
 template <class Type>
 class Edit : public AnyEdit {
  public:
   ~Edit() { DropIfEmpty(); }
 
-  // Returns false if the key does not exist (only after Open).
+  // Returns false if the key does not exist. This is possible only if Open or OpenAndCountLookup made the edit.
   explicit operator bool() const { return value_.Exists(); }
   Type* operator->() { return &value_; }
   const Type* operator->() const { return &value_; }
@@ -148,7 +151,8 @@ class Edit : public AnyEdit {
     is_closed_ = true;
     return db_.MutableData().Take(value_.slot().entry());
   }
-  // Does the work of the destructor now; the edit must not be used afterwards. Returns true if it removed the key.
+  // Does the work of the destructor now; the edit must not be used afterwards. Returns true if the collection was empty
+  // and its key was removed.
   bool Close() {  // does the destructor's work now; returns true if it removed the key
     const bool dropped = DropIfEmpty();
     check_.Close();

@@ -7,11 +7,12 @@ namespace respite {
 namespace {
 
 constexpr uint64_t kDead = UINT64_MAX;
-// Maximum buckets per wanted key. A table that lost most of its keys has many empty buckets; then fewer keys suffice.
+// A sample looks at no more than this number of buckets for each wanted key. In a table that lost most of its keys many
+// buckets are empty; a sample then has fewer keys.
 constexpr size_t kBucketsPerSample = 4;
-// After this many samples per key, most likely every key has been seen.
+// With this many samples for each key, most likely every key is seen. So no choice samples more.
 constexpr size_t kRoundsAtMost = 16;
-// Maximum number of rounds while some keys must not be evicted.
+// Maximum number of samples for one choice while the keys of hidden slots must not be evicted.
 constexpr int kDrawsAtMost = 64;
 
 }  // namespace

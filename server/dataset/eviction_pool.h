@@ -1,9 +1,11 @@
 // EvictionPool: finds a good key to evict by sampling a few keys at a time.
 //
 // Each choice samples keys of all databases, and keeps the best together with those of earlier choices. So the pool
-// improves while memory stays short. Three things differ from Redis. Databases are sampled in proportion to their size.
-// A candidate that was used in the meantime is scored again before it is evicted. Among keys with equal frequency (LFU)
-// the key unused for longest is evicted first. Expired keys are evicted before all others.
+// improves while memory stays short. Expired keys are evicted before all others.
+//
+// Three things differ from Redis. Databases are sampled in proportion to their size. A candidate that was used since it
+// was sampled is scored again before it is evicted. Among keys with equal frequency (LFU) the key unused for longest is
+// evicted first.
 //
 // Keys are sampled in whole buckets of the table: a bucket is one cache line, and its entries are fetched together.
 #pragma once
@@ -38,8 +40,8 @@ class EvictionPool {  // finds a good key to evict by sampling a few keys at a t
  private:
   static constexpr size_t kSize = 16;  // number of candidates that are kept
 
-  // When a candidate is scored again, its entry may have been freed. Then the table has no slot with this hash and
-  // entry. If a new entry has the same address and hash, that one is scored.
+  // When a candidate is scored again, its entry may have been freed. In that case the table has no slot with this hash
+  // and entry. If a new entry has the same address and hash, the new entry is scored.
   struct Candidate {  // a sampled key with its score
     uint64_t score;   // the greater, the earlier evicted
     uint64_t hash;
@@ -65,7 +67,8 @@ class EvictionPool {  // finds a good key to evict by sampling a few keys at a t
   void Consider(int db, Entry* entry, int64_t now_ms);       // scores a sampled key and keeps it if it is good
   void Keep(const Candidate& candidate);                     // adds a candidate if it is good enough
   bool Has(const Entry* entry) const;                        // true: the entry is a candidate
-  // Removes and returns the best candidate after scoring it again; nullopt if all candidates have been removed.
+  // Removes and returns the best candidate after scoring it again. Returns nullopt if no candidate is left that may be
+  // evicted.
   std::optional<Choice> TakeBest(int64_t now_ms);  // removes the best candidate; nullopt: there is none
 
   const Keyspace& keyspace_;

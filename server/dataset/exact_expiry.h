@@ -1,5 +1,5 @@
-// ExactExpiry: removes keys and fields exactly at their deadline, in order, while a test moves the clock. At other
-// times Expiry samples keys; clients cannot see the difference while time passes by itself.
+// ExactExpiry: removes keys and fields exactly at their deadline, in order, while a test moves the clock. While time
+// passes by itself, Expiry samples keys instead; clients cannot see the difference.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ class ExactExpiry final : public Timers::Source {  // removes keys exactly at th
   ExactExpiry(Dataset& data, const Clock& clock, const LateBound<const KeyRemovalPermission>& removal)
       : data_(data), clock_(clock), removal_(removal) {}
 
-  // From now on, removes each key and field with a deadline up to this wall time at its deadline. Ignores deadlines
-  // that are set after this call. Cost: O(n log n) for n deadlines.
+  // From now on, RunDue removes each key and field at its deadline, if the deadline is at most this wall time. Ignores
+  // deadlines that are set after this call. Cost: O(n log n) for n deadlines.
   void Begin(int64_t until_wall_ms);  // removes keys at their deadlines, up to this Unix time
   void End();                         // leaves later deadlines to active expiry
 
@@ -61,11 +61,13 @@ class ExactExpiry final : public Timers::Source {  // removes keys exactly at th
   bool IsInTime(int64_t deadline_ms) const {  // Begin's limit includes this deadline
     return deadline_ms != kNoDeadline && deadline_ms <= until_wall_ms_;
   }
-  // Calls visit(entry, deadline, is_field) for each key and each hash with timed fields of the database.
+  // Calls visit(entry, deadline, is_field) for each key with a deadline, and for each hash with deadlines on fields.
+  // Skips keys of hidden slots, because another cluster node decides about them.
   template <class Visit>
   void VisitTimed(int db, Visit&& visit) const;  // each entry with a deadline or with fields that have one
   void CollectDeadlines(int db);                 // adds the database's deadlines to planned_deadlines_
-  // Removes the key, or its expired fields. A hash with another deadline before the end is added to hashes_due_again_.
+  // Removes the key, or its expired fields. A hash with a further deadline up to until_wall_ms_ is added to
+  // hashes_due_again_.
   void Remove(const Deadline& deadline);  // removes what has expired
 
   Dataset& data_;

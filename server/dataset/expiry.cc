@@ -9,8 +9,8 @@ namespace respite {
 namespace {
 
 // Values for active-expire-effort 1; each further step of effort adds or subtracts the constant with PerEffort. The
-// sample is large enough that a round rarely ends too early by chance. With Redis' 20 keys the share of expired keys
-// grows far beyond the accepted share before a round does any work.
+// sample is large enough that a round rarely ends too early by chance. With samples of 20 keys, as in Redis, the share
+// of expired keys grows far beyond the accepted share before a round does any work.
 constexpr uint64_t kSampleSize = 400;
 constexpr uint64_t kSampleSizePerEffort = 100;
 constexpr int64_t kSharePercent = 25;  // of the timer's period
@@ -81,8 +81,8 @@ Expiry::Cleaning Expiry::PurgeExpiredInDatabase(int db, int64_t deadline_us) {
   return keys == Cleaning::kClean ? PurgeExpiredFields(db, deadline_us) : keys;
 }
 
-// Returns whether few enough of the sampled keys were expired. An empty sample, from the empty end of the table, does
-// not show that the database is clean.
+// Returns whether few enough of the sampled keys were expired. An empty sample does not show that the database is
+// clean, because it may come from an empty end of the table.
 bool Expiry::IsClean(const SampleResult& sampled) const {
   return sampled.seen > 0 && !sampled.unfinished &&
          sampled.expired * 1000 <= sampled.seen * round_.accepted_expired_permille;

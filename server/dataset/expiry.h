@@ -6,11 +6,12 @@
 // expired. The share in the whole database is then even lower, because an iteration reaches the keys unseen for longest
 // first. Without expired keys a round costs almost nothing.
 //
-// Then it treats the index of hashes with deadlines on fields in the same way. A hash knows its next deadline, so
-// fields that have not expired cost nothing; a hash with very many expired fields is cleaned over several samples.
+// After the keys of a database, it treats the database's index of hashes with deadlines on fields in the same way. A
+// hash knows its next deadline, so fields that have not expired cost nothing. A hash with very many expired fields is
+// cleaned over several samples.
 //
 // Time has two limits: a round may use a share of the timer's period (25 % at effort 1), and it works in slices of
-// kSliceUs; clients are served between slices.
+// kSliceUs. Clients are served between slices.
 #pragma once
 
 #include <cstdint>

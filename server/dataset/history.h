@@ -31,8 +31,8 @@ struct History {                           // the replication history of the dat
     kDiverged,  // a command of the primary failed here, so its change is missing
     kOther,     // the state of this history at `offset`, but the new primary may have another history
   };
-  // Whether the new primary is known to have this history (kSame) or may have another one. The primary has not been
-  // contacted yet.
+  // Whether the new primary, which was not contacted yet, is known to have this history (kSame) or may have another
+  // one.
   enum class Owner : uint8_t { kSame, kOther };
   Data data = Data::kWhole;
 

@@ -1,5 +1,6 @@
-// PropagatedCommands: the propagated commands of a command. They have the same result on any server at any time
-// (absolute deadlines, final values). Append-only files and replication streams consist of them.
+// PropagatedCommands: what the append-only file and replicas get instead of, or for, a command that ran. Such
+// propagated commands have the same result on any server at any time, because they contain absolute deadlines and final
+// values. Append-only files and replication streams consist of them.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +22,8 @@ struct JournalEntry {                                                           
   Bytes request;    // a RESP array, see protocol/request_text.h
 };
 
-// The propagated commands of the open Units, as the text for files and replicas. That text is made once, in reused
-// memory. Units nest; each Unit removes its own commands when it ends.
+// The propagated commands of the open Units, as text for files and replicas. The text is made once for all of them, in
+// memory that is reused. Units nest; each Unit removes its own commands when it ends.
 class PropagatedCommands {  // the propagated commands of the open Units
  public:
   void Add(int db, std::span<const Bytes> words, uint8_t targets = JournalEntry::kEverybody);
@@ -62,7 +63,8 @@ class PropagatedGroup {  // the commands of one Unit that must be replayed toget
 class Journal {  // interface: receives propagated commands (append-only file, replication backlog)
  public:
   virtual ~Journal() = default;
-  // Several commands must be replayed all or not at all. Append must not attach or detach a journal.
+  // Receives the commands of one group. If there are several, they must be replayed all or not at all. Append must not
+  // attach or detach a journal.
   virtual void Append(const PropagatedGroup& commands) = 0;  // the commands must be replayed all or not at all
   virtual size_t BufferedBytes() const { return 0; }         // bytes that wait to be written or sent
 };
@@ -104,21 +106,21 @@ class Journals {  // all attached journals, which receive every propagated comma
   int silences_ = 0;            // number of living Silence objects
 };
 
-// The propagated commands of the running command. By default a command that changed data is propagated unchanged. A
-// handler replaces a command that could have a different result later.
+// The propagated commands of the running command. By default a command that changed data is propagated unchanged. If a
+// command could have a different result later, its handler replaces it.
 class Propagation {  // what is propagated instead of the running command
  public:
   explicit Propagation(bool recorded) : is_recording_(recorded) {}
 
-  // `effect.Replace("SET", key, value, "PXAT", deadline_ms)`: arguments are Bytes or integers. Further calls add
-  // commands. Costs nothing unless IsRecording(), else O(bytes).
+  // Propagates a command instead of the running one: `effect.Replace("SET", key, value, "PXAT", deadline_ms)`. Its
+  // arguments are Bytes or integers. Further calls add commands. Cost: O(bytes), and nothing unless IsRecording().
   template <class... Words>
   void Replace(const Words&... words) {
     if (!is_recording_) return;
     RequestWriter writer(Begin(), sizeof...(Words));
     (Put(writer, words), ...);
   }
-  // Adds a command of any length, as strings or Bytes. Build `words` only if IsRecording().
+  // Like the Replace above, for a command of any length, as strings or Bytes. Build `words` only if IsRecording().
   template <class Word>
   void Replace(const std::vector<Word>& words) {
     if (is_recording_) AppendRequest(Begin(), words);
@@ -128,7 +130,7 @@ class Propagation {  // what is propagated instead of the running command
   void Replace() { is_replaced_ = true; }             // the command itself is not propagated
   bool IsRecording() const { return is_recording_; }  // false: nothing is propagated, so Replace does nothing
   bool IsReplaced() const { return is_replaced_; }    // true: the command itself is not propagated
-  // Count and operator[] return the number of the commands, and each as a RESP request (protocol/request_text.h).
+  // Count returns the number of commands. operator[] returns one of them as a RESP request (protocol/request_text.h).
   size_t Count() const { return text_.empty() ? 0 : later_begins_.size() + 1; }
   Bytes operator[](size_t index) const {
     const size_t begin = index == 0 ? 0 : later_begins_[index - 1];

@@ -6,11 +6,11 @@ namespace respite {
 
 namespace {
 
-// Values of fewer bytes are freed faster than they can be handed to the background thread.
+// Values with fewer bytes and fewer elements are freed faster than they can be handed to the background thread.
 constexpr size_t kFreeLaterFrom = 64 * 1024;
 constexpr size_t kFreeLaterFromElements = 64;
-// Values with this number of elements take milliseconds to free. They go to the background thread regardless of the
-// directives, and the lazyfree counters do not count them.
+// Values with this number of elements take milliseconds to free. They go to the background thread even if the
+// directives say otherwise; in that case the lazyfree counters do not count them.
 constexpr size_t kGiantElements = 50'000;
 constexpr size_t kGiantBytes = size_t{32} << 20;  // of all data
 constexpr size_t kSamples = 5;                    // elements measured to estimate the total size
@@ -67,7 +67,8 @@ void LazyFree::FreeEvicted(EntryPtr entry) {
   const int64_t before = parts_.memory.ReachableBytes();
   Free(std::move(entry), parts_.env.settings.lazyfree_lazy_eviction ? FreeMode::kLater : FreeMode::kNow);
   entry.reset();
-  // The background thread frees memory concurrently, and its counters lag.
+  // The difference can be negative, because the background thread frees memory at the same time and updates its
+  // counters late.
   const int64_t freed_bytes = before - parts_.memory.ReachableBytes();
   if (freed_bytes > 0) evicted_bytes_ += static_cast<uint64_t>(freed_bytes);
 }
@@ -86,8 +87,8 @@ void LazyFree::FreeOverwritten(std::unique_ptr<Object> value) {
   parts_.lazy_free_thread.Free(std::move(value), is_lazy ? 1 : 0, bytes);
 }
 
-// Estimates the memory of a flushed database. If several databases are flushed together, the estimate of the first
-// covers all of them; the sum is correct.
+// Estimates the memory of a flushed database. If several databases are flushed together, the first estimate covers the
+// memory of all of them and the others are small; the sum is correct.
 size_t LazyFree::EstimateBytes(const Database& content) const {
   const size_t used_bytes = parts_.memory.UsedBytes();
   const size_t other_bytes = parts_.env.stats.startup_memory_bytes + parts_.lazy_free_thread.PendingBytes();

@@ -1,6 +1,6 @@
 // LazyFree: frees values that were removed from the keyspace, immediately or on the background thread. The directive
-// (`lazyfree-lazy-…`) or the command decides. Values that take milliseconds to free always go to that thread; in that
-// case the lazyfree counters do not count them.
+// (`lazyfree-lazy-…`) or the command decides. Values that take milliseconds to free go to the background thread in any
+// case. If they should have been freed immediately, the lazyfree counters do not count them.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +31,8 @@ class LazyFree final : public Disposal {  // frees removed values, now or on the
   explicit LazyFree(Parts parts) : parts_(parts) {}
 
   void Free(EntryPtr entry, FreeMode mode);
-  // Frees the content of a database. With kNow, this thread frees a small one, which takes at most some ms; a large one
-  // always goes to the background thread.
+  // Frees the content of a database. With kLater, the background thread frees it. With kNow, the calling thread frees
+  // small content, in at most some ms; large content still goes to the background thread.
   void Free(Database content, FreeMode mode);
   // Frees the content of a Capture, as Free does for each of its databases.
   void Free(Capture capture, FreeMode mode);

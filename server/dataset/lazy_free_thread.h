@@ -38,8 +38,8 @@ class LazyFreeThread {  // a background thread that frees large values and whole
     return freed_objects_.load(std::memory_order_relaxed);
   }
   void ResetFreedObjects() { freed_objects_.store(0, std::memory_order_relaxed); }  // CONFIG RESETSTAT
-  // Returns the thread's balance for MemoryGauge::UsedBytes. It is negative, because the thread frees memory that other
-  // threads allocated.
+  // Returns what the thread has allocated minus what it has freed, for MemoryGauge::UsedBytes. The result is negative,
+  // because the thread frees memory that other threads allocated.
   int64_t HeldBytes() const {  // allocated minus freed by the thread, so it is negative
     return is_memory_set_.load(std::memory_order_acquire) ? memory_.HeldBytes() : 0;
   }

@@ -1,4 +1,4 @@
-// MemoryGauge: the exact number of bytes in use by the program.
+// MemoryGauge: the exact number of bytes in use by the event loop's thread and the lazyfree thread.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,8 @@ class MemoryGauge {  // measures used memory (used_memory)
   MemoryGauge(const LazyFreeThread& lazy_free_thread, ServerStats& stats)
       : lazy_free_thread_(lazy_free_thread), stats_(stats) {}
 
-  // Returns the bytes that this thread and the lazyfree thread hold (used_memory). Cost: a few ns, no system call.
+  // Returns the bytes that the calling thread and the lazyfree thread hold (used_memory). Cost: a few ns, no system
+  // call.
   size_t UsedBytes() const {  // memory that this thread and the lazyfree thread hold
     const int64_t held = ThreadMemory::OfThisThread().HeldBytes() + lazy_free_thread_.HeldBytes();
     return static_cast<size_t>(std::max<int64_t>(held, 0));

@@ -71,7 +71,7 @@ void Unit::PurgeLast() {
 }
 
 void Unit::PurgeIfExpired(int db, Bytes key) {
-  // The command may have stored a new value at the key in the meantime.
+  // The key may have a new value, which the command has stored since it found the expired one.
   Entry* entry = data_.keyspace[db].Find(key);
   if (entry == nullptr) return;
   if (entry->IsExpired(expiry_now_ms_)) {

@@ -1,8 +1,8 @@
 // Unit: one atomic execution: a command, or an EXEC or a script with all its commands.
 //
-// Edits report changes to the Unit, which notifies the ChangeListener immediately. When the Unit closes, it purges the
-// expired keys and fields that reads found, and passes all propagated commands to the Journal together. The time is
-// fixed when the Unit begins.
+// Edits report changes to the Unit, which notifies the ChangeListener immediately. When the Unit closes, it first
+// purges the expired keys and fields that reads found. Then it passes all propagated commands to the journals, usually
+// as one group. The Unit's time is fixed when it begins.
 #pragma once
 
 #include <cstdint>
@@ -25,9 +25,11 @@ enum class ExpiryRule : uint8_t {
 
 class Unit {  // one atomic execution: a command, or an EXEC or script with all its commands
  public:
-  // kRecord: commands of a file or of another server, which were already accepted and are replayed.
+  // Where commands come from. kClient: a client. kRecord: a file or another server, which has already accepted them;
+  // here they are replayed.
   enum class Origin : uint8_t { kClient, kRecord };
-  // kApart: the propagated commands are independent of each other, such as removals of expired keys during iteration.
+  // How Close passes the propagated commands on. kTogether: as one group. kApart: each separately, because they are
+  // independent of each other, such as removals of expired keys during iteration.
   enum class Bond : uint8_t { kTogether, kApart };
 
   Unit(Dataset& data, int64_t now_ms, ExpiryRule rule, Origin origin = Origin::kClient)
@@ -46,8 +48,8 @@ class Unit {  // one atomic execution: a command, or an EXEC or script with all 
     return expiry_now_ms_;
   }
   Dataset& data() { return data_; }
-  // Returns whether commands are replayed. Limits for clients do not apply then, because an acknowledged command must
-  // succeed again regardless of the current directives.
+  // Returns whether the commands are replayed from a file or another server. Such commands were acknowledged, so they
+  // must succeed again regardless of the current directives. Limits for clients do not apply to them.
   bool IsReplaying() const {  // repeats commands of a file or primary, so limits for clients do not apply
     return origin_ == Origin::kRecord;
   }
@@ -58,7 +60,7 @@ class Unit {  // one atomic execution: a command, or an EXEC or script with all 
   void WillChange(int db, Bytes key, const Entry* entry) {  // tells the keeper of old values
     if (data_.keeper != nullptr) data_.keeper->BeforeChange(db, key, entry);
   }
-  // Reports that the running command changed a key. Redis: some commands count several changes to one key in
+  // Reports that the running command changed a key. As in Redis, some commands count several changes to one key in
   // rdb_changes_since_last_save.
   void ReportChange(int db, Bytes key, const KeyEvent& event, uint64_t changes = 1) {  // a command changed the key
     CountChanges(changes);
@@ -89,7 +91,7 @@ class Unit {  // one atomic execution: a command, or an EXEC or script with all 
     if (data_.listener != nullptr) data_.listener->OnEvent(db, key, "new");
   }
   // Reports that a read found no key. If the key has expired, removes it now, so that its event "expired" precedes
-  // "keymiss". Therefore ReportMiss must not be called during iteration.
+  // "keymiss". Because of this removal, ReportMiss must not be called during iteration.
   void ReportMiss(int db, Bytes key) {  // a read found no key: counts it, with the event "keymiss"
     ++data_.stats.misses;
     if (data_.listener == nullptr) return;
@@ -114,8 +116,8 @@ class Unit {  // one atomic execution: a command, or an EXEC or script with all 
   void PurgeLater(int db, Bytes key) {  // removes an expired key when the Unit closes, after a read
     keys_to_purge_.emplace_back(db, std::string(key));
   }
-  // Removes at most `limit` expired fields of a hash, or the whole hash if all have expired. Returns its new entry, or
-  // null if it was removed. Requires: the entry has deadlines on fields. Cost: O(expired fields).
+  // Removes at most `limit` expired fields of a hash, or the whole hash if all fields have expired. Returns the hash's
+  // new entry, or null if the hash was removed. Requires: the entry has deadlines on fields. Cost: O(expired fields).
   Entry* PurgeFields(int db, Entry* entry, size_t limit = SIZE_MAX);  // null: the hash was removed
   void RemoveMigratedKey(int db, Entry* entry);  // removes a key whose slot has moved to another cluster node
   void Evict(int db, Entry* entry, Bytes verb);  // removes the key, and propagates `verb`: DEL or UNLINK
@@ -130,8 +132,9 @@ class Unit {  // one atomic execution: a command, or an EXEC or script with all 
   void DropRecordedCommands() {  // drops the recorded commands, because the server stops in the middle of the Unit
     data_.effects.Truncate(first_own_command_);
   }
-  // Purges expired keys and passes the recorded commands to the journals: with kTogether as one group, which is
-  // replayed all or not at all, and with kApart each separately. The Unit may then be used again, as a new one.
+  // Purges the expired keys that reads found, and passes the recorded commands to the journals. kTogether passes them
+  // as one group, which is replayed all or not at all; kApart passes each separately. The Unit may be used again as a
+  // new one.
   void Close(Bond bond = Bond::kTogether) {  // purges expired keys and passes recorded commands to the journals
     if (!keys_to_purge_.empty() || data_.effects.Count() != first_own_command_) PassToJournals(bond);
   }
@@ -140,7 +143,8 @@ class Unit {  // one atomic execution: a command, or an EXEC or script with all 
   void PassToJournals(Bond bond);          // does the work of Close
   void PurgeLast();                        // purges the last item of keys_to_purge_
   void PurgeIfExpired(int db, Bytes key);  // removes the key, or its fields, if expired
-  // Removes a key that no command deleted, and announces and propagates this.
+  // Removes a key that no command has deleted: an expired, evicted or migrated one. Announces and propagates the
+  // removal.
   EntryPtr Drop(int db, Entry* entry, const KeyEvent& event, Bytes verb);
   void DropExpired(int db, Entry* entry, const KeyEvent& event);  // removes it and frees its value
 

@@ -50,7 +50,8 @@ std::string_view EncodingName(const Entry& entry) {
   return "unknown";
 }
 
-// Redis: small integers are shared objects with an infinite count, unless eviction needs access data of each key.
+// Returns the count that OBJECT REFCOUNT shows. As in Redis, small integers count as shared objects with an infinite
+// count. They do not under maxmemory with an LRU or LFU policy, which needs access data of each key.
 int64_t ReferenceCount(const Entry& entry, const Settings& settings) {
   constexpr int64_t kSharedIntegers = 10000;
   if (entry.Form() != ValueForm::kInt || entry.IntegerValue() < 0 || entry.IntegerValue() >= kSharedIntegers) return 1;

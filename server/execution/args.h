@@ -26,7 +26,7 @@ class Args {  // a cursor over the arguments of one command
   Args(std::span<const Bytes> arguments, size_t first, const HiddenTokens* hidden = nullptr)
       : words_(arguments), next_(first), hidden_(hidden) {}
 
-  // Returns all arguments. Their indexes are the same as in Redis.
+  // Returns all arguments, beginning with the command's name. Their indexes are the same as in Redis.
   std::span<const Bytes> Words() const { return words_; }  // all arguments, with the command's name
   Bytes operator[](size_t index) const { return words_[index]; }
   size_t Count() const { return words_.size(); }  // number of arguments, with the command's name
@@ -66,8 +66,8 @@ class Args {  // a cursor over the arguments of one command
   void ExpectEnd() const {  // throws a syntax error if an argument is left
     if (!AtEnd()) throw Refusal{refusals::kSyntax};
   }
-  // For commands whose arguments are names of commands, directives and the like, of which a server has a few hundred.
-  // More names would stall the server, because each costs much more than a look-up. Redis has no such limit.
+  // Limits the number of names in one command: of commands, directives and the like, of which a server has a few
+  // hundred. More names would stall the server, because each costs much more than a look-up. Redis has no such limit.
   void ExpectFewArguments() const {  // throws if too many arguments are left
     constexpr size_t kMaxNames = 1024;
     if (Left() > kMaxNames) throw Refusal{refusals::kTooManyNames};

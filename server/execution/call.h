@@ -30,8 +30,8 @@ struct Call {                // all that the handler of a running command needs
   bool continues_later = false;         // ContinueInNextTurn was called
   bool is_resumed = false;              // runs again after ContinueInNextTurn
 
-  // Returns whether a deadline has passed, for example one that the command sets. Always false when a record is
-  // replayed.
+  // Returns whether a deadline has passed, for example one that the command sets. Always false when a propagated
+  // command is replayed.
   bool HasPassed(int64_t deadline_ms) const { return deadline_ms <= unit.expiry_now_ms(); }  // false during a replay
   StringContent Value(Bytes word) const {  // makes an argument storable; a large one is not copied
     if (word.size() <= StringContent::kInlineMax) return StringContent::Value(word);
@@ -45,11 +45,11 @@ struct Call {                // all that the handler of a running command needs
   void Wait(const BlockCondition& awaited);  // blocks the client; the handler will run again
   // Continues in the next Turn, so that other clients are not delayed: the handler runs again and continues where it
   // stopped. The reply so far is sent. Until the handler has finished, no other request of this client runs, and the
-  // gates are not checked again. Statistics count one call, at its end. Requires: MayContinueLater(), and the handler
-  // throws no Refusal afterwards.
+  // checks before a command (Gates) are not made again. Statistics count one call, at its end. Requires:
+  // MayContinueLater(), and the handler throws no Refusal afterwards.
   void ContinueInNextTurn() { continues_later = true; }  // the handler will run again
-  // Returns whether the handler may call ContinueInNextTurn. It may not in transactions and scripts, when replies are
-  // off, and without a host that runs Turns.
+  // Returns whether the handler may call ContinueInNextTurn. It may not in transactions and scripts, in the stream of
+  // the primary, when replies are off, and without a host that runs Turns.
   bool MayContinueLater() const;    // whether ContinueInNextTurn may be called
   uint64_t MaxStringBytes() const;  // the longest string that a command may make
   // Hides the argument at `index`, such as a password, from SLOWLOG and MONITOR.

@@ -48,17 +48,17 @@ struct RefusedCall {  // a command that was refused before it ran
   int depth = 0;
 };
 
-// A command that blocks, or is queued in a transaction. OnCall reports it when its wait has ended or when EXEC runs it,
-// unless the client disconnects.
+// A command that blocks, or is queued in a transaction. OnCall reports a blocking command when its wait has ended, and
+// a queued one when EXEC runs it, unless the client disconnects.
 struct WaitingCall {  // a command that blocks, or is queued in a transaction
   Session& session;
   const Command& command;
   std::span<const Bytes> words;  // arguments, with the command's name
 };
 
-// Queued commands are reported when EXEC runs them, before the EXEC itself, and commands of a script before the EVAL
-// that runs it. Commands loaded from a file are not reported. An observer may attach and detach any observer and close
-// any session, but must not run commands.
+// Observers are told of finished commands in this order: the queued commands of a transaction before its EXEC, and the
+// commands of a script before the EVAL that runs it. Commands loaded from a file are not reported. An observer may
+// attach and detach any observer and close any session, but must not run commands.
 class CallObserver {  // is told of each command that ran, waits or was refused
  public:
   virtual ~CallObserver() = default;
@@ -84,8 +84,8 @@ struct CallLimits {  // which calls an observer is told of: those that reach one
   }
 
  private:
-  // Returns whether the request has min_request_bytes. First adds up an upper bound for each argument. The exact size,
-  // with the digits of each length, is computed only if the bound reaches the limit.
+  // Returns whether the request has at least min_request_bytes. First adds up an upper bound for each argument. The
+  // exact size, with the digits of each length, is computed only if the bound reaches the limit.
   bool HasLargeRequest(const FinishedCall& call) const {  // true: its arguments reach min_request_bytes
     constexpr size_t kMaxBytesAroundArgument = 32;        // "$4294967295\r\n" and "\r\n"
     size_t bytes = (call.words.size() + 1) * kMaxBytesAroundArgument;
@@ -96,8 +96,8 @@ struct CallLimits {  // which calls an observer is told of: those that reach one
 
 class CallObservers {  // tells all observers of commands
  public:
-  // Adds an observer. It is told of calls that reach the limits, and of all refusals and waits. It must live until
-  // Detach.
+  // Adds an observer, or changes its limits. The observer is told of calls that reach the limits, and of all refusals
+  // and waits. It must live until Detach.
   void Attach(CallObserver& observer, const CallLimits& limits = CallLimits::EveryCall());  // or changes its limits
   void Detach(CallObserver& observer);  // does nothing if it is not attached
 
@@ -125,7 +125,7 @@ class CallObservers {  // tells all observers of commands
   int depth_ = 0;                    // how many calls of ForEach are running
 };
 
-// Returns the arguments of a call without its secrets (Call::Redact).
+// Returns the arguments of a call, with "(redacted)" instead of those that Call::Redact hides.
 std::vector<Bytes> ArgumentsWithoutSecrets(const Session& session, std::span<const Bytes> arguments);
 
 }  // namespace respite

@@ -56,7 +56,8 @@ class CommandLog final : public CallObserver {  // the log of SLOWLOG, or one of
   void OnCall(const FinishedCall& call) override;  // adds a record
 
  private:
-  // Redis: a directive that shortens the log applies with the next record.
+  // Removes the oldest records above the limit. As in Redis, a directive that shortens the log takes effect with the
+  // next record.
   void Trim();                                                                // removes the oldest records
   static std::vector<std::string> Shorten(std::span<const Bytes> arguments);  // for a record
 
@@ -77,7 +78,7 @@ struct CommandLogs {  // SLOWLOG and the logs of COMMANDLOG
   CommandLog large_reply;    // logs commands with long replies
 };
 
-// This observer is attached while latency-monitor-threshold is set.
+// This observer is attached only while latency-monitor-threshold is set.
 class CommandLatency final : public CallObserver {  // reports slow commands to LATENCY
  public:
   struct Parts {  // the objects that CommandLatency uses; its constructor gets them

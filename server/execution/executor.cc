@@ -90,15 +90,16 @@ const Command* Executor::Resolve(std::span<const Bytes> arguments) const {
   return parts_.env.commands.FindSubcommand(*command, arguments[1]);
 }
 
-// Returns whether requests were already accepted by another server: the primary, or a cluster node that sends slots.
+// Returns whether the session's requests were already accepted by another server: the primary, or a cluster node that
+// sends slots.
 inline bool RepeatsRecords(const Session& session) {
   return session.kind == SessionKind::kPrimary || session.cluster_options.imports != nullptr;
 }
 
 // Finds the command of a propagated request, or returns null. The sender may have any version, and uses the original
-// names of commands. So this also finds commands that the dialect or rename-command hides from clients. But it finds
-// only those that streams may contain, because a node that sends slots connects as an ordinary client, and must not
-// reach other hidden commands in this way.
+// names of commands. So this also finds commands that the dialect or rename-command hides from clients. A node that
+// sends slots connects as an ordinary client, so a client could pose as such a node. Therefore this finds only commands
+// that streams may contain; other hidden commands stay out of reach.
 const Command* Executor::FindReplicatedCommand(std::span<const Bytes> arguments) const {
   const Command* const command = parts_.env.commands.FindForReplay(arguments);
   return command != nullptr && IsAllowedInStreams(*command) ? command : nullptr;
@@ -107,7 +108,7 @@ const Command* Executor::FindReplicatedCommand(std::span<const Bytes> arguments)
 Executor::Outcome Executor::Execute(Request& request) {
   Session& session = request.session;
   session.usage.last_command = request.command;
-  // A command name that this server knows may mean another command on the server that sent the request.
+  // With renamed commands, a name that is known here may mean another command on the server that sent the request.
   if (RepeatsRecords(session) && (request.command == nullptr || parts_.env.commands.HasRenamedCommands())) {
     if (const Command* original = FindReplicatedCommand(request.words)) request.command = original;
   }
@@ -127,7 +128,7 @@ Executor::Outcome Executor::ExecuteForPrimary(Request& request) {
   return ExecuteAccepted(request);
 }
 
-// The compiler inlines all steps of a request into this function.
+// Checks limits and gates, and then runs the request. The compiler inlines all steps of a request into this function.
 inline Executor::Outcome Executor::ExecuteForClient(Request& request) {
   if (request.command == nullptr) {
     if (!HttpGuard::IsHttp(request.words[0])) throw UnknownCommand(request.words);
@@ -158,8 +159,8 @@ inline Executor::Outcome Executor::ExecuteForClient(Request& request) {
   return Outcome::kDone;
 }
 
-// Streams of the primary, imported slots and import sources are believed: their server decides which keys have expired.
-// On a replica and under import-mode other clients do not see expired keys.
+// The primary, a node that sends slots, and an import source decide themselves which keys have expired, so their
+// commands see expired keys (kBelieve). On a replica and under import-mode other clients do not see expired keys.
 inline ExpiryRule Executor::ExpiryRuleFor(const Session& session) const {
   if (RepeatsRecords(session)) return ExpiryRule::kBelieve;
   if (parts_.role.is_replica) return ExpiryRule::kHide;
@@ -185,7 +186,7 @@ inline ExpiryRule Executor::ExpiryRuleFor(const Session& session) const {
 
 [[gnu::always_inline]] inline bool Executor::IsPaused(const Request& request) const {
   // While a slow script runs, CLIENT PAUSE cannot end. So a request that may kill the script must not wait for the end
-  // of the pause. Slots that this node imports are not paused by slots that it exports.
+  // of the pause. Requests that import slots are not paused when this node exports other slots (kSlotMigration).
   const uint8_t ignored = request.session.cluster_options.imports != nullptr ? Pause::kSlotMigration : 0;
   if (!parts_.pause.PausesCommand(request.flags, ignored) || parts_.env.phase.HasBusyScript()) return false;
   // TEST is not paused: if a test has stopped the clock, only TEST can move it, and so end the pause.
@@ -287,8 +288,8 @@ void Executor::SendDeferredPushes(Session& session) {
   parts_.clients.QueueFlush(session);
 }
 
-// Returns the error. Unless the client is redirected, it must reconnect to a primary, because the rest of its pipeline
-// is not meant for a replica.
+// Returns the error. Unless the client is redirected, its session closes after the error: further requests that it has
+// already sent are not meant for a replica.
 std::string Executor::EndWaitByRoleChange(Session& session) const {
   if (const auto redirection = parts_.gates.RedirectionToPrimary(session)) return redirection->text;
   session.close_after_reply = true;
@@ -323,16 +324,16 @@ void Executor::ReplyToEndedWait(const BlockedClient& blocked, UnblockReason reas
   Unit unit(parts_.data, current_execution_.WallMs(), ExpiryRuleFor(request.session),
             is_record ? Unit::Origin::kRecord : Unit::Origin::kClient);
   RunHandlerIn(unit, request);
-  // Expired keys that an iteration (SCAN, RANDOMKEY) met are independent, so each removal is propagated separately. As
-  // in Redis, they form one group in a transaction or a script, whose commands share one Unit.
+  // Expired keys that an iteration (SCAN, RANDOMKEY) met are independent, so each removal is propagated separately. In
+  // a transaction or a script all commands share one Unit; as in Redis, its removals form one group.
   unit.Close(request.command->Is(kTouchesArbitraryKeys) ? Unit::Bond::kApart : Unit::Bond::kTogether);
   if (request.session.blocked_client == nullptr) request.session.history_offset = parts_.data.history.offset;
   if (unit.ChangeCount() == 0 || !unit.IsRecording()) return;
   request.session.appended_aof_bytes = parts_.durability->AppendedAofBytes();
 }
 
-// Returns the tokens that this command does not have in the emulated dialect, so that the request may not use them;
-// null: it may use all. A replayed record may use all, because it was already accepted.
+// Returns the tokens that this command does not have in the emulated dialect, so that requests may not use them.
+// Returns null if all tokens are allowed, as in a replayed command, which was already accepted.
 static const Args::HiddenTokens* HiddenTokensOf(const Command& command, const Unit& unit) {
   const Args::HiddenTokens* const hidden = command.hidden_tokens.get();
   return hidden == nullptr || unit.IsReplaying() ? nullptr : hidden;
@@ -368,7 +369,7 @@ void Executor::RunHandlerIn(Unit& unit, Request& request) {
       last_error_.clear();  // the error is inside the reply
     }
   } catch (const Refusal& refusal) {
-    // A script keeps the changes of its commands when it fails.
+    // Only a script may have changed data when it is refused, because it keeps the changes of its commands.
     assert((unit.ChangeCount() == changes_before || command.Is(kNoMandatoryKeys)) && "a refused command had an effect");
     session.out.RollBack(reply_start);
     call.reply.Error(refusal.text);
@@ -390,7 +391,7 @@ void Executor::Record(Call& call, const Request& request) {
 void Executor::TrackReads(const Request& request) {
   Session& session = request.session;
   const Command& command = *request.command;
-  // A script's reads were already noted command by command.
+  // The reads of a script were already noted when its commands ran.
   const bool is_script = command.Is(kNoMandatoryKeys);
   if (command.Is(kReadOnly) && !is_script) parts_.tracking.RememberReadKeys(session, command, request.words);
   // CLIENT CACHING applies to one command or one transaction. As in Redis, that command is the next one that is not a
@@ -407,7 +408,8 @@ void Executor::Tell(const RefusedCall& call) {
 
 void Executor::Reject(const Request& request, const Refusal& refusal) {
   Session& session = request.session;
-  // Redis: a refused EXEC ends its transaction and reports the reason. A redirected EXEC reports only the redirection.
+  // As in Redis, a refused EXEC ends its transaction and reports the reason. A redirected EXEC reports only the
+  // redirection.
   const bool ends = request.command != nullptr && request.command->Spec().transaction == TransactionRole::kExecutes;
   const Refusal told = ends && !refusal.is_redirect ? refusals::ExecAborted(refusal.text) : refusal;
   if (ends) EndTransaction(parts_.watched_keys, session);

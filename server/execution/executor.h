@@ -1,6 +1,6 @@
-// Executor: runs a request, from its arguments to the written reply. ExecuteForClient, ExecuteAccepted and RunToEnd are
-// the way of a request, from top to bottom. No code here depends on a command's name; special
-// properties of a command are in its card (CommandSpec).
+// Executor: runs a request, from its arguments to the written reply. ExecuteForClient, ExecuteAccepted and RunToEnd
+// show the steps of a request in order. No code here depends on a command's name; special properties of a command are
+// in its card (CommandSpec).
 //
 // A command inside a transaction is queued, and later runs through ExecuteNested, as do the commands of a script.
 // CallObservers are notified of every call.
@@ -94,27 +94,29 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   // Keeps the output so far of a command that runs others (EXEC), so that this output is sent even if a later command
   // turns replies off. If replies are off already, removes the output instead.
   void KeepOutputSoFar(Session& session, size_t reply_start);  // sends it even if CLIENT REPLY OFF follows
-  // Keeps the output so far, which consists of messages, whatever CLIENT REPLY says. Redis: CLIENT REPLY does not
-  // suppress the messages that SUBSCRIBE and similar commands reply with.
+  // Keeps the output so far, which consists of messages, whatever CLIENT REPLY says. As in Redis, CLIENT REPLY does not
+  // suppress the messages with which SUBSCRIBE and similar commands reply.
   void KeepMessages(const Session& session) {  // sends the messages so far, whatever CLIENT REPLY says
     if (!session.IsScript()) kept_output_bytes_ = session.out.Size();
   }
-  // Runs a command of a file that is being loaded. It passes the gates of `path` (kFile or kFixture), is not counted
-  // and cannot block; its reply is dropped. Fails with the error that a client would get. Requires: `unit` replays
-  // records (Unit::Origin::kRecord).
+  // Runs a command of a file that is being loaded. The command passes the gates of `path` (kFile or kFixture), is not
+  // counted and cannot block; its reply is dropped. Fails with the error that a client would get. Requires: `unit`
+  // replays commands (Unit::Origin::kRecord).
   Result<Done> Replay(RequestPath path, Unit& unit, Session& session, const Command& command,
                       std::span<const Bytes> arguments);
   // Reports a refused command of the running transaction or script; the caller writes the reply. `command` is null if
   // there is no such command.
   void ReportNestedRefusal(Session& session, const Command* command, std::span<const Bytes> arguments, Bytes error);
-  // Applies a fault of TEST FAULT to a command of a transaction. Faults of the connection apply to the reply of the
-  // whole request. Returns true if the reply was written and the command must not run.
+  // Applies a fault of TEST FAULT to a command of a transaction. A fault of the connection applies to the reply of the
+  // whole request. Returns true if a reply was written instead, so that the command must not run.
   bool ApplyFaultInTransaction(Session& session, const Command& command, std::span<const Bytes> arguments);
-  // Applies a fault of TEST FAULT to a command of `caller`'s script in database `db`. Throws a fault of kind kError.
+  // Applies a fault of TEST FAULT to a command of `caller`'s script in database `db`. A fault of kind kError is thrown
+  // as a Refusal.
   void ApplyFaultInScript(Session& caller, int db, const Command& command, std::span<const Bytes> arguments);
   // Writes the reply to a request whose wait ended without running it again.
   void ReplyToEndedWait(const BlockedClient& blocked, UnblockReason reason) override;  // a wait has ended
-  // While a slow script lets other clients be served, the Executor behaves as if no command were running.
+  // The state of a slow script's command while the script lets other clients be served. Meanwhile the Executor behaves
+  // as if no command were running.
   struct SavedExecution {  // the running command, while other clients are served
     const Command* command;
     const Session* session;
@@ -125,10 +127,10 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   SavedExecution SaveExecution();                      // must be called before a script lets other clients be served
   void RestoreExecution(const SavedExecution& saved);  // must be called after other clients were served
 
-  // Returns when the running Unit began or, if other clients were served during the Unit, when that last ended.
+  // Returns the time that TIME shows: when the running Unit began, or when AdvanceUnitWallTime was last called in it.
   int64_t UnitWallUs() const { return unit_wall_us_; }  // Unix time in µs, for TIME
-  // Advances the clock of TIME while a script is busy (busy-reply-threshold). Redis: the clock for expiry stands still,
-  // so that keys that had not expired at the start of the script do not expire before its end.
+  // Advances the clock of TIME while a script is busy (busy-reply-threshold). As in Redis, the clock for expiry stands
+  // still during a script. So keys that had not expired at its start do not expire before its end.
   void AdvanceUnitWallTime();  // sets UnitWallUs to the current time
 
  private:
@@ -167,7 +169,8 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   const Command* FindReplicatedCommand(std::span<const Bytes> arguments) const;  // null: unknown
   Refusal UnknownCommand(std::span<const Bytes> arguments) const;                // the error for an unknown command
   void RunHandler(Request& request);  // opens a Unit and runs the handler in it
-  // Returns the error for a blocked session whose wait ends because this server has become a replica.
+  // Returns the error for a blocked session whose wait ends because this server has become a replica. The session
+  // closes after the error, unless the error redirects the client.
   std::string EndWaitByRoleChange(Session& session) const;  // returns the error
   ExpiryRule ExpiryRuleFor(const Session& session) const;   // whether the session sees expired keys
   void RunHandlerIn(Unit& unit, Request& request);          // runs the handler as part of the Unit
@@ -196,7 +199,8 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   std::string last_error_;        // the error of the last command that a handler refused
 };
 
-// Statistics are always recorded, so the recorder is called directly.
+// Tells the recorder of statistics and the observers. The recorder gets every call, so it is called directly and not as
+// an observer.
 inline void Executor::Tell(const FinishedCall& call) {
   parts_.stats_recorder.OnCall(call);
   parts_.observers.OnCall(call);

@@ -13,7 +13,8 @@ namespace {
 using Kind = RequestFault::Kind;
 using Place = RequestFaults::Place;
 
-// Converts a fault of the connection or of a reply into a fault for the reply of the running request.
+// Converts a fault of TEST FAULT into a fault for the reply of the running request. A fault of the whole connection
+// becomes one of this reply.
 ReplyFault ReplyFaultOf(const RequestFault& fault) {
   const auto make = [&](ReplyFault::Kind kind, int64_t amount) {
     return ReplyFault{.kind = kind, .amount = amount, .text = fault.text, .owner = fault.owner};

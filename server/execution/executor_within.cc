@@ -15,7 +15,7 @@ void Executor::ExecuteNested(Unit& unit, Session& session, const Command& comman
   Request request{.session = session, .command = &command, .words = arguments};
   const Command* const outer_command = std::exchange(current_execution_.command, &command);
   const auto outer_words = std::exchange(current_execution_.words, arguments);
-  // The time that the script itself ran between two commands counts for neither.
+  // Reads the clock, so that the time that the script itself ran since its last command counts for no command.
   if (session.IsScript()) ReadTime();
   request.started_us = current_execution_.last_us;
   request.reply_start = session.out.Size();

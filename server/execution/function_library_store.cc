@@ -11,13 +11,13 @@ namespace respite {
 
 namespace {
 
-// Content that Exchange can put back.
+// A content of FunctionStore that Exchange can put into the libraries again.
 class LibraryContent : public FunctionStore::Content {
  public:
   virtual void PutInto(FunctionLibraries& libraries) && = 0;
 };
 
-// The source texts, from which the libraries are loaded again.
+// The source texts of libraries, from which the libraries are loaded again.
 class LibraryTexts final : public LibraryContent {
  public:
   explicit LibraryTexts(const FunctionLibraries::Collection& loaded) : functions_(loaded.functions.size()) {
@@ -26,8 +26,9 @@ class LibraryTexts final : public LibraryContent {
 
   std::unique_ptr<Content> Clone() const override { return std::make_unique<LibraryTexts>(*this); }
   size_t FunctionCount() const override { return functions_; }
-  // Loading succeeds again, because libraries cannot see the state of the server while they are loaded, and those that
-  // this server has accepted may use more memory in another order.
+  // Loading succeeds again, because libraries cannot see the state of the server while they are loaded. In another
+  // order they may use more memory, but libraries that this server has already accepted have a higher limit
+  // (Origin::kAccepted).
   void PutInto(FunctionLibraries& libraries) && override {
     libraries.Take();
     [[maybe_unused]] const auto restored =

@@ -1,5 +1,6 @@
-// Which gate is checked on which path. Gates::Pass follows this table. EXEC and ScriptRunner read it for the gates that
-// they check themselves. A new gate or path does not compile until each cell of the table has a rule.
+// Which gate (a check before a command runs) is made on which path of requests. Gates::Pass follows this table. EXEC
+// and ScriptRunner read it for the gates that they check themselves. A new gate or path does not compile until each
+// cell of the table has a rule.
 #pragma once
 
 #include <array>
@@ -32,9 +33,9 @@ enum class Gate : uint8_t {
 };
 inline constexpr size_t kGates = 18;  // number of gates
 
-// How a command reaches its handler. kClient also covers Sentinels, test worlds, nodes of a group, replayed recordings
-// and tests in process. Commands within another command have their own paths: queued commands of EXEC, and commands of
-// a script.
+// How a command reaches its handler. kClient also covers whatever acts as a client without a connection, such as
+// Sentinels, replayed recordings and tests in process. Commands within another command have their own paths: queued
+// commands of EXEC, and commands of a script.
 enum class RequestPath : uint8_t {
   kClient,          // a request from a connection
   kImport,          // a request from a node that sends slots
@@ -87,7 +88,8 @@ inline constexpr GateRule kIsTheData{kSkips, "this is the data that is being loa
 inline constexpr GateRule kNotRead{kSkips, "the input is not read while a script runs"};
 inline constexpr GateRule kIsTheScript{kSkips, "it is a command of that script"};
 
-// The columns: client, import, primary, file, fixture, queued, script, recorded script.
+// The rule of each gate (row) on each path (column). The columns: client, import, primary, file, fixture, queued,
+// script, recorded script.
 inline constexpr std::array<Row, kGates> kTable = {{
     {Gate::kArity, {{kAsk, kAsk, kAsk, kAsk, kAsk, kQueuedOnce, kOwn, kOwn}}},
     {Gate::kProtected, {{kAsk, kAsk, kAsk, kNoneSuch, kNoneSuch, kQueuedOnce, kAsk, kAsk}}},

@@ -65,7 +65,8 @@ Refusal SnapshotFailed(const DialectTraits& traits) {
 
 namespace {
 
-// Returns whether the command, or for EXEC every queued command, has a flag that lets it pass.
+// Returns whether the request has a flag that lets it pass a gate. For an EXEC, every queued command must have the
+// flag.
 bool AllHave(const Request& request, CommandFlag flag) {
   if ((request.flags & flag) == 0) return false;
   bool all = true;
@@ -75,7 +76,7 @@ bool AllHave(const Request& request, CommandFlag flag) {
   return all;
 }
 
-// The setting that allows a protected command, and the error if it does not.
+// The setting that allows a protected command, and the error if the setting does not allow it.
 struct Guard {
   Permission Settings::*permission;
   const char* refusal;
@@ -102,7 +103,7 @@ bool IsAllowedInStreams(const Command& command) {
   const bool has_effect = command.Is(kWrite) || command.Is(kMayReplicate);
   const TransactionRole role = command.Spec().transaction;
   const bool groups = role == TransactionRole::kBegins || role == TransactionRole::kExecutes;
-  // Files of Redis before 7 contain SCRIPT LOAD and SCRIPT FLUSH.
+  // Append-only files of Redis before 7 contain SCRIPT LOAD and SCRIPT FLUSH, so these commands are allowed.
   const bool changes_scripts = (command.categories & kAclScripting) != 0 && !command.Is(kAllowBusy);
   return has_effect || groups || changes_scripts || (!command.Is(kNoScript) && !command.Is(kAdmin));
 }
@@ -152,8 +153,8 @@ bool IsAllowedInStreams(const Command& command) {
   if (parts_.router) parts_.router->Check(request);
 }
 
-// Redirects a client of a replica to the primary, if the client follows redirections. Valkey: after READONLY, reads are
-// not redirected, as on a cluster node.
+// Redirects a client of a replica to the primary, if the client follows redirections. As in Valkey, reads after
+// READONLY are not redirected.
 [[gnu::always_inline]] inline void Gates::CheckOtherServer(const Request& request) const {
   if (!parts_.role.is_replica || !request.session.identity.follows_redirects) return;
   const uint32_t sent_on = request.session.cluster_options.reads_from_replica ? kWrite : kWrite | kReadOnly;
@@ -161,8 +162,8 @@ bool IsAllowedInStreams(const Command& command) {
   if (auto redirection = RedirectionToPrimary(request.session)) throw Refusal{std::move(*redirection)};
 }
 
-// Refuses commands that need memory if none is left (maxmemory). Queued commands also use memory. Redis: of the
-// commands that are not queued only EXEC, DISCARD, QUIT and RESET pass.
+// Refuses commands that need memory if none is left (maxmemory). In a transaction every command that is queued needs
+// memory. As Redis does, also refuses other commands in a transaction, except EXEC, DISCARD, QUIT and RESET.
 [[gnu::always_inline]] inline void Gates::CheckMemory(const Request& request) const {
   if (parts_.env.settings.maxmemory == 0 || !parts_.eviction.LacksMemory()) return;
   const TransactionRole role = request.command->Spec().transaction;
@@ -171,14 +172,15 @@ bool IsAllowedInStreams(const Command& command) {
   if ((request.flags & kDenyOom) != 0 || queued) throw Refusal{refusals::kOutOfMemory};
 }
 
-// Refuses writes after a failed snapshot (stop-writes-on-bgsave-error) or a failed append. Redis: also refuses PING.
+// Refuses writes after a failed snapshot (stop-writes-on-bgsave-error) or a failed append. As in Redis, PING is refused
+// too.
 [[gnu::always_inline]] inline void Gates::CheckDiskError(const Request& request) const {
   if ((request.flags & kWrite) == 0 && !request.command->Spec().reports_disk_trouble) return;
   if (auto trouble = FindDiskTrouble(DiskUser::kCommand)) throw Refusal{std::move(*trouble)};
 }
 
-// Refuses commands of a subscribed RESP2 client. Under RESP2 replies and messages look alike, so a client that waits
-// for messages gets no other replies.
+// Refuses most commands of a subscribed RESP2 client. Under RESP2 replies and messages look alike, so a client that
+// waits for messages gets no other replies.
 [[gnu::always_inline]] inline void Gates::CheckSubscribedMode(const Request& request) const {
   if (!InSubscribedMode(request.session)) return;
   const Command& command = *request.command;
@@ -211,13 +213,13 @@ bool IsAllowedInStreams(const Command& command) {
   throw refusals::LoadingDataset(Named());
 }
 
-// Refuses requests while a slow script runs, because then other clients may only end it.
+// Refuses requests while a slow script runs, except commands that may end the script and others with kAllowBusy.
 [[gnu::always_inline]] inline void Gates::CheckBusyScript(const Request& request) const {
   if (!parts_.env.phase.HasBusyScript() || request.command->Is(kAllowBusy)) return;
   throw refusals::Busy(parts_.env.phase.busy_script(), Named());
 }
 
-// Redis: treats a monitor as a replica, also in the error text.
+// Refuses access to keys. As Redis does, treats a monitor like a replica, also in the error text.
 [[gnu::always_inline]] inline void Gates::CheckFollowerKeyAccess(const Request& request) const {
   const bool follows = request.session.monitor || request.session.kind == SessionKind::kReplica;
   if (!follows || (request.flags & (kWrite | kReadOnly | kMayReplicate)) == 0) return;
@@ -256,7 +258,7 @@ template <RequestPath kPath, Gate kGate, Gates::GateMember kMember>
   if constexpr (RuleOf(kGate, kPath).answer == GateRule::Answer::kAsks) (this->*kMember)(request);
 }
 
-// The compiler inlines all checks here.
+// Checks the gates of kPath in order. The compiler inlines all checks.
 template <RequestPath kPath>
 inline void Gates::PassOn(const Request& request) const {
   constexpr bool kIsRecord =

@@ -47,8 +47,8 @@ inline uint32_t EffectiveFlags(const Services& services, const Session& session,
 }
 
 // Returns whether a stream or file may contain the command. Allowed are commands that change data or scripts, send
-// messages, or may be called by scripts. Protected and administrative (kAdmin) commands and commands to other servers
-// are not allowed.
+// messages, begin or execute a transaction, or may be called by scripts. Protected commands and other administrative
+// ones (kAdmin) are not allowed. The card of a command may decide otherwise (in_streams).
 bool IsAllowedInStreams(const Command& command);  // a primary's stream, an append-only file or a fixture
 
 class Gates {  // the reasons to refuse a command before it runs
@@ -70,13 +70,13 @@ class Gates {  // the reasons to refuse a command before it runs
   void Pass(RequestPath path, const Request& request) const;  // throws the refusal
 
   enum class DiskUser : uint8_t { kCommand, kScript };
-  // Returns why a write or a script must be refused because its changes could not be persisted, or nullopt. Cost: one
-  // or two comparisons.
+  // Returns the error of a write or a script if changes cannot be persisted at present, or nullopt if they can. Cost:
+  // one or two comparisons.
   std::optional<Refusal> FindDiskTrouble(DiskUser user) const;  // why writes must be refused, or nullopt
   bool LacksReplicas() const;                                   // true: fewer good replicas than min-replicas-to-write
   bool IsReadOnly() const { return parts_.role.IsReadOnly(parts_.env.settings); }  // clients may not write
-  // Returns the redirection for a client of a replica, or nullopt if the client does not follow redirections. Cluster
-  // nodes redirect by slot instead.
+  // Returns the redirection to the primary for a client of a replica. Returns nullopt if the client does not follow
+  // redirections, or if this server is no replica. Cluster nodes redirect by slot instead.
   std::optional<Refusal> RedirectionToPrimary(const Session& session) const;  // nullopt: do not redirect
   bool IsStale() const { return parts_.role.IsStale(parts_.env.settings); }   // its data must not be read
 

@@ -24,12 +24,13 @@ void Monitors::Remove(Session& session) {
 }
 
 void Monitors::OnCall(const FinishedCall& call) {
-  // A blocking command was already shown when the wait began. Redis: a request that CLIENT PAUSE paused is never shown.
+  // A blocking command was already shown when the wait began. As in Redis, a request that CLIENT PAUSE paused is never
+  // shown.
   if (call.stage != Progress::Stage::kAgain) ShowUnlessHidden(call.session, call.command, call.words);
 }
 
 void Monitors::OnRefusal(const RefusedCall& call) {
-  // Redis: shows a refused EXEC, so that monitors see where the transaction ends.
+  // As in Redis, a refused EXEC is shown, so that monitors see where the transaction ends.
   const bool ends_transaction =
       call.command != nullptr && call.depth == 0 && call.command->Spec().transaction == TransactionRole::kExecutes;
   if (ends_transaction) ShowUnlessHidden(call.session, *call.command, call.words);

@@ -1,4 +1,5 @@
-// Monitors: the sessions that receive every command (MONITOR). Attached as an observer while there are any.
+// Monitors: the sessions that receive every command (MONITOR). This observer is attached while there is at least one
+// such session.
 #pragma once
 
 #include <span>
@@ -28,12 +29,12 @@ class Monitors final : public CallObserver {  // clients in MONITOR mode, which 
 
   bool IsEmpty() const { return sessions_.empty(); }  // no client is a monitor
   void Add(Session& session);                         // the session starts MONITOR
-  // Ends MONITOR for a session. Does nothing if the session is not a monitor, because every session that closes calls
-  // this.
+  // Ends MONITOR for a session. Every session that closes calls this, so it does nothing if the session is not a
+  // monitor.
   void Remove(Session& session);  // the session ends MONITOR
 
-  // Shows a script before it runs, so that it appears before the commands that it calls. Requires: its card has
-  // kSkipMonitor.
+  // Shows a script before it runs, so that it appears before the commands that it calls. Requires: the script's command
+  // has the flag kSkipMonitor, so that it is not shown again.
   void ShowRunningScript(const Session& session, std::span<const Bytes> arguments) {  // before its commands
     if (!IsEmpty()) Show(session, arguments);
   }

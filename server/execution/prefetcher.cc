@@ -7,8 +7,8 @@ namespace respite {
 
 namespace {
 
-// Returns the index of the field or member in a command on hashes, sets or sorted sets; 0: none. It follows the key,
-// except in ZADD and ZINCRBY, where members follow their scores: there the last argument is fetched.
+// Returns the index of the field or member in a command on hashes, sets or sorted sets; 0 if there is none. It mostly
+// follows the key. In ZADD and ZINCRBY members follow their scores, so the last argument is taken.
 size_t MemberWord(const Command& command, size_t key, size_t words) {
   const CommandGroup group = command.Spec().group;
   if (group == CommandGroup::kHash || group == CommandGroup::kSet) return key + 1;

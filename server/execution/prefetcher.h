@@ -1,5 +1,5 @@
-// Prefetcher: resolves the commands of a group of requests, and prefetches the buckets, entries and members that they
-// need. So their cache misses overlap instead of following each other.
+// Prefetcher: resolves the commands of a group of requests, and prefetches the buckets, entries and members that the
+// commands need. So the cache misses of several requests overlap instead of following each other.
 #pragma once
 
 #include <cstdint>

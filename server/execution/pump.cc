@@ -67,8 +67,8 @@ void Pump::BeginPipelineTime() {
   pipelines_us_ = 0;
 }
 
-// Queues the replies of a session to be sent. A client that publishes faster than the server can send gets its reply
-// after the messages. Its input is not read until then, so messages do not pile up.
+// Queues the replies of a session to be sent. If a client publishes faster than the server can send, its reply is sent
+// after the messages. Until its reply is sent, its input is not read, so messages do not pile up.
 void Pump::QueueReplies(Session& session, bool caused_messages) {
   Clients& clients = parts_.clients;
   if (caused_messages && clients.HasUnsentMessages()) {
@@ -131,8 +131,8 @@ RequestParser::Status Pump::ParseGroup(Session& session) {
       session.kind == SessionKind::kPrimary ? kLongestArgument : parts_.env.settings.proto_max_bulk_len;
   const RequestLimits limits{.max_bulk_bytes = std::min(most, kLongestArgument),
                              .authenticated = session.authenticated || !parts_.users.IsLoginRequired()};
-  // Before login requests are parsed one by one, because AUTH changes the limits. A large argument ends a group,
-  // because it cannot be unread.
+  // Before login, requests are parsed one by one, because AUTH changes the limits. A large argument ends a group,
+  // because it could not be given back to the parser (Unread).
   size_t group = limits.authenticated ? Prefetcher::kMaxGroupRequests : 1;
   RequestParser::Status status = RequestParser::Status::kRequest;
   while (status == RequestParser::Status::kRequest && batch_.requests.size() < group && batch_.blobs.empty()) {

@@ -62,8 +62,8 @@ class Pump {  // runs the requests that a session has sent
   void QueueReplies(Session& session, bool caused_messages);  // the replies will be sent when the Turn ends
   Outcome RunPaused(Session& session);                        // runs the paused request first
   // Counts the requests before `next` of the batch as applied. Requests of an open transaction and a request that waits
-  // are not applied yet, so the primary sends them again after a disconnection. A request that closes the link by
-  // failing is not applied either.
+  // are not applied yet, so the primary sends them again after a disconnection. The same applies to a request that
+  // closes the link by failing.
   void NoteApplied(Session& session, size_t next);  // after a reconnect, the primary sends the others again
   static Outcome PumpOutcomeOf(RequestRunner::Outcome outcome);  // kDone: kIdle; kUnfinished: kMore; else kPaused
   RequestParser::Status ParseGroup(Session& session);            // parses the next requests into batch_

@@ -1,5 +1,5 @@
-// ReplyEditor: changes replies on purpose before clients get them (TEST SHUFFLE). server/lab/ implements it; servers
-// that change no replies have none.
+// ReplyEditor: changes replies on purpose before clients get them (TEST SHUFFLE). server/lab/ implements this
+// interface; a server that changes no replies has no ReplyEditor.
 #pragma once
 
 #include <cstddef>

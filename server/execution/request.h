@@ -1,4 +1,5 @@
-// Request: one request, from its arguments to the end of its reply. Pump makes it; the Executor fills the second half.
+// Request: one request, from its arguments to the end of its reply. Mostly Pump makes it; the Executor fills the second
+// half.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// RequestFaults: faults that are injected into requests (TEST FAULT). server/lab/ implements it; a server without fault
-// rules has none.
+// RequestFaults: faults that are injected into requests (TEST FAULT). server/lab/ implements this interface; a server
+// without fault rules has no RequestFaults.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,8 @@ struct RequestFault {  // what TEST FAULT does to one request
 
 class RequestFaults {  // interface: a source of faults for requests (TEST FAULT)
  public:
-  // kQueued: the command is being queued in a transaction. kInTransaction: EXEC runs it.
+  // Where a request meets a fault. kSent: a client has sent it. kQueued: it is being queued in a transaction.
+  // kInTransaction: EXEC runs it. kInScript: a script calls it.
   enum class Place : uint8_t { kSent, kQueued, kInTransaction, kInScript };
   struct Attempt {          // a request that is about to run, and may get a fault
     const Session& client;  // the client that sent the request

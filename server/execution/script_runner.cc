@@ -56,7 +56,7 @@ constexpr char kScriptHasWritten[] =
 }  // namespace
 }  // namespace refusals
 
-// redis.set_repl and the Journal use the same bits.
+// redis.set_repl and the Journal use the same bits, so these need no conversion.
 static_assert(int{kReplicateAof} == int{JournalEntry::kFile} &&
               int{kReplicateReplicas} == int{JournalEntry::kReplicas});
 
@@ -85,7 +85,7 @@ void ScriptRunner::ThrowIfScriptRuns() const {
 
 void ScriptRunner::Begin(Call& call, const Request* request, Kind kind, Bytes name) {
   const bool repeats = call.unit.IsReplaying();
-  // For a client's script, the Executor has just read the time.
+  // If the script is a client's, the Executor has just read the time, so the cached time is used.
   const int64_t started_ms = repeats ? parts_.env.pace.NowMs() : parts_.current_execution.pace_us / 1000;
   const bool is_over_memory =
       respite::Applies(Gate::kMemory, PathOfCommands(call.unit)) && parts_.eviction.LacksMemory();
@@ -136,15 +136,15 @@ void ScriptRunner::Run(Call& call, const Request& request) {
   if (failure) throw Refusal{std::move(failure->text), failure->is_counted};
 }
 
-// Discards the script session, so that changes that commands made to it end with the script.
+// Replaces the session of scripts by a new one, so that changes that commands made to the session end with the script.
 void ScriptRunner::ReplaceScriptSession() {
   parts_.clients.Close(*session_);
   session_ = parts_.clients.CreateDetached();
   session_->reply_form = ReplyForm::kBinary;
 }
 
-// Checks the flags that a script or function declares. Throws a Refusal before it runs if this server may not run it
-// with these flags now. For example, it may write, but this is a read-only replica.
+// Checks the flags that a script or function declares, before it runs. Throws a Refusal if the flags do not permit to
+// run it now. For example, it may write, but this server is a read-only replica.
 void ScriptRunner::CheckDeclaredFlags(const Request& request) const {
   if ((request.flags & kScriptNoCluster) != 0 && parts_.router) throw Refusal{refusals::kScriptNotInCluster};
   const bool writes = (request.flags & kScriptNoWrites) == 0;
@@ -180,7 +180,7 @@ Bytes ScriptRunner::ReplyBytes() {
     session_->out.VisitFront(1, [&](Bytes piece) { whole = piece; });
     return whole;
   }
-  // A longer reply would not fit into the script's memory, and whole_reply_ would need the same memory again.
+  // A longer reply would not fit into the script's memory, and a copy in whole_reply_ would need the same amount again.
   if (session_->out.Size() > ScriptEngine::kMemoryLimit) {
     session_->out.Clear();
     Reply(session_->out, session_->resp, ReplyForm::kBinary).Error(refusals::kReplyTooLong);
@@ -279,8 +279,8 @@ int64_t ScriptRunner::MonotonicMs() const noexcept { return parts_.env.pace.NowM
 
 int64_t ScriptRunner::RunningMs() const { return MonotonicMs() - current_->started_ms; }
 
-// Redis: checks the output limit while the reply is written. Only replies to clients are limited. A script that is
-// replayed, or run with CLIENT REPLY OFF, sends no reply.
+// As Redis does, checks the output limit while the reply is written. Only replies to clients are limited. A script that
+// is replayed, or run with CLIENT REPLY OFF, sends no reply.
 bool ScriptRunner::IsReplyUnwanted() noexcept {
   Session& client = current_->call->session;
   if (client.closing) return true;
@@ -323,8 +323,8 @@ Refusal ScriptRunner::BusyRefusal() const {
 
 void ScriptRunner::Kill(Kind kind) {
   if (!IsRunning()) throw Refusal{refusals::kNoScriptRuns};
-  // A script that is replayed from an append-only file may be killed, because an endless script would prevent this
-  // server from starting.
+  // A script that the primary or another node has sent cannot be killed. A script that is replayed from an append-only
+  // file can, because an endless script would prevent this server from starting.
   const Session& caller = current_->call->session;
   const bool is_streamed = caller.kind == SessionKind::kPrimary || caller.cluster_options.imports != nullptr;
   if (is_streamed) throw Refusal{refusals::kScriptOfRecord};

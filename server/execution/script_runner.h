@@ -59,14 +59,15 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
   explicit ScriptRunner(const Parts& parts);
   ~ScriptRunner() override;
 
-  // Scripts do not nest: a script called by a script is refused.
+  // Runs a script, and writes its reply. Scripts do not nest: a script that a script calls is refused.
   void Run(Call& call, const Request& request);  // runs a script and writes its reply
   // Runs compile(), which compiles a script. The compiler has the time limit of scripts, and can be killed like a
   // script.
   template <class Compile>
   auto RunCompiler(Call& call, Compile compile);           // returns the result of compile()
   bool IsRunning() const { return current_.has_value(); }  // a script is running
-  // Throws a refusal while a script runs. Commands call this if they would free the running code or data that it needs.
+  // Throws a refusal while a script runs. Commands call this if they would free the running code or data that the
+  // script needs.
   void ThrowIfScriptRuns() const;                      // the error for commands that would disturb the script
   Kind RunningKind() const { return current_->kind; }  // kind of the running script
   std::string RunningName() const { return std::string(current_->name); }  // name of the running script

@@ -1,5 +1,5 @@
-// Services: all that commands, INFO, the hooks of CONFIG SET and the upper rooms may use of a Node. The subsystems are
-// only declared here; users include their headers.
+// Services: all parts of a Node that commands, INFO, the hooks of CONFIG SET and parts such as replication and the
+// cluster may use. The subsystems are only declared here; users include their headers.
 #pragma once
 
 #include "server/runtime/env.h"

@@ -16,7 +16,7 @@ class SlotRouter {  // interface: decides which cluster node serves a request
 
   // Throws the redirection if another node serves the request, or an error if no node does.
   virtual void Check(const Request& request) const = 0;  // throws the redirection
-  // Checks a command that a script runs for the session. Returns the slot of its keys.
+  // Like Check, for a command that a script calls. Returns the slot of its keys.
   virtual std::optional<int> CheckInScript(const Request& request) const = 0;  // returns the slot; nullopt: no keys
   virtual std::optional<int> SlotOf(const Command& command, std::span<const Bytes> arguments) const = 0;  // of its keys
 };

@@ -1,5 +1,5 @@
-// Env: what every room of the server may use. One Env serves all parts of a Node; Runtime owns the objects that are
-// made for the Node itself.
+// Env: what every component of the server may use. One Env serves all parts of a Node; Runtime owns the objects that
+// are made for the Node itself.
 #pragma once
 
 #include "base/late_bound.h"

@@ -11,12 +11,14 @@ class Host {  // interface to the event loop; tests use a fixture instead
   virtual ~Host() = default;
   virtual void Stop(int exit_code) = 0;               // ends the event loop and the process
   virtual void Post(std::function<void()> task) = 0;  // runs the task in another Turn, when the loop is free
-  // Serves clients in the middle of a Turn, while a slow script runs or data is being loaded.
+  // Serves clients in the middle of a Turn, while a slow script runs or data is being loaded. Returns false if the
+  // server must stop.
   virtual bool ServeDuringLongTask() = 0;  // serves clients meanwhile; false: the server must stop
-  // Calls Housekeeping::Wake at this monotonic time. Each call replaces the time of the earlier call.
+  // Sets the monotonic time at which the Host must call Housekeeping::Wake. Each call replaces the time of the earlier
+  // call.
   virtual void WakeAt(int64_t monotonic_ms) = 0;  // runs the timers at this time, or earlier
-  // Starts a Turn when the Pace reaches this time, independently of the Clock. Each call replaces the time of the
-  // earlier call.
+  // Sets the time of the Pace at which the Host must start a Turn, independently of the Clock. Each call replaces the
+  // time of the earlier call.
   virtual void StartTurnAt(int64_t pace_us) = 0;  // starts a Turn at this time of the Pace
 };
 

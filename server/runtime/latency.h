@@ -31,12 +31,12 @@ class LatencyMonitor {  // keeps the latest spikes of each event, for LATENCY
 
   bool IsOn() const { return settings_.latency_monitor_threshold != 0; }  // latency-monitor-threshold is set
   int64_t NowUs() const { return pace_.NowUs(); }                         // Pace time
-  // Adds a spike if its duration reaches latency-monitor-threshold. Cost of a shorter one: two comparisons.
+  // Adds a spike if its duration reaches latency-monitor-threshold. Cost of a shorter event: two comparisons.
   void Note(Bytes event, int64_t elapsed_us) {  // adds a spike if it reaches the threshold
     if (IsOn() && elapsed_us / 1000 >= settings_.latency_monitor_threshold)
       Add(event, elapsed_us / 1000, clock_.WallMs() / 1000);
   }
-  // If two spikes occur within one second, only the larger one is kept.
+  // Adds a spike, however short. If two spikes occur within one second, only the longer one is kept.
   void Add(Bytes event, int64_t latency_ms, int64_t unix_time_s);  // adds a spike in any case
   size_t Reset(Bytes event);              // forgets an event, ignoring case; returns how many were removed
   size_t Clear();                         // forgets all events; returns how many were removed

@@ -21,10 +21,12 @@ class ServerPhase {  // whether the server runs a slow script, loads or has stop
     kAsync,      // piece by piece; clients see the old data until the end
   };
 
-  // A script or function that has run longer than busy-reply-threshold, so that other clients are served.
+  // Which kind of slow script is running, if any. A script or function is slow when it has run longer than
+  // busy-reply-threshold, so that other clients are served.
   enum class BusyScriptKind : uint8_t { kNone, kScript, kFunction };
 
-  // `holder` (may be null) is the client that sent the command; the server reads no input from it until the end.
+  // `holder` (may be null) is the client that runs the script; the server reads no input from this client until the
+  // script ends.
   void BeginBusyScript(BusyScriptKind kind, const Session* holder) { script_ = {kind, holder}; }
   void EndBusyScript() { script_ = {}; }                // the slow script has ended
   void BeginLoading(Load how, const Session* holder) {  // `holder` (or null) caused it; its input waits until the end

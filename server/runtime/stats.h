@@ -15,7 +15,8 @@ class InstantRate {  // a rate over the latest samples
  public:
   // Adds a sample of a growing counter and of its base, which is mostly the clock in µs.
   void Sample(uint64_t counter, int64_t base);  // adds a sample; both numbers grow with time
-  // Returns the growth of the counter per unit of the base: the mean of the latest samples.
+  // Returns the growth of the counter per unit of the base: the mean of the latest samples. Samples that do not exist
+  // yet count as 0.
   double MeanRatio() const;  // growth of the counter per unit of the base
   // Returns the growth of the counter per second. Requires: the base is a clock in µs.
   double PerSecond() const { return MeanRatio() * 1e6; }  // requires a base in µs
@@ -44,7 +45,7 @@ class RecentPeak {  // the largest value that was noted in the last kSeconds sec
 };
 
 struct ServerStats {  // counters for INFO
-  // Redis 7.2 has no limit, so a script that invents error codes fills its memory.
+  // Unlike this server, Redis 7.2 has no such limit, so a script that invents error codes fills its memory.
   static constexpr size_t kMaxErrorKinds = 128;  // the number of kinds of errors that are counted separately
 
   uint64_t commands = 0;                     // number of commands so far

@@ -18,15 +18,15 @@ class Timers {  // work that is due at a time of the Clock
     virtual ~Source() = default;
     virtual int64_t NextDueMs() const = 0;    // monotonic time of its next work, or kNever
     virtual void RunDue(int64_t now_ms) = 0;  // does due work, but only as much as fits into one Turn
-    // Called before TEST CLOCK advances the clock; EndClockJump is called afterwards. In between, NextDueMs need only
-    // report work that affects the order of events, because clients cannot observe intermediate states.
+    // Called before TEST CLOCK advances the clock; EndClockJump is called afterwards. Between these calls NextDueMs
+    // need only report work that affects the order of events, because clients cannot observe intermediate states.
     virtual void BeginClockJump() {}                  // TEST CLOCK is about to advance
     virtual void EndClockJump(int64_t /*now_ms*/) {}  // TEST CLOCK has advanced
     // Returns what is due at NextDueMs, for users. Requires: NextDueMs() != kNever.
     virtual std::string NextDueText() const = 0;  // what is due at NextDueMs, for users: "CLIENT PAUSE ends"
   };
 
-  // The source must outlive the last call.
+  // Adds a source, which must outlive all calls of the functions below.
   void Add(Source& source) { sources_.push_back(&source); }
   int64_t NextDueMs() const {  // the earliest time of all sources, or kNever
     int64_t next_ms = kNever;
@@ -37,8 +37,8 @@ class Timers {  // work that is due at a time of the Clock
     const auto next = std::ranges::min_element(sources_, {}, &Source::NextDueMs);
     return next != sources_.end() && (*next)->NextDueMs() != kNever ? *next : nullptr;
   }
-  // Must be called before TEST CLOCK advances the clock, and EndClockJump afterwards. Work that becomes due in between
-  // still runs, in order: the clock stops at each due time (Housekeeping::PassTime).
+  // Must be called before TEST CLOCK advances the clock, and EndClockJump afterwards. Work that becomes due between
+  // these calls still runs, in order: the clock stops at each due time (Housekeeping::PassTime).
   void BeginClockJump() {  // tells all sources
     for (Source* source : sources_) source->BeginClockJump();
   }

@@ -11,7 +11,7 @@ namespace respite {
 
 namespace {
 
-// Respite and Redis write no larger manifests.
+// The largest manifest that is read. Respite and Redis write no larger ones.
 constexpr uint64_t kManifestBytesMax = 64 << 20;
 
 }  // namespace
@@ -79,7 +79,7 @@ bool AofDirectory::IsPartName(Bytes name) const {
   return digits > 0 && (suffix == ".base.rdb" || suffix == ".base.aof" || suffix == ".incr.aof");
 }
 
-// Redis: starts without keys if the manifest is missing, and overwrites the files.
+// Unlike this server, Redis starts without keys if the manifest is missing, and overwrites the files.
 Step AofDirectory::CheckManifestIsThere() {
   if (!manifest_.IsEmpty() || files_.KindOf(settings_.appenddirname) != FileSystem::Kind::kDirectory)
     return Step::kDone;
@@ -99,8 +99,8 @@ Step AofDirectory::CheckManifestIsThere() {
   return Step::kDone;
 }
 
-// Returns whether the single file of Redis before version 7 must be moved into the directory. Redis also
-// moves it if the last upgrade was interrupted after the manifest was written.
+// Returns whether the single file of Redis before version 7 must be moved into the directory. As in Redis, this is also
+// so if the last upgrade was interrupted after the manifest was written.
 bool AofDirectory::ShouldTakeOldFile() const {
   const std::string& name = settings_.appendfilename;
   if (files_.KindOf(name) != FileSystem::Kind::kFile) return false;

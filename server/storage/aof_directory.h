@@ -1,8 +1,8 @@
 // AofDirectory: `appenddirname` with its manifest, the list of the files of the append-only file.
 //
 // Commit first writes the new manifest to the disk; manifest() returns it only afterwards. The files that a manifest
-// names must be on the disk before it. Files of unknown origin that no manifest names are kept, and new files never
-// take their names. Errors are logged with the same texts as in Redis.
+// names must be on the disk before the manifest is. Files of unknown origin that no manifest names are kept, and new
+// files never take their names. Errors are logged, with Redis' texts if Redis has the same error.
 #pragma once
 
 #include <memory>
@@ -23,20 +23,20 @@ class AofDirectory {  // appenddirname with its manifest, the list of the append
  public:
   // `files`, `settings` and `log` must outlive this object.
   AofDirectory(FileSystem& files, const Settings& settings, Logger& log);
-  // Waits until the files that are being removed in the background are gone.
+  // Waits until the background has finished removing files.
   ~AofDirectory();
 
   enum class OldFile : uint8_t { kLeave, kTake };
-  // Reads the manifest and adopts it if it is valid. Without a manifest there are no files. kTake moves the single file
-  // of Redis before version 7 into the directory, if nothing else is there.
+  // Reads the manifest and adopts it if it is valid; otherwise returns kFailed. Without a manifest there are no files.
+  // kTake also moves the single file of Redis before version 7 into the directory, if the manifest names no files.
   Step Read(OldFile old_file);
-  // Refuses if the manifest is missing but non-empty files exist that it would list. The manifest was lost, and an
-  // empty keyspace must not replace those files. Requires: Read.
+  // Returns kFailed if the manifest is missing, but non-empty files exist that it would name. In that case the manifest
+  // was lost, and an empty keyspace must not replace those files. Requires: Read.
   Step CheckManifestIsThere();  // kFailed: the manifest is missing, although its files exist
-  // Creates the directory.
+  // Creates the directory, unless it exists.
   Step Make();
-  // Locks the files of this manifest against other Respite servers, by a lock on the incremental in use. Releases the
-  // previous lock. Servers with another appendfilename may share the directory. Requires: the file exists.
+  // Locks the files of this manifest against other Respite servers, by a lock on `name`, the incremental in use.
+  // Releases the previous lock. Servers with another appendfilename may share the directory. Requires: the file exists.
   Step Lock(const std::string& name);
   void Unlock() { lock_.reset(); }  // ends Lock
 
@@ -44,12 +44,13 @@ class AofDirectory {  // appenddirname with its manifest, the list of the append
   AofManifest::Taken Taken() const;  // names of existing files, which a new file must not take
   Step SyncDirectory();              // fsync of the directory, after creations and renames of files
   // Writes the manifest to the disk. After kFailed the disk may have the old or the new manifest, so keep the files of
-  // both until another Commit succeeds. Requires: the files of `next` exist, and SyncDirectory was called.
+  // both manifests until another Commit succeeds. Requires: the files of `next` exist, and SyncDirectory was called.
   Step Commit(AofManifest next);  // writes the manifest to the disk; kFailed: the disk may have the old or the new one
-  // Remembers files of a manifest that could not be committed. The next successful Commit removes them.
+  // Remembers files of a manifest that could not be committed. The next successful Commit removes those that its
+  // manifest does not name.
   void RemoveAfterNextCommit(std::vector<std::string> names);  // the next successful Commit removes these files
   // Removes files that a rewrite has replaced: their names now, their content in the background. Then removes them from
-  // the manifest.
+  // the manifest. Does nothing if aof-disable-auto-gc is set.
   void RemoveHistory();  // removes files that a rewrite has replaced
   // Removes a file of the directory if it exists: its name now, its content in the background.
   void RemoveInBackground(const std::string& name);  // removes the name now, the content in the background
@@ -62,7 +63,7 @@ class AofDirectory {  // appenddirname with its manifest, the list of the append
   std::string PathOf(Bytes name) const {  // path of the file, relative to `dir`
     return settings_.appenddirname + "/" + std::string(name);
   }
-  // Returns the size of base and incrementals in bytes. Fails, and logs the name, if a size cannot be read.
+  // Returns the size of base and incrementals in bytes. If the size of a file cannot be read, fails and logs its name.
   Result<uint64_t, IoError> TotalBytes() const;  // size of base and incrementals; fails if one cannot be read
   Result<uint64_t, IoError> FileSize(const std::string& name) const;  // size of this file; fails if it cannot be read
 

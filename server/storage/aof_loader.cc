@@ -116,7 +116,7 @@ AofLoader::Outcome AofLoader::LoadFile(const Part& part, bool is_base) {
 RdbLoadResult AofLoader::LoadPreamble(const Part& part, bool is_base) {
   services_.env.log.Notice(is_base ? "Reading RDB base file on AOF loading..."
                                    : "Reading RDB preamble from AOF file...");
-  // Keeps expired keys, because the records that follow were written while they existed.
+  // Keeps expired keys, because the records that follow the RDB were written while these keys existed.
   const RdbLoadResult end = LoadRdb(services_, part.file, part.name, 0,
                                     {.expired = RdbLoadOptions::Expired::kKeep, .loaded_before = bytes_before_});
   if (end.outcome == LoadOutcome::kFailed) {
@@ -266,8 +266,8 @@ AofLoader::Outcome AofLoader::HandleEndOfRecords(const Part& part, const AofRead
   }
 }
 
-// Truncates the file if its last record, at `offset`, is incomplete. Fails if complete records follow, because then a
-// length is wrong.
+// Truncates the file if its last record, at `offset`, is incomplete. Fails if complete records follow: then the length
+// of a record is damaged, and the records after it must not be lost.
 AofLoader::Outcome AofLoader::TruncateIfIncomplete(const Part& part, uint64_t offset) {
   const uint64_t cut = group_ ? group_->offset : offset;
   const LaterRecord later = FindLaterRecord(part.file, offset, part.bytes);
@@ -297,7 +297,7 @@ AofLoader::Outcome AofLoader::Cut(const Part& part, uint64_t offset) {
                 "server.");
   }
   services_.env.log.Warning("!!! Warning: short read while loading the AOF file " + part.name + "!!!");
-  // Redis: truncates the file first, and then refuses to start.
+  // Unlike this server, Redis truncates the file first, and then refuses to start.
   if (part.place != Place::kLast) return Fail("Fatal error: the truncated file is not the last file");
   services_.env.log.Warning("!!! Truncating the AOF " + part.name + " at offset " + number + " !!!");
   const IoError error = services_.storage.aof.TruncateLastIncremental(part.name, offset);

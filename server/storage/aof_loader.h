@@ -2,9 +2,11 @@
 //
 // Commands between MULTI and EXEC run all or not at all. No key expires on its own, and no client limits apply. If the
 // last record of the last file is incomplete and contains no complete record, the file is truncated before that record
-// (`aof-load-truncated yes`). A command that fails is logged and counted. Any failure makes loading fail, unless
-// `aof-load-failed-commands` permits it. Any other error is fatal. Errors are logged with the name of the file and the
-// offset.
+// (`aof-load-truncated yes`).
+//
+// A command that fails is counted; the first 20 are logged with the name of the file and the offset. If a command has
+// failed, loading fails at its end, unless `aof-load-failed-commands` permits it. Any other error ends loading
+// immediately.
 #pragma once
 
 #include <cstdint>
@@ -64,12 +66,14 @@ class AofLoader {  // loads the append-only file: the base, then the incremental
   Outcome HandleEndOfRecords(const Part& part, const AofReader& reader, AofReader::Status status);
   Outcome TruncateIfIncomplete(const Part& part, uint64_t offset);  // cuts off an incomplete last record at `offset`
   Outcome Cut(const Part& part, uint64_t offset);
-  // Runs the commands of `batch`. Returns false if loading must end: a record is invalid, or the server must stop.
+  // Runs the commands of `batch`. Returns false if loading must end: a command is unknown, a SELECT has failed, or the
+  // server must stop.
   bool Run(const Part& part, const RequestBatch& batch);
   Loading::Order ReportProgress(uint64_t bytes);  // tells Loading how many bytes are loaded
-  // Reports progress after a slow record, such as a script, since only a few records may be between two reports.
+  // Reports progress after a slow command, such as a script: reports that depend on bytes would come too late.
   void ReportIfSlow(const Record& record);  // reports progress after a slow command, such as a script
-  // Finds the command by its name before rename-command. `found` is the command by its present name.
+  // Finds the command that had this name before rename-command. `found` is the command that has the name now; it is the
+  // result if no renamed command had the name.
   const Command* FindCommandBeforeRenaming(std::span<const Bytes> arguments, const Command* found) const;
   bool RunOne(const Part& part, const Record& record);  // runs or queues a command; false: loading must end
   bool RunGroup(const Part& part);  // runs the commands between MULTI and EXEC; false: loading must end

@@ -1,14 +1,14 @@
-// AofWriter: gathers propagated commands during a turn, writes them to the append-only file at its end, and syncs them
+// AofWriter: gathers propagated commands during a Turn, writes them to the append-only file at its end, and syncs them
 // as `appendfsync` says.
 //
-//   always     syncs before any reply is sent: one sync for all clients of the turn. After a disk error the server
+//   always     syncs before any reply is sent: one sync for all clients of the Turn. After a disk error the server
 //              must stop, see MustStop.
 //   everysec   another thread syncs once a second. A write during a sync would block, so it is delayed, by two
 //              seconds at most.
 //   no         the system decides.
 //
-// If a write fails with everysec or no, the written part is truncated, and every turn retries the whole write.
-// Meanwhile WriteOrSyncError() makes the server refuse writes.
+// If a write fails with everysec or no, the written part is truncated, and every Turn retries the whole write. Until a
+// write succeeds, WriteOrSyncError() makes the server refuse writes.
 #pragma once
 
 #include <atomic>
@@ -45,8 +45,8 @@ class AofWriter {  // writes and syncs propagated commands to the append-only fi
   // Waits until a running sync has ended.
   ~AofWriter();
 
-  // Appends to `file`, which has `bytes` bytes, from now on. The previous file is synced and closed in the background.
-  // The buffer is written to the new file.
+  // From now on appends to `file`, which has `bytes` bytes. The previous file is synced and closed in the background.
+  // Data that is still in the buffer is written to the new file.
   void Open(std::unique_ptr<File> file, uint64_t bytes);
   void Discard() {  // empties the buffer, because the data is stored elsewhere
     written_bytes_ += buffer_.size();
@@ -54,19 +54,19 @@ class AofWriter {  // writes and syncs propagated commands to the append-only fi
   }
   void Close();  // writes the buffer, syncs the file and closes it; unwritten data is lost, which is logged
   bool IsOpen() const { return file_ != nullptr; }  // there is a file to write to
-  // Truncates the file to the part that this policy guarantees after a machine crash, and closes it. Requires: IsOpen,
-  // and the server allows TEST.
+  // Truncates the file to the part that `policy` guarantees after a machine crash, and closes it. Requires: IsOpen, and
+  // the server allows TEST.
   IoError SimulateCrash(AppendFsync policy);  // cuts off what a machine crash would lose (TEST)
 
   void Append(const PropagatedGroup& commands);  // adds the commands to the buffer
-  // Writes the buffer to the file, and syncs it as appendfsync says. Must be called at the end of each turn. Cost: a
-  // comparison when there is nothing to do.
+  // Writes the buffer to the file, and syncs it as appendfsync says. Must be called at the end of each Turn. Cost: a
+  // few comparisons when there is nothing to do.
   void Flush(Urgency urgency, Child child);  // writes the buffer and syncs as appendfsync says
   IoError SyncNow();                         // syncs the file on this thread, and returns when that is done
 
   bool MustStop() const { return must_stop_; }  // the disk failed under appendfsync always, so no reply may be sent
-  // Returns why data cannot be written or synced at present, or nullopt if there is no error. Every write command calls
-  // this. Cost: two comparisons.
+  // Returns why data cannot be written or synced at present, or nullopt if there is no error. Called for every write
+  // command. Cost: two comparisons.
   std::optional<IoError> WriteOrSyncError() const {  // why data cannot be written or synced; nullopt: no error
     if (write_error_ != kNoError) return write_error_;
     const IoError sync_error = sync_.error.load(std::memory_order_relaxed);

@@ -48,7 +48,7 @@ Step AppendOnlyFile::Prepare() {
   return Step::kDone;
 }
 
-// Locks the last incremental, which protects all of them. Loading reports a missing file.
+// Locks the last incremental, which protects all files. A missing file is no error here, because loading reports it.
 Step AppendOnlyFile::LockFiles() {
   const auto& incrementals = directory_.manifest().incrementals();
   if (incrementals.empty()) return Step::kDone;
@@ -57,8 +57,8 @@ Step AppendOnlyFile::LockFiles() {
   return directory_.Lock(name);
 }
 
-// Creates the incremental before the base, so that there is a manifest before any file has content. After a crash, a
-// base with content but without a manifest would stop the next start (CheckManifestIsThere).
+// Creates the incremental before the base, so that there is a manifest before any file has content. Otherwise a crash
+// could leave a base with content but without a manifest, which would stop the next start (CheckManifestIsThere).
 Step AppendOnlyFile::Begin(uint64_t base_bytes) {
   const bool is_first = directory_.manifest().IsEmpty();
   if (directory_.manifest().incrementals().empty()) {
@@ -205,7 +205,7 @@ void AppendOnlyFile::TurnOff() {
   if (IsRewriting()) parts_.child_processes.Kill();
 }
 
-// Drops the commands since the fork, which are useless without their base.
+// Drops the commands since the fork, which are useless, because their base was not completed.
 void AppendOnlyFile::DropTemporaryIncremental() {
   parts_.data.journals.Detach(*this);
   if (!writer_.IsOpen()) return;
@@ -223,7 +223,8 @@ AppendOnlyFile::RewriteStart AppendOnlyFile::Rewrite() {
   if (IsRewriting()) return RewriteStart::kAlreadyRuns;
   if (!parts_.child_processes.Busy() && parts_.current_execution.MayBlock()) return StartRewrite();
   is_rewrite_scheduled_ = true;
-  // As in Redis, the delay after failed automatic rewrites does not apply to a rewrite that a client has requested.
+  // As in Redis, the delay after failed automatic rewrites does not apply to a rewrite that a client has requested. So
+  // the count of failures starts again.
   consecutive_failures_ = 0;
   return RewriteStart::kScheduled;
 }

@@ -46,7 +46,8 @@ class AppendOnlyFile final : public Journal {  // appendonly yes: decides when t
 
   // --- The start of the server
 
-  // Reads the manifest, even if appendonly is off: an invalid manifest stops the server.
+  // Reads the manifest, even if appendonly is off: an invalid manifest stops the server. If appendonly is on, also
+  // creates the directory and locks the files.
   Step Prepare();  // reads the manifest and locks the files, before loading
   // Opens the loaded file for appending, and creates missing files. Requires: Prepare, and appendonly is on.
   Step Begin(uint64_t base_bytes);  // opens the loaded file for appending, and creates missing files
@@ -58,7 +59,7 @@ class AppendOnlyFile final : public Journal {  // appendonly yes: decides when t
 
   void Append(const PropagatedGroup& commands) override { writer_.Append(commands); }  // adds them to the buffer
   size_t BufferedBytes() const override { return writer_.BufferedBytes(); }            // bytes not yet written
-  // Writes this turn's propagated commands to the file. Must be called at the end of each turn, before replies are
+  // Writes this Turn's propagated commands to the file. Must be called at the end of each Turn, before replies are
   // sent. Afterwards MustStop says whether the replies may be sent.
   void Flush();            // writes this turn's propagated commands to the file, before replies are sent
   bool MustStop() const {  // the disk failed under appendfsync always, so no reply may be sent
@@ -66,7 +67,7 @@ class AppendOnlyFile final : public Journal {  // appendonly yes: decides when t
   }
   IoError FlushAndSync();  // writes and syncs all commands: before DEBUG LOADAOF, and when the server stops
 
-  // Simulates a crash of the machine: the file keeps the part that this policy guarantees, and nothing is appended from
+  // Simulates a crash of the machine: the file keeps the part that `policy` guarantees, and nothing is appended from
   // now on. Requires: the server allows TEST.
   IoError SimulateCrash(AppendFsync policy);  // simulates a crash of the machine (TEST)
 
@@ -78,7 +79,7 @@ class AppendOnlyFile final : public Journal {  // appendonly yes: decides when t
   void TurnOff();     // CONFIG SET appendonly no
   enum class RewriteStart : uint8_t { kStarted, kScheduled, kAlreadyRuns, kFailed };
   RewriteStart Rewrite();  // BGREWRITEAOF: starts a child, or schedules a rewrite after the current child
-  // Starts rewrites that are due. Called by the timer.
+  // Starts rewrites that are due, and retries TurnBackOn after a failure. Called by the timer.
   void Cron();
 
   // --- For INFO

@@ -1,5 +1,5 @@
-// ChildProcesses: manages the one child that the server may have, also for INFO, and reports its end to the part that
-// started it.
+// ChildProcesses: starts and kills the one child that the server may have. Reports the child's end to the part that
+// started it, and its progress to INFO.
 #pragma once
 
 #include <functional>
@@ -22,8 +22,8 @@ class ChildProcesses {  // manages the one child (RDB save, AOF rewrite …) tha
   };
   ChildProcesses(const Parts& parts, Forker& forker) : parts_(parts), forker_(forker) {}
 
-  // Starts a child. Returns an errno on failure. Requires: !Busy(). When the child has ended, Poll or Kill calls
-  // `ended`.
+  // Starts a child. Returns its process ID, or an errno on failure. When the child has ended, Poll or Kill calls
+  // `ended`. Requires: !Busy().
   Result<pid_t, int> Start(ChildWork work, Forker::Job job, EndHandler ended, int output = -1);  // its pid, or an errno
   bool Busy() const { return work_.has_value(); }
   bool Does(ChildWork work) const { return work_ == work; }

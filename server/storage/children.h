@@ -1,8 +1,8 @@
 // Children: forked copies of the process that write snapshots and rewrite the append-only file while the server runs.
 // There is at most one at a time.
 //
-// A child sees the data as it was at the fork. It reports progress and its outcome through a pipe, and changes nothing
-// in the server. It ends when its parent ends, or on SIGUSR1.
+// A child sees the data as it was at the fork, and changes nothing in the server. It reports its progress through a
+// pipe, and its outcome by its exit code. It ends when its parent ends, or on SIGUSR1.
 #pragma once
 
 #include <sys/types.h>
@@ -20,7 +20,8 @@
 
 namespace respite {
 
-// kTransfer: a snapshot into a pipe, for replicas. kSlots: the keys of some hash slots into a pipe, for another node.
+// What a child writes. kSnapshot: an RDB file. kRewrite: a base of the append-only file. kTransfer: a snapshot into a
+// pipe, for replicas. kSlots: the keys of some hash slots into a pipe, for another node.
 enum class ChildWork : uint8_t { kSnapshot, kRewrite, kTransfer, kSlots };
 
 struct ChildProgress {          // what a child reports to its parent
@@ -30,18 +31,19 @@ struct ChildProgress {          // what a child reports to its parent
   int64_t cow_at_us = 0;        // monotonic time when cow_bytes was measured; 0: not yet
 };
 
-// The job of a child may call Tell for every key: most calls return immediately.
+// Through a ChildReporter a child tells its parent about its progress. The child's job may call Tell for every key:
+// most calls return immediately.
 class ChildReporter {  // through which a child tells its parent about its progress
  public:
   virtual ~ChildReporter() = default;
   virtual void Tell(uint64_t keys_done) = 0;
-  // Returns the descriptor that was kept open for the child's output, or -1 if there is none.
+  // Returns the descriptor of the pipe for the child's output, which was kept open at the fork, or -1 if there is none.
   virtual int OutputDescriptor() const { return -1; }  // descriptor of the pipe for the child's output; -1: none
 };
 
 class PipeFile final : public File {  // the pipe for a child's output; only Write works
  public:
-  // Does not own the descriptor.
+  // The caller keeps the descriptor open and closes it.
   explicit PipeFile(int descriptor) : descriptor_(descriptor) {}
 
   IoProgress Write(Bytes data) override { return WriteAll(descriptor_, data); }
@@ -68,15 +70,16 @@ struct ChildEnd {  // how a child ended
 
 class Forker {  // creates a child: a real fork, or in tests a call in the same process
  public:
-  // The work of a child. Returns whether the work succeeded; logs the errors itself.
+  // The work of a child. The function returns whether the work succeeded, and logs errors itself.
   using Job = std::function<bool(ChildReporter&)>;
 
   virtual ~Forker() = default;
-  // The child keeps the descriptor `output` open (-1: no output); see ChildReporter::OutputDescriptor. Returns an errno
-  // on failure. Requires: no child runs. Cost: the fork itself, about 10 ms for each GB of data.
+  // Starts a child that runs `job` and keeps the descriptor `output` open (-1: no output); see
+  // ChildReporter::OutputDescriptor. Returns the child's process ID, or an errno on failure. Requires: no child runs.
+  // Cost: the fork itself, about 10 ms for each GB of data.
   virtual Result<pid_t, int> Start(ChildWork work, Job job, int output) = 0;  // its pid, or an errno
   virtual ChildProgress Progress() = 0;  // the latest progress that the child has reported
-  // Returns the end of the child once; nullopt while it runs.
+  // Returns how the child ended, once; nullopt while it runs, and later.
   virtual std::optional<ChildEnd> Poll() = 0;
   // Kills the child and waits until it has ended. Poll then reports it as killed.
   virtual void Kill() = 0;

@@ -1,4 +1,5 @@
-// Loads the data at startup: from the append-only file if appendonly is on, otherwise from the RDB file.
+// Loads the data at startup: from the append-only file if appendonly is on, otherwise from the RDB file, unless the
+// server is to start empty.
 #pragma once
 
 #include "server/storage/rdb_loader.h"
@@ -7,8 +8,8 @@ namespace respite {
 
 struct Services;
 
-// After kLoaded the server has its data, and its append-only file is open if appendonly is on. After kAbsent there are
-// no keys. The reason for kFailed is logged. Requires: an empty keyspace.
+// Returns kLoaded if the server now has its data, and kAbsent if there was none. In both cases the append-only file is
+// open if appendonly is on. The reason for kFailed is logged. Requires: an empty keyspace.
 LoadOutcome LoadDataAtStartup(const Services& services);  // loads the AOF or RDB file at startup
 
 }  // namespace respite

@@ -1,5 +1,5 @@
-// Hidden slots in files and streams. They tell replicas and restarted servers which keys this server does not own yet.
-// As an auxiliary field of an RDB file:
+// Hidden slots in files and streams: slots whose keys this server holds but does not own yet. So replicas and restarted
+// servers know that they must hide these keys. As an auxiliary field of an RDB file:
 //
 //   name SP first-last { SP first-last } { ";" … }
 //

@@ -14,13 +14,13 @@ class FunctionLibraries;
 struct Services;
 
 struct RdbLoadOptions {  // how the contents of an RDB are loaded
-  // Redis: a primary drops expired keys. kKeep is for append-only files, since their later records were written while
-  // the keys existed.
+  // What happens to expired keys. As in Redis, a primary drops them. kKeep is for replicas, and for append-only files,
+  // since their later records were written while the keys existed.
   enum class Expired : uint8_t { kDrop, kKeep };
-  // For a key that already exists: report an invalid file, or replace the value.
+  // What happens if a key already exists. kRefuse: the file is invalid. kReplace: the new value replaces the old one.
   enum class Duplicates : uint8_t { kRefuse, kReplace };
-  // kPrimary sets a time limit for all function libraries together. Libraries in a file were already accepted by this
-  // server.
+  // Where the RDB comes from. kPrimary: all its function libraries together have a time limit. kFile: they have none,
+  // because this server has accepted the libraries before.
   enum class Origin : uint8_t { kFile, kPrimary };
 
   Expired expired = Expired::kDrop;             // what happens to expired keys

@@ -1,5 +1,5 @@
-// Loading: the state of a server that loads its data. Clients are served meanwhile, but get LOADING for commands that
-// need the data, unless the old data is still there (ServerPhase::Load).
+// Loading: the state of a server that loads its data. During loading clients are served, but get LOADING for commands
+// that need the data, unless the old data is still there (ServerPhase::Load).
 #pragma once
 
 #include <cstdint>
@@ -39,8 +39,8 @@ class Loading {  // the state of a server that loads its data
 
   enum class Order : uint8_t { kContinue, kStop };
   // Reports the bytes loaded so far. Must be called every loading-process-events-interval-bytes. If the whole load
-  // happens in one turn, this serves clients, and a client or a signal may stop the server. Logs the progress every few
-  // seconds.
+  // happens in one Turn, this serves clients, and returns kStop if a client or a signal has stopped the server. Logs
+  // the progress every few seconds.
   Order Advance(uint64_t loaded_bytes);  // reports progress, and serves clients in between
   void OnAdvance(std::function<void()> handler) { on_advance_ = std::move(handler); }  // each Advance calls it
   void SlowDown();  // delays as key-load-delay says, after each key or command
@@ -57,7 +57,7 @@ class Loading {  // the state of a server that loads its data
     }
   };
   FileHistory& file_history() { return file_history_; }
-  // Remembers an expired key that was not loaded, because replicas of the file's history still have it.
+  // Remembers an expired key that was not loaded. Replicas with the history that the file names still have this key.
   void NoteSkippedExpiredKey(int db, Bytes key) {  // replicas of the file's history still have this expired key
     if (file_history_.IsWhole()) skipped_expired_keys_.emplace_back(db, key);
   }

@@ -16,7 +16,7 @@ struct History;
 class Keyspace;
 class MemoryGauge;
 
-// kFunctions: functions without keys.
+// What an RDB file is for. kFunctions: a snapshot that contains functions but no keys.
 enum class RdbPurpose : uint8_t { kSnapshot, kAofBase, kFunctions };
 
 class RdbContents {  // what an RDB file contains, and its format, as the directives say
@@ -33,8 +33,8 @@ class RdbContents {  // what an RDB file contains, and its format, as the direct
 
   RdbContent Source(RdbPurpose purpose) const;  // the keys, functions and metadata to save
   RdbSaveOptions Options() const;               // format and fsync, as the directives say
-  // Returns false while a replica lacks its primary's data. The existing file is then better than the current data,
-  // which may be empty or only what clients of a writable replica wrote. So only an operator's command saves.
+  // Returns false while a replica lacks its primary's data. Its data may then be empty, or only what clients wrote to a
+  // writable replica, so the existing file is better. Only a command of an operator saves such data.
   bool IsWorthSaving() const;  // false while a replica lacks its primary's data
   // Returns the progress callback of WriteRdb. The callback reports to `reporter` (may be null) and sleeps as
   // rdb-key-save-delay says.

@@ -25,12 +25,13 @@ struct RdbLoadResult {  // the result of loading an RDB
   std::string failure = {};  // the reason, if `outcome` is kFailed
 };
 
-// Loads the RDB in `file` from `offset` on. `name` is for the log. Requires: loading().IsActive(). After a failure the
-// keys loaded before it remain.
+// Loads the RDB in `file` from `offset` on. `name` is for the log. Requires: loading().IsActive(). After a failure, the
+// keys that were loaded before the failure remain.
 RdbLoadResult LoadRdb(const Services& services, File& file, const std::string& name, uint64_t offset,
                       const RdbLoadOptions& options);
 
-// Loads the RDB file at `path`. Logs why it cannot be opened.
+// Loads the RDB file at `path`, or returns kAbsent if there is none. If the file cannot be opened, logs the reason.
+// `holder` is passed to Loading::Begin.
 RdbLoadResult LoadRdbFile(const Services& services, const std::string& path, const RdbLoadOptions& options,
                           const Session* holder = nullptr);
 

@@ -96,8 +96,8 @@ void Shutdown::Continue() {
 }
 
 // Starts the first rewrite if it does not run yet, and kills a snapshot child. Returns whether the shutdown must wait
-// for the rewrite. Without a base the append-only file has no data, and a service manager sends SIGTERM only once. If
-// the rewrite fails, Begin refuses, as after a failed save.
+// for the rewrite. It must because without a base the append-only file has no data, and a service manager sends SIGTERM
+// only once. If the rewrite fails, Begin refuses, as after a failed save.
 bool Shutdown::StartFirstRewriteIfNeeded(uint32_t flags) {
   AppendOnlyFile& aof = parts_.aof;
   const bool is_needed = aof.state() == AppendOnlyFile::State::kAwaitsBase && (flags & kShutdownForce) == 0;
@@ -146,7 +146,7 @@ Shutdown::Outcome Shutdown::SaveBeforeExit(uint32_t flags) {
   }
   if (SyncAppendOnlyFile(flags) == Outcome::kFailed) return Outcome::kFailed;
   if (!MustSave(flags)) return Outcome::kStopping;
-  // The flags of a signal are a standing setting (shutdown-on-sigterm), not an operator's order for this data.
+  // A signal is not an operator's order to save this data: its flags come from a directive (shutdown-on-sigterm).
   const bool is_requested = (flags & kShutdownSave) != 0 && signal_ == 0;
   if (parts_.snapshots.LeavesDumpToOtherServer() && !is_requested) {
     parts_.env.log.Warning("Nothing is saved: " + parts_.env.settings.dbfilename + " is left to another server.");
@@ -160,7 +160,8 @@ Shutdown::Outcome Shutdown::SaveBeforeExit(uint32_t flags) {
   parts_.env.log.Notice("Saving the final RDB snapshot before exiting.");
   TellStatus("Saving the final RDB snapshot");
   if (parts_.snapshots.Save() == Snapshots::Outcome::kDone) return Outcome::kStopping;
-  // Save fails if it finds that another server has locked the dump. Then this server leaves the dump to that server.
+  // Save also fails if it finds that another server has locked the dump. In that case this server leaves the dump to
+  // the other one.
   if (parts_.snapshots.LeavesDumpToOtherServer() && !is_requested) return Outcome::kStopping;
   return Refuse(flags, "Error trying to save the DB");
 }

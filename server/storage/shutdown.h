@@ -1,6 +1,6 @@
-// Shutdown: SHUTDOWN, SIGTERM and SIGINT. Ends children, saves the data if required, and then stops the host. If saving
-// fails the server keeps running, unless FORCE was given. Before all that, the server waits up to shutdown-timeout
-// seconds for slow replicas.
+// Shutdown: SHUTDOWN, SIGTERM and SIGINT. First the server waits up to shutdown-timeout seconds for slow replicas. Then
+// it ends children, saves the data if required, and stops the host. If saving fails the server keeps running, unless
+// FORCE was given.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ class ReplicasToWaitFor {  // replicas that should have the whole stream before 
 
 class Shutdown {  // shuts the server down: SHUTDOWN, SIGTERM and SIGINT
  public:
-  // kWaiting: waits for replicas.
+  // kWaiting: the shutdown waits for replicas. kFailed: the server keeps running.
   enum class Outcome : uint8_t { kStopping, kFailed, kWaiting };
 
   struct Parts {  // other parts of the server that this class uses
@@ -53,15 +53,15 @@ class Shutdown {  // shuts the server down: SHUTDOWN, SIGTERM and SIGINT
   explicit Shutdown(const Parts& parts) : parts_(parts) {}
 
   Outcome Begin(uint32_t flags);  // begins a shutdown; `flags` are kShutdown… bits; errors are logged
-  // Shuts down after SIGTERM or SIGINT as the directives shutdown-on-… say. Waits while the timer is paused. If data
-  // must be saved, also waits until a running script ends, so that no partial effects are saved. Also waits for the
-  // first rewrite after `CONFIG SET appendonly yes`.
+  // Shuts down after SIGTERM or SIGINT as the directives shutdown-on-… say. Waits while DEBUG has paused the timer, and
+  // for the first rewrite after `CONFIG SET appendonly yes`. If data must be saved, also waits until a running script
+  // ends, so that no partial effects are saved.
   void HandleSignal(int signal);  // shuts down after SIGTERM or SIGINT as shutdown-on-… says
   void Continue();                // called by the timer: ends a delayed shutdown when it may
   bool Abort();                   // SHUTDOWN ABORT; returns false if no shutdown is delayed
   void OnSignalShutdownCancelled(std::function<void()> handler) { on_cancelled_ = std::move(handler); }
 
-  // Runs `handler` with an empty text when a shutdown begins, and with a status text as it proceeds.
+  // Sets a function that is called with an empty text when a shutdown begins, and with status texts as it proceeds.
   void OnStatus(std::function<void(const std::string&)> handler) {  // called with status texts for the operator
     tell_status_ = std::move(handler);
   }
@@ -72,12 +72,12 @@ class Shutdown {  // shuts the server down: SHUTDOWN, SIGTERM and SIGINT
   void AddWaitingClient(const Session& session) {  // it gets an error if the delayed shutdown fails
     waiting_client_ids_.push_back(session.id);
   }
-  // Returns how long replicas still have, or nullopt if the shutdown does not wait for them.
+  // Returns the time that is left for replicas to receive the whole stream, or nullopt if no shutdown waits for them.
   std::optional<int64_t> MillisecondsLeftForReplicas() const;  // nullopt: it does not wait for replicas
 
   void NeverSave() { must_never_save_ = true; }  // makes every later shutdown skip saving
 
-  // Returns true when the data is saved and no command may run any more.
+  // Returns true after a successful shutdown: required data is saved, and no command may run any more.
   bool Done() const { return parts_.env.phase.HasStopped(); }
 
  private:
@@ -108,8 +108,8 @@ class Shutdown {  // shuts the server down: SHUTDOWN, SIGTERM and SIGINT
   std::optional<Delayed> delayed_shutdown_;   // set while a shutdown waits for replicas
   std::vector<uint64_t> waiting_client_ids_;  // IDs of clients that wait for the shutdown
   int signal_ = 0;                            // the signal that began the delayed shutdown; 0: none
-  // Set while a signal waits for the first base of the append-only file: the number of failed rewrites when the wait
-  // began.
+  // The number of failed rewrites when a shutdown by signal began to wait for the first base of the append-only file.
+  // Not set without such a wait.
   std::optional<uint64_t> rewrite_failures_before_wait_;  // ConsecutiveFailures() when a wait began; nullopt: no wait
   std::function<void()> on_cancelled_;                    // called when a shutdown by signal is given up
   std::function<void(const std::string&)> tell_status_;   // called with status texts for the operator

@@ -143,8 +143,8 @@ bool Snapshots::WriteTemporary(const std::string& temporary, ChildReporter* repo
   return false;
 }
 
-// Locks the RDB file, again before each save, because the file may have been replaced, or dbfilename or dir changed.
-// If there is no file, there is nothing to lock.
+// Locks the RDB file. Does so again before each save, because the file may have been replaced, or dbfilename or dir may
+// have changed. If there is no file, there is nothing to lock.
 bool Snapshots::Lock(const std::string& path) {
   lock_.reset();
   auto lock = parts_.files.Lock(path);
@@ -274,7 +274,7 @@ void Snapshots::SaveIfDue() {
   const uint64_t changes = parts_.keyspace_stats.dirty;
   const int64_t elapsed_ms = parts_.env.clock.MonotonicMs() - last_save_ms_;
   for (const SavePoint& point : parts_.env.settings.save) {
-    // Redis: compares whole seconds and saves a second later. Respite saves as soon as the time has passed.
+    // Saves as soon as the time has passed. Unlike this server, Redis compares whole seconds and saves a second later.
     if (changes < static_cast<uint64_t>(point.changes) || elapsed_ms <= point.seconds * 1000) continue;
     if (LeavesDumpToOtherServer() || !parts_.contents.IsWorthSaving()) return;
     parts_.env.log.Notice(StrCat(point.changes, " changes in ", point.seconds, " seconds. Saving..."));

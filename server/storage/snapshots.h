@@ -1,7 +1,8 @@
-// Snapshots: saves the data as an RDB file: SAVE, BGSAVE, `save` points, and their state for MISCONF and INFO.
+// Snapshots: saves the data as an RDB file: SAVE, BGSAVE, `save` points, and the results of saves for MISCONF and INFO.
 //
-// A snapshot is written to temp-<pid>.rdb, synced, and renamed, so the dump is always a complete old or new one. A
-// server with save points locks its dump, so that no other Respite server overwrites it.
+// A snapshot is written to temp-<pid>.rdb, synced, and renamed, so the dump is always a complete old or new one. The
+// server locks its dump when it saves, and with save points already at startup. So no other Respite server overwrites
+// the dump.
 #pragma once
 
 #include <cstdint>
@@ -41,26 +42,27 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
   Outcome Save();
   Outcome StartBackgroundSave();       // starts a child that writes a snapshot; requires that no child runs
   std::string BackgroundPath() const;  // file of the last background save, even if dbfilename has changed since
-  // Makes a finished snapshot of the primary the dump file. Returns false on failure, which is logged.
+  // Renames a finished snapshot, which came from the primary, so that it becomes the dump file. Returns false on
+  // failure, which is logged.
   bool InstallAsDump(const std::string& path);  // makes a primary's finished snapshot the dump file; false: failed
-  // Removes a file that was used for a synchronisation, if no directive requires it (rdb-del-sync-files): the dump, or
-  // the file of the last background save.
+  // Removes a file that was used for a synchronisation: the dump, or the file of the last background save. Keeps it
+  // unless rdb-del-sync-files is set and the server saves neither snapshots nor an append-only file.
   void RemoveSyncFile();  // removes the dump file, if rdb-del-sync-files permits
   void RemoveBackgroundSyncFile() { RemoveSyncFile(BackgroundPath()); }  // the file of the last background save
   void OnEnd(std::function<void(Outcome)> handler) { ended_ = std::move(handler); }  // called after a background save
   void Schedule() { is_save_scheduled_ = true; }  // a background save starts as soon as no other child runs
-  // Drops a scheduled BGSAVE, because the data for which it was requested is lost.
+  // Drops a scheduled BGSAVE. Must be called when the data for which the BGSAVE was requested is lost.
   void Unschedule() { is_save_scheduled_ = false; }  // cancels a scheduled background save
   bool IsRunning() const;                            // a child writes a snapshot now
   enum class Cancelled : uint8_t { kNone, kRunning, kScheduled };
-  // Stops a running background save, or cancels a scheduled one. Returns which of the two it did.
+  // Stops a running background save, or cancels a scheduled one. Returns which of these it did, or kNone.
   Cancelled Cancel();  // stops a running background save, or cancels a scheduled one (BGSAVE CANCEL)
 
   // Starts scheduled snapshots and snapshots that a save point requires. Called by the timer, after the end of a child
   // was handled.
   void Cron();
-  // FLUSHALL: stops a running snapshot, which is obsolete. With save points the empty data set is saved at the end of
-  // the turn, when the transaction with the flush has ended.
+  // FLUSHALL: stops a running snapshot, which is obsolete, also one for replicas. With save points the empty data set
+  // is saved at the end of the Turn, when the transaction with the flush has ended.
   void HandleFlushAll();  // FLUSHALL: stops a running snapshot, and saves the empty data later
   void EndTurn() {        // saves the empty data after FLUSHALL
     if (save_due_) SaveFlushed();
@@ -72,10 +74,10 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
   // at startup, before loading. Returns an error text if the server must not start. With the default save points a
   // failed lock is no error: the server starts, but does not save (see LeavesDumpToOtherServer).
   std::optional<std::string> LockDumpAtStartup();  // returns an error text if the server must not start
-  // Returns whether this server leaves the dump to another server. It does so if it has Redis' default save points, has
-  // never loaded or written this dump, and has found it locked. It then saves only on request, for example by SAVE; a
-  // successful save ends this state. In Redis the last server overwrites the dump. As in Redis, servers that share a
-  // folder and have no save directive must accept writes, start and stop.
+  // Returns whether this server leaves the dump to another server. It does if it has Redis' default save points, has
+  // never loaded or written this dump, and has found it locked. Such a server saves only on request, for example by
+  // SAVE; a successful save ends this state. In Redis the last server overwrites the dump. As in Redis, servers that
+  // share a folder and have no save directive must accept writes, start and stop.
   bool LeavesDumpToOtherServer() const;  // does not save, because another server has locked the dump
 
   void ResetStats() { save_count_ = 0; }  // sets the count to 0 (CONFIG RESETSTAT)
@@ -93,8 +95,8 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
  private:
   bool Write(const std::string& path, ChildReporter* reporter);  // by a temporary file that is renamed; false: failed
   bool WriteTemporary(const std::string& temporary, ChildReporter* reporter);  // false: failed
-  // Locks the dump `path` for this server. Returns false if another running server has locked it, so that it must not
-  // be written. Returns true also if there is no such file yet.
+  // Locks the dump `path` for this server. Returns false if another running server has locked the dump, so that it must
+  // not be written. Returns true also if there is no such file yet.
   bool Lock(const std::string& path);
   std::string DumpPath() const;                               // full path of `dbfilename`
   void NoteSaved(uint64_t changes, const std::string& path);  // records that a save has succeeded

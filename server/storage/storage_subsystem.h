@@ -38,7 +38,8 @@ class StorageHealth final : public Durability {  // says why writes must be refu
 };
 
 struct StorageSubsystem {  // the files of a node: append-only file, snapshots, loading, shutdown
-  // The append-only file and snapshots are in `files`, which may fail on demand of a test (TEST FAULT).
+  // `files` has the append-only file and snapshots. It may be a file system that fails when a test demands it (TEST
+  // FAULT).
   StorageSubsystem(const Services& services, FileSystem& files, Forker& forker);
   StorageSubsystem(const StorageSubsystem&) = delete;
   StorageSubsystem& operator=(const StorageSubsystem&) = delete;

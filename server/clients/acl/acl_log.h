@@ -1,4 +1,4 @@
-// AclLog: the latest refused requests and failed logins (ACL LOG). Equal refusals within a minute share one entry.
+// AclLog: the latest refused requests and failed logins (ACL LOG). Similar refusals within a minute share one entry.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +30,8 @@ struct AclLogEntry {  // the refused request and its client
 
 class AclLog {  // the latest refused requests and failed logins, for ACL LOG
  public:
-  // Adds an entry, or counts it in a recent entry that resembles it. Keeps at most `max_entries`. Cost: O(entries
-  // compared), at most ten.
+  // Adds an entry. If one of the latest ten entries resembles it and is less than a minute old, the new entry replaces
+  // it and counts it too. Keeps at most `max_entries` entries. Cost: O(entries compared), at most ten.
   void Add(AclLogEntry entry, int64_t now_ms, size_t max_entries);
   void Clear() { entries_.clear(); }                                   // for ACL LOG RESET
   const std::deque<AclLogEntry>& Entries() const { return entries_; }  // returns them newest first

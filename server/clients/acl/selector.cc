@@ -110,7 +110,8 @@ const char* Selector::ApplyCommand(Bytes rule) {
   return nullptr;
 }
 
-// Applies a first argument: "select|0" allows a command without subcommands only with this first argument.
+// Applies the rule "+select|0", where `name` is "select|0": it allows the command with this first argument. Commands
+// with subcommands cannot have such rules.
 const char* Selector::ApplyFirstArgument(Bytes name) {
   const size_t bar = name.rfind('|');
   if (bar == Bytes::npos) return kUnknown;
@@ -136,7 +137,7 @@ void Selector::GrantCommand(const Command& command, Grant grant) {
   for (const Command& sub : command.subcommands) allowed_[sub.id] = allowed;
 }
 
-// Appends the rule. It replaces earlier rules about the same command and its subcommands.
+// Appends the rule. Removes earlier rules about the same command, its subcommands and its first arguments.
 void Selector::RememberCommandRule(char sign, Bytes name) {
   const std::string lower = ToLower(name);
   std::erase_if(command_rules_, [&](Bytes rule) {
@@ -156,7 +157,7 @@ const char* Selector::ApplyKeyAccess(Bytes rule) {
     access = static_cast<uint8_t>(access | bit);
   }
   if (access == 0) return kAclSyntaxError;
-  // Redis: without "~", the pattern is empty.
+  // As in Redis, a rule without "~" has an empty pattern.
   return ApplyKeyPattern(access, rule.substr(std::min(at + 1, rule.size())));
 }
 
@@ -192,7 +193,8 @@ const char* Selector::ApplyChannelPattern(Bytes glob) {
 
 AclVerdict Selector::Check(AclRequest& request) const {
   if (!AllowsCommand(request.command(), request.words())) return {AclDenial::kCommand};
-  // redis.acl_check_cmd may check a request with too few arguments, which has no keys or channels.
+  // A request with too few arguments is allowed, because it has no keys or channels. redis.acl_check_cmd may check such
+  // a request.
   if (!request.command().FitsArity(request.words().size())) return {};
   if (!all_keys_) {
     for (const KeyRef& key : request.Keys()) {

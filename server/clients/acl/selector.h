@@ -18,7 +18,8 @@
 
 namespace respite {
 
-// Why a request is refused. If several selectors refuse it, the greatest value is reported: the closest match.
+// Why a request is refused. If several selectors refuse it, the greatest value is reported: that selector came closest
+// to allowing it.
 enum class AclDenial : uint8_t { kNone, kCommand, kKey, kChannel };
 
 struct AclVerdict {                     // whether a request is allowed, or why not
@@ -31,7 +32,8 @@ struct AclVerdict {                     // whether a request is allowed, or why 
   }
 };
 
-// kName: publishing or subscribing to a channel. kPattern: subscribing to a pattern, which must equal a rule's pattern.
+// kName: publishing or subscribing to a channel. kPattern: subscribing to a pattern. Unless all channels are allowed,
+// the pattern must equal the pattern of a rule.
 enum class ChannelUse : uint8_t { kName, kPattern };
 
 class AclRequest {  // a request whose permissions are checked; finds its keys only once
@@ -49,11 +51,13 @@ class AclRequest {  // a request whose permissions are checked; finds its keys o
 };
 
 // Limit for each kind of entry: key patterns, channel patterns and first arguments of a command in a selector, and
-// passwords and selectors of a user. A new entry is compared with all others, and a request with all patterns.
+// passwords and selectors of a user. Without it they could take too long: a new entry is compared with all others, and
+// a request with all patterns.
 inline constexpr size_t kMaxAclEntries = 5000;
 inline constexpr char kTooManyAclEntries[] = "Too many rules of this kind, at most 5000 are possible";
 
-// The error for an invalid rule; the texts for ACL files are shorter.
+// The error for a rule that has no valid form. Errors in an ACL file do not quote such a rule, as they quote other
+// invalid rules.
 inline constexpr char kAclSyntaxError[] = "Syntax error";
 
 class Selector {  // one set of permissions of an ACL user: commands, keys and channels
@@ -64,11 +68,12 @@ class Selector {  // one set of permissions of an ACL user: commands, keys and c
   // Applies a rule about commands, keys or channels.
   const char* Apply(Bytes rule);  // returns null, or the error
 
-  // Returns whether this selector allows the request, or what it denies. Cost: O(1) for commands; O(patterns) for each
-  // key or channel.
+  // Returns whether this selector allows the request, or what it denies. Cost: O(first arguments allowed for the
+  // command), and O(patterns) for each key or channel.
   AclVerdict Check(AclRequest& request) const;  // whether these rules allow the request, or why not
   bool IsUnlimited() const { return all_commands_ && all_keys_ && all_channels_; }  // everything is allowed
-  // Returns whether the command may run and read every key. SORT needs this for keys that it finds by pattern.
+  // Returns whether the command may run and read every key. SORT needs this permission for BY and GET, because their
+  // patterns may name any key.
   bool AllowsReadingAllKeys(const Command& command, std::span<const Bytes> arguments) const;  // may run it on any key
   bool AllowsChannel(Bytes name, ChannelUse use) const;  // publish or subscribe to this channel or pattern
 

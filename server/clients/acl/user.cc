@@ -25,8 +25,9 @@ std::optional<std::array<uint8_t, 32>> DigestOf(Bytes hex) {
   return digest;
 }
 
-// Quotes a rule within a selector where necessary. The selector is split like a line of redis.conf, and an argument
-// that ends with a parenthesis would end it. Redis: writes no quotes, and then reads different rules.
+// Quotes a rule within a selector where necessary. A selector is split like a line of redis.conf, and a rule that ends
+// with a parenthesis would end the selector. Unlike this server, Redis writes no quotes, and therefore later reads
+// different rules.
 std::string WrittenInSelector(const std::string& rule) {
   const bool needs_quotes = rule.find_first_of("\"'") != std::string::npos || rule.ends_with(')');
   return needs_quotes ? Quoted(rule) : rule;
@@ -103,7 +104,7 @@ const char* User::AddPassword(const Digest& digest) {
 const char* User::AddSelector(Bytes rules) {
   if (selectors_.size() > kMaxAclEntries) return kTooManyAclEntries;
   Selector selector(*table_);
-  // Redis: with unbalanced quotes, a selector has no rules, and allows nothing.
+  // As in Redis, a selector with unbalanced quotes has no rules, and allows nothing.
   for (const std::string& rule : SplitQuoted(rules).value_or(std::vector<std::string>())) {
     if (const char* trouble = selector.Apply(rule)) return trouble;
   }

@@ -16,7 +16,8 @@ namespace respite {
 
 class User {  // an ACL user: passwords and permissions
  public:
-  // Creates a user that is off, without passwords or permissions. `pubsub`: whether it may use every channel.
+  // Creates a user that is off, without passwords or permissions. Only `pubsub` may allow it something: to use every
+  // channel.
   User(Bytes name, const CommandTable& table, AclPubsubDefault pubsub);
 
   const std::string& name() const { return name_; }
@@ -62,7 +63,8 @@ class User {  // an ACL user: passwords and permissions
   std::vector<Selector> selectors_;    // the root selector first
 };
 
-// Joins the arguments that belong to one selector: ACL SETUSER accepts "(+get" "~key)".
+// The rules that MergeSelectorArguments returns. It joins the arguments of each selector, because ACL SETUSER accepts
+// "(+get" "~key)" as two arguments.
 struct MergedRules {                     // rules of ACL SETUSER; a selector is one rule
   std::vector<std::string> rules;        // for example "+get" and "(~key +set)"
   std::optional<std::string> unmatched;  // the argument whose parenthesis is never closed

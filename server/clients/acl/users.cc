@@ -10,7 +10,8 @@ namespace {
 
 constexpr Bytes kBlanks = " \t\r\n\v\f";
 
-// Quotes a word that contains quotes, for the configuration file. Redis does not quote it, and then fails to start.
+// Quotes a word for the configuration file if it is empty or contains quotes. Unlike this server, Redis does not quote
+// it, and then fails to start with its own file.
 std::string WrittenInConfig(const std::string& word) {
   return word.empty() || word.find_first_of("\"'") != std::string::npos ? Quoted(word) : word;
 }
@@ -85,7 +86,7 @@ std::string Users::ParseAclLine(std::span<const Bytes> words, const LinePlace& p
   const std::string at = place.path + ":" + number;
   if (words.size() < 2 || words[0] != "user") return at + " should start with user keyword followed by the username. ";
   const Bytes name = words[1];
-  // Redis: the text begins with a quote.
+  // As in Redis, this error begins with a single quote that is never closed.
   if (!IsValidUserName(name)) return "'" + at + ": username '" + std::string(name) + "' contains invalid characters. ";
   if (into.contains(name)) return "WARNING: Duplicate user '" + std::string(name) + "' found on line " + number + ". ";
   const MergedRules merged = MergeSelectorArguments(words.subspan(2));
@@ -119,7 +120,8 @@ Result<Done, std::string> Users::Load(Bytes text, const std::string& path, const
     if (name != "default" && (found == next.end() || !replacement.keeps_users)) {
       replacement.before_removal(*user);
     } else {
-      // Redis: subscribers that are logged in as the default user stay connected.
+      // As in Redis, sessions of the default user stay connected, even if its new permissions forbid their
+      // subscriptions.
       if (name != "default") replacement.before_change(*user, *found->second);
       *user = std::move(*found->second);
       std::swap(user, found->second);  // sessions have its address

@@ -19,12 +19,12 @@ namespace respite {
 
 class Users {  // all ACL users by name
  public:
-  // Creates the default user, which may do everything without a password. The table and the settings must outlive this
-  // object.
+  // Creates the default user, which may do everything. Its password is requirepass; if that is empty, it needs no
+  // password. The table and the settings must outlive this object.
   Users(const CommandTable& table, const Settings& settings);
 
   const User& Default() const { return *users_.at("default"); }  // the user `default`
-  // Returns null if there is no such user.
+  // Returns the user with this name, or null if there is no such user.
   const User* Find(Bytes name) const;
   template <class Visit>
   void ForEach(Visit&& visit) const {  // visits the users in order of their names
@@ -44,13 +44,13 @@ class Users {  // all ACL users by name
   // user, calls `change` with the old and the new version before the change.
   Result<Done, BadRule> Set(Bytes name, std::span<const std::string> rules, const Change& change);
   void SetDefaultPassword(Bytes password);  // requirepass; empty: none is required
-  // Requires: the user is not the default user, and no pointers to it remain.
+  // Deletes the user. Requires: the user is not the default user, and no pointers to it remain.
   void Remove(const User& user);  // deletes the user
 
   // Returns the lines of an ACL file without line ends. Single blanks separate the words. Only rules within a selector
   // may be quoted.
   std::vector<std::string> AclFileLines() const;  // a line "user NAME RULES" for each user
-  // Returns the lines of a configuration file. Words that contain quotes are quoted.
+  // Returns the lines about users for the configuration file. Empty words and words that contain quotes are quoted.
   std::vector<std::string> ConfigLines() const;  // a line "user NAME RULES" for each user
   struct Replacement {                           // how Load treats the existing users, except `default`, which stays
     bool keeps_users;                            // keep users that the file also has; false removes all
