@@ -7,7 +7,8 @@ namespace respite {
 
 namespace {
 
-// Limits for accepted links of unknown senders: number (more than a large cluster makes when it forms) and age.
+// Limits for links that other nodes opened and whose sender is not known yet: their number and their age. A large
+// cluster does not reach this number when it forms.
 constexpr size_t kMaxUnidentifiedLinks = 1000;
 constexpr int64_t kMaxUnidentifiedMs = 15'000;
 
@@ -139,7 +140,7 @@ void Bus::OnClosed(BusLink& link, const std::string& reason) {
   unidentified_links_.erase(self);
   if (link.node == nullptr) return;
   ClusterNode& node = *link.node;
-  // A node to which no connection can be made counts as failing, as if it had not answered a PING.
+  // If no connection to a node can be made, the time until it is PFAIL begins to run, as if a PING was sent now.
   if (node.link == self && !link.IsOpen() && node.ping_sent_ms == 0) node.ping_sent_ms = core_.NowMs();
   if (node.link == self) node.link = nullptr;
   if (node.inbound_link == self) node.inbound_link = nullptr;

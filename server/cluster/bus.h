@@ -20,7 +20,7 @@ Result<int, std::string> BusPortOf(const Settings& settings);  // the port of th
 
 class Bus final : public BusLink::Owner, public Network::Acceptor {
  public:
-  // Handles packets and new connections.
+  // The user of the bus handles the packets that arrive, and is told when a link that this node opened is connected.
   class User {
    public:
     virtual ~User() = default;
@@ -50,13 +50,13 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
 
   PacketHeader MakeHeader(PacketType type) const;  // makes a header that describes this node
   void Send(BusLink& link, const BusPacket& packet);
-  // Does nothing if the node has no link.
+  // Sends on the link that this node opened. Does nothing if there is no such link, or if it is not connected yet.
   void Send(ClusterNode& node, const BusPacket& packet);
   void Flush();  // sends the queued bytes of all links
-  // From now on nothing is sent, not even bytes that are queued already.
+  // From now on nothing is sent, not even packets that Send has queued before.
   void Mute() { is_mute_ = true; }
   void Broadcast(const BusPacket& packet);  // sends to all nodes with a link, except nodes in handshake
-  // Sends only to the nodes for which `wanted` returns true.
+  // Like the Broadcast above, but sends only to nodes for which `wanted` returns true.
   void Broadcast(const BusPacket& packet, const std::function<bool(const ClusterNode&)>& wanted);
 
   using Counts = std::array<uint64_t, kPacketTypeCount>;  // a number of packets for each packet type
@@ -65,7 +65,7 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   uint64_t over_limit_link_count() const {                // links that cluster-link-sendbuf-limit has closed
     return over_limit_link_count_;
   }
-  // Visits all links of known nodes.
+  // Visits the links of known nodes, in both directions.
   void ForEachLink(const std::function<void(const BusLink&)>& visit) const;
 
   struct Filter {         // which received packets are dropped, for tests (DEBUG)
@@ -74,13 +74,13 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   };
   Filter filter;  // which received packets are dropped; set by DEBUG
 
-  // BusLink::Owner
+  // The functions of BusLink::Owner.
   void OnOpened(BusLink& link) override;               // the link is connected
   void OnData(BusLink& link) override;                 // records when the node was last heard
   void OnPacket(BusLink& link, Bytes bytes) override;  // decodes the packet, and handles it
   void OnUnsent(BusLink& link) override { to_flush_.push_back(link.shared_from_this()); }  // Flush will send it
   void OnClosed(BusLink& link, const std::string& reason) override;                        // forgets the link
-  // Network::Acceptor
+  // The functions of Network::Acceptor.
   void OnAccepted(std::unique_ptr<Link> link) override;  // another node has connected
 
  private:

@@ -17,7 +17,8 @@ void BusLink::Flush() {
   if (unsent_.capacity() > kMaxKept) unsent_.shrink_to_fit();
 }
 
-// Handles the complete packets, and keeps the rest. Complete packets are read in place, without a copy.
+// Handles the packets that are complete, and keeps the bytes after them for the next call. Packets are read in place,
+// without a copy, unless the beginning of a packet was kept.
 void BusLink::OnReceived(Bytes bytes) {
   const auto self = shared_from_this();
   owner_.OnData(*this);

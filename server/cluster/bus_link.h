@@ -19,12 +19,13 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
     virtual ~Owner() = default;
     virtual void OnOpened(BusLink& link) = 0;  // the link is connected
     virtual void OnData(BusLink& link) = 0;    // some bytes have arrived; called before OnPacket
-    // `bytes` is one whole packet. OnPacket may close the link.
+    // One whole packet has arrived, and `bytes` is its content. The owner may close the link in this call.
     virtual void OnPacket(BusLink& link, Bytes bytes) = 0;
     virtual void OnUnsent(BusLink& link) = 0;  // Send has queued the first bytes: the owner must call Flush later
     virtual void OnClosed(BusLink& link, const std::string& reason) = 0;  // the link has ended; the owner drops it
   };
-  // Maximum size of a packet, and of the unsent bytes, on a link of an unknown node: enough for a greeting.
+  // Maximum size of a packet, and of the unsent bytes, on a link whose other node is not known yet. The first packets
+  // of a new node are smaller.
   static constexpr size_t kMaxBytesWithoutNode = size_t{1} << 20;
   enum class Direction : uint8_t { kTo, kFrom };  // kTo: this node has connected; kFrom: it has accepted the link
 
@@ -45,7 +46,7 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
   }
   bool IsOpen() const { return is_open_; }
   Direction direction() const { return direction_; }
-  // Queues the packet until the next Flush. Requires: open.
+  // Queues the packet until the next Flush. Requires: the link is open.
   void Send(Bytes packet) {
     if (unsent_.empty()) owner_.OnUnsent(*this);
     unsent_.append(packet);
@@ -56,7 +57,7 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
   std::string PeerIp() const { return IpOf(link_->PeerAddress()); }                         // without the port
   std::string LocalIp() const { return IpOf(link_->LocalAddress()); }                       // without the port
 
-  // Link::User
+  // The functions of Link::User.
   void OnConnected() override {
     is_open_ = true;
     owner_.OnOpened(*this);

@@ -34,7 +34,8 @@ class Writer {
     StoreBig<Number>(bytes.data(), value);
     out_.append(bytes.data(), bytes.size());
   }
-  // Pads the text with zeros, or cuts it so that at least one zero follows.
+  // Writes the text as a field of `bytes` bytes. Cuts it if it is too long, and fills the field with zeros, at least
+  // one.
   void PutText(Bytes text, size_t bytes) {
     text = text.substr(0, bytes - 1);
     out_.append(text);
@@ -52,7 +53,7 @@ class Reader {
   explicit Reader(Bytes bytes) : bytes_(bytes) {}
 
   size_t Left() const { return bytes_.size(); }
-  // All methods require that enough bytes are left.
+  // All methods of Reader that take bytes require that enough bytes are left.
   Bytes Take(size_t bytes) {
     const Bytes taken = bytes_.substr(0, bytes);
     bytes_.remove_prefix(bytes);
@@ -161,7 +162,8 @@ GossipEntry GetGossip(Reader& reader) {
   return entry;
 }
 
-// Stores an extension. Returns the reason if the content does not fit the type. Ignores unknown types.
+// Stores an extension in `extensions`. Returns the reason if its content is invalid for its type. Ignores unknown
+// types.
 std::optional<std::string> TakeExtension(PingExtensions& extensions, uint16_t type, Bytes content) {
   const auto ends = [](Bytes text) { return text.find('\0') != Bytes::npos; };
   Reader reader(content);

@@ -37,7 +37,7 @@ enum class PacketType : uint16_t {
 inline constexpr size_t kPacketTypeCount = 11;
 Bytes NameOf(PacketType type);  // the name in CLUSTER INFO, for example "ping"
 
-// State of a node, as encoded on the bus.
+// Role and state of a node, as bits in a packet of the bus.
 enum NodeFlag : uint16_t {
   kNodePrimary = 1,
   kNodeReplica = 2,
@@ -84,7 +84,7 @@ struct GossipEntry {  // what a packet says of another node
   uint16_t other_port = 0;
 };
 
-// Extensions of PING, PONG and MEET, after the gossip entries; since Redis 7.0.
+// Optional fields of PING, PONG and MEET. They follow the gossip entries. Redis has them since version 7.0.
 struct PingExtensions {  // optional fields at the end of PING, PONG and MEET
   struct Forgotten {     // a node that CLUSTER FORGET has removed
     NodeId id;
@@ -120,16 +120,18 @@ struct BusPacket {                              // a message of the cluster bus
   static constexpr size_t kPreambleBytes = 8;   // enough to read the length
   static constexpr size_t kHeaderBytes = 2256;  // with the preamble
   static constexpr size_t kGossipBytes = 104;   // of one GossipEntry
-  // Longest accepted packet; no node sends a gigabyte of messages.
+  // A longer packet is invalid, and the link that brings it is closed.
   static constexpr uint32_t kLongest = uint32_t{1} << 30;
-  // Largest accepted epoch; no cluster reaches it by counting. A larger one would leave no room for elections.
+  // A packet with a larger epoch is dropped. Each election takes the next epoch, so an epoch near the end of the range
+  // would leave no room for elections. No cluster reaches this value by counting.
   static constexpr uint64_t kMaxEpoch = uint64_t{1} << 62;
 
   PacketHeader header;
   std::variant<EmptyBody, PingBody, FailBody, PublishBody, UpdateBody> body;
 
   std::string Encode() const;  // the bytes to send
-  // Checks the length. Fails with the reason, for the log. Skips unknown extensions and the body of kModule.
+  // Reads a packet. Fails with the reason, for the log, if the packet is invalid. Ignores unknown extensions and the
+  // body of a kModule packet.
   static Result<BusPacket, std::string> Decode(Bytes bytes);
   static std::optional<uint32_t> LengthOf(Bytes preamble);  // nothing if it is invalid. Requires: kPreambleBytes
 };

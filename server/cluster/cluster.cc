@@ -100,8 +100,8 @@ void Cluster::ReadSettings() {
   view_->WantHealthCheck();  // depends on cluster-require-full-coverage
 }
 
-// Sets or clears the flag "nofailover" of this node. Other replicas do not count a replica with this flag in their
-// rank, because it does not compete.
+// Sets or clears the flag "nofailover" of this node. A replica with this flag does not try to replace a failed primary.
+// So other replicas ignore it when they compute their own rank.
 void Cluster::UpdateNoFailoverFlag() {
   ClusterNode& me = view_->me();
   const bool is_unfit = me.IsReplica() && !core_.host.HasWholeData();
@@ -148,7 +148,7 @@ bool Cluster::IsConnectedToAllNodes() const {
   });
 }
 
-// Pings the node with the oldest PONG among a few random ones.
+// Chooses a few random nodes, and pings the one whose last PONG is the oldest.
 void Cluster::PingRandomNode() {
   ClusterNode* oldest = nullptr;
   for (int i = 0; i < kRandomPingCandidates; ++i) {
@@ -161,8 +161,9 @@ void Cluster::PingRandomNode() {
   if (oldest != nullptr) gossip_.Ping(*oldest);
 }
 
-// Other nodes must not wait for the next PING to learn that this node follows another primary. In Redis they learn that
-// up to half a node timeout later. Until then they believe that the former primary of a healed partition is a primary.
+// Tells all nodes that this node follows another primary, at most once per second. In Redis, the other nodes learn that
+// from the next PING, up to half a node timeout later. Until then they take a former primary that returns from a
+// network partition for a primary.
 void Cluster::AnnounceNewPrimary() {
   const ClusterNode* const primary = view_->me().primary;
   const NodeId now = primary == nullptr ? NodeId() : primary->id;
@@ -178,7 +179,8 @@ void Cluster::CheckNode(ClusterNode& node) {
   const int64_t now_ms = clock_.NowMs();
   const int64_t half_ms = core_.TimeoutMs() / 2;
   const bool is_open = node.link != nullptr && node.link->IsOpen();
-  // A new connection may help: the old one may be half open.
+  // If a PING stays unanswered on an old connection, a new connection may help: the other end may not know the old one
+  // any more.
   const bool is_stuck = node.link != nullptr && now_ms - node.link->born_ms > core_.TimeoutMs() &&
                         node.ping_sent_ms != 0 && now_ms - node.ping_sent_ms > half_ms &&
                         now_ms - node.data_received_ms > half_ms;
@@ -216,8 +218,8 @@ void Cluster::SaveNow() {
   }
 }
 
-// Saves nodes.conf. If that fails, sends nothing more, because after a restart this node would forget what it has told
-// others. The server ends.
+// Saves nodes.conf. If that fails, the server ends, and this node sends nothing more. Otherwise it would forget at its
+// restart what it has told other nodes.
 void Cluster::Save(ClusterHost::Durably durably) {
   if (!core_.host.Save(*view_, durably)) bus_.Mute();
 }
@@ -229,7 +231,7 @@ void Cluster::OnLinkConnected(BusLink& link) {
   ClusterNode& node = *link.node;
   const int64_t waits_since_ms = node.ping_sent_ms;
   gossip_.Ping(node, node.Is(kNodeMeet) ? PacketType::kMeet : PacketType::kPing);
-  // A PING on a former connection was not answered. The waiting time of that PING continues to count.
+  // If a PING on a former connection was not answered, the waiting time still counts from that PING.
   if (waits_since_ms != 0) node.ping_sent_ms = waits_since_ms;
   node.Clear(kNodeMeet);
 }
@@ -350,7 +352,8 @@ ClusterNode* Cluster::EndHandshake(ClusterNode& node, ClusterNode* known, const 
     gossip_.Remove(node);
     return nullptr;
   }
-  // Refuses an id that is the placeholder of a handshake here; the sender may have read it somewhere.
+  // Refuses an invalid id. Also refuses the random placeholder id of another node in handshake, which the sender may
+  // have read in a packet or reply.
   if (!header.sender.IsValid() || view_->Find(header.sender) != nullptr) return nullptr;
   view_->Rename(node, header.sender);
   core_.log.Debug("Handshake with node " + node.id.String() + " completed.");
@@ -405,9 +408,9 @@ void Cluster::UpdateRole(ClusterNode& sender, const PacketHeader& header) {
 }
 
 // The primary of this node says that it follows this node. This happens if the primary was promoted, and then restarted
-// with a nodes.conf from before the promotion. Now no node serves the slots of this shard. This node has the data, so
-// it takes the slots over. A packet from before the promotion may arrive late and say the same, so the primary must
-// repeat this for a node timeout.
+// with a nodes.conf from before the promotion. In this state no node serves the slots of the shard. This node has the
+// data, so it takes the slots over. A packet from before the promotion may arrive late and say the same, so the primary
+// must repeat its statement for a node timeout.
 void Cluster::HandlePrimaryFollowingMe() {
   const int64_t now_ms = clock_.NowMs();
   if (primary_follows_me_since_ms_ == 0) primary_follows_me_since_ms_ = now_ms;
@@ -459,7 +462,7 @@ void Cluster::GiveSlot(int slot, ClusterNode& owner) {
   view_->WantSave();
   view_->WantHealthCheck();
   if (is_imported) {
-    // The former owner claims the slot until it learns of a larger epoch.
+    // Takes a larger epoch, because the former owner claims the slot until it learns of a larger one.
     if (claims_.BumpEpoch()) core_.log.Notice(StrCat("configEpoch updated after importing slot ", slot));
     view_->SetImporting(slot, nullptr);
     return gossip_.BroadcastPong(Gossip::To::kAll);
@@ -469,7 +472,7 @@ void Cluster::GiveSlot(int slot, ClusterNode& owner) {
   role_.Follow(owner);
 }
 
-// Takes a larger epoch, because the former owner claims the slots until it learns of one.
+// Claims the slots with a larger epoch, because their former owner claims them until it learns of a larger one.
 uint64_t Cluster::TakeSlots(const SlotSet& slots) {
   slots.ForEach([&](int slot) { view_->Assign(slot, &view_->me()); });
   claims_.BumpEpoch();

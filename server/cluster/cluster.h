@@ -1,5 +1,5 @@
-// Cluster does no I/O of its own: time comes from a Pace, connections from a Network, data and clients from a
-// ClusterHost. So a test can run a thousand nodes in one thread without waiting.
+// Cluster: makes this server a node of a cluster. It does no I/O of its own: time comes from a Pace, connections from a
+// Network, data and clients from a ClusterHost. So a test can run a thousand nodes in one thread without waiting.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,8 @@ class Cluster final : public Bus::User {
   static Result<std::unique_ptr<Cluster>, std::string> Make(const Parts& parts, Bytes file_text);
   Cluster(const Parts& parts, std::unique_ptr<ClusterView> view, Random random);
 
-  // Declares that nodes.conf is known to agree with all nodes, so requests are served from the start.
+  // Declares that nodes.conf agrees with what all nodes believe. So a primary serves requests from the start, and does
+  // not wait for packets of other nodes first.
   void TrustNodesFile() { health_.TrustNodesFile(); }  // nodes.conf agrees with all nodes
   // Listens on the bus, and takes the role that nodes.conf names. Returns the reason if the bus cannot listen.
   std::optional<std::string> Start();  // returns the reason if the bus cannot listen
@@ -60,11 +61,11 @@ class Cluster final : public Bus::User {
   void GiveSlot(int slot, ClusterNode& owner);  // CLUSTER SETSLOT … NODE: `owner` owns the slot now
   enum class FailoverMode : uint8_t { kAsk, kForce, kTakeOver };
   void FailOver(FailoverMode mode);  // CLUSTER FAILOVER: this replica replaces its primary
-  // Claims these slots of another node, because their keys are here now.
+  // Claims slots that another node owns, after their keys were moved to this node.
   uint64_t TakeSlots(const SlotSet& slots);  // returns the epoch of the claim
-  // Node `id` took the slots and told so in its reply to CLUSTER SYNCSLOTS TAKEOVER, before its claim with this epoch
-  // arrives on the bus. If this node has forgotten node `id`, the slots get no owner for now. Their keys are then
-  // deleted here.
+  // Called when node `id` says that it has taken the slots, in its reply to CLUSTER SYNCSLOTS TAKEOVER. Its claim with
+  // the same epoch arrives on the bus later. If this node does not know node `id`, the slots get no owner for now, and
+  // their keys are deleted here.
   void ReceiveTakeover(const NodeId& id, uint64_t epoch, const SlotSet& taken);  // node `id` owns them now
   enum class ResetMode : uint8_t { kSoft, kHard };
   void Reset(ResetMode mode);  // CLUSTER RESET: forgets all nodes and slots; kHard also changes the id
@@ -81,7 +82,7 @@ class Cluster final : public Bus::User {
   int pfail_count() const { return failure_detector_.pfail_count(); }  // nodes that were PFAIL at the last tick
   PortChoice port_choice() const { return core_.settings.tls_cluster ? PortChoice::kTls : PortChoice::kTcp; }
 
-  // Bus::User
+  // The functions of Bus::User.
   void OnLinkConnected(BusLink& link) override;                    // sends the first packet on the link
   void OnPacket(BusLink& link, const BusPacket& packet) override;  // handles a packet of another node
 
@@ -92,17 +93,17 @@ class Cluster final : public Bus::User {
   void HandlePingPongOrMeet(BusLink& link, ClusterNode* sender, const BusPacket& packet);
   void LearnMyIp(const BusLink& link);  // takes the address to which another node has connected
   void BeginHandshakeWithSender(const BusLink& link, const PacketHeader& header);  // after a MEET of an unknown one
-  // Handles a PONG, or the first answer, of a node to which this node has connected. Returns null if the rest of the
-  // packet must be ignored.
+  // Handles a packet that arrives on a link that this node opened. Checks that the expected node has sent it; if that
+  // node is in handshake, ends the handshake. Returns the sender, or null if the rest of the packet must be ignored.
   ClusterNode* HandleAnswerFromNode(BusLink& link, ClusterNode* sender, const PacketHeader& header);
-  // Gives the node the id from its first answer. `known`: the node with this id, if it was known before. Returns null
-  // if the rest of the packet must be ignored.
+  // Ends the handshake with `node`, and gives it the id from its answer. `known`: the node that has this id already, or
+  // null. Returns null if the rest of the packet must be ignored.
   ClusterNode* EndHandshake(ClusterNode& node, ClusterNode* known, const BusLink& link, const PacketHeader& header);
   void RecordPong(ClusterNode& node);  // records when the node has answered, and clears PFAIL
   void UpdateAddress(ClusterNode& node, const BusLink& link, const PacketHeader& header);
   void UpdateRole(ClusterNode& sender, const PacketHeader& header);  // primary or replica, and whose
-  // Called for each packet in which this node's primary says that it follows this node. Takes over the slots of the
-  // primary when it has repeated this for as long as cluster-node-timeout, if this node has all data.
+  // Called for each packet in which this node's primary says that it follows this node. When the primary has said so
+  // for cluster-node-timeout, this node takes over its slots, provided that this node has all data.
   void HandlePrimaryFollowingMe();
   void FollowPrimaryOfPrimary();  // if this node's primary has become a replica
   NodeAddress SenderAddress(const BusLink& link, const PacketHeader& header) const;

@@ -1,5 +1,5 @@
-// ClusterCore: references that all parts of this folder share, with the clock of the bus (BusClock) and the interface
-// to the server around the cluster (ClusterHost).
+// ClusterCore: references that all parts of this folder share. This file also contains the clock of the bus (BusClock)
+// and the interface to the server around the cluster (ClusterHost).
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,8 @@
 namespace respite {
 
 // The time of the cluster bus in milliseconds since 1970; it never goes back. Packets contain times, so this clock
-// starts with the time of the wall clock. The time since the start is measured by the Pace.
+// starts with the time of the wall clock. After that, a Pace (a clock that never goes back) measures how much time
+// passes.
 class BusClock {  // UNIX time that never goes back
  public:
   BusClock(const Pace& pace, int64_t wall_ms) : pace_(pace), origin_ms_(wall_ms - pace.NowMs()) {}
@@ -40,7 +41,7 @@ class ClusterHost {  // what the cluster needs of its server
   // --- Replication.
 
   virtual int64_t Offset() const = 0;  // replication offset of this node
-  // Returns whether this replica receives its primary's stream. If it does not, Offset() must not be compared with
+  // Returns whether this replica receives its primary's stream now. If it does not, Offset() must not be compared with
   // the primary's offset.
   virtual bool IsLinked() const = 0;      // this replica receives its primary's stream
   virtual int64_t DataAgeMs() const = 0;  // time since this replica last heard from its primary
@@ -52,11 +53,12 @@ class ClusterHost {  // what the cluster needs of its server
 
   virtual bool HasKeysInSlot(int slot) const = 0;  // any database has a key of this slot
   virtual bool HasKeys() const = 0;                // any database has a key
-  // Deletes the keys of the slot, now or later. Keeps the keys if by then this node owns or imports the slot in `view`.
+  // Deletes the keys of the slot, immediately or after a long task (see RunNowOrAfterLongTask). Does nothing if this
+  // node owns or imports the slot in `view` at that time.
   virtual void DeleteKeysInSlot(int slot, const ClusterView& view) = 0;  // now or later, unless it is owned again
   virtual void DeleteAllKeys() = 0;                                      // deletes the keys of all databases
-  // Runs the task immediately, but after the turn if a snapshot of the primary is loading or a script takes long. The
-  // bus is served during such a task, and the data must not change until it has ended.
+  // Runs the task immediately, except while a snapshot of the primary loads or a slow script runs. The bus is served
+  // during these two, but the data must not change, so the task then runs after them.
   virtual void RunNowOrAfterLongTask(std::function<void()> task) = 0;
   virtual void PauseWrites() = 0;                                         // pauses writes of clients until ResumeWrites
   virtual void ResumeWrites() = 0;                                        // ends PauseWrites
@@ -65,8 +67,8 @@ class ClusterHost {  // what the cluster needs of its server
   virtual void OnTopologyChanged() = 0;  // owners of slots or cluster_state may have changed
 
   enum class Durably : uint8_t { kWritten, kSynced };
-  // Replaces nodes.conf. After a crash of the machine the former or the new file exists: with kSynced it is the new
-  // one, and with kWritten it is the new one after a second. Returns false if nodes.conf could not be replaced.
+  // Replaces nodes.conf. A crash of the machine leaves either the former or the new file. With kSynced, the new file is
+  // safe when Save returns; with kWritten, about a second later. Returns false if nodes.conf could not be replaced.
   virtual bool Save(const ClusterView& view, Durably durably) = 0;  // false: it failed, and the server ends
 };
 

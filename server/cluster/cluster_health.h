@@ -1,5 +1,5 @@
-// ClusterHealth: decides whether this node serves requests. All slots must be served (cluster-require-full-coverage),
-// and the node must be on the side of the majority of the primaries.
+// ClusterHealth: decides whether this node serves requests. The node must reach a majority of the primaries with slots.
+// With cluster-require-full-coverage, each slot must also have an owner that works.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ class ClusterHealth {  // decides cluster_state
   // Decides whether the cluster serves requests (cluster_state). Called after changes, and with each tick while
   // requests are not served. Cost: O(nodes + slots).
   void UpdateClusterState();  // sets is_ok of the view (cluster_state)
-  // Declares that nodes.conf is known to agree with all nodes, so a primary that starts need not wait for their
-  // packets.
+  // Declares that nodes.conf agrees with what all nodes believe. So a primary that starts does not wait for packets of
+  // other nodes.
   void TrustNodesFile() { is_nodes_file_trusted_ = true; }  // nodes.conf agrees with all nodes
 
  private:

@@ -86,8 +86,8 @@ std::optional<std::string> ClusterMode::Start() {
   return std::nullopt;
 }
 
-// Claims slots that have loaded keys and no owner. A slot of another node that has keys here is importing again,
-// because its keys came while the slot moved.
+// On a primary, claims slots that have loaded keys and no owner. If another node owns a slot that has keys here, its
+// keys came while it moved to this node. So the slot is marked as importing again.
 void ClusterMode::ClaimSlotsOfLoadedKeys() {
   ClusterView& view = cluster_->view();
   if (view.me().IsReplica()) return;
@@ -108,8 +108,8 @@ void ClusterMode::ClaimSlotsOfLoadedKeys() {
   cluster_->AddSlots(claimed);
 }
 
-// Sets `replicaof` to the primary of nodes.conf. A replica keeps the expired keys of its file while it loads, and may
-// continue with the history of the file. So its role must be known before the data is loaded.
+// Sets `replicaof` to the primary that nodes.conf names. The role must be known before the data is loaded, because a
+// replica keeps expired keys while it loads. It may also continue the replication from the state in the file.
 void ClusterMode::SetReplicaofFromNodesFile() {
   const ClusterNode* primary = cluster_->view().me().primary;
   if (primary == nullptr || !primary->HasAddress()) return;
@@ -144,7 +144,8 @@ void ClusterMode::EndTurn() {
   slot_stats_->ResetSlotsOfOtherShards(cluster_->view());
 }
 
-// Runs the blocked requests again, which redirects them like new requests.
+// If this node no longer serves the keys of a blocked request, runs the request again, which redirects it like a new
+// one.
 void ClusterMode::RedirectBlockedClients() {
   std::vector<Session*> leaving;
   services_.clients.registry.ForEach([&](Session& session) {

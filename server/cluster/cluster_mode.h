@@ -28,10 +28,11 @@ class ClusterMode {  // makes this server a node if cluster-enabled is set
   // Opens (or creates) and locks nodes.conf. Returns its content, which is empty if it was just created. Fails with the
   // reason. Requires: cluster-enabled.
   Result<std::string, std::string> ReadNodesFile();  // the content; fails with the reason
-  // How far the view at the start is trusted. kAgreed: the view is known to agree with all other nodes.
+  // Whom the content of nodes.conf speaks for. kOwn: it is what this node believed. kAgreed: all nodes are known to
+  // agree.
   enum class Belief : uint8_t { kOwn, kAgreed };
-  // Takes `nodes_text` as the content of nodes.conf, and routes requests from here on. Returns the reason if that
-  // failed. Requires: ReadNodesFile has succeeded; the server listens for clients.
+  // Takes `nodes_text` as the content of nodes.conf, and from now on refuses requests for slots of other nodes. Returns
+  // the reason if that failed. Requires: ReadNodesFile has succeeded; the server listens for clients.
   std::optional<std::string> OpenWith(const std::string& nodes_text, Belief belief);
   // In cluster mode, calls ReadNodesFile, and OpenWith with the text of the file. Does nothing without cluster mode.
   // Returns the reason if that failed.
@@ -59,8 +60,8 @@ class ClusterMode {  // makes this server a node if cluster-enabled is set
   void SetReplicaofFromNodesFile();  // makes `replicaof` the primary of nodes.conf, before the data is loaded
   void ClaimSlotsOfLoadedKeys();     // claims slots that have loaded keys and no owner
   void RedirectBlockedClients();     // redirects clients that wait for keys in slots of other nodes
-  // Ends subscriptions to shard channels in slots that another node owns now, even a node of this shard, and tells the
-  // clients. Redis: the clients must subscribe again.
+  // Ends subscriptions to shard channels in slots whose owner has changed, even if the new owner is in this shard, and
+  // tells the clients. As in Redis, the clients must subscribe again.
   void DropLostShardChannels();  // ends subscriptions in slots of other nodes
 
   const Services& services_;

@@ -59,7 +59,7 @@ struct ClusterNode {      // what this node knows of a node
   uint64_t gossiped_in = 0;            // number of the last packet whose gossip described the node
   std::vector<FailureReport> reports;  // reports of primaries that do not reach the node
 
-  // Maintained by Bus.
+  // The two links to the node, which Bus maintains.
   std::shared_ptr<BusLink> link;          // the link that this node opened; null: none
   std::shared_ptr<BusLink> inbound_link;  // the link that the other node opened; null: none
 

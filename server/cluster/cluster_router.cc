@@ -18,8 +18,8 @@ constexpr char kCrossSlot[] = "CROSSSLOT Keys in request don't hash to the same 
 constexpr char kDownForWrites[] = "CLUSTERDOWN The cluster is down and only accepts read commands";
 constexpr char kUnserved[] = "CLUSTERDOWN Hash slot not served";
 
-// Requests of a node that sends slots are applied without the usual checks, like those of a primary. So requests whose
-// keys are not known are refused.
+// Errors for a node that sends slots to this node. Its requests are applied without the usual checks, like those of a
+// primary. So requests are refused if it is not known in advance which keys they change.
 constexpr char kScriptOfSource[] = "ERR A node that sends slots may not run scripts";
 constexpr char kKeylessWriteOfSource[] = "ERR A node that sends slots may only write to keys of its slots";
 constexpr char kDownInScript[] = "ERR Script attempted to execute a command while the cluster is down";
@@ -37,7 +37,7 @@ bool IsAsking(const Request& request) {
 
 // Advances the state of ASKING. ASKING applies to the next request with everything that this request runs (a script).
 // If that request begins a transaction, ASKING applies to the whole transaction. A blocked request that runs again
-// counts as one request.
+// still counts as the same request.
 void AdvanceAsking(Session& session) {
   using Asking = ClientClusterState::Asking;
   Asking& asking = session.cluster_options.asking;
@@ -71,7 +71,8 @@ void ClusterRouter::AddKey(RequestedKeys& requested_keys, Bytes key) const {
     ++(Exists(requested_keys.db, key) ? requested_keys.existing_count : requested_keys.missing_count);
 }
 
-// Returns the database after the command: a queued SELECT changes the database of the commands after it.
+// Returns the number of the database that is selected after the command. A SELECT in a transaction changes the database
+// of the queued commands after it.
 int ClusterRouter::SelectedDbAfter(int db, const Command& command, std::span<const Bytes> arguments) const {
   if (!command.Spec().selects_database || arguments.size() < 2) return db;
   const auto number = ParseInteger(arguments[1]);
@@ -84,7 +85,7 @@ void ClusterRouter::AddKeysOf(RequestedKeys& requested_keys, const Command& comm
   requested_keys.db = SelectedDbAfter(requested_keys.db, command, arguments);
   if (spec.uses_other_database != nullptr && spec.uses_other_database(arguments)) requested_keys.joins_dbs = true;
   if (spec.keys.count == 0 && spec.find_keys == nullptr) return;
-  // Channels of sharded pub/sub and cursors of CLUSTERSCAN also have slots.
+  // Channels of sharded pub/sub and cursors of CLUSTERSCAN have slots too, although they are not keys.
   for (const KeySpec& one : spec.keys.View()) {
     if ((one.flags & kKeyNotKey) == 0) continue;
     requested_keys.is_channel = command.Is(kPubSub);
@@ -157,8 +158,8 @@ ClusterRouter::Way ClusterRouter::Find(const Request& request) const {
   return is_mine ? Way{Verdict::kHere, nullptr, requested_keys.slot} : Way{Verdict::kMoved, owner, requested_keys.slot};
 }
 
-// Returns true for the fast path, which most requests take: one key, in a slot that this node owns and that does not
-// move.
+// Returns true if the request can run without further checks. Most requests can: they have one key, in a slot that this
+// node owns, while no slot moves and the cluster is up.
 inline bool ClusterRouter::IsServedByFastPath(const Request& request) const {
   const uint32_t index = request.command->only_key_index;
   if (index == 0 || index >= request.words.size()) return false;

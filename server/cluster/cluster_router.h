@@ -63,7 +63,8 @@ class ClusterRouter final : public SlotRouter {  // checks whether this node ser
   bool Exists(int db, Bytes key) const;                         // the key exists and has not expired
   int SelectedDbAfter(int db, const Command& command, std::span<const Bytes> arguments) const;
   Verdict DecideWhileDown(const Request& request, const RequestedKeys& requested_keys) const;  // cluster_state is fail
-  // Decides for a slot that is migrating or importing. Returns nothing if the slot is treated like others.
+  // Decides where a request for a slot that migrates or is imported is served. Returns nothing if the request is
+  // treated like one for any other slot.
   std::optional<Way> DecideForMovingSlot(const Request& request, const RequestedKeys& requested_keys) const;
   Refusal RefusalOf(const Request& request, const Way& way) const;  // the error reply, for example MOVED
 

@@ -34,8 +34,8 @@ std::vector<Name> DrawNames(const NodeLayout& layout, Random& random) {
   return names;
 }
 
-// Returns the first view of a node. Each primary gets its own epoch, as after an election, so that no two claims are
-// equal.
+// Returns what node `mine` knows when a new cluster starts. Each primary gets its own epoch, as after an election, so
+// that no two primaries claim slots with the same epoch.
 std::unique_ptr<ClusterView> NewView(const NodeLayout& layout, const Members& members, const std::vector<Name>& names,
                                      size_t mine) {
   auto view = std::make_unique<ClusterView>(names[mine].id, names[mine].shard);

@@ -1,6 +1,6 @@
-// ClusterStartPlan: makes the texts of nodes.conf for all nodes of a cluster that start together in one process, so
-// that the nodes need not find each other. In a new cluster the texts also contain the slots, roles and epochs. In an
-// existing cluster they are the existing texts with the present addresses.
+// ClusterStartPlan: makes the texts of nodes.conf for all nodes of a cluster that start together in one process. So the
+// nodes need not find each other. For a new cluster, the texts also define the slots, roles and epochs. For an existing
+// cluster, they are the existing texts, with the addresses that the nodes have now.
 #pragma once
 
 #include <string>

@@ -97,7 +97,7 @@ void ClusterView::Assign(int slot, ClusterNode* owner) {
     lost_slots_.Add(slot);
   }
   if (owner != nullptr) {
-    // A primary that gets its first slots in a cluster with replicas wants a replica.
+    // If the cluster has replicas, a primary that gets its first slots is marked as one that must have a replica.
     if (owner->slot_count == 0 && HasReplicas()) owner->Set(kNodeMigrateTo);
     ++owner->slot_count;
   }

@@ -28,9 +28,9 @@ class ClusterView {  // what this node knows of its cluster
 
   ClusterNode* Find(const NodeId& id);
   const ClusterNode* Find(const NodeId& id) const;
-  // Requires: no node has this id.
+  // Adds a node. Requires: no node has this id yet.
   ClusterNode& Add(const NodeId& id, uint16_t flags);
-  // Removes the node: its slots have no owner then, and its replicas no primary. Requires: not this node. Cost:
+  // Removes the node. Its slots then have no owner, and its replicas no primary. Requires: `node` is not me(). Cost:
   // O(nodes + slots).
   void Remove(ClusterNode& node);                    // its slots have no owner then
   void Rename(ClusterNode& node, const NodeId& id);  // gives the node another id, which no node has yet
@@ -40,7 +40,7 @@ class ClusterView {  // what this node knows of its cluster
   const std::vector<ClusterNode*>& All() const { return all_; }
   void MarkAsPrimary(ClusterNode& node);                        // records that the node is a primary
   void MarkAsReplica(ClusterNode& node, ClusterNode* primary);  // `primary` is null if it is unknown
-  // Returns the primary of the shard: the node itself, or its primary if that is known.
+  // Returns the primary of a replica, if it is known. Returns any other node itself.
   ClusterNode& PrimaryOf(ClusterNode& node) { return node.primary == nullptr ? node : *node.primary; }
   size_t KnownNodeCount() const { return nodes_.size(); }  // with this node and nodes in handshake
 
@@ -52,11 +52,11 @@ class ClusterView {  // what this node knows of its cluster
     return std::exchange(lost_slots_, {});
   }
   SlotSet SlotsOf(const ClusterNode& node) const;
-  // Returns whether the node owns these slots and no others. Cost: O(kSlotCount / 64), plus O(slots.Count()) if both
-  // have the same number of slots.
+  // Returns whether the node owns these slots and no others. Cost: O(kSlotCount / 64), plus O(slots.Count()) if the
+  // node owns the same number of slots.
   bool OwnsExactly(const ClusterNode& node, const SlotSet& slots) const;  // these slots and no others
   void DropSlotsOf(ClusterNode& node);  // leaves the slots of the node without an owner
-  // Slots that migrate to another node, or that are imported from one.
+  // Slots that move. Each slot is mapped to the other node of the move: the one that gets it, or the one that gives it.
   using Moves = std::map<int, ClusterNode*>;
   const Moves& migrating() const { return migrating_; }                        // slots with the nodes that get them
   const Moves& importing() const { return importing_; }                        // slots with the nodes that give them

@@ -29,7 +29,8 @@ bool Election::IsElectionNeeded() const {
 bool Election::IsDataTooOld() const {
   const Settings& settings = parts_.core.settings;
   if (settings.cluster_replica_validity_factor == 0 || parts_.manual_failover.CanStartElection()) return false;
-  // The data ages during the node timeout in which the failure was not noticed yet; this time does not count.
+  // When a primary fails, a node timeout passes before that is noticed. The data of the replica ages in this time,
+  // which does not count here.
   const int64_t age_ms = std::max<int64_t>(parts_.core.host.DataAgeMs() - parts_.core.TimeoutMs(), 0);
   return age_ms > int64_t{settings.repl_ping_replica_period} * 1000 +
                       parts_.core.TimeoutMs() * settings.cluster_replica_validity_factor;
@@ -74,7 +75,7 @@ void Election::ScheduleVoteRequest() {
   if (is_manual) Continue();
 }
 
-// Adds delay if other replicas have reported larger offsets since the last check.
+// Delays the request for votes further if more replicas than before have a larger offset than this one.
 void Election::UpdateRankAndDelay() {
   const int rank = Rank();
   if (rank <= rank_) return;
@@ -175,9 +176,9 @@ std::string Election::VoteRefusalReason(const ClusterNode& candidate, const Pack
   const bool is_forced = (header.message_flags & PacketHeader::kForcesVote) != 0;
   if (!candidate.primary->Is(kNodeFailed) && !is_forced) return "its master is up";
   const int64_t since_ms = parts_.core.NowMs() - candidate.primary->voted_at_ms;
-  // A vote that is not forced has this limit, which prevents two elections after one failure. As in Valkey 8.1, a
-  // forced vote has none. The limit would make a manual failover shortly after another one fail, and the primary would
-  // stay paused until the timeout.
+  // A node votes for replicas of the same primary only once in two node timeouts, so one failure does not cause two
+  // elections. As in Valkey 8.1, a forced vote has no such limit. Otherwise a manual failover shortly after another one
+  // would fail, and the primary would stay paused until the timeout.
   if (!is_forced && since_ms < parts_.core.TimeoutMs() * 2) {
     return StrCat("can't vote for any replica of ", candidate.primary->id.String(), " within ",
                   parts_.core.TimeoutMs() * 2 - since_ms, " milliseconds");
@@ -203,7 +204,7 @@ void Election::ReceiveVoteRequest(ClusterNode& candidate, const PacketHeader& he
   }
   view.last_vote_epoch = view.current_epoch;
   candidate.primary->voted_at_ms = parts_.core.NowMs();
-  // A node that forgets its vote in a crash could vote twice.
+  // Saves the vote before it is sent, because a node that forgets its vote in a crash could vote twice.
   view.WantSave(ClusterView::Save::kNow);
   parts_.save();
   BusPacket packet;

@@ -31,11 +31,11 @@ class Election {  // by which a replica replaces its failed primary
   };
   explicit Election(const Parts& parts) : parts_(parts) {}
 
-  // Takes the next step of an election, if one is needed. Called by the timer, and after each vote. Cost: some
-  // comparisons on a primary.
+  // Takes the next step of an election, if one is needed. Called by the timer, and after each vote. On a primary, it
+  // costs only a few comparisons.
   void Continue();  // takes the next step of an election, if one is needed
   void ReceiveVote(const ClusterNode& voter, const PacketHeader& header);  // counts the vote of a primary
-  // Replaces the primary without asking for votes. Logs a warning if the data of this replica is not whole.
+  // Replaces the primary without asking for votes. Logs a warning if this replica does not have all data.
   void TakeOver();                            // replaces the primary without asking for votes
   void Cancel() { vote_request_at_ms_ = 0; }  // ends an election that is planned or under way
 
@@ -47,7 +47,8 @@ class Election {  // by which a replica replaces its failed primary
   bool IsElectionNeeded() const;  // the primary is FAIL and failover is allowed, or a manual failover can continue
   bool IsDataTooOld() const;      // older than cluster-replica-validity-factor allows
   void ScheduleVoteRequest();     // decides when votes will be requested
-  // Returns the number of replicas of the same primary with a larger offset.
+  // Returns how many other replicas of the same primary have a larger offset, without those that have the flag
+  // "nofailover".
   int Rank() const;
   void UpdateRankAndDelay();  // adds delay if more replicas have more data by now
   void Ask();

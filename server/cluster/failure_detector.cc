@@ -38,7 +38,7 @@ int FailureDetector::CountReports(ClusterNode& node) {
 void FailureDetector::MarkPfailIfSilent(ClusterNode& node) {
   if (node.Is(kNodeSuspect)) ++pfail_count_;
   if (node.ping_sent_ms == 0) return;
-  // Any data counts as an answer, because the PONG may be queued after many messages.
+  // Any data from the node counts as an answer to the PING, because its PONG may be queued behind many messages.
   const int64_t now_ms = parts_.core.NowMs();
   const int64_t silent_ms = std::min(now_ms - node.ping_sent_ms, now_ms - node.data_received_ms);
   if (silent_ms <= parts_.core.TimeoutMs() || node.IsFailing()) return;
@@ -56,7 +56,7 @@ void FailureDetector::MarkFailedIfMajority(ClusterNode& node) {
   if (CountReports(node) + own < parts_.core.view.Majority()) return;
   parts_.core.log.Notice("Marking node " + node.LogName() + " as failing (quorum reached).");
   MarkFailed(node);
-  // Receivers need not wait for reports, so all nodes of one partition agree immediately.
+  // A node that receives FAIL need not wait for reports itself, so all nodes of one partition agree immediately.
   BusPacket packet;
   packet.header = parts_.bus.MakeHeader(PacketType::kFail);
   packet.body = FailBody{node.id};
@@ -88,8 +88,8 @@ void FailureDetector::ClearFailureOnAnswer(ClusterNode& node) {
     return;
   }
   if (!node.Is(kNodeFailed)) return;
-  // A replica or a primary without slots is not FAIL any more, because no node replaces it. A primary with slots keeps
-  // its slots if no replica was elected for a long time.
+  // A replica, or a primary without slots, loses the flag FAIL immediately, because no other node takes its place. A
+  // primary with slots loses it, and keeps its slots, only if no replica has replaced it for two node timeouts.
   const bool is_plain = node.IsReplica() || node.slot_count == 0;
   const bool was_long = parts_.core.NowMs() - node.failed_at_ms > parts_.core.TimeoutMs() * kTakeBackTimeouts;
   if (is_plain || was_long) ClearFailFlag(node);

@@ -12,14 +12,15 @@ namespace respite {
 
 namespace {
 
-// A packet describes one node in ten. Each pair of nodes exchanges at least four packets per node timeout, so a
-// majority learns of a failure within a node timeout.
+// A packet describes one in ten of the known nodes. Each pair of nodes exchanges at least four packets per node
+// timeout, so a majority learns of a failure within a node timeout.
 constexpr size_t kShareOfNodes = 10;
 constexpr size_t kMinEntries = 3;
 constexpr int64_t kMinHandshakeMs = 1000;
 constexpr int64_t kClockDriftMs = 500;
 constexpr int kMaxHandshakes = 1000;  // maximum that other nodes may cause
-// Limits for what this node learns from other nodes. An operator's commands may exceed them.
+// How many nodes this node learns of from other nodes, and how many ids it forgets for them. Commands of an operator
+// may exceed these limits.
 constexpr size_t kMaxNodes = 10'000;
 constexpr size_t kMaxForgotten = 1000;
 
@@ -96,7 +97,7 @@ std::vector<const ClusterNode*> Gossip::ChooseNodesForGossip(const ClusterNode* 
     node.gossiped_in = composed_packet_count_;
     chosen.push_back(&node);
   }
-  // Adds all PFAIL nodes, because other nodes wait for a majority.
+  // Adds all nodes that are PFAIL, because they become FAIL only when a majority of the primaries reports them.
   for (const ClusterNode* node : all) {
     const bool is_told = node != receiver && (node->flags & (kNodeHandshake | kNodeNoAddress)) == 0;
     if (node->Is(kNodeSuspect) && is_told) chosen.push_back(node);
@@ -200,14 +201,16 @@ void Gossip::UpdateKnownNode(ClusterNode& sender, ClusterNode& node, const Gossi
       parts_.failure_detector.WithdrawFailureReport(node, sender);
     }
   }
-  // If the sender has received a later PONG of `node` than this node, a PING is not needed yet.
+  // If the sender has received a later PONG of `node` than this node, its time is taken over, and no PING is needed
+  // yet.
   if (!fails && !node.IsFailing() && node.ping_sent_ms == 0 && node.reports.empty()) {
     const int64_t pong_ms = int64_t{entry.pong_received_s} * 1000;
     if (pong_ms <= parts_.core.NowMs() + kClockDriftMs && pong_ms > node.pong_received_ms) {
       node.pong_received_ms = pong_ms;
     }
   }
-  // The sender reaches `node` at an address that this node does not know.
+  // If the sender reaches `node` and this node does not, `node` may have moved, so this node takes the sender's address
+  // for it.
   const NodeAddress address = AddressOf(entry);
   const bool has_address = (entry.flags & kNodeNoAddress) == 0 && address.bus_port != 0 && NormalIp(address.ip);
   const bool has_moved = address.ip != node.address.ip || address.bus_port != node.address.bus_port ||
@@ -219,7 +222,8 @@ void Gossip::UpdateKnownNode(ClusterNode& sender, ClusterNode& node, const Gossi
   parts_.core.view.RecordChange();
 }
 
-// Adds a node that a member of the cluster describes. Its primary and slots are learned from its own packets.
+// Adds a node that a member of the cluster describes. The new node's own packets will later tell its primary and its
+// slots.
 void Gossip::AddGossipedNode(const GossipEntry& entry) {
   if (parts_.core.view.KnownNodeCount() >= kMaxNodes) return;
   const bool is_replica = (entry.flags & kNodeReplica) != 0;
@@ -249,8 +253,9 @@ void Gossip::ApplyExtensions(ClusterNode& sender, const PingExtensions& extensio
   if (extensions.shard && shard.IsValid()) sender.is_shard_known = true;
   if (shard.IsValid() && sender.shard != shard) {
     sender.shard = shard;
-    // This node may have followed the primary before it knew the shard. If a primary moves to another shard later,
-    // this node does not move with it, because its data belongs to the old shard.
+    // This node may have begun to follow the primary before the primary's shard was known, and then joins that shard
+    // now. If a primary moves to another shard later, this node does not move with it, because its data belongs to the
+    // old shard.
     if (view.me().primary == &sender && !was_known) view.me().shard = shard;
     view.RecordChange();
     view.WantSave();

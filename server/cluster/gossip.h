@@ -25,14 +25,15 @@ class Gossip {  // lets nodes learn of each other
 
   bool MeetNode(const NodeAddress& address);                 // CLUSTER MEET; false: the address is invalid
   void BeginHandshakeAfterMeet(const NodeAddress& address);  // begins one with an unknown node, within limits
-  // Adds a node whose id is not known yet. Returns null if a handshake with this address is under way.
+  // Begins a handshake: adds the node at this address, whose id is not known yet, with a random id. Returns null if a
+  // handshake with this address is under way.
   ClusterNode* BeginHandshake(const NodeAddress& address, uint16_t more_flags);  // null: one is under way already
   void EndLateHandshakes();  // gives up handshakes that take too long; called by the timer
 
-  // Makes a PING, PONG or MEET that describes some nodes.
+  // Makes a PING, PONG or MEET for `receiver`, which also describes some other nodes.
   BusPacket ComposePing(PacketType type, const ClusterNode* receiver);  // describes some nodes to `receiver`
   void Ping(ClusterNode& node, PacketType type = PacketType::kPing);
-  // kSiblings: the replicas of the same primary, which rank themselves by the offset.
+  // kAll: all nodes. kSiblings: only the replicas of the same primary, which compare their offsets before an election.
   enum class To : uint8_t { kAll, kSiblings };
   void BroadcastPong(To whom);  // sends a PONG to all nodes, or to the replicas of the same primary
   void AnnounceMyself();        // sends all nodes a PONG without gossip of other nodes

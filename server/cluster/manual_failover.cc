@@ -14,7 +14,8 @@ void ManualFailover::Start(Mode mode) {
   if (ClusterNode* primary = parts_.core.view.me().primary) parts_.bus.Send(*primary, packet);
 }
 
-// A script that is running may have written already, and its writes are not counted in the offset until it ends.
+// Pauses writes only after a running script has ended, because the offset does not count the script's writes until
+// then.
 void ManualFailover::ReceivePauseRequest(const ClusterNode& replica) {
   parts_.core.host.RunNowOrAfterLongTask([this, id = replica.id] {
     if (ClusterNode* node = parts_.core.view.Find(id)) PauseFor(*node);
@@ -45,8 +46,8 @@ void ManualFailover::Continue() {
     return Reset();
   }
   if (can_start_election_ || primary_offset_ == -1) return;
-  // Without a link, an equal offset may belong to another history: after a restart of both servers, their offsets begin
-  // at 0.
+  // While this replica does not receive its primary's stream, an equal offset may belong to another history. For
+  // example, the offsets of both servers begin at 0 after a restart.
   if (!parts_.core.host.IsLinked() || parts_.core.host.Offset() != primary_offset_) return;
   can_start_election_ = true;
   parts_.core.log.Notice("All master replication stream processed, manual failover can start.");

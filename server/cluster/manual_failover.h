@@ -23,15 +23,15 @@ class ManualFailover {  // CLUSTER FAILOVER
   };
   explicit ManualFailover(const Parts& parts) : parts_(parts) {}
 
-  // Starts a failover on a replica. kAsk waits for the primary to pause writes. kForce does not wait, because the
-  // primary may be down.
+  // How a failover starts. kAsk: this replica waits until its primary has paused writes. kForce: it does not wait,
+  // because the primary may be down.
   enum class Mode : uint8_t { kAsk, kForce };
   void Start(Mode mode);                                  // begins a manual failover on this replica
   void ReceivePauseRequest(const ClusterNode& replica);   // MFSTART from a replica of this node
   void ReceivePrimaryOffset(const PacketHeader& header);  // reads any packet of this node's primary
   void Reset();                                           // ends the failover, and the pause of writes
-  // Ends the failover after its timeout. Allows the election (CanStartElection) once this replica has reached the
-  // offset of its paused primary. Called by the timer.
+  // Called by the timer. Ends the failover after its timeout. Allows the election (CanStartElection) once this replica
+  // has reached the offset at which its primary paused.
   void Continue();  // ends it after its timeout; can_start_election_ may become true
 
   bool IsUnderWay() const { return until_ms_ != 0; }  // a manual failover is under way

@@ -5,9 +5,9 @@ namespace respite {
 void MyRole::Follow(ClusterNode& primary) {
   ClusterView& view = core_.view;
   ClusterNode& me = view.me();
-  // Decides whether the data here is of the same history. A primary that loses its slots may have diverged from the
-  // node that takes them, and another shard has other keys. Two primaries may have the same shard id. While the old
-  // primary of this replica serves its slots, the new one may have other keys.
+  // The data here belongs to the history of the new primary only if this node is a replica in the same shard. A primary
+  // that loses its slots may have diverged from the node that takes them. Two primaries may have the same shard id. So
+  // while the old primary of this replica serves slots, the new primary may have other keys.
   const ClusterNode* const old = me.primary;
   const bool old_has_gone = old == nullptr || old->IsReplica() || old->IsFailing() || old->slot_count == 0;
   const bool is_sibling = me.IsReplica() && me.shard == primary.shard && (old_has_gone || old == &primary);

@@ -19,7 +19,8 @@ class NodeId {  // id of a node or shard: 40 hexadecimal digits
 
   // Makes the null id, which names no node.
   NodeId() = default;
-  // Reads an id of the bus: digits, or only zeros for the null id. Requires: kLength bytes.
+  // Takes an id from a packet of the bus without a check (see IsValid). The null id consists of zero bytes. Requires:
+  // `bytes` has kLength bytes.
   static NodeId FromBytes(Bytes bytes) {
     NodeId id;
     std::copy_n(bytes.begin(), kLength, id.bytes_.begin());

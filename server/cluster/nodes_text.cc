@@ -195,7 +195,7 @@ std::optional<int> ParseSlot(Bytes text) {
   return static_cast<int>(*slot);
 }
 
-// Returns the node; adds it without an address if the file has only referred to it so far.
+// Returns the node with this id. If nodes.conf refers to the node but has no line for it, adds it without an address.
 ClusterNode& FindOrAdd(ClusterView& view, const NodeId& id, Random& random) {
   if (ClusterNode* node = view.Find(id)) return *node;
   ClusterNode& node = view.Add(id, kNodeNoAddress);
@@ -317,7 +317,8 @@ Result<std::unique_ptr<ClusterView>, std::string> ParseNodesFile(Bytes text, Por
     }
     if (node == nullptr) node = &view->Add(line.id, line.flags);
     node->flags = line.flags;
-    // This node does not decide whether it has failed itself, and needs no MEET.
+    // Clears flags that a node cannot have in its own view: it does not decide whether it has failed, and needs no
+    // MEET.
     if (node->IsMyself()) {
       for (NodeFlag flag : {kNodeSuspect, kNodeFailed, kNodeHandshake, kNodeMeet, kNodeNoAddress}) node->Clear(flag);
     }

@@ -1,8 +1,9 @@
 // The text of nodes.conf and of CLUSTER NODES: one line for each node.
 //
-//   <id> <ip>:<port>@<bus port>[,<hostname>[,<name>=<value>]…] <flags> <primary or -> <ping> <pong> <epoch> <link>
-//   <slots> vars currentEpoch <n> lastVoteEpoch <n>
+//   <id> <address> <flags> <id of the primary, or -> <ping> <pong> <epoch> <link> <slots>
+//   vars currentEpoch <n> lastVoteEpoch <n>
 //
+// The line `vars` is only in nodes.conf. The address is `<ip>:<port>@<bus port>[,<hostname>[,<name>=<value>]…]`.
 // Slots are `5`, `0-5460`, `[7->-<id>]` while slot 7 migrates to that node, `[7-<-<id>]` while it is imported from it.
 #pragma once
 
@@ -19,9 +20,10 @@ namespace respite {
 std::string FlagsText(const ClusterNode& node);                           // as in nodes.conf: "myself,master,fail?"
 std::string SlotsText(const ClusterView& view, const ClusterNode& node);  // for example "0-5460 5462"
 
-// The port that comes first: the TLS port if the bus, or the client that asks, uses TLS.
+// Which port of a node stands first in its line: the TLS port if the bus (for nodes.conf) or the asking client uses
+// TLS.
 enum class PortChoice : uint8_t { kTcp, kTls };
-// kClient omits fields that only nodes need.
+// kFile: the lines of nodes.conf. kClient: the lines for clients, without the fields that only nodes need.
 enum class NodeForm : uint8_t { kFile, kClient };
 struct NodesFormat {  // how the lines for nodes are written
   PortChoice port = PortChoice::kTcp;

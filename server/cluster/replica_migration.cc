@@ -15,14 +15,14 @@ bool ReplicaMigration::IsOrphaned(const ClusterNode& node) {
          node.WorkingReplicaCount() == 0;
 }
 
-// Counts only replicas that may replace the primary. Redis counts every working replica, so there the last replica that
-// may replace the primary could leave.
+// Unlike Redis, counts only replicas that may replace the primary. Redis counts every working replica, so the last
+// replica that may replace the primary could leave.
 bool ReplicaMigration::MayLeave(const ClusterNode& replica, const ClusterNode& primary) const {
   return primary.OtherElectableReplicaCount(replica) >= parts_.core.settings.cluster_migration_barrier;
 }
 
-// Returns whether this replica must move. All replicas come to the same conclusion: the spare replica with the smallest
-// id moves.
+// Returns whether this replica must move. All replicas choose the same one: among the spare replicas of primaries with
+// `max_replicas` replicas, the one with the smallest id.
 bool ReplicaMigration::IsMyTurnToMove(int max_replicas) const {
   const ClusterView& view = parts_.core.view;
   const ClusterNode* candidate = nullptr;

@@ -1,5 +1,5 @@
-// ReplicaMigration: a primary that has lost all its replicas gets one from the primary with the most replicas
-// (cluster-migration-barrier).
+// ReplicaMigration: gives a primary that has lost all its replicas one of the replicas of another primary. The other
+// primary must have the most replicas, and keep as many as cluster-migration-barrier says.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ class ReplicaMigration {  // gives a primary without replicas one of another pri
   };
   explicit ReplicaMigration(const Parts& parts) : parts_(parts) {}
 
-  // Moves this replica to a primary without replicas, if that is its turn (cluster-allow-replica-migration). Called by
-  // the timer. Cost: O(nodes).
+  // Moves this replica to a primary without replicas, if this replica is the one that must move
+  // (cluster-allow-replica-migration). Called by the timer. Cost: O(nodes).
   void Continue();  // moves this replica to such a primary, if it is this replica's turn
 
  private:
@@ -26,8 +26,8 @@ class ReplicaMigration {  // gives a primary without replicas one of another pri
   // Returns whether the primary, without `replica`, still has enough replicas that may replace it
   // (cluster-migration-barrier).
   bool MayLeave(const ClusterNode& replica, const ClusterNode& primary) const;  // the primary keeps enough replicas
-  // Returns whether this replica is the one that must move. `max_replicas`: the number of working replicas of the
-  // primary that has the most.
+  // Returns whether this replica is the one that must move. `max_replicas`: the largest number of working replicas that
+  // any primary has.
   bool IsMyTurnToMove(int max_replicas) const;  // this replica is the one that must move
 
   const Parts parts_;  // the arguments of the constructor

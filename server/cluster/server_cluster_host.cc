@@ -61,7 +61,7 @@ Result<std::string, std::string> ServerClusterHost::OpenNodesFile() {
 
 // Replaces nodes.conf. The lock belongs to the file that is replaced, so the new file is locked before the rename. The
 // content of the new file is synced before the rename. So a crash of the machine leaves the former or the new file, and
-// never an empty one, with which the node would get another id.
+// never an empty one. With an empty file, the node would get another id.
 IoError ServerClusterHost::Write(const std::string& text, Durably durably) {
   const std::string path = Path();
   const std::string temporary = path + ".tmp";
@@ -113,8 +113,8 @@ bool ServerClusterHost::IsLinked() const { return services_.replication.role().i
 
 bool ServerClusterHost::HasWholeData() const { return services_.data.dataset.history.IsWhole(); }
 
-// Does nothing if this server follows that primary already, except that CLUSTER REPLICATE makes a link that waits
-// connect again.
+// Makes this server a replica. If it follows this primary already and the history is the same, only makes a link that
+// waits for its next attempt connect now.
 void ServerClusterHost::Follow(const std::string& ip, int port, History::Owner owner) {
   RunNowOrAfterLongTask([this, ip, port, owner] {
     const auto& now = services_.env.settings.replicaof;
@@ -149,7 +149,7 @@ void ServerClusterHost::DeleteKeysInSlot(int slot, const ClusterView& view) {
   RunNowOrAfterLongTask([this, slot, &view] { DeleteKeysInSlotNow(slot, view); });
 }
 
-// Deletes the keys of a slot in all databases, unless the slot has returned meanwhile.
+// Deletes the keys of a slot in all databases, unless this node owns or imports the slot again.
 void ServerClusterHost::DeleteKeysInSlotNow(int slot, const ClusterView& view) {
   if (view.Owner(slot) == &view.me() || view.ImportingFrom(slot) != nullptr) return;
   for (int db = 0; db < services_.data.dataset.keyspace.Count(); ++db) DeleteKeysInSlotNow(db, slot);
@@ -170,7 +170,7 @@ void ServerClusterHost::DeleteAllKeys() {
   RunNowOrAfterLongTask([this] {
     services_.data.dataset.keyspace.hidden().Clear();
     Capture taken = Capture::Take(services_.data.dataset);
-    // The flush removes only keys, so the functions are put back.
+    // Capture::Take has also taken the functions. Only keys must be deleted, so the functions are put back.
     if (services_.data.dataset.functions != nullptr) services_.data.dataset.functions->Exchange(taken.TakeFunctions());
     services_.data.lazy_free.Free(std::move(taken), FreeMode::kLater);
     services_.replication.BeginNewHistory();

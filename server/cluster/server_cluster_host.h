@@ -21,7 +21,7 @@ class ServerClusterHost final : public ClusterHost {  // connects the cluster to
   // reason.
   Result<std::string, std::string> OpenNodesFile();  // the content; fails with the reason
 
-  // ClusterHost
+  // The functions of ClusterHost.
   int64_t Offset() const override;     // replication offset of this server
   int64_t DataAgeMs() const override;  // time since this replica last heard from its primary
   bool IsLinked() const override;      // this replica receives its primary's stream
@@ -40,8 +40,8 @@ class ServerClusterHost final : public ClusterHost {  // connects the cluster to
   bool Save(const ClusterView& view, Durably durably) override;  // replaces nodes.conf; false: it failed
 
   void FinishSave();  // called by the timer: a second after Save, makes sure that the new file is on disk
-  // Returns whether the topology has changed since the last call. If it has, blocked clients may wait for keys of slots
-  // that have moved to another node.
+  // Returns whether the topology has changed since the last call. If it has, blocked clients may now wait for keys that
+  // another node serves.
   bool TakeTopologyChange() { return std::exchange(has_topology_changed_, false); }  // has changed since last call
 
  private:

@@ -22,8 +22,8 @@ bool SlotClaims::OwnerLosesSlot(int slot, const ClusterNode& claimant, uint64_t 
   const ClusterView& view = parts_.core.view;
   const ClusterNode* owner = view.Owner(slot);
   if (owner == &claimant) return false;
-  // An operator imports the slot into this node, and ends the import with SETSLOT. So the slot stays with its source
-  // until then, unless a replica of the source takes the source's place.
+  // While an operator imports the slot into this node, the slot stays with its source until CLUSTER SETSLOT ends the
+  // import. But a replica of the source may take the source's place.
   const ClusterNode* source = view.ImportingFrom(slot);
   if (source != nullptr && source->shard != claimant.shard) return false;
   return owner == nullptr || view.disclaimed_slots.Has(slot) || owner->config_epoch < epoch;
@@ -58,8 +58,8 @@ void SlotClaims::AssignClaimedSlots(ClusterNode& claimant, uint64_t epoch, const
     view.WantHealthCheck();
   });
   UpdateDisclaimedSlots(claimant, claimed);
-  // A node that loses its last slot becomes a replica of the winner. In this way a failed primary that was replaced
-  // returns to its shard.
+  // A primary that loses its last slot becomes a replica of the node that got the slot, and so do its replicas. In this
+  // way a failed primary that was replaced returns to its shard.
   const bool may_move = parts_.core.settings.cluster_allow_replica_migration || lost == claimant.slot_count;
   if (lost != 0 && my_primary.slot_count == 0 && may_move) {
     parts_.core.log.Notice("Configuration change detected. Reconfiguring myself as a replica of " + claimant.LogName());

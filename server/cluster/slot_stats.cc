@@ -80,8 +80,8 @@ void SlotStats::CountQueuedCommand(const FinishedCall& call) {
   ++queued_commands_.count;
 }
 
-// Commands of a transaction or script are reported first. EXEC or EVAL is reported last, with the time and the reply of
-// all these commands.
+// Called for the commands of a transaction or script first. Then it is called for EXEC or EVAL, with the time and the
+// reply of all these commands.
 void SlotStats::OnCall(const FinishedCall& call) {
   RecordSlot(router_.SlotOf(call.command, call.words).value_or(kNoSlot));
   if (call.depth != 0) {
@@ -100,7 +100,7 @@ void SlotStats::OnCall(const FinishedCall& call) {
       call.reply_bytes + queued.count * kQueued.size() + streamed * services_.replication.replicas().All().size();
 }
 
-// Changes that the node makes by itself, such as removing expired keys, belong to no call of a client.
+// Ignores changes that the node makes by itself, such as removing expired keys: they belong to no call of a client.
 void SlotStats::Append(const PropagatedGroup& effects) {
   if (services_.clients.current_execution.command == nullptr) return;
   for (size_t i = 0; i < effects.Count(); ++i) {

@@ -1,6 +1,7 @@
-// SlotStats observes calls and the replication stream only while cluster-slot-stats-enabled is on, and costs nothing
-// otherwise. A call counts for the slot of its keys. A transaction or script counts with all commands that it ran. If
-// their keys are in several slots, it counts for no slot.
+// SlotStats: the counters of CLUSTER SLOT-STATS. It observes calls and the replication stream only while
+// cluster-slot-stats-enabled is on, and costs nothing otherwise. A call counts for the slot of its keys. A transaction
+// or script counts as one call with all commands that it ran. If the keys are in several slots, the call counts for no
+// slot.
 #pragma once
 
 #include <cstdint>
@@ -29,11 +30,12 @@ class SlotStats final : public CallObserver, public Journal {  // counters for C
 
   void ApplyEnabledSetting();         // begins or ceases to count (cluster-slot-stats-enabled); keeps earlier counts
   void Reset() { figures_.clear(); }  // sets all counts to 0
-  // Resets slots of other shards, so that they start from 0 when they return. Cost: O(slots), if anything was counted.
+  // Resets the counts of slots of other shards, so that they start from 0 if the slots come to this shard. Cost:
+  // O(slots), if anything was counted.
   void ResetSlotsOfOtherShards(ClusterView& view);  // sets their counts to 0
   Figures Of(int slot) const { return figures_.empty() ? Figures{} : figures_[static_cast<size_t>(slot)]; }
 
-  // CallObserver, Journal
+  // The functions of CallObserver and Journal.
   void OnCall(const FinishedCall& call) override;        // adds the cost of the call to its slot
   void Append(const PropagatedGroup& effects) override;  // counts the bytes that go to replicas
 

@@ -1,4 +1,4 @@
-// The place that cluster nodes announce: checks for their names and addresses, and the directive `announce`.
+// What a cluster node may announce: checks of its names and addresses, and the value of the directive `announce`.
 #pragma once
 
 #include <arpa/inet.h>
@@ -30,7 +30,7 @@ constexpr bool IsHostname(Bytes text) {  // only letters, digits, '-' and '.'
   return std::all_of(text.begin(), text.end(), may_stand);
 }
 
-// Without MayBeAnnounced, which refuses a NUL, inet_pton would ignore all bytes after a NUL.
+// MayBeAnnounced refuses a NUL byte. inet_pton alone would ignore a NUL and all bytes after it.
 inline bool IsIpv4(Bytes text) {
   in_addr address;
   return MayBeAnnounced(text) && inet_pton(AF_INET, std::string(text).c_str(), &address) == 1;
@@ -41,10 +41,8 @@ inline bool IsIpv6(Bytes text) {
   return MayBeAnnounced(text) && inet_pton(AF_INET6, std::string(text).c_str(), &address) == 1;
 }
 
-// The directive `announce`: where clients find the nodes of this process, if this differs from where the nodes find
-// each other (for example from outside a container).
-//
-//   localhost:{port}   all nodes have this host name; each has its own port
+// The directive `announce`: the host by which clients find the nodes of this process, if the nodes find each other by
+// another one. For example, the clients may be outside of a container.
 struct AnnouncedHost {      // value of the directive `announce`
   std::string host;         // host name or IP address, without brackets
   bool is_address = false;  // true: `host` is an IP address; false: a host name

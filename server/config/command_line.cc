@@ -75,7 +75,7 @@ class OptionLines {
     }
     const bool ends_here = next != Follower::kOther;
     if (ends_here && EqualsIgnoreCase(argument, "--save")) text_ += "\"\"";
-    // An option that follows `--save` or `--sentinel` is not the value of that option.
+    // `--save` and `--sentinel` need no value: if an option follows, it is not taken for their value.
     const bool may_stand_alone = EqualsIgnoreCase(argument, "--save") || EqualsIgnoreCase(argument, "--sentinel");
     needs_value_ = !(may_stand_alone && next == Follower::kOption);
   }
@@ -98,7 +98,7 @@ class OptionLines {
   bool needs_value_ = false;
 };
 
-// Returns whether this argument means standard input.
+// Returns whether this argument means standard input: a `-` that is the first or the last argument.
 bool IsInput(ConfigWords arguments, size_t i) { return arguments[i] == "-" && (i == 1 || i + 1 == arguments.size()); }
 
 OptionLines::Follower FollowerOf(ConfigWords arguments, size_t i) {
@@ -106,7 +106,8 @@ OptionLines::Follower FollowerOf(ConfigWords arguments, size_t i) {
   return IsOption(arguments[i + 1]) ? OptionLines::Follower::kOption : OptionLines::Follower::kOther;
 }
 
-// Returns the text that looks like a value of `--test`, in the same argument ("--test VALUE") or in the next one.
+// Returns the text that looks like a value of `--test`, which takes none. It may be in the same argument ("--test
+// VALUE") or in the next one.
 std::optional<std::string> ValueBehindTest(ConfigWords arguments, size_t i) {
   const auto words = SplitQuoted(arguments[i]);
   if (words && words->size() > 1) return (*words)[1];
@@ -131,7 +132,7 @@ Outcome ParseCommandLine(ConfigWords arguments) {
   if (line.action != LaunchAction::kServe) return line;
 
   size_t i = 1;
-  // Redis: an empty first argument counts as a file without a name.
+  // As in Redis, an empty first argument is taken for the configuration file, which then has no name.
   if (!arguments[1].starts_with('-')) line.config_file = AbsolutePath(arguments[i++]);
   OptionLines options;
   for (; i < arguments.size(); ++i) {

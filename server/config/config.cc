@@ -52,19 +52,19 @@ bool Allows(Permission permission, bool connection_is_local) {  // NOLINT: not a
   return permission == Permission::kAlways || (permission == Permission::kLocalConnections && connection_is_local);
 }
 
-// Returns the name under which a directive was found (primary name or alias), in the table's case.
+// Returns the name of the directive that the client gave, the primary name or the alias, spelled as in the table.
 std::string_view NameInTable(const Directive& directive, Bytes given) {
   return EqualsIgnoreCase(given, directive.name) ? directive.name : directive.alias;
 }
 
-// Finds a directive by name, ignoring case. Returns null unless this version knows it under this name.
+// Finds a directive by name, ignoring case. Returns null if it does not exist, or not under this name in this version.
 const Directive* FindKnown(Bytes name, const Dialect& dialect) {
   const Directive* const directive = FindDirective(name);
   return directive != nullptr && directive->IsKnownAs(NameInTable(*directive, name), dialect) ? directive : nullptr;
 }
 
-// Returns whether patterns of CONFIG GET match this name of the directive. Without `emulate`, patterns match the names
-// of Redis 7.2.
+// Returns whether patterns of CONFIG GET match this name of the directive. Without `emulate`, a primary name that Redis
+// 7.2 does not know is not matched.
 bool IsListedAs(std::string_view name, const Directive& directive, const Dialect& dialect) {
   if (name.empty() || !directive.IsKnownAs(name, dialect)) return false;
   return dialect.EmulatesVersion() || name == directive.PortableName() || name != directive.name;
@@ -105,7 +105,7 @@ std::optional<std::string> CheckCollation(const std::string& name) {
   return {};
 }
 
-// Sets the defaults that `--test` implies. Files and options override these defaults.
+// Sets the defaults that the option `--test` implies. Directives in files and options override these defaults.
 void SetTestDefaults(Settings& settings) {
   settings.bind = {"127.0.0.1", "-::1"};
   settings.port = kAutoPort;
@@ -175,8 +175,8 @@ Result<std::unique_ptr<Config>, StartupError> Config::Load(const CommandLine& li
   return config;
 }
 
-// Sets Redis' default save points, which users with a configuration file or a container expect. Not called for a test
-// harness without a configuration file, because such a server must not find an RDB file of an earlier run.
+// Sets Redis' default save points, which users with a configuration file or a container expect. Not called with
+// `--test`, or without any configuration, because such a server must not find an RDB file of an earlier run.
 void Config::SetDefaultSavePoints() {
   if (mode_ == ServerMode::kSentinel || WasSet("save")) return;
   settings_.save.assign(kDefaultSavePoints.begin(), kDefaultSavePoints.end());
@@ -189,7 +189,8 @@ bool Config::IsDataConfigured() const {
                              [this](Bytes name) { return WasSet(name); });
 }
 
-// Refuses exit-with-parent together with daemonize, because a daemon outlives the process that starts it.
+// Refuses exit-with-parent together with daemonize, because a daemon outlives the process that starts it. If only
+// `--test` has set exit-with-parent, turns it off instead.
 std::optional<StartupError> Config::CheckExitWithParent() {
   if (!settings_.daemonize || !settings_.exit_with_parent) return std::nullopt;
   if (WasSet("exit-with-parent")) {
@@ -199,8 +200,8 @@ std::optional<StartupError> Config::CheckExitWithParent() {
   return std::nullopt;
 }
 
-// Refuses settings that exclude `sentinels`. Failovers change the roles of the servers, and only the files of the
-// Sentinels record the roles, with ports that may be in use at the next start. So all servers begin empty each time,
+// Refuses settings that do not fit `sentinels`. Failovers change the roles of the servers. Only the files of the
+// Sentinels record these roles, with ports that may be in use at the next start. So all servers begin empty each time,
 // which is only useful for tests.
 std::optional<StartupError> Config::CheckSentinels(const CommandLine& line) const {
   if (settings_.sentinels == 0) return std::nullopt;
@@ -314,7 +315,7 @@ void Config::Set(const NamesAndValues& pairs, SetContext context) {
   }
 }
 
-// Redis: CONFIG SET accepts an alias together with its primary name, but no name twice.
+// As in Redis, CONFIG SET accepts an alias together with its primary name, but no name twice.
 std::vector<Config::Change> Config::ResolveChanges(const NamesAndValues& pairs, SetContext context) const {
   std::vector<Change> changes;
   for (const auto& [given, value] : pairs) {
@@ -344,7 +345,8 @@ void Config::RefuseUnlessSettable(const Directive& directive, const std::string&
   }
 }
 
-// Returns the changes after which the directive has a different value.
+// Assigns the new values to `next`. Returns the changes that give their directive a different value, or whose directive
+// has the flag kVolatile.
 std::vector<Config::Change> Config::AssignAll(const std::vector<Change>& changes, Settings& next) {
   const DialectTraits& traits = DialectOf(settings_.emulate).traits;
   std::vector<Change> changed;

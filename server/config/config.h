@@ -32,7 +32,8 @@ class FileSystem;
 
 class Config {  // the settings of a running server, and their changes
  public:
-  // Called after a value changed; settings() has the new value. Returns nullopt, or why the value cannot take effect.
+  // A function that is called after a value changed, when settings() has the new value. Returns nullopt, or why the
+  // value cannot take effect.
   using Hook = std::function<std::optional<std::string>()>;
   using NamesAndValues = std::vector<std::pair<std::string, std::string>>;
 
@@ -41,7 +42,8 @@ class Config {  // the settings of a running server, and their changes
     bool is_loading = false;           // a dataset is being loaded
   };
 
-  // Creates a configuration of defaults only, without a file. The folder must outlive this object.
+  // Creates a configuration with the default of each directive, without a file. Requires: the folder outlives this
+  // object.
   explicit Config(Folder& folder = ProcessFolder::Instance());
   Config(const Config&) = delete;
   Config& operator=(const Config&) = delete;
@@ -51,24 +53,25 @@ class Config {  // the settings of a running server, and their changes
   static Result<std::unique_ptr<Config>, StartupError> Load(const CommandLine& line, std::istream& standard_input,
                                                             Folder& folder = ProcessFolder::Instance());
 
-  // The copy has no hooks and no file, so CONFIG REWRITE refuses it. The folder must outlive the copy.
+  // Copies settings and lines for another server of this process. The copy has no hooks and no file, so CONFIG REWRITE
+  // refuses it. Requires: the folder outlives the copy.
   std::unique_ptr<Config> CopyFor(Folder& folder) const;  // copies settings and lines for another server
 
   void Emulate(Emulated emulated);  // directives that were not set get the defaults of this version
 
-  // Resets settings and lines to those of `start`, and removes all hooks.
+  // Resets settings and lines to those of `start`, and removes all hooks that OnChange has added from outside.
   void ResetTo(const Config& start);  // `start`: a copy that was made for the same folder
 
   const Settings& settings() const { return settings_; }
 
-  // Makes this object the configuration of a Sentinel of this process. That Sentinel saves its state in `file`.
+  // Makes this object the configuration of a Sentinel that runs in this process and saves its state in `file`.
   void BecomeSentinel(std::string file);  // `file`: absolute path of its sentinel.conf
   // Reloads the lines of a Sentinel from the present content of its sentinel.conf. Returns the error if that file is
   // invalid.
   std::optional<StartupError> ReadSentinelLines();  // returns the error, or nullopt
 
-  // The server calls Adjust for values that it sets itself: the bound port, a lowered maxclients, the pidfile of a
-  // daemon.
+  // Gives write access, without checks and hooks, for values that the server sets itself: the bound port, a lowered
+  // maxclients, the pidfile of a daemon.
   Settings& Adjust() { return settings_; }  // write access without checks and hooks
 
   const std::string& file() const { return file_; }  // absolute path of the configuration file; empty: none
@@ -79,21 +82,22 @@ class Config {  // the settings of a running server, and their changes
 
   bool WasSet(Bytes name) const;  // whether a file, an option or CONFIG SET gave a value, even the default
 
-  // Returns every directive that a name or pattern matches, once. A name without wildcards is returned as the client
-  // wrote it.
+  // Returns every directive that a name or pattern matches, each name once. A name without wildcards is returned as the
+  // client wrote it.
   NamesAndValues Get(ConfigWords patterns) const;  // for CONFIG GET
 
-  // Returns the pairs with the names that the client gave. Omits directives that are fixed at start.
+  // Returns the pairs whose value Set would change, with the names that the client gave. Omits directives that are
+  // fixed at start.
   NamesAndValues ChangedPairs(const NamesAndValues& pairs) const;  // the pairs whose value Set would change
 
-  // Sets all these directives, or none. On failure, restores all values, runs the hooks again that had already run, and
-  // throws a Refusal with the whole error reply.
+  // Sets all these directives, or none. If a value or a hook fails, restores all values, and runs the hooks that have
+  // run once more. Then throws a Refusal with the whole error reply.
   void Set(const NamesAndValues& pairs, SetContext context);  // for CONFIG SET; throws Refusal
 
   void Rewrite(FileSystem& files, const RewriteExtras& extras = {}) const;  // for CONFIG REWRITE; throws Refusal
 
-  // Runs `hook` once for each Set() that changes at least one of these directives (primary names). All hooks of a
-  // directive run, in the order of registration.
+  // Registers a hook. Each Set that changes at least one of these directives (primary names) runs it once. A directive
+  // may have several hooks, which run in the order of registration.
   void OnChange(std::initializer_list<std::string_view> names, Hook hook);  // adds a hook
 
  private:
@@ -114,7 +118,8 @@ class Config {  // the settings of a running server, and their changes
   // Finds the directive of each name. Throws Refusal if a name is unknown, given twice or not settable.
   std::vector<Change> ResolveChanges(const NamesAndValues& pairs, SetContext context) const;
   void RefuseUnlessSettable(const Directive& directive, const std::string& given_name, SetContext context) const;
-  // Assigns the new values to `next`. Returns the changes whose directive then has a different value.
+  // Assigns the new values to `next`. Returns the changes that give their directive a different value, or whose
+  // directive has the flag kVolatile.
   std::vector<Change> AssignAll(const std::vector<Change>& changes, Settings& next);  // returns the real changes
   std::vector<DueHook> DueHooks(const std::vector<Change>& changed) const;   // each hook of these directives once
   void RunHooks(const std::vector<DueHook>& due, const Settings& previous);  // throws Refusal if a hook fails
@@ -137,8 +142,8 @@ class Config {  // the settings of a running server, and their changes
   std::vector<std::unique_ptr<const Registration>> hooks_;  // hooks added by OnChange, in this order
 };
 
-// Splits a CONFIG SET value at every single blank if the directive takes several words. If it takes one word, returns
-// the value as one word.
+// Splits a CONFIG SET value at every single blank if the directive takes several words. Otherwise returns the whole
+// value as one word.
 std::vector<std::string> SplitValue(const Directive& directive, const std::string& value);
 
 }  // namespace respite

@@ -1,6 +1,6 @@
 // CONFIG REWRITE: updates the text of the configuration file to the current settings. Keeps comments, the order of
-// lines, and lines that are not settings. The first line of a directive is replaced; further lines of the directive are
-// removed. Directives without a line and with a value other than the default are appended after a marker line.
+// lines, and lines that are not settings. The new lines of a directive take the places of its old lines, and surplus
+// old lines are removed. A directive without an old line gets a line after a marker, if its value is not the default.
 // Unreadable lines become comments.
 #pragma once
 
@@ -29,7 +29,7 @@ struct RewriteExtras {  // new lines of other components; nullopt: old lines sta
   Detail detail = Detail::kChanges;                              // which directives get a line
 };
 
-// Returns the new text of the file with the old text `old_text` (empty for a new file).
+// Returns the new text of a file whose present text is `old_text` (empty for a new file).
 std::string RewriteConfigText(Bytes old_text, const Settings& settings, const RewriteExtras& extras);
 
 Result<std::string, int> ReadWholeFile(const std::string& path);  // the whole content, or errno

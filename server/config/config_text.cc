@@ -26,7 +26,7 @@ namespace {
 constexpr int kMaxIncludeDepth = 64;
 constexpr char kNodesOfSentinels[] = "1x2";
 
-// Redis: these directives with one value are accepted and ignored.
+// As Redis does, accepts and ignores these directives if they have one value.
 constexpr std::array<Bytes, 3> kForgottenDirectives = {"list-max-ziplist-entries", "list-max-ziplist-value",
                                                        "lua-replicate-commands"};
 
@@ -43,7 +43,7 @@ Result<std::string, StartupError> FileText(const std::string& path) {
   return text.str();
 }
 
-// Returns the files that match a pattern, sorted. No match is not an error.
+// Returns the files that match a pattern, sorted; an empty list if there is none.
 std::vector<std::string> MatchingFiles(const std::string& pattern) {
   glob_t found = {};
   std::vector<std::string> paths;
@@ -122,7 +122,7 @@ ConfigReader::Outcome ConfigReader::ReadDirective(const Directive& directive, co
   if (!directive.Has(directive_flags::kMultiArgument)) {
     if (words.size() != 1) return Failure(FatalConfigError(&line, "wrong number of arguments"));
   } else if (words.size() == 1 && !words[0].empty()) {
-    // Redis: a single word with unbalanced quotes counts as no word.
+    // As in Redis, a single word with unbalanced quotes inside counts as no word.
     split = SplitQuoted(words[0]).value_or(std::vector<std::string>{});
     words = split;
   }
@@ -175,8 +175,8 @@ ConfigReader::Outcome ConfigReader::ReadUnknown(const ConfigLine& line) {
   return Failure(FatalConfigError(&line, reason));
 }
 
-// Keeps a `sentinel …` directive for the Sentinel. The option --sentinel becomes a line with only the word `sentinel`,
-// for which nothing must be kept.
+// Keeps a `sentinel …` line, which the Sentinel reads later. The option `--sentinel` becomes a line with only this
+// word, and that line is ignored.
 ConfigReader::Outcome ConfigReader::ReadSentinel(ConfigLine& line) {
   if (line.words.size() == 1) return Done{};
   if (mode_ != ServerMode::kSentinel) {
@@ -191,14 +191,14 @@ ConfigReader::Outcome ConfigReader::Include(const ConfigLine& line) {
   ++depth_;
   Outcome outcome = ReadFile(line.words[1]);
   --depth_;
-  // Redis: the end of an included file counts as the end of all files. After it, each `save` line replaces the earlier
-  // ones, as CONFIG SET does.
+  // As in Redis, the end of an included file counts as the end of all files. After it, each `save` line replaces the
+  // earlier ones, as CONFIG SET does.
   origin_ = ConfigOrigin::kConfigSet;
   return outcome;
 }
 
-// Checks settings that depend on each other, which needs the whole text. Redis: these checks also run after each
-// included file.
+// Checks settings that depend on each other, when a whole text was read. As in Redis, this also happens at the end of
+// each included file.
 ConfigReader::Outcome ConfigReader::CheckDependencies() {
   if (!settings_.logfile.empty()) {
     if (Objection objection = CheckLogFile(settings_.logfile)) return Failure(FatalConfigError(nullptr, *objection));
@@ -212,7 +212,8 @@ ConfigReader::Outcome ConfigReader::CheckDependencies() {
   return Done{};
 }
 
-// Checks and sets the directives that `nodes` and `sentinels` depend on or imply.
+// Checks that other directives fit `nodes` and `sentinels`. Sets the directives that these two imply, such as
+// cluster-enabled.
 ConfigReader::Outcome ConfigReader::CheckNodes() {
   const auto refuse = [](Bytes reason) { return Failure(FatalConfigError(nullptr, reason)); };
   const bool is_cluster = settings_.cluster_enabled;

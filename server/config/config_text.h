@@ -19,7 +19,7 @@
 
 namespace respite {
 
-// `text` ends with a newline and is written to stderr unchanged (kStderr), or is logged as one line (kLog).
+// With kStderr, `text` ends with a newline and is written to stderr unchanged. With kLog, it is logged as one line.
 struct StartupError {                                                         // why the server cannot start
   enum class Channel : uint8_t { kStderr, kLog } channel = Channel::kStderr;  // kLog: logged as one line
   std::string text;
@@ -47,16 +47,17 @@ struct ConfigLines {                        // configuration lines for other com
 
 enum class ServerMode : uint8_t { kStandalone, kSentinel };
 
-// Returns the error that Redis prints for an invalid line.
+// Returns the error that Redis prints for an invalid line, or for invalid settings if `line` is null.
 StartupError FatalConfigError(const ConfigLine* line, std::string_view reason);  // `line` may be null
 
-// A ConfigReader reads several texts one after another. Values of later texts replace earlier values.
+// Reads configuration lines into Settings. It may read several texts one after another. Later values replace earlier
+// ones, except for directives whose lines add up, such as `save`.
 class ConfigReader {  // reads configuration lines into Settings
  public:
   ConfigReader(Settings& settings, ServerMode mode) : settings_(settings), mode_(mode) {}
 
-  // Reads a file, or all files that match a glob, as `include` does. Then reads `tail` as if it were the end of the
-  // file.
+  // Reads a file, or all files that match a glob pattern, as a line `include` does. Then reads `tail` as if it were the
+  // end of that file.
   Result<Done, StartupError> ReadFile(const std::string& path, std::string_view tail = {});  // `path` may be a glob
   Result<Done, StartupError> ReadText(std::string_view text);  // parses configuration lines
 

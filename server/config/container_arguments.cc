@@ -43,8 +43,8 @@ class Options {
     Add("--tls-ca-cert-file", folder + "/ca.crt");
   }
 
-  // Converts NODES and REPLICAS to `--nodes`. NODES is the number of all nodes, but `--nodes` needs the number of
-  // primaries and of replicas per primary.
+  // Adds `--nodes` according to the variables NODES and REPLICAS. NODES is the number of all nodes, but `--nodes` needs
+  // the number of primaries and of replicas per primary.
   void AddCluster() {
     AddEqual("REDIS_PASSWORD", "--masterauth");
     const int64_t replicas = std::max<int64_t>(NumberIn(variables_("REPLICAS"), 0), 0);
@@ -95,7 +95,7 @@ ContainerPlan PlanContainer(ConfigWords arguments, const Variables& variables) {
     plan.arguments.insert(plan.arguments.begin(), "redis-server");
   }
   if (!StartsServer(plan)) return plan;
-  // The first argument after the program is either a configuration file or an option.
+  // The first argument of the program is either a configuration file or an option.
   const bool has_file = plan.arguments.size() > 1 && !plan.arguments[1].starts_with("--");
   const std::vector<std::string> options = OptionsFrom(variables);
   plan.arguments.insert(plan.arguments.begin() + (has_file ? 2 : 1), options.begin(), options.end());

@@ -10,7 +10,7 @@
 
 namespace respite {
 
-// Returns the value of an environment variable, or an empty text if it is not set.
+// A function that returns the value of an environment variable, or an empty text if the variable is not set.
 using Variables = std::function<std::string(const char* name)>;
 
 struct ContainerPlan {                       // what the container's entry point starts
@@ -21,9 +21,9 @@ struct ContainerPlan {                       // what the container's entry point
 
 bool IsContainerEntry(const std::string& program);  // true: the program has the name of an entry point
 
-// Plans what the entry point of the container starts. `arguments` are those of the entry point. If the first is an
-// option or a configuration file, the server is started. Options from the environment come before the options of the
-// entry point, so the latter override them.
+// Plans what the entry point of the container starts. `arguments` are those of the entry point. If there are none, or
+// if the first is an option or a configuration file, the server is started. Options from the environment come before
+// the options in `arguments`, so the latter override them.
 ContainerPlan PlanContainer(ConfigWords arguments, const Variables& variables);
 
 bool StartsServer(const ContainerPlan& plan);  // false: the plan runs a tool, such as respite-cli

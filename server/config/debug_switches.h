@@ -1,4 +1,4 @@
-// State of the server that only DEBUG changes.
+// Switches of the server that only the command DEBUG changes.
 #pragma once
 
 #include <cstdint>

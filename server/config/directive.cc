@@ -9,7 +9,7 @@
 namespace respite {
 namespace {
 
-// Redis: the list of allowed words in an error text is cut at this length.
+// As in Redis, an error text that lists the allowed words is cut at this length.
 constexpr size_t kMaxChoiceObjectionBytes = 255;
 
 std::string BoundText(int64_t bound, const NumberShape& shape) {
@@ -81,8 +81,8 @@ const char* UnreadableNumber(NumberFormat format) {
   return "argument couldn't be parsed into an integer";
 }
 
-// Returns the value of the words, or their combined bits if there are several. Redis: several words are only allowed if
-// the directive takes several.
+// Returns the value that the word names. For several words, returns their values combined by OR. As in Redis, only a
+// directive that takes several words is given more than one.
 std::optional<int> ParseChoice(const ChoiceShape& shape, ConfigWords words, const Dialect& dialect) {
   if (words.empty()) return {};
   int value = 0;
@@ -120,7 +120,7 @@ std::string ChoiceText(const ChoiceShape& shape, int value) {
   return text;
 }
 
-// Assigns words to a directive. Has one overload per shape, for std::visit.
+// Assigns words to a directive. There is one overload for each shape (type of directive), for std::visit.
 struct Assigner {
   Settings& settings;
   ConfigWords words;

@@ -1,5 +1,5 @@
-// Directive: one row of the table of directives (directive_table.h), and the operations on its value: assigning it from
-// words, printing it for CONFIG GET, and printing the lines of CONFIG REWRITE that restore it.
+// Directive: one row of the table of directives (directive_table.h). The operations on its value are here too:
+// assigning it from words, printing it for CONFIG GET, and printing its lines for CONFIG REWRITE.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ enum class SupportLevel : uint8_t {
   kMeaningless,  // checked, stored and reported, but without effect in this server
 };
 
-// Flags of a directive.
+// Flags of a directive. They are bits, which may be combined.
 namespace directive_flags {
 inline constexpr uint32_t kNoFlags = 0;
 inline constexpr uint32_t kImmutable = 1U << 0;      // settable only at startup
@@ -58,7 +58,8 @@ struct ChoiceName {  // a permitted value of a directive with fixed choices
   VersionMark since = {};
 };
 
-// Whether CONFIG REWRITE writes a line. kIfMentioned: only in place of an existing line of the directive.
+// Whether CONFIG REWRITE writes a line. kAlways: it adds the line if the file has none. kIfMentioned: it only replaces
+// an existing line of the directive.
 enum class LinePresence : uint8_t { kAlways, kIfMentioned };
 
 struct FileLine {  // a line that CONFIG REWRITE writes
@@ -72,7 +73,8 @@ struct YesNoShape {              // type of a directive whose value is yes or no
   void (*set)(Settings&, bool);  // NOLINT: the value itself
 };
 
-// All integers are int64_t here. Unsigned members use the same bits, and their bounds are compared as unsigned.
+// All integers are passed as int64_t. An unsigned member uses the same 64 bits, and its bounds are compared as unsigned
+// numbers.
 struct NumberShape {                // type of a directive whose value is a number
   int64_t (*get)(const Settings&);  // reads the value from its member of Settings
   void (*set)(Settings&, int64_t);  // stores a value that is in the range
@@ -113,15 +115,17 @@ struct Directive {  // a row in the table of directives
   VersionMark renamed_since = {};  // versions that know the primary name; older ones know only the alias
 
   bool Has(uint32_t flag) const { return (flags & flag) != 0; }
-  // `given` may be the primary name or the alias.
+  // Returns whether this version has the directive under the name `given`, which is the primary name or the alias.
   bool IsKnownAs(std::string_view given, const Dialect& dialect) const;  // whether this version has it
-  // The portable name is the name in Redis 7.2, or the alias if 7.2 does not know the primary name.
+  // Returns the name to write to files that other versions may read. This is the name in Redis 7.2, or the alias if 7.2
+  // does not know the primary name.
   std::string_view PortableName() const;  // the name to write to files that other versions may read
   // A row with kHidden is hidden, except while a version is emulated that has the directive (version mark).
   bool IsHidden(const Dialect& dialect) const;  // true: patterns of CONFIG GET do not match it
 };
 
-// Returns nullopt on success. After an objection the value is unspecified, so assign to a copy of the settings.
+// Parses the words and stores the value. Returns nullopt on success. After an objection the value is unspecified, so
+// assign to a copy of the settings.
 Objection Assign(const Directive& directive, Settings& settings, ConfigWords words, ConfigOrigin origin);
 
 std::string ValueText(const Directive& directive, const Settings& settings);  // the value as CONFIG GET shows it

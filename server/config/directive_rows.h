@@ -1,4 +1,4 @@
-// Building blocks for the rows in directives_*.cc. Included only by those files.
+// Functions that make the rows of the table of directives. Included only by directives_*.cc, which contain the rows.
 #pragma once
 
 #include <cstdint>
@@ -85,7 +85,7 @@ constexpr ChoiceName Named(std::string_view name, Enum value, VersionMark since 
   return {name, static_cast<int>(value), since};
 }
 
-// For example `Since("7.2.0", {"locale-collate", …})`.
+// Marks a directive as one that exists since this version, for example `Since("7.2.0", {"locale-collate", …})`.
 constexpr Directive Since(VersionMark mark, Directive row) {  // the row of a directive that exists since this version
   row.since = mark;
   return row;

@@ -12,7 +12,7 @@
 
 namespace respite {
 
-// Returns the rows of all directives. Cost: no allocation.
+// Returns the rows of all directives, as one span for each directives_*.cc. Cost: no allocation.
 std::span<const std::span<const Directive>> DirectivesBySubject();  // all directives; one span per directives_*.cc
 
 // Finds the row of a directive. Cost: O(directives), some microseconds.

@@ -24,7 +24,7 @@ Objection CheckAnnounce(Bytes text) {
 constexpr int kMaxSentinels = 32;
 
 constexpr Directive kNetworkDirectives[] = {
-    // Hidden from CONFIG GET *, as `port-file` is.
+    // Hidden from CONFIG GET *, for the reason given at `port-file` below.
     {"announce", kEffective, OptionalText<&Settings::announce>(CheckAnnounce), kImmutable | kHidden},
     Since("valkey:8.0.0", {"availability-zone", kEffective, Text<&Settings::availability_zone>(), kHidden}),
     {"bind", kEffective, kBind, kMultiArgument | kVolatile},
@@ -43,11 +43,11 @@ constexpr Directive kNetworkDirectives[] = {
                                  Number<&Settings::max_new_tls_connections_per_cycle>(1, 1000), kHidden}),
     {"maxclients", kEffective, Number<&Settings::maxclients>(1, kMaxUint)},
     Since("7.0.0", {"maxmemory-clients", kEffective, MemoryOrPercent<&Settings::maxmemory_clients>(-100, kMaxLong)}),
-    // Hidden from CONFIG GET *, as `port-file` is.
+    // Hidden from CONFIG GET *, for the reason given at `port-file` below.
     {"node-threads", kEffective, YesNo<&Settings::node_threads>(), kImmutable | kHidden},
     {"nodes", kEffective, OptionalText<&Settings::nodes>(CheckNodes), kImmutable | kHidden},
     {"port", kEffective, kPort},
-    // Hidden, because some test suites set everything that CONFIG GET * shows, and expect only Redis' immutable
+    // Hidden from CONFIG GET *, because some test suites set everything that it shows, and expect only Redis' immutable
     // directives.
     {"port-file", kEffective, OptionalText<&Settings::port_file>(), kImmutable | kHidden},
     Since("valkey:8.0.0",

@@ -12,7 +12,8 @@ class Folder {  // base of a server's relative paths: the directive `dir`
   virtual ~Folder() = default;
 
   virtual std::string Path() const = 0;  // absolute; empty: the directory no longer exists
-  // `path` may be relative to the current folder.
+  // Makes `path`, which may be relative to the current folder, the current folder. Returns the system's error text on
+  // failure.
   virtual std::optional<std::string> Enter(const std::string& path) = 0;  // changes to `path`; returns the error
   virtual std::string Resolve(const std::string& path) const = 0;  // makes a path of this folder valid for the process
 };
@@ -28,7 +29,7 @@ class ProcessFolder final : public Folder {  // the working directory of the pro
 
 class OwnFolder final : public Folder {  // a folder that is not the working directory of the process
  public:
-  // Requires: an absolute path.
+  // Requires: `path` is absolute.
   explicit OwnFolder(std::string path) : path_(std::move(path)) {}
 
   std::string Path() const override { return path_; }

@@ -7,7 +7,7 @@
 
 namespace respite {
 
-// Returns the traits for errors, HELLO and INFO. Cost: a copy of the traits.
+// Returns the traits that errors, HELLO and INFO use. Cost: a copy of the traits.
 inline DialectTraits TraitsWithProductNames(const Settings& settings) {
   DialectTraits traits = DialectOf(settings.emulate).traits;
   if (!settings.extended_redis_compatibility) return traits;

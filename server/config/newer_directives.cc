@@ -11,13 +11,13 @@ constexpr std::string_view kInValkey = "Valkey 9.1";
 constexpr std::string_view kInBothLater = "Redis 8.6 and Valkey 9.1";
 constexpr std::nullopt_t kAnyValue = std::nullopt;
 
-// Sorted by name. A value is harmless if it is the default, tunes a component that does not exist here, or affects only
-// commands that are refused. Directives for client addresses, client authentication and certificate reloading are
-// harmless only with their default.
+// Directives of later versions, sorted by name. A line with a harmless value is ignored. A value is harmless if it is
+// the default, tunes a component that does not exist here, or affects only commands that are refused. Directives for
+// client addresses, client authentication and certificate reloading are harmless only with their default.
 constexpr std::array kNewerDirectives = {
-    // The next directive sets the size of a damaged end that Redis removes at the start. This server removes only an
-    // incomplete last record or transaction (aof-load-truncated). If more is damaged, the server reports an error and
-    // does not start.
+    // The next directive sets how large a damaged end of the append-only file may be that Redis removes at the start.
+    // This server removes only an incomplete last record or transaction (aof-load-truncated). If more is damaged, this
+    // server reports an error and does not start.
     NewerDirective{"aof-load-corrupt-tail-max-size", kInRedis, kAnyValue},
     NewerDirective{"cluster-announce-client-port", kInValkey, "0"},
     NewerDirective{"cluster-announce-client-tls-port", kInValkey, "0"},

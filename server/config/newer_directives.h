@@ -17,7 +17,7 @@ struct NewerDirective {  // a directive that only later versions have
   std::string_view found_in;                       // versions that have it, in users' terms: "Redis 8.6"
   std::optional<std::string_view> harmless_value;  // the only value that may be ignored; nullopt: every value may
 
-  // `words` are the words after the name.
+  // Returns whether the line can be ignored. `words` are the words after the name of the directive.
   bool IsHarmless(ConfigWords words) const;  // true: the line can be ignored
 };
 
@@ -26,7 +26,8 @@ std::span<const NewerDirective> NewerDirectives();  // the table of these direct
 // Finds a directive of a later version. Requires: `name` is in lower case. Cost: O(table).
 const NewerDirective* FindNewerDirective(Bytes name);  // null: no later version has this directive
 
-// Requires: `name` is in lower case.
+// Returns whether the name begins as those of module directives do: with search-, ts-, bf- or cf-. Requires: `name` is
+// in lower case.
 bool IsModuleDirective(Bytes name);  // begins with search-, ts-, bf- or cf-, as those of modules do
 
 }  // namespace respite

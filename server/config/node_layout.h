@@ -26,14 +26,14 @@ struct NodeLayout {                      // value of the directive `nodes`, for 
   std::optional<int> PrimaryOf(int node) const {            // the node that it replicates; nullopt: it is a primary
     return node < primaries ? std::nullopt : std::optional(node % primaries);
   }
-  // All primaries have equal shares of the slots, rounded as in redis-cli.
+  // The slots that a primary owns. All primaries have equal shares, rounded as redis-cli does.
   int FirstSlot(int primary) const { return End(primary); }         // first slot that this primary owns
   int LastSlot(int primary) const { return End(primary + 1) - 1; }  // last slot that this primary owns
 
   bool operator==(const NodeLayout&) const = default;
 
  private:
-  // Returns the end of the slots of the first `count` primaries.
+  // Returns the slot after the last one of the first `count` primaries.
   int End(int count) const { return (2 * count * kSlotCount + primaries) / (2 * primaries); }
 };
 

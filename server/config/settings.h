@@ -46,7 +46,7 @@ enum class EvictionPolicy : uint8_t {
   kVolatileTtl,
 };
 
-// Bits of shutdown-on-sigint and shutdown-on-sigterm.
+// Bits of shutdown-on-sigint and shutdown-on-sigterm, which name options of SHUTDOWN.
 inline constexpr uint32_t kShutdownDefault = 0;
 inline constexpr uint32_t kShutdownSave = 1;
 inline constexpr uint32_t kShutdownNoSave = 2;
@@ -83,7 +83,7 @@ inline constexpr int kMinHz = 1;
 inline constexpr int kMaxHz = 500;
 
 struct Settings : EncodingLimits {
-  // Network and clients.
+  // Directives of the network and of clients.
   std::vector<std::string> bind = {"*", "-::*"};  // addresses to listen on; a leading "-": optional
   std::string bind_source_addr;                   // local address of connections to other servers; empty: any
   OutputBufferLimits client_output_buffer_limit = {
@@ -116,7 +116,7 @@ struct Settings : EncodingLimits {
   std::string unixsocketgroup;                      // group of the file of the unix socket; empty: unchanged
   uint32_t unixsocketperm = 0;                      // file mode bits; 0: according to umask
 
-  // The process: log, signals, protection, statistics.
+  // Directives of the process: log, signals, protection, statistics.
   AclPubsubDefault acl_pubsub_default = AclPubsubDefault::kResetChannels;
   std::string aclfile;                  // path of the file with users; empty: none
   int64_t acllog_max_len = 128;         // entries of ACL LOG
@@ -182,7 +182,7 @@ struct Settings : EncodingLimits {
   bool use_exit_on_panic = false;                 // exit instead of abort
   int watchdog_period = 0;                        // milliseconds of a blocked event loop before a stack trace; 0: off
 
-  // Keyspace, memory, encodings.
+  // Directives of the keyspace: memory, eviction, expiry, encodings of values.
   int active_defrag_cycle_max = 25;                 // without effect
   int active_defrag_cycle_min = 1;                  // without effect
   int active_defrag_cycle_us = 500;                 // without effect
@@ -211,7 +211,7 @@ struct Settings : EncodingLimits {
   int maxmemory_samples = 5;            // keys to choose from for each eviction
   uint32_t notify_keyspace_events = 0;  // kNotify… bits
 
-  // Persistence.
+  // Directives of persistence: RDB and AOF.
   bool aof_disable_auto_gc = false;       // old append-only files are kept
   bool aof_load_failed_commands = false;  // the server starts even if commands of the append-only file fail
   bool aof_load_truncated = true;         // the server starts with a file that ends within a command
@@ -240,7 +240,7 @@ struct Settings : EncodingLimits {
   std::vector<SavePoint> save;  // when to save a snapshot; empty: never automatically
   bool stop_writes_on_bgsave_error = true;
 
-  // Replication.
+  // Directives of replication.
   std::string masterauth;                   // password for the primary; empty: none
   std::string masteruser;                   // user for the primary; empty: `default`
   int min_replicas_max_lag = 10;            // seconds since the last acknowledgement of a good replica
@@ -268,7 +268,7 @@ struct Settings : EncodingLimits {
   bool replica_serve_stale_data = true;
   std::optional<PrimaryAddress> replicaof;  // nullopt: this server is a primary
 
-  // Cluster.
+  // Directives of cluster mode.
   bool cluster_allow_pubsubshard_when_down = true;
   bool cluster_allow_reads_when_down = false;
   bool cluster_allow_replica_migration = true;
@@ -298,7 +298,7 @@ struct Settings : EncodingLimits {
   bool cluster_slot_stats_enabled = false;
   int64_t slot_migration_max_failover_repl_bytes = 0;  // -1: no limit
 
-  // TLS.
+  // Directives of TLS.
   TlsAuthClients tls_auth_clients = TlsAuthClients::kYes;
   std::string tls_ca_cert_dir;
   std::string tls_ca_cert_file;
@@ -320,7 +320,7 @@ struct Settings : EncodingLimits {
   int tls_session_cache_timeout = 300;     // seconds that a session can be resumed
   bool tls_session_caching = true;
 
-  // Returns the port to report where only one is possible: the TLS port if there is no plain port.
+  // Returns the port to report where only one is possible: the plain port, or the TLS port if there is no plain port.
   int MainPort() const { return bound_port != 0 ? bound_port : tls_port; }
 };
 

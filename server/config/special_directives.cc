@@ -59,8 +59,8 @@ Objection AssignPort(Settings& settings, ConfigWords words, ConfigOrigin /*origi
   return {};
 }
 
-// Returns the value of `port`. Once the server listens, an automatic port is reported by its number, because clients
-// need the number to connect.
+// Returns the value of `port` for CONFIG GET. With `port auto`, it is the number of the port as soon as the server
+// listens, because clients need the number to connect.
 std::string PortText(const Settings& settings) {
   if (settings.port != kAutoPort) return std::to_string(settings.port);
   return settings.bound_port > 0 ? std::to_string(settings.bound_port) : "auto";
@@ -82,11 +82,11 @@ Objection AssignBind(Settings& settings, ConfigWords words, ConfigOrigin /*origi
 
 std::string BindText(const Settings& settings) { return Joined(settings.bind); }
 
-// Redis: a list equal to the default is not written, even if the old file had a `bind` line.
+// As in Redis, a list equal to the default is not written, even if the old file had a `bind` line.
 FileLines BindFileLines(std::string_view name, const Settings& settings) {
   if (settings.bind == Settings{}.bind) return {};
   if (settings.bind.empty()) return OneLine(name, "\"\"", LinePresence::kAlways);
-  // When the line is read, a single quoted word is split into its words again.
+  // A single word is quoted once more, because the reader of the line splits a single quoted word into words again.
   const std::string words = JoinQuoted(settings.bind);
   return OneLine(name, settings.bind.size() == 1 ? QuotedIfNeeded(words) : words, LinePresence::kAlways);
 }
@@ -137,7 +137,7 @@ std::string SaveText(const Settings& settings) {
   return text;
 }
 
-// Returns a line also for an empty list, because a file without a `save` line means kDefaultSavePoints.
+// Returns a line even for an empty list, because a file without a `save` line means kDefaultSavePoints.
 FileLines SaveFileLines(std::string_view name, const Settings& settings) {
   if (settings.save.empty()) return OneLine(name, "\"\"", LinePresence::kAlways);
   FileLines form;
@@ -193,7 +193,7 @@ std::string ClientOutputBufferLimitText(const Settings& settings) {
   return text;
 }
 
-// Redis: CONFIG GET returns "slave", but the file contains "replica".
+// As in Redis, CONFIG GET returns "slave", but the file contains "replica".
 FileLines ClientOutputBufferLimitFileLines(std::string_view name, const Settings& settings) {
   FileLines form;
   const OutputBufferLimits defaults = Settings{}.client_output_buffer_limit;
@@ -277,7 +277,7 @@ Objection AssignNotifyKeyspaceEvents(Settings& settings, ConfigWords words, Conf
   return {};
 }
 
-// Redis: the letter 'A' replaces the letters of all classes in the text. It also hides 'n', although 'A' does not
+// As in Redis, the letter 'A' replaces the letters of all classes in the text. It also hides 'n', although 'A' does not
 // include that class.
 std::string NotifyKeyspaceEventsText(const Settings& settings) {
   const uint32_t flags = settings.notify_keyspace_events;
@@ -319,7 +319,8 @@ std::string ReplicaofText(const Settings& settings) {
 
 FileLines ReplicaofFileLines(std::string_view name, const Settings& settings) {
   if (settings.cluster_enabled || !settings.replicaof) return {};
-  // Redis writes a host with blanks without quotes, and then cannot read the file. This server quotes the host.
+  // Unlike Redis, this server quotes a host that contains blanks. Redis writes the host without quotes, and then cannot
+  // read the file.
   const auto& [host, port] = *settings.replicaof;
   return OneLine(name, StrCat(QuotedIfNeeded(host), ' ', port), LinePresence::kAlways);
 }

@@ -14,7 +14,7 @@ std::string PortText(const Settings& settings);                                 
 FileLines PortFileLines(std::string_view name, const Settings& settings);          // for CONFIG REWRITE
 inline constexpr SpecialShape kPort{AssignPort, PortText, PortFileLines};
 
-// `bind`: addresses, separated by spaces; an empty list disables TCP.
+// `bind`: addresses, separated by spaces. With an empty list, the server does not listen for TCP.
 Objection AssignBind(Settings& settings, ConfigWords words, ConfigOrigin origin);  // nullopt: stored
 std::string BindText(const Settings& settings);                                    // as CONFIG GET shows it
 FileLines BindFileLines(std::string_view name, const Settings& settings);          // for CONFIG REWRITE
@@ -26,7 +26,7 @@ std::string DirText(const Settings& settings);                                  
 FileLines DirFileLines(std::string_view name, const Settings& settings);          // for CONFIG REWRITE
 inline constexpr SpecialShape kDir{AssignDir, DirText, DirFileLines};
 
-// `save`: pairs of seconds and changes.
+// `save`: pairs of a number of seconds and a number of changed keys, as in SavePoint; an empty text means never.
 Objection AssignSave(Settings& settings, ConfigWords words, ConfigOrigin origin);  // nullopt: stored
 std::string SaveText(const Settings& settings);                                    // as CONFIG GET shows it
 FileLines SaveFileLines(std::string_view name, const Settings& settings);          // for CONFIG REWRITE
@@ -46,7 +46,7 @@ FileLines OomScoreAdjValuesFileLines(std::string_view name, const Settings& sett
 inline constexpr SpecialShape kOomScoreAdjValues{AssignOomScoreAdjValues, OomScoreAdjValuesText,
                                                  OomScoreAdjValuesFileLines};
 
-// `notify-keyspace-events`: letters for classes of events.
+// `notify-keyspace-events`: a letter for each class of events to publish, for example "KEA"; an empty text means none.
 Objection AssignNotifyKeyspaceEvents(Settings& settings, ConfigWords words, ConfigOrigin origin);  // nullopt: stored
 std::string NotifyKeyspaceEventsText(const Settings& settings);                            // as CONFIG GET shows it
 FileLines NotifyKeyspaceEventsFileLines(std::string_view name, const Settings& settings);  // for CONFIG REWRITE

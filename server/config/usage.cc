@@ -8,7 +8,7 @@
 namespace respite {
 namespace {
 
-// Computes the FNV-1a hash of the text; any other hash would do.
+// Computes the FNV-1a hash of the text. Any other hash function would do.
 uint64_t Fingerprint(std::string_view text) {
   uint64_t hash = 0xcbf29ce484222325;
   for (char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3;

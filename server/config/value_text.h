@@ -9,8 +9,8 @@
 
 namespace respite {
 
-// Parses an integer like C's strtoll: skips leading white space, a sign and leading zeros. Redis: some directives are
-// this lax and read an empty text as 0. Out-of-range numbers are clamped.
+// Parses an integer like C's strtoll: skips leading white space, and accepts a sign and leading zeros. As in Redis,
+// some directives use it, and read an empty text as 0. Numbers out of range are clamped.
 std::optional<int64_t> ParseLooseInteger(const std::string& text, int base = 10);
 
 std::string FormatMemoryWithUnit(uint64_t bytes);  // in the largest unit without a remainder: "64mb"

@@ -21,7 +21,7 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-// Waits until the socket is ready for `wanted`. Returns false if the time `until` has come.
+// Waits until the socket is ready for `wanted`. Returns false if the time `until` comes first, or if waiting fails.
 bool WaitFor(int descriptor, SocketPoller::Interest wanted, SteadyClock::time_point until) {
   const auto events = static_cast<short>((wanted.read ? POLLIN : 0) | (wanted.write ? POLLOUT : 0));
   while (true) {

@@ -1,6 +1,6 @@
 // Connections for the blocking form of MIGRATE, inside EXEC and scripts. MIGRATE outside of them uses Migrations.
 //
-// This MIGRATE is one atomic command, so its caller blocks on the socket, as in Redis. Each wait ends after the
+// This MIGRATE is one atomic command, so the whole server waits for the socket, as in Redis. Each wait ends after the
 // command's timeout; the name look-up and the attempts to connect share one timeout. Idle connections are kept for the
 // next MIGRATE to the same server, and closed after a while.
 #pragma once
@@ -19,7 +19,7 @@
 
 namespace respite {
 
-// Why there is no connection: the host has no address, the server did not answer in time, or TLS failed.
+// Why there is no connection: the host name has no address, no connection was accepted in time, or TLS failed.
 enum class ConnectError : uint8_t { kNoAddress, kNoAnswer, kNoTls };
 
 class Tls;
@@ -58,7 +58,8 @@ class MigrateLinks {  // kept connections, one for each server
   static constexpr size_t kMax = 64;
   static constexpr int64_t kIdleMs = 10'000;  // an unused connection is closed after this time
 
-  // Returns the kept connection or a new one, with TLS unless `tls` is null. Valid until the next call of a method.
+  // Returns the connection that is kept for this server, or makes one, with TLS unless `tls` is null. The pointer is
+  // valid until the next call of a method. Fails with the reason.
   Result<MigrateLink*, ConnectError> Get(Bytes host, Bytes port, const Tls* tls, int64_t timeout_ms, int64_t now_ms);
   void Drop(Bytes host, Bytes port) { links_.erase(NameOf(host, port)); }
   void DropAll() { links_.clear(); }              // closes all connections

@@ -7,7 +7,7 @@ namespace respite {
 
 namespace {
 
-// Returns the error of the other server. Replaces an empty text, because Error() must not be empty after an error.
+// Returns the error text of the other server. Replaces an empty text, because Error() must not be empty after an error.
 std::string Quotable(Bytes error) { return error.empty() ? "(no text)" : std::string(error); }
 
 }  // namespace
@@ -40,8 +40,8 @@ std::string MigrateProtocol::Begin(int64_t selected_db) {
   return opening;
 }
 
-// Only an answer that begins with '+' counts as success. Redis takes every answer that is not an error for success, so
-// a key sent to an HTTP server is lost.
+// Unlike Redis, counts only an answer that begins with '+' as success. Redis takes every answer that is not an error
+// for success, so a key that is sent to an HTTP server is lost.
 void MigrateProtocol::TakeAnswer(Bytes line) {
   const bool is_accepted = line.starts_with('+');
   const std::string error = is_accepted ? "" : line.starts_with('-') ? Quotable(line.substr(1)) : Quotable(line);

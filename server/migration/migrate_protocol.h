@@ -29,7 +29,7 @@ class MigrateProtocol {  // requests to the other server, and their replies
   void AddKey(Bytes key, int64_t ttl_ms, Bytes payload, Existing existing);  // `ttl_ms` 0: no TTL
   const std::vector<std::string>& Keys() const { return keys_; }
 
-  // Starts on a connection with this selected database, and forgets earlier answers.
+  // Begins the transfer on a connection on which the database `selected_db` is selected, and forgets earlier answers.
   std::string Begin(int64_t selected_db);       // returns the requests that must be sent before Restores()
   Bytes Restores() const { return restores_; }  // the RESTORE requests
   void TakeAnswer(Bytes line);                  // handles the next answer, without its line end. Requires: !IsOver()

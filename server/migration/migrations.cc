@@ -20,7 +20,7 @@
 
 namespace respite {
 
-// A link to a server. After a transfer that ended well, the link is kept for the next one.
+// A link to a server. When all answers of a transfer have arrived, the link is kept for the next transfer.
 class Migrations::Channel final : public Link::User {
  public:
   Channel(Migrations& owner, std::string name) : owner_(owner), name_(std::move(name)) {}
@@ -188,8 +188,8 @@ void Migrations::HandleAllAnswers(Channel& channel) {
   MarkDone(migration);
 }
 
-// Handles a link that has ended. The other server may have closed a kept link, so a second attempt uses a new link.
-// There is none if keys were answered.
+// Handles a link that has ended. The other server may have closed a kept link. So if no key was answered yet, makes a
+// second and last attempt over a new link.
 void Migrations::HandleLostLink(Channel& channel) {
   Migration* const migration = channel.migration;
   if (migration == nullptr) return Drop(channel);
@@ -197,8 +197,8 @@ void Migrations::HandleLostLink(Channel& channel) {
   const bool sent_all = channel.link().UnsentBytes() == 0;
   Drop(channel);
   migration->channel = nullptr;
-  // Redis: a server that does not accept the connection is noticed only when the first request is written, so this
-  // counts as a failed write.
+  // As in Redis, a server that does not accept the connection counts as a failed write. Redis notices it only when it
+  // writes the first request.
   if (reached == Link::Stage::kConnecting) return Fail(*migration, FailedMigrateStep::kWriting);
   if (reached != Link::Stage::kOpen) return Fail(*migration, FailedMigrateStep::kConnecting);
   const bool tries_again = !migration->is_second_attempt && migration->order.talk.AnsweredKeyCount() == 0;

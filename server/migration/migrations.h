@@ -5,8 +5,8 @@
 //                           └─ skipped if a kept link is used
 //
 // The values are serialised when the command is called. MigratingKeys pauses requests for the keys until the transfer
-// has ended. If the caller has gone by then, the keys that have arrived are deleted nevertheless. While writes are
-// paused, an ended transfer waits.
+// has ended. If the client has gone when the transfer ends, the keys that have arrived are still deleted. A transfer
+// that ends while writes are paused is finished after the pause.
 //
 // Inside EXEC and scripts MIGRATE is one atomic step with the other commands, and uses the blocking MigrateLink.
 #pragma once
@@ -40,7 +40,7 @@ struct MigrateOutcome {                                  // the result of a tran
   bool keeps_changed = false;             // some keys arrived, but are kept here because they have changed meanwhile
 };
 
-// Deletes keys that the other server has stored.
+// Deletes keys that the other server has stored now, and adds their deletion to `effect`.
 void DeleteArrivedKeys(const Services& services, DbView& db, Propagation& effect, const std::vector<std::string>& keys);
 
 class Migrations final : public Timers::Source {  // calls of MIGRATE, while other clients are served
@@ -66,7 +66,7 @@ class Migrations final : public Timers::Source {  // calls of MIGRATE, while oth
   std::optional<MigrateOutcome> TakeOutcome(const Session& session);  // nothing: no ended transfer of this session
 
   void EndTurn();  // finishes the transfers that have ended
-  // Timers::Source: timeouts.
+  // The functions of Timers::Source, for timeouts.
   int64_t NextDueMs() const override;    // monotonic time of the next check of timeouts
   void RunDue(int64_t now_ms) override;  // fails transfers that have timed out
   std::string NextDueText() const override { return "MIGRATE times out"; }

@@ -12,7 +12,8 @@ void Backlog::Append(const BlobPart& part) {
       return;
     }
   }
-  // The log fills one Blob after the other, so parts that share a Blob are neighbours.
+  // SharedLog fills one Blob after the other, so parts of the same Blob are neighbours. The memory of a Blob is counted
+  // at its first part.
   if (parts_.empty() || !parts_.back().part.blob.Is(part.blob)) blob_bytes_ += part.blob.UsedBytes();
   parts_.push_back({end_, part});
   end_ += static_cast<int64_t>(part.size);

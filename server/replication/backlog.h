@@ -1,8 +1,8 @@
-// Backlog: the last part of the replication stream, for replicas that reconnect and for replicas that receive a
+// Backlog: the last part of the replication stream. It is for replicas that reconnect, and for replicas that receive a
 // snapshot and then need the stream after it.
 //
-// The backlog is a list of parts of shared Blobs. The output of replicas refers to the same Blobs, so ten slow replicas
-// cost one copy.
+// The backlog is a list of parts of shared Blobs. The output of replicas refers to the same Blobs, so
+// even ten slow replicas need only one copy of the bytes.
 #pragma once
 
 #include <algorithm>

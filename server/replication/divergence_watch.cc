@@ -16,8 +16,8 @@ namespace respite {
 
 namespace {
 
-// The beginnings of errors that depend on the data. Other errors say that this server does not know the form of the
-// request.
+// Errors that begin like this depend on the data. Any other error says that this server does not support the request in
+// this form.
 constexpr std::array<Bytes, 28> kErrorsOfData = {
     "WRONGTYPE ",
     "BUSYKEY ",
@@ -58,7 +58,8 @@ bool IsOfData(Bytes error) {
 void DivergenceWatch::OnCall(const FinishedCall& call) {
   if (call.session.kind != SessionKind::kPrimary) return;
   if (call.ending == FinishedCall::Ending::kFailed) {
-    // The clients of a writable replica, or its own eviction, may have changed the data so that a command fails.
+    // If this replica is writable or evicts keys itself, it may have changed the data, and that may be why the command
+    // failed.
     const Settings& settings = parts_.env.settings;
     const bool changes_own_data = !settings.replica_read_only || !settings.replica_ignore_maxmemory;
     const bool may_be_own = changes_own_data && IsOfData(call.error);

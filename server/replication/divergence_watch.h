@@ -1,8 +1,8 @@
 // DivergenceWatch: detects that the data of this replica has diverged from its primary's, because a command of the
 // primary's stream failed here. It logs the error and ends the link, so that the primary does not count the command as
-// applied. With replica-ignore-command-errors the link stays. The directive propagation-error-behavior may abort the
-// process. A write that cannot reach the disk may also abort the process (replica-ignore-disk-write-errors), since the
-// write would be lost with the process.
+// applied. The link stays with replica-ignore-command-errors, or if the replica's own changes may be the cause. With
+// propagation-error-behavior, the process may be aborted. It may also be aborted if a write cannot reach the disk
+// (replica-ignore-disk-write-errors), since the write would be lost with the process.
 #pragma once
 
 #include <functional>
@@ -27,7 +27,8 @@ class DivergenceWatch final : public CallObserver {  // detects that a command o
   void OnRefusal(const RefusedCall& call) override;  // acts if a command of the primary was refused
 
  private:
-  // Why the command failed: this server does not know its form, or the replica's own clients may have changed the data.
+  // Why a command failed. kThisServer: this server does not support its form. kPerhapsOwnChange: the replica's clients,
+  // or its eviction, may have changed the data.
   enum class Cause : uint8_t { kThisServer, kPerhapsOwnChange };
 
   void Report(Bytes error, Bytes command, Cause cause);  // logs a failed command, and ends the link or the process

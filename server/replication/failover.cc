@@ -51,7 +51,7 @@ void Failover::Check(const FailoverRequest& request) const {
   if (!request.target) return;
   for (const Session* session : parts_.replicas.All()) {
     if (!IsAt(*session, *request.target)) continue;
-    // INFO also shows a replica as online that has received the snapshot but not confirmed it. The failover waits for
+    // A replica that has received its snapshot but not confirmed it is also "online" here. The failover then waits for
     // the confirmation.
     if (Bytes(Replicas::StateNameOf(*session->replica)) == "online") return;
     throw Refusal{refusals::kFailoverTargetOffline};

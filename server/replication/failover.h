@@ -4,9 +4,9 @@
 //         ─► kInProgress: this server follows that replica, and tells it to become the primary (PSYNC … FAILOVER)
 //         ─► kNone: the replica became the primary. The paused writes are now answered with READONLY.
 //
-// The failover is aborted after the timeout, by ABORT, or when the replica refuses to take over. With FORCE it
-// continues after the timeout without waiting. If the replica cannot be reached or refuses the password, this server
-// retries until the replica agrees or ABORT comes.
+// The failover is aborted after the timeout, by ABORT, or when the replica refuses to take over. With FORCE, the
+// timeout does not abort it: this server then hands over without waiting any longer. If the replica cannot be reached
+// or refuses the password, this server retries until the replica agrees or ABORT comes.
 #pragma once
 
 #include <cstdint>
@@ -53,8 +53,8 @@ class Failover {  // FAILOVER, on the primary that hands its role over
 
   void Start(const FailoverRequest& request);  // pauses writes until a replica has the whole stream. Throws Refusal
   void Abort(const std::string& reason);       // logs `reason`, and ends the failover: this server stays the primary
-  // Hands over to a replica as soon as one has the whole stream. Called at the end of a turn and by the timer. Cost:
-  // one comparison when no failover runs.
+  // Hands over as soon as the target has the whole stream, or any replica if no target was named. Also acts when the
+  // timeout has passed. Called at the end of a turn and by the timer. Cost: one comparison when no failover runs.
   void Continue() {  // hands over if a replica has the whole stream
     if (state_ == State::kAwaitsSync) LookForTarget();
   }

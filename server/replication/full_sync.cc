@@ -66,7 +66,8 @@ bool FullSync::JoinRunningSnapshot(Session& session) {
 }
 
 void FullSync::KillChildIfUnneeded(Replica::State state) {
-  // Without save points (`save`), only replicas need the file of a BGSAVE.
+  // Kills a BGSAVE if the last replica that waited for its file has left. With save points (`save`), the file is needed
+  // in any case.
   const bool was_last = state == Replica::State::kAwaitsEnd && ReplicasIn(Replica::State::kAwaitsEnd).empty();
   if (was_last && parts_.env.settings.save.empty() && parts_.snapshots.IsRunning()) parts_.child_processes.Kill();
   if (!IsStreaming() || !ReceivingFrom(Source::kPipe).empty()) return;
@@ -92,8 +93,9 @@ bool FullSync::GoesThroughPipe(const std::vector<Session*>& waiting) const {
   return std::ranges::all_of(waiting, takes) && (parts_.env.settings.repl_diskless_sync || must);
 }
 
-// Returns whether the snapshot must begin now. A child that writes into a pipe serves only the replicas that wait when
-// it begins. So FullSync waits repl-diskless-sync-delay seconds for more replicas.
+// Returns whether the snapshot must begin now. A snapshot in a file begins immediately. A child that writes into a pipe
+// serves only replicas that wait when it begins. So it begins after repl-diskless-sync-delay seconds, or as soon as
+// repl-diskless-sync-max-replicas replicas wait.
 bool FullSync::IsDue(const std::vector<Session*>& waiting) const {
   if (!GoesThroughPipe(waiting)) return true;
   const Settings& settings = parts_.env.settings;
@@ -112,7 +114,7 @@ void FullSync::Cron() {
 }
 
 // Starts a snapshot for the waiting replicas. If they want different contents (all data, or functions only), the first
-// replica decides.
+// replica decides, and the others wait for the next snapshot.
 void FullSync::StartForWaitingReplicas() {
   std::vector<Session*> waiting = ReplicasIn(Replica::State::kAwaitsSnapshot);
   const bool functions_only = waiting.front()->replica->wants_functions_only;
@@ -193,7 +195,7 @@ void FullSync::StartThroughPipe(const std::vector<Session*>& waiting) {
       [this](bool is_whole) { HandlePipeEnd(is_whole); });
 }
 
-// Runs in the child process.
+// Writes the snapshot into the pipe, between the header and the mark at its end. Runs in the child process.
 bool FullSync::WriteIntoPipe(ChildReporter& reporter, const std::string& mark, Contents contents) const {
   PipeFile file(reporter.OutputDescriptor());
   if (file.Write("$EOF:" + mark + "\r\n").error != kNoError) return false;
@@ -259,7 +261,7 @@ void FullSync::OpenFile(Session& session) {
   session.out.Append(StrCat("$", replica.file_bytes, "\r\n"));
 }
 
-// Closes a replica that requested only the snapshot (rdb-only), after the output so far.
+// Closes a replica that requested only the snapshot (rdb-only), after its pending output was sent.
 void FullSync::CloseAfterSnapshot(Session& session) {
   session.replica->state = Replica::State::kServed;
   session.close_after_reply = true;
@@ -298,8 +300,8 @@ void FullSync::ContinueReading() {
   const auto is_full = [](const Session* session) { return session->out.Size() > SnapshotPipe::kWindowBytes; };
   const std::vector<Session*> receiving = ReceivingFrom(Source::kPipe);
   if (std::ranges::none_of(receiving, is_full)) return pipe_->Resume();
-  // This turn sends the pending output, and the posted turn checks the replicas again. A full socket begins a turn when
-  // it has room.
+  // The end of this turn sends pending output. The empty task begins another turn, in which the replicas are checked
+  // again. A socket that is full needs no task, because it begins a turn when it has room.
   const auto may_send = [&](const Session* session) {
     return is_full(session) && session->transport != nullptr && !session->transport->IsWaitingToWrite();
   };
@@ -314,7 +316,8 @@ void FullSync::SendFiles() {
     return parts_.snapshots.RemoveBackgroundSyncFile();
   }
   for (Session* session : receiving) SendFile(*session);
-  // A replica whose socket has room gets more in the next turn. A full socket begins a turn when it has room.
+  // If a socket has room, the empty task begins another turn, in which the replica gets more of its file. A full socket
+  // begins a turn itself when it has room.
   const auto has_room = [](const Session* session) {
     return session->replica->file != nullptr &&
            (session->transport == nullptr || !session->transport->IsWaitingToWrite());

@@ -48,8 +48,8 @@ class FullSync {  // snapshots for replicas that cannot continue from the backlo
   explicit FullSync(const Parts& parts) : parts_(parts) {}
 
   void ProvideSnapshot(Session& session);  // gives a replica a snapshot: from the child that runs, or from the next one
-  // Kills the child that writes a snapshot, if no other replica needs it. Called after a replica in this state has
-  // left.
+  // Called after a replica whose state was `state` has left. Kills the child that writes a snapshot, if no other
+  // replica needs the snapshot.
   void KillChildIfUnneeded(
       Replica::State state);  // kills a child that no replica needs, after a replica in `state` has left
   void Cron();                // begins a snapshot that is due; called once a second
@@ -63,8 +63,8 @@ class FullSync {  // snapshots for replicas that cannot continue from the backlo
  private:
   std::vector<Session*> ReplicasIn(Replica::State state) const;  // the replicas in this state
   enum class Source : uint8_t { kFile, kPipe };
-  // Returns the replicas that receive a snapshot from this source. Snapshots from a file and through the pipe may be
-  // sent at the same time.
+  // Returns the replicas that are being sent a snapshot from this source: from a file, or through the pipe. Both kinds
+  // may exist at the same time.
   std::vector<Session*> ReceivingFrom(Source source) const;  // the replicas that are being sent a snapshot from there
   bool JoinRunningSnapshot(Session& session);  // lets the replica wait for the running one; false: it cannot
   bool IsDue(const std::vector<Session*>& waiting) const;  // a snapshot must begin now. Requires: no child runs

@@ -116,7 +116,7 @@ Handshake::Verdict Handshake::HandleLine(Bytes line) {
   return Verdict::kFail;
 }
 
-// Accepts PONG, and the errors with which a primary that requires a password may answer. AUTH comes next.
+// Accepts PONG, and also the errors by which a primary asks for a password, because AUTH comes next.
 Handshake::Verdict Handshake::HandlePingReply(Bytes line) {
   const bool is_understood = line.front() == '+' || line.starts_with("-NOAUTH") || line.starts_with("-NOPERM") ||
                              line.starts_with("-ERR operation not permitted");

@@ -38,7 +38,8 @@ class Handshake {  // of a replica with its primary: PING, AUTH, REPLCONF, PSYNC
   Verdict HandleLine(Bytes line);  // interprets one line that the primary has sent
 
   bool HasSentPsync() const { return step_ >= Step::kPsync; }  // PSYNC was sent
-  // Returns the history that the primary named. After kContinue an empty ID means that the ID has not changed.
+  // Returns the ID of the history that the primary named in its reply to PSYNC. After kContinue, an empty ID means that
+  // the ID has not changed.
   const std::string& id() const { return id_; }
   int64_t offset() const { return offset_; }               // of the history that the primary named; -1: none
   const std::string& failure() const { return failure_; }  // reason for kFail, for INFO

@@ -37,7 +37,7 @@ constexpr int64_t kFirstRetryDelayMs = 2000;  // after a snapshot that could not
 constexpr int64_t kLongestRetryDelayMs = 60'000;
 constexpr size_t kLongestError = 200;
 
-// Returns the text on one line, for INFO.
+// Returns the text for INFO: at most kLongestError bytes, with `?` for each byte that is not printable ASCII.
 std::string OneLineError(Bytes text) {
   std::string shown(text.substr(0, kLongestError));
   std::ranges::replace_if(
@@ -155,8 +155,8 @@ void PrimaryLink::OnEnded(const std::string& reason) {
     link_.reset();
     return;
   }
-  // Redis: an error before PSYNC is retried until FAILOVER ABORT. Only a link that is lost after PSYNC … FAILOVER
-  // aborts the failover.
+  // As in Redis, a failover is aborted only if the link is lost after PSYNC … FAILOVER was sent. A link that is lost
+  // earlier is made again until FAILOVER ABORT.
   if (AwaitsTakeover()) return parts_.failover.HandleRefusedRole();
   const char* what = state_ == State::kLinked       ? "Connection with master lost: "
                      : state_ == State::kConnecting ? "Error condition on socket for SYNC: "
@@ -172,8 +172,8 @@ bool PrimaryLink::AwaitsTakeover() const {
 
 void PrimaryLink::OnReceived(Bytes bytes) {
   last_io_ms_ = parts_.services.env.pace.NowMs();
-  // Only the running script or load may change the data. Input that arrives meanwhile waits until the script or load
-  // has ended.
+  // While a script runs or a snapshot loads, nothing else may change the data. So input that arrives in this time waits
+  // until the script or load has ended.
   const bool must_wait = parts_.services.env.phase.IsInLongTask() || resume_posted_ || !unprocessed_input_.empty();
   if (must_wait || IsPaused()) {
     unprocessed_input_.append(bytes);
@@ -287,15 +287,16 @@ void PrimaryLink::LoadSnapshot() {
   parts_.stream.Restart();
   const std::string rest = std::exchange(unprocessed_input_, {});
   link_->SetReading(Link::Reading::kOn);
-  // A primary that is itself a replica sends on a stream that need not begin with SELECT.
+  // Selects the database that the snapshot names: a primary that is itself a replica passes on a stream that need not
+  // begin with SELECT.
   BecomeLinked(
       std::clamp(services.storage.loading.file_history().stream_db, 0, services.data.dataset.keyspace.Count() - 1));
   Acknowledge();  // a primary that sends the snapshot through a pipe starts the stream after this
   if (!rest.empty()) TakeStream(rest);
 }
 
-// Drops the connection and delays the next attempt. Each attempt makes the primary fork and send all its data, and the
-// next snapshot will probably fail too.
+// Drops the connection and delays the next attempt, to spare the primary. Each attempt makes the primary fork and send
+// all its data, and the next snapshot will probably fail too.
 void PrimaryLink::HandleFailedSnapshot() {
   const std::string reason = resync_->failure();
   const char* const what = state_ == State::kLoading
@@ -387,11 +388,12 @@ void PrimaryLink::RunStream() {
   if (outcome == Pump::Outcome::kPaused) link_->SetReading(Link::Reading::kOff);  // until Resume
 }
 
-// Marks the session to close. So the pump stops after this request, and does not count the request as applied.
+// Marks the session to close. So the Pump, which runs the session's requests, stops after the failed request and does
+// not count it as applied.
 void PrimaryLink::HandleFailedCommand(Bytes command, Bytes error) {
   if (session_ == nullptr || !failed_command_.empty()) return;
   failed_command_ = command.empty() ? "?" : OneLineError(command);
-  // The arguments of an unknown command may be data of users.
+  // Leaves out the arguments of an unknown command, because they may be data of users.
   last_error_ = OneLineError(error.substr(0, error.find(", with args beginning with")));
   session_->close_after_reply = true;
 }
@@ -415,8 +417,7 @@ void PrimaryLink::EndAtFailedCommand() {
              "full resynchronization"));
 }
 
-// Reconnects for a full resynchronisation. A link that continued from here would get the same bytes, so only a full
-// resynchronisation helps.
+// Reconnects for a full resynchronisation. A partial one would bring the same invalid bytes again.
 void PrimaryLink::EndAtProtocolError() {
   CloseSession();
   down_since_ms_ = parts_.services.env.pace.NowMs();
@@ -444,8 +445,9 @@ void PrimaryLink::Continue() {
   }
 }
 
-// Counts requests before a transaction that is still open as applied, even if they arrived together with the beginning
-// of the transaction. After a broken connection these requests must not run again.
+// Advances the history offset past the requests that have run. While a transaction is open, the requests before it
+// count as applied, even if they arrived together with its beginning. After a broken connection these requests must not
+// run again.
 void PrimaryLink::AdvanceHistoryOffset() {
   const Session& session = *session_;
   History& history = parts_.services.data.dataset.history;
@@ -482,7 +484,8 @@ void PrimaryLink::Acknowledge() {
 }
 
 int64_t PrimaryLink::OffsetOnDisk() {
-  // While the first base file is being written, the incremental file beside it is not safe yet.
+  // While the first base file of the append-only file is being written, synced bytes of its incremental file are not
+  // safe yet.
   if (parts_.services.storage.aof.state() != AppendOnlyFile::State::kOn) return offset_on_disk_;
   AofWriter& writer = parts_.services.storage.aof.writer();
   if (writer.SyncedBytes() >= mark_.journaled) {
@@ -496,7 +499,8 @@ int64_t PrimaryLink::OffsetOnDisk() {
 // Discards the replies to the stream: a replica sends only acknowledgements to its primary.
 void PrimaryLink::Flush(size_t /*most_bytes*/) { session_->out.Consume(session_->out.Size()); }
 
-// Removes the session that runs the stream. Called when that session is closed, for example by CLIENT KILL.
+// Called when the session that runs the stream is closed, for example by CLIENT KILL. Removes the session, and drops
+// the connection to the primary if the link was up.
 void PrimaryLink::Close() {
   Session* const session = std::exchange(session_, nullptr);
   parts_.services.clients.role.is_linked = false;

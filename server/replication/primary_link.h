@@ -50,8 +50,9 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   explicit PrimaryLink(const Parts& parts);
   ~PrimaryLink() override;
 
-  // Connects immediately to the primary that the settings name. `continues`: whether the history here may be the
-  // primary's. `data`: whether the data is an earlier state of that history, so that its age is known.
+  // The arguments of Follow, which connects immediately to the primary that the settings name. `continues`: whether the
+  // history here may be the primary's. `data`: kSameHistory if the data is an earlier state of that history, so that
+  // its age is known.
   enum class Data : uint8_t { kSameHistory, kOther };
   void Follow(Handshake::MayContinue continues, Data data);
   void Leave();                                          // stops following a primary
@@ -78,12 +79,12 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   // Returns the command of the primary that failed here. Requires: the state is kFailed.
   const std::string& failed_command() const { return failed_command_; }
 
-  // Link::User
+  // The functions of Link::User.
   void OnConnected() override;                       // begins the handshake
   void OnReceived(Bytes bytes) override;             // handles input of the primary
   void OnEnded(const std::string& reason) override;  // the connection to the primary is lost
 
-  // Transport
+  // The functions of Transport.
   void Flush(size_t /*most_bytes*/) override;  // discards the replies to the stream
   void Resume() override;                      // continues in a later turn, so that other clients are served first
   void Close() override;  // ends the link because its session was closed, for example by CLIENT KILL
@@ -153,7 +154,7 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   std::string unprocessed_input_;         // input that arrived while it could not be handled
   bool resume_posted_ = false;            // Continue will run in a later turn
   bool owes_ack_ = false;                 // REPLCONF ACK is due at the end of the turn
-  // When the file is synced up to `journaled`, the history is synced up to `offset`.
+  // When the append-only file is synced up to `journaled` bytes, the history is safe on disk up to `offset`.
   struct Mark {              // a history offset, with the size of the append-only file at that offset
     uint64_t journaled = 0;  // size of the append-only file
     int64_t offset = 0;      // history offset

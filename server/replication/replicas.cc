@@ -60,7 +60,8 @@ std::string Replicas::HostOf(const Session& session) {
   return address.substr(0, address.rfind(':'));
 }
 
-// Returns the address for logs. Returns the connection's ID for a replica that has not announced its port.
+// Returns the address of the replica, for logs and INFO. If the replica has not announced its port, returns the ID of
+// its connection instead.
 std::string Replicas::NameOf(const Session& session) {
   const int port = session.replica == nullptr ? 0 : session.replica->listening_port;
   if (port == 0) return StrCat("client id #", session.id);
@@ -105,7 +106,8 @@ void Replicas::SendStream(Session& session, Replica& replica) {
 
 void Replicas::Deliver() {
   if (!parts_.stream.HasBacklog()) return;
-  // The request for acknowledgements is part of the stream. During a manual failover the offset must not grow.
+  // The request for acknowledgements is a part of the stream, so the history offset grows with it. During a manual
+  // failover of the cluster, the offset must not grow, so the request waits.
   if (wants_acks_ && !parts_.pause.IsPausedBy(Pause::kCluster)) {
     wants_acks_ = false;
     acks_requested_to_ = parts_.data.history.offset;
@@ -120,7 +122,7 @@ void Replicas::Deliver() {
     if (replica.state == Replica::State::kOnline) {
       SendStream(*session, replica);
       // Blobs in the unsent output of a replica stay in memory even if the backlog drops them. So the backlog keeps
-      // these Blobs: their memory is counted in this way, and other replicas can read them.
+      // these Blobs. Then their memory is counted, and other replicas can read them.
       needed_from = std::min(needed_from, replica.sent_to - static_cast<int64_t>(session->out.Size()));
     } else if (replica.state != Replica::State::kAwaitsSnapshot && replica.state != Replica::State::kServed) {
       replica.waiting_bytes = static_cast<size_t>(end - replica.sent_to);
@@ -146,8 +148,8 @@ void Replicas::Acknowledge(Session& session, int64_t offset, int64_t offset_on_d
   PutOnline(session);
 }
 
-// Returns whether the replica is online and has its data. A replica that was put online after a file was sent may still
-// be loading it.
+// Returns whether the replica is online and has loaded its data. A replica that gets its snapshot from a file is put
+// online when the file was sent, and may still be loading it.
 bool Replicas::IsOnlineWithData(const Replica& replica) {
   return replica.state == Replica::State::kOnline && replica.has_data;
 }
@@ -226,8 +228,7 @@ void Replicas::Cron(Pings pings) {
   RecountGoodReplicas();
 }
 
-// Sends an empty line to a replica that gets no stream, before and while its snapshot is written. It shows that this
-// server is alive.
+// Sends an empty line to a replica that waits for its snapshot, which shows that this server is alive.
 void Replicas::PingWaitingReplica(Session& session) {
   const Replica::State state = session.replica->state;
   if (state != Replica::State::kAwaitsSnapshot && state != Replica::State::kAwaitsEnd) return;
@@ -235,8 +236,8 @@ void Replicas::PingWaitingReplica(Session& session) {
   parts_.clients.QueueFlush(session);
 }
 
-// Records when the replica was last alive. A replica that receives a snapshot sends nothing, but its socket takes
-// bytes. A replica that loads one sends empty lines.
+// Records when the replica last gave a sign of life. A replica that receives a snapshot sends nothing, but its socket
+// takes bytes. A replica that loads a snapshot sends empty lines.
 void Replicas::RecordSignsOfLife(Session& session) {
   Replica& replica = *session.replica;
   if (session.usage.bytes_in != replica.received_bytes) {

@@ -49,8 +49,8 @@ class Replicas final : public ReplicasToWaitFor {  // the replicas of this serve
   // --- The stream
 
   void PutOnline(Session& session);  // sends the stream to the replica from now on, from Replica::sent_to
-  // Sends the appended stream to the replicas. Called at the end of a turn, before replies are sent. Cost: O(replicas +
-  // parts).
+  // Sends the new part of the stream to all replicas that are online, and trims the backlog. Called at the end of a
+  // turn, before replies are sent. Cost: O(replicas + parts of the stream).
   void Deliver();  // sends the new part of the stream to all replicas that are online
 
   // --- Acknowledgements
@@ -71,7 +71,7 @@ class Replicas final : public ReplicasToWaitFor {  // the replicas of this serve
   void LogLaggingReplicas() const override;  // logs which replicas have not acknowledged the whole stream
 
   enum class Pings : uint8_t { kAllowed, kPaused };  // kPaused: the stream must not grow (FAILOVER)
-  // Pings replicas, and closes silent ones. Called once a second.
+  // Pings replicas, and closes silent ones. Called once a second, and ten times a second during FAILOVER.
   void Cron(Pings pings);
   void StartBacklogTtl();       // keeps the backlog for repl-backlog-ttl seconds, for replicas that reconnect
   bool IsBacklogStale() const;  // no replica has been connected for repl-backlog-ttl seconds

@@ -98,8 +98,8 @@ void Replication::SetRole(const Role& role) {
   services_.execution.observers.Attach(local_keys_);
 }
 
-// Asks to continue from the history of this server. It asks even if this server was a primary, because the new primary
-// may have followed this server.
+// Makes this server a replica, and asks the new primary to continue from the history here. It asks even if this server
+// was a primary, because the new primary may have followed this server.
 void Replication::Follow(const std::string& host, int port, History::Owner owner) {
   Settings& settings = services_.env.config.Adjust();
   const bool was_primary = !services_.clients.role.is_replica;
@@ -115,7 +115,7 @@ void Replication::Follow(const std::string& host, int port, History::Owner owner
   services_.clients.blocked.EndAllWaits(UnblockReason::kRoleChanged);  // these clients wait to write
   // The replicas of this server stay connected, since the new primary may continue the history that they have.
   stream_.SetSource(ReplicationStream::Source::kPrimary);
-  // A server that was a primary has data that no other server may know, so the age of its data is not known.
+  // If this server was a primary, perhaps no other server has its last writes, so the age of its data is not known.
   const bool is_same = owner == History::Owner::kSame && !was_primary && services_.data.dataset.history.IsWhole();
   primary_link_.Follow(was_known ? Handshake::MayContinue::kYes : Handshake::MayContinue::kNo,
                        is_same ? PrimaryLink::Data::kSameHistory : PrimaryLink::Data::kOther);
@@ -133,8 +133,8 @@ void Replication::ClassifyOwnData(History::Owner owner) {
   }
 }
 
-// Continues the history under a new ID. Other replicas of the former primary may also continue from here, unless the
-// data has diverged from that history.
+// Makes this server a primary that continues its history under a new ID. Other replicas of the former primary may also
+// continue from here, unless the data has diverged from that history.
 void Replication::Promote() {
   if (!services_.clients.role.is_replica) return;
   services_.env.config.Adjust().replicaof.reset();
@@ -209,8 +209,8 @@ void Replication::ShareEmptyHistory(const std::string& id) {
 }
 
 // Continues the history of the loaded file. A replica keeps this history; a primary begins a new one, and remembers the
-// one of the file as its former history. The backlog begins where the file ends. So a replica may continue if it has
-// the history exactly up to there; with less, or on a primary with more, it needs a full resynchronisation.
+// one of the file as its former history. The backlog begins where the file ends. So a replica of this server that has
+// less of the history needs a full resynchronisation. If this server is a primary, so does one that has more.
 void Replication::ContinueFromFile() {
   const Loading::FileHistory& file = services_.storage.loading.file_history();
   if (!file.IsWhole()) return;
@@ -229,8 +229,8 @@ void Replication::ContinueFromFile() {
   if (!services_.env.settings.replicaof) PropagateDeletionsOfExpiredKeys();
 }
 
-// Propagates the deletion of keys that had expired when the file was loaded. A replica that continues from that file
-// still has them.
+// Propagates the deletion of keys that had expired when the file was loaded. A replica that continues the history of
+// that file still has these keys.
 void Replication::PropagateDeletionsOfExpiredKeys() {
   const Bytes verb = services_.env.settings.lazyfree_lazy_expire ? "UNLINK" : "DEL";
   for (const auto& [db, key] : services_.storage.loading.TakeSkippedExpiredKeys()) {
@@ -241,7 +241,7 @@ void Replication::PropagateDeletionsOfExpiredKeys() {
 }
 
 void Replication::Sync(Session& session, const SyncRequest& request) {
-  // Ignores a session that is synchronised already or cannot be a replica.
+  // Ignores a session that is a replica already, or that belongs to the primary or to MONITOR.
   if (session.kind == SessionKind::kReplica || session.kind == SessionKind::kPrimary || session.monitor) return;
   const bool is_filtered = session.replica != nullptr && session.replica->wants_functions_only;
   if (is_filtered && !session.replica->takes_streams) throw Refusal{refusals::kFilterNeedsEof};
@@ -266,8 +266,8 @@ void Replication::Sync(Session& session, const SyncRequest& request) {
   replicas_.Attach(session);
   History& history = services_.data.dataset.history;
   if (!stream_.HasBacklog()) {
-    // Without a backlog the offset did not count all writes. A former replica may know the present ID and offset with
-    // other data, so a new ID is needed.
+    // Without a backlog the offset did not count all writes. A former replica may know the present ID and offset, but
+    // have other data. So a new ID is needed.
     if (!history.is_shared) history.Adopt(services_.data.dataset.ids.Hex(History::kIdLength), history.offset);
     history.is_shared = true;
     stream_.Begin();
@@ -320,15 +320,16 @@ void Replication::Cron() {
   if (services_.clients.role.is_replica) primary_link_.Cron();
   failover_.Continue();
   if (!replicas_.IsEmpty()) {
-    // In a manual failover the replica waits for the offset that the primary had when it paused writes.
+    // In a manual failover of the cluster, the replica waits for the offset that the primary had when it paused writes.
+    // So no PING may advance the offset in this time.
     const bool is_manual_failover = services_.clients.pause.IsPausedBy(Pause::kCluster);
     const bool is_held_back = services_.clients.role.is_replica || IsFailingOver() || is_manual_failover;
     replicas_.Cron(is_held_back ? Replicas::Pings::kPaused : Replicas::Pings::kAllowed);
     full_sync_.Cron();
   }
   if (!stream_.HasBacklog() || services_.clients.role.is_replica || !replicas_.IsBacklogStale()) return;
-  // Changes the replication ID, since the offset no longer counts writes. A replica that reconnects later then does a
-  // full resynchronisation.
+  // Changes the replication ID, since the offset does not count writes while there is no backlog. A replica that
+  // reconnects later then does a full resynchronisation.
   BeginNewHistory();
   services_.env.log.Notice(StrCat("Replication backlog freed after ", services_.env.settings.repl_backlog_ttl,
                                   " seconds without connected replicas."));

@@ -32,14 +32,14 @@ class Replication final : public RoleChanger {  // the part of a server that has
  public:
   explicit Replication(const Services& services);
 
-  // REPLICAOF host port. `owner` tells whether the new primary may have another history. If it may, the data here
-  // counts as foreign until the new primary continues this history or sends a snapshot.
+  // Makes this server a replica (REPLICAOF host port). `owner` tells whether the new primary may have another history.
+  // If it may, the data here counts as foreign until the new primary continues this history or sends a snapshot.
   void Follow(const std::string& host, int port, History::Owner owner);  // REPLICAOF host port
-  // REPLICAOF NO ONE: makes this server a primary. Sets History::Data::kWhole, since an operator has decided that this
-  // data counts.
+  // Makes this server a primary, for REPLICAOF NO ONE and for a failover. Sets History::Data::kWhole, since it was
+  // decided that this data counts.
   void Promote() override;  // REPLICAOF NO ONE
-  // Follows the primary that the settings name. Called after the data was loaded at startup. The history of the file,
-  // if any, is in the Dataset.
+  // Called after the data was loaded at startup. Without `appendonly`, first continues the history that the loaded RDB
+  // file names. Then follows the primary that the settings name, if any.
   void Start();  // follows the primary that the settings name, if any
 
   // Sets the history of an empty server to one that other empty servers share, so that replicas can continue without a
@@ -59,7 +59,8 @@ class Replication final : public RoleChanger {  // the part of a server that has
   void AbortFailover(const std::string& reason) { failover_.Abort(reason); }        // `reason` is logged
   bool IsFailingOver() const { return failover_.state() != Failover::State::kNone; }
   const Failover& failover() const { return failover_; }
-  // PSYNC … FAILOVER: takes the role over from the primary, which has the history with this ID. Throws Refusal.
+  // PSYNC … FAILOVER: takes the role over from the primary, whose history has this ID. Throws Refusal if this server is
+  // a primary, lacks data, or has another history.
   void TakeOver(const std::string& history_id);          // makes this server the primary. Throws Refusal
   void HandOver(const PrimaryAddress& target) override;  // makes this server a replica of `target`, the new primary
 

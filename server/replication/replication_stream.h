@@ -22,7 +22,7 @@ class ReplicationStream final : public Journal {  // the commands that replicas 
  public:
   enum class Source : uint8_t { kOwn, kPrimary };  // kOwn: this server's commands; kPrimary: its primary's stream
 
-  // `data` must outlive the stream.
+  // Makes a stream without a backlog. Requires: `data` outlives this object.
   explicit ReplicationStream(Dataset& data) : data_(data) {}
   ~ReplicationStream() override { End(); }
   ReplicationStream(const ReplicationStream&) = delete;
@@ -40,18 +40,19 @@ class ReplicationStream final : public Journal {  // the commands that replicas 
   void SetSource(Source source) { source_ = source; }  // whose commands the stream contains
   Source source() const { return source_; }            // whose commands the stream contains
   void ForgetSelectedDb() { selected_db_ = -1; }  // puts SELECT before the next command, for a replica that joins now
-  // Empties the backlog after the history was replaced. It continues at the end of the new history.
+  // Empties the backlog after the history was replaced. The backlog then continues at the end of the new history.
   void Restart();  // empties the backlog
 
-  // Journal. Ignores effects while the source is the primary's stream, since that stream contains them.
+  // Functions of Journal. While the source is kPrimary, Append ignores the effects of commands, since the primary's
+  // stream contains them.
   void Append(const PropagatedGroup& effects) override;  // adds propagated commands of this server
   size_t BufferedBytes() const override {  // bytes beyond the backlog's size that are kept for slow replicas
     const auto wanted = static_cast<size_t>(backlog_limit_);
     return held_bytes_ > wanted ? held_bytes_ - wanted : 0;
   }
   void SetHeldBytes(size_t bytes) { held_bytes_ = bytes; }  // memory of the backlog and of replicas' output
-  // Appends a request that is not a propagated command: PING, REPLCONF GETACK. Requires: Source::kOwn. Does nothing
-  // unless HasBacklog().
+  // Appends a request that is not a propagated command: PING, REPLCONF GETACK. Does nothing on a replica
+  // (Source::kPrimary), or without a backlog.
   void AppendRequest(std::span<const Bytes> words);
   void AppendRequest(std::initializer_list<Bytes> words) {  // a command of this server itself, such as PING
     AppendRequest(std::span<const Bytes>(words.begin(), words.size()));

@@ -133,8 +133,8 @@ bool Resync::BeginFile() {
   return file_->Open();
 }
 
-// Serves the old data during the load only if old and new data are states of one history. The old data is then an
-// earlier state of the same keys.
+// With `repl-diskless-load swapdb`, clients are served the old data during the load only if old and new data are states
+// of one history. The old data is then an earlier state of the same keys.
 void Resync::BeginDirectLoad() {
   const Services& services = parts_.services;
   DirectLoad::Into into = DirectLoad::Into::kDataSet;
@@ -151,7 +151,7 @@ void Resync::BeginDirectLoad() {
 }
 
 // Gives up the current data and history. From now until the whole snapshot is loaded, the data belongs to no history.
-// The append-only file keeps the old data, so a process that ends early loads it when it restarts.
+// The append-only file keeps the old data. If the process ends early, it loads the old data when it restarts.
 void Resync::DropOldHistory() {
   const Services& services = parts_.services;
   has_dropped_old_data_ = true;
@@ -183,8 +183,8 @@ void Resync::FlushOldData() {
   services.data.lazy_free.Free(Capture::Take(services.data.dataset), is_later ? FreeMode::kLater : FreeMode::kNow);
 }
 
-// Notifies watching and blocked clients about new keys. The flush has already notified them about the removed keys.
-// OnSwap(db, db) covers the new keys.
+// Notifies watching and blocked clients about the new keys, by OnSwap(db, db) for each database. The flush has already
+// notified them about the removed keys.
 void Resync::NotifyOfNewData() {
   Dataset& data = parts_.services.data.dataset;
   if (data.listener == nullptr) return;

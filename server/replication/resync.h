@@ -45,7 +45,8 @@ class Resync final : private SnapshotTarget {  // one full synchronisation of th
  private:
   bool Write(Bytes bytes) override;  // checks the header of the snapshot, then passes all bytes on
   bool Finish() override;            // completes the file or the direct load; false if that failed
-  // Completes the header from the front of `bytes`. Returns false if no server of this version can read the snapshot.
+  // Moves the header of the snapshot from the front of `bytes` to head_. When the header is complete, chooses the
+  // destination. Returns false if this version cannot read the snapshot, or if the destination fails.
   bool TakeHeader(Bytes& bytes);       // checks the header of the snapshot; false: this version cannot read it
   bool Fail(const std::string& text);  // logs the error and returns false
   bool Begin();                        // chooses the destination of the snapshot; false if that failed

@@ -16,7 +16,7 @@ class SnapshotFile final : public SnapshotTarget {  // writes a snapshot of the 
     Logger& log;
     FileSystem& files;
   };
-  // The destructor removes the file unless Keep was called.
+  // `path` is the file to write. The destructor removes this file unless Keep was called.
   SnapshotFile(const Parts& parts, std::string path) : parts_(parts), path_(std::move(path)) {}
   ~SnapshotFile() override;
   SnapshotFile(const SnapshotFile&) = delete;

@@ -26,7 +26,7 @@ class SnapshotPipe {  // the read end of the pipe into which a child writes a sn
   static Result<Ends, int> Open();  // makes a pipe; fails with errno
 
   // `mark` is the last text that a successful child writes. `piece` receives the data, and `ended` whether the data was
-  // complete. Each of these functions may destroy the pipe.
+  // complete. Each of these two functions may destroy this SnapshotPipe.
   SnapshotPipe(Descriptor ours, std::string mark, Network& network, std::function<void(Bytes)> piece,
                std::function<void(bool is_whole)> ended);
 

@@ -38,7 +38,8 @@ class SnapshotReceiver {  // extracts the snapshot from the framing that the pri
     Bytes rest;      // the bytes after the ones used
   };
   Progress Take(Bytes bytes);
-  // Sets the destination, once. Returns kMore or kWhole.
+  // Sets the destination of the snapshot. Called once, after kBegins. Returns kMore or, if the snapshot is empty,
+  // kWhole or kFailed.
   Status Into(SnapshotTarget& target);
 
   std::optional<uint64_t> TotalBytes() const { return total_; }  // size of the snapshot, if the primary sent it

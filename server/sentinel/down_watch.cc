@@ -95,7 +95,7 @@ void DownWatch::AskOtherSentinels(Primary& primary, Pace pace) {
 
 void DownWatch::Ask(Primary& primary, PeerSentinel& sentinel) {
   const bool wants_vote = primary.failover_state != FailoverState::kNone;
-  // A vote counts for the epoch of the failover, which may be older than the current epoch.
+  // Votes for a failover are requested in the epoch of that failover, which may be older than the current epoch.
   const uint64_t epoch = wants_vote ? primary.failover_epoch : core_.state.current_epoch;
   sentinel.link->commands->Send(
       sentinel,

@@ -13,13 +13,14 @@ class DownWatch {  // decides which instances are down
  public:
   DownWatch(const SentinelCore& core, SentinelEvents& events) : core_(core), events_(events) {}
 
-  // Called by the timer. CheckSubjectivelyDown decides whether this Sentinel considers the instance down (sdown).
-  // CheckObjectivelyDown decides whether enough Sentinels agree (odown).
+  // CheckSubjectivelyDown decides whether this Sentinel considers the instance down (sdown); the timer calls it.
+  // CheckObjectivelyDown decides whether enough Sentinels agree (odown); it also runs after replies to INFO and answers
+  // of Sentinels.
   void CheckSubjectivelyDown(Instance& instance);  // decides Instance::is_down, for this Sentinel alone
   void CheckObjectivelyDown(Primary& primary);  // decides Primary::is_agreed_down, with the opinions of all Sentinels
 
-  // Asks the other Sentinels about a primary that is down here. During a failover this also requests their votes. kNow:
-  // asks even if the other Sentinels were asked a moment ago.
+  // AskOtherSentinels asks the other Sentinels about a primary that is down for this one. During a failover it also
+  // requests their votes. kNow: it asks even Sentinels that have answered a moment ago.
   enum class Pace : uint8_t { kWhenDue, kNow };
   void AskOtherSentinels(Primary& primary, Pace pace);  // whether the primary is down
   // Sets the handler that runs after each answer of another Sentinel.

@@ -32,7 +32,8 @@ void HelloProtocol::ReceiveMessage(Instance& instance, const ReplyTree& reply) {
   Receive(reply.children[2].text);
 }
 
-// Handles a hello message. May remove its sender from the list of Sentinels.
+// Handles a hello message. If a known Sentinel has the id or the address of the sender, but not both, it is replaced or
+// removed from the list.
 void HelloProtocol::Receive(Bytes message) {
   const std::vector<Bytes> fields = SplitOn(message, ',');
   if (fields.size() != kFields) return;

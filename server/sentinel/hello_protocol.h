@@ -22,7 +22,8 @@ class HelloProtocol {  // lets Sentinels of a primary find each other, and agree
   HelloProtocol(const SentinelCore& core, SentinelEvents& events, InstanceList& list)
       : core_(core), events_(events), list_(list) {}
 
-  // Handles a message, or another reply, of the subscription at `instance`.
+  // Handles what arrives on the subscription at `instance`: hello messages, and other replies, which only show that the
+  // connection works.
   void ReceiveMessage(Instance& instance, const ReplyTree& reply);
   void Receive(Bytes message);  // handles a hello message; ignores other text
   void Send(Instance& instance);
@@ -39,7 +40,8 @@ class HelloProtocol {  // lets Sentinels of a primary find each other, and agree
     uint64_t config_epoch;     // the epoch of the primary's address
   };
 
-  // Returns whether the message can be believed. The names in it are written to the configuration file.
+  // Returns whether the message can be believed. This is checked because its names are written to the configuration
+  // file.
   bool IsValid(const Hello& hello) const;                               // its addresses, ids and epochs are possible
   PeerSentinel* FindOrAddSender(Primary& primary, const Hello& hello);  // null: it cannot be added
   bool ForgetFormerSentinel(Primary& primary, const Hello& hello);  // with the same id or address; true: it has moved

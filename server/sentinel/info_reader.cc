@@ -10,13 +10,13 @@ namespace respite {
 namespace {
 
 constexpr size_t kRunIdLength = 40;
-// INFO of a primary with a thousand replicas has about 100 KB.
+// A longer INFO is cut. INFO of a primary with a thousand replicas has about 100 KB.
 constexpr size_t kMaxInfoBytes = size_t{1} << 20;
 constexpr size_t kLongestHost = 255;
 // Replicas are told to follow a primary only if its last INFO is at most this many INFO periods old.
 constexpr int64_t kFreshInfoPeriods = 2;
-// A replica that reports to be a primary for this many publish periods is demoted. All Sentinels know of a failover by
-// then.
+// A replica that reports to be a primary for this many publish periods gets REPLICAOF. In this time, hello messages
+// would have told all Sentinels of a failover.
 constexpr int64_t kRolePublishPeriods = 4;
 
 int64_t NumberOf(Bytes text) { return std::strtoll(std::string(text).c_str(), nullptr, 10); }
@@ -152,8 +152,8 @@ bool InfoReader::WasUpFor(const WatchedReplica& replica, int64_t ms) const {
   return replica.down_since_ms == 0 || core_.NowMs() - replica.down_since_ms > ms;
 }
 
-// Handles a replica that reports to be a primary. If this failover has promoted the replica, the failover continues.
-// Otherwise the replica is a former primary that has returned, and must become a replica.
+// Handles a replica that reports to be a primary. If the failover under way has promoted the replica, the failover
+// continues. Otherwise the replica is a former primary that has returned, and must become a replica.
 void InfoReader::HandlePrimaryRole(WatchedReplica& replica) {
   Primary& primary = replica.primary;
   if (replica.is_promoted && primary.is_failing_over && primary.failover_state == FailoverState::kWaitPromotion) {

@@ -74,7 +74,7 @@ struct ServerInstance : Instance {  // an instance that answers INFO
   int64_t info_asked_ms = kLongAgo;  // Pace time at which INFO was last sent
   ReportedRole reported_role;        // the role in the last reply to INFO
   int64_t role_since_ms;             // Pace time at which reported_role last changed
-  // Reported by a replica about its primary.
+  // What a replica reports about its primary in INFO.
   std::string reported_host;         // master_host in INFO
   int reported_port = 0;             // master_port in INFO
   int64_t reported_since_ms;         // Pace time at which reported_host or reported_port last changed
@@ -82,7 +82,7 @@ struct ServerInstance : Instance {  // an instance that answers INFO
   int64_t primary_link_down_ms = 0;  // master_link_down_since_seconds in INFO
 };
 
-// Progress of a replica towards the new primary.
+// How far a replica has come to follow the new primary of a failover.
 enum class Reconfiguration : uint8_t { kNone, kSent, kInProgress, kDone };
 
 struct WatchedReplica final : ServerInstance {  // a replica of a watched primary

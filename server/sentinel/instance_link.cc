@@ -9,7 +9,7 @@ namespace respite {
 
 namespace {
 
-// Removes the port and the brackets, as in "127.0.0.1:50000" or "[::1]:50000".
+// Returns an address like "127.0.0.1:50000" or "[::1]:50000" without its port and brackets.
 std::string WithoutPort(const std::string& address) {
   std::string ip = address.substr(0, address.rfind(':'));
   if (ip.starts_with('[') && ip.ends_with(']')) ip = ip.substr(1, ip.size() - 2);

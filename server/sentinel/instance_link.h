@@ -28,7 +28,8 @@ class InstanceConnection final : public Link::User, public std::enable_shared_fr
   using OnReply = std::function<void(const ReplyTree&)>;
 
   void Connect(const LateBound<Network>& network, const Link::Target& target);
-  // Calls `on_reply` with the reply, unless `owner` is forgotten before.
+  // Sends a request. Calls `on_reply` with the reply, unless `owner` is forgotten (Forget) or the connection closed
+  // before it arrives.
   void Send(const Instance& owner, std::initializer_list<Bytes> words, OnReply on_reply);
   // Sets the handler of replies without a request: messages of channels.
   void SetMessageHandler(OnReply handler) { on_message_ = std::move(handler); }
@@ -40,7 +41,7 @@ class InstanceConnection final : public Link::User, public std::enable_shared_fr
   std::string LocalIp() const;  // address of this end without the port; empty: not connected
   std::string PeerIp() const;   // address of the other end without the port; empty: not connected
 
-  // Link::User
+  // The functions of Link::User.
   void OnConnected() override;                       // sends the requests that have waited
   void OnReceived(Bytes bytes) override;             // handles replies and messages
   void OnEnded(const std::string& reason) override;  // the connection is lost

@@ -85,7 +85,7 @@ bool InstanceList::RemoveDownSentinelIfFull(Primary& primary) {
   return RemoveLongestDownIfFull(primary.sentinels, kMaxPeerSentinels);
 }
 
-// Shares the connection to a Sentinel that another primary knows already.
+// If another primary has a link to the same Sentinel, uses that link too.
 void InstanceList::ShareLink(PeerSentinel& sentinel) {
   for (const auto& [name, primary] : core_.state.primaries) {
     if (primary.get() == &sentinel.primary) continue;
@@ -148,8 +148,8 @@ void InstanceList::Reset(Primary& primary, Sentinels sentinels) {
   primary.info_is_awaited = false;
 }
 
-// Gives a primary another address. The former primary is kept as a replica, because it may return. The new primary is
-// in the configuration file before anything else happens.
+// Gives a primary another address. The server at the former address is kept as a replica, because it may return. The
+// configuration file is saved immediately.
 bool InstanceList::ChangeAddress(Primary& primary, const std::string& host, int port) {
   auto address = core_.ResolveAddress(host, port, SentinelCore::Accept::kResolved);
   if (!address.ok()) return false;

@@ -17,15 +17,15 @@ class InstanceList {  // adds, finds and removes watched instances
   Added<Primary> AddPrimary(const std::string& name, const std::string& host, int port, int quorum);
   Added<WatchedReplica> AddReplica(Primary& primary, const std::string& host, int port);
   // Adds a replica that a server or Sentinel has reported. At kMaxReplicas the new replica replaces the one that has
-  // been down longest. If none is down, nothing is added.
+  // been down longest. If none is down, or during a failover, the new replica is not added.
   Added<WatchedReplica> AddReportedReplica(Primary& primary, const std::string& host, int port);
   Added<PeerSentinel> AddSentinel(Primary& primary, const std::string& id, const std::string& host, int port,
                                   SentinelCore::Accept accept);
 
   bool RemoveDownSentinelIfFull(Primary& primary);  // the one that was down longest; false: full, and none is down
 
-  // Each returns null if there is no such instance. Cost: O(n); FindReplicaAt takes O(log n) if the replica has this
-  // name.
+  // These functions find an instance by its address, and return null if there is none. Cost: O(n); FindReplicaAt takes
+  // O(log n) if the replica has this address as its name.
   Primary* FindPrimaryAt(const std::string& host, int port) const;                                  // null: none
   static WatchedReplica* FindReplicaAt(const Primary& primary, const std::string& host, int port);  // null: none
   static PeerSentinel* FindSentinelAt(const Primary& primary, const std::string& host, int port);   // null: none
@@ -35,7 +35,8 @@ class InstanceList {  // adds, finds and removes watched instances
 
   enum class Sentinels : uint8_t { kForget, kKeep };
   void Reset(Primary& primary, Sentinels sentinels);  // forgets what was learned about the primary
-  // Sets a new address; the former primary becomes a replica. Returns false if the name does not resolve.
+  // Gives the primary a new address; the server at the former address becomes a replica. Returns false if the name does
+  // not resolve.
   bool ChangeAddress(Primary& primary, const std::string& host, int port);  // false: its name does not resolve
   void Remove(Primary& primary) { core_.state.primaries.erase(std::string(primary.name)); }
 

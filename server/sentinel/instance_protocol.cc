@@ -37,7 +37,8 @@ void InstanceProtocol::Reconnect(Instance& instance) {
   if (instance.IsServer() && !link.HasHelloConnection()) OpenHelloConnection(instance);
 }
 
-// Connects by name if names are resolved, because a name may have another address by now.
+// Returns where to connect. If host names are resolved, this is the name, because it may have another address than
+// before.
 Link::Target InstanceProtocol::TargetOf(const Instance& instance) const {
   const SentinelAddress& address = instance.address;
   const bool by_name = core_.state.options.resolves_hostnames || address.ip.empty();
@@ -142,7 +143,7 @@ void InstanceProtocol::SendPing(Instance& instance) {
 }
 
 // Decides from the reply to PING whether the server is alive. A server that loads its data, or has lost its primary, is
-// alive. A server that runs a script for too long is not alive, and the script is killed.
+// alive. A server that runs a script for too long is not alive. Once it counts as down, it is sent SCRIPT KILL.
 void InstanceProtocol::ReceivePong(Instance& instance, const ReplyTree& reply) {
   InstanceLink& link = *instance.link;
   const bool is_pong = reply.text.starts_with("PONG");

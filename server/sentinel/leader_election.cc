@@ -33,12 +33,12 @@ LeaderElection::Vote LeaderElection::VoteFor(Primary& primary, uint64_t epoch, c
     primary.leader = candidate;
     primary.leader_epoch = state.current_epoch;
   }
-  // A vote that is not on disk is not sent, because this Sentinel could vote again after a crash.
+  // Saves the vote. If that fails, the vote is not sent, because this Sentinel could vote again after a crash.
   if (is_new || votes || !is_saved_) is_saved_ = core_.Save();
   if (is_new) events_.ReportPrimaryEvent(LogLevel::kWarning, "+new-epoch", primary, std::to_string(epoch));
   if (votes) {
     events_.ReportPrimaryEvent(LogLevel::kWarning, "+vote-for-leader", primary, StrCat(candidate, " ", epoch));
-    // Gives the other Sentinel time to finish the failover before this one tries.
+    // Starts no failover here for a while, so that the Sentinel that gets the vote has time to finish its own.
     if (!EqualsIgnoreCase(candidate, state.id)) primary.failover_start_ms = core_.NowMs() + core_.RandomDelayMs();
   }
   return is_saved_ ? Vote{primary.leader, primary.leader_epoch} : Vote{.leader = {}, .epoch = 0};

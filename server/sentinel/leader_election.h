@@ -1,5 +1,5 @@
-// LeaderElection: decides which Sentinel carries out a failover. Each Sentinel votes once in an epoch, and the vote is
-// on disk before it is sent. So no two leaders of one epoch have a majority.
+// LeaderElection: decides which Sentinel carries out a failover. Each Sentinel votes only once in an epoch, and saves
+// the vote on disk before it sends it. So at most one leader of an epoch has a majority.
 #pragma once
 
 #include <cstdint>

@@ -174,8 +174,8 @@ void PrimaryFailover::Abort(Primary& primary) const {
   primary.promoted = nullptr;
 }
 
-// Announces the new primary. The new address has the epoch of the failover, so it wins over the former address. The new
-// address is on disk before others are told.
+// Announces the new primary. The new address gets the epoch of the failover, so it wins over the former address. It is
+// saved on disk before others are told.
 void PrimaryFailover::HandlePromotion(WatchedReplica& replica) {
   Primary& primary = replica.primary;
   primary.config_epoch = primary.failover_epoch;

@@ -1,5 +1,6 @@
-// ScriptQueue: runs programs of the operator that are told of events and new primaries, some at a time, next to the
-// server. A program that ends with code 1 or by a signal runs again later; the delay doubles each time.
+// ScriptQueue: runs the operator's programs that are told of events and of new primaries, each as a process of its own.
+// Only some run at the same time. A program that ends with code 1 or by a signal is run again later, up to ten times in
+// all. The delay doubles each time.
 #pragma once
 
 #include <cstdint>

@@ -117,7 +117,7 @@ void Sentinel::TickPrimary(Primary& primary) {
   for (const auto& [id, sentinel] : primary.sentinels) TickInstance(*sentinel);
 }
 
-// Steps that need not wait follow each other immediately.
+// Checks whether the primary is down, and takes the steps of its failover until one must wait.
 void Sentinel::AdvanceFailover(Primary& primary) {
   down_watch_.CheckObjectivelyDown(primary);
   failover_.StartIfNeeded(primary);

@@ -17,7 +17,8 @@ bool IsAddress(const std::string& text) {
   return inet_pton(AF_INET, text.c_str(), &unused) == 1 || inet_pton(AF_INET6, text.c_str(), &unused) == 1;
 }
 
-// Names that others announce are written to the configuration file, where a blank or a quote would end the word.
+// Returns whether a name that others have announced can be written to the configuration file. A blank or a quote would
+// end the word there.
 bool IsSoundName(const std::string& name) {
   constexpr size_t kLongest = 255;
   return !name.empty() && name.size() <= kLongest && std::ranges::all_of(name, [](char c) {
@@ -60,7 +61,7 @@ Result<SentinelAddress, InstanceError> SentinelCore::ResolveAddress(const std::s
   return SentinelAddress{name, {}, port};
 }
 
-// Looks up the IP of `name` only if `name` is not an IP, and is not the name or the IP of `address`.
+// Looks up the IP of `name` only if `name` is not an IP itself, and not the name in `address`.
 bool SentinelCore::IsHostOf(const SentinelAddress& address, const std::string& name) const {
   if (address.IsAt(name, address.port)) return true;
   if (IsAddress(name)) return false;

@@ -15,7 +15,8 @@
 
 namespace respite {
 
-// Largest accepted epoch; no Sentinel reaches it by counting. A larger one would leave no room for elections.
+// Messages with a larger epoch are refused. Each failover takes the next epoch, so an epoch near the end of the range
+// would leave no room for elections. No Sentinel reaches this value by counting.
 inline constexpr uint64_t kMaxSentinelEpoch = uint64_t{1} << 62;
 
 // Why an instance cannot be added.
@@ -35,14 +36,16 @@ struct SentinelCore {  // references that all parts of this folder share
   const SentinelPeriods& periods() const { return state.periods; }
   int64_t RandomDelayMs() const;  // up to a second, so that Sentinels do not act at the same moment
 
-  // kUnresolved: also accepts a name that does not resolve now, if names are resolved at all. kReported: also accepts
-  // a name without a look-up, if others have reported too many names in this tick.
+  // Which hosts ResolveAddress accepts. kResolved: IP addresses, and names that resolve now. kUnresolved: also names
+  // that do not resolve now, if `resolve-hostnames` is on. kReported: as kUnresolved, but only some names are looked up
+  // in a tick, because others report them.
   enum class Accept : uint8_t { kResolved, kUnresolved, kReported };
   Result<SentinelAddress, InstanceError> ResolveAddress(const std::string& name, int port, Accept accept) const;
-  // Returns whether the name or address belongs to `address`.
+  // Returns whether `name`, which is a host name or an IP, means the host of `address`. May look up the name.
   bool IsHostOf(const SentinelAddress& address, const std::string& name) const;  // belongs to `address`
 
-  // Reports an event in the log, and on the channel with the name of the event. Runs no script; SentinelEvents does.
+  // Reports an event in the log and, unless the level is kDebug, on the channel with the name of the event. Runs no
+  // script; SentinelEvents does that.
   void Say(LogLevel level, const char* event, const std::string& text) const;
 
   bool Save() const;  // writes the state to the configuration file; false: it failed, which is logged

@@ -1,5 +1,5 @@
-// SentinelEvents: reports events to operators and clients: in the log, on a channel with the name of the event, and to
-// the notification script.
+// SentinelEvents: reports events to operators and clients: in the log, and on a channel with the name of the event. A
+// warning is also reported to the notification script.
 #pragma once
 
 #include <string>
@@ -13,9 +13,10 @@ class SentinelEvents {  // tells operators and clients what has happened
  public:
   SentinelEvents(const SentinelCore& core, ScriptQueue& scripts) : core_(core), scripts_(scripts) {}
 
-  // Reports "master mymaster 127.0.0.1 6379" or "slave … @ mymaster 127.0.0.1 6379", followed by `more`.
+  // Reports an event about an instance, with a text like "master mymaster 127.0.0.1 6379" or "slave … @ mymaster
+  // 127.0.0.1 6379", followed by `more`.
   void Tell(LogLevel level, const char* event, const Instance& instance, const std::string& more = {});
-  // Reports an event with only this text, also to the notification script of the primary.
+  // Reports an event with only this text. A warning is also reported to the notification script of the primary.
   void ReportPrimaryEvent(LogLevel level, const char* event, const Primary& primary, const std::string& text);
 
   // kLeader: this Sentinel carries out the failover. kObserver: another Sentinel does.

@@ -29,7 +29,7 @@ struct SentinelGroupPlan {  // configuration of Sentinels that start together
   std::string password;           // to log in at the servers; empty: none
   std::string announced_host;     // host that clients are told for all members; empty: their own hosts
 
-  // Returns the sentinel.conf directives of this member. They contain the majority of the members as quorum.
+  // Returns the sentinel.conf directives of this member. The quorum in them is the majority of the members.
   std::string LinesOf(size_t member) const;  // the sentinel.conf directives of this member
 };
 

@@ -25,8 +25,8 @@ class SentinelHost {  // what a Sentinel needs of its server
 
   // Sends the message to clients of this server that have subscribed to the channel.
   virtual void Publish(Bytes channel, Bytes message) = 0;
-  // Writes the configuration file: these lines, and the directives. On return the file is on disk; a crash leaves the
-  // former or the new file. Returns the reason if that failed.
+  // Writes the configuration file: these lines, and the other directives. When Save returns, the file is on disk. A
+  // crash leaves the former or the new file. Returns the reason if that failed.
   virtual std::optional<std::string> Save(const std::vector<SentinelLine>& lines) = 0;
   virtual std::optional<std::string> LookUp(const std::string& name) = 0;  // IP; nothing: not found. May block a second
   virtual int64_t WallMs() const = 0;                                      // UNIX time

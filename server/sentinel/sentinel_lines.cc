@@ -78,8 +78,8 @@ void LineWriter::AddSettings(const Primary& primary) {
   AddNumberOf("master-reboot-down-after-period", primary, primary.reboot_down_after_ms, 0);
 }
 
-// Writes the known replicas and Sentinels of a primary. During a failover, `monitor` may already name the new primary.
-// The former primary takes its place among the replicas.
+// Writes the known replicas and Sentinels of a primary. During a failover, the line `monitor` may already name the new
+// primary. Then the former primary is written in place of the new one among the replicas.
 void LineWriter::AddKnown(const Primary& primary) {
   const SentinelAddress& current = CurrentAddress(primary);
   for (const auto& [name, replica] : primary.replicas) {

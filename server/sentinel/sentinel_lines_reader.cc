@@ -27,7 +27,7 @@ constexpr std::array<Bytes, 14> kPrimarySubjects = {"down-after-milliseconds",
                                                     "known-sentinel",
                                                     "rename-command"};
 
-// Redis: reads the number at the beginning of the text, and ignores the rest.
+// As Redis does, reads the number at the beginning of the text, and ignores the rest of the text.
 int64_t NumberOf(const std::string& text) { return std::strtoll(text.c_str(), nullptr, 10); }
 uint64_t EpochOf(const std::string& text) { return std::strtoull(text.c_str(), nullptr, 10); }
 
@@ -60,7 +60,8 @@ SentinelLinesReader::Rank SentinelLinesReader::RankOf(const std::string& subject
   return std::ranges::find(kGlobalSubjects, subject) != kGlobalSubjects.end() ? Rank::kGlobal : Rank::kPrimary;
 }
 
-// Reads the lines in three passes: `monitor` needs to know whether names are resolved, other lines their primary.
+// Reads the lines in three passes: `monitor` needs to know whether names are resolved, and other lines need their
+// primary.
 std::optional<InvalidLine> SentinelLinesReader::Read(const std::vector<ConfigLine>& lines) {
   for (const Rank rank : {Rank::kGlobal, Rank::kMonitor, Rank::kPrimary}) {
     for (const ConfigLine& line : lines) {

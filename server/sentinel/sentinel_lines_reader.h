@@ -31,7 +31,8 @@ class SentinelLinesReader {  // reads the directives `sentinel …`
 
   static Rank RankOf(const std::string& subject);  // in which pass such lines are read
   Objection ReadLine(const Words& words);          // reads the words after `sentinel`
-  // Each reads lines of one kind; `words` begins with the subject. The outer optional is empty if no such line exists.
+  // Each of these functions reads one kind of line; `words` begins with the word after `sentinel`. The outer optional
+  // is empty if the line is not of this kind.
   std::optional<Objection> ReadGlobalLine(const std::string& subject, const Words& words);
   Objection ReadMonitorLine(const Words& words);  // adds a primary
   std::optional<Objection> ReadPrimaryLine(const std::string& subject, const Words& words);

@@ -24,14 +24,15 @@ class SentinelMode final : public Timers::Source {  // makes this server a Senti
   SentinelMode(const SentinelMode&) = delete;
   SentinelMode& operator=(const SentinelMode&) = delete;
 
-  // Starts to watch. Requires: started as a Sentinel, CheckSentinelFile found no error, and the server listens.
+  // Starts to watch. Requires: this server was started as a Sentinel, CheckSentinelFile found no error, and the server
+  // listens.
   void Start(ProgramStarter& programs);
   void ConnectToAll();  // connects to all instances immediately; does nothing before Start
   void Close();         // closes the links; called before the event loop is destroyed
 
   Sentinel* sentinel() const { return sentinel_.get(); }  // null if this server is not a Sentinel
 
-  // Timers::Source
+  // The functions of Timers::Source.
   int64_t NextDueMs() const override { return next_tick_ms_; }  // monotonic time of the next tick
   void RunDue(int64_t now_ms) override;                         // ticks, and chooses the time of the next tick
   std::string NextDueText() const override { return "the Sentinel looks at its instances"; }

@@ -45,7 +45,8 @@ struct SimulatedFailures {       // crashes that SENTINEL SIMULATE-FAILURE has r
 
 inline constexpr size_t kSentinelIdLength = 40;  // hexadecimal digits
 
-// Maximum numbers per primary that this Sentinel learns from others. The configuration file may name more.
+// How many replicas and other Sentinels of one primary this Sentinel learns of from others. The configuration file may
+// name more.
 inline constexpr size_t kMaxReplicas = 1000;
 inline constexpr size_t kMaxPeerSentinels = 128;  // other Sentinels
 

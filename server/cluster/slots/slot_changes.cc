@@ -42,7 +42,7 @@ std::span<const Bytes> SlotChanges::RequestSplitter::ArgumentsOf(Bytes request) 
   return words_;
 }
 
-// Functions belong to a node and not to a slot, so commands about functions change no keys.
+// Commands about functions do not count, because functions belong to a node and not to a slot.
 bool SlotChanges::ChangesEverything(const CommandTable& commands, std::span<const Bytes> arguments) {
   const Command* const command = Find(commands, arguments);
   if (command == nullptr || !command->Is(kWrite) || command->Spec().group == CommandGroup::kScripting) return false;

@@ -35,8 +35,8 @@ constexpr int64_t kAckEveryMs = 1000;
 constexpr int64_t kLongestPauseMs = 5000;
 constexpr size_t kMarkLength = 40;
 
-// Returns the request that ends a complete snapshot. No key can imitate this request, because each snapshot has a
-// random mark.
+// Returns the request that ends a complete snapshot. Its random mark is new for each snapshot, so no value of a key can
+// imitate it.
 std::string SnapshotEof(Bytes mark) {
   std::string text;
   AppendRequest(text, {"CLUSTER", "SYNCSLOTS", "SNAPSHOT-EOF", mark});
@@ -200,7 +200,7 @@ void SlotExport::HandlePositiveAnswer(Request request, Bytes line) {
   }
 }
 
-// Reads the final reply of the target, "OK <epoch>". From now on clients are redirected to the target.
+// Reads the final reply of the target, "OK <epoch>". If it is valid, clients are redirected to the target from now on.
 void SlotExport::HandleTakeoverReply(Bytes line) {
   const auto epoch = ParseUnsigned(line.substr(std::min(line.size(), line.find(' ') + 1)));
   if (!epoch) return Fail("the target does not say how it has taken the slots");
@@ -270,7 +270,7 @@ void SlotExport::SendChanges() {
 
 // Pauses writes as soon as few changes are left. The answer to an ACK shows that the target has applied everything that
 // was sent before the ACK. So writes are paused only for the time to send and apply the changes of one round. Each
-// round accepts twice as many bytes, in case the load is high.
+// round allows twice as many bytes as the round before, in case the load is high.
 void SlotExport::PauseWritesIfCaughtUp() {
   if (!unanswered_requests_.empty()) return;
   constexpr size_t kLittle = 64 * 1024;
@@ -341,7 +341,7 @@ void SlotExport::Fork() {
       [this](bool is_whole) { HandlePipeEnd(is_whole); });
 }
 
-// Runs in the child process.
+// Writes the commands of the keys and then `eof` into the pipe. Runs in the child process.
 bool SlotExport::WriteSnapshot(ChildReporter& reporter, Bytes eof) const {
   const Keyspace& keyspace = services_.data.dataset.keyspace;
   PipeOutput out(reporter.OutputDescriptor());

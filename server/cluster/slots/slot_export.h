@@ -36,7 +36,7 @@ struct Services;
 
 class SlotExport final : public Link::User {  // sends slots to their new owner
  public:
-  // Requires: a cluster.
+  // Requires: this server is a node of a cluster.
   SlotExport(const Services& services, std::shared_ptr<SlotJob> job);
   ~SlotExport() override;
   SlotExport(const SlotExport&) = delete;
@@ -51,7 +51,7 @@ class SlotExport final : public Link::User {  // sends slots to their new owner
   bool IsOver() const { return job_->IsOver(); }
   size_t BufferedBytes() const;  // bytes that wait to be sent
 
-  // Link::User
+  // The functions of Link::User.
   void OnConnected() override;                       // begins the conversation with the target
   void OnReceived(Bytes bytes) override;             // handles answers of the target
   void OnEnded(const std::string& reason) override;  // the link to the target is lost
@@ -76,7 +76,7 @@ class SlotExport final : public Link::User {  // sends slots to their new owner
   void PauseWritesIfCaughtUp();  // if there are many changes left, requests another ACK
   void AskForAck();              // sends CLUSTER SYNCSLOTS ACK
   void PauseWrites();            // pauses writes of clients, and tells the target
-  // Owner of the slots in this node's view.
+  // Who owns the exported slots, as far as this node knows.
   enum class Owner : uint8_t { kThisNode, kTarget, kOthers };
   Owner FindOwner() const;               // the owner of the exported slots
   bool CheckOwnership();                 // false: this node lost the slots or the target, so the export has ended

@@ -30,8 +30,7 @@ namespace {
 using State = SlotJob::State;
 
 constexpr size_t kKeysPerTurn = 1000;
-// Maximum time between the end of the changes and the takeover. The source keeps its writes paused for longer than
-// this.
+// Maximum time between the requests PAUSED and TAKEOVER. The source keeps its writes paused for longer than this.
 constexpr int64_t kTakeOverMs = 4000;
 constexpr int64_t kNodeTimeouts = 2;  // time for other nodes to tell who owns which slot
 
@@ -151,8 +150,8 @@ void SlotImports::Reveal(Bytes name) { parts_.services.data.dataset.keyspace.hid
 
 // --- Errors.
 
-// Records that a command of the source has failed. The source learns of the failure only later, so the slots here
-// differ from those of the source.
+// Records that a command of the source has failed, so the slots here differ from those of the source. The source learns
+// of the failure only when it sends the next CLUSTER SYNCSLOTS.
 void SlotImports::RecordImportError(Session& session, Bytes error) {
   if (session.cluster_options.imports == nullptr) return;
   Import& import = ImportOf(session);
@@ -263,8 +262,8 @@ bool SlotImports::ContinueWaitForOwners(const std::string& name) {
   return now_ms - since_ms >= kNodeTimeouts * parts_.services.env.settings.cluster_node_timeout;
 }
 
-// Claims hidden slots without an owner. The source gave these slots up because it was told of the takeover. If the
-// source has lost the slots by other means, the keys here are better than nothing.
+// Claims hidden slots without an owner. Probably the source gave these slots up because it was told of the takeover. If
+// it has lost them by other means, the keys here are better than nothing.
 void SlotImports::ClaimUnownedSlots(const SlotSet& slots) {
   const ClusterView& view = cluster().view();
   SlotSet unowned;
@@ -277,7 +276,7 @@ void SlotImports::ClaimUnownedSlots(const SlotSet& slots) {
   cluster().TakeSlots(unowned);
 }
 
-// Deletes up to kKeysPerTurn keys of the slots. Returns true if no keys are left.
+// Deletes up to kKeysPerTurn keys of the slots. Returns true if there were fewer, so that no keys are left.
 bool SlotImports::DeleteSomeKeys(const SlotSet& slots) {
   Dataset& data = parts_.services.data.dataset;
   Unit unit(data, parts_.services.env.clock.WallMs(), ExpiryRule::kBelieve);

@@ -50,7 +50,7 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
 
   bool IsEmpty() const { return imports_.empty(); }  // no import is under way
 
-  // --- CLUSTER SYNCSLOTS requests of a source. Each throws a Refusal.
+  // --- CLUSTER SYNCSLOTS requests of a source. Each may throw a Refusal.
 
   struct Offer {    // the arguments of CLUSTER SYNCSLOTS ESTABLISH
     NodeId source;  // the node that gives the slots
@@ -61,8 +61,8 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   void Establish(Session& session, const Offer& offer);  // begins an import
   void EndSnapshot(Session& session);                    // handles SNAPSHOT-EOF: the keys as of the fork are complete
   void Acknowledge(Session& session);                    // handles ACK; throws if a command of the import has failed
-  // Notes that the import is complete. Throws if a command of the import has failed so far. The source sends no more
-  // changes, because it has paused writes for a while.
+  // Handles PAUSED: the source has paused writes, so no more changes will come. Throws a Refusal if a command of the
+  // import has failed, or if the snapshot is not complete.
   void EndChanges(Session& session);    // handles PAUSED: the source sends no more changes
   uint64_t TakeOver(Session& session);  // handles TAKEOVER: claims the slots, and returns the epoch of the claim
 
@@ -75,7 +75,7 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   void CheckTimeouts();           // fails imports whose source is silent for longer than repl-timeout
   void Forget(Session& session);  // the session closes: its import fails, if it has one
 
-  // CallObserver, Journal
+  // The functions of CallObserver and Journal.
   void OnCall(const FinishedCall& call) override;        // a failed command fails its import
   void OnRefusal(const RefusedCall& call) override;      // a refused command fails its import
   void Append(const PropagatedGroup& effects) override;  // FLUSHALL fails all imports

@@ -30,7 +30,7 @@ struct SlotJob {  // a slot migration, as CLUSTER GETSLOTMIGRATIONS shows it
     kReceivingSnapshot,
     kFollowing,
     kOnPrimary,
-    // States of both.
+    // States of exports and imports.
     kSuccess,
     kFailed,
     kCancelled,
