@@ -1,7 +1,7 @@
 // Blob: a reference-counted block of bytes on the heap, for values too large to live inside their entry.
 //
-// The keyspace, a request that is being read and a reply that is being sent can share one Blob, so the server never
-// copies a large value on its way in or out. Before a caller changes a Blob, it calls `IsUnique()`, and makes a copy if
+// The keyspace, a request that is being read and a reply that is being sent can share one Blob. So the server need not
+// copy a large value on its way in or out. Before a caller changes a Blob, it calls `IsUnique()`, and makes a copy if
 // others share the Blob. The reference count is atomic because the lazy free thread may drop the last reference.
 #pragma once
 

@@ -96,7 +96,8 @@ inline uint64_t LoadBig(const char* from, size_t bytes) {
   return bytes == 0 ? 0 : ByteSwapped(LoadLittle(from, bytes)) >> (sizeof(uint64_t) - bytes) * 8;
 }
 
-// The numbers of two texts compare like the texts. A text of less than eight bytes counts as if zero bytes followed it.
+// Returns the first eight bytes of a text as a number. If the numbers of two texts differ, they compare as the texts
+// do. A text of less than eight bytes counts as if zero bytes followed it.
 inline uint64_t LoadBigPrefix(Bytes text) {  // the first eight bytes, read as a big-endian number
   return ByteSwapped(LoadLittle(text.data(), std::min<size_t>(text.size(), sizeof(uint64_t))));
 }

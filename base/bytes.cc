@@ -50,7 +50,7 @@ constexpr int HexValue(char c) {
   return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
-// Reads words from the front of a line.
+// Reads words one after the other from the front of a line, as SplitQuoted describes.
 class WordReader {
  public:
   explicit WordReader(Bytes line) : rest_(line) {}
@@ -75,7 +75,7 @@ class WordReader {
   }
 
  private:
-  // Redis: \v and \f separate words but do not end an unquoted one.
+  // As in Redis, \v and \f are skipped between words, but do not end an unquoted word.
   static bool EndsPlainWord(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
   std::optional<std::string> Double(std::string word) {
@@ -168,7 +168,7 @@ std::string Quoted(Bytes text) {
 }
 
 std::optional<std::vector<std::string>> SplitQuoted(Bytes line) {
-  // Redis: a NUL ends the line.
+  // As in Redis, a NUL ends the line.
   WordReader reader(line.substr(0, line.find('\0')));
   std::vector<std::string> words;
   while (reader.SkipSpaces()) {

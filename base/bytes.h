@@ -42,9 +42,11 @@ void AppendQuoted(std::string& out, Bytes text);  // appends the text in double 
 // if the quotes are unbalanced.
 std::optional<std::vector<std::string>> SplitQuoted(Bytes line);  // the words of a line; nullopt: unbalanced quotes
 
-// Quotes a word that begins with # too, so that a line that begins with the result is no comment.
+// Quotes the word if SplitQuoted could not read it otherwise, or if it begins with #. A line that begins with an
+// unquoted # would be a comment.
 std::string QuotedIfNeeded(Bytes word);  // quotes the word if SplitQuoted could not read it otherwise
-// Returns a line that consists of all words, separated by spaces.
+// Returns a line of all words, separated by spaces and quoted where necessary, so that SplitQuoted reads the same
+// words.
 template <typename Words>
 std::string JoinQuoted(const Words& words) {  // joins the words with spaces, and quotes those that need it
   std::string text;
@@ -58,9 +60,8 @@ std::string JoinQuoted(const Words& words) {  // joins the words with spaces, an
 // Returns the fields between separators: at least one, which may be empty. The views point into `text`.
 std::vector<Bytes> SplitOn(Bytes text, char separator);  // returns at least one part
 
-// Frees the memory of a text or vector that is kept for reuse, if it has room for more than `max_kept` elements.
-// Assigning
-// {} to it does not free its memory.
+// Frees the memory of a text or vector that is kept for reuse, if it has room for more than `max_kept` elements. (The
+// assignment `container = {}` would not free its memory.)
 template <typename Container>
 void FreeIfLarge(Container& container, size_t max_kept) {
   if (container.capacity() > max_kept) Container().swap(container);

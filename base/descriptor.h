@@ -23,7 +23,7 @@ class Descriptor {  // owns a file descriptor
   int fd_ = -1;
 };
 
-// The returned line has at most 1 KB and no line end.
+// Returns the first line of a file, at most 1 KB and without the line end.
 std::optional<std::string> FirstLineOf(const char* path);  // reads the first line of a file; nullopt if that fails
 
 }  // namespace respite

@@ -9,8 +9,8 @@ namespace respite {
 
 namespace {
 
-// Redis: ranges compare bytes as signed chars, so [\x80-\x90] works, but [a-\x80] is the range from \x80 up to a. If
-// case is ignored, ranges compare unsigned bytes, except that \xff stays -1.
+// As in Redis, ranges compare bytes as signed chars, so [\x80-\x90] works, but [a-\x80] is the range from \x80 up to a.
+// If case is ignored, ranges compare unsigned bytes, except that \xff stays -1.
 int AsSigned(char c) { return static_cast<signed char>(c); }
 int AsFolded(char c) { return c == '\xff' ? -1 : static_cast<unsigned char>(LowerChar(c)); }
 
@@ -38,7 +38,8 @@ class ElementMatcher {
         return {Same(pattern_[at], c), at + 1};
     }
   }
-  // Redis: the bounds are sorted before their case is folded, so [Z-a] matches nothing when case is ignored.
+  // As in Redis, the bounds of a range are sorted before their case is folded, so [Z-a] matches nothing when case is
+  // ignored.
   bool InRange(char first, char last, char c) const {
     if (AsSigned(first) > AsSigned(last)) std::swap(first, last);
     return Rank(c) >= Rank(first) && Rank(c) <= Rank(last);
@@ -49,8 +50,8 @@ class ElementMatcher {
   int Rank(char c) const { return mode_ == CaseMode::kIgnore ? AsFolded(c) : AsSigned(c); }
   bool Same(char a, char b) const { return Fold(a) == Fold(b); }
 
-  // Matches a character with a class such as [a-z]. `at` is the position after the opening bracket. Redis: a class
-  // without a closing bracket ends with the pattern.
+  // Matches a character with a class such as [a-z]. `at` is the position after the opening bracket. As in Redis, a
+  // class without a closing bracket ends with the pattern.
   Element MatchClass(size_t at, char c) const {
     const bool negated = at < pattern_.size() && pattern_[at] == '^';
     if (negated) at++;
@@ -65,9 +66,9 @@ class ElementMatcher {
 
   Element MatchMember(size_t at, char c) const {
     const size_t left = pattern_.size() - at;
-    // Redis: an escaped member is compared case-sensitively even when case is ignored.
+    // As in Redis, a member of a class after a backslash is compared case-sensitively even when case is ignored.
     if (pattern_[at] == '\\' && left >= 2) return {pattern_[at + 1] == c, at + 2};
-    // Redis: in [a-] the closing bracket is the upper bound of the range and does not close the class.
+    // As in Redis, in [a-] the closing bracket is the upper bound of the range and does not close the class.
     if (left >= 3 && pattern_[at + 1] == '-') return {InRange(pattern_[at], pattern_[at + 2], c), at + 3};
     return {Same(pattern_[at], c), at + 1};
   }
@@ -81,7 +82,7 @@ size_t SkipStars(Bytes pattern, size_t at) {
   return at;
 }
 
-// Redis: a pattern with more stars than this counts as abuse and matches nothing.
+// As in Redis, a pattern with more stars than this, without those at its end, counts as abuse and matches nothing.
 constexpr int kMaxStars = 1000;
 
 }  // namespace
@@ -91,7 +92,7 @@ bool HasGlobCharacter(Bytes text) { return text.find_first_of("*?[") != Bytes::n
 // On a mismatch, only the last star is tried with more text. That is enough: if the part after the last star fits
 // nowhere in the rest of the text, this part does not fit either when an earlier star takes more text.
 bool GlobMatch(Bytes pattern, Bytes text, CaseMode mode) {
-  // Redis: even a star does not match the empty text (KEYS * and SCAN MATCH * do not call this).
+  // As in Redis, even a star does not match the empty text. (KEYS * and SCAN MATCH * do not call this function.)
   if (text.empty()) return pattern.empty();
   const ElementMatcher matcher(pattern, mode);
   size_t p = 0;
@@ -122,7 +123,7 @@ bool GlobMatch(Bytes pattern, Bytes text, CaseMode mode) {
   return SkipStars(pattern, p) == pattern.size();
 }
 
-// Compiles a pattern; sets become bitmaps.
+// Compiles a pattern for a Glob. Sets such as [abc] become bitmaps of bytes.
 class GlobReader {
  public:
   GlobReader(Bytes pattern, CaseMode mode, Glob& glob) : pattern_(pattern), mode_(mode), glob_(glob) {}
@@ -298,7 +299,7 @@ bool Glob::Matches(Bytes text) const {
   if (text.empty()) return parts_.empty() && !ends_with_star_;
   if (elements_.empty()) return ends_with_star_;
   if (elements_.size() > text.size()) return false;
-  // The left side is the number of stars that something else follows.
+  // The left side is the number of stars after which the pattern continues with something else.
   if (parts_.size() - (begins_with_star_ ? 0 : 1) > static_cast<size_t>(kMaxStars)) return false;
   return Search(*this, text).Run();
 }

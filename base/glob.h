@@ -21,11 +21,13 @@ bool HasGlobCharacter(Bytes text);  // true if the text contains *, ? or [
 
 enum class CaseMode : uint8_t { kSensitive, kIgnore };
 
-// Returns true if the pattern matches. Cost: at worst O(|pattern| * |text|); no recursion, no allocation.
+// Returns true if the pattern matches the whole text. Cost: at worst O(|pattern| * |text|); no recursion, no
+// allocation.
 bool GlobMatch(Bytes pattern, Bytes text, CaseMode mode = CaseMode::kSensitive);  // true: it matches
 
-// A compiled pattern, for matching many texts and for patterns of untrusted clients. The cost of a set does not depend
-// on its length, and the search for plain bytes between stars takes linear time. Cost of construction: O(|pattern|).
+// A compiled pattern, for matching many texts and for patterns of untrusted clients. The cost of matching a set such as
+// [abc] does not depend on its length, and the search for plain bytes between stars takes linear time. Cost of
+// construction: O(|pattern|).
 class Glob {  // a compiled pattern
  public:
   explicit Glob(Bytes pattern, CaseMode mode = CaseMode::kSensitive);

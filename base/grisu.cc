@@ -106,7 +106,7 @@ Interval ScaledInterval(double number) {
   return interval;
 }
 
-// Produces digits of the upper end until the remainder is within the interval.
+// Produces the digits of the upper end of an Interval, until the digits so far form a number within the interval.
 class DigitWriter {
  public:
   explicit DigitWriter(const Interval& interval)
@@ -157,7 +157,7 @@ class DigitWriter {
     return decimal_;
   }
 
-  // Distances from the upper end of the interval, downwards.
+  // Distances that are measured downwards from the upper end of the interval.
   struct Distance {
     uint64_t written;  // to the number that the digits so far form
     uint64_t step;     // how much the distance grows when the last digit is decremented

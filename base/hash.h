@@ -73,8 +73,8 @@ inline uint64_t HashBytes(Bytes bytes, const HashKey& key) {  // SipHash-1-3 of 
   return state.Finish();
 }
 
-// Stores the hash of a text, so that further lookups need not compute it. `Is` compares addresses, so a copy of the
-// text counts as a different text. The object is valid as long as the text.
+// Stores the hash of a text, so that further lookups of this text need not compute it. `Is` compares addresses, so a
+// copy of the text counts as a different text. The object is valid as long as the text exists.
 class HashedText {  // a text together with its hash
  public:
   HashedText() = default;

@@ -60,7 +60,7 @@ std::vector<std::pair<uint64_t, uint64_t>> LatencyHistogram::CumulativeBucketsUs
   uint64_t reported = 0;
   size_t index = 0;
   for (uint64_t bound_ns = 1024; reported < count_; bound_ns *= 2) {
-    // Redis: counts the bucket that begins at the bound too.
+    // As in Redis, the bucket that begins at the bound counts too.
     const size_t last = std::min(BucketOf(bound_ns), kMaxGroups * kGroupSize - 1);
     for (; index <= last; index++) cumulative += CountAt(index);
     if (cumulative > reported) steps.emplace_back(LongestInBucketNs(last) / 1000, cumulative);

@@ -2,7 +2,7 @@
 //
 // Layout: durations under 256 ns have a bucket each. Above that, each power of two is divided into 128 buckets, so a
 // bucket is at most 1/128 of its value wide. Buckets are allocated in groups of 128 (1 KB) on first use; a typical
-// command uses three to six groups. An empty histogram takes 200 bytes; the largest possible one takes 23 KB.
+// command uses three to six groups. An empty histogram takes 200 bytes; the largest possible one takes 24 KB.
 #pragma once
 
 #include <array>
@@ -21,8 +21,9 @@ class LatencyHistogram {  // the durations of the calls of one command
 
   uint64_t Count() const { return count_; }  // number of recorded durations
 
-  // Returns the upper end, in nanoseconds, of the bucket with the given percentile (100 is the largest value). Redis:
-  // for percentile 0, the lower end. Returns 0 if nothing was recorded. Cost: one pass over the allocated buckets.
+  // Returns the upper end, in nanoseconds, of the bucket with the given percentile (100 is the largest value). As in
+  // Redis, percentile 0 gives the lower end of the first bucket in use. Returns 0 if nothing was recorded. Cost: one
+  // pass over the allocated buckets.
   uint64_t ValueAtPercentile(double percentile) const;  // a duration in ns; 0: nothing was recorded
 
   // Returns pairs of an upper bound in microseconds and the number of calls that took at most that long, one pair for

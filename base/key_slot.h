@@ -68,8 +68,8 @@ constexpr Bytes HashTag(Bytes key) {  // the text between { and }, or else the w
 
 constexpr int KeySlot(Bytes key) { return Crc16(HashTag(key)) & (kSlotCount - 1); }  // from 0 to 16383
 
-// Returns the slot of all keys that the pattern can match, or nullopt if they may have several slots. There is one slot
-// if the pattern has no special characters up to the end of its hash tag.
+// Returns the slot of all keys that the pattern can match, or nullopt if they may have several slots. All keys have one
+// slot if the pattern has no special characters, or none up to the end of its hash tag.
 constexpr std::optional<int> PatternSlot(Bytes pattern) {  // the slot of all keys that match; nullopt: several
   const Bytes plain = pattern.substr(0, pattern.find_first_of("*?[\\"));
   const bool is_text = plain.size() == pattern.size();

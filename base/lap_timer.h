@@ -30,7 +30,7 @@ struct ProcessorTicks {  // reads the tick counter of the processor; costs about
 #endif
 };
 
-// Tests replace `Ticks` by another counter. Not thread safe.
+// The implementation of LapTimer. Tests replace `Ticks` by another counter. Not thread safe.
 template <class Ticks>
 class LapTimerOf {  // reads a Pace cheaply, from the processor's tick counter
  public:
@@ -57,18 +57,18 @@ class LapTimerOf {  // reads a Pace cheaply, from the processor's tick counter
  private:
   static constexpr int kFractionBits = 32;    // number of fraction bits of us_per_tick_
   static constexpr double kMaxLapUs = 4'000;  // maximum length of a lap
-  // The rate is first measured over kMinMeasureUs. Each later measurement takes up to twice as long, at most
-  // kMaxMeasureUs.
+  // The rate is first measured over kMinMeasureUs. Each later measurement takes up to twice as long as the one before,
+  // until kMaxMeasureUs is reached.
   static constexpr int64_t kMinMeasureUs = 20'000;     // length of the first measurement of the tick rate
   static constexpr int64_t kMaxMeasureUs = 1'000'000;  // length of the longest measurement of the tick rate
   static constexpr int64_t kNever = INT64_MAX;         // value of measure_at_us_: the ticks cannot be trusted
-  // If the counter advances by more ticks while the Pace is read once, the thread was interrupted, and the two readings
-  // cannot be compared.
+  // If the tick counter advances by more than this while the Pace is read once, the thread was interrupted, and the two
+  // readings cannot be compared.
   static constexpr uint64_t kMaxTicksBetweenReadings = 10'000;  // maximum duration of one reading of the Pace
   static constexpr double kMinTicksPerUs = 16;                  // a lower rate is implausible
   static constexpr double kMaxTicksPerUs = 100'000;             // a higher rate is implausible
-  // A larger change of the rate means that the counter is a different one, or that the Pace stood still while the
-  // machine slept.
+  // A larger change of the measured rate means that the counter is that of another processor, or that the Pace stood
+  // still while the machine slept.
   static constexpr double kMaxRateDeviation = 0.01;  // maximum change of the rate, as a fraction
 
   struct Mark {      // two readings at the same moment

@@ -133,7 +133,7 @@ std::string_view LevelName(LogLevel level) {
   return kNames[static_cast<size_t>(level)];
 }
 
-// Valkey: replaces quotes and line ends, since the text is written between quotes.
+// As Valkey does, replaces quotes and line ends, since the text will be written between quotes.
 std::string Unquoted(std::string text) {
   for (char& c : text) {
     if (c == '"') c = '\'';

@@ -31,9 +31,11 @@ namespace respite {
 
 enum class LogLevel : uint8_t { kDebug, kVerbose, kNotice, kWarning, kNothing };
 
-// The format of a line. kLogfmt: `pid=4242 role=primary timestamp="…" level=notice message="Ready …"`.
+// The format of a log line. kLegacy: the format at the beginning of this file. kLogfmt: `pid=4242 role=primary
+// timestamp="…" level=notice message="Ready …"`.
 enum class LogFormat : uint8_t { kLegacy, kLogfmt };
-// How a line shows the time: "21 Nov 2026 02:17:41.123", "2026-11-21T02:17:41.123+00:00", or milliseconds since 1970.
+// How a log line shows the time, in the order of the values: "21 Nov 2026 02:17:41.123",
+// "2026-11-21T02:17:41.123+00:00", or milliseconds since 1970.
 enum class LogTimeFormat : uint8_t { kLegacy, kIso8601, kMilliseconds };
 
 // Any thread and any forked child may log, and change level, formats and role. Call the other setters only while no

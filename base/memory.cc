@@ -12,7 +12,8 @@
 #include <jemalloc/jemalloc.h>
 #endif
 
-// Under a sanitizer, mallinfo does not count the memory of the sanitizer's own allocator.
+// Under a sanitizer, the functions of this header measure memory, because mallinfo does not count that of the
+// sanitizer's own allocator.
 #ifdef RESPITE_SANITIZED
 #include <sanitizer/allocator_interface.h>
 
@@ -65,7 +66,7 @@ std::string AllocatorName() {
 
 AllocatorStats ReadAllocatorStats() {
   Refresh();
-  // The program does not use the memory in thread caches.
+  // Memory in the caches of threads counts as allocated for jemalloc, but the program does not use it.
   const std::string cached = StrCat("stats.arenas.", MALLCTL_ARENAS_ALL, ".tcache_bytes");
   return {.allocated = ReadSize("stats.allocated") - ReadSize(cached.c_str()),
           .active = ReadSize("stats.active"),

@@ -13,7 +13,8 @@
 #include <cstdint>
 #include <string>
 
-// RESPITE_SANITIZED is defined if the build uses the address or thread sanitizer. Both have their own allocator.
+// RESPITE_SANITIZED is defined if the build uses the address or thread sanitizer. Each of these sanitizers has its own
+// allocator.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define RESPITE_SANITIZED
 #elif defined(__has_feature)

@@ -10,8 +10,8 @@
 namespace respite {
 
 // Parses the memory values of redis.conf: digits and an optional unit in any case. b = 1, k = 1000, kb = 1024; m, mb, g
-// and gb follow the same rule. Returns nullopt for anything else. Redis: no digits mean 0, a number beyond 2^64
-// saturates, a product beyond 2^64 wraps around, and more than 127 digits are an error.
+// and gb follow the same rule. Returns nullopt for anything else. As in Redis, a text without digits counts as 0, and
+// more than 127 digits are an error. A number of 2^64 or more saturates, but a product of 2^64 or more wraps around.
 std::optional<uint64_t> ParseMemory(Bytes text);  // reads "64mb", "1g" or "100" as bytes; nullopt: not an amount
 
 // Returns the format of used_memory_human and similar fields: "1023B", "1.00K", "881.26K", "1.50M", "2.00G", then T and

@@ -32,7 +32,7 @@ class MovableClock final : public Clock {  // TEST CLOCK stops it, moves it or c
   int64_t PaceUsAtMonotonicUs(int64_t monotonic_us) const override;  // what the Pace reads at this monotonic time
 
   Mode mode() const { return mode_; }
-  // Returns the clock seconds per real second; 0 while the clock stands still.
+  // Returns how many seconds of this clock pass in one real second; 0 while the clock stands still.
   double rate() const { return rate_; }
   int64_t OffsetUs() const {  // how far wall time is ahead of the machine's
     return WallUs() - machine_clock_.WallUs();

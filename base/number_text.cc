@@ -38,7 +38,8 @@ std::optional<uint64_t> ParseMagnitude(Bytes digits) {
 double ToFloat(const char* text, char** end, double /*kind*/) { return std::strtod(text, end); }
 long double ToFloat(const char* text, char** end, long double /*kind*/) { return std::strtold(text, end); }
 
-// Rounds to the 64 bits that a long double has on x86_64. Other processors have more, and would print other digits.
+// Rounds to the 64 bits that a long double has on x86_64. A long double of other processors may have more bits, and
+// would give other digits.
 long double Narrowed(long double value) {
   constexpr int kBits = 64;
   if constexpr (std::numeric_limits<long double>::digits > kBits) {
@@ -49,7 +50,7 @@ long double Narrowed(long double value) {
   return value;
 }
 
-// Leaves the rare forms to the C library: '+', hexadecimal, infinities, overflow, denormals.
+// Parses a number with the C library, which handles the rare forms: '+', hexadecimal, infinities, overflow, denormals.
 template <typename Float>
 std::optional<Float> ParseRareFloat(Bytes text) {
   if (text.empty() || IsSpace(text.front())) return std::nullopt;
@@ -89,15 +90,15 @@ std::string ExponentText(const Decimal& decimal) {
   return text.append(IntegerText(std::abs(exponent)));
 }
 
-// Redis: an integer may have up to 7 added zeros, and a fraction up to 6 decimals. Beyond that an exponent is printed,
-// unless the value is between 0.0001 and 10000.
+// As in Redis, an integer may have up to 7 zeros after its digits, and a fraction up to 6 decimals. Beyond that an
+// exponent is printed, unless a fraction is from 0.001 to 10000.
 bool PrintsPlainly(const Decimal& decimal) {
   const int exponent = std::abs(ExponentOf(decimal));
   if (decimal.scale >= 0) return exponent < static_cast<int>(decimal.size) + 7;
   return decimal.scale > -7 || exponent < 4;
 }
 
-// Redis: prints integers in this range plainly, with any number of zeros.
+// As in Redis, integers from -2^62 to 2^62 are printed plainly, with any number of zeros.
 bool IsPlainInteger(double value) {
   constexpr double kLimit = 4611686018427387904.0;  // 2^62
   return std::fabs(value) <= kLimit && value == std::trunc(value);

@@ -13,7 +13,8 @@
 
 namespace respite {
 
-// The decimal text of an integer, stored in the object without allocation. The Bytes are valid as long as the object.
+// The decimal text of an integer, stored in the object without allocation. The result of View() is valid as long as the
+// object exists.
 //   hash->Set(field, IntegerText(sum));
 class IntegerText {  // the decimal text of an integer, stored without allocation
  public:
@@ -44,21 +45,21 @@ std::optional<uint64_t> ParseUnsigned(Bytes text);  // nullopt: the text is not 
 // (no copy); other forms are copied once.
 std::optional<double> ParseDouble(Bytes text);  // nullopt: the text is not such a number
 
-// Parses a long double for INCRBYFLOAT and HINCRBYFLOAT, with the precision of x86_64 on every processor. Redis:
-// refuses texts of 5120 bytes and more.
+// Parses a long double for INCRBYFLOAT and HINCRBYFLOAT, with the precision of x86_64 on every processor. As Redis
+// does, refuses texts of 5120 bytes and more.
 std::optional<long double> ParseLongDouble(Bytes text);  // nullopt: the text is not such a number
 
 // Prints a score or RESP3 double with digits that read back as the same value (see grisu.h). Integers up to 2^62 are
 // printed plainly, others as 0.000012, 12000000000000000000, 1.5e-7, 1e+20, and special values as inf, -inf, nan, -0.
 std::string DoubleText(double value);  // prints a score or a RESP3 double
 
-// Redis computes the digests of DEBUG DIGEST from this form.
+// As in Redis, DEBUG DIGEST computes its digests from this form of scores.
 std::string ShortDoubleText(double value);  // like DoubleText, but prints 10000000000 as 1e+10
 
 // Prints the result of INCRBYFLOAT: at most 17 digits after the point, no trailing zeros, no exponent, and never "-0".
 std::string LongDoubleText(long double value);  // prints a result of INCRBYFLOAT
 
-// Like percentages in INFO. Requires: 0 <= decimals <= 40.
+// Prints a number as INFO prints percentages. Requires: 0 <= decimals <= 40.
 std::string FixedText(double value, int decimals);  // prints exactly `decimals` digits after the point
 
 }  // namespace respite

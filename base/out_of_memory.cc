@@ -89,7 +89,7 @@ void operator delete[](void* memory, std::align_val_t, const std::nothrow_t&) no
 void operator delete(void* memory, size_t, std::align_val_t) noexcept { std::free(memory); }
 void operator delete[](void* memory, size_t, std::align_val_t) noexcept { std::free(memory); }
 #ifdef RESPITE_JEMALLOC
-// jemalloc need not look up the size that is given here.
+// The size is given, so jemalloc need not look it up.
 void operator delete(void* memory, size_t bytes) noexcept {
   if (memory != nullptr) sdallocx(memory, bytes == 0 ? 1 : bytes, 0);
 }

@@ -32,7 +32,7 @@ inline void* ReallocateOrEnd(void* memory, size_t bytes) {  // realloc; ends the
     EndProcessOutOfMemory(bytes);
   return moved;
 }
-// jemalloc need not look up the size that is given here. Requires: `memory` is not null.
+// Frees memory faster than std::free, because jemalloc need not look up the size. Requires: `memory` is not null.
 void FreeSized(void* memory, size_t bytes) noexcept;  // frees memory whose requested size is known
 
 // Chooses how the process ends. Any thread may call `ending`, which must not allocate and must not return. By default,

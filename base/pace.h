@@ -1,6 +1,6 @@
-// Pace: measures how long things really take. Time limits within a turn of the event loop, slow scripts, rates, sockets
-// and disks use it. It never stops and never goes back. The time that data and clients see is Clock, which tests and
-// operators may move.
+// Pace: measures how long things really take. It serves time limits within one round of the event loop, slow scripts,
+// rates, sockets and disks. It never stops and never goes back. The time that data and clients see is Clock, which
+// tests and operators may move.
 #pragma once
 
 #include <cstdint>

@@ -18,7 +18,7 @@ class Random {  // a fast generator with a seed, never for secrets
 
   uint64_t Next();
 
-  // The result has no bias. Requires: bound > 0.
+  // Returns a random number from 0 to bound - 1, without bias. Requires: bound > 0.
   uint64_t Below(uint64_t bound);  // a random number in [0, bound), uniformly distributed
 
   // Returns a number uniformly distributed in [0, 1), a multiple of 2^-53.
@@ -43,7 +43,7 @@ class IdSource {  // generates random run IDs, replication IDs and passwords
   // All IDs and passwords are predictable for anyone with the seed.
   explicit IdSource(uint64_t seed) : seeded_random_(seed) {}
 
-  // Returns `digits` lower-case hexadecimal digits.
+  // Returns `digits` random lower-case hexadecimal digits.
   std::string Hex(size_t digits);
 
  private:

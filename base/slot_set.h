@@ -36,7 +36,7 @@ class SlotSet {  // some of the 16384 hash slots, as a bitmap
   }
   bool operator==(const SlotSet&) const = default;
 
-  // Calls `visit(int slot)` in ascending order.
+  // Calls `visit(int slot)` for each slot of the set, in ascending order.
   template <class Visit>
   void ForEach(Visit&& visit) const {  // calls `visit(slot)` in ascending order
     for (size_t i = 0; i < words_.size(); ++i) {

@@ -13,7 +13,7 @@
 
 namespace respite {
 
-// Presents one argument of StrCat as text. Valid as long as the argument.
+// Presents one argument of StrCat as text. The object is valid as long as the argument exists.
 class StrCatArgument {  // a text, a character or an integer, as text
  public:
   StrCatArgument(const char* text) : text_(text) {}                // NOLINT(google-explicit-constructor)

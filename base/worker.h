@@ -25,7 +25,7 @@ class Worker {  // a thread that handles items one after the other
   // Sets a function that the thread calls first. Must be called before the first EnsureThread.
   void SetThreadPrologue(std::function<void()> prologue) { prologue_ = std::move(prologue); }  // called once, first
   bool EnsureThread();  // starts the thread if needed; false: the system cannot create one
-  // Requires: EnsureThread() returned true.
+  // Adds an item to the end of the queue. Requires: EnsureThread() returned true.
   void Add(Item item);
 
  private:

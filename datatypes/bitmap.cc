@@ -35,7 +35,8 @@ template <class CountWord>
 
 #if defined(__x86_64__)
 __attribute__((target("popcnt"))) uint64_t CountByInstruction(Bytes bitmap) {
-  // Uses the builtin, because std::popcount would be compiled for every processor and inlined only afterwards.
+  // Uses the builtin, because std::popcount itself is compiled for processors without the instruction, before it is
+  // inlined here.
   return CountWith(
       bitmap,
       [](uint64_t word) __attribute__((always_inline)) { return static_cast<uint64_t>(__builtin_popcountll(word)); });
@@ -52,8 +53,8 @@ uint64_t CountByArithmetic(Bytes bitmap) {
 }
 #endif
 
-// Skips words that consist only of the byte in `same`. Stops at a different word, or if less than a word is left before
-// `end`.
+// Skips words that equal `same`, from offset `at` on. Returns the offset of the first other word, or the offset where
+// less than a word is left before `end`.
 size_t SkipBytes(Bytes bitmap, size_t at, size_t end, uint64_t same) {
   constexpr size_t kWord = sizeof(uint64_t);
   const char* text = bitmap.data();
@@ -90,7 +91,7 @@ Bytes PartFrom(Bytes text, size_t begin, size_t size) {
 
 constexpr size_t kPart = 4096;  // stays in the L1 cache while every source is applied to it
 
-// Part of the result. A source shorter than the part is padded with clear bits.
+// A part of the result of CombineBits. A source shorter than the part is padded with clear bits.
 class ResultPart {
  public:
   explicit ResultPart(size_t size) : size_(size) {}
@@ -147,7 +148,7 @@ class SourceParts {
   size_t size_;
 };
 
-// Sets the bits that exactly one source has.
+// Sets `part` to the bits that exactly one source has.
 void CombineOnes(ResultPart& part, const SourceParts& sources) {  // NOLINT: the result so far
   ResultPart several(part.View().size());
   ResultPart both(part.View().size());
@@ -245,7 +246,7 @@ std::optional<uint64_t> FindBit(Bytes bitmap, BitRange range, Bit wanted) {
   const uint64_t flip = wanted == Bit::kSet ? 0 : ~uint64_t{0};
   const size_t end = range.last / 8 + 1;
   size_t at = range.first / 8;
-  // A bit set in `byte` marks a match.
+  // A set bit in `byte` marks a bit of the bitmap that equals `wanted`.
   auto byte = static_cast<uint8_t>((ByteAt(bitmap, at) ^ flip) & (0xffu >> range.first % 8));
   if (byte == 0) {
     at = SkipBytes(bitmap, at + 1, end, flip);
@@ -295,13 +296,13 @@ void WriteField(char* bitmap, const BitField& field, int64_t value) {
 std::optional<int64_t> ApplyOverflow(const BitField& field, int64_t value, FieldOverflow overflow) {
   const auto pattern = static_cast<uint64_t>(value);
   if (field.sign == FieldSign::kUnsigned) {
-    // Redis: treats a negative value as a large one.
+    // As in Redis, a negative value counts as a large one.
     if (value >= 0 && value <= field.Max()) return value;
     return Resolve(field, pattern, Excess::kTooHigh, overflow);
   }
   if (value > field.Max()) return Resolve(field, pattern, Excess::kTooHigh, overflow);
   if (value >= field.Min()) return value;
-  // Redis: a value so low that its distance from the maximum does not fit an int64_t saturates at the maximum.
+  // As in Redis, a value so low that its distance from the maximum does not fit an int64_t saturates at the maximum.
   int64_t distance = 0;
   const bool far = __builtin_sub_overflow(field.Max(), value, &distance);
   return Resolve(field, pattern, far ? Excess::kTooHigh : Excess::kTooLow, overflow);

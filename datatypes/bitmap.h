@@ -28,18 +28,18 @@ void PutBit(char* bitmap, uint64_t at, Bit bit);  // requires: the bit is within
 uint64_t CountSetBits(Bytes bitmap);
 // Requires: the range is within the bitmap.
 uint64_t CountSetBits(Bytes bitmap, BitRange range);
-// Returns the first bit in the range that equals `wanted`. Requires: the range is within the bitmap. Cost: O(n), in
-// words.
+// Returns the position of the first bit in the range that equals `wanted`. Requires: the range is within the bitmap.
+// Cost: O(n); compares eight bytes at a time.
 std::optional<uint64_t> FindBit(Bytes bitmap, BitRange range, Bit wanted);  // nullopt: no such bit
 
-// kDiff, kDiff1 and kAndOr combine the first source X with the others Y. kDiff keeps the bits of X that no Y has,
-// kDiff1 those of any Y that X does not have, and kAndOr those of X that any Y has. kOne keeps the bits that exactly
-// one source has.
+// kDiff, kDiff1 and kAndOr combine the first source X with the others Y. kDiff keeps the bits of X that no Y has.
+// kDiff1 keeps the bits that any Y has and X does not have. kAndOr keeps the bits of X that any Y has. kOne keeps the
+// bits that exactly one source has.
 enum class BitOperation : uint8_t { kAnd, kOr, kXor, kNot, kDiff, kDiff1, kAndOr, kOne };
 
 // Combines the sources bit by bit; shorter sources are padded with clear bits. `result` is as long as the longest
-// source and may overlap a source if both begin at the same address. Requires: at least one source, exactly one for
-// kNot, two for kDiff, kDiff1 and kAndOr. Cost: O(n) for each source; each is read once, `result` is written once.
+// source and may overlap a source that begins at the same address. Requires: at least one source; exactly one for kNot,
+// at least two for kDiff, kDiff1 and kAndOr. Cost: O(n) for each source; each is read once, `result` is written once.
 void CombineBits(BitOperation operation, std::span<const Bytes> sources, std::span<char> result);  // as BITOP
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -61,13 +61,15 @@ int64_t ReadField(Bytes bitmap, const BitField& field);  // the integer that the
 // Stores the lowest bits of `value`. Requires: the field is within the text.
 void WriteField(char* bitmap, const BitField& field, int64_t value);
 
-// Selects the stored value if a value does not fit its field: its lowest bits, the nearest value that fits, or none.
+// Says what is stored when a value does not fit its field: the lowest bits of the value (kWrap), the nearest value that
+// fits (kSaturate), or nothing (kFail).
 enum class FieldOverflow : uint8_t { kWrap, kSaturate, kFail };
 
-// Returns the value to store in the field, or nullopt if kFail forbids to store any.
+// Returns the value to store in the field, which is `value` itself if it fits. Returns nullopt if it does not fit and
+// `overflow` is kFail.
 std::optional<int64_t> ApplyOverflow(const BitField& field, int64_t value, FieldOverflow overflow);
-// Returns the value to store for `old_value` + `delta`, or nullopt as ApplyOverflow does. Requires: the field can hold
-// `old_value`.
+// Returns the value to store for `old_value` + `delta`, or nullopt if the sum does not fit and `overflow` is kFail.
+// Requires: the field can hold `old_value`.
 std::optional<int64_t> AddToField(const BitField& field, int64_t old_value, int64_t delta, FieldOverflow overflow);
 
 }  // namespace respite

@@ -109,7 +109,7 @@ std::optional<IntegerPlan> PlanIntegers(std::span<const Bytes> elements) {
   return plan;
 }
 
-// Appends symbols of a fixed number of bits.
+// Appends symbols that all have the same number of bits.
 class BitWriter {
  public:
   BitWriter(char* to, unsigned bits) : to_(to), bits_(bits) {}
@@ -198,7 +198,8 @@ uint64_t EightCharacters(uint64_t word, const char* alphabet, std::integer_seque
   return ((uint64_t{static_cast<uint8_t>(alphabet[(word >> (kIndex * kBits)) & kMask])} << (8 * kIndex)) | ...);
 }
 
-// Stores eight characters with one instruction, because a text stored byte by byte would stall its next copy.
+// Decodes `symbols` symbols. Stores eight characters with one instruction, because a text that is stored byte by byte
+// would slow down the copy that follows.
 template <unsigned kBits>
 void UnpackSymbols(const ChunkBlock& block, uint32_t place, uint32_t symbols, char* to) {
   const char* alphabet = block.At(sizeof(ChunkBlock) + block.prefix);

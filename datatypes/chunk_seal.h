@@ -1,11 +1,12 @@
-// ChunkBlock: the memory of a ListChunk; and its sealed forms: how elements are packed, and how a single element is
-// decoded.
+// ChunkBlock: the memory block of a ListChunk. This file describes the two sealed forms of a block, in which elements
+// are packed, and the functions that decode one element. list_chunk.h describes the open form.
 //
 //   texts      header | prefix | alphabet | lengths | symbols | 8 bytes of room
 //     alphabet  the characters that occur after the prefix, in order: symbol k stands for alphabet[k]. Symbols have
 //               `unit` bits (0 to 7), the first in the lowest bits. With 8 bits there is no alphabet: symbols are the
 //               characters.
-//     lengths   one byte per element: its symbols after the prefix; absent when all elements are equally long
+//     lengths   one byte per element: the number of its symbols after the prefix; absent when all elements are
+//               equally long
 //
 //   integers   header | int64 smallest | differences of `unit` bytes, little endian | 8 bytes of room
 //
@@ -53,9 +54,10 @@ ChunkBlock* AllocateChunkBlock(size_t size);  // free it with std::free
 // `open_size` bytes. Requires: at least one element.
 ChunkBlock* CreateSealedBlock(std::span<const Bytes> elements, size_t open_size);  // null: packing saves nothing
 
-// UnpackText and UnpackInteger decode one sealed element into `scratch`, which has room for 255 + 7 bytes. Call
+// UnpackText and UnpackInteger decode one sealed element into `scratch`, which must have room for 255 + 7 bytes. Call
 // UnpackPrefix once on the same `scratch` before UnpackText.
-//   place: the first symbol of the element, or the number of an integer
+//   place    index of the first symbol of the element, or index of the integer
+//   symbols  number of symbols of the element, after the common prefix
 void UnpackPrefix(const ChunkBlock& block, char* scratch);  // writes the common prefix of the texts to `scratch`
 Bytes UnpackText(const ChunkBlock& block, uint32_t place, uint32_t symbols, char* scratch);
 Bytes UnpackInteger(const ChunkBlock& block, uint32_t place, char* scratch);

@@ -9,12 +9,13 @@ namespace respite {
 
 namespace {
 
-// Redis: estimates that an element needs its length plus this many bytes when it checks the room of a node.
+// As in Redis, an element counts as its length plus this many bytes when the list checks whether a chunk has room for
+// it.
 constexpr size_t kEntryEstimate = 8;
 // The neighbour of an end chunk is sealed only when the end chunk has reached this size, so that alternating pushes and
 // pops at a chunk boundary do not pack and unpack repeatedly.
 constexpr size_t kSettledBytes = 1024;
-// Offsets inside a block have 32 bits.
+// The maximum size of the content of a block, whose offsets have 32 bits.
 constexpr size_t kMaxBlockContent = size_t{1} << 31;
 
 }  // namespace
@@ -174,8 +175,9 @@ ListChunk& ChunkedList::SplitBefore(Place place) {
   return added;
 }
 
-// Redis: if the node is full and the element is at its end, the neighbour takes the element if it has room; otherwise
-// the element gets a new node. Inside a full node, the node splits. Neighbours merge only after a split.
+// As in Redis, if the chunk is full and the place is at its end, the neighbour takes the element if it has room.
+// Otherwise the element gets a new chunk. If the place is inside a full chunk, the chunk splits. Neighbours merge only
+// after a split.
 void ChunkedList::InsertBefore(Place place, Bytes element) {
   const auto [chunk, index] = place;
   ++size_;
@@ -198,8 +200,8 @@ void ChunkedList::InsertAfter(Place place, Bytes element) {
   MergeAround(chunk);
 }
 
-// Merges two neighbours if list-max-listpack-size allows it. Redis: the sum of both sizes counts the listpack frame
-// once.
+// Merges two neighbours if list-max-listpack-size allows it. As in Redis, the sum of both sizes counts the listpack
+// frame once.
 bool ChunkedList::MergeIfSmall(size_t left) {
   if (left + 1 >= row_.Size()) return false;
   ListChunk& a = row_[left];
@@ -210,8 +212,8 @@ bool ChunkedList::MergeIfSmall(size_t left) {
   return true;
 }
 
-// Redis: merges chunks in this order: the two before the centre, the two after the centre, then the centre with either
-// side.
+// As Redis does, merges chunks in this order: the two before the centre, the two after the centre, the centre with its
+// left neighbour, the result with its right neighbour.
 void ChunkedList::MergeAround(size_t centre) {
   if (centre >= 2 && MergeIfSmall(centre - 2)) --centre;
   MergeIfSmall(centre + 1);

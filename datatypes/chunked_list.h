@@ -5,11 +5,12 @@
 //                  └► block with hundreds of elements
 //
 // To find the i-th element, the list adds up the counts in the row from the nearer end, which reads memory
-// sequentially. The chunks at the ends are open for pushes; a chunk is sealed into its shortest form when the list
-// grows beyond it.
+// sequentially. The chunks at both ends are open, which means that they have room for pushes. When the list has grown
+// beyond a chunk, the chunk is sealed, which means that it is rewritten in its shortest form.
 //
-// The number of elements in a chunk, and when chunks split and merge, follow Redis' quicklist to the byte. OBJECT
-// ENCODING says "listpack" again when a single node is left, so both servers must have the same nodes.
+// The number of elements in a chunk, and when chunks split and merge, follow Redis' quicklist to the byte. Redis calls
+// a chunk a node. In both servers, OBJECT ENCODING says "listpack" again when a single small node is left. So this
+// server must divide a list into the same nodes as Redis.
 #pragma once
 
 #include <algorithm>
@@ -28,27 +29,29 @@ namespace respite {
 enum class ListEnd : uint8_t { kHead, kTail };
 
 // The meaning of list-max-listpack-size: -1 to -5 mean 4, 8, 16, 32 or 64 KB of listpack (lower values count as -5), a
-// positive number limits the elements, and zero means one element.
+// positive number limits the number of elements, and zero means one element.
 class ChunkLimit {  // how full a chunk may become: list-max-listpack-size
  public:
   explicit constexpr ChunkLimit(int64_t fill) : fill_(fill) {}
 
   size_t MaxBytes() const;  // maximum size of the listpack of a chunk
   size_t MaxCount() const;  // maximum number of elements of a chunk
-  // Redis: a limit on elements also implies a limit of 8 KB.
+  // Returns true if a chunk may become so large. As in Redis, a limit on the number of elements also implies a limit of
+  // 8 KB.
   bool Admits(size_t listpack_bytes, size_t count) const;  // true if a chunk may be so large
 
  private:
   int64_t fill_;
 };
 
-// A row of chunks with room at both ends, so that adding and removing chunks there takes amortised constant time.
+// A row of chunks with room at both ends, so that adding and removing chunks at either end takes amortised constant
+// time.
 class ChunkRow {  // the chunks of one list, with spare places at both ends
  public:
   size_t Size() const { return slots_.size() - front_gap_; }
   ListChunk& operator[](size_t i) { return slots_[front_gap_ + i]; }
   const ListChunk& operator[](size_t i) const { return slots_[front_gap_ + i]; }
-  // Inserts an empty chunk before the i-th. Requires: i <= Size(). Cost: O(1) at the ends, else O(Size()).
+  // Inserts an empty chunk before the i-th. Requires: i <= Size(). Cost: O(1) amortised at the ends, else O(Size()).
   ListChunk& Insert(size_t i);         // inserts an empty chunk before the i-th, and returns it
   void Erase(size_t i, size_t count);  // erases `count` chunks from the i-th on
   size_t UsedBytes() const { return slots_.capacity() * sizeof(ListChunk); }
@@ -97,7 +100,7 @@ class ChunkedList final : public Object {  // a list too large for one listpack:
 
   std::unique_ptr<Object> Clone() const override;
   size_t Size() const override { return size_; }
-  // If `samples` is not 0, extrapolates from the blocks of `samples` chunks.
+  // Returns the memory in bytes. If `samples` is not 0, measures only the first `samples` chunks and extrapolates.
   size_t UsedBytes(size_t samples) const override;
 
   size_t ChunkCount() const { return row_.Size(); }
@@ -105,13 +108,14 @@ class ChunkedList final : public Object {  // a list too large for one listpack:
 
   // Adds an element at this end. Cost: O(length of the element), amortised.
   void Push(ListEnd end, Bytes element);
-  // Requires: not empty. Cost: O(1).
+  // Removes the element at this end. Requires: the list is not empty. Cost: O(1) amortised.
   void Pop(ListEnd end);
-  // Appends a chunk unchanged, whatever its size. Requires: not empty.
+  // Appends a chunk unchanged, whatever its size. Requires: the chunk is not empty.
   void AppendChunk(ListChunk chunk);  // appends the chunk unchanged
 
   // PrefetchChunk, PrefetchBlock and PrefetchElement are for ListHint, which must call them in this order. They
-  // prefetch the chunk at this end, its block, and the outermost element. Requires: not empty.
+  // prefetch the chunk at the end of the list that `end` names, the block of this chunk, and its outermost element.
+  // Requires: the list is not empty.
   void PrefetchChunk(ListEnd end) const { Prefetch(&row_[Edge(end)]); }
   void PrefetchBlock(ListEnd end) const { row_[Edge(end)].PrefetchBlock(); }
   void PrefetchElement(ListEnd end) const {
@@ -119,22 +123,22 @@ class ChunkedList final : public Object {  // a list too large for one listpack:
     end == ListEnd::kHead ? chunk.PrefetchFront() : chunk.PrefetchBack();
   }
 
-  // Requires: index < Size(). Cost: O(number of chunks), 16 bytes read for each.
+  // Requires: index < Size(). Cost: O(number of chunks), with 16 bytes read for each.
   Place PlaceOf(size_t index) const;  // the place of the index-th element of the list
   Cursor At(size_t index) const { return {*this, PlaceOf(index)}; }
   // Calls visit(Bytes) for `count` elements from `index` on; each view is valid during its call. Requires: count > 0,
-  // index + count <= Size(). Cost: PlaceOf, then O(count).
+  // index + count <= Size(). Cost: that of PlaceOf, then O(count).
   template <class Visit>
   void VisitRange(size_t index, size_t count, Visit visit) const;
   // Returns the first element that equals `element`. Cost: O(n).
   std::optional<Place> Find(Bytes element) const;
 
-  // Insert an element before or after a place, or replace the element there. Cost: O(number of chunks + size of a
-  // chunk).
+  // Insert an element before or after the one at `place`, or replace the one at `place`. Cost: O(number of chunks +
+  // size of a chunk).
   void InsertBefore(Place place, Bytes element);
   void InsertAfter(Place place, Bytes element);
   void Replace(Place place, Bytes element);
-  // Requires: index + count <= Size(). Cost: InsertBefore, plus O(count).
+  // Requires: index + count <= Size(). Cost: that of InsertBefore, plus O(count).
   void EraseRange(size_t index, size_t count);  // erases `count` elements from `index` on
   // Removes at most `max_count` elements equal to `element`, starting at the end `from`; returns the number removed.
   // Cost: O(n).

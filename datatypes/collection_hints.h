@@ -13,11 +13,12 @@
 
 namespace respite {
 
-// For lookups of members: call PrefetchMember.
+// For lookups of members: construct a MemberHint for each lookup, then call PrefetchMember of each, then do the
+// lookups.
 class MemberHint {  // prefetches what the lookup of a member will read
  public:
   // Hints that `member` (a field of a hash, a member of a set or sorted set) will be looked up in `entry` next. Does
-  // nothing for a value without a table.
+  // nothing for a value that has no hash table.
   MemberHint(const Entry& entry, Bytes member) {
     if (entry.Form() != ValueForm::kObject) return;
     if (entry.Type() == ValueType::kHash) HashAndPrefetch(fields_, entry, member);
@@ -44,11 +45,12 @@ class MemberHint {  // prefetches what the lookup of a member will read
   uint64_t hash_ = 0;
 };
 
-// For the ends of lists: call PrefetchChunk, then PrefetchBlock, then PrefetchElement.
+// For the ends of lists: construct a ListHint for each access. Then call PrefetchChunk of each, then PrefetchBlock of
+// each, then PrefetchElement of each.
 class ListHint {  // prefetches what a push or pop at one end will touch
  public:
   // Hints that an element at this end of the list in `entry` will be read, added or removed next. Does nothing for
-  // other values.
+  // small lists inside the entry and for values that are no lists.
   ListHint(const Entry& entry, ListEnd end) : end_(end) {
     if (entry.Form() != ValueForm::kObject || entry.Type() != ValueType::kList) return;
     list_ = static_cast<const ChunkedList*>(entry.HeldObject());

@@ -1,12 +1,12 @@
 // CollisionList: the slots of a HashIndex that do not fit into its pages, ordered by hash and key.
 //
 // Pages can hold any items with well distributed hashes. Items with equal hashes, or hashes that agree in too many
-// bits, would make pages split without end; this list stores them and finds them by their keys. With a secret hash key
-// no client can cause that, but memory and time must not depend on the secret alone.
+// bits, would make pages split without end; this list stores them and finds them by their keys. No client can produce
+// such hashes without the secret hash key, but memory and time must not depend on the secret alone.
 //
 // Structure: sorted chunks of at most 511 slots, and an array of pointers to them. Cost: O(log n) comparisons of keys,
 // and moving one chunk; about every 255th insertion also moves an array of n / 255 pointers. Memory: 16 to 64 bytes per
-// slot.
+// slot, but at least one chunk of 8 KB.
 #pragma once
 
 #include <algorithm>
@@ -42,8 +42,8 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
   Slot* FindSame(const Slot& wanted, Bytes key, uint64_t hash) {  // finds `wanted` itself; null: not stored
     return FindBy(hash, [&](const Slot& slot) { return slot == wanted ? 0 : SlotKey(slot).compare(key); });
   }
-  // Returns true if the list contains the slot. Does not read the item that the slot points to. Cost: O(slots of this
-  // hash).
+  // Returns true if the list contains the slot. Does not read the item that the slot points to. Cost: O(log n + slots
+  // of this hash).
   bool Has(const Slot& wanted, uint64_t hash) const {
     bool found = false;
     ForEachBetween(hash, hash, [&](const Item& item) { found = found || item.slot == wanted; });
@@ -80,7 +80,7 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
       }
   }
 
-  // Calls `visit(slot)` for each slot until it returns false. Returns true if all were visited.
+  // Calls `visit(slot)` for each slot until `visit` returns false. Returns true if all were visited.
   template <class Visit>
   bool ForEachWhile(Visit&& visit) const {
     for (const auto& chunk : chunks_)

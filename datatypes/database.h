@@ -1,8 +1,9 @@
 // Database: one numbered keyspace (SELECT n). It owns its entries, finds them by key, and indexes those with a deadline
 // and the hashes that have fields with a deadline.
 //
-// It has no clock: callers compare deadlines with the time of the Unit (execution unit). An entry may move in memory
-// whenever its value or deadline slot grows; each function that can move an entry returns the new address.
+// It has no clock: callers compare deadlines with the time of the Unit, the object that represents the execution of one
+// command, transaction or script. An entry may move in memory whenever its value or deadline slot grows; each function
+// that can move an entry returns the new address.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +30,7 @@ class Database {  // one numbered database: SELECT n
   Database& operator=(Database&&) noexcept = default;
   ~Database() { Clear(); }
 
-  // Maintains an index of keys by hash slot. Requires: the database is empty.
+  // From now on, maintains an index of the keys by hash slot. Requires: the database is empty.
   void EnableSlotIndex() { by_slot_ = std::make_unique<SlotIndex>(hash_key()); }  // requires: no keys
   const SlotIndex* by_slot() const { return by_slot_.get(); }                     // null: there is no such index
 
@@ -61,7 +62,8 @@ class Database {  // one numbered database: SELECT n
   // (Entry::MutableText) and is no longer an integer or embedded. A text that grows repeatedly gets spare room.
   // Requires: `size` is not below the current size. Cost: O(new bytes), sometimes O(size).
   Entry* Grow(Entry* entry, size_t size);
-  // Resize edits a packed collection, Hold changes its encoding; see the functions of these names in Entry.
+  // Resize changes the size of a packed collection. Hold stores the collection in another encoding. See the functions
+  // of these names in Entry.
   Entry* Resize(Entry* entry, size_t inline_size);  // changes the size of a packed collection
   Entry* Hold(Entry* entry, ValueForm form, Bytes packed);
   Entry* Hold(Entry* entry, std::unique_ptr<Object> object);
@@ -75,7 +77,7 @@ class Database {  // one numbered database: SELECT n
   // Removes the entry from the database. The entry is freed when the caller drops the pointer (or hands it to the
   // LazyFreeThread).
   EntryPtr Take(Entry* entry);
-  // Frees everything. Cost: O(n).
+  // Removes and frees all keys. Cost: O(n).
   void Clear();  // removes and frees all keys
 
   template <class Visit>

@@ -13,7 +13,8 @@ namespace respite {
 
 namespace {
 
-// Returns the number that Redis uses for a type. Its number 5, for values of modules, does not occur here.
+// Returns the number that Redis uses for a type. Redis' number 5 is for values of modules, which this server does not
+// have.
 uint32_t TypeNumber(ValueType type) {
   switch (type) {
     case ValueType::kString:

@@ -9,8 +9,8 @@
 //
 // An entry is wide if one of its sizes does not fit into the first word. A 16-byte key with a 64-byte value takes 88
 // bytes, for which jemalloc uses its size class of 96; a list of three short texts under a 14-byte key takes 46, and a
-// hash of five short fields is one allocation too. Nothing after the header is aligned; it is read with memcpy, which
-// compiles to plain loads.
+// hash of five short fields is one allocation too. The data after the header is not aligned. It is read with memcpy,
+// which compiles to plain loads.
 #pragma once
 
 #include <cstdint>
@@ -28,15 +28,16 @@ namespace respite {
 enum class ValueType : uint8_t { kString, kList, kSet, kSortedSet, kHash, kStream };
 
 // How a value is stored.
-//   strings       kInt, kEmbedded, kRaw, kBlob. kEmbedded and kRaw are both inline, but OBJECT ENCODING differs: Redis
-//                 never calls a string embstr again after an append.
+//   strings       kInt, kEmbedded, kRaw, kBlob. kEmbedded and kRaw are both inline, but OBJECT ENCODING says embstr or
+//                 raw. As in Redis, a string is never called embstr again after an append.
 //   collections   inline: kListpack, kTimedListpack (a hash whose fields have deadlines), kIntset; larger: kObject
 enum class ValueForm : uint8_t { kInt, kEmbedded, kRaw, kBlob, kListpack, kTimedListpack, kIntset, kObject };
 
 inline constexpr int64_t kNoDeadline = -1;
 
 // Returns true if a key or field with this deadline has expired. It still exists during the millisecond of its
-// deadline: it was created somewhere within a millisecond, so it would otherwise live too short.
+// deadline. Its life began somewhere within a millisecond, so without this rule it could end up to a millisecond too
+// early.
 constexpr bool IsDeadlineOver(int64_t deadline_ms, int64_t now_ms) {  // true after the deadline
   return deadline_ms != kNoDeadline && deadline_ms < now_ms;
 }
@@ -58,7 +59,7 @@ struct StringContent {                        // a string to be stored, in the f
     if (text.size() <= kInlineMax) return {.form = ValueForm::kRaw, .bytes = text};
     return FromBlob(BlobRef::Copy(text));
   }
-  // Creates text from a client, which is stored as an integer if it reads back the same.
+  // Creates text from a client. If the text is exactly what an integer prints as, stores this integer instead.
   static StringContent Value(Bytes text) {
     if (text.size() <= 20) {
       if (auto integer = ParseInteger(text)) return Integer(*integer);
@@ -87,7 +88,7 @@ class Entry {  // a key with its value, deadline and access data, in one allocat
   // Allocates an entry, with a deadline slot unless `deadline_ms` is kNoDeadline. The caller owns the entry and must
   // free it with Destroy.
   static Entry* Create(Bytes key, StringContent content, int64_t deadline_ms, uint32_t access);
-  // Creates a packed collection with `spare` bytes to grow.
+  // Creates an entry with a packed collection, and allocates `spare` more bytes for its growth.
   static Entry* CreatePacked(Bytes key, ValueType type, ValueForm form, Bytes packed, size_t spare, uint32_t access);
   static Entry* CreateWithObject(Bytes key, ValueType type, std::unique_ptr<Object> object, uint32_t access);
   // Returns a deep copy under another key; a Blob is shared. Cost: O(n) for collections.
@@ -126,7 +127,8 @@ class Entry {  // a key with its value, deadline and access data, in one allocat
   void MarkFieldDeadlines() { bits_ |= kFieldDeadlinesBit; }
   void UnmarkFieldDeadlines() { bits_ &= ~kFieldDeadlinesBit; }
 
-  // Functions of strings. Requires: the value has the form that each function names.
+  // The next functions are for strings. Each requires the form that its name says: kInt for integers, kEmbedded or kRaw
+  // for inline text, kBlob for a Blob.
   int64_t IntegerValue() const { return Load<int64_t>(Value()); }
   void SetInteger(int64_t value) { Store(MutableValue(), value); }          // requires: the form is kInt
   Bytes InlineText() const { return {Value(), InlineSize()}; }              // of a kEmbedded or kRaw string
@@ -138,14 +140,15 @@ class Entry {  // a key with its value, deadline and access data, in one allocat
     return copy;
   }
 
-  // Functions of collections. Requires: the value has the form that each function names.
+  // The next functions are for collections. Packed and MutablePacked require a listpack or an intset; HeldObject and
+  // ReleaseObject require kObject.
   Bytes Packed() const { return InlineText(); }  // the bytes of the listpack or intset
   char* MutablePacked() { return MutableValue(); }
   Object* HeldObject() const { return Load<Object*>(Value()); }  // the object of a kObject value
   // Returns the object, which the caller then owns. The caller must immediately give the entry another value.
   std::unique_ptr<Object> ReleaseObject();  // passes ownership of the object to the caller
 
-  // Returns the length of the text without producing the text. Cost: O(1), for integers O(digits).
+  // Returns the length of a string without producing its text. Cost: O(1), for integers O(digits).
   size_t TextSize() const;  // length of the text of a string
 
   // Stores this string in place, if the entry has room and would waste at most half of it. Otherwise returns false, and
@@ -229,8 +232,8 @@ class Entry {  // a key with its value, deadline and access data, in one allocat
 };
 static_assert(sizeof(Entry) == 8);
 
-// The text of a string entry. An integer is printed into a small internal buffer; any other text is a view of the
-// entry, which must not move while the view is used.
+// The text of a string entry. An integer is printed into a small internal buffer; any other text is a view of the entry
+// or of its Blob. The entry must not move or change while the view is used.
 class StringText {  // the text of a string entry, whatever its form
  public:
   explicit StringText(const Entry& entry) {

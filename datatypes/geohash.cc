@@ -23,7 +23,7 @@ struct Interval {
 constexpr Interval kLongitudes = {-GeoPoint::kMaxLongitude, GeoPoint::kMaxLongitude};
 constexpr Interval kLatitudes = {-GeoPoint::kMaxLatitude, GeoPoint::kMaxLatitude};
 
-// Inserts a zero before each bit of the low half.
+// Inserts a zero before each of the lowest 32 bits.
 uint64_t Spread(uint64_t bits) {
   bits &= 0xffffffff;
   bits = (bits | bits << 16) & 0x0000ffff0000ffff;
@@ -33,7 +33,7 @@ uint64_t Spread(uint64_t bits) {
   return (bits | bits << 1) & 0x5555555555555555;
 }
 
-// Extracts every second bit.
+// Puts the bits at even positions together in the lowest 32 bits. This reverses Spread.
 uint64_t Gather(uint64_t bits) {
   bits &= 0x5555555555555555;
   bits = (bits | bits >> 1) & 0x3333333333333333;
@@ -105,7 +105,7 @@ Bounds BoundsOf(const GeoShape& shape) {
   return {{center.longitude - aside, center.longitude + aside}, {center.latitude - up, center.latitude + up}};
 }
 
-// Returns the finest step at which nine cells should cover a circle of this radius.
+// Returns the finest step at which a cell and its eight neighbours should cover a circle of this radius.
 int StepFor(double radius_m, double latitude) {
   if (radius_m == 0) return kFinestStep;
   int step = -1;
@@ -139,8 +139,8 @@ bool IsNeedless(const Offset& direction, const Cell& cell, const Bounds& bounds)
          (direction.east > 0 && longitudes.max > bounds.longitudes.max);
 }
 
-// Redis: geo commands accept any sorted set. A score that is not the number of a cell is converted as x86 converts a
-// double to an unsigned integer.
+// Returns the number of the cell that a score stands for. As in Redis, geo commands accept any sorted set. A score that
+// is not the number of a cell is converted as x86 converts a double to an unsigned integer.
 uint64_t NumberOfScore(double score) {
   constexpr double kTwoTo63 = 9223372036854775808.0;
   if (score >= kTwoTo63) return score < 2 * kTwoTo63 ? static_cast<uint64_t>(score) : 0;

@@ -4,7 +4,8 @@
 // a cell interleaves the bits of both parts, latitude in the even ones. At step 26 it has 52 bits, which a double holds
 // exactly: this is the score of a place in a sorted set. All members of a coarser cell have scores in one range.
 //
-// The arithmetic uses Redis' order of operations, so that positions and distances agree to the last digit.
+// The arithmetic uses Redis' order of operations, so that positions and distances equal those of Redis to the last
+// digit.
 #pragma once
 
 #include <array>
@@ -30,14 +31,14 @@ struct GeoPoint {                                      // a place on earth
   }
 };
 
-// Returns the distance along the great circle of a sphere.
+// Returns the distance between two places along a great circle. The earth counts as a sphere.
 double DistanceMeters(const GeoPoint& a, const GeoPoint& b);
 
 // Returns the score of a place: the number of its cell at step 26. Requires: point.IsOnMap().
 uint64_t GeoScore(const GeoPoint& point);  // the score of a place in a sorted set: a geohash of 52 bits
 // Returns the centre of the cell with this score.
 GeoPoint PointOfScore(double score);  // the centre of the cell with this score
-// Returns the 11 characters of the common text form. Redis: the last is always 0, because 52 bits fill only ten
+// Returns the 11 characters of the common text form. As in Redis, the last is always 0, because 52 bits fill only ten
 // characters.
 std::string GeohashText(const GeoPoint& point);  // the 11 characters of the common text form
 

@@ -56,7 +56,7 @@ class Hash : public Collection {
     PackedText value;
   };
   Pair At(const Place& place) const;
-  // Returns the places of all fields. Cost: O(n).
+  // Returns the places of all fields that are not expired. Cost: O(n).
   std::vector<Place> Places() const;  // the places of all fields that are not expired
   // Returns a random field, uniformly chosen. Requires: Size() > 0. Cost: O(1) for tables without expired fields.
   Place PickRandom(Random& random) const;
@@ -66,14 +66,15 @@ class Hash : public Collection {
   const HashTable* Table() const;  // null: packed or no such key
   bool IsAlive(const HashField& field) const { return !IsDeadlineOver(Table()->DeadlineOf(field)); }  // not expired
 
-  // Converts the hash to a table if it could not stay packed with these fields and values, so that a large command does
-  // not convert it halfway. Redis: the check also counts arguments that only replace existing fields.
+  // Converts a packed hash to a table if the new fields and values alone exceed the limits of a packed hash. So a large
+  // command does not convert the hash halfway. As in Redis, arguments that only replace existing fields count too, and
+  // fields that the hash already has do not count.
   void PrepareToAdd(std::span<const Bytes> fields_and_values);  // converts to a table if it could not stay packed
   enum class Outcome : uint8_t { kAdded, kReplaced };
   enum class OldDeadline : uint8_t { kDrop, kKeep };
   // Sets a field. Requires: the texts are not views of this hash. Cost: O(1), O(n) when packed.
   Outcome Set(Bytes field, Bytes value, OldDeadline old_deadline = OldDeadline::kDrop);
-  // Returns false if there is no such field.
+  // Removes a field. Returns false if there is no such field.
   bool Remove(Bytes field);  // false: there is no such field
   // Sets or replaces the deadline; kNoDeadline removes it. Returns false if there is no such field. Cost: O(log n),
   // O(n) when packed.
@@ -82,7 +83,7 @@ class Hash : public Collection {
   // Returns the earliest deadline of all fields, or kNoDeadline if no field has one. Cost: O(1).
   int64_t NextDeadline() const;  // the earliest deadline of any field in Unix ms, or kNoDeadline
   bool HasExpiredFields() const { return IsDeadlineOver(NextDeadline()); }
-  // Returns the number of expired fields. Requires: the hash exists. Cost: O(expired fields), O(n) when packed.
+  // Returns the number of expired fields. Requires: Exists(). Cost: O(expired fields), O(n) when packed.
   size_t CountExpiredFields() const;  // number of fields whose deadline has passed
   // Returns true if there are fields and all of them are expired.
   bool AreAllFieldsExpired() const;                      // false if there are no fields

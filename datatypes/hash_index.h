@@ -12,24 +12,26 @@
 // The low half of the hash determines the home bucket of an item. If the home is full, the item goes to one of the next
 // kMaxProbe buckets, and each bucket it passed counts it in `spill`. So a search stops at the first bucket that no item
 // passed. If none of these buckets has room, a page with fewer than kMinItemsToSplit items uses any other bucket. A
-// page with more items splits in two by one more bit of the hash. A split is the largest step the table ever takes (a
-// few hundred items), however many millions it holds; there is no rehash of the whole table. Two sibling pages that are
-// nearly empty merge. A table of one page begins with one bucket (128 bytes with the header) and grows to 3, 7, 21 and
-// finally 63 buckets.
+// page with more items splits in two by one more bit of the hash. So a table of millions of items grows in steps of a
+// few hundred items, and is never rehashed as a whole. Only the directory is sometimes copied to double its size. Two
+// sibling pages that are nearly empty merge. A table of one page begins with one bucket (128 bytes with the header) and
+// grows to 3, 7, 21 and finally 63 buckets.
 //
-// Next to a pointer, a slot stores 16 bits of the item's hash (slot.h): the home bucket, and the ten bits that decide
-// about the next splits. So merges, scans and nine splits in ten read only the table and not the items, each of which
-// would be a cache miss.
+// Next to a pointer, the table stores 16 bits of the item's hash (slot.h): the home bucket, and ten bits that decide
+// about splits. So scans, and nine in ten splits and merges, read only the table and not the items. Each item would be
+// a cache miss.
 //
 // Collisions: with a good hash and a secret key, pages fill evenly, and the directory has at most a few entries per
 // page. Items with hashes that agree in too many bits for a split to separate them are stored in a CollisionList. So
-// with any hashes, an item costs at most 64 bytes of table, and a lookup costs one page and O(log n). One step of a
-// scan returns all items of one hash.
+// with any hashes, an item of a large table costs at most 64 bytes of table. A lookup searches at most one page and, in
+// O(log n), the CollisionList. One step of a scan returns all items of one hash.
 //
-// datatypes/slot.h defines a Slot. `Hasher` computes the hash of a key. The default is keyed; others are for tests.
+// datatypes/slot.h defines a Slot. `Hasher` computes the hash of a key. The default, KeyedHasher, uses a secret key;
+// others are for tests.
 //
 // Scanning: a cursor names a place in hash order (prefix, home bucket). Splits, merges and growth never move an item to
-// an earlier place. So a scan from 0 to 0 returns every item at least once that was present during the whole scan.
+// an earlier place. A scan begins with cursor 0 and ends when the next cursor is 0. It returns every item that was
+// present all the time, at least once.
 #pragma once
 
 #include <array>
@@ -132,16 +134,16 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     }
   }
 
-  // Inserts a slot. Requires: its key is not in the table. Cost: O(1); sometimes splits a page (kBucketsPerPage *
-  // kSlotsPerBucket items).
+  // Inserts a slot. Requires: its key is not in the table. Cost: O(1); sometimes splits a page (at most kBucketsPerPage
+  // * kSlotsPerBucket items), and rarely also doubles the directory.
   void Insert(Slot slot, uint64_t hash) {  // requires: the key is not in the table
     const bool has_room = TryInsert(slot, hash) || (GrowOrSplitPage(hash) && TryInsert(slot, hash));
     if (!has_room) AddCollision(slot, hash);
     ++size_;
   }
 
-  // Creates the pages for about `count` slots in advance, so that inserting them splits almost no page. Does nothing
-  // unless the table is empty. Cost: O(count), 11 bytes for each.
+  // Creates the pages for about `count` slots in advance, so that inserting them splits almost no page. Does nothing if
+  // the table has items or `count` is at most kReservedPerPage. Cost: O(count), 10 to 21 bytes of memory for each slot.
   void Reserve(size_t count) {  // creates pages for this number of slots in advance
     if (size_ != 0 || depth_ != 0 || count <= kReservedPerPage) return;
     FreePages();
@@ -209,16 +211,17 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     });
   }
 
-  // Calls `visit(slot)` for each slot until it returns false, and prefetches the memory of the items. Returns true if
-  // all slots were visited. `visit` must not change the table.
+  // Calls `visit(slot)` for each slot until `visit` returns false, and prefetches the memory of the items. Returns true
+  // if all slots were visited. `visit` must not change the table.
   template <class Visit>
   bool ForEachWhile(Visit&& visit) const;
 
   // Returns a random slot, uniformly chosen, or Slot{} if the table is empty. Cost: O(1) expected.
   Slot PickRandom(Random& random) const;  // returns Slot{} if the table is empty
 
-  // Calls `visit(slot)` for each slot of a random bucket, which may be empty, and prefetches their memory. Each slot
-  // has the same probability. Cost: one cache line of the table, one of each item.
+  // Calls `visit(slot)` for each slot of a random bucket, which may be empty, or for one slot of the CollisionList.
+  // First prefetches the items of the bucket. Each slot of the table is visited with the same probability. Cost: one
+  // cache line of the table, one of each item.
   template <class Visit>
   void VisitRandomBucket(Random& random, Visit&& visit) const;
 
@@ -237,7 +240,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   // Returns the number of slots in the CollisionList; 0 with any good hash.
   size_t CollisionCount() const { return collisions_ == nullptr ? 0 : collisions_->Size(); }  // 0 with any good hash
 
-  // For tests: checks that a search finds every item and that the counters agree. Returns false at the first violation.
+  // For tests. Returns true if a search finds every item and all counters agree with what the pages hold.
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
  private:
@@ -264,10 +267,10 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
       constexpr uint64_t kHigh = 0x8080808080808080ull;
       const auto word = LoadLittle<uint64_t>(reinterpret_cast<const char*>(tags));
       uint64_t x = (word & 0x00ffffffffffffffull) ^ (kLow * tag);
-      // Exact zero test of each byte, since no borrow crosses bytes.
+      // Sets the high bit of each byte of `zero` whose byte in `x` is zero. This is exact: no carry crosses bytes.
       uint64_t zero = ~(((x & ~kHigh) + ~kHigh) | x) & kHigh;
       zero &= 0x0080808080808080ull;
-      // Collects the seven marks in the low bits.
+      // Collects the high bits of the seven bytes in the lowest seven bits.
       return static_cast<uint32_t>(((zero >> 7) * 0x0102040810204080ull) >> 56);
     }
   };
@@ -279,7 +282,8 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   };
   static_assert(sizeof(Cell) == 8 && sizeof(Bucket) == 64 && sizeof(Page) == 4096);
 
-  // The numbers of buckets that a single page can have. Each divides kBucketsPerPage, because cursors rely on that.
+  // The only page of a small table has 1, 3, 7, 21 or 63 buckets. Each of these numbers divides kBucketsPerPage,
+  // because cursors rely on that.
   static constexpr int NextSmallerBucketCount(int buckets) {  // for a page that is the only one
     return buckets == 63 ? 21 : buckets == 21 ? 7 : buckets == 7 ? 3 : 1;
   }
@@ -311,7 +315,8 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     int home;
     uint32_t hint;  // stored in the cell: the home, and the bits of the hash for splits
   };
-  // The hint has the bits of the hash that decide about splits of pages of depth 0 to 9, or 10 to 19, and so on.
+  // A hint contains ten bits of the hash: those that decide about splits of pages of depth 0 to 9, of depth 10 to 19,
+  // or of depth 20 and more.
   static constexpr int kHomeBits = 6;                                     // bits of a hint that tell the home bucket
   static constexpr int kSplitBits = Cell::kHintBits - kHomeBits;          // bits of a hint that decide about splits
   static constexpr int HintEra(int depth) { return depth / kSplitBits; }  // which ten hash bits are in the hint
@@ -403,7 +408,8 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
            PutInPage(*page, slot, trace, kBucketsPerPage - 1);
   }
 
-  // Stores the slot in the home or one of the `reach` buckets after it. Returns false if none has room.
+  // Stores the slot in its home bucket or in one of the `reach` buckets after it. Returns false if none of these has
+  // room.
   bool PutInPage(Page& page, const Slot& slot, const Trace& trace, int reach) const {  // false: there is no room
     int at = trace.home;
     for (int probe = 0; probe <= reach && probe < buckets_per_page_; ++probe, at = Next(at)) {
@@ -434,7 +440,8 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   }
 
   // Grows or splits a page. Returns false if the page already has depth kMaxDepth, or if the directory would become too
-  // large for the number of pages. In these cases, the hashes of its items probably agree in too many bits for a split.
+  // large for the number of pages. In these cases, the hashes of the items on the page probably agree in too many bits
+  // for a split.
   bool GrowOrSplitPage(uint64_t hash) {  // false: the page cannot grow and cannot split
     if (buckets_per_page_ < kBucketsPerPage) {
       Resize(NextLargerBucketCount(buckets_per_page_));
@@ -452,7 +459,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
 
   // Changes the number of buckets of the only page. Requires: its items fit.
   void Resize(int buckets);  // gives the only page this number of buckets
-  // Requires: the page's depth is less than the directory's.
+  // Splits the page at index `prefix` of the directory in two. Requires: the page's depth is less than the directory's.
   void SplitPage(size_t prefix);
   void MergePageIfSparse(size_t prefix);  // with its sibling, if both are nearly empty
 
@@ -463,8 +470,9 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     }
   }
 
-  // Moves every slot of `from` to its low or high half: two pages of equal depth, which may be the same page. If the
-  // hints do not suffice, prefetches the keys in small groups, since each key is a cache miss.
+  // Moves every slot of `from` to halves[0] or halves[1], as the next bit of its hash says. The halves are pages of
+  // equal depth, and may be the same page. If the hints do not have this bit, the function reads the keys, and
+  // prefetches them in small groups.
   void MoveSlotsToHalves(const Page& from, int buckets, const std::array<Page*, 2>& halves);
   void MoveToHalfByHint(const Bucket& bucket, int i, int depth, const std::array<Page*, 2>& halves) const;
   void MoveToHalfByHash(const Cell& cell, int depth, const std::array<Page*, 2>& halves) const;
@@ -477,7 +485,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     deepest_page_count_ = 0;
   }
 
-  // Requires: no page uses the last bit of the prefix.
+  // Requires: every page has at least two entries in the directory, so the last bit of an index makes no difference.
   void HalveDirectory() {  // lets the directory use one bit of the hash less
     std::vector<Page*> narrower(directory_.size() / 2);
     for (size_t i = 0; i < narrower.size(); ++i) narrower[i] = directory_[2 * i];
@@ -497,8 +505,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
       return *directory_[DirectoryIndexOfPage(random.Below(page_count_))];
     for (;;) {
       const size_t at = random.Below(directory_.size());
-      // A shallow page has several entries in the directory. Only the first is accepted, so that pages are equally
-      // likely.
+      // A page may have several entries. Only the first of them is accepted, so that all pages are equally likely.
       if ((at & (Span(*directory_[at]) - 1)) == 0) return *directory_[at];
     }
   }
@@ -542,7 +549,8 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
       if (bucket.spill == 0) return;
     }
   }
-  // Calls visit for the collisions of the page at `prefix` whose home is bucket `home`.
+  // Calls visit for the slots of the CollisionList that belong to bucket `home` of this page. The page is at index
+  // `prefix` of the directory.
   template <class Visit>
   void VisitCollisions(const Page& page, size_t prefix, int home, Visit&& visit) const {
     if (collisions_ == nullptr || page.buckets[home].spill != kManySpilled) return;
@@ -551,7 +559,8 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
       if (HomeBucketOf(item.hash) == home) visit(item.slot);
     });
   }
-  // Returns true with the probability that an item drawn from the collisions and `others` more items is a collision.
+  // Decides at random where a random slot is taken from. Returns true (from the CollisionList) with the probability c /
+  // (c + `others`), where c is the number of slots in this list.
   bool DrawsCollision(Random& random, size_t others) const {  // decides at random whether a random slot is one
     return collisions_ != nullptr && random.Below(collisions_->Size() + others) < collisions_->Size();
   }

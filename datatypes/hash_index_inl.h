@@ -44,8 +44,8 @@ void HashIndex<Slot, Hasher>::MoveSlotsToHalves(const Page& from, int buckets, c
   }
 }
 
-// Moving slots in another order may place one farther than kMaxProbe from home. The new pages have room for every slot:
-// one page becomes one or two of at least its size, or two pages become one that holds both.
+// Slots that are moved in another order may end up farther than kMaxProbe from home, so PutInPage may use any bucket of
+// the page. It never fails, because callers make the new pages large enough for all slots.
 template <class Slot, class Hasher>
 void HashIndex<Slot, Hasher>::MoveToHalfByHint(const Bucket& bucket, int i, int depth,
                                                const std::array<Page*, 2>& halves) const {
@@ -94,8 +94,8 @@ uint64_t HashIndex<Slot, Hasher>::Scan(uint64_t cursor, Visit&& visit) const {
   int depth = page->depth;
   uint64_t width = 1ull << (kPrefixBits - depth);
   uint64_t begin = place.prefix & ~(width - 1);
-  // If the page has merged since the cursor was issued, the scan has not visited what came after the old page. So,
-  // unless the old page was the end of the merged page, the scan starts again at the first bucket.
+  // If the page has merged since the cursor was issued, the scan has not visited the items that followed the old page.
+  // So, unless the old page was the last part of the merged page, the scan starts again at the first bucket.
   uint64_t old_end = place.prefix + (1ull << (kPrefixBits - place.depth));
   if (depth < place.depth && old_end != begin + width) place.bucket = 0;
   int bucket = place.bucket * buckets_per_page_ / kBucketsPerPage;

@@ -12,7 +12,8 @@ namespace respite {
 
 namespace {
 
-// Returns the size class for `size` bytes. Classes are multiples of 16, then four steps between powers of two.
+// Returns the size class for `size` bytes. The classes are 8, the multiples of 16 up to 128, and then four sizes for
+// each power of two.
 size_t ClassOf(size_t size) {
   if (size <= 8) return 8;
   if (size <= 128) return (size + 15) & ~size_t{15};
@@ -206,7 +207,7 @@ void HashTable::RemoveAt(size_t place) {
 
 template <class Visit>
 void HashTable::VisitExpired(size_t place, int64_t now_ms, Visit&& visit) const {
-  // In heap order, every deadline below a future deadline is even later.
+  // If the deadline of an item has not passed, nor has any deadline below it in the heap.
   if (place >= heap_->size() || !IsDeadlineOver((*heap_)[place].deadline_ms, now_ms)) return;
   visit((*heap_)[place]);
   VisitExpired(2 * place + 1, now_ms, visit);

@@ -7,7 +7,7 @@
 // always as large as a size class, so a new value of the same class is stored in place.
 //
 // Deadlines are kept in a min-heap; a field stores its index in the heap and the heap points to the field. So the next
-// deadline is known immediately, and removing expired fields touches no others. A field without a deadline costs
+// deadline is known immediately, and finding expired fields reads hardly any others. A field without a deadline costs
 // nothing extra.
 #pragma once
 
@@ -87,13 +87,14 @@ class HashTable final : public Object {  // a large hash: the value of one key
   size_t Size() const override { return index_.Size(); }
   size_t UsedBytes(size_t samples) const override;
 
-  // Returns null if there is no such field. The pointer is valid until the field is set or removed. Cost: O(1).
+  // Returns the field with this name, or null if there is no such field. The pointer is valid until the field, its
+  // value or its deadline changes. Cost: O(1).
   const HashField* Find(Bytes name) const { return index_.Find(name, index_.Hash(name)); }
 
   enum class Outcome : uint8_t { kAdded, kReplaced };
   // Sets the value of a field; the deadline stays. Cost: O(1).
   Outcome Set(Bytes name, Bytes value);
-  // Returns false if there is no such field. Cost: O(1), O(log n) with a deadline.
+  // Removes a field. Returns false if there is no such field. Cost: O(1), or O(log n) for a field with a deadline.
   bool Remove(Bytes name);  // false: there is no such field
 
   int64_t DeadlineOf(const HashField& field) const;  // Unix ms or kNoDeadline
@@ -105,10 +106,10 @@ class HashTable final : public Object {  // a large hash: the value of one key
   int64_t NextDeadline() const { return TimedCount() == 0 ? kNoDeadline : heap_->front().deadline_ms; }  // Unix ms
   // Returns the number of expired fields. Cost: O(expired fields).
   size_t CountExpiredFields(int64_t now_ms) const;  // number of fields whose deadline has passed
-  // Returns whether there are fields and all of them are expired. Cost: usually O(1), O(n) if almost all fields are
-  // expired.
+  // Returns true if there are fields and all of them are expired. Cost: usually O(1), O(n) if all or almost all fields
+  // are expired.
   bool AreAllFieldsExpired(int64_t now_ms) const;  // false if there are no fields
-  // Returns any expired field, or null.
+  // Returns the expired field with the earliest deadline, or null if no field is expired.
   const HashField* FirstExpired(int64_t now_ms) const {  // the one with the earliest deadline
     return TimedCount() != 0 && IsDeadlineOver(heap_->front().deadline_ms, now_ms) ? heap_->front().field : nullptr;
   }

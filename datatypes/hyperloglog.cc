@@ -25,7 +25,7 @@ constexpr uint8_t kSparseRankMax = 32;
 
 // ---------------------------------------------------------------------------------------------------------------------
 // The estimate: O. Ertl, "New cardinality estimation algorithms for HyperLogLog sketches", arXiv:1702.01284, algorithm
-// 6. It needs only the number of registers of each rank. Redis: uses the same algorithm and order of
+// 6. It needs only the number of registers of each rank. Redis uses the same algorithm, and the same order of
 // operations, on which the last bit of the result depends.
 
 // The number of registers of each rank. Six bits hold up to 63; ranks above kMaxRank occur only in corrupt values and
@@ -112,7 +112,7 @@ struct Run {
 
 bool IsValue(uint8_t byte) { return (byte & 0x80) != 0; }
 
-// Redis: a missing second byte of an XZERO reads as 0.
+// Decodes the run at offset `at`. As in Redis, a missing second byte of an XZERO reads as 0.
 Run RunAt(Bytes runs, size_t at) {
   const uint8_t byte = ByteAt(runs, at);
   if (IsValue(byte)) {
@@ -191,7 +191,7 @@ Stretch StretchAt(const char* from) {
   return {count, has_xzero, registers + has_xzero * length};
 }
 
-// Returns nullopt if the runs end before the register.
+// Finds the run that contains register `index`. Returns nullopt if the runs end before this register.
 std::optional<Place> Locate(Bytes runs, uint32_t index) {
   constexpr size_t kStretch = 10;
   Place place;
@@ -209,7 +209,7 @@ std::optional<Place> Locate(Bytes runs, uint32_t index) {
   return std::nullopt;
 }
 
-// A few runs that will replace others.
+// The encoded form of a few runs, which will replace others in the text of a value.
 class RunText {
  public:
   void Zeros(uint32_t length) {
@@ -228,8 +228,8 @@ class RunText {
     for (char byte : bytes) bytes_[size_++] = byte;
   }
 
-  // Joins neighbouring runs of one rank, in at most five steps: the resulting bytes must equal those of Redis, which
-  // has this limit.
+  // Joins neighbouring runs of equal rank. Takes at most five steps, as Redis does, because the resulting bytes must
+  // equal those of Redis.
   void JoinValues() {
     constexpr int kSteps = 5;
     size_t at = 0;
@@ -360,7 +360,7 @@ HllChange Hll::AddToSparse(HllObservation observation, size_t sparse_max_bytes) 
   const size_t grown = text_.size() - run.SizeInBytes() + split.View().size();
   if (grown > text_.size() && grown > sparse_max_bytes) return {.kind = HllChange::Kind::kPromote};
 
-  // Joining examines at most five runs and the byte after them.
+  // JoinValues examines at most five runs and the byte after them, so a few bytes of the text suffice.
   constexpr size_t kLookahead = 11;
   const Bytes behind = runs.substr(end, kLookahead);
   RunText text;

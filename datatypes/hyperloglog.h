@@ -1,8 +1,8 @@
 // HyperLogLog: estimates the number of different elements seen, in 12 KB at most, with a standard error of 0.81 %.
 //
-// An element is hashed (MurmurHash64A). 14 bits of the hash choose one of 16384 registers; the register keeps the
-// maximum of the number of leading zeros of the other bits, plus one. The value is an ordinary string in Redis' format,
-// so that it can be copied, dumped and read by either server:
+// An element is hashed (MurmurHash64A). 14 bits of the hash choose one of 16384 registers. This register keeps the
+// largest rank seen. The rank of an element is one more than the number of zeros at the low end of the other bits. The
+// value is an ordinary string in Redis' format, so that it can be copied, dumped and read by either server:
 //
 //   "HYLL"  encoding 1  unused 3  count 8  registers …
 //
@@ -17,7 +17,7 @@
 // hll-sparse-max-bytes. Two servers that saw the same elements in the same order hold the same bytes.
 //
 // Clients can write any bytes to a string. Every function here accepts any bytes, and never reads or writes beyond
-// them. Functions that need all registers report runs that do not add up to 16384.
+// them. Functions that need all registers report an error if the runs do not add up to 16384.
 #pragma once
 
 #include <array>
@@ -48,7 +48,8 @@ class HllRegisters {  // the registers as one byte each, for merging several val
   static constexpr size_t kCount = 16384;  // number of registers
 
   uint8_t operator[](size_t index) const { return ranks_[index]; }
-  // Merges a value. Returns false if the value is corrupt; some of its registers may have been merged already.
+  // Merges the registers of a value into these. Returns false if the value is corrupt; some of its registers may have
+  // been merged already.
   [[nodiscard]] bool Merge(const Hll& hll);  // false: `hll` is corrupt, and may be merged in part
   uint64_t Count() const;
 
@@ -75,7 +76,7 @@ struct HllChange {  // how the stored text must change to include one more eleme
   Bytes InsertedBytes() const { return {inserted.data(), inserted_size}; }
 };
 
-// A view of the text of a value.
+// Reads the text of a HyperLogLog value. The text must not change while this object is used.
 class Hll {
  public:
   static constexpr size_t kHeaderSize = 16;                                         // bytes of the header
@@ -87,13 +88,14 @@ class Hll {
 
   HllEncoding Encoding() const { return static_cast<HllEncoding>(text_[4]); }  // dense or sparse
   std::optional<uint64_t> CachedCount() const;                                 // nullopt: the count is stale
-  // Returns the estimated number of elements, or nullopt if the value is corrupt. Cost: O(registers), or O(runs).
+  // Returns the estimated number of elements, or nullopt if the value is corrupt. Cost: O(registers) for a dense value,
+  // O(runs) for a sparse one.
   std::optional<uint64_t> Count() const;  // the estimate; nullopt: the value is corrupt
   // Returns false if the runs of a sparse value do not cover exactly 16384 registers. Then Add may return kCorrupt.
   bool HasAllRegisters() const;  // false: the runs of a sparse value do not add up to 16384
 
   // Computes the edit of the text that adds an element, but does not apply it. Cost: O(1) for a dense value; O(runs)
-  // for a sparse one, eight at a time.
+  // for a sparse one, read eight bytes at a time.
   HllChange Add(HllObservation observation, size_t sparse_max_bytes) const;
   // Returns the text in dense encoding, including header and count, or nullopt if the value is corrupt.
   std::optional<std::string> Dense() const;  // the text in dense encoding; nullopt: the value is corrupt
@@ -118,7 +120,7 @@ void HllSetRegister(std::span<char> text, HllObservation observation);        //
 void HllStoreRegisters(std::span<char> text, const HllRegisters& registers);  // requires: dense
 void HllStoreCount(std::span<char> text, uint64_t count);                     // stores the cached count
 void HllInvalidateCachedCount(std::span<char> text);                          // marks the cached count as stale
-// Adds an observation, and changes the encoding if necessary. Requires: the value is complete.
+// Adds an observation to the text, and makes the encoding dense if necessary. Requires: Hll::HasAllRegisters().
 void HllAdd(std::string& text, HllObservation observation, size_t sparse_max_bytes);  // may change the encoding
 
 }  // namespace respite

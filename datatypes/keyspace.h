@@ -20,13 +20,13 @@ class HiddenSlots {  // slots being imported: no client sees their keys yet
   // Each set has the name of the migration that imports it. No slot is in two sets.
   using Sets = std::map<std::string, SlotSet, std::less<>>;
 
-  // Hides the slots except those that another set hides already, which only a damaged file would cause. Does nothing if
-  // a set has this name.
+  // Hides the slots of a new set. If another set hides a slot already, that set keeps the slot. This happens only with
+  // a damaged file. Does nothing if a set with this name exists.
   void Hide(std::string name, SlotSet slots) {
     for (const auto& [other, hidden] : sets_) hidden.ForEach([&](int slot) { slots.Remove(slot); });
     sets_.emplace(std::move(name), slots);
   }
-  // Does nothing if no set has this name.
+  // Makes the slots of this set visible. Does nothing if no set has this name.
   void Reveal(Bytes name) {  // makes the slots of this set visible
     if (const auto found = sets_.find(name); found != sets_.end()) sets_.erase(found);
   }

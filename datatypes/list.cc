@@ -16,7 +16,7 @@ bool List::IsEmpty() const {
   return IsPacked() ? Packed().IsEmpty() : Chunks().Size() == 0;
 }
 
-// Redis: adds up only the lengths of the texts, without the overhead of the listpack.
+// As in Redis, only the lengths of the new texts are added up, without the overhead of a listpack element.
 void List::PrepareToAdd(std::span<const Bytes> elements) {
   if (!IsPacked()) return;
   size_t bytes = slot_.Size();
@@ -86,7 +86,8 @@ void List::Rotate(ListEnd from, ListEnd to) {
   ConvertToListpackIfSmall();
 }
 
-// Redis: makes room, which may change the encoding, before it searches for the pivot.
+// As in Redis, prepares for the new element before the search for the pivot. So the encoding may change even if nothing
+// is inserted.
 bool List::Insert(Bytes pivot, ListSide side, Bytes element) {
   PrepareToAdd({&element, 1});
   if (IsPacked()) {
@@ -102,7 +103,8 @@ bool List::Insert(Bytes pivot, ListSide side, Bytes element) {
   return true;
 }
 
-// Redis: makes room, which may change the encoding, before it checks the index.
+// As in Redis, prepares for the new element before the index is checked. So the encoding may change even if nothing is
+// replaced.
 bool List::Replace(size_t index, Bytes element) {
   PrepareToAdd({&element, 1});
   if (index >= Size()) return false;

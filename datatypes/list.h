@@ -32,16 +32,16 @@ class List : public Collection {
 
   explicit List(const CollectionContext& place) : Collection(place) {}
 
-  // Cost: O(1).
+  // Returns the number of elements. Cost: O(1).
   size_t Size() const;
   bool IsEmpty() const;
 
   // All methods below require Exists().
 
-  // Pushes the elements one after the other, so that the last becomes the outermost. Cost: O(1) each in chunks,
-  // O(bytes) at the head of a listpack.
+  // Pushes the elements at this end one after the other, so that the last of them becomes the outermost. Cost: O(1)
+  // each in chunks, O(bytes) at the head of a listpack.
   void Push(ListEnd end, std::span<const Bytes> elements);
-  // Requires: not empty.
+  // Removes the element at this end. Requires: the list is not empty.
   void Pop(ListEnd end);
   // Removes the element at one end and pushes it at the other or the same end. Requires: not empty.
   void Rotate(ListEnd from, ListEnd to);  // moves an element from one end to the other or the same end
@@ -58,7 +58,7 @@ class List : public Collection {
   size_t EraseEqual(Bytes element, size_t max_count, ListEnd from);  // returns the number removed
 
   // Calls `visit(Bytes)` for `count` elements from `index` on; each view is valid during its call. Requires: index +
-  // count <= Size(); the list need not exist if `count` is 0. Cost: as a new ListCursor at `index`, plus O(count).
+  // count <= Size(); the list need not exist if `count` is 0. Cost: that of a new ListCursor at `index`, plus O(count).
   template <class Visit>
   void VisitRange(size_t index, size_t count, Visit visit) const;
 
@@ -80,7 +80,7 @@ class List : public Collection {
 // Iterates over a list. Any change of the list invalidates the cursor.
 class ListCursor {  // a position in a list
  public:
-  // The new cursor is invalid if there is no such index. Cost: O(elements passed) in a listpack, else
+  // The new cursor is invalid if there is no such index. Cost: O(elements passed) in a listpack, else that of
   // ChunkedList::At.
   ListCursor(const List& list, size_t index);
 

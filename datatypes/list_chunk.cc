@@ -45,15 +45,15 @@ void WriteElement(char* to, Bytes element) {
   StoreLittle(to + mark_bytes + element.size(), element.size(), mark_bytes);
 }
 
-// Returns the spare room to add to `used` bytes. A block larger than ordinary chunks gets only a little: it holds one
-// large element, and no other will join it.
+// Returns the spare room to add to `used` bytes. A block larger than ordinary chunks gets only a little. It holds one
+// large element, and the chunk will get no other element.
 uint32_t GrowthOf(uint32_t used) {
   constexpr uint32_t kMin = 64;
   constexpr uint32_t kOrdinary = 65536;
   return used > kOrdinary ? kMin : std::max(kMin, used / 2);
 }
 
-// Sums eight bytes at a time in four 16-bit lanes.
+// Returns the sum of `count` bytes. Adds up eight bytes at a time in four lanes of 16 bits.
 uint32_t SumOfBytes(const char* from, uint32_t count) {
   constexpr uint64_t kEven = 0x00ff00ff00ff00ff;
   constexpr uint64_t kOnes = 0x0001000100010001;
@@ -97,8 +97,8 @@ bool ListChunk::HasCapacity(Side side, uint32_t text_bytes) const {
 }
 
 // Distributes the spare room. If there is plenty at the other end, both ends share it, so that alternating pushes do
-// not shift the chunk each time. Otherwise the block grows by half, all of it at this end. The length table gets one
-// byte for each text of average size that fits.
+// not shift the chunk each time. Otherwise the block grows (GrowthOf), and all new room is at this end. The length
+// table gets one byte for each text of average size that fits.
 ListChunk::Gaps ListChunk::GapsFor(Side side, uint32_t text_bytes) const {
   const uint32_t used = count_ + TextBytes() + text_bytes + 1;
   const uint32_t spare = block_->size - kHead > used ? block_->size - kHead - used : 0;
@@ -124,7 +124,7 @@ void ListChunk::EnsureCapacity(Side side, uint32_t text_bytes) {
   if (!HasCapacity(side, text_bytes)) Rebuild(GapsFor(side, text_bytes));
 }
 
-// Requires: open.
+// Requires: the chunk is open.
 void ListChunk::Rebuild(const Gaps& gaps) {
   const ChunkBlock& old = *block_;
   const uint32_t lengths_room = gaps.before_lengths + count_ + gaps.after_lengths;
@@ -141,7 +141,7 @@ void ListChunk::Rebuild(const Gaps& gaps) {
   block_ = block;
 }
 
-// Frees memory if most of a block is spare room.
+// Frees memory if an open block of at least 512 bytes consists mostly of spare room.
 void ListChunk::ShrinkIfMostlySpare() {
   constexpr uint32_t kWorthwhile = 512;
   if (block_->size < kWorthwhile || IsSealed() || SpareBytes() < block_->size / 4 * 3) return;

@@ -38,7 +38,7 @@
 
 namespace respite {
 
-// Size of a listpack without any element.
+// The size of a listpack that has no elements.
 inline constexpr size_t kListpackFrame = 7;
 
 class ListChunk {  // neighbouring elements of a large list in one memory block
@@ -56,7 +56,7 @@ class ListChunk {  // neighbouring elements of a large list in one memory block
   }
   ~ListChunk();
 
-  // Returns a copy with the same form. Cost: one memcpy.
+  // Returns a copy with the same form. Cost: one allocation and one memcpy.
   ListChunk Clone() const;  // returns a copy with the same form
 
   uint32_t Count() const { return count_; }  // number of elements
@@ -64,13 +64,13 @@ class ListChunk {  // neighbouring elements of a large list in one memory block
   bool IsSealed() const { return block_ != nullptr && block_->form != ChunkForm::kOpen; }  // packed, not open
   // Returns the size of a Redis listpack of the elements.
   size_t ListpackBytes() const { return kListpackFrame + entry_bytes_; }  // size of a Redis listpack of the elements
-  // Returns the size of the block.
+  // Returns the size of the memory block in bytes.
   size_t UsedBytes() const { return block_ == nullptr ? 0 : block_->size; }
 
   // Add an element at the front or the back. Cost: O(length of the element), amortised.
   void PushFront(Bytes element);
   void PushBack(Bytes element);
-  // Remove the element at the front or the back. Requires: not empty. Cost: O(1).
+  // Remove the element at the front or the back. Requires: the chunk is not empty. Cost: O(1).
   void PopFront();
   void PopBack();
 
@@ -81,7 +81,7 @@ class ListChunk {  // neighbouring elements of a large list in one memory block
   // Requires: index + count <= Count().
   void Erase(uint32_t index, uint32_t count);  // erases `count` elements from `index` on
   // Calls visit(Bytes) for `count` elements from `index` on; each view is valid during its call. Requires: count > 0,
-  // index + count <= Count(). Cost: ChunkCursor, then O(count).
+  // index + count <= Count(). Cost: that of a new ChunkCursor, then O(count).
   template <class Visit>
   void VisitRange(uint32_t index, uint32_t count, Visit visit) const;
   ListChunk SplitOff(uint32_t index);   // moves the elements from `index` on into a new chunk
@@ -101,7 +101,7 @@ class ListChunk {  // neighbouring elements of a large list in one memory block
  private:
   friend class ChunkCursor;
   enum class Side : uint8_t { kFront, kBack };
-  // Spare bytes around lengths and texts.
+  // Spare bytes around the lengths and the texts of an open block.
   struct Gaps {
     uint32_t before_lengths = 0;  // spare bytes before the length bytes
     uint32_t after_lengths = 0;   // spare bytes after the length bytes

@@ -12,8 +12,9 @@
 //   11110000 size×4  text       size little endian
 //   11110001 … 11110100         integer of 16, 24, 32, 64 bits, signed, little endian
 //
-// A text is stored as an integer if it reads back the same (ParseInteger), and always in the smallest encoding. So
-// equal elements have equal bytes, and Find compares bytes. A listpack from another server must be re-encoded.
+// A text that is exactly what an integer prints as (ParseInteger) is stored as this integer. Each element has the
+// smallest encoding. So equal elements have equal bytes, and Find compares bytes. A listpack from another server must
+// be encoded anew, since it may use other encodings.
 //
 // Example: the pair "f", 1000:  0d 00 00 00 | 02 00 | 81 66 02 | c3 e8 02 | ff
 //
@@ -61,7 +62,7 @@ class EncodedElement {  // the bytes of an element that will be stored
 
   // Returns the size including the tail.
   size_t Size() const { return head_size_ + text_.size() + tail_size_; }
-  // Writes the element to `to`, which must have room for Size() bytes. Returns the end of the element.
+  // Writes the element to `to`, where there must be room for Size() bytes. Returns the end of the element.
   char* Write(char* to) const;  // returns the end of the element
   // Returns true if the element at `at` has this content. Requires: an element begins at `at`.
   bool Matches(const char* at) const {  // true: the element at `at` has this content
@@ -85,7 +86,7 @@ class Listpack {  // reads a Redis listpack; the bytes are borrowed
  public:
   static constexpr size_t kHeader = 6;          // bytes of the header: total size and count
   static constexpr size_t kNowhere = SIZE_MAX;  // an offset that means: not found
-  // Redis: no hash, set or sorted set has a larger listpack, whatever the directives allow.
+  // As in Redis, no hash, set or sorted set has a larger listpack, whatever the directives allow.
   static constexpr size_t kMaxBytes = size_t{1} << 30;
   static Bytes Empty() { return {"\x07\0\0\0\0\0\xff", 7}; }  // the bytes of an empty listpack
 
@@ -120,8 +121,8 @@ class Listpack {  // reads a Redis listpack; the bytes are borrowed
     return long_one;
   }
   PackedText TextAt(size_t at) const { return PackedText(At(at)); }
-  // Returns the offset of the index-th element, or End() if there are fewer. Starts from the nearer end. Cost:
-  // O(index).
+  // Returns the offset of the index-th element, or End() if there are fewer. Starts from the nearer end if the header
+  // has the count. Cost: O(elements passed).
   size_t Seek(size_t index) const;
   // Examines the element at `from` and each `stride`-th after it. Returns the first that equals `wanted`, or kNowhere.
   size_t Find(const EncodedElement& wanted, size_t from, size_t stride = 1) const;
@@ -149,7 +150,7 @@ class Listpack {  // reads a Redis listpack; the bytes are borrowed
 
 // The functions from here on edit a listpack. Texts must not be views of the listpack itself.
 
-// Inserts elements before the one at `at` (Listpack::End() appends). Cost: O(bytes after it).
+// Inserts elements before the one at `at` (Listpack::End() appends). Cost: O(bytes after `at`).
 void InsertElements(PackedStore& store, size_t at, std::span<const EncodedElement> elements);
 inline void InsertElement(PackedStore& store, size_t at, const EncodedElement& element) {
   InsertElements(store, at, {&element, 1});

@@ -3,8 +3,9 @@
 //   short, up to 7 bytes   | size * 2 + 1 | text …             |    in the handle itself
 //   long                    pointer (even) to | size, 7 bits per byte, least significant first | text … |
 //
-// A set of a million small integers needs only the table. The handle owns no memory: the owner of the table frees each
-// member with Destroy. Two handles are equal if they are the same member, or equal short texts.
+// So a set of a million short texts needs no memory besides the table of the HashIndex. The handle owns no memory: the
+// owner of the table frees each member with Destroy. Two handles are equal if they are the same member, or equal short
+// texts.
 #pragma once
 
 #include <malloc.h>
@@ -27,7 +28,7 @@ class Member {  // a set member in 8 bytes: the text itself or a pointer to it
   // The default handle stands for no member.
   Member() = default;
 
-  // Allocates memory for a long text.
+  // Makes a handle for this text. Allocates memory if the text is longer than kShortMax bytes.
   static Member Create(Bytes text) {
     Member member;
     if (text.size() > kShortMax) {
@@ -45,7 +46,7 @@ class Member {  // a set member in 8 bytes: the text itself or a pointer to it
   explicit operator bool() const { return word_ != 0; }
   bool operator==(const Member& other) const { return word_ == other.word_; }
   bool IsShort() const { return (word_ & 1) != 0; }  // the text is in the handle itself
-  // Returns a view of the handle itself or of the block. Requires: not Member{}.
+  // Returns the text, as a view of the handle itself or of the block of a long text. Requires: not Member{}.
   Bytes Text() const {
     if (IsShort()) return {reinterpret_cast<const char*>(&word_) + 1, static_cast<size_t>((word_ & 255) >> 1)};
     const char* at = Block();

@@ -49,8 +49,8 @@ class MemberTable final : public Object {  // a large set: the value of one key
   // or O(n) if `count` is at least a third of the members.
   std::vector<Member> Sample(size_t count, Random& random) const;  // different members
 
-  // Calls visit(const Member&) for each member, in unspecified order; ForEachWhile stops when it returns false. `visit`
-  // must not change the table. The view of a short member's text points into the table.
+  // Calls visit(const Member&) for each member, in unspecified order. ForEachWhile stops when `visit` returns false.
+  // `visit` must not change the table. The view of a short member's text points into the table.
   template <class Visit>
   void ForEach(Visit&& visit) const {
     index_.ForEachWhile([&](const Member& member) {

@@ -27,7 +27,7 @@ struct LexEnd {  // one end of a LexRange: a member, or beyond all members
   Bytes member = {};  // the member at this end, unless the kind is kLowest or kHighest
 };
 
-// A range of members by their bytes, which is useful if all scores are equal.
+// A range of members by the order of their bytes. This is meaningful only if all scores are equal.
 struct LexRange {  // a range of members, as in ZRANGEBYLEX
   LexEnd min = {LexEnd::Kind::kLowest};
   LexEnd max = {LexEnd::Kind::kHighest};

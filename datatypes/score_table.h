@@ -38,14 +38,14 @@ class ScoreTable final : public Object {  // a large sorted set: members by name
   uint64_t Hash(Bytes member) const { return members_.Hash(member); }
   void PrefetchBucket(uint64_t hash) const { members_.PrefetchBucket(hash); }
   void PrefetchItem(uint64_t hash) const { members_.PrefetchItem(hash); }
-  // Returns null if there is no such member. Cost: O(1).
+  // Returns the record of this member, or null if there is no such member. Cost: O(1).
   ScoredMember* Find(Bytes member, uint64_t hash) const { return members_.Find(member, hash); }
   ScoredMember* Find(Bytes member) const { return Find(member, Hash(member)); }
-  // Requires: no such member. Cost: O(log n), one allocation.
+  // Adds a member. Requires: the table does not have it. Cost: O(log n), one allocation.
   void Add(Bytes member, uint64_t hash, double score);
   // Changes the score of a member of this table. Cost: O(log n), less if the order does not change.
   void ChangeScore(ScoredMember* member, double score) { tree_.ChangeScore(member, score); }
-  // Returns false if there is no such member. Cost: O(log n).
+  // Removes a member. Returns false if there is no such member. Cost: O(log n).
   bool Remove(Bytes member);  // false: there is no such member
   // Requires: first + count <= Size(). Cost: O(count + log n).
   void RemoveRange(size_t first, size_t count);  // removes `count` members from rank `first` on

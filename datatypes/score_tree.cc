@@ -31,7 +31,7 @@ uint32_t CountNotAbove(const double* scores, uint32_t count, double score) {
   return static_cast<uint32_t>(base - scores) + (count == 1 && *base <= score ? 1 : 0);
 }
 
-// Returns the number of members below `member`, or (kAfter) of those not above it.
+// Returns the number of members below `member`. For kAfter, also counts those equal to it.
 uint32_t CountMembers(ScoredMember* const* members, uint32_t count, Bytes member, ScoreTree::Side side) {
   uint32_t low = 0;
   while (count > 0) {
@@ -162,8 +162,8 @@ ScoreTree::Path ScoreTree::PathTo(const Bound& bound) const {
   return path;
 }
 
-// Searches the place after the item. The first item of a leaf is also its separator, so the place before it may be on
-// another leaf.
+// Finds the path to an item by a search for the place after it. The first item of a leaf is also the separator of the
+// leaf, so the place before it may be on another leaf.
 ScoreTree::Path ScoreTree::PathToItem(const ScoredMember* member) const {
   Path path = PathTo(ItemBound{member->Score(), member->Member(), Side::kAfter});
   --path.index;

@@ -12,7 +12,8 @@
 //   1. Every leaf is at the same depth; leaves are linked in order.
 //   2. An inner node's separator i is the first item below child i, its count i the number of items below child i.
 //   3. Nodes are at least a quarter full, except the root and the nodes at either edge of the tree. A full node that
-//      must grow at the edge stays full, so that ordered items fill the leaves; other full nodes are split in half.
+//      must grow at an edge of the tree stays full, so that ordered items fill the leaves; other full nodes are split
+//      in half.
 #pragma once
 
 #include <cstddef>
@@ -92,18 +93,21 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
 
   // Inserts a record. Requires: its (score, member) is not in the tree. Cost: O(log n); sometimes splits a node.
   void Insert(ScoredMember* member);
-  // Removes a record. Requires: it is in the tree, with the score it was inserted with. Cost: O(log n).
+  // Removes a record. Requires: the record is in the tree, and since its insertion only ChangeScore has changed its
+  // score. Cost: O(log n).
   void Remove(const ScoredMember* member);
-  // Changes the score of a record; touches only one leaf if the order does not change. Requires: it is in the tree.
+  // Changes the score of a record. Changes only one leaf if the order of the members stays the same. Requires: the
+  // record is in the tree.
   void ChangeScore(ScoredMember* member, double score);
   // Removes `count` items from rank `first` on, and calls `visit(ScoredMember*)` for each; `visit` may free the record.
-  // Requires: first + count <= Size(). Cost: O(count + count / leaf * log n).
+  // Requires: first + count <= Size(). Cost: O(count), and O(log n) for each leaf that has such items.
   template <class Visit>
   void RemoveRange(size_t first, size_t count, Visit&& visit);  // `first` is a rank; visits what it removes
   // Removes all items. Cost: O(nodes).
   void Clear();  // removes all items
 
-  // Returns the number of items before the record. Requires: it is in the tree. Cost: O(log n).
+  // Returns the number of items before the record or before the bound. Requires: the record is in the tree. Cost: O(log
+  // n).
   size_t RankOf(const ScoredMember* member) const;
   size_t RankOf(const ScoreBound& bound) const;
   size_t RankOf(const LexBound& bound) const;  // items before the bound
@@ -131,7 +135,8 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
       6;                                      // how far ahead of a walking cursor records are prefetched, in items
   static constexpr uint32_t kMaxHeight = 12;  // maximum number of levels of inner nodes
 
-  // Both kinds of node consist of parallel arrays; a search reads the first of them. ForEachArray lists all arrays.
+  // Both kinds of node consist of parallel arrays, so that a search need not read more than the scores in most cases.
+  // ForEachArray visits each array of one node together with the same array of another.
   struct alignas(64) Leaf {
     static constexpr uint32_t kCapacity = kMaxLeafItems;
     Leaf* previous = nullptr;  // the neighbour with lower scores
@@ -187,7 +192,7 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
     Item first;      // the first item below the node
     uint64_t items;  // number of items below the node
   };
-  // The child taken in each inner node, from the root (level 0) down.
+  // One step of a Path: an inner node, and the index of the child that the path takes from it.
   struct Step {
     Inner* node;
     uint32_t index;
@@ -201,7 +206,8 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
     const Leaf* leaf;
     uint32_t index;
   };
-  // Where a new item was inserted; this decides how a full node splits.
+  // Where in the tree a new item was inserted: inside, or at its left or right edge. This decides how a full node
+  // splits.
   enum class Where : uint8_t { kInside, kLeftEdge, kRightEdge };
 
   static uint32_t CountBefore(const double* scores, ScoredMember* const* members, uint32_t count, const ScoreBound&);

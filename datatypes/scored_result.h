@@ -31,12 +31,13 @@ class ScoredResult {  // collects members with scores, to reply or store them
   // Removes a member. Requires: members were added with Combine. Returns false if there is no such member.
   bool Remove(Bytes member);  // false: there is no such member
 
-  // Redis: the sum of infinities of both signs is 0.
+  // As in Redis, the sum of an infinity and the opposite infinity is 0.
   static double AggregateScores(double one, double other, Aggregate aggregate);  // combines scores as ZUNIONSTORE does
 
   // Returns the members in the order of a sorted set. Cost: O(n log n).
   std::span<const ScoreTree::Item> SortedItems();  // in the order of a sorted set
-  // Builds a sorted set in the encoding that the limits require; the result is empty afterwards. Cost: O(n log n).
+  // Builds a sorted set in the encoding that the limits require. The ScoredResult must not be used afterwards. Cost:
+  // O(n log n).
   EntryPtr MakeEntry(Bytes key, const EncodingLimits& limits, uint32_t access);  // builds the sorted set
 
  private:

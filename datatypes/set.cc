@@ -8,10 +8,10 @@ namespace respite {
 
 namespace {
 
-// Redis: limits an intset to this size, even if the directive allows more.
+// As in Redis, an intset has at most this many members, even if the directive allows more.
 constexpr uint64_t kIntsetMax = uint64_t{1} << 30;
 
-// The maximum size of an integer's listpack element.
+// The maximum size of a listpack element that holds an integer.
 constexpr size_t kLongestInteger = 11;
 
 size_t DigitsOf(int64_t value) { return IntegerText(value).View().size(); }

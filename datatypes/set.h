@@ -31,7 +31,7 @@ class Set : public Collection {
   explicit Set(const CollectionContext& place) : Collection(place) {}
 
   bool IsEmpty() const { return Size() == 0; }
-  // Cost: O(1).
+  // Returns the number of members. Cost: O(1).
   size_t Size() const;
   // Returns whether the set has this member. Cost: O(1) in a table, O(log n) in an intset, O(n) in a listpack.
   bool Contains(Bytes member) const;
@@ -41,8 +41,8 @@ class Set : public Collection {
   // Returns the table of a large set, or null for a packed or absent one.
   const MemberTable* Table() const;  // null: packed or no such key
 
-  // Calls visit(const PackedElement&) for each member. ForEachWhile stops when it returns false, and returns true if
-  // all members were visited.
+  // Calls visit(const PackedElement&) for each member. ForEachWhile stops when `visit` returns false, and returns true
+  // if all members were visited.
   template <class Visit>
   void ForEach(Visit&& visit) const {
     ForEachWhile([&](const PackedElement& member) {
@@ -68,17 +68,18 @@ class Set : public Collection {
   // The functions from here on edit the set. All require: Exists().
 
   // Prepares for adding `count` members, of which `first` is one. An empty set takes the form that Redis would create.
-  // A packed set becomes a table if `count` exceeds set-max-intset-entries or set-max-listpack-entries.
+  // A packed set with members becomes a table if `count` exceeds the limit of its form: set-max-intset-entries or
+  // set-max-listpack-entries.
   void PrepareToAdd(Bytes first, size_t count);  // chooses the form for this number of members
   void InitializeForm(ValueForm form);           // requires: the set is empty
-  // Returns false if the member exists already. Requires: `member` is not a view of this set.
+  // Adds a member. Returns false if the member exists already. Requires: `member` is not a view of this set.
   bool Add(Bytes member);  // false: the member exists already
   bool Add(const PackedElement& member);
-  // Returns false if there is no such member.
+  // Removes a member. Returns false if there is no such member.
   bool Remove(Bytes member);  // false: there is no such member
   bool Remove(const PackedElement& member);
-  // Removes `count` random members, and calls visit(const PackedElement&) for each of them first. Requires: count <=
-  // Size(). Cost: Sample.
+  // Removes `count` random members. Calls visit(const PackedElement&) for each of them before its removal. Requires:
+  // count <= Size(). Cost: that of Sample, or O(n) if almost all members are removed.
   template <class Visit>
   void Pop(size_t count, Random& random, Visit&& visit);
   // Converts to kIntset if there are at most set-max-intset-entries members. Requires: all members are integers.
@@ -99,17 +100,17 @@ class Set : public Collection {
   // Converts an intset to a listpack before `text` is added, if the limits allow a listpack.
   bool TryConvertToListpack(Bytes text);  // false: the limits forbid it
 
-  // Requires: a packed form.
+  // Returns the index-th member. Requires: the set is packed.
   PackedElement PackedAt(size_t index) const;  // returns the index-th member; requires: packed
   std::vector<PackedElement> All() const;
-  // Chooses random indexes below `size`, in ascending order.
+  // Chooses `count` different indexes below `size` at random, and returns them in ascending order.
   static std::vector<size_t> ChooseIndexes(size_t count, size_t size, Random& random);  // at random, in ascending order
   template <class Visit>
   void VisitIndexes(const std::vector<size_t>& indexes, Visit&& visit) const;  // visits the members at these indexes
   void RemoveAtIndexes(const std::vector<size_t>& indexes);                    // removes the members at these indexes
 
-  // Takes `count` random members out of the table, to keep them when all others are removed; Redis creates a new set of
-  // them. Requires: a table.
+  // Takes `count` random members out of the table. When Pop removes almost all members, it makes a new set of those
+  // that stay, as Redis does. Requires: the set is a table.
   std::vector<Member> TakeRandomMembers(size_t count, Random& random);  // removes them from the table
   void ReplaceBy(const std::vector<Member>& members);                   // makes a new table of these members
 };

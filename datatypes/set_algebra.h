@@ -1,7 +1,7 @@
 // Intersection, union and difference of sets.
 //
 // Results are visited member by member, or built in a SetResult. A SetResult changes its form when Redis does, so that
-// order and encoding are the same.
+// order and encoding are those of Redis.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace respite {
 
-// A set with its own key, not yet in any database.
+// A new set with its key, which is not in the keyspace yet.
 class SetResult {  // a new set, which is being built for SUNIONSTORE and the like
  public:
   // `hash_key` must be the key of the database where the set will be stored; `limits` must outlive the result.
@@ -41,8 +41,8 @@ class MemberFilter {  // finds the members that all given sets have, or that non
   // `sets` must outlive the filter.
   MemberFilter(std::span<const Set* const> sets, Keep keep) : sets_(sets), keep_(keep) { group_.reserve(kGroup); }
 
-  // Calls visit(const PackedElement&) for the `candidates` that pass, until `visit` returns false. Cost: O(n) lookups
-  // in each set.
+  // Calls visit(const PackedElement&) for the `candidates` that pass, until `visit` returns false. Cost: at most one
+  // lookup in each set for each candidate.
   template <class Visit>
   void Apply(const Set& candidates, Visit&& visit) {  // visits the candidates that pass the filter
     const bool all = candidates.ForEachWhile([&](const PackedElement& member) {
@@ -80,14 +80,14 @@ class MemberFilter {  // finds the members that all given sets have, or that non
 // Adds the members of all sets to `result`.
 void Unite(std::span<const Set> sets, Set& result);  // adds the members of all sets to `result`
 // Adds the members of the first set that are in no other set to `result`. Looks up each member in the other sets, or
-// removes the members of all others from a copy, whichever is less work.
+// copies the first set and removes the members of all others from the copy. Chooses the way that is probably less work.
 void Subtract(std::span<const Set> sets, Set& result);  // SDIFF: members of the first set that no other set has
 // Calls visit(const PackedElement&) for the members that all sets have, in the order of the smallest set, until `visit`
 // returns false. Requires: at least one set.
 template <class Visit>
 void Intersect(std::span<const Set> sets, Visit&& visit);
-// Returns the set with the fewest members, over which Intersect iterates; of equal sets the first. Returns null if a
-// set is empty.
+// Returns the set with the fewest members, over which Intersect iterates. If several sets have equally few, returns the
+// first of them. Returns null if a set is empty.
 const Set* SmallestOf(std::span<const Set> sets);  // null: one of the sets is empty
 // Returns the other sets, ordered by size, without those that are the same set as `smallest`.
 std::vector<const Set*> OthersBySize(std::span<const Set> sets, const Set& smallest);  // the smallest first

@@ -20,8 +20,9 @@ const void* SlotMemory(Item* const& item) {  // what a lookup in a HashIndex wil
   return item;
 }
 
-// A slot as a HashIndex stores it, in 8 bytes. A pointer leaves 16 bits for a hint, since processors use 48 bits of an
-// address, and Linux returns longer addresses only on request. Handles leave no room for a hint.
+// A slot as a HashIndex stores it, in 8 bytes. A pointer leaves 16 bits for a hint, which are bits of the hash.
+// Processors use 48 bits of an address, and Linux returns longer addresses only on request. Handles leave no room for a
+// hint.
 template <class Slot>
 class SlotCell {  // a slot of a HashIndex and a hint, in 8 bytes
  public:

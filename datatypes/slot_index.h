@@ -1,4 +1,5 @@
-// SlotIndex: the keys of a database by hash slot, for a cluster node. Databases of other servers have no such index.
+// SlotIndex: the keys of a database by hash slot, for a cluster node. Databases of a server outside a cluster have no
+// such index.
 //
 // Cost: a pointer for each of the 16384 slots once there is a key, and a table for each slot that has keys.
 #pragma once
@@ -41,7 +42,7 @@ class SlotIndex {  // the keys of each cluster hash slot in one database
     const Keys* const keys = KeysOf(slot);
     return keys == nullptr ? 0 : keys->Size();
   }
-  // Calls `visit(const Entry*)` for each key of the slot, until it returns false.
+  // Calls `visit(const Entry*)` for each key of the slot, until `visit` returns false.
   template <class Visit>
   void ForEachWhile(int slot, Visit&& visit) const {
     const Keys* const keys = KeysOf(slot);

@@ -73,7 +73,9 @@ std::optional<SortedSet::RankAndScore> SortedSet::RankOf(Bytes member) const {
   return RankAndScore{rank, ScoreAt(packed, packed.Next(found))};
 }
 
-// `starts_here` and `ends_behind` both take the offset of a member and the offset of its score.
+// Returns the ranks of the members in a range. `starts_here` says whether the range begins at or before a member,
+// `ends_behind` whether it ends at or after the member. Each takes the offset of the member and the offset of its
+// score.
 template <class StartsHere, class EndsBehind>
 RankSpan SortedSet::RankSpanInListpack(StartsHere&& starts_here, EndsBehind&& ends_behind) const {
   const Listpack packed = this->packed();

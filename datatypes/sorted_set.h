@@ -4,7 +4,7 @@
 //   kListpack   member, score, member, score … in order; an integral score is an integer element
 //   kObject     a ScoreTable
 // A set is packed while it has at most zset-max-listpack-entries members of at most zset-max-listpack-value bytes. A
-// skiplist never becomes a listpack again. Redis: a packed -0 becomes 0.
+// skiplist never becomes a listpack again. As in Redis, a score of -0 becomes 0 when it is packed.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace respite {
 
-// The conditions of ZADD for existing and missing members.
+// How SortedSet::Add treats existing and missing members.
 struct AddRule {  // the options NX, XX, GT, LT and INCR of ZADD
   enum class Condition : uint8_t { kAlways, kIfAbsent, kIfPresent };
   enum class Comparison : uint8_t { kAny, kGreater, kLess };  // required of the new score, compared with the old one
@@ -50,7 +50,7 @@ class SortedSet : public Collection {  // gives access to the sorted set of one 
   explicit SortedSet(const CollectionContext& place) : Collection(place) {}
 
   bool IsEmpty() const { return Size() == 0; }
-  // Cost: O(1).
+  // Returns the number of members. Cost: O(1).
   size_t Size() const;
   // Returns the score, or nullopt if there is no such member. Cost: O(1), O(n) packed.
   std::optional<double> Score(Bytes member) const;  // nullopt: there is no such member
@@ -72,9 +72,9 @@ class SortedSet : public Collection {  // gives access to the sorted set of one 
   // packed.
   AddResult Add(Bytes member, double score, const AddRule& rule = {});
   // Must be called before `members` members are added. Converts the set to a table if these members would make it too
-  // large.
+  // large to stay packed.
   void PrepareToAdd(size_t members);  // converts to a table if the set would become too large
-  // Returns false if there is no such member.
+  // Removes a member. Returns false if there is no such member.
   bool Remove(Bytes member);  // false: there is no such member
   // Removes the members of the span. Cost: O(count + log n).
   void Remove(RankSpan span);
@@ -139,7 +139,8 @@ void SortedSet::ForEachInTable(RankSpan span, Direction direction, Visit&& visit
   }
 }
 
-// The text of a packed score, which the element borrows.
+// A score as an element of a listpack. Unless the score is an integer, the element borrows the text that this object
+// holds.
 class PackedScore {  // a score, encoded as a listpack element
  public:
   explicit PackedScore(double score);

@@ -90,8 +90,8 @@ void StreamLog::BeginBlock(const StreamId& id, StreamBlock* block) {
   blocks_.Insert(id, block);
 }
 
-// Returns true if every stored entry is below `id`. Drops blocks at the end that consist only of deleted entries and
-// are not below `id`, which exist after XSETID has lowered the last ID.
+// Returns true if there are stored entries and all of them are below `id`. Drops blocks at the end that consist only of
+// deleted entries and are not below `id`, which exist after XSETID has lowered the last ID.
 bool StreamLog::DropDeletedTail(const StreamId& id) {
   while (!blocks_.IsEmpty()) {
     StreamBlock* block = blocks_.Last().Get();
@@ -256,8 +256,8 @@ bool StreamLog::DestroyGroup(Bytes name) {
   return true;
 }
 
-// Returns true if XDEL removed an entry at or after `id` that is not before the first live entry; Valkey 8.1 also
-// counts earlier ones.
+// Returns true if XDEL removed an entry at or after `id` that is not before the first live entry. For kValkey81,
+// deletions before the first live entry count too.
 bool StreamLog::HasDeletionsFrom(const StreamId& id, ReadCounting counting) const {
   if (length_ == 0 || max_deleted_id_.IsZero() || id > max_deleted_id_) return false;
   return counting == ReadCounting::kValkey81 || first_id_ <= max_deleted_id_;
@@ -275,7 +275,8 @@ int64_t StreamLog::EstimateEntriesRead(const StreamId& id, ReadCounting counting
   return StreamGroup::kUnknownCount;
 }
 
-// Returns true if the group's count must only be increased by one when the group reads its next entry.
+// Returns true if the group's count of read entries is exact, so that it need only grow by one when the group reads its
+// next entry.
 bool StreamLog::IsReadCountExact(const StreamGroup& group, const StreamId& next, ReadCounting counting) const {
   if (group.entries_read == StreamGroup::kUnknownCount) return false;
   if (counting != ReadCounting::kRedis70 && group.last_id < first_id_) return false;

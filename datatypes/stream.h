@@ -11,7 +11,7 @@
 //   stream.ReportChange("xadd");
 //
 // A stream is an Object at any size (OBJECT ENCODING says "stream"). Unlike other collections, an empty stream is not
-// removed, because it still has IDs and groups.
+// removed, because its last ID and its groups still matter.
 //
 // Blocks hold entries as stream_block.h describes, end where Redis' nodes end, and are found by their first ID. Entries
 // are visited in place:
@@ -56,8 +56,8 @@ struct StreamTrim {  // the options MAXLEN, MINID and LIMIT of XTRIM and XADD
 // How versions of Redis and Valkey count the entries that a group has read, when entries were deleted.
 enum class ReadCounting : uint8_t {
   kRedis70,  // also Redis 7.2 up to 7.2.8, 7.4 up to 7.4.3, and Valkey 7.2 and 8.0
-  // Since Redis 7.2.9 and 7.4.4: a group before the first entry has read none of the remaining entries. The number of
-  // entries read is certain only if no entry after the group's last ID was deleted.
+  // Since Redis 7.2.9 and 7.4.4: a group whose last ID is before the first entry has read none of the entries that
+  // remain. The number of entries read is certain only if no entry after the group's last ID was deleted.
   kRedis72,
   kValkey81,  // also considers deletions before the first entry
 };
@@ -69,8 +69,8 @@ class StreamLog final : public Object {  // the entries and consumer groups of o
   enum class Order : uint8_t { kForward, kBackward };
 
   // Iterates over the live entries with from <= ID <= to, forward or backward. Any change of the entries invalidates
-  // the walk; groups may change. Cost: O(log n) and up to a block to begin. A backward walk notes the entries of one
-  // block at a time.
+  // the walk; groups may change. The constructor takes O(log n) and reads up to one block. A backward walk first
+  // collects the entries of a block, because a block can only be read forward.
   class Walk {
    public:
     Walk(const StreamLog& log, const StreamId& from, const StreamId& to, Order order = Order::kForward);
@@ -120,7 +120,7 @@ class StreamLog final : public Object {  // the entries and consumer groups of o
   const StreamId& FirstId() const { return first_id_; }  // ID of the first live entry; 0-0: none
   // Returns the ID of the last live entry, or 0-0 if there is none. Cost: O(1).
   const StreamId& LastLiveId() const { return last_live_id_; }  // ID of the last live entry; 0-0: none
-  // Returns the ID of the first stored entry, deleted or not, or Max() if there is none. Redis: XTRIM MINID is
+  // Returns the ID of the first stored entry, deleted or not, or Max() if there is none. As in Redis, XTRIM MINID ~ is
   // replicated with this ID.
   StreamId FirstStoredId() const;  // ID of the first entry, deleted or not; Max(): there is none
   // Returns the greatest ID that XDEL removed; trimming does not count.
@@ -128,22 +128,24 @@ class StreamLog final : public Object {  // the entries and consumer groups of o
   // Returns the number of entries that were ever added. No group has read more entries than that.
   uint64_t EntriesAdded() const { return entries_added_; }  // number of entries ever added
   const Blocks& blocks() const { return blocks_; }
-  // Returns the number of nodes of Redis' radix tree, which XINFO STREAM shows. Cost: O(blocks).
+  // Returns the number of nodes that Redis' radix tree of this stream would have. XINFO STREAM shows it. Cost:
+  // O(blocks).
   uint64_t RadixTreeNodes() const;  // number of nodes that the radix tree of Redis would have
 
-  // Returns the ID for `*`, or nullopt if no ID is left. Redis: the ID grows even if the clock was set back.
+  // Returns the ID for `*`, or nullopt if no ID is left. As in Redis, the ID grows even if the clock was set back.
   std::optional<StreamId> AutoId(uint64_t now_ms) const;  // the ID for XADD *; nullopt: no ID is left
   // Returns the ID for `ms-*`, or nullopt if all IDs of this ms are used. The ID may be below LastId().
   std::optional<StreamId> AutoSequence(uint64_t ms) const;  // the ID for XADD ms-*; nullopt: no ID is left
   // Adds an entry of fields and values. Requires: id > LastId(); `fields_and_values` are not views of this stream.
   // Cost: amortised O(bytes of the entry).
   void Add(const StreamId& id, std::span<const Bytes> fields_and_values, const StreamBlock::Limits& limits);
-  // Removes an entry. Returns false if there is none. Cost: O(log n + block).
+  // Removes an entry. Returns false if there is no live entry with this ID. Cost: O(log n + size of a block).
   bool Delete(const StreamId& id);          // false: there is no such entry
   bool Contains(const StreamId& id) const;  // true: the entry is live
-  // Returns the number of live entries with from <= ID <= to, at most `max_count`. Cost: O(blocks + two blocks).
+  // Returns the number of live entries with from <= ID <= to, at most `max_count`. Cost: O(number of blocks + entries
+  // of two blocks).
   uint64_t CountRange(const StreamId& from, const StreamId& to, uint64_t max_count) const;
-  // Removes the oldest entries as `trim` says, and returns their number. Cost: O(removed).
+  // Removes the oldest entries as `trim` says, and returns their number. Cost: O(removed + entries of one block).
   uint64_t Trim(const StreamTrim& trim);
 
   // For XSETID, and for loading files.
@@ -167,7 +169,7 @@ class StreamLog final : public Object {  // the entries and consumer groups of o
   // last ID.
   void AdvanceGroup(StreamGroup& group, const StreamId& id, ReadCounting counting = ReadCounting::kRedis72) const;
   // Returns how many of the entries ever added are at or below `id`, or kUnknownCount. The number is known only if `id`
-  // is at either end of the stream.
+  // is not above the first entry, or if it is the last ID. Deletions can make it unknown.
   int64_t EstimateEntriesRead(const StreamId& id, ReadCounting counting = ReadCounting::kRedis72) const;
   // Returns the number of entries that the group has not read yet, or nullopt if deletions made it unknown.
   std::optional<int64_t> LagOf(const StreamGroup& group, ReadCounting counting = ReadCounting::kRedis72) const;
@@ -178,7 +180,7 @@ class StreamLog final : public Object {  // the entries and consumer groups of o
   bool LoadEntry(const StreamId& id, std::span<const Bytes> fields_and_values, StreamBlock::EntryState state);
   void FinishLoading();  // finds the first and the last live entry
 
-  // For tests. Cost: O(n).
+  // For tests. Returns true if all rules of the structure hold. Cost: O(n).
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
  private:

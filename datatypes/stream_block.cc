@@ -31,7 +31,7 @@ constexpr uint8_t kSmallHead = 0x90;
 constexpr int64_t kSmallMax = 0xff - kSmallHead;
 constexpr size_t kShortTextMax = 127;
 
-// Returns the size of an element in a listpack.
+// Returns the size of a listpack element whose encoding and data have `content` bytes.
 uint64_t ListpackSize(size_t content) {
   const uint64_t tail = content <= 127 ? 1 : content < 16383 ? 2 : content < 2097151 ? 3 : content < 268435455 ? 4 : 5;
   return content + tail;
@@ -187,7 +187,7 @@ bool StreamBlock::HasMasterNames(std::span<const Bytes> fields_and_values) const
   return true;
 }
 
-// The header of an entry, before its texts.
+// How an entry is written: the form of its ID, its flags, and whether it has its own field names.
 struct StreamBlock::EntryHeader {
   IdForm form;
   uint8_t flags;
@@ -209,7 +209,7 @@ StreamBlock::EntryHeader StreamBlock::HeaderFor(const StreamId& id, std::span<co
   return head;
 }
 
-// Writes everything of an entry after its size field.
+// Writes all parts of an entry except the size at its beginning.
 void StreamBlock::WriteBody(Writer& writer, const EntryHeader& head, const StreamId& id,
                             std::span<const Bytes> fields_and_values) const {
   writer.Flags(head.flags);

@@ -84,10 +84,11 @@ class StreamBlock {  // about a hundred neighbouring entries, as in one node of 
     EntryView entry_;
   };
 
-  // Creates an empty block that begins at `id`. `fields_and_values` are those of the first entry, which is appended
-  // later; its field names become the master's. The caller owns the block and must free it with Destroy.
+  // Creates an empty block that begins at `id`. `fields_and_values` are those of the first entry, which the caller
+  // appends afterwards. The field names become those of the master, which later entries can share. The caller owns the
+  // block and must free it with Destroy.
   static StreamBlock* Create(const StreamId& id, std::span<const Bytes> fields_and_values);
-  // Creates an empty block that begins at `id` and whose master has these field names.
+  // Creates an empty block that begins at `id`. Its master (the field names that entries can share) has these names.
   static StreamBlock* CreateWithFieldNames(const StreamId& id, std::span<const Bytes> names);
   static StreamBlock* Clone(const StreamBlock& block);  // the caller owns the copy
   static void Destroy(StreamBlock* block);              // frees the block

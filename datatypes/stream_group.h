@@ -2,7 +2,7 @@
 // a consumer and not acknowledged yet (pending).
 //
 //   group.pending     ID -> PendingEntry{consumer, time, deliveries}    in order of IDs
-//   consumer.pending  ID                                                the same IDs, each with one consumer
+//   consumer.pending  ID                                                those of the IDs that this consumer has
 //
 // A pending entry may already be deleted from the stream. A consumer keeps its address while it exists.
 #pragma once
@@ -34,7 +34,7 @@ struct PendingEntry {  // an entry that was delivered to a consumer and not ackn
   // Returns the time since the last delivery, or 0 if the clock was set back since then. Requires: now_ms >= 0.
   int64_t IdleMs(int64_t now_ms) const { return std::max<int64_t>(now_ms - delivered_ms, 0); }  // since the delivery
 
-  // Returns the entry with one more delivery.
+  // Returns a copy of this entry in which the number of deliveries is higher by one.
   PendingEntry WithOneMoreDelivery() const {
     return {consumer, delivered_ms, std::min<uint64_t>(deliveries + 1, std::numeric_limits<int64_t>::max())};
   }
@@ -68,10 +68,10 @@ class StreamGroup {  // a consumer group: what it has read, and its pending entr
 
   const Pending& pending() const { return pending_; }
   const PendingEntry* FindPending(const StreamId& id) const { return pending_.Find(id); }  // null: not pending
-  // Makes the entry pending for this consumer, even if it is pending for another one. Cost: O(log n); O(1) after the
-  // last.
+  // Makes the entry pending for this consumer, even if it is pending for another one. Cost: O(log n), or O(1) for an ID
+  // above all pending ones.
   void Assign(const StreamId& id, const PendingEntry& entry);  // makes the entry pending for this consumer
-  // Counts another delivery of a pending entry to its consumer. Requires: it is pending.
+  // Counts one more delivery of an entry to the consumer that already has it. Requires: the entry is pending.
   void DeliverAgain(const StreamId& id, int64_t now_ms);  // counts one more delivery to the same consumer
   // Acknowledges an entry, so that it is no longer pending. Returns false if it was not pending. Cost: O(log n).
   bool RemovePending(const StreamId& id);  // as XACK; false: the entry was not pending

@@ -13,7 +13,8 @@ namespace {
 
 constexpr size_t kLongestText = 127;
 
-// Redis: a part that is not in canonical form is parsed again with strtoull. So -5 is refused and -05 wraps around.
+// As in Redis, a part that is not in canonical form is parsed again with strtoull. So -5 is refused and -05 wraps
+// around.
 std::optional<uint64_t> ParsePart(Bytes text) {
   if (const auto plain = ParseUnsigned(text)) return plain;
   if (text.empty() || ParseInteger(text)) return std::nullopt;

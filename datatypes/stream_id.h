@@ -33,10 +33,10 @@ struct StreamId {  // the ID of an entry: milliseconds and sequence number
   static StreamId FromBytes(Bytes bytes);  // reads the result of RawBytes
 };
 
-// The text of an ID, "ms-seq", stored in the object itself. The Bytes are valid as long as the object.
+// The text of an ID, "ms-seq", stored in the object itself. The result of View() is valid as long as the object exists.
 class StreamIdText {  // the text of an ID: "ms-seq"
  public:
-  // `separator` is a dot in DEBUG DIGEST.
+  // DEBUG DIGEST uses a dot as the `separator`.
   explicit StreamIdText(const StreamId& id, char separator = '-');
   operator Bytes() const { return View(); }  // NOLINT(google-explicit-constructor): it is a text
   Bytes View() const { return {text_.data(), size_}; }
@@ -61,8 +61,8 @@ struct ParsedStreamId {  // an ID as a client wrote it, perhaps without the sequ
   }
 };
 
-// The commands handle "-", "+", "$" and ">" themselves, and decide if they accept kAutomatic. Redis: numbers may have
-// leading zeros, blanks before them and a plus sign, and the text ends at the first NUL.
+// The commands handle "-", "+", "$" and ">" themselves, and decide if they accept kAutomatic. As in Redis, blanks, a
+// plus sign and zeros may precede the digits of a number, and the text ends at the first NUL.
 std::optional<ParsedStreamId> ParseStreamId(Bytes text);  // nullopt: the text is not an ID
 
 }  // namespace respite

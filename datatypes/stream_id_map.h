@@ -1,7 +1,7 @@
 // StreamIdMap: an ordered map from StreamId to a small value, as a B+-tree. A stream uses it for its blocks by their
 // first ID, and for the pending entries of groups and consumers.
 //
-//   Leaf    up to 62 items (id, value) in a row, linked to both neighbours; begins with room for 4 and doubles
+//   Leaf    up to 62 items (id, value) in a row, linked to both neighbours; the first leaf begins with room for 4
 //   Inner   up to 63 children, with a lower bound for the IDs below each
 //
 // IDs are mostly added and removed in order. A full leaf at the right edge stays full, and an empty leaf is removed. A
@@ -85,7 +85,8 @@ class StreamIdMap {  // an ordered map by entry ID: a B+-tree
   // Returns the memory of the map in bytes. Cost: O(leaves).
   size_t UsedBytes() const;  // memory of all nodes
 
-  // Cost of these functions: O(log n); O(1) at either end.
+  // Cost of Find, Insert, Erase, AtOrAfter and AtOrBefore: O(log n). Insert takes O(1) amortised for an ID above all
+  // others.
   Value* Find(const StreamId& id) {
     const Cursor at = AtOrAfter(id);
     return !at.AtEnd() && at.Id() == id ? &At(at) : nullptr;
@@ -94,21 +95,21 @@ class StreamIdMap {  // an ordered map by entry ID: a B+-tree
     const Cursor at = AtOrAfter(id);
     return !at.AtEnd() && at.Id() == id ? &at.Get() : nullptr;
   }
-  // Returns false and changes nothing if the ID exists already.
+  // Inserts an item. Returns false and changes nothing if the ID exists already.
   bool Insert(const StreamId& id, const Value& value);  // false: the ID exists already
-  // Returns false if there is no such ID.
+  // Removes the item with this ID. Returns false if there is no such ID.
   bool Erase(const StreamId& id);  // false: there is no such ID
   void Clear();                    // removes all items
 
   Cursor First() const { return IsEmpty() ? Cursor() : Cursor(first_, 0); }  // the item with the lowest ID
   Cursor Last() const { return IsEmpty() ? Cursor() : Cursor(last_, last_->count - 1); }
-  // AtOrAfter returns the first item not below `id`. AtOrBefore returns the last item not above it.
+  // AtOrAfter returns the first item not below `id`. AtOrBefore returns the last item not above `id`.
   Cursor AtOrAfter(const StreamId& id) const;   // the first item with an ID not below `id`
   Cursor AtOrBefore(const StreamId& id) const;  // the last item with an ID not above `id`
   // Returns the value at a cursor of this map, for changes.
   Value& At(const Cursor& cursor) { return cursor.leaf_->items()[cursor.index_].value; }
 
-  // For tests. Cost: O(n).
+  // For tests. Returns true if all rules of the structure hold. Cost: O(n log n).
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
  private:

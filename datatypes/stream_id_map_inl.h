@@ -91,7 +91,7 @@ void StreamIdMap<Value>::ReplaceLeaf(Path& path, Leaf* leaf) {
   LinkNeighboursTo(leaf);
 }
 
-// Makes the neighbours of a leaf, or the first and last pointers of the map, point to it.
+// Makes the neighbours of a leaf point to this leaf. At either end of the map, sets first_ or last_ instead.
 template <class Value>
 void StreamIdMap<Value>::LinkNeighboursTo(Leaf* leaf) {
   (leaf->previous == nullptr ? first_ : leaf->previous->next) = leaf;

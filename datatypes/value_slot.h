@@ -1,5 +1,5 @@
-// ValueSlot: the place of one collection in a database. Hash, List, Set and SortedSet read and edit the collection
-// through it.
+// ValueSlot: the place of one collection in a database. The classes Hash, List, Set, SortedSet and Stream read and edit
+// the collection through the slot.
 //
 // Small collections are packed inside the entry, which moves when they grow; the slot tracks its address. A slot
 // without an entry represents an empty collection that must not be edited.
@@ -26,7 +26,7 @@ class ValueSlot final : public PackedStore {  // access to one collection, whose
   Database& database() const { return *database_; }
   // Requires: Exists(). This also holds for all functions below.
   ValueForm Form() const { return entry_->Form(); }
-  // Returns the object. The type of the entry determines its class `Table`. Requires: Form() == kObject.
+  // Returns the object as a `Table`, the class of objects that the type of the entry has. Requires: Form() == kObject.
   template <class Table>
   Table& As() const {
     return *static_cast<Table*>(entry_->HeldObject());

@@ -30,7 +30,7 @@ class BinaryReplyReader {  // reads a reply of form ReplyForm::kBinary
   explicit BinaryReplyReader(Bytes reply) : rest_(reply) {}
 
   bool AtEnd() const { return rest_.empty(); }  // all parts were read
-  // After a failure, Next returns nulls.
+  // Returns true if a part announced more than the reply holds. Next returns nulls from then on.
   bool Failed() const { return failed_; }  // a part announced more than there is
   // Returns the next part. Guarantees that the rest of the reply can hold the elements or bytes that the part
   // announces. So the caller may reserve room for them, or loop over them, without a check.
@@ -51,7 +51,8 @@ class BinaryReplyReader {  // reads a reply of form ReplyForm::kBinary
  private:
   static constexpr size_t kMinPartBytes = 1 + sizeof(int64_t);  // minimum size of a part
 
-  // Returns 0 if nothing follows parts of this kind.
+  // Returns how many bytes follow the part, at least, for each unit of its `value`. Returns 0 if nothing follows parts
+  // of this kind.
   static size_t BytesPerUnit(char kind) {  // minimum bytes that follow the part for each unit of `value`
     if (kind == '$' || kind == '+' || kind == '-' || kind == '=' || kind == '(') return 1;
     if (kind == '*' || kind == '~' || kind == '>') return kMinPartBytes;

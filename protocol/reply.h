@@ -29,7 +29,8 @@ class Reply {  // writes the replies of commands, in RESP2 or RESP3, into a Repl
 
   void Ok() { IsBinary() ? BinaryText('+', "OK") : out_->Append("+OK\r\n"); }
   void Simple(Bytes text);  // writes a simple string
-  // Writes an error. `text` is the line after the '-': "ERR syntax error". As in Redis, line ends in it become spaces.
+  // Writes an error. `text` is the line after the '-': "ERR syntax error". As in Redis, line ends in `text` become
+  // spaces.
   void Error(Bytes text);  // the line after the '-', such as "ERR syntax error"
   void Integer(int64_t value) {
     if (value >= 0 && value <= 9 && !IsBinary()) {

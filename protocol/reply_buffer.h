@@ -18,8 +18,8 @@
 
 namespace respite {
 
-// Keeps blocks of kBlockBytes for reuse, because the allocator maps and unmaps pages of that size one by one. Trim
-// frees blocks that were not needed lately. Not thread safe; must outlive every ReplyBuffer that uses it.
+// Keeps free blocks of kBlockBytes for reuse, because the allocator would map and unmap pages for each block of this
+// size. Trim frees blocks that were not needed lately. Not thread safe; must outlive every ReplyBuffer that uses it.
 class BlockPool {  // keeps free blocks of kBlockBytes for all reply buffers
  public:
   static constexpr size_t kBlockBytes = 16 * 1024;  // size of each block
@@ -71,7 +71,7 @@ class ReplyBuffer {  // the bytes that wait to be sent to one client
   }
   void AppendShared(BlobRef blob);  // appends a Blob that is sent without a copy
   // Appends a message that other clients also receive, as a reference if that is cheaper than a copy. Uses no block
-  // while there are only a few such messages, or while they are adjacent in their log.
+  // while there are only a few such messages, or while they are adjacent in their SharedLog.
   void AppendPart(const BlobPart& part) {  // a message that other clients also receive
     if (end_ == nullptr && !segments_.empty() && segments_.back().IsContinuedBy(part)) {
       segments_.back().size += part.size;
@@ -85,7 +85,7 @@ class ReplyBuffer {  // the bytes that wait to be sent to one client
   // Requires: none of the removed bytes has been sent.
   void RollBack(size_t size);  // removes what was appended after Size() was `size`
   void Clear();
-  // Rewind is for code that reads many replies in this process.
+  // Clears the buffer, but keeps its block. For code in this process that reads many replies one after the other.
   void Rewind() {  // clears the buffer, but keeps its block for immediate reuse
     if (end_ == nullptr || segments_.size() != 1 || front_sent_ != 0) return Clear();
     end_ -= size_;
@@ -93,7 +93,7 @@ class ReplyBuffer {  // the bytes that wait to be sent to one client
     size_ = 0;
   }
 
-  // Calls `visit(Bytes)` for each of the first `max` pieces.
+  // Calls `visit(Bytes)` for each of the first `max` blocks and Blob parts that wait to be sent.
   template <class Visit>
   void VisitFront(size_t max, Visit&& visit) const {  // calls `visit(Bytes)` for the first `max` pieces
     for (size_t i = head_; i < segments_.size() && i - head_ < max; ++i) {
@@ -116,7 +116,8 @@ class ReplyBuffer {  // the bytes that wait to be sent to one client
       return blob.Is(part.blob) && offset + size == part.offset;
     }
   };
-  // If the buffer has this many segments, further parts are copied into a block instead of referenced.
+  // If the buffer has this many segments, it copies further short messages into a block instead of referring to them.
+  // Only the first message of a log is still referenced.
   static constexpr size_t kMaxScatteredParts = 4;  // maximum number of segments before parts are copied
 
   bool IsOpen(size_t index) const { return end_ != nullptr && index + 1 == segments_.size(); }  // the segment can grow

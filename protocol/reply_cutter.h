@@ -18,7 +18,7 @@ class ReplyCutter {  // finds the elements of a reply without decoding them
     int64_t value;  // elements of an aggregate (pairs of a map), or bytes of a text; negative for null
 
     bool IsAggregate() const { return kind == '*' || kind == '~' || kind == '>' || kind == '%'; }
-    // Returns the number of elements that follow.
+    // Returns the number of elements that follow the header and belong to it.
     int64_t ElementCount() const { return !IsAggregate() || value < 0 ? 0 : kind == '%' ? 2 * value : value; }
   };
   Header TakeHeader();  // takes the next header; if it is an aggregate's, its elements follow

@@ -61,7 +61,7 @@ class ReplyTreeParser {  // builds trees from the bytes of replies, as they arri
   std::optional<ReplyTree> Next();
 
   bool Failed() const { return !error_.empty(); }  // the input is malformed
-  // After an error the parser accepts nothing more.
+  // Returns why the input is malformed. After an error the parser accepts nothing more.
   const std::string& Error() const { return error_; }                    // why the input is malformed; empty: it is not
   size_t PendingBytes() const { return buffer_.size() - reply_begin_; }  // bytes after the last complete reply
 

@@ -76,17 +76,17 @@ class RequestParser {  // turns the bytes of one client into requests
   // Cost: O(1) per byte received, even if a long input is parsed in small pieces, plus a copy of up to 4 KB of pending
   // bytes per read.
   void SaveRest();  // ends a read: keeps the unparsed bytes and frees unused memory
-  // Requires: SaveRest was not called since these requests were parsed, and none of them began in an earlier read, so
-  // that the window has all of their bytes.
+  // Requires: SaveRest was not called since these requests were parsed, and none of them began in an earlier read. So
+  // all of their bytes are still in the buffer that is being parsed.
   void Unread(const RequestBatch& batch, size_t index);  // the requests from `index` on will be parsed again
 
-  // Call this between reads. Cost: O(bytes that have arrived).
+  // Frees buffers that a stalled client does not need. Call this between reads. Cost: O(bytes that have arrived).
   void Shrink();  // frees preallocated buffers of a client that has stalled
 
   const std::string& Error() const { return error_; }  // the text after "-ERR "
   // Returns the number of bytes that were received and are not yet part of a complete request.
   size_t PendingBytes() const { return size_ - begin_ + big_filled_ - big_in_window_; }  // of an incomplete request
-  // Requires: the same as Unread.
+  // Requires: what Unread requires.
   size_t PendingBytesFrom(const RequestBatch& batch, size_t index) const {  // what PendingBytes would be after Unread
     return size_ - batch.requests[index].offset + big_filled_ - big_in_window_;
   }
@@ -94,8 +94,8 @@ class RequestParser {  // turns the bytes of one client into requests
   // a batch is in use, the bytes of its requests.
   size_t BufferedBytes() const { return size_ - parked_ + big_filled_ - big_in_window_; }  // Redis' query buffer
   size_t PendingArgumentBytes() const;  // bytes of the complete arguments of the incomplete request
-  // Returns the incomplete request without its big arguments. The view is valid until the next
-  // non-const call.
+  // Returns the bytes of the incomplete request, without its big arguments. The view is valid until the next non-const
+  // call.
   Bytes PendingRequest() const { return {data_ + begin_, size_ - begin_}; }  // bytes of the incomplete request
   // Returns the input that was not parsed. After kError it begins with the text that caused the error. The view is
   // valid until the next non-const call.
@@ -103,7 +103,8 @@ class RequestParser {  // turns the bytes of one client into requests
   size_t HeldBytes() const;                                             // memory of the parser's buffers
 
  private:
-  // A complete argument of an incomplete request. The bytes of the argument are in the window or in a Blob.
+  // A complete argument of an incomplete request. The bytes of the argument are in the buffer that is being parsed or,
+  // for a big argument, in a Blob.
   struct Argument {  // a complete argument of an incomplete request, between two reads
     size_t offset;   // from the start of the request, or index into blobs_
     size_t size;
@@ -124,12 +125,13 @@ class RequestParser {  // turns the bytes of one client into requests
   void StartBigArgument();  // creates a Blob for the argument, and copies what has arrived into it
   // Returns the size of the arriving argument including its line end.
   size_t BigArgumentBytes() const { return static_cast<size_t>(bulk_size_) + 2; }  // with the line end
-  // Returns a Blob with room for the arriving argument. `arrived` bytes of it have arrived, which limits the room.
+  // Returns a Blob with room for the arriving argument. `arrived` bytes of the argument have arrived, which limits the
+  // room for a large argument.
   BlobRef NewBigArgumentBlob(size_t arrived) const;  // a new Blob, larger than the `arrived` bytes
   void GrowBigArgument();                            // replaces the argument's full Blob by a larger one
   Status FinishBigArgument(RequestBatch& batch);     // adds the argument to the batch if all of it has arrived
   void RestoreBigArgument();                         // gives the argument a Blob again after Shrink
-  // Stores the words of an incomplete request as offsets between two reads, because the window moves.
+  // Stores the words of an incomplete request as offsets between two reads, because the buffer may move.
   void Save(RequestBatch& batch, size_t first_word);
   void Restore(RequestBatch& batch);  // appends the saved arguments to the batch
   Status Fail(std::string text);

@@ -26,7 +26,8 @@ class SharedLog {  // stores a message that many clients receive, once for all o
   static constexpr size_t kLogBytes = 16 * 1024 - 24;         // size of one log; with a Blob's header, one size class
   static constexpr size_t kMaxLoggedMessageBytes = 4 * 1024;  // a longer message gets its own Blob
 
-  // Cost: one copy, and at most one allocation per kLogBytes.
+  // Appends all pieces as one message. Cost: one copy. There is an allocation for each kLogBytes, and for each message
+  // over kMaxLoggedMessageBytes.
   BlobPart Append(Bytes first, std::span<const Bytes> others);  // appends all pieces as one message
 
  private:
