@@ -120,7 +120,8 @@ OrderOptions TakeOrderOptions(Call& call) {
   return options;
 }
 
-// Slots with equal values are in ascending order for both sort directions.
+// Writes the slots ordered by a metric. Slots with equal values are in ascending order of their numbers, even if the
+// sort is descending.
 void WriteOrderedStats(Call& call, Cluster& cluster) {
   const Metric metric = TakeMetric(call);
   const OrderOptions options = TakeOrderOptions(call);

@@ -97,7 +97,7 @@ constexpr std::array kFaultActions = {TestAction{"add", AddFault}, TestAction{"l
                                       TestAction{"hits", CountFaultHits}, TestAction{"del", DeleteFault},
                                       TestAction{"clear", ClearFaults}};
 
-// Excludes the caller and the links to other servers.
+// Returns whether TEST DROP may close this connection. It never closes its own connection or links between servers.
 bool MayBeDropped(const Call& call, const Session& session) {
   return &session != &call.session && !session.closing && !IsServerLink(session) && session.transport != nullptr;
 }
