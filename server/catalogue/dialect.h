@@ -28,7 +28,7 @@ struct FlagChange {          // differences between the flags of a command and i
 
 // The default values of the members are the traits of Redis 7.2.
 struct DialectTraits {  // formats and texts that differ between versions
-  // Identity.
+  // Names and version numbers of the server.
   std::string_view title = "Redis";            // name of the product in sentences: "LOADING Redis is loading …"
   std::string_view hello_name = "redis";       // `server` in the reply to HELLO
   std::string_view version = "7.2.4";          // version number that HELLO and LOLWUT show
@@ -73,7 +73,7 @@ struct DialectTraits {  // formats and texts that differ between versions
   bool log_counts_are_checked = true;      // SLOWLOG GET -2 is an error
   std::string_view subscribing = "(P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE";  // commands allowed for a subscribed client
 
-  // Replies.
+  // Contents and forms of replies.
   bool describes_commands_fully = true;       // COMMAND returns ten elements per command, not seven
   bool autoclaim_lists_deleted = true;        // XAUTOCLAIM returns a third element, with the deleted entries
   bool counts_watching_clients = false;       // INFO has pubsub_clients, watching_clients, total_watched_keys
@@ -94,7 +94,7 @@ struct DialectTraits {  // formats and texts that differ between versions
   bool clients_share_input = false;           // qbuf and qbuf-free of CLIENT LIST exclude the running request
   bool idle_clients_hold_no_input = false;    // qbuf-free of CLIENT LIST is 0 for a client without unfinished requests
 
-  // Values.
+  // Encodings of values.
   bool has_listpacks = true;              // OBJECT ENCODING calls small values listpacks, not ziplists
   bool small_lists_are_listpacks = true;  // a list may be a listpack, not only a quicklist
   bool small_sets_are_listpacks = true;   // a set of texts may be a listpack
@@ -124,7 +124,7 @@ struct DialectTraits {  // formats and texts that differ between versions
   bool slowlog_hides_users = false;           // SLOWLOG shows the arguments of ACL GETUSER and DELUSER as (redacted)
   bool acl_load_keeps_clients = false;        // ACL LOAD does not close clients whose user still has enough permissions
 
-  // Scripts.
+  // What scripts can use.
   bool scripts_know_version = true;       // scripts have redis.REDIS_VERSION and redis.acl_check_cmd()
   bool scripts_have_headers = true;       // EVAL accepts a first line #!lua flags=no-writes
   bool scripts_have_environments = true;  // scripts have getfenv, setfenv, newproxy

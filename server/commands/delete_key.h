@@ -1,4 +1,4 @@
-// Deletions, replacements and flushes of keys that several commands share.
+// Helpers for commands that delete, replace or flush keys.
 #pragma once
 
 #include "server/catalogue/dialect.h"

@@ -76,8 +76,8 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
   void RunAt(double rate);                // `rate`: seconds of the clock per second of real time
   void FollowMachine();                   // makes the clock show the machine's time again
   void SetWallTimeBack(int64_t wall_ms);  // sets back only the wall time, as a time server does
-  // TEST CLOCK AUTO. If true, the clock jumps to the next due event whenever all clients wait for messages, keys or
-  // time.
+  // TEST CLOCK AUTO. If true, the clock jumps to the next due event whenever there are clients and all of them wait,
+  // for example for messages or keys.
   void SetAuto(bool is_auto) { is_auto_ = is_auto; }  // NOLINT: the setting itself
 
   struct State {              // the state of the clock that a snapshot stores

@@ -25,7 +25,7 @@ enum class FixtureFormat : uint8_t { kRdb, kAof, kResp, kRedis, kJson };
 // Ignores the case of the name, which has no dot.
 std::optional<FixtureFormat> FixtureFormatOf(Bytes name);  // of a file name's end, such as "json"; nullopt: unknown
 
-// Reads a text in one of the text formats: kResp, kRedis, kJson.
+// Requires: the format is one of those for text: kResp, kRedis or kJson.
 Result<Fixture> ReadFixtureText(Bytes text, FixtureFormat format);  // for kResp, kRedis and kJson; fails on a bad text
 Result<Fixture> ReadRedisFixture(Bytes text);                       // reads lines as typed into redis-cli
 Result<Fixture> ReadRespFixture(Bytes text);                        // reads RESP arrays of bulk strings

@@ -11,7 +11,7 @@ namespace respite {
 
 class GroupClockMove {  // moves the clocks of several servers together
  public:
-  // Requires: the move is not kAuto, and `clocks` is not empty.
+  // Computes the move, but does not move any clock yet. Requires: the move is not kAuto, and `clocks` is not empty.
   GroupClockMove(const ClockMove& move, std::span<ClockControl* const> clocks);
 
   bool IsPossible() const { return is_possible_; }  // no clock would exceed its limits

@@ -235,7 +235,7 @@ RequestJournal::Sender& RequestJournal::SenderOf(const Session& client) {
   return sender;
 }
 
-// Forgets disconnected clients when more clients are remembered than kFew and twice the connected ones. Cost: O(1)
+// Forgets disconnected clients once the journal remembers too many: kFew, and two for each connected client. Cost: O(1)
 // amortised.
 void RequestJournal::ForgetOldSenders() {
   constexpr size_t kFew = 1000;

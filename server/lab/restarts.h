@@ -1,6 +1,4 @@
-// Restarts: kills and restarts servers (TEST CRASH).
-//
-// This is an interface for commands. Code in server/process implements it.
+// Restarts: kills servers of this process and restarts them (TEST CRASH).
 #pragma once
 
 #include <cstdint>

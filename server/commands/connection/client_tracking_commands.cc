@@ -1,4 +1,5 @@
-// The subcommands of CLIENT for client-side caching; client_commands.cc has the container.
+// CLIENT TRACKING and the other subcommands of CLIENT for client-side caching. The rest of CLIENT is in
+// client_commands.cc.
 #include <algorithm>
 #include <span>
 
@@ -108,8 +109,8 @@ void NameOverlap(const TrackingRequest& request, const TrackingOptions* old) {
   }
 }
 
-// Refuses prefixes that overlap. It compares only neighbours, because sorting puts a prefix directly before a text that
-// begins with it.
+// Refuses prefixes that overlap. Compares only neighbours: if texts begin with a prefix, the first of them directly
+// follows the prefix in sorted order.
 void RefuseNeighbours(std::span<const Bytes> sorted) {
   const auto found = std::adjacent_find(sorted.begin(), sorted.end(), Overlap);
   if (found != sorted.end()) throw refusals::PrefixOverlap(found[0], "another provided", found[1]);

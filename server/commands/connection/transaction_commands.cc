@@ -45,7 +45,7 @@ struct Multi {
 };
 
 struct Exec {
-  // Returns the flags of EXEC together with those of all queued commands.
+  // Returns the flags of EXEC together with those of all commands that the transaction has queued.
   static uint32_t FlagsOf(const Services&, const Session& session, std::span<const Bytes>, uint32_t flags) {
     return session.InTransaction() ? flags | session.transaction->Flags() : flags;
   }

@@ -1,4 +1,4 @@
-// Collation: the order of texts in the locale of `locale-collate`.
+// Collation: compares texts in the locale that the directive `locale-collate` names.
 #pragma once
 
 #include <locale.h>

@@ -124,7 +124,7 @@ struct Type {
 
 enum class IfTaken : uint8_t { kOverwrite, kKeepBoth };
 
-// Renames a key. Returns false if the new name exists and must not be replaced.
+// Renames a key. Returns false if the new name exists and `if_taken` says that it must not be replaced.
 bool RenameKey(Call& call, IfTaken if_taken) {
   auto [key, new_key] = call.args.Take<Bytes, Bytes>();
   KeyEdit from = call.db.Open(key);

@@ -1,4 +1,5 @@
-// The longest common subsequence of two strings, by the usual table of prefix lengths.
+// LcsTable: finds the longest common subsequence of two strings (LCS). Computes a table of its lengths for all
+// prefixes.
 #pragma once
 
 #include <cstdint>

@@ -333,7 +333,8 @@ struct StrLen {
   }
 };
 
-// Returns the part of `text` from `first` to `last`, inclusive. Negative offsets count from the end.
+// Returns the part of `text` from `first` to `last`. Each of the two offsets is included, and counts from the end if it
+// is negative.
 Bytes PartOf(Bytes text, int64_t first, int64_t last) {
   const auto size = static_cast<int64_t>(text.size());
   // As in Redis, two negative offsets in the wrong order give an empty text. Clamping both to the beginning of a short

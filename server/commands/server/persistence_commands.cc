@@ -1,4 +1,4 @@
-// SAVE, BGSAVE, LASTSAVE, BGREWRITEAOF.
+// The commands that save data to files: SAVE, BGSAVE, LASTSAVE and BGREWRITEAOF.
 #include "server/catalogue/refusals.h"
 #include "server/commands/families.h"
 #include "server/execution/call.h"

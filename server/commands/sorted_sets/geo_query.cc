@@ -55,7 +55,7 @@ class GeoQueryParser {
  private:
   bool IsSearch() const { return form_ == GeoForm::kSearch || form_ == GeoForm::kSearchStore; }
 
-  // Takes the positional arguments of GEORADIUS, GEORADIUSBYMEMBER and their variants.
+  // Takes the arguments at fixed places, which only GEORADIUS, GEORADIUSBYMEMBER and their variants have.
   void TakeFixedWords() {
     if (form_ == GeoForm::kRadius || form_ == GeoForm::kRadiusReadOnly) {
       query_.shape.center = TakePoint(args_);

@@ -1,4 +1,4 @@
-// TEST AWAIT.
+// TEST AWAIT: waits until the server is in a given state.
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -153,7 +153,7 @@ AwaitGoal TakeCommand(Call& call) {
   return Counted(number, "of [" + ConditionText(before.first(taken)) + "]", [counter] { return counter->Count(); });
 }
 
-// Returns the type of the key's value, or an empty text if the key is absent.
+// Returns the name of the type of a key's value, or an empty text if the key is absent or has expired.
 std::string TypeOf(const Services& services, const KeyName& name) {
   const Entry* const entry = services.data.dataset.keyspace[name.db].Find(name.key);
   const bool is_there = entry != nullptr && !entry->IsExpired(services.clients.current_execution.WallMs());

@@ -1,4 +1,4 @@
-// TEST CLOCK.
+// TEST CLOCK: shows, stops and moves the clock of this server.
 #include "server/commands/families.h"
 #include "server/commands/test/clock_words.h"
 #include "server/commands/test/test_words.h"

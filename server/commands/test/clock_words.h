@@ -1,4 +1,4 @@
-// Parses the arguments of TEST CLOCK and TEST CLUSTER CLOCK, and writes their replies.
+// Helpers for TEST CLOCK and TEST CLUSTER CLOCK: parse their arguments and write their replies.
 #pragma once
 
 #include "server/execution/call.h"

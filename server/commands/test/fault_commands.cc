@@ -1,4 +1,4 @@
-// TEST FAULT and TEST DROP.
+// TEST FAULT adds rules that let requests, connections and disks fail. TEST DROP closes connections.
 #include <array>
 
 #include "base/str_cat.h"

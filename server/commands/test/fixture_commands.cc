@@ -1,4 +1,4 @@
-// TEST LOAD and TEST DUMP; TEST SEED and TEST SHUFFLE.
+// TEST LOAD and TEST DUMP read and write data as text. TEST SEED and TEST SHUFFLE control random behaviour.
 #include "server/clients/acl/users.h"
 #include "server/clients/client_subsystem.h"
 #include "server/clients/clients.h"

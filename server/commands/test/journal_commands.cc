@@ -1,4 +1,4 @@
-// TEST JOURNAL, TEST EXPECT and TEST REPORT.
+// TEST JOURNAL records requests. TEST EXPECT checks them, and TEST REPORT shows them as a chart.
 #include <algorithm>
 #include <array>
 #include <string>

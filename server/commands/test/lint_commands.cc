@@ -1,4 +1,5 @@
-// TEST LINT and TEST MISSING: mistakes in the requests of clients, and features that this server lacks for them.
+// TEST LINT reports mistakes in the requests of clients. TEST MISSING reports features that clients tried to use and
+// that this server lacks.
 #include <array>
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-// TEST SNAPSHOT and TEST RESET.
+// TEST SNAPSHOT saves and restores the state of this server. TEST RESET resets parts of it.
 #include <algorithm>
 #include <array>
 #include <numeric>
