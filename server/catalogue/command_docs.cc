@@ -15,7 +15,7 @@ struct FlagName {
   std::string_view name;
 };
 
-// Redis: COMMAND INFO never shows may_replicate, protected and touches_arbitrary_keys.
+// The flags that COMMAND INFO shows. As in Redis, it never shows may_replicate, protected and touches_arbitrary_keys.
 constexpr FlagName kCommandFlagNames[] = {
     {kWrite, "write"},
     {kReadOnly, "readonly"},
@@ -147,7 +147,7 @@ void WriteKeySpec(Reply& reply, const KeySpec& spec) {
 
 void WriteArguments(Reply& reply, std::span<const SyntaxArgument> arguments, const Dialect& dialect);
 
-// Calls `visit` for those of these arguments that the dialect has.
+// Calls `visit` for each of these arguments that the emulated version has.
 template <class Visitor>
 void ForEachShown(std::span<const SyntaxArgument> arguments, const Dialect& dialect, Visitor&& visit) {
   ForEachArgument(arguments, [&](const SyntaxArgument& argument, std::span<const SyntaxArgument> children) {
@@ -178,7 +178,8 @@ void WriteArgument(Reply& reply, const SyntaxArgument& argument, std::span<const
   const bool has_flags = argument.optional || argument.multiple;
   const bool is_deprecated = IsDeprecated(argument.deprecated_since, dialect);
   const std::string name = argument.named_by_token ? ToLower(argument.name) : std::string(argument.name);
-  // An argument always has a name, a type, and either a display text or nested arguments.
+  // The map has a name, a type, and a display text or nested arguments: three fields. The others depend on the
+  // argument.
   reply.Map(3u + (argument.key_spec >= 0) + argument.HasToken() + !argument.since.IsEmpty() + is_deprecated +
             has_flags);
   WritePair(reply, "name", name);
@@ -192,7 +193,7 @@ void WriteArgument(Reply& reply, const SyntaxArgument& argument, std::span<const
   if (nests) WriteArguments(reply, children, dialect);
 }
 
-// Writes the field name and the arguments, or nothing if there are none.
+// Writes the field `arguments` with these arguments. Writes nothing if the emulated version has none of them.
 void WriteArguments(Reply& reply, std::span<const SyntaxArgument> arguments, const Dialect& dialect) {
   const size_t count = CountOf(arguments, dialect);
   if (count == 0) return;
@@ -203,7 +204,7 @@ void WriteArguments(Reply& reply, std::span<const SyntaxArgument> arguments, con
   });
 }
 
-// Writes "6.2.0: text|7.0.0: text" as pairs of version and text.
+// Writes the field `history`. A history such as "6.2.0: text|7.0.0: text" becomes pairs of a version and a text.
 void WriteHistory(Reply& reply, std::string_view history) {
   const std::vector<Bytes> entries = SplitOn(history, '|');
   reply.Bulk("history");
@@ -257,7 +258,7 @@ void WriteCommandInfo(Reply& reply, const Command& command) {
   WriteTips(reply, spec.tips);
   reply.Set(spec.keys.count);
   for (const KeySpec& key : spec.keys.View()) WriteKeySpec(reply, key);
-  // Redis: the reply is an empty set if there are no subcommands, otherwise an array.
+  // As in Redis, the subcommands are an array, but an empty set if there are none.
   if (command.subcommands.empty()) return reply.Set(0);
   reply.Array(command.subcommands.size());
   for (const Command& sub : command.subcommands) WriteCommandInfo(reply, sub);

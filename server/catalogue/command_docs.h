@@ -1,4 +1,5 @@
-// Writes the replies of COMMAND INFO and COMMAND DOCS for a command, based only on its card.
+// Writes the replies of COMMAND INFO and COMMAND DOCS for one command. All that they show comes from the card of the
+// command.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +11,14 @@
 
 namespace respite {
 
-// Writes one row of COMMAND INFO: ten elements. The last element holds the rows of the subcommands.
+// Writes one row of COMMAND INFO: an array of ten elements, of which the last contains the rows of the subcommands.
+// Emulated versions before 7.0 have seven.
 void WriteCommandInfo(Reply& reply, const Command& command);
 
-// Writes the map of one command in COMMAND DOCS, without the name before it.
+// Writes what COMMAND DOCS shows about one command, as a map. The caller writes the name of the command before it.
 void WriteCommandDocs(Reply& reply, const Command& command);
 
-// Writes the flags of one key for COMMAND GETKEYSANDFLAGS, as a set of texts.
+// COMMAND GETKEYSANDFLAGS shows these flags as a set of texts.
 void WriteKeyFlags(Reply& reply, uint32_t key_flags);  // `key_flags`: KeyFlag bits, written as "RO", "access" …
 
 std::vector<std::string_view> CommandFlagNames(const Command& command);  // for COMMAND INFO, in Redis' order

@@ -1,6 +1,6 @@
 // CommandSpec: the properties that the card of a command declares. A card is a struct with a constexpr `spec` and a
-// static `Run(Call&)`. COMMAND INFO, DOCS and GETKEYS, arity errors and ACL categories are derived from the spec.
-// docs/adding_a_command.md explains a whole card.
+// static `Run(Call&)`. The replies of COMMAND INFO, DOCS and GETKEYS, the arity errors and the ACL categories are
+// derived from the spec. docs/adding_a_command.md explains a whole card.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ class KeyList;
 struct Services;
 struct Session;
 
-// Command flags, in the order of COMMAND INFO.
+// Flags of commands, in the order in which COMMAND INFO shows them.
 enum CommandFlag : uint32_t {
   kWrite = 1u << 0,
   kReadOnly = 1u << 1,
@@ -44,8 +44,8 @@ enum CommandFlag : uint32_t {
   kTouchesArbitraryKeys = 1u << 20,
 };
 
-// ACL categories. @read, @write, @fast, @slow, @admin, @pubsub and @blocking follow from flags. The others come from
-// the group, unless the card declares categories.
+// ACL categories of commands. @read, @write, @fast, @slow, @admin, @dangerous for admin commands, @pubsub and @blocking
+// follow from flags. The others come from the group of the command, unless its card declares categories.
 enum AclCategory : uint32_t {
   kAclKeyspace = 1u << 0,
   kAclRead = 1u << 1,
@@ -70,7 +70,7 @@ enum AclCategory : uint32_t {
   kAclScripting = 1u << 20,
 };
 
-// The group that COMMAND DOCS reports.
+// The group of a command, as COMMAND DOCS reports it.
 enum class CommandGroup : uint8_t {
   kGeneric,
   kString,
@@ -105,7 +105,7 @@ enum KeyFlag : uint16_t {
   kKeyVariableFlags = 1u << 10,
 };
 
-// Describes which arguments are keys: where the search begins and how far it continues.
+// Describes which arguments of a command are keys: how the first key is found, and how many keys follow.
 struct KeySpec {
   enum class Begin : uint8_t { kUnknown, kIndex, kKeyword };
   enum class Find : uint8_t { kUnknown, kRange, kKeyNum };
@@ -123,7 +123,7 @@ struct KeySpec {
   std::string_view notes = {};    // free text of COMMAND DOCS
 };
 
-// Up to four key specs, stored by value so that a CommandSpec stays constexpr.
+// The key specs are stored by value, so that a CommandSpec can be constexpr.
 struct KeySpecs {  // the key specs of one command, at most four
   std::array<KeySpec, 4> specs{};
   uint8_t count = 0;  // number of `specs` in use
@@ -135,18 +135,20 @@ struct KeySpecs {  // the key specs of one command, at most four
   constexpr std::span<const KeySpec> View() const { return {specs.data(), count}; }  // the key specs in use
 };
 
-// Shorthands for cards: `.keys = {Key(1, kKeyRO | kKeyAccess)}`, `.keys = {KeyRange(1, -1, 2, kKeyOW | kKeyUpdate)}`.
+// Key and KeyRange are short forms for cards: `.keys = {Key(1, kKeyRO | kKeyAccess)}` or
+// `.keys = {KeyRange(1, -1, 2, kKeyOW | kKeyUpdate)}`.
 constexpr KeySpec Key(int index, int flags) {  // one key, at argv[index]
   return {.flags = static_cast<uint16_t>(flags), .index = static_cast<int16_t>(index)};
 }
-// `last` is relative to argv[index]; -1 means the end of argv, -2 the last argument but one.
+// `last` is the distance of the last key from argv[index]. A negative `last` counts from the end: -1 is the last
+// argument, -2 the one before it.
 constexpr KeySpec KeyRange(int index, int last, int step, int flags) {  // keys from argv[index] to `last`, every `step`
   return {.flags = static_cast<uint16_t>(flags),
           .index = static_cast<int16_t>(index),
           .last = static_cast<int16_t>(last),
           .step = static_cast<int16_t>(step)};
 }
-// Declares keys that follow their number, such as `numkeys key [key …]`.
+// Declares keys that follow their number, as in `numkeys key [key …]`.
 constexpr KeySpec CountedKeys(int index, int flags) {  // argv[index] is the number of keys, which follow it
   return {.flags = static_cast<uint16_t>(flags),
           .index = static_cast<int16_t>(index),
@@ -159,8 +161,8 @@ struct KeysAfterRange {  // which of the arguments after a keyword are keys
   int last = 0;          // as KeySpec::last, relative to the first key
   int limit = 0;         // as KeySpec::limit
 };
-// Declares keys after `keyword`. The keyword is searched forwards from argv[from], or backwards from the end if `from`
-// is negative.
+// Declares keys that follow an argument `keyword`. The keyword is searched forwards from argv[from], or backwards from
+// argv[argc + from] if `from` is negative.
 constexpr KeySpec KeysAfter(std::string_view keyword, int from, KeysAfterRange range, int flags) {
   return {.flags = static_cast<uint16_t>(flags),
           .begin = KeySpec::Begin::kKeyword,
@@ -182,28 +184,29 @@ enum class TransactionRole : uint8_t {
   kExecutes,   // EXEC: ends the transaction even if the command is refused
 };
 
-// The directive that permits a protected command (kProtected): enable-debug-command, enable-module-command or
+// Which directive permits a protected command (kProtected): enable-debug-command, enable-module-command or
 // test-commands.
 enum class Protection : uint8_t { kDebugCommand, kModuleCommand, kTestCommands };
 
-// Which arguments are channels, for ACL checks.
+// Which arguments of a command are names or patterns of channels. ACL checks need this.
 enum class ChannelArguments : uint8_t { kNone, kFirst, kAll, kAllPatterns };
 
-// Whether a primary's stream, an append-only file or a fixture may contain the command. For kByFlags,
-// IsAllowedInStreams decides by the flags.
+// Whether a replication stream, an append-only file or a fixture may contain the command. For kByFlags, the function
+// IsAllowedInStreams decides by the command's flags.
 enum class InStreams : uint8_t { kByFlags, kYes, kNo };
 
-// Which servers have the command.
+// Which kinds of servers have the command: ordinary ones, Sentinels or both.
 enum class Where : uint8_t { kDataServers, kSentinels, kEverywhere };
 
-// Finds the keys of a command if key specs cannot. server/catalogue/key_finder.h has the hooks for Redis' commands.
+// A function that finds the keys of a request, for commands whose keys the key specs cannot describe.
+// server/catalogue/key_finder.h has those for Redis' commands.
 using KeyHook = KeyList (*)(std::span<const Bytes> argv);
 
-// Returns the flags of one request. `flags` are those of the command.
+// A function that returns the flags of one request. `flags` are the flags of its command.
 using FlagsHook = uint32_t (*)(const Services& services, const Session& session, std::span<const Bytes> words,
                                uint32_t flags);
 
-// Returns whether a request uses a database other than the selected one.
+// A function that returns whether a request uses a database other than the selected one.
 using DatabaseHook = bool (*)(std::span<const Bytes> words);
 
 struct FormerArity {       // the arity that a command had before version `until`
@@ -214,7 +217,7 @@ struct FormerArity {       // the arity that a command had before version `until
 struct CommandSpec {                               // what the card of a command declares
   static constexpr uint8_t kAllWords = UINT8_MAX;  // value of harmless_words: no argument can be a secret
 
-  // server/catalogue/command_syntax.h describes the grammar.
+  // The comment at the beginning of server/catalogue/command_syntax.h describes the grammar.
   std::string_view syntax;                      // one line that describes name, arguments and arity
   Where where = Where::kDataServers;            // which servers have the command: data servers, Sentinels or both
   std::string_view summary = {};                // one sentence, for COMMAND DOCS
@@ -253,7 +256,7 @@ struct CommandCard {                  // one command or subcommand in the table 
   CommandHandler run = nullptr;       // null for a container, which only has subcommands
   std::string_view container = {};    // container of a subcommand ("CLIENT" for CLIENT|LIST); may be in another family
   int arity = 0;                      // as in Redis: negative means "at least"
-  // `refuses` is the member `kRefuses` of the card or of its base class.
+  // Set from the member `kRefuses` of the card or of its base class, if there is one.
   std::string_view refuses = {};  // error text of a command that is always refused
 };
 
@@ -272,7 +275,7 @@ constexpr CommandCard CardOf() {  // makes the card from the class of a command
   return card;
 }
 
-// Collects the cards of a family, for example `constexpr auto kStringCommands = Family<Get, Set, …>();`
+// Use: `constexpr auto kStringCommands = Family<Get, Set, …>();`
 template <class... Cards>
 constexpr auto Family() {  // makes a table of these cards, for one command family
   return std::array<CommandCard, sizeof...(Cards)>{CardOf<Cards>()...};

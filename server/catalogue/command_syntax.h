@@ -40,7 +40,7 @@
 
 namespace respite {
 
-// In the order of Redis' enumeration; ArgumentTypeName returns the names.
+// The types of arguments, in the order of Redis' enumeration. ArgumentTypeName returns their names.
 enum class ArgumentType : uint8_t {
   kString,
   kInteger,
@@ -55,7 +55,7 @@ enum class ArgumentType : uint8_t {
 
 std::string_view ArgumentTypeName(ArgumentType type);  // as COMMAND DOCS shows it, for example "pure-token"
 
-// The texts in a SyntaxArgument point into the syntax line.
+// The texts are views of the syntax line from which the argument was parsed.
 struct SyntaxArgument {          // one argument, as a node of a command's argument tree
   std::string_view name;         // shown in lower case; for a pure token the token itself, unless it has another name
   std::string_view token;        // such as EX; data() is null if the argument has no token
@@ -70,11 +70,12 @@ struct SyntaxArgument {          // one argument, as a node of a command's argum
   bool multiple_token = false;  // the token repeats together with the argument
   bool named_by_token = false;  // a pure token whose name is the token itself
 
-  // An empty token counts as a token (`empty-string=''`), so only a null pointer marks none.
+  // An argument may have an empty token (`empty-string=''`), so only a null pointer means that it has no token.
   constexpr bool HasToken() const { return token.data() != nullptr; }
 };
 
-// The tree is flat, with parents before their children; `size` leads from one sibling to the next.
+// The tree of arguments is stored as an array, with each parent before its children. The `size` of an argument leads to
+// its next sibling.
 struct CommandSyntax {  // the parsed syntax line of a command
   static constexpr size_t kMaxArguments = 64;
 
@@ -86,11 +87,12 @@ struct CommandSyntax {  // the parsed syntax line of a command
   uint16_t error_offset = 0;  // position in the line where parsing stopped, if it is malformed
 
   constexpr std::span<const SyntaxArgument> Arguments() const { return {arguments.data(), count}; }  // the nodes in use
-  // The arity is the number of arguments including the name.
+  // Computes the arity: the number of arguments, including the name.
   constexpr int Arity() const;  // as in Redis: negative means "at least"
 };
 
-// Parses a line at compile time, so a card with an invalid line does not compile. Cost: O(length), no allocation.
+// Parses a syntax line. Cards do this at compile time, so a card with an invalid line does not compile. Cost:
+// O(length), no allocation.
 constexpr CommandSyntax ParseSyntax(std::string_view syntax_line);
 
 constexpr int ArityOf(std::string_view text) {  // 0: the syntax line is malformed
@@ -98,10 +100,11 @@ constexpr int ArityOf(std::string_view text) {  // 0: the syntax line is malform
   return syntax.valid ? syntax.Arity() : 0;
 }
 
-// Returns "CLIENT" for the line of CLIENT|LIST, and nothing for the line of a command that is not a subcommand.
+// Returns "CLIENT" for the syntax line of CLIENT|LIST, and an empty text for a command that is not a subcommand.
 constexpr std::string_view ContainerOf(std::string_view text) { return ParseSyntax(text).container; }
 
-// Calls visit(const SyntaxArgument&, std::span<const SyntaxArgument> children) for each top-level node of `nodes`.
+// Calls visit(const SyntaxArgument&, std::span<const SyntaxArgument> children) for each argument in `nodes` that is not
+// nested in another one.
 template <class Visitor>
 constexpr void ForEachArgument(std::span<const SyntaxArgument> nodes, Visitor&& visit) {
   for (size_t at = 0; at < nodes.size(); at += nodes[at].size)
@@ -120,7 +123,7 @@ constexpr bool IsInCapitals(std::string_view word) {  // has no lower-case lette
   return !word.empty() && IsCapital(word[0]) && std::none_of(word.begin(), word.end(), IsLower);
 }
 
-// This is a recursive descent parser. After the first error `failed_` stays set and every step returns immediately.
+// A recursive descent parser. After the first error, `failed_` stays set and all later steps do nothing.
 class Parser {  // parses one syntax line
  public:
   constexpr explicit Parser(std::string_view text) : text_(text) {}
@@ -168,7 +171,8 @@ class Parser {  // parses one syntax line
     return mark;
   }
 
-  // A name is a word not in capitals, or one followed by a character that only values and named tokens have.
+  // A name begins with a word that is not in capitals. A word in capitals is a name only if the next character can
+  // follow only a value or a named token.
   constexpr bool NameStartsAt(size_t from) const;  // whether the name of a value begins at `from`
 
   constexpr void ParseItems(char separator) {  // reads all items up to the closing bracket or the end

@@ -16,8 +16,8 @@ constexpr std::array<std::string_view, 21> kAclCategoryNames = {
     "string",   "bitmap", "hyperloglog", "geo",       "stream",     "pubsub",      "admin",
     "fast",     "slow",   "blocking",    "dangerous", "connection", "transaction", "scripting"};
 
-// The tokens of a syntax that a dialect has or lacks. If the dialect lacks an argument, the tokens inside the argument
-// are also hidden.
+// The tokens of a command's syntax that the emulated version has (`shown`) and lacks (`hidden`). If that version lacks
+// an argument, the tokens nested in the argument are hidden, too.
 struct Tokens {
   std::vector<std::string_view> shown = {};
   std::vector<std::string_view> hidden = {};
@@ -33,7 +33,8 @@ void SortTokens(std::span<const SyntaxArgument> arguments, const Dialect& dialec
   });
 }
 
-// Returns the tokens that the dialect lacks. A token that it lacks in one place but has in another is not hidden.
+// Returns the tokens that the emulated version lacks. A token that occurs several times is hidden only if that version
+// lacks all of its places.
 std::shared_ptr<const std::vector<std::string_view>> HiddenTokensOf(const CommandSpec& spec, const Dialect& dialect) {
   if (!dialect.EmulatesVersion()) return nullptr;
   Tokens tokens;
@@ -49,7 +50,7 @@ int ArityIn(const Dialect& dialect, const CommandCard& card) {
   return dialect.Has(former.until) ? card.arity : former.arity;
 }
 
-// Returns the ACL category of a group, or 0 for a group without its own category.
+// Returns the ACL category of a command group, or 0 if the group has no category of its own.
 uint32_t CategoryOf(CommandGroup group) {
   switch (group) {
     case CommandGroup::kGeneric:
@@ -89,10 +90,10 @@ uint32_t CategoryOf(CommandGroup group) {
 
 uint32_t CategoriesWith(const CommandCard& card, uint32_t flags) {
   const CommandSpec& spec = *card.spec;
-  // A container command (CONFIG, CLIENT) gets no ACL category from its group; only its subcommands do.
+  // A container command (CONFIG, CLIENT) does not get the ACL category of its group. Only its subcommands do.
   uint32_t all = spec.categories != 0 || card.run == nullptr ? spec.categories : CategoryOf(spec.group);
   if (flags & kWrite) all |= kAclWrite;
-  // Redis: the reads of a script are checked when they run, so EVAL_RO is not in @read.
+  // As in Redis, EVAL_RO is not in @read. What a script reads is checked when its commands run.
   if ((flags & kReadOnly) && !(all & kAclScripting)) all |= kAclRead;
   if (flags & kAdmin) all |= kAclAdmin | kAclDangerous;
   if (flags & kPubSub) all |= kAclPubSub;
@@ -101,8 +102,8 @@ uint32_t CategoriesWith(const CommandCard& card, uint32_t flags) {
   return all & kAclFast ? all : all | kAclSlow;
 }
 
-// Returns a full name such as "CLIENT|LIST". Does not parse the whole syntax line, because that would take a fifth of
-// the start time of a server.
+// Returns a full name such as "CLIENT|LIST". Does not parse the whole syntax line, which would take a fifth of the time
+// in which a server starts.
 std::string_view FullNameOf(const CommandCard& card) {
   const std::string_view syntax = card.spec->syntax;
   return syntax.substr(0, syntax.find(' '));
@@ -137,7 +138,7 @@ CommandSet::CommandSet(std::span<const std::span<const CommandCard>> families, W
   commands_.reserve(cards.size());  // commands must not move from here on
   CommandNames::Rows rows, hidden;
   for (const CommandCard* card : cards) {
-    // clang 14 cannot compile std::ranges::equal_range.
+    // Uses two searches, because clang 14 cannot compile std::ranges::equal_range.
     const auto first = std::ranges::lower_bound(subcommands, FullNameOf(*card), {}, &CommandCard::container);
     const auto last = std::ranges::upper_bound(subcommands, FullNameOf(*card), {}, &CommandCard::container);
     const Command& command = Add(*card, std::span(first, last));

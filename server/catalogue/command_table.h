@@ -1,7 +1,8 @@
-// CommandTable: all commands of a server. The commands are created once and shared by all servers of the process
-// (CommandSet); statistics and names set by rename-command belong to one server.
+// CommandTable: all commands of one server. The commands themselves are in a CommandSet, which all servers of the
+// process share. The table has what belongs to one server: statistics, and the names set by rename-command.
 //
-// A Command adds derived properties to its card: full name, implied ACL categories, legacy key positions.
+// A Command has the properties of its card, and properties derived from them: full name, implied ACL categories, key
+// positions in the old form.
 #pragma once
 
 #include <bit>
@@ -47,8 +48,8 @@ struct Command {                          // a CommandCard, with properties deri
   bool Is(CommandFlag flag) const { return (flags & flag) != 0; }
   bool IsContainer() const { return !subcommands.empty(); }                            // has subcommands, like CONFIG
   bool FitsArity(size_t argument_count) const { return Fits(arity, argument_count); }  // the count includes the name
-  // Returns whether the number of arguments fits the arity of the emulated version or of the newest one. A record that
-  // another server wrote may have the newest form.
+  // Returns whether the number of arguments fits the arity of the emulated version, or that of the newest version. This
+  // is for records of other servers, which may have the form of the newest version.
   bool FitsArityOfAnyVersion(size_t argument_count) const {
     return Fits(arity, argument_count) || Fits(card->arity, argument_count);
   }
@@ -60,7 +61,7 @@ struct Command {                          // a CommandCard, with properties deri
   }
 };
 
-// The statistics of a command are shown by INFO commandstats, INFO latencystats and LATENCY HISTOGRAM.
+// INFO commandstats, INFO latencystats and LATENCY HISTOGRAM show these statistics.
 struct CommandStats {  // statistics of one command, for INFO and LATENCY
   uint64_t calls = 0;
   uint64_t usec = 0;                          // total execution time in microseconds
@@ -75,24 +76,25 @@ enum class RenameResult : uint8_t { kDone, kNoSuchCommand, kTargetExists };
 
 class CommandNames {  // finds commands by name, ignoring case
  public:
-  // Pairs of a name in lower case and its command.
+  // Each row is a name in lower case with its command.
   using Rows = std::vector<std::pair<std::string, const Command*>>;
   explicit CommandNames(Rows rows);
   CommandNames(const CommandNames&) = delete;
   CommandNames& operator=(const CommandNames&) = delete;
 
-  // Cost: about 6 ns, one or two cache lines, no allocation.
+  // Finds a command by its name in any case. Cost: about 6 ns, one or two cache lines, no allocation.
   const Command* Find(Bytes name) const;                                  // null: unknown name
   const Rows& rows() const { return rows_; }                              // pairs of a name and its command
   std::span<const Command* const> Commands() const { return commands_; }  // all of them, by family
 
  private:
-  // A Key holds a whole name of up to 16 bytes; of a longer name it holds both ends.
+  // A Key holds a whole name of up to 16 bytes. Of a longer name, it holds the first and the last eight bytes.
   struct Key {  // length, first and last eight bytes of a name in lower case
     Key() = default;
     explicit Key(Bytes name);
     bool operator==(const Key&) const = default;
-    // The hash needs no secret: names come from cards and rename-command, so clients cannot choose colliding names.
+    // The hash function needs no secret. Only cards and rename-command add names, so clients cannot choose names that
+    // collide.
     size_t Hash(int shift) const { return ((head ^ (tail * 31) ^ length) * 0x9E3779B97F4A7C15u) >> shift; }
 
     uint64_t head = 0;  // the first 8 bytes in lower case
@@ -122,12 +124,12 @@ inline const Command* CommandNames::Find(Bytes name) const {
   }
 }
 
-// A CommandSet is created once from the cards of the families. Pointers to its commands are valid as long as the set.
-// Thread-safe.
+// A CommandSet is created once from the cards of the families, and never changes. Pointers to its commands are valid as
+// long as the set exists. Thread-safe.
 class CommandSet {  // all commands of one kind of server; immutable
  public:
-  // `families` are the tables of the command files; the cards must outlive the set. Names must be unique. Commands for
-  // other kinds of servers (`where`) are omitted; commands that the dialect does not have are hidden. A container gets
+  // `families` are the tables of the command files. Their cards must outlive the set, and names must be unique. Omits
+  // commands for other kinds of servers (`where`), and hides commands that the dialect does not have. A container gets
   // its subcommands from all families, ordered by name.
   explicit CommandSet(std::span<const std::span<const CommandCard>> families, Where where = Where::kDataServers);
   CommandSet(std::span<const std::span<const CommandCard>> families, Where where, const Dialect& dialect);
@@ -144,7 +146,8 @@ class CommandSet {  // all commands of one kind of server; immutable
     return card.spec->where == where_ || card.spec->where == Where::kEverywhere;
   }
   Command& Add(const CommandCard& card, std::span<const CommandCard* const> subcommands);
-  // Creates a Command with all properties derived from the card. `parent` is the final address of the container.
+  // Creates a Command with all properties derived from the card. `parent` is the container of a subcommand, at its
+  // final address, otherwise null.
   Command Make(const CommandCard& card, const Command* parent) const;
 
   const Where where_;                                 // the kind of server that has these commands
@@ -158,7 +161,7 @@ class CommandSet {  // all commands of one kind of server; immutable
 class CommandTable {  // the commands of one server, with statistics
  public:
   explicit CommandTable(std::shared_ptr<const CommandSet> set);
-  // Creates a CommandSet for this table only.
+  // Creates a CommandSet that only this table uses.
   explicit CommandTable(std::span<const std::span<const CommandCard>> families)
       : CommandTable(std::make_shared<const CommandSet>(families)) {}
   CommandTable(const CommandTable&) = delete;
@@ -166,29 +169,28 @@ class CommandTable {  // the commands of one server, with statistics
 
   const Dialect& dialect() const { return set_->dialect(); }  // the version whose commands these are
 
-  // Cost: see CommandNames.
+  // Cost: that of CommandNames::Find.
   const Command* Find(Bytes name) const { return names_->Find(name); }  // ignores case; null: unknown
-  // Cost: O(subcommands).
+  // Cost: O(subcommands of the container).
   const Command* FindSubcommand(const Command& container, Bytes name) const;  // null: unknown subcommand
-  // `full_name` is "get" or "client|list", as the COMMAND subcommands name commands.
+  // `full_name` is "get" or "client|list", in the form in which the subcommands of COMMAND name commands.
   const Command* FindByFullName(Bytes full_name) const;  // null: unknown command
-  // Finds a command by its name before any rename-command. ACL rules use this function, so an ACL file does not depend
-  // on rename-command.
+  // Finds a command by the name that it had before rename-command. ACL rules use this function, so ACL files do not
+  // depend on rename-command.
   const Command* FindByOriginalName(Bytes full_name) const;  // null: unknown command
 
-  // Applies a line `rename-command FROM TO`: makes the command available only under `to`, or removes it if `to` is
-  // empty. Redis: COMMAND and statistics keep the full name. Requires: no request is running. Invalidates spans from
-  // Commands().
+  // Makes a command available only under the name `to`, or under no name if `to` is empty. As in Redis, COMMAND and
+  // statistics keep the original name. Requires: no request is running. Invalidates spans that Commands() has returned.
   RenameResult Rename(Bytes from, Bytes to);                     // applies a line `rename-command FROM TO`
   bool HasRenamedCommands() const { return !renamed_.empty(); }  // whether rename-command renamed or removed any
-  // Files contain the original names of commands, so FindRenamed is needed to read them.
+  // Finds a renamed command by its original name, which is the name in files.
   const Command* FindRenamed(Bytes name) const;  // by its original name; null: the command was not renamed
-  // Finds the command of a replayed record by its original name. Also finds commands that the dialect or rename-command
-  // hides from clients, because files and primaries may have any version.
+  // Finds the command of a replayed record by its original name. Also finds commands that are hidden from clients by
+  // the dialect or by rename-command, because files and primaries may have any version.
   const Command* FindForReplay(std::span<const Bytes> words) const;  // `words`: a replayed record; null: unknown
 
   std::span<const Command* const> Commands() const { return names_->Commands(); }  // those that clients can call
-  // Visits each available command, and after a container its subcommands.
+  // Calls `visit` for each command that clients can call, and after a container for its subcommands.
   template <class Visitor>
   void ForEach(Visitor&& visit) const {
     for (const Command* command : Commands()) {
@@ -216,8 +218,8 @@ class CommandTable {  // the commands of one server, with statistics
 
 namespace command_table_internal {
 
-// Converts eight bytes to lower case together. In each byte, bit 7 of `from_a` means >= 'A' and bit 7 of `behind_z`
-// means > 'Z' (ASCII only).
+// Converts eight bytes (ASCII) to lower case at once. In each byte of `from_a`, bit 7 means that the character is >=
+// 'A'; in `behind_z`, that it is > 'Z'.
 inline uint64_t ToLowerEightBytes(uint64_t word) {
   constexpr uint64_t kEach = 0x0101010101010101u;
   const uint64_t low = word & (kEach * 0x7F);
@@ -239,8 +241,8 @@ inline CommandNames::Key::Key(Bytes name) : length(name.size()) {
   }
 }
 
-// Returns the categories that the card declares, or else those of its group, and in both cases those that follow from
-// its flags.
+// Returns the categories that the card declares, or else those of its group (none for a container command). Adds those
+// that follow from its flags.
 uint32_t CategoriesOf(const CommandCard& card);        // AclCategory bits
 std::span<const std::string_view> AclCategoryNames();  // names by bit number: "keyspace", "read" …
 uint32_t AclCategoryByName(Bytes name);                // an AclCategory bit; ignores case; 0: unknown name

@@ -15,7 +15,7 @@ constexpr ServerVersion Valkey(Version version) { return {ServerFamily::kValkey,
 
 constexpr std::string_view kSortInClusterOf74 = " when keys formed by the pattern may be in different slots";
 
-// Traits of each version, as changes to the previous version.
+// --- The traits of each version, written as changes to the version before it.
 
 constexpr DialectTraits TraitsOfRedis72() {
   DialectTraits traits;
@@ -175,7 +175,7 @@ constexpr DialectTraits TraitsOfValkey81() {
   return traits;
 }
 
-// Returns the traits without `emulate`: those of 7.2, plus later additions.
+// Returns the traits of a server without the directive `emulate`: those of Redis 7.2, with later additions.
 constexpr DialectTraits TraitsOfAll() {
   DialectTraits traits;
   traits.xread_knows_last_entry = true;

@@ -1,8 +1,8 @@
-// Dialect: the server version that a Node emulates. It holds every difference between versions: VersionMarks decide
-// which commands, options and directives exist, and everything else is data here.
+// Dialect: the server version that a Node emulates, with all differences between versions. VersionMarks decide which
+// commands, options and directives exist. All other differences are data here.
 //
-// There is one Dialect for each version that the directive `emulate` accepts, and one without emulation: Redis 7.2 plus
-// all additions of later versions. Code tests a trait, never a version.
+// Each version that the directive `emulate` accepts has a Dialect. One more is for servers without emulation: Redis 7.2
+// with all additions of later versions. Code tests a trait, never a version.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +26,9 @@ struct FlagChange {          // differences between the flags of a command and i
   uint32_t removed = 0;      // CommandFlag bits that only the card has
 };
 
-// The members are initialised with the traits of Redis 7.2.
+// The default values of the members are the traits of Redis 7.2.
 struct DialectTraits {  // formats and texts that differ between versions
-  // Identity.
+  // Names and version numbers of the server.
   std::string_view title = "Redis";            // name of the product in sentences: "LOADING Redis is loading …"
   std::string_view hello_name = "redis";       // `server` in the reply to HELLO
   std::string_view version = "7.2.4";          // version number that HELLO and LOLWUT show
@@ -43,8 +43,8 @@ struct DialectTraits {  // formats and texts that differ between versions
   std::string_view table_in_scripts = "redis";                  // as in "redis.log() requires two arguments or more."
   std::string_view log_level_in_scripts = "debug level";        // as in "Invalid debug level."
 
-  // Errors. The three characters of unknown_word_quotes are the quotes and the separator of arguments in:
-  // unknown command 'x', with args beginning with: 'y' 'z'
+  // Errors. The characters of unknown_word_quotes are the opening quote, the closing quote, and the separator of
+  // arguments in this error: unknown command 'x', with args beginning with: 'y' 'z'
   std::string_view unknown_word_quotes = "'' ";  // opening quote, closing quote and blank around words
   bool has_real_subcommands = true;              // subcommands have their own arities and statistics
   bool expire_errors_quote_commands = true;  // the error is "invalid expire time in 'set' command", not "… in set"
@@ -73,7 +73,7 @@ struct DialectTraits {  // formats and texts that differ between versions
   bool log_counts_are_checked = true;      // SLOWLOG GET -2 is an error
   std::string_view subscribing = "(P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE";  // commands allowed for a subscribed client
 
-  // Replies.
+  // Contents and forms of replies.
   bool describes_commands_fully = true;       // COMMAND returns ten elements per command, not seven
   bool autoclaim_lists_deleted = true;        // XAUTOCLAIM returns a third element, with the deleted entries
   bool counts_watching_clients = false;       // INFO has pubsub_clients, watching_clients, total_watched_keys
@@ -94,12 +94,12 @@ struct DialectTraits {  // formats and texts that differ between versions
   bool clients_share_input = false;           // qbuf and qbuf-free of CLIENT LIST exclude the running request
   bool idle_clients_hold_no_input = false;    // qbuf-free of CLIENT LIST is 0 for a client without unfinished requests
 
-  // Values.
+  // Encodings of values.
   bool has_listpacks = true;              // OBJECT ENCODING calls small values listpacks, not ziplists
   bool small_lists_are_listpacks = true;  // a list may be a listpack, not only a quicklist
   bool small_sets_are_listpacks = true;   // a set of texts may be a listpack
 
-  // Arguments that are not tokens.
+  // Arguments other than tokens.
   bool bitcount_takes_start_alone = false;      // BITCOUNT key start is allowed, without an end
   bool bitcount_reads_unit_before_end = false;  // BITCOUNT key 0 x y reports an error about y, not about x
   bool xread_knows_last_entry = false;          // XREAD accepts + as an ID
@@ -124,7 +124,7 @@ struct DialectTraits {  // formats and texts that differ between versions
   bool slowlog_hides_users = false;           // SLOWLOG shows the arguments of ACL GETUSER and DELUSER as (redacted)
   bool acl_load_keeps_clients = false;        // ACL LOAD does not close clients whose user still has enough permissions
 
-  // Scripts.
+  // What scripts can use.
   bool scripts_know_version = true;       // scripts have redis.REDIS_VERSION and redis.acl_check_cmd()
   bool scripts_have_headers = true;       // EVAL accepts a first line #!lua flags=no-writes
   bool scripts_have_environments = true;  // scripts have getfenv, setfenv, newproxy
@@ -141,7 +141,8 @@ struct Dialect {                                    // a server version, as this
 
   bool EmulatesVersion() const { return version.has_value(); }                         // false: no emulation
   bool Has(const VersionMark& mark) const { return !version || mark.IsIn(*version); }  // true without emulation
-  // Returns whether the version is `until` or later, so that it lacks the feature. Returns false without emulation.
+  // Returns whether the emulated version lacks a feature that version `until` has removed. Returns false without
+  // emulation.
   bool HasRemoved(const VersionMark& until) const { return version && !until.IsEmpty() && until.IsIn(*version); }
   uint32_t FlagsOf(std::string_view command, uint32_t card_flags) const;  // CommandFlag bits in this version
   std::string_view ShownVersion(const VersionMark& mark) const;           // version number, as COMMAND DOCS shows it

@@ -1,4 +1,4 @@
-// KeyEvent: the name of a keyspace event and its class in notify-keyspace-events.
+// KeyEvent: the name of a keyspace event, and the class of events (in notify-keyspace-events) to which it belongs.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace respite {
 
-// Bits of notify-keyspace-events with their letters. K and E select the channels of a message; the other bits are
-// classes of events.
+// The bits of the directive notify-keyspace-events, with their letters. K and E select the channels that get a message.
+// The other bits select classes of events.
 inline constexpr uint32_t kNotifyKeyspace = 1U << 0;  // K
 inline constexpr uint32_t kNotifyKeyevent = 1U << 1;  // E
 inline constexpr uint32_t kNotifyGeneric = 1U << 2;   // g
@@ -27,8 +27,8 @@ inline constexpr uint32_t kNotifyAll = kNotifyGeneric | kNotifyString | kNotifyL
                                        kNotifyZset | kNotifyExpired | kNotifyEvicted | kNotifyStream |
                                        kNotifyModule;  // A
 
-// Code writes `ReportChange("lpush")`, and it compiles only for names of Redis' events. A choice between several names
-// is written `left ? KeyEvent("lpush") : KeyEvent("rpush")`.
+// A function takes an event as in `ReportChange("lpush")`. This compiles only if Redis has an event of this name. A
+// choice between names needs the type: `left ? KeyEvent("lpush") : KeyEvent("rpush")`.
 class KeyEvent {  // the name of a keyspace event, and its class in notify-keyspace-events
  public:
   consteval KeyEvent(const char* name) : name_(name), kind_(KindOf(name)) {}  // NOLINT: implicit on purpose

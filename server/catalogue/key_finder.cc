@@ -8,7 +8,7 @@
 namespace respite {
 namespace {
 
-// Positions of keys with equal distances: first, last and step.
+// Some keys at equal distances in a request: positions of the first and the last one, and the distance.
 struct KeyRun {
   int64_t first = 0;
   int64_t last = 0;  // inclusive
@@ -17,8 +17,8 @@ struct KeyRun {
 
 int64_t Count(std::span<const Bytes> argv) { return static_cast<int64_t>(argv.size()); }
 
-// Returns the position after the keyword, or 0. Redis: a search from the end skips argv[1], and a search from the start
-// skips the last argument.
+// Returns the position after the keyword, or 0 if it is not found. As in Redis, a search from the end skips argv[1],
+// and a search from the start skips the last argument.
 int64_t FindKeyword(const KeySpec& spec, std::span<const Bytes> argv) {
   const int64_t argc = Count(argv);
   const bool forward = spec.index > 0;
@@ -45,7 +45,8 @@ std::optional<KeyRun> CountedRun(const KeySpec& spec, int64_t begin, std::span<c
   return KeyRun{first, first + *count - 1, spec.step};
 }
 
-// Returns the keys that the spec finds from `begin` on, or nullopt if the arguments do not fit the spec.
+// Returns the keys that a key spec finds if the first one may be at `begin`. Returns nullopt if the arguments do not
+// fit the spec.
 std::optional<KeyRun> RunBehind(const KeySpec& spec, int64_t begin, std::span<const Bytes> argv) {
   std::optional<KeyRun> run;
   if (spec.find == KeySpec::Find::kKeyNum) run = CountedRun(spec, begin, argv);
@@ -107,7 +108,8 @@ LegacyKeys LegacyKeysOf(std::span<const KeySpec> specs) {
   LegacyKeys legacy;
   int previous_last = 0;
   for (const KeySpec& spec : specs) {
-    // Redis: several specs are merged only if they are consecutive and have step 1; a single spec may have any step.
+    // As in Redis, several key specs are merged only if they are consecutive and have step 1. A single spec may have
+    // any step.
     const bool joins = specs.size() == 1 || (spec.step == 1 && (previous_last == 0 || previous_last == spec.index - 1));
     if (!IsPlainRange(spec) || !joins) {
       legacy.movable = true;
@@ -116,7 +118,8 @@ LegacyKeys LegacyKeysOf(std::span<const KeySpec> specs) {
     if (spec.flags & kKeyIncomplete) legacy.movable = true;
     const int last = spec.last >= 0 ? spec.index + spec.last : spec.last;
     if (legacy.first == 0) legacy = {spec.index, last, spec.step, legacy.movable};
-    // A last key that is counted from the end comes after every key at a fixed place.
+    // As an unsigned number, a last key that is counted from the end (negative) is greater than any position from the
+    // start.
     if (static_cast<unsigned>(last) > static_cast<unsigned>(legacy.last)) legacy.last = last;
     previous_last = legacy.last;
   }
@@ -149,7 +152,8 @@ KeyList KeysOfSet(std::span<const Bytes> argv) {
 }
 
 KeyList KeysOfBitField(std::span<const Bytes> argv) {
-  // Everything except a complete GET or OVERFLOW counts as a write. The command itself reports malformed operations.
+  // Each operation except a complete GET or OVERFLOW counts as a write, even if it is malformed. The command refuses
+  // malformed operations itself.
   bool writes = false;
   for (size_t at = 2; at < argv.size() && !writes;) {
     const size_t left = argv.size() - at;
@@ -194,8 +198,8 @@ KeyList KeysOfMigrate(std::span<const Bytes> argv) {
   KeyList keys;
   for (size_t at = 6; at < argv.size(); ++at) {
     if (EqualsIgnoreCase(argv[at], "keys")) {
-      // After the option KEYS the usual place of the key must be empty. A key there makes the command malformed, so it
-      // has no keys.
+      // After the option KEYS, argv[3] must be empty. If there is a key, the request is malformed and counts as one
+      // without keys.
       if (argv[3].empty())
         for (size_t key = at + 1; key < argv.size(); ++key) keys.Add(key, kFlags);
       return keys;

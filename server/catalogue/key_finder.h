@@ -1,7 +1,7 @@
-// Finds the keys of a request for COMMAND GETKEYS, ACL, blocking, tracking and prefetching, so that command handlers
-// need not declare their keys a second time. The key specs of the card decide. If they are not sufficient (flags depend
-// on an option, or keys follow options in any order), the card names one of the hooks below. The hook replaces the key
-// specs, or is used when they fail.
+// Finds the keys of a request, for COMMAND GETKEYS, ACL, blocking, tracking and prefetching. So the handler of a
+// command need not declare its keys a second time. The key specs of the card decide. If they are not sufficient (flags
+// depend on an option, or keys follow options in any order), the card names one of the hooks below. The hook replaces
+// the key specs, or is used when they fail.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ struct KeyRef {        // the position of one key of a request
   uint16_t flags = 0;  // KeyFlag bits
 };
 
-// The keys are in the order of the key specs. The first eight need no allocation.
+// The keys are in the order of the key specs. The first eight keys need no allocation.
 class KeyList {  // the keys of one request
  public:
   void Add(size_t index, int flags);
@@ -50,15 +50,15 @@ inline void KeyList::Add(size_t index, int flags) {
   ++size_;
 }
 
-// argv[0] is the command name. Returns an empty list if the command will refuse the arguments. Cost: O(keys) for keys
-// at fixed places, O(argc) for keys after a keyword.
+// argv[0] is the name of the command. Returns an empty list if the command will refuse the arguments. Cost: O(keys) if
+// the keys are at fixed places, O(argc) if they follow a keyword.
 KeyList KeyPositions(const CommandSpec& spec, std::span<const Bytes> argv);  // the keys of a request; may be empty
 
-// ACL checks must not miss a key that the command will use. If one key spec does not fit the arguments, returns the
-// keys of the other key specs. (`PFMERGE destination` has no sources, but writes.)
+// Returns all keys that the command may use, because an ACL check must not miss one. Even if one key spec does not fit
+// the arguments, returns the keys of the others: `PFMERGE destination` has no sources but writes.
 KeyList KeysForAclCheck(const CommandSpec& spec, std::span<const Bytes> argv);
 
-// COMMAND GETKEYS refuses commands without keys.
+// COMMAND GETKEYS refuses commands for which this is false.
 bool MayHaveKeys(const CommandSpec& spec);  // false: no request of this command has keys
 
 struct LegacyKeys {      // first key, last key and step of COMMAND INFO
@@ -69,13 +69,13 @@ struct LegacyKeys {      // first key, last key and step of COMMAND INFO
 };
 LegacyKeys LegacyKeysOf(std::span<const KeySpec> specs);  // the numbers that describe these specs best
 
-// Prefetching needs only one key.
+// Returns one position only, because prefetching one key is enough.
 uint32_t PrefetchKeyIndex(std::span<const KeySpec> specs);  // argv index of a key that all requests have; 0: none
 
-// Requires: a hook of the card finds the same key.
+// Requires: if the card has a hook, the hook finds the same key.
 uint32_t OnlyKeyIndex(std::span<const KeySpec> specs);  // argv index of the only key; 0: not one key at a fixed place
 
-// The following functions are hooks for CommandSpec::find_keys.
+// --- The following functions are hooks, values of CommandSpec::find_keys.
 KeyList KeysOfSet(std::span<const Bytes> argv);       // with the option GET, SET also reads the key
 KeyList KeysOfBitField(std::span<const Bytes> argv);  // BITFIELD only reads if all operations are GET
 KeyList KeysOfSort(std::span<const Bytes> argv);      // of several STORE options the last one counts

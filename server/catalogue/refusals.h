@@ -1,5 +1,5 @@
-// Error texts that several command families use. Handlers throw them as `throw Refusal{refusals::kSyntax}`. A text of
-// only one family is in that family's file, in the same namespace.
+// Error texts that several command families use. A handler throws one by `throw Refusal{refusals::kSyntax}`. A text
+// that only one family uses is in that family's file, in the same namespace.
 #pragma once
 
 #include <span>
@@ -39,7 +39,7 @@ inline constexpr char kTryAgain[] = "TRYAGAIN Multiple keys request during rehas
 inline constexpr char kClusterDown[] = "CLUSTERDOWN The cluster is down";
 inline constexpr char kUnspecified[] = "ERR";
 
-// Number of bytes of a client's argument that an error repeats. Redis: cuts the argument at the first NUL.
+// How many bytes of a client's argument an error shows. As in Redis, the argument is also cut at its first NUL byte.
 inline constexpr size_t kShownMax = 128;
 inline Bytes ShownPart(Bytes word, size_t max = kShownMax) {  // start of a client's argument, for an error text
   Bytes part = word.substr(0, max);
@@ -58,7 +58,7 @@ inline Refusal NotInCluster(Bytes command) {  // an error reply
 Refusal LoadingDataset(const DialectTraits& traits);  // the error reply LOADING
 // Returns the error reply to a request with a wrong number of arguments.
 Refusal WrongArity(const Command& command, std::span<const Bytes> words);  // `words`: the request
-// Returns the error of a container for an unknown subcommand or a wrong number of arguments.
+// Returns the error of a container command for an unknown subcommand, or for a wrong number of arguments.
 Refusal SubcommandSyntax(const Dialect& dialect, Bytes container, Bytes subcommand);
 
 }  // namespace refusals

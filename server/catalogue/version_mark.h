@@ -25,7 +25,7 @@ struct ServerVersion {  // a version of Redis or Valkey
   bool operator==(const ServerVersion&) const = default;
 };
 
-// The version that a server emulates: values of the directive `emulate`; see dialect.h.
+// The values of the directive `emulate`: the versions that a server can emulate (see dialect.h).
 enum class Emulated : uint8_t {
   kNone,
   kRedis62,
@@ -39,7 +39,7 @@ enum class Emulated : uint8_t {
 };
 inline constexpr size_t kEmulatedCount = 9;
 
-// Valkey includes the features of Redis up to this version.
+// Valkey began as a copy of this version of Redis, so it has all features up to it.
 inline constexpr Version kValkeyBegins = {7, 2, 4};
 
 // The version whose names and formats a server uses if it emulates no version.
@@ -51,12 +51,12 @@ class VersionMark {  // "7.4.0", or "8.0.0,valkey:9.0.0"
   constexpr VersionMark(std::string_view text) : text_(text) {}  // NOLINT: cards and rows write marks as texts
   constexpr VersionMark(const char* text) : text_(text) {}       // NOLINT: cards and rows write marks as texts
 
-  // All other functions require a well-formed text.
+  // All functions below, except IsWellFormed and LengthIn, require a well-formed text.
   constexpr bool IsWellFormed() const;                      // whether the text is empty or a valid mark
   static constexpr size_t LengthIn(std::string_view text);  // length of the part at the start that looks like a mark
 
   constexpr bool IsEmpty() const { return text_.empty(); }
-  // COMMAND DOCS shows Redis' number, or Valkey's if there is none.
+  // COMMAND DOCS shows the version number of Redis, or that of Valkey if Redis does not have the feature.
   constexpr std::string_view Shown() const { return Redis().empty() ? Valkey() : Redis(); }  // number for COMMAND DOCS
   constexpr std::string_view ShownBy(ServerFamily family) const {  // the number of this family, or else of the other
     return family == ServerFamily::kValkey && !Valkey().empty() ? Valkey() : Shown();
@@ -82,7 +82,8 @@ constexpr std::string_view VersionMark::Valkey() const {
   return at == text_.npos ? std::string_view() : text_.substr(at + kValkey.size());
 }
 
-// Returns the length of digits and single dots, without a "..." after them.
+// Returns the length of the version number at the start of `text`: digits and single dots. An ellipsis "..." does not
+// belong to it.
 constexpr size_t VersionMark::NumberLength(std::string_view text) {
   size_t at = 0;
   while (at < text.size() &&

@@ -28,7 +28,6 @@ inline constexpr char kTimeoutNotInteger[] = "ERR timeout is not an integer or o
 inline constexpr char kTimeoutOutOfRange[] = "ERR timeout is out of range";
 inline constexpr char kTimeoutNegative[] = "ERR timeout is negative";
 
-// The error for an expire time that is out of range.
 inline Refusal InvalidExpireOf(const Call& call) {  // the error "ERR invalid expire time in 'set' command"
   const std::string& name = call.command.full_name;
   if (call.services.env.dialect.traits.expire_errors_quote_commands) return InvalidExpire(name);
@@ -39,8 +38,8 @@ inline Refusal InvalidExpireOf(const Call& call) {  // the error "ERR invalid ex
 
 // --- Keys and elements.
 
-// Calls visit(std::span<const Bytes> group) for each group of `step` remaining words, whose first word is a key.
-// Prefetches keys in blocks. Requires: all groups are complete.
+// Divides the remaining arguments into groups of `step`, and calls visit(std::span<const Bytes> group) for each. The
+// first argument of a group is a key. Prefetches many keys at a time. Requires: the last group is complete.
 template <class Visit>
 void ForEachKeyGroup(Call& call, size_t step, Visit&& visit) {  // for MSET and the like: each key with its arguments
   const std::span<const Bytes> words = call.args.Rest();
@@ -51,14 +50,13 @@ void ForEachKeyGroup(Call& call, size_t step, Visit&& visit) {  // for MSET and 
   }
 }
 
-// Calls visit(Bytes key) for each remaining word.
+// Calls visit(Bytes key) for each remaining argument. Prefetches many keys at a time.
 template <class Visit>
 void ForEachKey(Call& call, Visit&& visit) {
   ForEachKeyGroup(call, 1, [&](std::span<const Bytes> group) { visit(group[0]); });
 }
 
-// A range of indexes in a list, or of ranks in a sorted set: from start to stop, inclusive. Negative numbers count from
-// the end.
+// A range of indexes of a list, or of ranks of a sorted set. Contains both ends, `start` and `stop`.
 struct IndexRange {   // indexes of a list or ranks of a sorted set, as in LRANGE
   int64_t start = 0;  // negative numbers count from the end
   int64_t stop = 0;   // inclusive; negative numbers count from the end
@@ -78,7 +76,8 @@ struct IndexRange {   // indexes of a list or ranks of a sorted set, as in LRANG
 
 // --- Databases.
 
-// Parses a database number. Redis: a number beyond 32 bits has its own error, even if no such database can exist.
+// Parses a database number. As in Redis, a number that does not fit into 32 bits gets its own error,
+// `refusal_of_range`.
 inline int ParseDbNumber(Bytes word, const char* refusal, const char* refusal_of_range) {  // it need not exist
   const int64_t number = Args::Integer(word, refusal);
   if (number < std::numeric_limits<int>::min() || number > std::numeric_limits<int>::max()) {
@@ -91,8 +90,8 @@ inline void RequireDb(const Call& call, int number) {  // throws a Refusal if th
   if (number < 0 || number >= call.services.data.dataset.keyspace.Count()) throw Refusal{refusals::kDbIndex};
 }
 
-// Returns true for a cluster node with one database (the default of cluster-databases). SELECT, MOVE and COPY … DB are
-// then refused, as in Redis.
+// Returns true for a node of a cluster with only one database (the default of the directive cluster-databases). As in
+// Redis, such a node refuses SELECT, MOVE and COPY … DB.
 inline bool IsConfinedToOneDb(const Call& call) {  // this is a cluster node with one database, which refuses SELECT
   return call.services.env.settings.cluster_enabled && call.services.data.dataset.keyspace.Count() == 1;
 }
@@ -105,7 +104,7 @@ inline int ParseDbIndex(const Call& call, Bytes word) {  // throws a Refusal if 
 
 // --- Timeouts in milliseconds (WAIT, CLIENT PAUSE) or seconds (BLPOP and its variants).
 
-// Redis: adds timeouts to the wall clock, so timeouts that would overflow are out of range.
+// Checks a timeout. As in Redis, it is out of range if its sum with the Unix time in milliseconds would overflow.
 inline int64_t CheckedTimeoutMs(const Call& call, int64_t timeout_ms) {  // throws a Refusal if it is out of range
   if (timeout_ms < 0) throw Refusal{refusals::kTimeoutNegative};
   if (timeout_ms > std::numeric_limits<int64_t>::max() - call.now_ms) throw Refusal{refusals::kTimeoutOutOfRange};
@@ -116,8 +115,8 @@ inline int64_t ParseTimeoutMs(const Call& call, Bytes word) {  // parses millise
   return CheckedTimeoutMs(call, Args::Integer(word, refusals::kTimeoutNotInteger));
 }
 
-// Parses seconds with a fraction. Returns milliseconds, rounded up; 0 means no timeout. Redis: a negative fraction of a
-// millisecond becomes 0.
+// Returns the milliseconds rounded up; 0 means no timeout. As in Redis, a negative timeout of less than a millisecond
+// counts as 0.
 int64_t ParseSecondsAsMs(const Call& call, Bytes word);  // parses seconds (BLPOP); returns milliseconds
 
 // --- Expire times, such as seconds from now (EXPIRE) and Unix milliseconds (PEXPIREAT).
@@ -125,7 +124,7 @@ int64_t ParseSecondsAsMs(const Call& call, Bytes word);  // parses seconds (BLPO
 enum class TimeUnit : uint8_t { kSeconds, kMilliseconds };
 enum class TimeBase : uint8_t { kNow, kEpoch };
 
-// Reply of TTL, HTTL and their variants for a key or a field without a deadline.
+// The reply of TTL, HTTL and their variants for a key or a field that has no deadline.
 inline constexpr int64_t kNoDeadlineReply = -1;
 
 }  // namespace respite

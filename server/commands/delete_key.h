@@ -1,4 +1,4 @@
-// Deletions, replacements and flushes of keys that several commands share.
+// Helpers for commands that delete, replace or flush keys.
 #pragma once
 
 #include "server/catalogue/dialect.h"
@@ -28,8 +28,8 @@ inline void FreeReplaced(Call& call, EntryPtr replaced) {  // frees a value that
                                     FreeLaterIf(call.services.env.settings.lazyfree_lazy_server_del));
 }
 
-// Replaces the value of `key`; null deletes the key (SUNIONSTORE, SORT with STORE). Redis: an existing key is not
-// deleted first, so there is no event "new".
+// Replaces the value of `key` by `built`, or deletes the key if `built` is null. As in Redis, replacing an existing key
+// is not a deletion, so it causes no event "new".
 inline void StoreOrDelete(Call& call, Bytes key, EntryPtr built, const KeyEvent& event, uint64_t changes = 1) {
   KeyEdit edit = call.db.Open(key);
   if (built == nullptr && !edit) return;
@@ -39,8 +39,8 @@ inline void StoreOrDelete(Call& call, Bytes key, EntryPtr built, const KeyEvent&
   stores ? edit.ReportChange(event, changes) : edit.ReportChange("del");
 }
 
-// Takes the optional last argument of FLUSHALL, FLUSHDB, SCRIPT FLUSH and FUNCTION FLUSH: ASYNC or SYNC. Without it,
-// lazyfree-lazy-user-flush decides. `refusal` is the error for other or additional arguments.
+// Takes the optional last argument of FLUSHALL, FLUSHDB, SCRIPT FLUSH and FUNCTION FLUSH. If it is absent, the
+// directive lazyfree-lazy-user-flush decides. Throws `refusal` for any other or further argument.
 inline FreeMode TakeFlushMode(Call& call, const char* refusal) {  // takes ASYNC or SYNC, which may be absent
   if (call.args.AtEnd()) return FreeLaterIf(call.services.env.settings.lazyfree_lazy_user_flush);
   const bool lazily = call.args.TakeToken("ASYNC");

@@ -17,7 +17,7 @@ std::span<const std::span<const CommandCard>> CommandFamilies() {
 }
 
 std::shared_ptr<const CommandSet> AllCommands(Where where, Emulated emulated) {
-  // The command sets, each made on first use.
+  // The sets of commands for each kind of server and emulated version. A set is created when it is first needed.
   struct Sets {
     std::mutex making;
     std::map<std::pair<Where, Emulated>, std::shared_ptr<const CommandSet>> made;

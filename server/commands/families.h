@@ -1,4 +1,4 @@
-// The command families of this server. A new family file adds its line here.
+// The command families of this server. A new file with a command family must be added to this list.
 #pragma once
 
 #include <memory>
@@ -86,8 +86,8 @@ RESPITE_COMMAND_FAMILIES(RESPITE_DECLARE_FAMILY)
 
 std::span<const std::span<const CommandCard>> CommandFamilies();  // the command tables of all families
 
-// The commands of servers of this kind; those that the emulated version lacks are hidden. All these servers share the
-// set, which the first call creates. Thread-safe.
+// Returns the commands that servers of this kind have, without those that the emulated version lacks. The first call
+// creates the set, which all servers of this kind and version share. Thread-safe.
 std::shared_ptr<const CommandSet> AllCommands(Where where = Where::kDataServers, Emulated emulated = Emulated::kNone);
 
 }  // namespace respite

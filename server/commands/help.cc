@@ -10,7 +10,8 @@ namespace respite {
 
 namespace {
 
-// Returns whether the line describes a subcommand that this server or its dialect does not have.
+// Returns whether a line of help begins the text about a subcommand that this server or the emulated version does not
+// have.
 bool IsHiddenLine(const Command& container, std::string_view line) {
   if (line.starts_with('(')) return false;  // describes the container without a subcommand
   const std::string_view name = line.substr(0, line.find(' '));

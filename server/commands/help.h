@@ -1,4 +1,4 @@
-// The HELP subcommand of a container: its lines between Redis' header and footer.
+// The HELP subcommand of a container command: writes its lines between the header and footer that Redis has.
 #pragma once
 
 #include <initializer_list>
@@ -9,8 +9,9 @@
 
 namespace respite {
 
-// Lines come in groups: the subcommand with its arguments, then its description, indented by four blanks. Omits the
-// groups of subcommands that the server or its dialect does not have. A line in parentheses is always shown.
+// `lines` consists of groups: a subcommand with its arguments, then lines of description, indented by four blanks.
+// Omits the groups of subcommands that this server or the emulated version lacks. A line that begins with a parenthesis
+// is always shown.
 void WriteHelp(Call& call, std::span<const std::string_view> lines);                // the reply of a HELP subcommand
 inline void WriteHelp(Call& call, std::initializer_list<std::string_view> lines) {  // the reply of a HELP subcommand
   WriteHelp(call, std::span(lines.begin(), lines.size()));

@@ -44,7 +44,8 @@ void Awaits::CheckConditions() {
     }
   }
   for (const auto& [id, command] : over) {
-    // If the wait has ended in another way, the client may have disconnected or may be blocked by another command.
+    // The client may have disconnected, or its wait may have ended in another way. It may even be blocked by another
+    // command now.
     Session* const session = parts_.clients.Find(id);
     const bool still_waits =
         session != nullptr && session->blocked_client != nullptr && session->blocked_client->command == command;

@@ -1,5 +1,5 @@
 // Awaits: clients that wait until the server is in a given state (TEST AWAIT). The conditions are checked after each
-// turn. The timeouts are real time, so that a test ends whatever the server's clock shows.
+// turn of the event loop. The timeouts are in real time, so a test ends whatever time the server's clock shows.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ class Pace;
 struct Session;
 class BlockedClients;
 
-// Counts the requests of clients while the counter exists, except TEST and the traffic between servers.
+// Omits requests of TEST and the traffic between servers.
 class RequestCounter final : public CallObserver {  // the number of requests of all clients since its creation
  public:
   explicit RequestCounter(CallObservers& observers) : observers_(observers) { observers_.Attach(*this); }
@@ -64,11 +64,10 @@ class Awaits {  // the clients that wait in TEST AWAIT for a state of the server
   explicit Awaits(const Parts& parts) : parts_(parts) {}
 
   bool IsEmpty() const { return awaits_.empty(); }  // no client waits
-  // Registers the wait of this session for `condition`. Requires: the condition is not met now.
+  // Begins a wait of this session for `condition`. Requires: the condition is not met now.
   void BeginWait(const Session& session, const Command& command, Condition condition, int64_t timeout_ms);
   std::optional<ConditionState> Take(const Session& session);  // how the wait has ended, told once; nullopt: it has not
-  // Unblocks the clients with a condition that is met or a timeout that has passed. Cost: O(awaits) and the cost of
-  // their conditions.
+  // Cost: O(clients that wait), and the cost of their conditions.
   void CheckConditions();  // unblocks the clients whose condition is met or whose timeout has passed
   std::shared_ptr<const RequestCounter> SharedRequestCounter();  // the request counter that all current waits share
 

@@ -1,7 +1,7 @@
 // ClockControl: TEST CLOCK. Stops and moves the clock that the data and the clients of one server see.
 //
-// A jump forward takes a turn of its own, because deadlines, timeouts and pauses on the way are served at their own
-// time, as if that time had passed. PostJump requests the jump, and TakeJumpResult tells when it has ended.
+// A jump forward takes a turn of its own. The deadlines, timeouts and pauses on the way are served one by one, each at
+// its own time, as if that time had passed. PostJump requests a jump, and TakeJumpResult tells whether it has ended.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,8 @@ struct ClockMove {  // the arguments of TEST CLOCK or TEST CLUSTER CLOCK
 class TimeKeeper {  // serves the events that become due when the clock of a server is moved; Housekeeping implements it
  public:
   virtual ~TimeKeeper() = default;
-  // Lets `elapsed_ms` pass in steps, so that each event that becomes due is served at its own time, in order. `advance`
-  // moves the clock by a number of ms. Requires: no command runs.
+  // Lets `elapsed_ms` pass in steps, so that each event that becomes due is served in order and at its own time. For
+  // each step, `advance` moves the clock by a number of ms. Requires: no command runs.
   virtual void PassTime(int64_t elapsed_ms, const std::function<void(int64_t)>& advance) = 0;
   enum class Motion : uint8_t { kRuns, kStands };  // whether the clock runs or is frozen
   virtual void OnClockChanged(Motion motion) = 0;  // computes again when the next event is due
@@ -41,9 +41,10 @@ class TimeKeeper {  // serves the events that become due when the clock of a ser
 
 class ClockControl {  // TEST CLOCK: stops and moves the clock that data and clients of one server see
  public:
-  // The end of the year 9999: stream IDs, dates in INFO and sums of deadlines stay far from their limits.
+  // The latest time that the clock may show. Up to it, stream IDs, dates in INFO and sums of deadlines stay far from
+  // their limits.
   static constexpr int64_t kMaxWallMs = 253'402'300'799'999;  // end of the year 9999
-  // The total time that has passed is also limited, because wall time may be set back and advanced repeatedly.
+  // Limits how much time may pass in total. kMaxWallMs does not, because wall time may be set back and advanced again.
   static constexpr int64_t kMaxMonotonicMs = 4'000'000'000'000'000;  // limit of the time that may pass in total
 
   struct Parts {  // other parts of the server that this class uses
@@ -63,7 +64,8 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
     int64_t in_ms;     // time until the event, from now or from before the jump that reached it
     std::string what;  // text about the event: "BLPOP of client 5 times out"
   };
-  // Returns the next event that becomes due, however late. Cost: O(n) for n keys and fields with deadlines.
+  // Returns the next event that will become due, even if the clock cannot reach it within its limits. Cost: O(n) for n
+  // keys and fields with deadlines.
   std::optional<Due> Next() const;
 
   const MovableClock& clock() const { return *parts_.clock; }  // the clock that data and clients see
@@ -74,7 +76,8 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
   void RunAt(double rate);                // `rate`: seconds of the clock per second of real time
   void FollowMachine();                   // makes the clock show the machine's time again
   void SetWallTimeBack(int64_t wall_ms);  // sets back only the wall time, as a time server does
-  // TEST CLOCK AUTO: if true, jumps to the next due event whenever all clients wait for messages or keys.
+  // TEST CLOCK AUTO. If true, the clock jumps to the next due event whenever there are clients and all of them wait,
+  // for example for messages or keys.
   void SetAuto(bool is_auto) { is_auto_ = is_auto; }  // NOLINT: the setting itself
 
   struct State {              // the state of the clock that a snapshot stores
@@ -89,7 +92,8 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
 
   // --- Jumps forward.
 
-  // PostJump, PostJumpTo and PostJumpToNextEvent jump in the next turn, never beyond the limits. They require a host.
+  // The following three functions request a jump in the next turn, never beyond the clock's limits. They require a
+  // host.
   void PostJump(uint64_t client, int64_t elapsed_ms);  // jumps forward by this time in the next turn
   void PostJumpTo(uint64_t client, int64_t wall_ms);   // in the next turn; sets the clock back if that time has passed
   void PostJumpToNextEvent(uint64_t client);           // jumps to the next due event in the next turn, if there is one
@@ -98,8 +102,8 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
     std::optional<Due> met = {};  // the event that PostJumpToNextEvent jumped to
   };
   bool MayJump(int64_t elapsed_ms) const;  // false: the clock would exceed its limits
-  // JumpNow and JumpNowTo jump immediately. They require that no command runs and that this server has events in this
-  // turn.
+  // JumpNow and JumpNowTo jump immediately. They require that no command runs, and that this server runs its events in
+  // this turn.
   JumpResult JumpNow(int64_t elapsed_ms);  // advances the clock by this time, serving all events on the way
   JumpResult JumpNowTo(int64_t wall_ms);   // advances the clock to this wall time, or sets it back
   bool IsJumpPosted(uint64_t client) const { return posted_jumps_.contains(client); }  // until TakeJumpResult
@@ -113,7 +117,7 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
     JumpResult arrival = {};  // result of the jump, valid when it has ended
   };
 
-  // Lets time pass, and serves each event that becomes due. Requires: MayJump.
+  // Lets time pass, and serves each event that becomes due. Requires: MayJump(elapsed_ms).
   void Pass(int64_t elapsed_ms);
   std::optional<Due> NextReachableEvent() const;  // the next due event, if the clock can reach it within its limits
   std::optional<Due> JumpToNextEvent();           // jumps to the next due event and returns it

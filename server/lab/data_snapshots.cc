@@ -16,11 +16,11 @@ namespace respite {
 
 namespace {
 
-// A value that one or several snapshots store.
+// A value of a key that one or several snapshots store.
 using Kept = std::shared_ptr<EntryPtr>;  // null: the key was absent
 using Delta = std::map<std::string, Kept, std::less<>>;
 
-// Moves the value out, or copies it if other snapshots store the same value.
+// Returns the value: moves it if no other snapshot stores it, otherwise copies it.
 EntryPtr TakeValue(Kept kept) { return kept.use_count() == 1 ? std::move(*kept) : CopyOf(**kept); }
 
 std::string ValueDigest(const Entry& entry) {
@@ -31,13 +31,14 @@ std::string ValueDigest(const Entry& entry) {
 
 bool AreEqual(const Entry& one, const Entry& other) {
   if (one.Type() != other.Type() || one.Deadline() != other.Deadline()) return false;
-  // A digest does not cover consumer groups and deadlines of fields.
+  // Compares digests if possible, and payloads otherwise. A digest does not cover the consumer groups of a stream or
+  // the deadlines of fields.
   const bool has_digest = one.Type() != ValueType::kStream && !one.HasFieldDeadlines() && !other.HasFieldDeadlines();
   if (has_digest) return ValueDigest(one) == ValueDigest(other);
   return DumpPayload(one, RdbCompression::kOff) == DumpPayload(other, RdbCompression::kOff);
 }
 
-// Propagates a restored key to the append-only file and replicas.
+// Propagates a restored key to the append-only file and to replicas, as a RESTORE command.
 void RecordValue(Dataset& data, int db, const Entry& entry) {
   const std::string deadline = std::to_string(entry.Deadline() == kNoDeadline ? 0 : entry.Deadline());
   const std::string payload = DumpPayload(entry, RdbCompression::kOff);
@@ -52,7 +53,8 @@ void Put(Database& database, const std::string& key, Kept kept) {
 
 }  // namespace
 
-// The data that a snapshot stores of one database. Parts are numbered by the index that the database has now.
+// What a snapshot stores of one database. The parts of a snapshot are in the order that the databases have now, after
+// any SWAPDB.
 struct DataSnapshots::Part {
   int home;                         // database index when the snapshot was made
   std::shared_ptr<Database> whole;  // null: equal to the present, except the keys of `delta`
@@ -64,7 +66,7 @@ class DataSnapshots::Snapshot {
   Snapshot(DataSnapshots& its_owner, int databases) : owner(its_owner) {
     for (int db = 0; db < databases; ++db) parts.push_back({.home = db, .whole = nullptr, .delta = {}});
   }
-  // Returns the index that the database with this original index has now.
+  // Returns the index that a database has now. `home` is the index that it had when the snapshot was made.
   size_t PlaceOf(int home) const {
     return static_cast<size_t>(std::ranges::find(parts, home, &Part::home) - parts.begin());
   }
@@ -272,7 +274,7 @@ std::vector<DataSnapshots::Difference> DataSnapshots::Compare(const Snapshot& be
   return differences;
 }
 
-// Returns the keys of a database that may differ between the snapshots.
+// Returns the keys of a database that may differ between two snapshots. A null `after` means the present data.
 std::set<std::string> DataSnapshots::KeysThatMayDiffer(const Snapshot& before, const Snapshot* after, int db) const {
   std::set<std::string> keys;
   const auto base = [&](const Snapshot* snapshot) -> const Database* {

@@ -1,8 +1,9 @@
-// DataSnapshots: the data of a server at several moments. Each snapshot is kept as its difference from the present.
+// DataSnapshots: the data of a server at several moments. Each snapshot is stored as its difference from the present
+// data.
 //
-// A new snapshot is empty. Before the first change of a key, its value is copied once; all snapshots that still agree
-// with the present share that copy. A database that is flushed moves into the snapshots as a whole. So a snapshot costs
-// nothing for the data when it is made, and its restoration costs only the changes since.
+// A new snapshot is empty. Before a key changes for the first time, its old value is copied once. All snapshots that
+// need this value share the copy. A flushed database moves into the snapshots as a whole. So making a snapshot costs
+// nothing for the data, and restoring it costs only the changes since.
 #pragma once
 
 #include <memory>
@@ -31,12 +32,11 @@ class DataSnapshots final : public OldValueKeeper {  // earlier states of the da
   DataSnapshots& operator=(const DataSnapshots&) = delete;
 
   SnapshotPtr Save();  // the present data; must be destroyed before this object. Cost: O(databases)
-  // Restores the data of the snapshot, which continues to exist. Each changed key is reported and propagated like a
-  // change by a command. Cost: O(changes since), and O(keys) for each database that was flushed meanwhile. Requires:
-  // !IsLost.
+  // The snapshot continues to exist. Each changed key is reported and propagated like a change by a command. Cost:
+  // O(changes since the snapshot), and O(keys) for each database that was flushed since. Requires: !IsLost.
   void Restore(Snapshot& snapshot, Unit& unit);  // restores the data, and reports each changed key
 
-  // Copies the keys of the snapshot to an empty Dataset. Skips databases that `target` does not have. Cost: O(keys).
+  // Skips databases that `target` does not have. Cost: O(keys of the snapshot).
   void CopyTo(const Snapshot& snapshot, Dataset& target) const;  // copies the keys of the snapshot to an empty Dataset
 
   static bool IsLost(const Snapshot& snapshot);  // true: all data was replaced since, by a full sync or a loaded file
@@ -49,11 +49,11 @@ class DataSnapshots final : public OldValueKeeper {  // earlier states of the da
     std::string key;
     Kind kind;
   };
-  // Returns the differences from `before` to `after`, ordered by database and key. A null `after` is the present. Cost:
-  // O(changes since the older one); O(keys) for databases that were flushed or swapped.
+  // Returns the differences from `before` to `after`, ordered by database and key. Cost: O(changes since the older
+  // snapshot), and O(keys) for each database that was flushed or swapped since.
   std::vector<Difference> Compare(const Snapshot& before, const Snapshot* after) const;  // null: the present data
 
-  // OldValueKeeper.
+  // The interface OldValueKeeper.
   void BeforeChange(int db, Bytes key, const Entry* entry) override;  // stores the old value in the snapshots
   void OnFlushed(int db, Database& content) override;                 // moves the flushed database into the snapshots
   void OnSwap(int one, int other) override;                           // the two databases were exchanged (SWAPDB)

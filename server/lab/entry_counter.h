@@ -1,5 +1,5 @@
-// EntryCounter: counts the journal entries that match a filter, for repeated queries (TEST AWAIT COMMAND). Each entry
-// is checked only once, unless its request is still blocked.
+// EntryCounter: counts the journal entries that match a filter, for queries that are repeated (TEST AWAIT COMMAND).
+// Checks each entry only once, unless its request was blocked at that time.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ class EntryCounter {  // counts the journal entries that match a filter, for rep
   EntryCounter(const RequestJournal& journal, JournalFilter filter)
       : journal_(journal), filter_(std::move(filter)), epoch_(journal.Epoch()), next_(journal.FirstSeq()) {}
 
-  // Returns the number of matching entries since the counting began, including those that were dropped meanwhile. The
-  // entries that existed at the beginning are included. Cost: O(entries that are new or blocked).
+  // Includes entries that were older than this object, and entries that the journal has dropped since they were
+  // counted. Begins again at 0 when the journal is cleared. Cost: O(entries that are new or were blocked).
   uint64_t Count();  // number of matching entries so far, including dropped ones
 
  private:

@@ -1,4 +1,4 @@
-// Fixture: the initial data of a test, as the requests that create it.
+// Fixture: the initial data of a test, stored as the requests that create the data.
 #pragma once
 
 #include <string>

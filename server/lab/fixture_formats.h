@@ -1,4 +1,4 @@
-// The formats of fixtures.
+// The formats of fixtures (the initial data of a test).
 //
 //   .redis   one request per line, as typed into redis-cli; empty lines and lines that begin with # are ignored
 //   .resp    requests as clients send them: RESP arrays of bulk strings
@@ -6,8 +6,8 @@
 //   .rdb     an RDB file
 //   .aof     an append-only file, which may begin with an RDB preamble
 //
-// The readers of text check the whole text before any request runs. An error message begins with the position in the
-// text.
+// A fixture in one of the first three formats is checked completely before any of its requests runs. An error message
+// begins with the position in the text.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +22,14 @@ namespace respite {
 
 enum class FixtureFormat : uint8_t { kRdb, kAof, kResp, kRedis, kJson };
 
-// Returns the format for a name without a dot, such as "json", in any case.
+// Ignores the case of the name, which has no dot.
 std::optional<FixtureFormat> FixtureFormatOf(Bytes name);  // of a file name's end, such as "json"; nullopt: unknown
 
-// Reads a text in one of the text formats: kResp, kRedis, kJson.
+// Requires: the format is one of those for text: kResp, kRedis or kJson.
 Result<Fixture> ReadFixtureText(Bytes text, FixtureFormat format);  // for kResp, kRedis and kJson; fails on a bad text
 Result<Fixture> ReadRedisFixture(Bytes text);                       // reads lines as typed into redis-cli
 Result<Fixture> ReadRespFixture(Bytes text);                        // reads RESP arrays of bulk strings
-// Reads a .resp fixture from the file, from `offset` to its end.
+// Reads requests in the format .resp from a file, from `offset` to the end.
 Result<Fixture> ReadRespFixture(File& file, uint64_t offset);
 
 }  // namespace respite

@@ -19,12 +19,12 @@ using Words = std::vector<std::string>;
 
 constexpr int kDeepest = 200;  // the JSON writer recurses once per level
 
-// The reason why a fixture was refused; thrown and caught only in this file.
+// The reason why a fixture is refused. It is thrown and caught only in this file.
 struct Problem {
   std::string text;
 };
 
-// Refuses names that occur twice in an object, because the parser would keep only the last one.
+// Refuses an object in which a name occurs twice. The parser would silently keep only the last one.
 class RepeatedNames {
  public:
   void OnEvent(Json::parse_event_t event, const Json& parsed) {
@@ -52,7 +52,7 @@ class Reader {
   static const std::array<Kind, 7> kKinds;
 
   [[noreturn]] void Refuse(const std::string& reason) const { throw Problem{place_ + ": " + reason}; }
-  // Returns the members of a collection. Refuses a collection without members.
+  // Returns the elements of a JSON array, or the members of an object. Refuses an empty one.
   const Json& Elements(const Json& value, Json::value_t type, const char* shape) const;
   std::string Text(const Json& value) const;
   std::string JoinedKinds() const;
@@ -79,7 +79,7 @@ class Reader {
   Fixture fixture_;
   int64_t selected_db_ = 0;
 
-  // The name of the key whose value is being read.
+  // The key of the database whose value is being read.
   std::string key_;
   std::string place_;
   const Kind* kind_ = nullptr;
@@ -216,8 +216,8 @@ void Reader::AddEntry(const std::string& id, const Json& fields) {
   AddRequest(std::move(words));
 }
 
-// Returns the text of the error without its first words: "[json.exception.parse_error.101] parse error at line 2,
-// column 3: …" begins with "line 2".
+// Returns the text of a parser's error from the position on. "[json.exception.parse_error.101] parse error at line 2,
+// column 3: …" becomes "line 2, column 3: …".
 std::string ReasonOf(const Json::exception& error) {
   std::string text = error.what();
   const size_t place = text.find("line ");

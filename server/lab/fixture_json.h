@@ -1,4 +1,4 @@
-// Fixtures as JSON: an object that has a member for each key.
+// A fixture (the initial data of a test) as JSON: an object that has a member for each key.
 //
 //   {
 //     "greeting":  "hello",                                     a text or a number is a string

@@ -52,8 +52,8 @@ class FixtureLoader {
   Reason LoadSnapshot(const std::string& path);
   Reason LoadAppendOnlyFile(const std::string& path);
   Reason LoadFolder(const std::string& path);
-  // Runs the requests, beginning in database 0. `rule`: an append-only file contains commands that remove
-  // expired keys, so loading removes none.
+  // Runs the requests one after the other, beginning in database 0. `rule` says whether expired keys are removed. They
+  // are not for an append-only file, which contains the commands that remove them.
   Reason Run(const Fixture& fixture, ExpiryRule rule);
   Reason RunOne(Session& session, const Fixture::Request& request, ExpiryRule rule);
 
@@ -134,7 +134,7 @@ Reason FixtureLoader::Run(const Fixture& fixture, ExpiryRule rule) {
   size_t done = 0;
   for (const Fixture::Request& request : fixture.requests) {
     if (auto reason = RunOne(*session, request, rule)) return request.place + ": " + *reason;
-    // Reports a progress of 0 bytes, because the size of these requests in bytes is not known.
+    // The progress is always 0 bytes, because the size of these requests in bytes is not known.
     if (++done % kServeOthersEvery == 0 && services_.storage.loading.Advance(0) == Loading::Order::kStop) {
       return "the server was stopped meanwhile";
     }
@@ -142,8 +142,8 @@ Reason FixtureLoader::Run(const Fixture& fixture, ExpiryRule rule) {
   return std::nullopt;
 }
 
-// Runs one request of a fixture. No other client is served between two requests of a file, so MULTI and EXEC are
-// skipped.
+// Runs one request of a fixture. MULTI and EXEC are skipped: no client is served between the requests of a transaction
+// anyway.
 Reason FixtureLoader::RunOne(Session& session, const Fixture::Request& request, ExpiryRule rule) {
   const std::vector<Bytes> words(request.words.begin(), request.words.end());
   const Command* const command = services_.execution.executor.Resolve(words);
@@ -184,7 +184,8 @@ std::optional<std::string> LoadFixtures(const Services& services) {
     reason = LoadAll(services);
   }
   services.storage.loading.End();
-  // The data no longer belongs to a replication history that an RDB file names.
+  // An RDB file names the replication history to which its data belongs. The loaded fixtures have changed the data, so
+  // that history no longer applies.
   services.storage.loading.file_history() = {};
   services.storage.loading.TakeSkippedExpiredKeys();
   if (!reason && services.storage.aof.IsOn()) services.storage.aof.Rewrite();

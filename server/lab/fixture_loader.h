@@ -1,4 +1,5 @@
-// Loads the files of the directive `load` when the server starts, after its own data set.
+// Loads the files that the directive `load` names. The server does this when it starts, after it has loaded its own
+// data.
 #pragma once
 
 #include <optional>
@@ -8,9 +9,9 @@ namespace respite {
 
 struct Services;
 
-// Clients get LOADING during the load. If a file cannot be loaded, returns the reason with the path and the place
-// in it; the data set must then not be used. If the append-only file is on, starts a rewrite, because fixtures are not
-// appended to it request by request. Requires: the data set was loaded, and replication has not started.
+// Clients get the error LOADING during the load. If a file cannot be loaded, the data set must not be used. The error
+// names the file and the position in it. If the append-only file is on, starts to rewrite it, because the requests are
+// not appended to it one by one. Requires: the server's own data was loaded, and replication has not started.
 std::optional<std::string> LoadFixtures(const Services& services);  // the files of `load`; returns an error, or nullopt
 
 }  // namespace respite

@@ -29,7 +29,7 @@ class TextOutput final : public RequestOutput {
   std::string text_;
 };
 
-// Returns the commands that create the key, as in the base file of an append-only file.
+// Returns the commands that create the key with its value, in the form that a base file of the append-only file has.
 std::vector<Words> CommandsOf(const Entry& entry) {
   TextOutput out;
   WriteValueCommands(out, entry);
@@ -39,7 +39,8 @@ std::vector<Words> CommandsOf(const Entry& entry) {
   return commands;
 }
 
-// Merges the items into one sorted command, because sets and hashes have no order of their own.
+// Merges the commands from index `from` to `to` into one, and sorts the items in it. Sets and hashes have no order of
+// their own.
 Words Sorted(const std::vector<Words>& commands, size_t from, size_t to, size_t words_per_item) {
   std::vector<Words> items;
   for (size_t i = from; i < to; ++i) {
@@ -72,7 +73,7 @@ std::vector<Words> SortedCommands(std::vector<Words> commands) {
 
 void AppendLine(std::string& text, const Words& words) { text.append(JoinQuoted(words)) += '\n'; }
 
-// Matches like KEYS: the pattern `*` also matches the empty key.
+// Returns whether the key matches. As in KEYS, the pattern `*` also matches the empty key.
 bool MatchesKey(Bytes pattern, Bytes key) { return pattern == "*" || GlobMatch(pattern, key); }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Writes data as a fixture in the format .redis, one command per line. Equal data gives equal text, so that a test can
+// Writes data as a fixture in the format .redis, with one command per line. Equal data gives equal text, so a test can
 // compare the text with a file.
 //
 //   SELECT 1                       before the keys of each database except 0
@@ -14,8 +14,8 @@
 
 namespace respite {
 
-// Writes the keys that match the pattern and have not expired. ReadRedisFixture reads the text. Cost: O(size of the
-// data).
+// Writes those keys that match the pattern and have not expired. ReadRedisFixture can read the text. Cost: O(size of
+// the data), and the sorting of its keys, fields and members.
 std::string RedisFixtureOf(const Keyspace& keyspace, Bytes pattern, int64_t now_ms);  // the data as redis-cli commands
 
 }  // namespace respite

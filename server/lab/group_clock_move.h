@@ -1,4 +1,4 @@
-// GroupClockMove: moves the clocks of several servers together. Clocks that agreed before also agree afterwards.
+// GroupClockMove: moves the clocks of several servers together. Clocks that showed equal times before do so afterwards.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,15 @@ namespace respite {
 
 class GroupClockMove {  // moves the clocks of several servers together
  public:
-  // Requires: the move is not kAuto, and `clocks` is not empty.
+  // Computes the move, but does not move any clock yet. Requires: the move is not kAuto, and `clocks` is not empty.
   GroupClockMove(const ClockMove& move, std::span<ClockControl* const> clocks);
 
   bool IsPossible() const { return is_possible_; }  // no clock would exceed its limits
-  // Returns, for kNext, the first event that becomes due on any of the servers.
+  // For kNext, returns the first event that becomes due on any of the servers. Returns nullopt for other moves, and if
+  // the clocks cannot reach such an event.
   const std::optional<ClockControl::Due>& met() const { return met_; }
-  // Moves one of the clocks. Requires: IsPossible, and the requirements of ClockControl::JumpNow.
+  // Moves one of the clocks given to the constructor. Requires: IsPossible, and the requirements of
+  // ClockControl::JumpNow.
   void Do(ClockControl& clock) const;
 
  private:

@@ -18,7 +18,7 @@ bool HasWord(std::span<const Bytes> words, Bytes wanted) {
   return std::ranges::any_of(words, [wanted](Bytes word) { return EqualsIgnoreCase(word, wanted); });
 }
 
-// Matches SET key value NX and SETNX key value.
+// Returns whether the command sets a key only if it is absent: SET key value NX, or SETNX key value.
 bool SetsIfAbsent(Bytes command, std::span<const Bytes> words) {
   if (words.size() < 3) return false;
   return command == "setnx" || (command == "set" && HasWord(words.subspan(3), "nx"));
@@ -30,7 +30,7 @@ bool SetsDeadline(Bytes command) {
   return command == "pexpire" || command == "expire" || command == "pexpireat" || command == "expireat";
 }
 
-// Returns how an event of a lock's key ends the lock; kHeld if the event does not end the lock.
+// Returns how a keyspace event of a lock's key ends the lock, or kHeld if it does not end the lock.
 HeldLock::End EndBy(Bytes event) {
   using End = HeldLock::End;
   if (event == "expired") return End::kExpired;

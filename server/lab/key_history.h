@@ -1,13 +1,14 @@
-// KeyHistory: the fate of keys while the journal is on. Records expired keys, and locks from acquisition to release.
+// KeyHistory: what happens to keys while the journal is on. Records expired keys, and locks from acquisition to
+// release.
 //
 // A lock is a key that a client has created in one of the usual ways:
 //
 //   SET key token NX ...        SETNX key token         as a request, or in a transaction or a script
-//   HINCRBY or HSET of a field, and PEXPIRE or EXPIRE   in one script, as Redisson does
+//   HINCRBY or HSET of a field, and PEXPIRE or EXPIRE   in one script, as the Java library Redisson does
 //
 // The client holds the lock until the key is removed or overwritten. Locks that existed before the journal began are
-// not known. The memory is bounded: records older than the entries of the journal are dropped, and also the oldest
-// records above kMaxHistoryBytes.
+// not known. The memory is bounded: records older than the entries of the journal are dropped. So are the oldest
+// records when all need more than kMaxHistoryBytes.
 #pragma once
 
 #include <cstdint>
@@ -60,11 +61,11 @@ class KeyHistory {  // expired keys and locks, recorded while the journal is on
 
   enum class Step : uint8_t { kNone, kTook, kMissed };  // effect of a call on a lock; kMissed: it was held already
 
-  // Records a finished call, whose journal entry is `at.next_seq`.
+  // Records a call that has ended, and may begin a lock. `at.next_seq` is the number of its journal entry.
   Step RecordCall(const FinishedCall& call, const std::shared_ptr<const RequestOwner>& client, JournalMoment at);
   void ForgetUnrecordedCall();  // discards what was noted about a call that the journal does not record
 
-  // Records a keyspace event. Cost: O(log locks), if any are held.
+  // Records an expired key, and may end or extend a lock. Cost: O(log locks) if any lock is held, otherwise O(1).
   void OnKeyEvent(int db, Bytes key, const KeyEvent& event, JournalMoment at);  // may end or extend a lock
   void OnFlush(std::span<const int> dbs, JournalMoment at);                     // ends the locks in these databases
   void OnSwap(int one, int other);        // SWAPDB: the locks move with their keys

@@ -1,5 +1,5 @@
-// Lab: the functions of TEST, with which a test controls the server that it uses. They are off and cost nothing, unless
-// the directive test-commands allows them.
+// Lab: what implements the command TEST, by which a test controls the server that it uses. The parts are off and cost
+// nothing, unless the directive test-commands allows TEST.
 #pragma once
 
 #include "server/execution/services.h"

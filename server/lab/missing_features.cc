@@ -29,7 +29,7 @@ bool HasToken(const CommandSyntax& syntax, Bytes word) {
   });
 }
 
-// Returns the number of leading arguments that are always present: 2 for SET, the key and the value.
+// Returns how many arguments at the beginning are single and always present. For SET this is 2: the key and the value.
 size_t PlainArguments(const CommandSyntax& syntax) {
   const auto arguments = syntax.Arguments();
   const auto end = std::ranges::find_if(arguments, [](const SyntaxArgument& argument) {
@@ -82,7 +82,8 @@ void MissingFeatures::OnCall(const FinishedCall& call) {
   if (call.error == refusals::kSyntax) NoteOption(call);
 }
 
-// Records the first argument after the mandatory ones that looks like an option and is not in the command's syntax.
+// Records the first argument that looks like an option but is not in the command's syntax. Looks only behind the
+// arguments that are always present.
 void MissingFeatures::NoteOption(const FinishedCall& call) {
   const CommandSyntax syntax = ParseSyntax(call.command.Spec().syntax);
   const size_t harmless = call.command.Spec().harmless_words;

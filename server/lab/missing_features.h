@@ -1,5 +1,5 @@
-// MissingFeatures: TEST MISSING. Records commands, subcommands, options and directives that clients have used and that
-// this server does not have.
+// MissingFeatures: TEST MISSING. Records which commands, subcommands, options and directives clients have tried to use
+// although this server lacks them.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,7 @@ class MissingFeatures final : public CallObserver {  // TEST MISSING: records wh
   void Start() { parts_.observers.Attach(*this); }  // records from now on
   void Clear();                                     // removes the records
   void Continue(MissingFeatures& before);           // takes over the records of another server, which ends
-  // Returns the features in the order of their first use.
+  // Returns all recorded features, in the order in which they were first used.
   const std::vector<const MissingFeature*>& All() const { return features_in_order_; }
 
   void OnCall(const FinishedCall& call) override;    // may record an option or a directive

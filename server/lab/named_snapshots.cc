@@ -20,7 +20,8 @@ namespace {
 
 constexpr char kSnapshotPath[] = "snapshot";
 
-// Appends the length of the text and the text. One string holds them all, because each world keeps hundreds of texts.
+// Appends a text, with its length before it. All texts of a snapshot are in one string, because each world keeps
+// hundreds of them.
 void Append(std::string& packed, Bytes text) {
   const auto size = static_cast<uint32_t>(text.size());
   packed.append(reinterpret_cast<const char*>(&size), sizeof size);
@@ -139,7 +140,7 @@ void NamedSnapshots::Restore(Bytes name, Unit& unit, const Session* running) {
   parts_.clock.Restore(snapshot.setup.clock);
 }
 
-// Sets only the directives that differ. Setting a directive runs all its hooks.
+// Sets only those directives whose value differs, because setting a directive runs all its hooks.
 void NamedSnapshots::RestoreDirectives(Bytes packed) {
   const Config::NamesAndValues changed = parts_.env.config.ChangedPairs(Unpacked(packed));
   if (!changed.empty()) parts_.env.config.Set(changed, {.connection_is_local = true});

@@ -1,6 +1,6 @@
-// NamedSnapshots: TEST SNAPSHOT. A snapshot is a server at one moment: data, functions, scripts, users, directives and
-// clock. Connections do not belong to a snapshot. A restore notifies clients of changed keys. It disconnects clients
-// only if the users differ: the same clients as ACL LOAD would.
+// NamedSnapshots: TEST SNAPSHOT. A snapshot is the state of a server at one moment: data, functions, scripts, users,
+// directives and clock. Connections do not belong to it. Restoring a snapshot notifies clients of changed keys. It
+// disconnects clients only if the users differ, and then the same clients as ACL LOAD.
 #pragma once
 
 #include <cstdint>
@@ -46,26 +46,28 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
     size_t keys;            // number of keys
     size_t kept;            // number of values that the snapshot stores, because they have changed since
   };
-  // Returns the snapshots, ordered by name. Cost: O(values that the snapshots store).
+  // The snapshots are ordered by name. Cost: O(values that the snapshots store).
   std::vector<Summary> List() const;
   bool Has(Bytes name) const { return all_.contains(name); }
   bool IsFull() const { return all_.size() >= kMaxSnapshots; }  // no further snapshot can be saved
 
-  // Replaces an existing snapshot with this name. Cost: O(databases + users + directives + scripts).
+  // Saves the present state under this name, and replaces a snapshot that has it. Cost: O(databases + users +
+  // directives + scripts).
   void Save(Bytes name);
   bool Delete(Bytes name);        // false: there is no such snapshot
   void Clear() { all_.clear(); }  // deletes all snapshots
-  // Restores a snapshot that exists. Like Reset…, throws a Refusal if a directive or a user cannot be restored.
-  // Directives are set first, so that nothing else has changed in this case. `running` is the calling session.
+  // Throws a Refusal if directives, users or functions cannot be restored, or if the snapshot is lost. If a directive
+  // is refused, nothing has changed, because directives are restored first. `running` is the session of the caller.
+  // Requires: there is such a snapshot.
   void Restore(Bytes name, Unit& unit, const Session* running);  // throws a Refusal if a directive is refused
-  // Compares `before` with `after`, or with the present if `after` is empty. Requires: the snapshots exist.
+  // Returns the differences from the snapshot `before` to the snapshot `after`. Requires: the snapshots exist.
   std::vector<DataSnapshots::Difference> Compare(Bytes before, Bytes after) const;  // `after` empty: the present
 
-  // Copies the snapshot's data and functions to an empty server. Returns an error if the functions cannot be loaded
-  // there. Requires: there is such a snapshot.
+  // Copies the data and the functions of a snapshot to an empty server. Returns an error if that server cannot load the
+  // functions. Requires: there is such a snapshot.
   std::optional<std::string> CopyTo(Bytes name, Dataset& data, FunctionLibraries& functions) const;  // error or nullopt
 
-  // Returns the data of the snapshots, for callers that need a snapshot of the data without a name.
+  // For callers that need a snapshot of the data only, without a name.
   DataSnapshots& data() { return data_; }  // stores the data of all snapshots
   struct Programs {                        // scripts and functions of a server
     std::vector<std::string> scripts;      // sorted

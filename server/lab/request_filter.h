@@ -1,5 +1,5 @@
-// RequestFilter: selects requests and clients by the arguments after WHEN of TEST FAULT ADD, and by those of TEST DROP,
-// TEST JOURNAL, TEST EXPECT and TEST AWAIT. All given conditions must hold.
+// RequestFilter: selects requests by conditions, all of which must hold. The conditions are arguments of TEST FAULT ADD
+// (after WHEN), TEST DROP, TEST JOURNAL, TEST EXPECT and TEST AWAIT.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ class TextPattern {  // a glob pattern that is fast for plain text and plain pre
 class TextStart {  // the first bytes of a text in one machine word, to reject most other prefixes fast
  public:
   explicit TextStart(Bytes text);
-  // Returns false if no text with this start can begin with the text that `beginning` was made from.
+  // Returns false only if no text that starts like this one can begin with the text from which `beginning` was made.
   bool MayBegin(const TextStart& beginning) const { return ((bytes_ ^ beginning.bytes_) & beginning.mask_) == 0; }
 
  private:
@@ -59,7 +59,8 @@ struct ClientFilter {  // conditions for clients; all given ones must hold
   std::optional<TextPattern> library;  // lib-name, as in CLIENT SETINFO
   std::optional<int> db;
 
-  // `in_db` is the database of the request, or the client's own database if there is no request.
+  // `in_db` is the database of the request. For a client without a request, it is the database that the client has
+  // selected.
   bool Matches(const ClientView& client, int in_db) const;
 };
 
@@ -73,7 +74,8 @@ struct RequestFilter {                 // conditions for requests; all given one
 
   bool MayMatch(const Command& tried) const;  // checks the conditions that depend only on the command
   bool MayMatchUnknown() const { return !command && category == 0 && !key; }  // for an unknown command
-  // What Matches checks. Requires that MayMatch, or MayMatchUnknown for an unknown command, was true.
+  // What Matches needs to know about a request. Requires: MayMatch was true for its command, or MayMatchUnknown for an
+  // unknown command.
   struct Facts {  // what Matches checks of one request
     ClientView client;
     int db;                            // database of the request

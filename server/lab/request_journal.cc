@@ -27,7 +27,7 @@ bool Tells(Bytes error, Bytes word) {
   return !word.empty() && error.find("'" + std::string(word) + "'") != Bytes::npos;
 }
 
-// Redacts an error that quotes a hidden argument, because the argument may be a misplaced password.
+// Redacts an error that quotes a hidden argument, because the argument may be a password in the wrong place.
 std::string WithoutSecrets(Bytes error, std::span<const Bytes> words, size_t shown) {
   for (size_t i = shown; i < words.size(); ++i) {
     if (Tells(error, words[i])) return std::string(FirstWord(error)) + " (redacted)";
@@ -83,7 +83,8 @@ bool JournalFilter::Matches(const RequestEntry& entry) const {
   }
   std::vector<Bytes> words;
   if (request.key) words = entry.Words();
-  // Without a condition TRANSACTION, the filter also matches entries of transactions.
+  // An entry of a transaction counts as an ordinary request here. So the filter matches it even without the condition
+  // TRANSACTION.
   const bool is_in_script = entry.place == Place::kInScript;
   RequestFilter::Facts facts{.client = entry.client->View(),
                              .db = entry.db,
@@ -234,15 +235,16 @@ RequestJournal::Sender& RequestJournal::SenderOf(const Session& client) {
   return sender;
 }
 
-// Forgets senders when most of them have disconnected. Cost: O(1) amortised.
+// Forgets disconnected clients once the journal remembers too many: kFew, and two for each connected client. Cost: O(1)
+// amortised.
 void RequestJournal::ForgetOldSenders() {
   constexpr size_t kFew = 1000;
   if (senders_.size() < kFew + 2 * parts_.clients.Count()) return;
   std::erase_if(senders_, [this](const auto& row) { return parts_.clients.Find(row.first) == nullptr; });
 }
 
-// Counts a round trip only for the first request of a turn. Replies are sent at the end of a turn, so the client has
-// not waited for a reply between these requests.
+// Counts the round trips of a client: one for the first request of each turn of the event loop. Replies are sent at the
+// end of a turn, so the client sent the other requests of the turn without waiting for a reply.
 void RequestJournal::CountTrip(Sender& sender, int depth) {
   if (depth != 0 || std::exchange(sender.turn, parts_.env.stats.turns + 1) == parts_.env.stats.turns + 1) return;
   ++sender.trips;
@@ -254,7 +256,8 @@ JournalMoment RequestJournal::Moment() const {
   return {.next_seq = next_, .wall_us = parts_.current_execution.wall_base_us + parts_.current_execution.last_us};
 }
 
-// Reads the clock for expired keys. A key may expire between two requests, when Moment would give an old time.
+// Uses the clock instead of Moment for a key that expires. This may happen between two requests, when Moment gives the
+// time of the previous one.
 void RequestJournal::OnKeyEvent(int db, Bytes key, const KeyEvent& event) {
   JournalMoment moment = Moment();
   if (event.Name() == "expired") moment.wall_us = parts_.env.clock.WallUs();
@@ -336,11 +339,12 @@ void RequestJournal::NoteFault(const RequestFaults::Attempt& request, const Requ
   const bool is_answered = fault.kind == Kind::kReply && request.place != Place::kInScript;
   const bool is_closed = fault.kind == Kind::kClose && (is_queued || request.place == Place::kSent);
   if (!is_answered && !is_closed) {
-    // For a queued request, the fault acts only on the reply +QUEUED. EXEC runs the command later, without the fault.
+    // A fault of a queued request acts only on the reply +QUEUED. EXEC later runs the command without the fault.
     if (!is_queued || fault.kind == Kind::kError) sender.fault = name;
     return;
   }
-  // No other observer call reports a request that the fault answers, or whose connection the fault closes.
+  // The fault replies instead of the command or closes the connection. Other calls to this observer do not report such
+  // a request, so it is recorded here.
   const int depth = request.place == Place::kInTransaction ? 1 : 0;
   CountTrip(sender, depth);
   sender.fault = name;

@@ -1,8 +1,9 @@
-// RequestJournal: TEST JOURNAL. The latest requests as they ran: client, time, duration and result.
+// RequestJournal: TEST JOURNAL. The latest requests, in the order in which they ran, with client, time, duration and
+// result.
 //
-// A new entry reuses the memory of the dropped one, so a busy server allocates little for it. The journal also records
-// the fate of keys (KeyHistory), for TEST REPORT. A journal that is off costs nothing: it receives no calls and no
-// keyspace events.
+// A new entry reuses the memory of the entry that it replaces, so a busy server allocates little for the journal. The
+// journal also records what happens to keys (KeyHistory), for TEST REPORT. A journal that is off costs nothing, because
+// it receives no calls and no keyspace events.
 #pragma once
 
 #include <algorithm>
@@ -94,12 +95,12 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
   bool HasBegun() const { return capacity_ != 0; }  // Start was called, even if the journal is off now
   void Continue(RequestJournal& before);  // takes over the entries and the state of another server, which ends
 
-  // Returns expired keys and locks since Start or Clear, including locks that were held at Clear.
+  // Returns the expired keys and the locks since Start or Clear. Locks that were held at Clear are included.
   const KeyHistory& keys() const { return keys_; }
   uint64_t FirstSeq() const { return first_; }              // sequence number of the oldest entry
   uint64_t NextSeq() const { return next_; }                // sequence number of the next entry
   uint64_t DroppedCount() const { return dropped_count_; }  // number of entries since Start or Clear that were dropped
-  // Requires: FirstSeq() <= seq < NextSeq().
+  // Returns an entry by its sequence number. Requires: FirstSeq() <= seq < NextSeq().
   const RequestEntry& At(uint64_t seq) const { return entries_[seq - first_]; }
   template <class Visit>
   void ForEach(const JournalFilter& filter, Visit&& visit) const;
@@ -147,7 +148,7 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
   RequestEntry& Append(const Request& request, const Session& client, Sender& sender);  // drops the oldest if full
   void Finish(RequestEntry& entry, Sender& sender, const End& end);  // sets the outcome and duration of the entry
   static void Keep(RequestEntry& entry, const Request& request);
-  // Describes a request that has not run or has failed.
+  // Describes a request that has not run, or that has failed, for a new entry of the journal.
   Request FailedRequest(const Session& session, const Command* command, std::span<const Bytes> words, int depth) const;
   RequestEntry TakeOldest();  // removes and returns the oldest entry, so that its memory is reused
   void MakeRoom();            // drops the oldest entries while they need more than kMaxJournalBytes

@@ -1,5 +1,5 @@
-// RequestOwner: the client that sent a request, with its properties at that time. TEST JOURNAL and TEST LINT show it
-// after the client has disconnected.
+// RequestOwner: the client that sent a request, with the properties that it had then. TEST JOURNAL and TEST LINT show
+// them even after the client has disconnected.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 namespace respite {
 
 struct RequestOwner {  // the client that sent a request, with its properties at that time
-  // Clients choose these texts, which may be megabytes long.
+  // The following texts are shortened, because clients choose them and may make them megabytes long.
   static constexpr size_t kMaxTextBytes = 256;  // size to which each text is shortened
 
   uint64_t id = 0;
@@ -25,7 +25,7 @@ struct RequestOwner {  // the client that sent a request, with its properties at
   ClientView View() const { return {.id = id, .name = name, .user = user, .address = address, .library = library}; }
 };
 
-// Returns whether the request is TEST itself or traffic between servers. `command` is null for an unknown command.
+// Returns whether a request of this client is one of TEST, or belongs to the traffic between servers.
 bool IsTestOrServerTraffic(const Session& client, const Command* command);  // `command` null: unknown
 
 }  // namespace respite

@@ -1,4 +1,4 @@
-// Requests as a user would type them.
+// Requests as text, in the form in which a user would type them.
 #pragma once
 
 #include <cstddef>
@@ -13,16 +13,16 @@ namespace respite {
 struct Command;
 class CommandTable;
 
-// Returns how many leading words of the request cannot be secrets. SIZE_MAX if all of them are harmless. Needed for a
-// request that has not run or has failed, because Call::Redact has not hidden its secrets. `command` is null if
+// Returns how many words at the beginning of the request cannot be secrets, or SIZE_MAX if none can. Needed for a
+// request that has not run or has failed, because Call::Redact has not hidden its secrets. `command` is null if it is
 // unknown.
 size_t NonSecretArgumentCount(const CommandTable& commands, const Command* command, std::span<const Bytes> words);
 
-// Returns one line with all arguments; long arguments are shortened. For the conditions of TEST EXPECT and TEST AWAIT.
+// Used to show the conditions of TEST EXPECT and TEST AWAIT.
 std::string ConditionText(std::span<const Bytes> words);  // all arguments on one line; long ones are shortened
 
-// Returns one line. Shortens long words and long requests. Does not show words from `hidden_from` on, which may be
-// secrets.
+// Returns the request on one line. Shortens long words and long requests. Hides the words from index `hidden_from` on,
+// because they may be secrets.
 std::string RequestText(std::span<const Bytes> words, size_t hidden_from = SIZE_MAX);
 
 }  // namespace respite

@@ -1,6 +1,4 @@
-// Restarts: kills and restarts servers (TEST CRASH).
-//
-// This is an interface for commands. Code in server/process implements it.
+// Restarts: kills servers of this process and restarts them (TEST CRASH).
 #pragma once
 
 #include <cstdint>
@@ -15,7 +13,8 @@ struct Session;
 class Restarts {  // interface that kills and restarts servers (TEST CRASH)
  public:
   struct DataAfterCrash {  // the data that the server finds after the restart
-    // kFiles: the files on the disk. kAll: the data that an append-only file would have kept, although there is none.
+    // What the restarted server loads. kFiles: the files on the disk. kAll: the data that an append-only file would
+    // have kept, if there was none.
     enum class From : uint8_t { kFiles, kAll } from = From::kFiles;
     AppendFsync policy = AppendFsync::kAlways;  // decides which tail of the append-only file is lost
   };
@@ -23,9 +22,8 @@ class Restarts {  // interface that kills and restarts servers (TEST CRASH)
   virtual ~Restarts() = default;
 
   // Kills the server of this client in the next turn and restarts it with its original settings. The client then
-  // becomes a new client of that server and gets +OK; all other clients are disconnected. The running request must
-  // continue in the next turn (Call::ContinueInNextTurn), and runs again only if the restart has failed. Returns false
-  // if this connection cannot stay open.
+  // becomes a client of the new server and gets +OK; all other clients are disconnected. The caller must call
+  // Call::ContinueInNextTurn. Its command is resumed only if the restart has failed.
   virtual bool Crash(const Session& caller, DataAfterCrash remains) = 0;  // false: this connection cannot stay open
 };
 

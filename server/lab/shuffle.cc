@@ -12,7 +12,8 @@ namespace respite {
 
 namespace {
 
-// `together`: elements that stay together, such as a field and its value. Replies of SCAN commands begin with a cursor.
+// How the replies of a command are shuffled. `together` elements stay together, such as a field and its value.
+// `is_walk` is for commands like SCAN, whose replies begin with a cursor.
 struct Order {
   Bytes command;
   size_t together = 1;
@@ -30,7 +31,7 @@ const Order* OrderOf(const Command& command) {
   return found != kOrders.end() && found->command == command.full_name ? found : nullptr;
 }
 
-// Returns false for `HSCAN key cursor NOVALUES` and similar requests.
+// Returns whether the reply to HSCAN or ZSCAN has values. It has none with the options NOVALUES and NOSCORES.
 bool HasValues(std::span<const Bytes> words) {
   constexpr size_t kOptions = 3;
   size_t at = kOptions;
@@ -41,7 +42,7 @@ bool HasValues(std::span<const Bytes> words) {
   return true;
 }
 
-// A reply, divided into its header and the parts whose order may be changed.
+// A reply, divided into its header and the parts that are shuffled.
 struct Parts {
   Bytes head;
   std::vector<Bytes> parts;

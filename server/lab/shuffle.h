@@ -21,10 +21,11 @@ class Shuffle final : public ReplyEditor {  // TEST SHUFFLE: shuffles replies th
   bool IsOn() const { return port_ && &*port_ == this; }
   void TurnOn() { port_.Attach(this); }
   void TurnOff() { port_.Detach(); }
-  // Sets the seed. Equal seeds and requests give equal orders.
+  // Sets the seed. With an equal seed, equal requests get equal orders.
   void Seed(uint64_t seed) { random_ = Random(seed); }
 
-  // Shuffles a reply without specified order. Cost: O(bytes of the reply) for the commands with unordered replies.
+  // Shuffles the reply if the command is one whose replies have no specified order. Cost: O(bytes of the reply) then,
+  // otherwise O(1).
   void Edit(const Command& command, std::span<const Bytes> words, Session& session, size_t reply_start) override;
 
  private:

@@ -1,5 +1,5 @@
-// Worlds: isolated servers behind one port. Each has its own data, users, directives, scripts, clients and clock, so
-// that parallel tests need only one server. A test enters its world by the URL alone, as user `world.NAME`.
+// Worlds: isolated servers behind one port. Each world has its own data, users, directives, scripts, clients and clock,
+// so parallel tests need only one server. A test enters its world by the URL alone, as the user `world.NAME`.
 //
 // This is an interface for commands. Code in server/process implements it.
 #pragma once
@@ -41,9 +41,9 @@ class Worlds {  // interface to isolated servers behind one port (TEST WORLD)
   virtual ~Worlds() = default;
 
   virtual bool Has(Bytes name) const = 0;
-  // Returns an error if the world cannot be created. Requires: !Has(name).
+  // Creates a world. Requires: there is no world of this name.
   virtual std::optional<std::string> Create(Bytes name, const Order& order) = 0;  // error or nullopt
-  // Disconnects the clients of the world and removes it after this turn. Requires: Has(name).
+  // Disconnects the clients of a world, and removes the world after this turn. Requires: Has(name).
   virtual void Drop(Bytes name) = 0;
   virtual std::vector<Summary> List() const = 0;
   virtual size_t Count() const = 0;          // number of worlds
@@ -56,8 +56,9 @@ class Worlds {  // interface to isolated servers behind one port (TEST WORLD)
     std::vector<std::string> request = {};  // if not empty, runs there and replaces `reply`
   };
   virtual bool MayMove(const Session& session) const = 0;  // this client could move to a world
-  // Moves the client's connection in the next turn. Its running request must continue then (Call::ContinueInNextTurn),
-  // and runs again only if the move has failed. Returns false if the client has no connection that could move.
+  // Moves the connection of a client to a world in the next turn. The command of the client must call
+  // Call::ContinueInNextTurn. It is resumed only if the move has failed. Returns false if the client has no connection
+  // that could move.
   virtual bool Enter(const Session& session, Entry entry) = 0;  // moves the client's connection; false: it cannot
 };
 

@@ -1,4 +1,4 @@
-// Identity: the IDs of this server, and its start time.
+// Identity: the IDs of this server, and the time at which it started.
 #pragma once
 
 #include <cstdint>

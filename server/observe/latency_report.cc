@@ -66,7 +66,7 @@ std::vector<Column> ColumnsOf(const LatencyMonitor::Event& event, const LatencyS
   return columns;
 }
 
-// Pieces of advice of LATENCY DOCTOR, in the order in which they are printed.
+// The pieces of advice that LATENCY DOCTOR can give, in the order in which it prints them.
 enum Advice : uint32_t {
   kEnableSlowlog = 1u << 0,
   kTuneSlowlog = 1u << 1,
@@ -86,7 +86,7 @@ enum Advice : uint32_t {
   kNoHugePages = 1u << 15,
 };
 
-// An event whose advice does not depend on settings.
+// A kind of latency event, with advice that does not depend on settings.
 struct KnownEvent {
   Bytes name;
   uint32_t advice;

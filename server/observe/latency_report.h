@@ -8,7 +8,7 @@
 
 namespace respite {
 
-// Redis rounds all these figures to integers.
+// As in Redis, all these figures are rounded to integers.
 struct LatencySummary {      // figures of one event, such as "command"
   int64_t samples = 0;       // number of samples
   int64_t low_ms = 0;        // the shortest sample
@@ -19,7 +19,7 @@ struct LatencySummary {      // figures of one event, such as "command"
 };
 LatencySummary SummarizeLatency(const LatencyMonitor::Event& event, int64_t unix_time_s);
 
-// The text is a curve of 80 samples per line, four rows high, with the age of each sample written downwards below it:
+// The graph is a curve with 80 samples per line, four rows high. Below each sample, its age is written downwards:
 //
 //   command - high 500 ms, low 300 ms (all time high 500 ms)
 //   --------------------------------------------------------------------------------
@@ -29,7 +29,7 @@ LatencySummary SummarizeLatency(const LatencyMonitor::Event& event, int64_t unix
 //   ...
 std::string LatencyGraph(Bytes name, const LatencyMonitor::Event& event, int64_t unix_time_s);  // text of LATENCY GRAPH
 
-// The text of LATENCY DOCTOR describes the events and gives advice.
+// Returns a text that describes the latency events and gives advice.
 std::string LatencyDoctor(const LatencyMonitor& monitor, const Settings& settings, int64_t unix_time_s);
 
 }  // namespace respite

@@ -26,7 +26,7 @@ constexpr size_t kTooLittleToJudge = 5 * kMegabyte;
 constexpr size_t kWasteThatMatters = 10 * kMegabyte;
 constexpr size_t kLargeClient = 200 * 1024;
 
-// Returns whether large / small exceeds the limit, and the difference is many bytes.
+// Returns whether the ratio large / small exceeds the limit and the difference is large enough to matter.
 bool Wasteful(size_t large, size_t small, double limit) {
   return large > small + kWasteThatMatters && MemoryReport::Ratio(large, small) > limit;
 }
@@ -48,7 +48,8 @@ MemoryReport MeasureMemory(const Services& services) {
     ++report.clients;
     report.clients_bytes += session.HeldBytes();
   });
-  // The output of replicas refers to the Blobs of the backlog.
+  // The output for replicas and the backlog share their memory. With replicas, it counts as backlog up to the backlog's
+  // limit, and above that as memory of replicas.
   const size_t buffer_bytes = services.replication.replicas().BufferBytes();
   const bool has_replicas = !services.replication.replicas().IsEmpty();
   const auto backlog_limit = static_cast<size_t>(services.env.settings.repl_backlog_size);
@@ -59,7 +60,7 @@ MemoryReport MeasureMemory(const Services& services) {
   report.script_bytes = services.execution.script_cache.UsedBytes();
   report.function_engine_bytes = services.execution.function_libraries.EngineBytes();
   report.function_bytes = services.execution.function_libraries.UsedBytes();
-  // Redis does not count the memory of Lua states in the overhead. This server counts all of that memory.
+  // Unlike Redis, the overhead includes all memory of Lua states.
   report.overhead_bytes = report.startup_bytes + report.clients_bytes + report.replicas_bytes + report.backlog_bytes +
                           report.aof_buffer_bytes + report.EngineBytes() + report.AllScriptBytes();
   for (int i = 0; i < services.data.dataset.keyspace.Count(); ++i) {

@@ -39,12 +39,12 @@ struct MemoryReport {      // memory usage of the server, in bytes
   size_t DatasetBytes() const { return used_bytes > overhead_bytes ? used_bytes - overhead_bytes : 0; }  // keys, values
   size_t EngineBytes() const { return script_engine_bytes + function_engine_bytes; }  // of both Lua states
   size_t AllScriptBytes() const { return script_bytes + function_bytes; }             // texts of scripts and libraries
-  // Returns the memory that was allocated since the start; at least 1.
+  // Returns the memory that was allocated since the start. Returns at least 1, because it is used as a divisor.
   size_t BytesSinceStartup() const { return used_bytes > startup_bytes ? used_bytes - startup_bytes : 1; }
   double DatasetPercent() const { return 100 * Ratio(DatasetBytes(), BytesSinceStartup()); }
   size_t BytesPerKey() const { return keys == 0 ? 0 : BytesSinceStartup() / keys; }
 
-  // Returns `part` / `whole`; 0 when `whole` is 0.
+  // Returns `part` / `whole`, or 0 if `whole` is 0.
   static double Ratio(size_t part, size_t whole) {
     return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
   }
@@ -54,10 +54,10 @@ struct MemoryReport {      // memory usage of the server, in bytes
   double ProcessResidentRatio() const { return Ratio(resident_bytes, allocator.resident); }
 };
 
-// Measures the memory. Cost: O(clients + databases), and some µs for the allocator and /proc.
+// Measures the memory usage now. Cost: O(clients + databases), and some µs for the allocator and /proc.
 MemoryReport MeasureMemory(const Services& services);
 
-// MemoryDoctor warns above the same limits as Redis.
+// The limits above which MemoryDoctor warns are those of Redis.
 std::string MemoryDoctor(const MemoryReport& report);  // advice in plain text
 
 }  // namespace respite

@@ -1,5 +1,6 @@
-// CLUSTER and ASKING. The other files here have the subcommands, READONLY and READWRITE. A server without cluster mode
-// refuses all of these commands, so that clients that probe for a cluster continue without a cluster.
+// The commands CLUSTER and ASKING. The other files of this folder have the subcommands of CLUSTER, and READONLY and
+// READWRITE. A server without cluster mode refuses all of these commands, so a client that probes for a cluster sees
+// that there is none.
 #include "server/commands/cluster/cluster_commands.h"
 
 #include "base/key_slot.h"

@@ -21,7 +21,7 @@ inline Cluster& RequireCluster(Call& call) {  // throws a Refusal if cluster sup
   return *cluster;
 }
 
-// The error of most subcommands: "ERR Unknown node 07c3…".
+// The error text of most subcommands for an ID that no known node has: "ERR Unknown node 07c3…".
 inline constexpr char kUnknownNode[] = "Unknown node";  // followed by the ID
 
 inline ClusterNode& GetNodeById(Cluster& cluster, Bytes id_text, const char* refusal = kUnknownNode) {

@@ -31,8 +31,8 @@ constexpr char kEpochInCompany[] =
 constexpr char kEpochIsSet[] = "ERR Node config epoch is already non-zero";
 constexpr char kResetWithKeys[] = "ERR CLUSTER RESET can't be called with master nodes containing keys";
 
-// Refuses more than one optional argument. Redis: a wrong argument is a syntax error, but a second one gives the usage
-// error of the subcommand.
+// Refuses more than one optional argument. As in Redis, a second one gives the usage error of the subcommand, whereas
+// one wrong argument is a syntax error.
 void ExpectEnd(Call& call) {
   if (call.args.Words().size() > 3)
     throw refusals::SubcommandSyntax(call.services.env.dialect, "cluster", call.args.Words()[1]);
@@ -47,7 +47,8 @@ struct ReadOnly {
                                        .group = CommandGroup::kCluster,
                                        .flags = kLoading | kStale | kFast,
                                        .categories = kAclConnection};
-  // Valkey: READONLY also makes a replica outside of a cluster serve reads, instead of redirecting them to its primary.
+  // As in Valkey, READONLY also works outside of a cluster: a replica then serves this client's reads, instead of
+  // redirecting them to its primary.
   static void Run(Call& call) {
     const bool needs_cluster = call.services.env.dialect.traits.readonly_needs_cluster;
     if (needs_cluster && !call.session.identity.follows_redirects) RequireCluster(call);

@@ -51,7 +51,7 @@ void AddLine(std::string& text, Bytes name, uint64_t value) {
   text.append(name).append(":").append(std::to_string(value)).append("\r\n");
 }
 
-// Adds one line for each message type that occurred, and one line with the sum of these counts.
+// Adds one line for each message type that was counted, and one line with the sum of these counts.
 void AddMessages(std::string& text, const Bus::Counts& counts, const std::string& direction) {
   uint64_t sum = 0;
   for (size_t type = 0; type < counts.size(); ++type) {
@@ -94,7 +94,8 @@ void WriteEndpoint(Call& call, const ClusterNode& node) {
   call.reply.Null();
 }
 
-// Writes the endpoint, port, ID, and the other addresses of the node.
+// Writes the description of a node: its endpoint, port and ID, and where the emulated version has them, its other
+// addresses.
 void WriteNode(Call& call, const ClusterNode& node) {
   const ClusterEndpointType preferred = call.services.env.settings.cluster_preferred_endpoint_type;
   const bool shows_ip = preferred != ClusterEndpointType::kIp;
@@ -116,7 +117,7 @@ void WriteNode(Call& call, const ClusterNode& node) {
   }
 }
 
-// Writes a slot range of one owner, with its replicas that have data.
+// Writes a range of slots with its owner, and with those replicas of the owner that have data and have not failed.
 void WriteOwnedRange(Call& call, const SlotRange& range, const ClusterNode& owner) {
   std::vector<const ClusterNode*> replicas;
   for (const ClusterNode* replica : owner.replicas) {

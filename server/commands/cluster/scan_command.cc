@@ -1,9 +1,10 @@
 // CLUSTERSCAN: scans the keys of all nodes, one slot after the other.
 //
-// A cursor is `fingerprint-{tag}-place`. The tag is a hash tag of the slot, so a client sends the cursor to the right
-// node, and a former owner redirects it, as with a key. The place is a position in the slot's index, which is valid
-// only for tables with the same hash function. The fingerprint identifies the hash function; if it differs, the slot is
-// scanned from its beginning. `0` is the fingerprint of a cursor without a place, at the beginning of a slot.
+// A cursor is `fingerprint-{tag}-place`. The tag is a hash tag of the slot, so a client sends the cursor to the owner
+// of the slot. A former owner redirects the cursor like a key. The place is a position in the slot's table of keys.
+// Such a position is valid only in tables with the same hash function, which the fingerprint identifies. If the
+// fingerprint differs, the slot is scanned from its beginning. The fingerprint `0` marks a cursor without a place, at
+// the beginning of a slot.
 #include <algorithm>
 #include <optional>
 #include <vector>
@@ -39,7 +40,7 @@ std::string FingerprintOf(const Database& keys) {
   return text;
 }
 
-// Returns the cursor for the beginning of a slot.
+// Returns the cursor that points to the beginning of a slot.
 std::string CursorText(int slot) { return "0-{" + std::string(TagOfSlot(slot)) + "}-0"; }
 
 std::string CursorText(const Database& keys, const Cursor& cursor) {
@@ -47,7 +48,8 @@ std::string CursorText(const Database& keys, const Cursor& cursor) {
          std::string(Bytes(IntegerText::FromUnsigned(cursor.place)));
 }
 
-// Throws "ERR Invalid cursor". Requires: the cursor is not "0", which begins the whole scan.
+// Parses a cursor. Throws "ERR Invalid cursor" for a malformed one. Requires: the cursor is not "0", with which a
+// client begins a scan.
 Cursor ParseClusterCursor(const Database& keys, Bytes word) {
   const size_t open = word.find("-{");
   const size_t close = open == Bytes::npos ? open : word.find("}-", open);
@@ -70,13 +72,13 @@ void ReplyPage(Call& call, Bytes cursor, std::span<const Entry* const> keys = {}
   for (const Entry* key : keys) call.reply.Bulk(key->Key());
 }
 
-// The part of the scan that one call does.
+// The part of a scan that one CLUSTERSCAN request does.
 class Walk {
  public:
   Walk(Call& call, const ScanOptions& options, Cursor cursor) : call_(call), options_(options), cursor_(cursor) {}
 
-  // Collects keys of the slot, and of the next slots while they belong to the same node, until COUNT keys were visited.
-  // Returns the next cursor.
+  // Collects the keys of the slot, and of the following slots while they belong to the same node. Stops when COUNT keys
+  // were visited. Returns the cursor for the next request.
   std::string Run(bool only_this_slot) {
     const ClusterView& view = RequireCluster(call_).view();
     const ClusterNode* const owner = view.Owner(cursor_.slot);

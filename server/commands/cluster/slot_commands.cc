@@ -23,7 +23,8 @@ constexpr char kExportRuns[] = "ERR Slot export in progress.";
 
 enum class WantedSlots : uint8_t { kFree, kTaken };
 
-// Adds the slot to those of the request. Throws if the slot is not in the wanted state, or was added before.
+// Adds a slot to the slots of the request. Throws if the slot is not in the state `wanted` (assigned or free), or if
+// the request has named it before.
 void CollectSlot(const Cluster& cluster, SlotSet& slots, int slot, WantedSlots wanted) {
   const bool is_taken = cluster.view().Owner(slot) != nullptr;
   const std::string number = std::to_string(slot);
@@ -216,8 +217,8 @@ struct ClusterSetSlot {
       .flags = kAdmin | kStale | kNoAsyncLoading,
       .in_streams = InStreams::kYes};  // Valkey 8 sends it to its replicas
   static void Run(Call& call) {
-    // Ignores a propagated command. Valkey 8 propagates CLUSTER SETSLOT to replicas; Respite's replicas learn the owner
-    // from the cluster bus.
+    // Ignores a CLUSTER SETSLOT from a replication stream or a file. Valkey 8 propagates this command to replicas, but
+    // Respite's replicas learn the owner from the cluster bus.
     if (call.unit.IsReplaying()) return call.reply.Ok();
     Cluster& cluster = RequireCluster(call);
     if (cluster.view().me().IsReplica()) throw Refusal{kSetSlotNeedsPrimary};

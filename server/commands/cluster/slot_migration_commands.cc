@@ -44,14 +44,15 @@ SlotRange NextRange(Args& args) {
   throw Refusal{StrCat("ERR Start slot number ", range.first, " is greater than end slot number ", range.last)};
 }
 
-// Returns the error for the first range in `former` that overlaps with the range `last`.
+// Returns the error for the first range in `former` that overlaps with the range `last`. Requires: there is such a
+// range.
 Refusal OverlapOf(const std::vector<SlotRange>& former, const SlotRange& last) {
   const auto other = std::ranges::find_if(
       former, [&](const SlotRange& one) { return one.first <= last.last && last.first <= one.last; });
   return {"ERR Slot range " + SlotRangeText(last) + " overlaps with previous range " + SlotRangeText(*other)};
 }
 
-// Takes pairs of numbers up to the first argument that is not a number. Cost: O(slots).
+// Takes pairs of slot numbers, the ends of ranges, up to the first argument that is not a number. Cost: O(slots).
 SlotSet NextRanges(Args& args) {
   std::vector<SlotRange> ranges;
   SlotSet slots;
@@ -67,7 +68,7 @@ SlotSet NextRanges(Args& args) {
   return slots;
 }
 
-// Returns the node that serves all of the slots.
+// Returns the node that owns all of these slots. Throws if a slot has no owner, or if the slots have several owners.
 const ClusterNode& CommonOwner(const ClusterView& view, const SlotSet& slots) {
   const ClusterNode* common = nullptr;
   slots.ForEach([&](int slot) {
@@ -93,7 +94,7 @@ struct Order {
   NodeId target;
 };
 
-// Takes SLOTSRANGE first last … NODE id.
+// Takes one order to migrate slots: `SLOTSRANGE first last … NODE id`.
 Order NextOrder(Call& call, const ClusterView& view) {
   Args& args = call.args;
   if (!args.TakeToken("SLOTSRANGE")) throw Refusal{refusals::kSyntax};
@@ -108,7 +109,7 @@ Order NextOrder(Call& call, const ClusterView& view) {
   return {slots, target.id};
 }
 
-// --- Messages of a migration source, and replication streams that repeat them.
+// --- Requests of the source of a migration, and their copies in replication streams.
 
 std::string NextName(Args& args) {
   if (!args.TakeToken("NAME")) throw Refusal{refusals::kSyntax};
@@ -132,14 +133,14 @@ NodeId NextSource(Args& args) {
   return *source;
 }
 
-// Replies to the source node, which gets no other replies.
+// Sends a reply to the source node of an import. Other replies to this node are suppressed.
 void AnswerSource(Call& call, Bytes text) {
   call.reply.Simple(text);
   call.services.execution.executor.KeepMessages(call.session);
 }
 
-// Begins an import for the session of the source. Replication streams and append-only files contain only the key
-// changes of a migration, so they cannot start an import.
+// Begins an import for the connection of the source node. A replication stream or an append-only file cannot begin an
+// import, because it contains only the changes that a migration makes to keys.
 void Establish(Call& call) {
   RequireCluster(call);
   if (call.unit.IsReplaying() && call.session.cluster_options.imports == nullptr) throw Refusal{kOnlySources};

@@ -1,4 +1,4 @@
-// CLUSTER SLOT-STATS.
+// CLUSTER SLOT-STATS: shows the number of keys, the CPU time and the network traffic of each slot.
 #include <algorithm>
 #include <vector>
 
@@ -49,7 +49,7 @@ uint64_t MetricValue(const Call& call, int slot, Metric metric) {
   return stats.Of(slot).bytes_out;
 }
 
-// Returns the slots of this shard from `first` to `last`.
+// Returns those slots from `first` to `last` that this node owns, or whose owner it replicates.
 std::vector<int> SlotsBetween(Cluster& cluster, int first, int last) {
   ClusterView& view = cluster.view();
   const ClusterNode* const mine = &view.PrimaryOf(view.me());
@@ -120,7 +120,8 @@ OrderOptions TakeOrderOptions(Call& call) {
   return options;
 }
 
-// Slots with equal values are in ascending order for both sort directions.
+// Writes the slots ordered by a metric. Slots with equal values are in ascending order of their numbers, even if the
+// sort is descending.
 void WriteOrderedStats(Call& call, Cluster& cluster) {
   const Metric metric = TakeMetric(call);
   const OrderOptions options = TakeOrderOptions(call);

@@ -79,7 +79,7 @@ struct AclCat {
   }
 };
 
-// Redacts the user names in logs, if the emulated version does so.
+// Hides the user names of this request in the slow log, if the emulated version does so.
 void RedactUsers(Call& call) {
   if (!call.services.env.dialect.traits.slowlog_hides_users) return;
   for (size_t word = 2; word < call.args.Count(); ++word) call.Redact(word);
@@ -190,7 +190,7 @@ struct AclGetUser {
     reply.Set(flags.size());
     for (const std::string& flag : flags) reply.Bulk(flag);
   }
-  // Writes patterns without the leading character that tells their kind.
+  // Writes a name and a list of patterns. Omits the first character of each pattern, which tells its kind (`~`, `&`).
   static void WritePatterns(Reply& reply, Bytes name, Bytes patterns) {
     std::vector<Bytes> each = patterns.empty() ? std::vector<Bytes>() : SplitOn(patterns, ' ');
     for (Bytes& pattern : each) pattern.remove_prefix(1);
@@ -371,14 +371,15 @@ struct AclSave {
   }
 };
 
-// Refuses selectors, and read or write permissions for keys: `(+get ~k)`, `%R~k`.
+// Refuses selectors such as `(+get ~k)`, and key patterns for reading or writing only, such as `%R~k`.
 void RefuseSelectors(std::span<const std::string> rules) {
   for (const std::string& rule : rules) {
     if (rule.starts_with('(') || rule.starts_with('%')) throw refusals::BadAclRule(rule, kAclSyntaxError);
   }
 }
 
-// Maximum number of rules in one ACL SETUSER, since each rule may be compared with all rules of the user.
+// The limit for the number of rules in one ACL SETUSER. It bounds the time, because each rule may be compared with all
+// rules of the user.
 constexpr size_t kMaxRules = 10'000;
 
 struct AclSetUser {

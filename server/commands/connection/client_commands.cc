@@ -51,7 +51,7 @@ std::string LineOf(Call& call, const Session& session) {
   return ClientText(session, call.services.env.clock.MonotonicMs(), running, call.services.env.dialect.traits) + "\n";
 }
 
-// Redis: too many arguments give the error of the container command.
+// As in Redis, too many arguments give the usage error of CLIENT, not the arity error of the subcommand.
 void ExpectAtMost(Call& call, size_t arguments) {
   if (call.args.Left() > arguments) throw refusals::SubcommandSyntax(call.services.env.dialect, "client", call.args[1]);
 }
@@ -65,7 +65,7 @@ struct ClientCapa {
       .complexity = "O(1)",
       .group = CommandGroup::kConnection,
       .flags = kNoScript | kLoading | kStale};
-  // CLIENT CAPA ignores unknown capabilities, because its clients may also use newer servers.
+  // Ignores unknown capabilities, because a client may name capabilities that only newer servers know.
   static void Run(Call& call) {
     for (Bytes capability : call.args.Rest()) {
       if (EqualsIgnoreCase(capability, "redirect")) call.session.identity.follows_redirects = true;
@@ -181,7 +181,8 @@ struct ClientInfo {
   static void Run(Call& call) { call.reply.Verbatim(LineOf(call, call.session), "txt"); }
 };
 
-// Closes matching clients and returns their number. The caller itself is closed after its reply. Cost: O(clients).
+// Closes the clients that match and returns their number. Skips the caller unless the options include it; then it is
+// closed after its reply. Cost: O(clients).
 int64_t Kill(Call& call, const ClientSelection& filter) {
   int64_t killed = 0;
   filter.ForEachMatch(call.services.clients.registry, [&](Session& session) {
@@ -260,7 +261,7 @@ struct ClientList {
   }
 
  private:
-  // Accepts the option TYPE with one type, or the option ID with numbers.
+  // Refuses a second option, for versions whose CLIENT LIST takes only one. The option ID may have several numbers.
   static void CheckOnlyFilter(std::span<const Bytes> words) {
     if (words.size() <= 2) return;
     if (!EqualsIgnoreCase(words[0], "ID")) throw Refusal{refusals::kSyntax};

@@ -35,7 +35,7 @@ namespace {
 
 using ClientPredicate = ClientSelection::Condition;
 
-// The option that is being parsed, and the arguments after it.
+// The option that is being parsed. `args` yields the arguments that follow the option.
 struct OptionSource {
   Call& call;
   ClientPurpose purpose;
@@ -61,8 +61,8 @@ uint64_t TakeId(OptionSource& source) {
   return static_cast<uint64_t>(*id);
 }
 
-// Redis: in CLIENT LIST all arguments after ID must be IDs; CLIENT KILL takes one. Valkey: both take several
-// IDs, and then other options.
+// Takes the IDs after the option ID. In older versions, CLIENT LIST takes IDs up to the last argument, and CLIENT KILL
+// takes one ID. In newer versions, each of the two commands takes several IDs, after which other options may follow.
 std::vector<uint64_t> TakeIds(OptionSource& source) {
   const bool lists = source.purpose == ClientPurpose::kList;
   const DialectTraits& traits = source.call.services.env.dialect.traits;
@@ -156,7 +156,7 @@ ClientPredicate TakeDb(OptionSource& source) {
   return [db = ParseDbIndex(source.call, source.args().Next())](const Session& session) { return session.db == db; };
 }
 
-// Returns the address without the port.
+// Returns the client's address without its port.
 Bytes IpOf(const Session& session) {
   const Bytes address = session.addresses.peer;
   return address.substr(0, std::min(address.rfind(':'), address.size()));
@@ -249,7 +249,8 @@ bool ClientSelection::Matches(const Session& session) const {
 ClientSelection TakeClientSelection(Call& call, ClientPurpose purpose) {
   ClientSelection filter;
   OptionSource source{call, purpose};
-  // Valkey 8.1 accepts ID without IDs, but not as the only argument.
+  // Refuses an option without a value that is the only argument. Valkey 8.1 accepts ID without IDs, but only together
+  // with other options.
   if (call.args.Left() == 1) throw Refusal{refusals::kSyntax};
   while (!call.args.AtEnd()) TakeOption(filter, source);
   return filter;

@@ -25,16 +25,17 @@ struct ClientSelection {  // the clients that CLIENT LIST shows and CLIENT KILL 
   std::map<Bytes, Condition> by_property;    // the other options, by name; all conditions must be true
 
   bool Matches(const Session& session) const;  // all conditions hold
-  // Calls visit(session) for each client that matches and is not closing, in the order of `ids`, or else in ascending
-  // order of IDs. Cost: O(ids × log clients), or O(clients).
+  // Calls visit(session) for each client that matches and is not being closed. The clients come in the order of `ids`,
+  // or without `ids` in ascending order of their IDs. Cost: O(ids × log clients), or O(clients) without `ids`.
   template <class Visit>
   void ForEachMatch(const Clients& clients, Visit&& visit) const;
 };
 
-// The command for which clients are selected. The rules for IDs differ.
+// The command that selects clients. CLIENT LIST and CLIENT KILL have different rules for IDs.
 enum class ClientPurpose : uint8_t { kList, kKill };
 
-// Takes options up to the last argument. The last of repeated options counts. The result holds views of the request.
+// Takes all remaining arguments. If an option is repeated, the last one counts. The result refers to the request's
+// bytes.
 ClientSelection TakeClientSelection(Call& call, ClientPurpose purpose);  // the options of CLIENT LIST or KILL
 ClientSelection ClientsFrom(Bytes address);  // the clients that are connected from this address
 

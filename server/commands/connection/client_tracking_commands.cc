@@ -1,4 +1,5 @@
-// The subcommands of CLIENT for client-side caching; client_commands.cc has the container.
+// CLIENT TRACKING and the other subcommands of CLIENT for client-side caching. The rest of CLIENT is in
+// client_commands.cc.
 #include <algorithm>
 #include <span>
 
@@ -30,8 +31,8 @@ constexpr char kCachingWithoutOpt[] =
     "ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or OPTOUT mode enabled";
 constexpr char kCachingYes[] = "ERR CLIENT CACHING YES is only valid when tracking is enabled in OPTIN mode.";
 constexpr char kCachingNo[] = "ERR CLIENT CACHING NO is only valid when tracking is enabled in OPTOUT mode.";
-// CLIENT TRACKING: the error for a prefix that begins with another one, or the reverse. `which` describes the other
-// prefix: "an existing" or "another provided".
+// The error of CLIENT TRACKING for two prefixes of which one begins with the other. `which` says where `other` comes
+// from: "an existing" or "another provided".
 Refusal PrefixOverlap(Bytes prefix, Bytes which, Bytes other) {
   return {"ERR Prefix '" + std::string(prefix) + "' overlaps with " + std::string(which) + " prefix '" +
           std::string(other) + "'. Prefixes for a single client must not overlap."};
@@ -44,7 +45,7 @@ namespace {
 
 using TrackingMode = TrackingOptions::Mode;
 
-// The options as given, before CheckRequest checks their combination.
+// The options of CLIENT TRACKING as the client gave them. CheckRequest checks whether they can be combined.
 struct TrackingRequest {
   uint64_t redirect = 0;
   bool broadcast = false;
@@ -91,7 +92,8 @@ TrackingRequest ParseRequest(Call& call) {
 
 bool Overlap(Bytes one, Bytes other) { return one.starts_with(other) || other.starts_with(one); }
 
-// Throws the error for the first two prefixes that overlap, in Redis' order. Cost: O(n²).
+// Throws an error that names the first two prefixes that overlap. Checks the pairs in the same order as Redis. Cost:
+// O(n²).
 void NameOverlap(const TrackingRequest& request, const TrackingOptions* old) {
   for (size_t i = 0; i < request.prefixes.size(); ++i) {
     const Bytes prefix = request.prefixes[i];
@@ -107,13 +109,15 @@ void NameOverlap(const TrackingRequest& request, const TrackingOptions* old) {
   }
 }
 
-// Refuses prefixes that overlap. In sorted order, each overlapping prefix is next to one with which it overlaps.
+// Refuses prefixes that overlap. Compares only neighbours: if texts begin with a prefix, the first of them directly
+// follows the prefix in sorted order.
 void RefuseNeighbours(std::span<const Bytes> sorted) {
   const auto found = std::adjacent_find(sorted.begin(), sorted.end(), Overlap);
   if (found != sorted.end()) throw refusals::PrefixOverlap(found[0], "another provided", found[1]);
 }
 
-// Checks many prefixes in O(n log n). The error for many prefixes may name another pair of prefixes than in Redis.
+// Refuses prefixes that overlap. Cost: O(n²) for up to 1000 prefixes, O(n log n) for more, whose error may name another
+// pair than Redis does.
 void CheckPrefixes(const TrackingRequest& request, const TrackingOptions* old) {
   constexpr size_t kFew = 1000;
   const size_t existing = old == nullptr ? 0 : old->prefixes.size();

@@ -50,7 +50,7 @@ Refusal HelloOption(Bytes option) { return {"ERR Syntax error in HELLO option '"
 
 namespace {
 
-// Logs the session in, or throws a Refusal.
+// Logs the client in as this user. Throws a Refusal if the name or the password is wrong.
 void Authenticate(Call& call, Bytes name, Bytes password) {
   const User* user = call.services.clients.users.FindIfPasswordMatches(name, password);
   if (user == nullptr) {
@@ -191,7 +191,8 @@ struct Monitor {
                                        .group = CommandGroup::kServer,
                                        .flags = kAdmin | kNoScript | kLoading | kStale};
   static void Run(Call& call) {
-    // Refuses MONITOR in a transaction or a script, because the reply of EXEC or the script would contain its messages.
+    // MONITOR is not allowed in a transaction or a script. Its messages would get into the reply of EXEC or of the
+    // script.
     if (!call.services.clients.current_execution.MayBlock()) throw Refusal{refusals::kMonitorDenied};
     if (call.session.monitor) return;  // Redis: no reply at all
     call.services.execution.monitors.Add(call.session);
@@ -218,7 +219,7 @@ struct Ping {
   }
 
  private:
-  // A RESP2 client with subscriptions expects the reply in the form of a message.
+  // Replies to PING from a RESP2 client with subscriptions, which expects the reply in the form of a message.
   static void AnswerAsMessage(Call& call) {
     call.reply.Array(2);
     call.reply.Bulk("pong");

@@ -33,7 +33,7 @@ Refusal NotForDenyBlocking(Bytes command) {
 
 namespace {
 
-// The first elements of the messages for one kind of subscription.
+// The words with which messages confirm that one kind of subscription has begun or ended.
 struct Words {
   Bytes subscribed;
   Bytes unsubscribed;
@@ -44,8 +44,8 @@ constexpr Words WordsOf(PubSubKind kind) {
   return {"subscribe", "unsubscribe"};
 }
 
-// Returns the number of subscriptions for a reply. Redis: counts channels and patterns together, shard channels
-// separately.
+// Returns the number of subscriptions that a reply reports. As in Redis, channels and patterns are counted together,
+// and shard channels by themselves.
 int64_t CountedWith(const Session& session, PubSubKind kind) {
   if (!session.subscriptions) return 0;
   const Subscriptions& own = *session.subscriptions;
@@ -53,7 +53,8 @@ int64_t CountedWith(const Session& session, PubSubKind kind) {
   return static_cast<int64_t>(own.Count(PubSubKind::kChannel) + own.Count(PubSubKind::kPattern));
 }
 
-// Replies with a message for one name. A null `name` means that there was no subscription.
+// Confirms that a subscription to `name` has begun or ended. A null `name` means that the client had no subscription to
+// end.
 void Confirm(Call& call, Bytes word, PubSubKind kind, const Bytes* name) {
   call.reply.Push(3);
   call.reply.Bulk(word);
@@ -65,7 +66,7 @@ void Confirm(Call& call, Bytes word, PubSubKind kind, const Bytes* name) {
   call.reply.Integer(CountedWith(call.session, kind));
 }
 
-// Redis: refuses to subscribe to shard channels in a transaction, and to subscribe to anything in a script.
+// As in Redis, a script cannot subscribe to anything, and a transaction cannot subscribe to shard channels.
 bool MayListen(Call& call, PubSubKind kind) {
   if (call.services.clients.current_execution.MayBlock()) return true;
   return kind != PubSubKind::kShardChannel && !call.session.IsScript();
@@ -80,7 +81,8 @@ void SubscribeTo(Call& call, PubSubKind kind) {
   call.services.execution.executor.KeepMessages(call.session);
 }
 
-// Unsubscribes over many turns, so that a session with many subscriptions does not delay other clients.
+// Ends all subscriptions of one kind, a thousand in each turn of the event loop, so that other clients do not wait
+// long. Inside a transaction or a script, ends all of them immediately.
 void UnsubscribeFromAll(Call& call, PubSubKind kind) {
   constexpr size_t kPerTurn = 1000;
   const Bytes word = WordsOf(kind).unsubscribed;
@@ -127,8 +129,8 @@ constexpr uint32_t kSubscribing = kPubSub | kNoScript | kLoading | kStale;
 constexpr uint32_t kPublishing = kPubSub | kLoading | kStale | kFast | kMayReplicate;
 constexpr uint32_t kLooking = kPubSub | kLoading | kStale;
 
-// Propagates a message to the nodes of a cluster over the bus, and to the replicas of other servers in the replication
-// stream.
+// Propagates a message: in a cluster to the other nodes over the cluster bus, otherwise to the replicas in the
+// replication stream.
 void Spread(Call& call, PacketType type, Bytes channel, Bytes message) {
   if (Cluster* cluster = call.services.cluster.cluster()) return cluster->Publish(type, channel, message);
   call.unit.RecordForReplicas(call.db.Index(), call.args.Words());
@@ -163,7 +165,7 @@ struct Publish {
   }
 
  private:
-  // Handles the hello message of another Sentinel.
+  // Takes the hello message that another Sentinel has published on this Sentinel.
   static void Receive(Call& call, Sentinel& sentinel, Bytes channel, Bytes message) {
     if (channel != HelloProtocol::kChannel) throw Refusal{refusals::kOnlyHello};
     sentinel.hello_protocol().Receive(message);
@@ -183,7 +185,7 @@ struct PubSubChannels {
     WriteNames(call, PubSubKind::kChannel);
   }
 
-  // Redis: too many arguments give the error of the container command.
+  // As in Redis, too many arguments give the usage error of PUBSUB, not the arity error of the subcommand.
   static void ExpectAtMostOne(Call& call) {
     if (call.args.Left() > 1) throw refusals::SubcommandSyntax(call.services.env.dialect, "pubsub", call.args[1]);
   }

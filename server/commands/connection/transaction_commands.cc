@@ -1,7 +1,7 @@
 // Transactions: MULTI, EXEC, DISCARD, WATCH, UNWATCH.
 //
-// Between MULTI and EXEC, the Executor queues commands instead of running them. EXEC runs them all in its own Unit: no
-// command of another client runs between them, and replicas and the append-only file get all of their effects or none.
+// Between MULTI and EXEC, the Executor queues commands instead of running them. EXEC runs them all as one Unit, so no
+// command of another client runs between them. Replicas and the append-only file get all of their effects or none.
 #include "base/refusal.h"
 #include "server/clients/acl/permissions.h"
 #include "server/clients/client_subsystem.h"
@@ -45,7 +45,7 @@ struct Multi {
 };
 
 struct Exec {
-  // Returns the flags of EXEC together with those of all queued commands.
+  // Returns the flags of EXEC together with those of all commands that the transaction has queued.
   static uint32_t FlagsOf(const Services&, const Session& session, std::span<const Bytes>, uint32_t flags) {
     return session.InTransaction() ? flags | session.transaction->Flags() : flags;
   }
@@ -75,7 +75,7 @@ struct Exec {
   }
 
  private:
-  // Handles a command that is no longer allowed, because the ACL rules have changed since it was queued.
+  // Replies with an error instead of running a queued command that the ACL rules no longer allow.
   static void Deny(Call& call, const Command& command, std::span<const Bytes> words, const std::string& text) {
     call.services.execution.executor.ReportNestedRefusal(call.session, &command, words, text);
     const size_t reply_start = call.session.out.Size();
@@ -87,11 +87,12 @@ struct Exec {
     call.reply.Array(transaction.Size());
     call.services.execution.executor.KeepOutputSoFar(call.session, reply_start);
     call.effect.Replace();
-    // EXEC repeats only the permission check; the other gates were passed when the command was queued.
+    // EXEC repeats only the check of permissions. All other checks were made when the commands were queued.
     static_assert(Applies(Gate::kPermissions, RequestPath::kQueued));
     transaction.ForEach([&](const Command& command, std::span<const Bytes> words) {
       if (call.services.env.phase.HasStopped()) return;  // SHUTDOWN NOSAVE during a slow script of this transaction
-      // A command of the transaction has deleted the user of this session.
+      // The session lost its login while the transaction ran, because an earlier command of the transaction deleted the
+      // user.
       if (!call.session.authenticated && call.services.clients.users.IsLoginRequired()) {
         return Deny(call, command, words, refusals::kNotAuthenticated);
       }

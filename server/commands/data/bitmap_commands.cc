@@ -1,4 +1,5 @@
-// Bitmaps: commands that read and write bits and integer fields of strings. datatypes/bitmap.h does the work on bits.
+// Bitmaps: commands that read and write the bits of strings, or integer fields of bits. datatypes/bitmap.h does the
+// work on bits.
 
 #include <algorithm>
 #include <optional>
@@ -35,7 +36,8 @@ constexpr char kFieldReadOnly[] = "ERR BITFIELD_RO only supports the GET subcomm
 
 namespace {
 
-// Checks an offset against the length of the longest possible string.
+// Returns an offset in bits that a client gave. Throws a Refusal if it is negative or beyond the longest possible
+// string.
 uint64_t CheckedOffset(const Call& call, int64_t offset) {
   if (offset < 0 || static_cast<uint64_t>(offset) / 8 >= call.MaxStringBytes()) throw Refusal{refusals::kBitOffset};
   return static_cast<uint64_t>(offset);
@@ -43,7 +45,7 @@ uint64_t CheckedOffset(const Call& call, int64_t offset) {
 
 Bit BitOf(int64_t value) { return value == 0 ? Bit::kClear : Bit::kSet; }
 
-// Creates or extends the string so that it has this bit. Returns its bytes for writing.
+// Creates the string or extends it, so that it has the bit `last_bit`. Returns its bytes for writing.
 std::span<char> WithCapacityFor(KeyEdit& bitmap, uint64_t last_bit) {
   if (!bitmap) bitmap.Put(StringContent::Raw(""));
   return bitmap.Grow(std::max<size_t>(bitmap->TextSize(), last_bit / 8 + 1));
@@ -105,17 +107,17 @@ RangeUnit TakeRangeUnit(Args& args) {
   throw Refusal{refusals::kSyntax};
 }
 
-// A range as the client wrote it. Both ends may be negative (counted from the end of the string) or beyond the string.
+// A range as the client wrote it. Each end may be negative (counted from the end of the string) or beyond the string.
 struct RangeWords {
   int64_t first = 0;
   std::optional<int64_t> last = {};  // nullopt: the end of the string
   RangeUnit unit = RangeUnit::kByte;
 
-  // Returns whether the range is empty for strings of any length.
+  // Returns whether the range contains no bit of any string, whatever the string's length is.
   bool RunsBackwards() const { return first < 0 && last && *last < 0 && first > *last; }
 };
 
-// Takes the end and the optional unit. Redis checks the unit before the end.
+// Takes the end of a range and its optional unit. As Redis does, checks the unit before the end.
 RangeWords TakeEndBehindUnit(Args& args, RangeWords words) {
   const Bytes last = args.Next();
   if (!args.AtEnd()) words.unit = TakeRangeUnit(args);
@@ -123,7 +125,7 @@ RangeWords TakeEndBehindUnit(Args& args, RangeWords words) {
   return words;
 }
 
-// Returns nullopt if the range has no bits.
+// Converts the client's range for a string of this size. Returns nullopt if the range contains no bit of the string.
 std::optional<BitRange> BitRangeOf(const RangeWords& words, size_t text_size) {
   const auto size = static_cast<int64_t>(words.unit == RangeUnit::kBit ? text_size * 8 : text_size);
   int64_t first = words.first;
@@ -210,7 +212,7 @@ struct BitPos {
     const auto range = BitRangeOf(words, text.size());
     if (!range) return -1;
     if (const auto found = FindBit(text, *range, wanted)) return static_cast<int64_t>(*found);
-    // Without an end given by the client, the string is followed by clear bits.
+    // If the client gave no end, the string counts as followed by clear bits. So the first of them is the result.
     return wanted == Bit::kSet || words.last ? -1 : static_cast<int64_t>(range->last + 1);
   }
 };
@@ -251,7 +253,8 @@ struct BitOp {
     const BitOperation operation = TakeOperation(call.args);
     const Bytes target = call.args.Next();
     CheckSources(operation, call.args[1], call.args.Left());
-    // Finds all keys first, because finding an expired key frees it, and no entry may move while a view refers to it.
+    // Finds all keys before it reads their texts. Looking up an expired key frees its entry and may move others, which
+    // would invalidate a view of a text.
     std::vector<const Entry*> entries;
     for (Bytes key : call.args.Rest()) entries.push_back(call.db.FindStringAndCountLookup(key));
     KeyEdit edit = call.db.Open(target);
@@ -267,7 +270,7 @@ struct BitOp {
   }
 
  private:
-  // The texts of the source keys; empty for missing keys.
+  // The texts of the source keys. A missing key has an empty text.
   class Sources {
    public:
     explicit Sources(const std::vector<const Entry*>& entries) {
@@ -293,14 +296,14 @@ struct BitOp {
     target.ReportChange("del");
     call.effect.Replace("DEL", target.Key());
   }
-  // Returns the bytes of the old value if the result can overwrite them.
+  // Returns the bytes of the target's old value if the result can be written over them, otherwise an empty span.
   static std::span<char> ReusableText(KeyEdit& target, size_t size) {
     if (!target || target->Type() != ValueType::kString || target->TextSize() != size) return {};
     return target.TryGrow(size);
   }
   static void Store(KeyEdit& target, BitOperation operation, const Sources& sources) {
     const size_t size = sources.LongestSize();
-    // Overwrites an old value of the same length, so that the kernel need not provide new memory.
+    // Writes over an old value of the same length, because new memory from the kernel would take longer.
     if (const std::span<char> old = ReusableText(target, size); !old.empty()) {
       CombineBits(operation, sources.Views(), old);
       target.SetDeadline(kNoDeadline);
@@ -317,7 +320,8 @@ struct BitOp {
 };
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Fields
+//
+// Integer fields of bits (BITFIELD)
 
 struct FieldOperation {
   enum class Kind : uint8_t { kGet, kSet, kIncrBy };
@@ -344,12 +348,12 @@ BitField TakeFieldType(Args& args) {
   return {.bits = static_cast<int>(bits), .sign = is_signed ? FieldSign::kSigned : FieldSign::kUnsigned};
 }
 
-// Takes the offset of a field in bits. `#7` means the eighth field of this width.
+// Takes the offset of a field, in bits. A number after `#` counts fields of this width: `#7` is the eighth field.
 uint64_t TakeFieldOffset(Call& call, const BitField& field) {
   const Bytes word = call.args.Next();
   if (!word.starts_with('#')) return CheckedOffset(call, Args::Integer(word, refusals::kBitOffset));
   const auto number = static_cast<uint64_t>(Args::Integer(word.substr(1), refusals::kBitOffset));
-  // Redis: the product may overflow and become small again.
+  // As in Redis, the product may overflow, and a very large number then becomes a small offset.
   return CheckedOffset(call, static_cast<int64_t>(number * static_cast<uint64_t>(field.bits)));
 }
 
@@ -399,7 +403,7 @@ void ReplyBitFields(Call& call, Bytes key, const std::vector<FieldOperation>& op
 
 enum class FieldOutcome : uint8_t { kNotWritten, kSame, kChanged };
 
-// Executes one operation and replies.
+// Executes one operation of BITFIELD, and writes its result to the reply.
 FieldOutcome Execute(const FieldOperation& operation, std::span<char> text, Reply& reply) {
   const BitField& field = operation.field;
   const int64_t old_value = ReadField({text.data(), text.size()}, field);
@@ -432,7 +436,7 @@ void WriteBitFields(Call& call, Bytes key, const std::vector<FieldOperation>& op
   uint64_t changes = 0;
   for (const FieldOperation& operation : operations) {
     const FieldOutcome outcome = Execute(operation, text, call.reply);
-    // Redis: in a string that grew, each write counts as a change.
+    // As in Redis, if the string grew, a write counts as a change even if it leaves the field as it was.
     if (outcome == FieldOutcome::kChanged || (grew && outcome == FieldOutcome::kSame)) ++changes;
   }
   if (changes == 0 && !grew) return;

@@ -1,4 +1,4 @@
-// Collation: the order of texts in the locale of `locale-collate`.
+// Collation: compares texts in the locale that the directive `locale-collate` names.
 #pragma once
 
 #include <locale.h>
@@ -11,8 +11,8 @@ namespace respite {
 
 class Collation {  // the order of texts in the locale of `locale-collate`, for SORT ALPHA
  public:
-  // An empty name selects the locale of the environment (LC_ALL, LC_COLLATE, LANG). If this system lacks the locale,
-  // texts are compared by bytes. Cost: loads the locale's files, unless it is C.
+  // Loads a locale. An empty name means the locale of the environment (LC_ALL, LC_COLLATE, LANG). If the system lacks
+  // the locale, texts are compared by bytes. Cost: reads the locale's files, except for the locale C.
   explicit Collation(const std::string& name);
   ~Collation();
   Collation(const Collation&) = delete;

@@ -23,14 +23,13 @@ inline constexpr char kReplyTooLong[] = "ERR the reply would have more than 1000
 
 // --- Random elements.
 
-// Limits replies with random elements that may repeat (SRANDMEMBER, HRANDFIELD, ZRANDMEMBER with a negative count),
-// since clients may ask for any number of elements. A client with a lower output limit is closed as soon as
-// the reply exceeds that limit.
+// Clients may ask SRANDMEMBER, HRANDFIELD and ZRANDMEMBER for any number of elements by a negative count. This class
+// bounds such replies. A client with a lower output limit is closed as soon as the reply exceeds that limit.
 class DrawLimit {  // limits replies with random elements that may repeat, as SRANDMEMBER with a negative count gives
  public:
   static constexpr uint64_t kMaxElements = 10'000'000;  // maximum number of elements of a reply
 
-  // Throws if `count` is too large. Must be constructed before any reply is written.
+  // Throws a Refusal if `count` exceeds kMaxElements. Must be constructed before any part of the reply is written.
   DrawLimit(Call& call, uint64_t count) : call_(call), start_(call.session.out.HeldBytes()), checked_(start_) {
     if (count > kMaxElements) throw Refusal{refusals::kReplyTooLong};
   }
@@ -50,8 +49,8 @@ inline void DrawLimit::Check() {
   const size_t held = call_.session.out.HeldBytes();
   if (held - checked_ < kBetweenChecks) return;
   checked_ = held;
-  // A script's session has no output limit, and must stay open for the next script. Output that is not sent has no
-  // limit either.
+  // The output limit of the client does not apply to a script's session, which must stay open for the next script. Nor
+  // does it apply to replies that are not sent (CLIENT REPLY).
   const bool is_limited = !call_.session.IsScript() && !call_.session.replies.IsSilent();
   const bool is_closed = is_limited && call_.services.clients.limits.EnforceOutputLimit(call_.session, call_.now_ms);
   if (is_closed || held - start_ > kMaxReplyBytes) throw Refusal{refusals::kReplyTooLong};
@@ -69,7 +68,7 @@ inline size_t ListpackBytesFor(std::span<const Bytes> words) {  // bytes that th
   return room;
 }
 
-// Opens or creates a hash. A new hash gets space for these alternating fields and values.
+// `words` are fields, each followed by its value. A new hash gets space for them.
 inline Edit<Hash> OpenForFields(Call& call, Bytes key, std::span<const Bytes> words) {  // opens or creates a hash
   constexpr size_t kMaxCapacity = 4096;  // a larger hash is usually not packed
   return call.db.OpenOrCreate<Hash>(key, std::min(ListpackBytesFor(words), kMaxCapacity));
@@ -86,7 +85,7 @@ inline void ReplyMember(Reply& reply, const PackedElement& member) {  // writes 
   member.is_integer ? reply.BulkInteger(member.integer) : reply.Bulk(member.text);
 }
 
-// Calls visit(Bytes member) for each word, until it returns false. Prefetches look-ups in a large set.
+// Calls visit(Bytes member) for each word, until visit returns false. Prefetches the members of a large set.
 template <class Visit>
 void ForEachMemberWord(const Set& set, std::span<const Bytes> words, Visit&& visit) {
   constexpr size_t kBlock = 16;

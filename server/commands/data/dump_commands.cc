@@ -90,7 +90,8 @@ RestoreOptions ParseRestoreOptions(Args& args) {
   return options;
 }
 
-// Redis: ignores an option that does not fit the eviction policy.
+// Returns the usage of the new key. As in Redis, IDLETIME counts only under an LRU policy, and FREQ only under an LFU
+// policy.
 uint32_t AccessOf(Call& call, const RestoreOptions& options) {
   const KeyUsage& access = call.services.data.dataset.usage;
   if (access.IsLfu() && options.frequency)
@@ -115,14 +116,15 @@ EntryPtr ReadPayload(Call& call, Bytes key, Bytes payload, uint32_t access) {
   return std::move(entry).value();
 }
 
-// Returns the absolute deadline, or kNoDeadline for a `ttl_ms` of 0. Redis: a sum that overflows is in the past.
+// Returns the absolute deadline, or kNoDeadline if `ttl_ms` is 0. As in Redis, a sum that overflows becomes a past
+// deadline.
 int64_t RestoredDeadline(int64_t ttl_ms, Deadline deadline, int64_t now_ms) {
   if (ttl_ms == 0) return kNoDeadline;
   if (deadline == Deadline::kAbsolute) return ttl_ms;
   return static_cast<int64_t>(static_cast<uint64_t>(ttl_ms) + static_cast<uint64_t>(now_ms));
 }
 
-// Handles a value that has already expired: only deletes the key that it would have replaced.
+// Handles a RESTORE whose deadline has already passed: stores nothing, and deletes the old value of the key.
 void RestoreExpired(Call& call, KeyEdit& replaced) {
   if (!replaced) return;
   FreeReplaced(call, replaced.Take());
@@ -131,7 +133,7 @@ void RestoreExpired(Call& call, KeyEdit& replaced) {
                       replaced.Key());
 }
 
-// Propagates the RESTORE with its options and an absolute deadline.
+// Propagates the RESTORE with the same options, but with an absolute deadline.
 void RecordRestore(Call& call, Bytes key, int64_t deadline_ms, Bytes payload, const RestoreOptions& options) {
   std::vector<std::string> words = {"RESTORE", std::string(key), std::to_string(deadline_ms), std::string(payload)};
   if (options.replaces) words.emplace_back("REPLACE");
@@ -160,8 +162,8 @@ void RunRestore(Call& call) {
   edit.Add(std::move(entry));
   edit.SetDeadline(deadline_ms);
   edit.ReportChange("restore");
-  // A replica may still have a key that has expired here, so the propagated command always has REPLACE if a key was
-  // replaced.
+  // If RESTORE replaced a key, even an expired one without REPLACE, the propagated command has REPLACE. A replica may
+  // still have the expired key.
   const bool says_all = options.replaces || !replaced;
   options.replaces = options.replaces || replaced;
   const bool moves = options.deadline == Deadline::kRelative && deadline_ms != kNoDeadline;

@@ -49,7 +49,8 @@ ExpireConditions ParseExpireConditions(std::span<const Bytes> words) {
   return conditions;
 }
 
-// Returns whether NX, XX, GT and LT allow the new deadline. A missing deadline counts as infinitely late.
+// Returns whether the options NX, XX, GT and LT allow the new deadline. A key without a deadline counts as one that
+// expires infinitely late.
 bool Allow(const ExpireConditions& conditions, int64_t old_ms, int64_t new_ms) {
   const bool timed = old_ms != kNoDeadline;
   if (conditions.only_without && timed) return false;
@@ -67,7 +68,7 @@ int64_t AbsoluteMs(const Call& call, Bytes word, TimeUnit unit, TimeBase base) {
   return ms;
 }
 
-// EXPIRE and its variants. Redis: checks options before the time.
+// Implements EXPIRE and its variants. As Redis does, checks the options before the time.
 void SetExpiry(Call& call, TimeUnit unit, TimeBase base) {
   auto [key, time] = call.args.Take<Bytes, Bytes>();
   const ExpireConditions conditions = ParseExpireConditions(call.args.Rest());
@@ -77,8 +78,8 @@ void SetExpiry(Call& call, TimeUnit unit, TimeBase base) {
   if (call.HasPassed(deadline_ms)) {
     DeleteAsExpired(call, edit);
   } else {
-    // The source of an import may set a negative deadline without deleting the key. The deadline 0 replaces it, because
-    // a negative value could be kNoDeadline.
+    // A replayed command, or the source of an import (import-mode), may set a past deadline without deleting the key. 0
+    // replaces a negative deadline, because a negative value could be kNoDeadline.
     const int64_t kept_ms = std::max<int64_t>(deadline_ms, 0);
     edit.SetDeadline(kept_ms);
     edit.ReportChange("expire");
@@ -88,17 +89,19 @@ void SetExpiry(Call& call, TimeUnit unit, TimeBase base) {
 }
 
 int64_t RoundedSeconds(int64_t ms) {
-  // Redis: adds half a second without checking overflow, so the latest deadlines read as negative.
+  // As Redis does, adds half a second without checking for overflow. So the latest deadlines are shown as negative
+  // numbers.
   return static_cast<int64_t>(static_cast<uint64_t>(ms) + 500) / 1000;
 }
 
-// TTL and its variants.
+// Implements TTL, EXPIRETIME and their variants.
 void ReplyExpiry(Call& call, TimeUnit unit, TimeBase base) {
   constexpr int64_t kNoKey = -2;
   const Entry* entry = call.db.LookUpNoTouch(call.args.Next());
   if (entry == nullptr) return call.reply.Integer(kNoKey);
   if (entry->Deadline() == kNoDeadline) return call.reply.Integer(kNoDeadlineReply);
-  // Under import-mode, the import source sees expired keys.
+  // The remaining time can be negative, because the import source sees expired keys (import-mode). Replies with 0 for
+  // them.
   const int64_t ms = std::max<int64_t>(entry->Deadline() - (base == TimeBase::kNow ? call.now_ms : 0), 0);
   call.reply.Integer(unit == TimeUnit::kSeconds ? RoundedSeconds(ms) : ms);
 }

@@ -26,7 +26,7 @@ namespace {
 // ---------------------------------------------------------------------------------------------------------------------
 // Writing fields
 
-// Sets alternating fields and values; returns the number of new fields.
+// Sets fields. `words` are fields, each followed by its value. Returns the number of new fields.
 int64_t SetPairs(Edit<Hash>& hash, std::span<const Bytes> words) {
   hash->PrepareToAdd(words);
   int64_t added = 0;
@@ -87,7 +87,7 @@ struct HSetNx {
   }
 };
 
-// Returns the bytes to reserve in a listpack for the field and a number of usual length.
+// Returns how many bytes a new listpack reserves for the field and a number of usual length.
 size_t CapacityForNumber(Bytes field) { return ListpackBytesFor({&field, 1}) + 12; }
 
 struct HIncrBy {
@@ -291,7 +291,8 @@ struct HVals {
 
 enum class With : uint8_t { kFields, kValues };
 
-// Redis: a field with its value is a pair under RESP3, two elements under RESP2.
+// Begins a reply with `count` fields. As in Redis, a field with its value is a pair under RESP3, and two elements under
+// RESP2.
 void ReplyPairCount(Call& call, size_t count, With with) {
   call.reply.Array(with == With::kValues && !call.reply.IsResp3() ? count * 2 : count);
 }
@@ -318,8 +319,8 @@ void ReplyRepeating(Call& call, const Hash& hash, uint64_t count, With with) {
   }
 }
 
-// Replies with `count` different fields of `size`. Draws until there are enough if they are a small part of a large
-// table; otherwise selects during one scan, so that each subset is equally likely.
+// Replies with `count` different fields of a hash that has `size`. Takes random fields of a large table if few are
+// wanted. Otherwise scans the hash once, and chooses so that each subset is equally likely.
 void ReplyDistinct(Call& call, const Hash& hash, uint64_t count, size_t size, With with) {
   constexpr uint64_t kFew = 3;  // fewer than 1/kFew of the fields
   Random& random = call.random;
@@ -379,7 +380,8 @@ struct HRandField {
 // ---------------------------------------------------------------------------------------------------------------------
 // HSCAN
 
-// Returns the fields of one step of the scan. A packed hash is returned in one step.
+// Returns the fields that one step of the scan finds, and advances the cursor. Requires: the hash is stored as a table,
+// not packed.
 std::vector<const HashField*> WalkFields(const Hash& hash, uint64_t& cursor, const ScanOptions& options) {
   std::vector<const HashField*> met;
   cursor = WalkTable(*hash.Table(), cursor, options.count, [&](const HashField* field) { met.push_back(field); });

@@ -1,4 +1,4 @@
-// Deadlines of hash fields: HEXPIRE and its family (7.4), HSETEX and its family (8.0).
+// Deadlines of hash fields: HEXPIRE and its variants (since Redis 7.4), HSETEX and its variants (since Redis 8.0).
 
 #include <algorithm>
 #include <limits>
@@ -30,16 +30,17 @@ constexpr char kOneFieldCondition[] = "ERR Only one of FXX or FNX arguments can 
 
 namespace {
 
-// The replies for one field of HEXPIRE, HPEXPIRE and their variants.
+// What HEXPIRE and its variants reply for one field: it does not exist, the condition was not met, it has the deadline,
+// or it was deleted.
 constexpr int64_t kNoField = -2;
 constexpr int64_t kNotMet = 0;
 constexpr int64_t kDone = 1;
 constexpr int64_t kDeleted = 2;
 
-// Redis: stores deadlines of fields in 46 bits.
+// The latest deadline of a field. As in Redis, such a deadline has 46 bits.
 constexpr int64_t kLatestMs = (int64_t{1} << 46) - 1;
 
-// An error text that only HSETEX uses.
+// An error that only HSETEX gives, for an invalid number of fields.
 constexpr char kPairCountInvalid[] = "ERR invalid number of fields";
 
 std::optional<int64_t> TakeFieldCount(Args& args) {
@@ -47,7 +48,7 @@ std::optional<int64_t> TakeFieldCount(Args& args) {
   return args.AtEnd() ? std::nullopt : ParseInteger(args.Next());
 }
 
-// Takes `FIELDS numfields field…`; returns the fields.
+// Takes the arguments `FIELDS numfields field…`, which must be the last ones, and returns the fields.
 std::span<const Bytes> TakeFields(Args& args, const char* not_positive) {
   const auto count = TakeFieldCount(args);
   if (!count || *count < 1) throw Refusal{not_positive};
@@ -55,7 +56,8 @@ std::span<const Bytes> TakeFields(Args& args, const char* not_positive) {
   return args.Rest();
 }
 
-// Takes `FIELDS numfields field value…`; returns fields and values.
+// Takes the arguments `FIELDS numfields field value…`, which must be the last ones. Returns the fields and their
+// values.
 std::span<const Bytes> TakePairs(Call& call) {
   const auto count = TakeFieldCount(call.args);
   if (!count || *count < 1 || *count > std::numeric_limits<int>::max()) throw Refusal{kPairCountInvalid};
@@ -73,15 +75,16 @@ int64_t ParseFieldDeadline(const Call& call, Bytes word, TimeUnit unit, TimeBase
   return ms;
 }
 
-// Collects the propagated commands and the replies of a command on several fields of a hash.
+// Collects the fields that a command sets or deletes in one hash. Tell then notifies clients and propagates the
+// changes.
 class FieldChanges {
  public:
   FieldChanges(Call& call, Bytes key) : call_(call), key_(key) {}
 
   void Set(Bytes field) { set_.push_back(field); }
   void Delete(Bytes field) { deleted_.push_back(field); }
-  // Notifies and propagates the changes. `event` is for the fields that were set. `command` is the propagated command
-  // up to FIELDS that sets them.
+  // Reports and propagates all changes. `event` is the keyspace event for the fields that were set. `command` is the
+  // command that sets these fields again, up to its argument FIELDS.
   void Tell(Edit<Hash>& hash, const KeyEvent& event, std::vector<std::string> command) {
     if (!set_.empty()) {
       hash.ReportChange(event);
@@ -107,7 +110,8 @@ class FieldChanges {
   std::vector<Bytes> deleted_;
 };
 
-// Sets a deadline, or deletes the field if the deadline has passed. Requires: the hash has the field.
+// Sets the deadline of a field, or deletes the field if the deadline has passed. Returns the reply for the field.
+// Requires: the hash has the field.
 int64_t ApplyDeadline(const Call& call, Hash& hash, Bytes field, int64_t deadline_ms, FieldChanges& changes) {
   if (call.HasPassed(deadline_ms)) {
     hash.Remove(field);
@@ -135,8 +139,8 @@ TtlCondition TakeTtlCondition(Args& args) {
   return TtlCondition::kNone;
 }
 
-// Returns whether NX, XX, GT or LT allows the new deadline. A field without a deadline counts as one with an infinite
-// deadline.
+// Returns whether the option NX, XX, GT or LT allows the new deadline. A field without a deadline counts as one that
+// expires infinitely late.
 bool Allows(TtlCondition condition, int64_t old_ms, int64_t new_ms) {
   const bool timed = old_ms != kNoDeadline;
   switch (condition) {
@@ -159,7 +163,7 @@ void ReplyForEach(Call& call, size_t count, int64_t answer) {
   for (size_t i = 0; i < count; ++i) call.reply.Integer(answer);
 }
 
-// Redis: checks the type before the other arguments.
+// Implements HEXPIRE and its variants. As Redis does, checks the type of the key before the other arguments.
 void SetFieldExpiry(Call& call, TimeUnit unit, TimeBase base) {
   const Bytes key = call.args.Next();
   Edit<Hash> hash = call.db.Open<Hash>(key);
@@ -247,7 +251,7 @@ void ReplyFieldExpiry(Call& call, TimeUnit unit, TimeBase base) {
       continue;
     }
     const int64_t ms = std::max<int64_t>(*deadline_ms - (base == TimeBase::kNow ? call.now_ms : 0), 0);
-    // Redis: rounds seconds up, unlike TTL.
+    // As in Redis, HTTL rounds up to whole seconds, whereas TTL rounds to the nearest second.
     call.reply.Integer(unit == TimeUnit::kSeconds ? (ms + 999) / 1000 : ms);
   }
 }
@@ -339,7 +343,8 @@ struct FieldOptions {
   int64_t deadline_ms = kNoDeadline;
 };
 
-// Parses [EX s|PX ms|EXAT s|PXAT ms|<other>], where <other> is KEEPTTL or PERSIST. Stops at any other word.
+// Parses the options [EX s|PX ms|EXAT s|PXAT ms], or instead KEEPTTL for HSETEX and PERSIST for HGETEX. Stops at any
+// other argument.
 class FieldOptionParser {
  public:
   FieldOptionParser(Call& call, const char* only_one) : call_(call), args_(call.args), only_one_(only_one) {}

@@ -1,5 +1,5 @@
-// HyperLogLog: estimates of the number of distinct elements. The values are strings in Redis' format, which
-// datatypes/hyperloglog.h implements.
+// HyperLogLog: estimates of the number of different elements. The values are strings in Redis' format, which
+// datatypes/hyperloglog.h reads and writes.
 
 #include <algorithm>
 #include <array>
@@ -43,7 +43,7 @@ Hll HllOf(const Entry& string) {
   return *hll;
 }
 
-// Makes the value of the key writable as text, and returns its bytes.
+// Makes the text of the HyperLogLog writable, and returns its bytes.
 std::span<char> GrowToText(KeyEdit& hll) { return hll.Grow(hll->TextSize()); }
 
 size_t SparseMaxBytes(const Call& call) { return call.services.env.settings.hll_sparse_max_bytes; }
@@ -65,7 +65,8 @@ void Splice(KeyEdit& edit, const HllChange& change) {
   if (new_size < old_size) edit.Assign(StringContent::Raw({text.data(), new_size}));
 }
 
-// Writes a change into the value of the key. Requires: the change is not kNone.
+// Applies a change that adding an element requires to the stored HyperLogLog. Requires: the kind of the change is not
+// kNone.
 void Apply(KeyEdit& edit, const HllChange& change, HllObservation mark) {
   switch (change.kind) {
     case HllChange::Kind::kSplice:
@@ -95,7 +96,7 @@ struct PfAdd {
     uint64_t changes = 0;
     if (edit) {
       HllOf(*edit);
-      // Redis: PFADD leaves a raw string even if it changes nothing.
+      // As in Redis, PFADD converts an embedded string to a raw one, even if it adds nothing.
       if (edit->Form() == ValueForm::kEmbedded) GrowToText(edit);
     } else {
       edit.Put(StringContent::Raw(Hll::Empty()));
@@ -107,8 +108,8 @@ struct PfAdd {
       const HllChange change = hll.Add(mark, SparseMaxBytes(call));
       if (change.kind == HllChange::Kind::kNone) continue;
       const bool alone = call.args.Left() == 1;
-      // With several elements, PFADD checks the whole value before its first change. So a later element cannot fail on
-      // a corrupt value after an earlier one was added.
+      // Given several elements, PFADD checks the whole value before its first change. Otherwise a corrupt value could
+      // make it fail after it has added some of the elements.
       if (changes == 0 && !alone && !hll.HasAllRegisters()) throw Refusal{refusals::kCorruptHyperLogLog};
       Apply(edit, change, mark);
       ++changes;
@@ -150,7 +151,7 @@ struct PfCount {
     if (const auto cached = hll.CachedCount()) return *cached;
     const auto count = hll.Count();
     if (!count) throw Refusal{refusals::kCorruptHyperLogLog};
-    // Redis: storing the count in the value is a change, which is propagated to replicas.
+    // As in Redis, PFCOUNT caches the count in the value, and this change is propagated to replicas.
     KeyEdit edit = call.db.OpenString(key);
     HllStoreCount(GrowToText(edit), *count);
     edit.ReportChangeWithoutEvent();
@@ -196,8 +197,8 @@ struct PfMerge {
   }
 
  private:
-  // Returns the value with each register raised to `registers`. Adds one register after the other, as Redis does,
-  // because the runs of the sparse encoding depend on it.
+  // Returns the value `old` after each of its registers is raised to at least that of `registers`. As Redis does,
+  // raises one register after the other, because their order decides how the sparse encoding divides its runs.
   static std::string Merged(const Entry* old, HllEncoding encoding, const HllRegisters& registers,
                             size_t sparse_max_bytes) {
     std::string text(old == nullptr ? Hll::Empty() : StringText(*old).View());
@@ -280,7 +281,7 @@ struct PfSelfTest {
   }
 
  private:
-  // Checks that random values of all registers are read back.
+  // Writes a random value to each register, and checks that reading the registers gives the same values.
   static void CheckRegisters(Random& random) {
     std::string dense = *Hll::Of(Hll::Empty())->Dense();
     std::array<uint8_t, HllRegisters::kCount> expected;
@@ -295,7 +296,8 @@ struct PfSelfTest {
     }
   }
 
-  // Checks that both encodings give equal counts, within six standard errors of the true number.
+  // Checks that the dense and the sparse encoding give equal counts, and that these differ from the true number by at
+  // most six standard errors.
   static void CheckEstimates(uint64_t seed, size_t sparse_max_bytes) {
     constexpr uint64_t kElements = 1'000'000;
     std::string dense = *Hll::Of(Hll::Empty())->Dense();

@@ -124,7 +124,7 @@ struct Type {
 
 enum class IfTaken : uint8_t { kOverwrite, kKeepBoth };
 
-// Renames a key. Returns false if the new name exists and must not be replaced.
+// Renames a key. Returns false if the new name exists and `if_taken` says that it must not be replaced.
 bool RenameKey(Call& call, IfTaken if_taken) {
   auto [key, new_key] = call.args.Take<Bytes, Bytes>();
   KeyEdit from = call.db.Open(key);
@@ -203,7 +203,7 @@ int CopyTarget(const Call& call, Bytes word) {
   return number;
 }
 
-// Returns whether the option DB is given.
+// Returns whether the request has the option DB, which begins at the fourth argument or later.
 bool NamesDatabase(std::span<const Bytes> words) {
   constexpr size_t kFirstOption = 3;
   return words.size() > kFirstOption && std::any_of(words.begin() + kFirstOption, words.end(),
@@ -270,14 +270,14 @@ struct Keys {
     std::vector<Bytes> keys;
     call.db.Data().ForEach([&](const Entry* entry) {
       if (!filter.Matches(entry->Key()) || IsHiddenEntry(call, *entry)) return;
-      // Redis: KEYS does not delete expired keys.
+      // As in Redis, KEYS omits expired keys but does not delete them.
       if (!entry->IsExpired(call.unit.expiry_now_ms()) && call.db.IsAlive(*entry)) keys.push_back(entry->Key());
     });
     call.reply.BulkArray(keys);
   }
 };
 
-// Returns the first key of a scan that is visible and has not expired, or null.
+// Scans the database, and returns the first key that is visible and has not expired. Returns null if there is none.
 const Entry* FirstAlive(Call& call) {
   const Entry* alive = nullptr;
   uint64_t cursor = 0;
@@ -296,8 +296,8 @@ const Entry* PickKey(Call& call) {
     if (entry == nullptr) return nullptr;
     if (!IsHiddenEntry(call, *entry) && call.db.IsAlive(*entry)) return entry;
   }
-  // Nearly all keys have expired or are hidden. A scan finds another key, although not at random, and deletes the
-  // expired keys that it meets.
+  // Many random tries met only expired or hidden keys. A scan finds another key, although not a random one, and deletes
+  // the expired keys that it meets.
   return FirstAlive(call);
 }
 
@@ -345,14 +345,15 @@ struct Scan {
 // ---------------------------------------------------------------------------------------------------------------------
 // OBJECT
 
-// Returns null, after writing the reply, if the key does not exist.
+// Looks up the key of an OBJECT subcommand. If the key does not exist, replies with null and returns null.
 const Entry* ExamineOrNull(Call& call) {
   const Entry* entry = call.db.LookUpNoTouchNoEvent(call.args.Next());
   if (entry == nullptr) call.reply.Null();
   return entry;
 }
 
-// Returns the encoding for OBJECT ENCODING. Older versions have other encodings for small values.
+// Returns the name for OBJECT ENCODING. Where this server has a listpack, the emulated version may have another
+// encoding.
 std::string_view EncodingNameIn(const DialectTraits& traits, const Entry& entry) {
   const std::string_view name = EncodingName(entry);
   if (name != "listpack") return name;

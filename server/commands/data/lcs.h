@@ -1,4 +1,5 @@
-// The longest common subsequence of two strings, by the usual table of prefix lengths.
+// LcsTable: finds the longest common subsequence of two strings (LCS). Computes a table of its lengths for all
+// prefixes.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,8 @@ namespace respite {
 
 class LcsTable {  // finds the longest common subsequence of two strings, for LCS
  public:
-  // A run of bytes in both strings that belongs to the subsequence: the offsets of its first and last bytes.
+  // A part of the longest common subsequence whose bytes are consecutive in each of the two strings. The offsets are
+  // inclusive.
   struct Match {               // a run of bytes that both strings have
     uint32_t a_first, a_last;  // offsets of the first and the last byte in string a
     uint32_t b_first, b_last;  // offsets of the first and the last byte in string b
@@ -24,17 +26,18 @@ class LcsTable {  // finds the longest common subsequence of two strings, for LC
     std::vector<Match> matches;  // from the end of the strings to the beginning
   };
 
-  // Redis: refuses longer strings.
+  // As in Redis, longer strings are refused.
   static constexpr size_t kMaxBytes = UINT32_MAX - 2;  // maximum size of each string
 
-  // Returns the size of the table, or nullopt on overflow. Requires: both strings within kMaxBytes.
+  // Computes the size in bytes. Requires: neither string is longer than kMaxBytes.
   static std::optional<size_t> TableBytes(Bytes a, Bytes b);  // size of the table; nullopt on overflow
-  // Returns a filled table; nullopt when out of memory. The strings must outlive the table. Cost: O(|a| * |b|).
+  // Returns the table after computing all lengths, or nullopt if memory cannot be allocated. Each string must outlive
+  // the table. Cost: O(|a| * |b|).
   static std::optional<LcsTable> Make(Bytes a, Bytes b);
 
   uint32_t Length() const { return At(a_.size(), b_.size()); }  // length of the subsequence
 
-  // Reads the subsequence from the table. If there are several of this length, it is the same as in Redis.
+  // If there are several longest common subsequences, returns the same one as Redis.
   Subsequence Trace() const;  // reads the subsequence from the table. Cost: O(|a| + |b|)
 
  private:

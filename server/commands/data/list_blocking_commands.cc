@@ -11,7 +11,7 @@ namespace respite {
 
 namespace {
 
-// BLPOP and BRPOP: the last argument is the timeout, the others are keys.
+// Implements BLPOP and BRPOP. Their last argument is the timeout, and the others are keys.
 void PopElementOrWait(Call& call, ListEnd end) {
   const std::span<const Bytes> keys = call.args.NextMany(call.args.Left() - 1);
   const int64_t timeout_ms = ParseSecondsAsMs(call, call.args.Next());
@@ -68,7 +68,7 @@ struct BLMPop {
   }
 };
 
-// The source and target of a move; keys are as the client wrote them.
+// The source and the target of a move between lists. The keys are views of the client's request.
 struct Route {
   Bytes source;
   Bytes target;
@@ -76,7 +76,8 @@ struct Route {
   ListEnd to = ListEnd::kHead;
 };
 
-// Moves an element, or blocks the client if the source is empty. Returns false if no element was moved.
+// Moves an element. If the source is empty, blocks the client, or replies with null where clients cannot block. Returns
+// false if it moved no element.
 bool MoveOrWait(Call& call, const Route& route, int64_t timeout_ms) {
   Edit<List> source = call.db.Open<List>(route.source);
   if (source) return MoveElement(call, source, route.from, route.target, route.to), true;

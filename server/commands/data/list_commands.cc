@@ -29,7 +29,8 @@ constexpr char kRankZero[] =
 
 namespace {
 
-// Converts an index, which counts from the end if negative. Returns at least `size` if there is no such element.
+// Converts an index of LINDEX or LSET, which counts from the end if negative. Returns at least `size` if the list has
+// no such element.
 size_t IndexOf(int64_t index, size_t size) {
   if (index < 0) index += static_cast<int64_t>(size);
   return index < 0 ? size : static_cast<size_t>(index);
@@ -276,7 +277,7 @@ LPosOptions ParseLPosOptions(Args& args) {
   return options;
 }
 
-// Returns the indexes of elements equal to `element`, in search order.
+// Returns the indexes of the elements that LPOS finds, in the order of its search.
 std::vector<size_t> Positions(const List& list, Bytes element, const LPosOptions& options) {
   std::vector<size_t> found;
   const size_t size = list.Size();

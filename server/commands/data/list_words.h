@@ -16,8 +16,8 @@ inline KeyEvent PopEvent(ListEnd end) { return end == ListEnd::kHead ? KeyEvent(
 inline Bytes PopCommand(ListEnd end) { return end == ListEnd::kHead ? "LPOP" : "RPOP"; }  // the command to propagate
 
 void PopOne(Call& call, Edit<List>& list, ListEnd end);  // replies with the element at an end and removes it
-// Replies with an array of `count` elements from an end, outermost first, and removes them. Requires: the elements
-// exist.
+// Removes `count` elements from one end, and replies with an array of them. The array begins with the outermost
+// element. Requires: the list has so many elements.
 void PopMany(Call& call, Edit<List>& list, ListEnd end, size_t count);  // replies with an array, outermost first
 
 struct LMPopOptions {  // the arguments of LMPOP, and of BLMPOP after its timeout
@@ -28,7 +28,8 @@ struct LMPopOptions {  // the arguments of LMPOP, and of BLMPOP after its timeou
 LMPopOptions ParseLMPopOptions(Args& args);
 bool PopFromFirst(Call& call, const LMPopOptions& options);  // pops from the first list that exists; false: none does
 
-// Moves an element from `source` to the list at `target_key`, and replies with it. Requires: source exists.
+// Moves an element from one end of `source` to an end of the list at `target_key`, and replies with it. Requires: the
+// source list exists.
 void MoveElement(Call& call, Edit<List>& source, ListEnd from, Bytes target_key, ListEnd to);
 
 }  // namespace respite

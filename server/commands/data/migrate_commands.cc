@@ -1,7 +1,7 @@
 // MIGRATE: moves keys to another server.
 //
-// The caller is blocked while the keys are transferred, and other clients are served (server/migration/). Inside EXEC
-// and scripts no command of another client may run, so the whole server waits.
+// While the keys are transferred, the caller is blocked and other clients are served (server/migration/). Inside EXEC
+// or a script no command of another client may run, so then the whole server waits.
 #include <string>
 #include <utility>
 #include <vector>
@@ -59,7 +59,7 @@ void TakeAuth(Call& call, MigrateOptions& options, size_t words) {
   }
 }
 
-// Returns the keys after the argument KEYS.
+// Returns the keys that follow the argument KEYS. Throws a Refusal if the request also names a key at the usual place.
 std::span<const Bytes> TakeKeys(Call& call) {
   constexpr size_t kKeyWord = 3;
   if (!call.args[kKeyWord].empty()) throw Refusal{refusals::kMigrateKeyWithKeys};
@@ -95,7 +95,8 @@ MigrateOptions ParseMigrateOptions(Call& call) {
   return options;
 }
 
-// Redis: checks which keys exist before any other step.
+// Returns those of the keys that exist. As Redis does, MIGRATE first looks for the keys, and only then connects to the
+// target.
 std::vector<Bytes> KeysThatExist(Call& call, std::span<const Bytes> keys) {
   std::vector<Bytes> existing;
   for (Bytes key : keys)
@@ -103,7 +104,7 @@ std::vector<Bytes> KeysThatExist(Call& call, std::span<const Bytes> keys) {
   return existing;
 }
 
-// Returns the protocol exchange with the target server, which has the current values of the keys.
+// Returns an exchange of requests and replies that sends the current values of the keys to the target server.
 MigrateProtocol TalkAbout(Call& call, const MigrateOptions& options, const std::vector<Bytes>& keys) {
   const auto target = call.services.env.settings.cluster_enabled ? MigrateProtocol::Target::kClusterNode
                                                                  : MigrateProtocol::Target::kServer;
@@ -132,13 +133,13 @@ FailedMigrateStep TryTalk(MigrateProtocol& talk, MigrateLink& link, int64_t time
   return FailedMigrateStep::kNone;
 }
 
-// Redis: a server that does not answer is reported as a write error of the first request.
+// As in Redis, a target that does not answer counts as a failed write of the first request, not as a failed connection.
 FailedMigrateStep TroubleOf(ConnectError trouble) {
   return trouble == ConnectError::kNoAnswer ? FailedMigrateStep::kWriting : FailedMigrateStep::kConnecting;
 }
 
-// Tries a second connection if the first one breaks before any key was acknowledged, because a cached connection may
-// have been closed by the target.
+// Transfers the keys while the whole server waits. If the connection breaks before the target has acknowledged a key,
+// tries a second connection. The first may be a cached one that the target had closed.
 FailedMigrateStep TalkBlocking(Call& call, const MigrateOptions& options, MigrateProtocol& talk) {
   MigrateLinks& links = call.services.migrations.blocking_links();
   const Tls* tls = call.services.env.settings.tls_cluster ? &call.services.tls : nullptr;
@@ -175,7 +176,7 @@ const char* RefusalFor(FailedMigrateStep trouble) {
   }
 }
 
-// Replies with an error and keeps the changes: the keys that have arrived stay moved.
+// Replies with an error. The changes are kept, because the keys that the target has accepted stay moved.
 void ReplyFailure(Call& call, const Refusal& failure) {
   call.services.env.stats.CountError(failure.text);
   call.reply.Error(failure.text);

@@ -1,4 +1,4 @@
-// Writes and checks payloads of DUMP and FUNCTION DUMP, depending on directives and DEBUG switches.
+// Writes the payload of DUMP and FUNCTION DUMP, and checks it on RESTORE. Directives and DEBUG switches affect how.
 #pragma once
 
 #include "persistence/dump_payload.h"

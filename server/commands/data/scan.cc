@@ -47,7 +47,8 @@ bool ScansKeys(ScanKind scan_of) {
   return scan_of == ScanKind::kKeys || scan_of == ScanKind::kKeysOfKnownTypes || scan_of == ScanKind::kCluster;
 }
 
-// Takes the argument of TYPE. SCAN of Redis 7.2 accepts the name of an unknown type, and finds no keys.
+// Takes the type after TYPE. As in Redis 7.2, SCAN accepts the name of an unknown type and then finds no keys; ScanKind
+// decides this.
 void TakeScanType(Args& args, ScanOptions& options, ScanKind scan_of) {
   const Bytes name = args.Next();
   options.by_type = true;
@@ -63,7 +64,7 @@ void TakeSlot(Args& args, ScanOptions& options) {
 bool Passes(Call& call, const ScanOptions& options, const Entry& entry) {
   if (!options.Matches(entry.Key()) || call.services.data.dataset.keyspace.hidden().HasKey(entry.Key())) return false;
   if (!options.by_type) return call.db.IsAlive(entry);
-  // Redis: looking at the type of a key counts as a hit or a miss.
+  // As in Redis, SCAN with TYPE counts each key that it looks at as a hit or a miss.
   return call.db.LookUpNoTouchNoEvent(entry.Key()) != nullptr && entry.Type() == options.type;
 }
 

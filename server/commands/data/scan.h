@@ -15,7 +15,7 @@ namespace respite {
 
 struct Call;
 
-// The pattern of KEYS and SCAN. Unlike in Glob, the pattern `*` also matches the empty text.
+// Unlike a Glob, a filter with the pattern `*` also matches the empty text.
 class TextFilter {  // the pattern of KEYS and SCAN
  public:
   explicit TextFilter(Bytes pattern) : matches_all_(pattern == "*"), glob_(pattern) {}
@@ -26,9 +26,9 @@ class TextFilter {  // the pattern of KEYS and SCAN
   Glob glob_;
 };
 
-// Redis: parses a cursor as strtoul does: accepts a sign and leading zeros, and reads an empty word as 0.
+// Parses a cursor as Redis does (strtoul): accepts a sign and leading zeros, and reads an empty word as 0.
 uint64_t ParseCursor(Bytes word);  // throws a Refusal if this is no cursor
-// Parses the cursor of a command. Later versions do not accept a sign.
+// Parses the cursor of a command. Like the emulated version, may refuse a cursor with a sign.
 uint64_t ParseCursor(const Call& call, Bytes word);  // throws a Refusal if this is no cursor
 
 struct ScanOptions {   // the options of SCAN, HSCAN, SSCAN, ZSCAN and CLUSTERSCAN
@@ -43,16 +43,18 @@ struct ScanOptions {   // the options of SCAN, HSCAN, SSCAN, ZSCAN and CLUSTERSC
   bool Matches(Bytes text) const { return filter.Matches(text); }  // the text matches the pattern of MATCH
 };
 
-// The scanned elements, which decide the accepted options. kKeysOfKnownTypes: an unknown type is an error.
+// What a command scans, which decides the options that it accepts. With kKeysOfKnownTypes, TYPE with an unknown type is
+// an error.
 enum class ScanKind : uint8_t { kKeys, kKeysOfKnownTypes, kFields, kMembers, kScoredMembers, kCluster };
 
 ScanOptions ParseScanOptions(Args& args, ScanKind scan_of);
 
-// Returns those of the scanned keys that match the options.
+// Returns those of the scanned keys that match the options and have not expired.
 std::vector<const Entry*> FilterKeys(Call& call, const ScanOptions& options, std::vector<const Entry*> scanned);
 
-// Continues a scan at `cursor` and calls visit(slot) for each slot, until `count` slots were visited (even if visit
-// skips them) or ten times as many places. `table` has the Scan of HashIndex. Returns the next cursor.
+// Continues a scan at `cursor` and calls visit(slot) for each used slot. Stops after `count` slots, or after ten times
+// as many places of the table. Slots that `visit` ignores count, too. `table` needs a function Scan like that of
+// HashIndex.
 template <class Table, class Visit>
 uint64_t WalkTable(const Table& table, uint64_t cursor, int64_t count, Visit&& visit) {  // returns the next cursor
   constexpr int64_t kPlacesPerSlot = 10;

@@ -19,7 +19,7 @@ constexpr char kTooManyKeys[] = "ERR Number of keys can't be greater than number
 
 namespace {
 
-// Looks up all keys, so that each counts as a hit or a miss, even if a missing key decides the result.
+// Reads all sets, even if one is missing and so decides the result. Each key must count as a hit or a miss.
 std::vector<Set> ReadSets(Call& call, std::span<const Bytes> keys) {
   std::vector<Set> sets;
   sets.reserve(keys.size());
@@ -88,7 +88,7 @@ struct SInterCard {
   }
 
  private:
-  // Parses the option LIMIT. Returns 0 if there is no limit.
+  // Parses the optional argument LIMIT of SINTERCARD. Returns 0 if there is no limit.
   static size_t ParseLimit(Args& args) {
     size_t limit = 0;
     while (!args.AtEnd()) {
@@ -99,8 +99,8 @@ struct SInterCard {
   }
 };
 
-// Redis: the result has the encoding of the smallest set (a listpack if that is a table), and becomes an intset if
-// possible.
+// Computes an intersection. As in Redis, the result begins as an intset if the smallest set is one, otherwise as a
+// listpack. It becomes an intset if all its members are integers.
 void IntersectInto(Set& result, std::span<const Set> sets) {
   const Set* smallest = SmallestOf(sets);
   if (smallest == nullptr) return;

@@ -18,7 +18,8 @@ namespace {
 
 // === Adding and removing members
 
-// Returns the bytes to reserve in a new entry for these members: 512 at most, since a large set is stored elsewhere.
+// Returns how many bytes a new set reserves for these members. The limit is 512, because a larger set is not stored
+// inside its entry.
 size_t CapacityForMembers(std::span<const Bytes> members) {
   constexpr size_t kMax = 512;
   size_t room = 0;
@@ -217,7 +218,7 @@ void PopAll(Call& call, Edit<Set>& set) {
   call.effect.Replace(lazily ? Bytes("UNLINK") : Bytes("DEL"), set.Key());
 }
 
-// The propagated commands of a pop: SREM commands of limited length.
+// Collects the members that a pop has removed. Propagates them as SREM commands of limited length.
 class PoppedWords {
  public:
   PoppedWords(Call& call, Bytes key) : call_(call), key_(key) {}

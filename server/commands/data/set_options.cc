@@ -10,7 +10,7 @@ namespace {
 
 class SetOptionsParser {
  public:
-  // If `unit` repeats a record of a replication stream or file, the value of IFEQ is not compared.
+  // If `unit` replays a replication stream or a file, IFEQ is accepted but its value is not compared.
   explicit SetOptionsParser(Args& args, const Unit* unit = nullptr)
       : args_(args), repeats_(unit && unit->IsReplaying()) {}
 
@@ -42,7 +42,8 @@ class SetOptionsParser {
     options_.condition = condition;
     return true;
   }
-  // Unlike NX and XX, IFEQ may not be repeated. In a recorded command, which has succeeded, IFEQ is no condition.
+  // Takes IFEQ, which unlike NX and XX may not be repeated. A replayed command has succeeded before, so its IFEQ is not
+  // a condition.
   bool TakeComparison() {
     if (options_.condition != SetCondition::kAlways || !args_.TakeTokenWith("IFEQ", 1)) return false;
     options_.expected = args_.Next();
@@ -54,7 +55,7 @@ class SetOptionsParser {
     options_.returns_old = true;
     return true;
   }
-  // Redis: an option may be repeated (the last one counts), but not combined with another one.
+  // As in Redis, the same kind of option may be repeated, and the last one counts. Different kinds cannot be combined.
   bool MayBe(ExpiryOption option) const { return options_.expiry == ExpiryOption::kNone || options_.expiry == option; }
   bool TakeExpiry(Bytes token, ExpiryOption option) {
     if (!MayBe(option) || !args_.TakeToken(token)) return false;

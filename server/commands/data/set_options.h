@@ -9,7 +9,7 @@ namespace respite {
 
 enum class SetCondition : uint8_t { kAlways, kIfAbsent, kIfPresent, kIfEqual };
 
-// The effect on the deadline. The last four have a time.
+// What happens to the deadline of the key. The last four values need a time.
 enum class ExpiryOption : uint8_t { kNone, kKeep, kPersist, kSeconds, kMilliseconds, kUnixSeconds, kUnixMilliseconds };
 
 struct SetOptions {                                // the options of SET and GETEX
@@ -23,12 +23,11 @@ struct SetOptions {                                // the options of SET and GET
   bool IsAbsolute() const { return expiry >= ExpiryOption::kUnixSeconds; }  // `time` is a Unix time
 };
 
-// Parses [NX|XX|IFEQ value] [GET] [EX s|PX ms|EXAT s|PXAT ms|KEEPTTL], up to the last argument.
+// Parses [NX|XX|IFEQ value] [GET] [EX s|PX ms|EXAT s|PXAT ms|KEEPTTL]. Takes all remaining arguments.
 SetOptions ParseSetOptions(Call& call);
 SetOptions ParseGetExOptions(Args& args);  // [EX s|PX ms|EXAT s|PXAT ms|PERSIST]
 
-// Returns the deadline of the options, or kNoDeadline without a time. Refuses times that are not positive or out of
-// range.
+// Converts the time of the options to a deadline. Throws a Refusal if the time is not positive or is out of range.
 int64_t DeadlineOf(const Call& call, const SetOptions& options);  // Unix milliseconds, or kNoDeadline without a time
 
 }  // namespace respite

@@ -40,7 +40,7 @@ Refusal SortInCluster(Bytes option, const DialectTraits& traits) {
 namespace {
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Options
+// The options of SORT
 
 struct SortOptions {
   SortDirection direction = SortDirection::kUp;
@@ -89,14 +89,14 @@ SortRange SortRangeOf(const SortOptions& options, size_t size) {
   return {static_cast<size_t>(first), static_cast<size_t>(count)};
 }
 
-// Returns whether all keys that match the pattern are in the slot of the sorted key. `GET #` reads no key; Redis 7.4.0
-// and 7.4.1 refused it.
+// Returns whether all keys that the pattern can lead to are in the slot of the sorted key. `GET #` reads no key,
+// although Redis 7.4.0 and 7.4.1 refused it in a cluster.
 bool StaysInSlot(const Call& call, const SortPattern& pattern) {
   if (!call.services.env.dialect.traits.sort_looks_up_its_slot) return false;
   return pattern.text() == "#" || PatternSlot(pattern.text()) == KeySlot(call.args.Words()[1]);
 }
 
-// Refuses patterns of BY and GET that may lead to other slots, because their keys may be on other nodes.
+// Refuses patterns of BY and GET that may lead to keys in other slots, because other nodes may have these keys.
 void CheckSlots(const Call& call, const SortOptions& options) {
   const DialectTraits& traits = call.services.env.dialect.traits;
   const bool by_keys = options.by && options.by->HasStar();
@@ -106,8 +106,8 @@ void CheckSlots(const Call& call, const SortOptions& options) {
   if (!all_stay) throw refusals::SortInCluster("GET", traits);
 }
 
-// Refuses BY and GET without permission. They read keys that key specs cannot describe, so they need permission to read
-// all keys.
+// Refuses BY and GET if the user may not read all keys. The patterns lead to keys that key specs cannot describe, so
+// permissions for single keys cannot be checked.
 void CheckPatterns(const Call& call, const SortOptions& options) {
   if (call.unit.IsReplaying()) return;
   const bool by_keys = options.by && options.by->HasStar();
@@ -119,9 +119,9 @@ void CheckPatterns(const Call& call, const SortOptions& options) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Elements
+// Loading the elements
 
-// The value to sort: a list, a set, a sorted set, or nothing.
+// The value that SORT sorts: a list, a set, a sorted set, or nothing if the key does not exist.
 class SortSource {
  public:
   SortSource(Call& call, Bytes key) : db_(call.db), entry_(call.db.Read(key)) {
@@ -136,7 +136,8 @@ class SortSource {
     return IsA(ValueType::kSet) ? db_.View<Set>(entry_).Size() : db_.View<SortedSet>(entry_).Size();
   }
 
-  // Loads the elements in `range` of the value's own order. The direction does not affect a set.
+  // Loads the elements that are in `range` when the value is in its own order, or in reverse. For a set, `direction`
+  // has no effect.
   TextPool Load(SortRange range, SortDirection direction) const {
     TextPool pool;
     pool.Reserve(range.count);
@@ -181,9 +182,10 @@ class SortSource {
 };
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Order
+// Ordering the elements
 
-// Redis: parses a number as strtod does: up to a NUL, after white space; an empty text is 0.
+// Returns the number of a text, or nullopt. As Redis does (strtod), skips leading white space, stops at a NUL byte, and
+// reads an empty text as 0.
 std::optional<double> SortNumber(Bytes text) {
   if (text.size() <= 15)
     if (const auto integer = ParseInteger(text)) return static_cast<double>(*integer);
@@ -195,7 +197,7 @@ std::optional<double> SortNumber(Bytes text) {
   return ParseDouble(text.substr(begin));
 }
 
-// Calls visit(Bytes weight) for each element in turn, or visit(nullopt) if it has none.
+// Calls visit(Bytes weight) for each element in turn, or visit(nullopt) if BY finds no weight for the element.
 template <class Visit>
 void ForEachWeight(Call& call, SortPattern& by, std::span<const Bytes> elements, Visit&& visit) {
   for (size_t i = 0; i < elements.size(); ++i) {
@@ -221,8 +223,8 @@ std::vector<size_t> SelectByNumber(Call& call, SortOptions& options, std::span<c
   return order.Select(range);
 }
 
-// Redis: compares by collation, and therefore up to a NUL, unless the result is stored. If keys are returned, `texts`
-// are views of them.
+// Prepares texts for comparison by collation, which SORT ALPHA uses, as in Redis, unless it stores the result. Cuts the
+// texts at their first NUL byte. If the result is not empty, it owns the bytes of `texts`.
 std::vector<std::string> Collate(Call& call, std::vector<Bytes>& texts) {
   for (Bytes& text : texts) text = text.substr(0, text.find('\0'));
   const Collation collation(call.services.env.settings.locale_collate);
@@ -252,9 +254,9 @@ std::vector<size_t> SelectByText(Call& call, SortOptions& options, std::span<con
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Results
+// Replying with the results, or storing them
 
-// Calls visit(optional<Bytes>) for each value of the result, in order.
+// Calls visit(std::optional<Bytes>) for each value of the reply: for each element, or for each GET of each element.
 template <class Visit>
 void ForEachResult(Call& call, SortOptions& options, std::span<const Bytes> elements, Visit&& visit) {
   for (Bytes element : elements) {
@@ -275,7 +277,8 @@ EntryPtr BuildList(Call& call, Bytes key, const std::vector<Bytes>& elements) {
   Entry* entry = room.Add(EntryPtr(
       Entry::CreatePacked(key, List::kType, List::kInitialForm, List::InitialPacked(), 0, call.db.NewKeyUsage())));
   List list({.slot = ValueSlot(room, entry), .limits = call.db.Limits(), .now_ms = call.now_ms});
-  // Pushes each element separately, so that the encoding depends on the packed size, not on the sum of lengths.
+  // Pushes one element at a time. A push of several elements would choose the encoding by the sum of their lengths, not
+  // by their packed size.
   for (const Bytes element : elements) list.Push(ListEnd::kTail, {&element, 1});
   return room.Take(list.slot().entry());
 }
@@ -294,7 +297,8 @@ void SortKey(Call& call, MayStore may_store) {
   CheckPatterns(call, options);
   const SortSource source(call, key);
   if (!options.sorts && source.IsSet() && (options.destination || call.session.IsScript())) {
-    // Redis: the order of a set is undefined, but stored results and results in scripts must be equal on all servers.
+    // A set has no order of its own. As in Redis, a result that is stored or used in a script is sorted, so that it is
+    // equal on all servers.
     options.sorts = true;
     options.by_text = true;
     options.by.reset();
@@ -303,7 +307,8 @@ void SortKey(Call& call, MayStore may_store) {
   const TextPool pool =
       options.sorts ? source.Load({0, source.Size()}, SortDirection::kUp) : source.Load(range, options.direction);
   std::vector<Bytes> elements = pool.Views();
-  // Elements with equal weights keep their order, which for a stored result must not depend on the set's table.
+  // Elements with equal weights keep this order in the result. A stored result must not depend on the order in the
+  // set's hash table.
   if (options.destination && source.IsSet()) std::sort(elements.begin(), elements.end());
   if (options.sorts) {
     const std::vector<size_t> indexes =

@@ -21,8 +21,8 @@ std::vector<Bytes> TextPool::Views() const {
   return views;
 }
 
-// Maps a number to a rank with the same order. The bits of positive doubles order like the numbers, and the bits of
-// negative doubles in reverse.
+// Maps a number to a rank, so that ranks have the order of the numbers. The bits of positive doubles have this order
+// already, and those of negative doubles have the reverse order.
 uint64_t SortOrder::NumberRank(double number) {
   constexpr uint64_t kSign = uint64_t{1} << 63;
   const auto bits = std::bit_cast<uint64_t>(number + 0.0);  // -0 becomes 0
@@ -48,8 +48,9 @@ bool SortOrder::Precedes(const Key& one, const Key& other) const {
   return (order < 0) == (direction_ == SortDirection::kUp);
 }
 
-// Sorts with an LSD radix sort by bytes: each pass is stable, so the highest byte decides in the end. Skips bytes that
-// all ranks share, as small integers do. Cost: O(n) for each other byte.
+// Sorts by one byte of the rank after the other, beginning with the lowest (LSD radix sort). Each pass keeps the order
+// of equal bytes, so the highest byte decides in the end. Skips bytes that are equal in all ranks, as the high bytes of
+// small integers are. Cost: O(n) for each byte that is not skipped.
 void SortOrder::SortByRank(KeyIterator first, KeyIterator last) {
   constexpr size_t kBytes = sizeof(uint64_t);
   std::array<std::array<uint32_t, 256>, kBytes> counts{};

@@ -1,7 +1,8 @@
-// SortOrder: orders elements for SORT by numbers or texts, in both directions, and only the part that the result needs.
+// SortOrder: orders elements for SORT by numbers or texts, ascending or descending. Sorts only the part that the result
+// needs.
 //
-// Each element gets a rank of 64 bits that orders like its number, or like the first bytes of its text. The sort moves
-// only ranks and indexes, and compares texts only if ranks are equal.
+// Each element gets a rank of 64 bits. Ranks have the same order as the numbers, or as the first bytes of the texts.
+// The sort moves only ranks and indexes, and compares texts only if ranks are equal.
 #pragma once
 
 #include <cstdint>
@@ -37,14 +38,14 @@ struct SortRange {   // the part of the result that SORT returns
 
 class SortOrder {  // orders elements for SORT by numbers or texts
  public:
-  // `elements` must outlive this object.
+  // The texts in `elements` must outlive this object.
   SortOrder(SortDirection direction, std::span<const Bytes> elements) : direction_(direction), elements_(elements) {}
 
   void AddNumber(double number) { Add(NumberRank(number)); }  // adds the sort key of the next element
   void SetTexts(std::span<const Bytes> texts);                // sets all sort keys; data() is null: absent, comes first
 
-  // Returns the indexes of the elements in this range of the order. The sort is stable. Requires: the range is within
-  // the elements. Cost: O(n), and O(k * log(k)) for k elements of the same rank.
+  // Elements with equal sort keys keep their order. Requires: the range is within the elements. Cost: O(n), and O(k *
+  // log(k)) for k elements of the same rank.
   std::vector<size_t> Select(SortRange range);  // sorts, and returns the indexes of the elements in this range
 
  private:
@@ -55,7 +56,8 @@ class SortOrder {  // orders elements for SORT by numbers or texts
 
   static uint64_t NumberRank(double number);  // a rank that orders like the number
   static uint64_t TextRank(Bytes text);       // a rank that orders like the first bytes of the text
-  // Descending ranks are complements of ascending ones.
+  // Adds the rank of the next element. For a descending sort, the rank is inverted, so that sorting is always
+  // ascending.
   void Add(uint64_t rank) { keys_.push_back({direction_ == SortDirection::kUp ? rank : ~rank, keys_.size()}); }
   bool Precedes(const Key& one, const Key& other) const;  // `one` comes first in the result
   using KeyIterator = std::vector<Key>::iterator;

@@ -1,7 +1,7 @@
-// SortPattern: tells SORT where to find a value for an element (BY, GET).
-//   #               the element itself (GET)
+// SortPattern: tells SORT where to find the value that belongs to an element (options BY and GET).
+//   #               the element itself (only GET)
 //   before*after    the string at this key, with the element in place of the first star
-//   key*->field     the field of the hash at that key; an arrow without a field belongs to the key
+//   key*->field     the field of the hash at this key; an arrow with nothing behind it is part of the key
 //   anything else   no value
 #pragma once
 
@@ -19,7 +19,7 @@ class SortPattern {  // where SORT finds a value for an element (BY, GET)
 
   Bytes text() const { return text_; }
   bool HasStar() const { return kind_ == Kind::kKey; }  // the value depends on the element
-  // Calls visit(Bytes value) if there is a value, and returns whether there is one. The view is valid during the call.
+  // Calls visit(Bytes value) if the element has a value. The view is valid only during the call.
   template <class Visit>
   bool VisitValue(DbView& db, Bytes element, Visit&& visit);           // false: there is no value
   void FetchAhead(const DbView& db, std::span<const Bytes> elements);  // prefetches the values of the next elements

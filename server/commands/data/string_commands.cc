@@ -57,12 +57,13 @@ struct Get {
   static void Run(Call& call) { ReplyOld(call, call.db.ReadString(call.args.Next())); }
 };
 
-// Returns whether the key has this string.
+// Returns whether the key exists and has exactly this string.
 bool HasText(KeyEdit& edit, Bytes expected) { return edit && StringText(*edit).View() == expected; }
 
 enum class Stored : uint8_t { kYes, kNo };
 
-// Implements SET and its variants. Replies only with GET: the old value, whether or not the new value is stored.
+// Implements SET and its variants. Writes a reply only for the option GET: the old value, whether or not the new value
+// is stored.
 Stored Store(Call& call, Bytes key, Bytes value, const SetOptions& options) {
   const int64_t deadline_ms = DeadlineOf(call, options);
   const bool compares = options.condition == SetCondition::kIfEqual;
@@ -84,7 +85,8 @@ Stored Store(Call& call, Bytes key, Bytes value, const SetOptions& options) {
   text.ReportChange("set");
   if (options.HasTime()) {
     text.ReportChangeUncounted("expire");
-    // Redis: a command with an absolute deadline in milliseconds is propagated unchanged.
+    // As in Redis, a SET with an absolute deadline in milliseconds (PXAT) is propagated unchanged. IFEQ is an
+    // exception.
     const bool is_final = options.expiry == ExpiryOption::kUnixMilliseconds && !compares;
     if (!is_final) call.effect.Replace("SET", key, value, "PXAT", deadline_ms);
   } else if (options.returns_old || compares) {
@@ -331,11 +333,12 @@ struct StrLen {
   }
 };
 
-// Returns the part of `text` from `first` to `last`, inclusive. Negative offsets count from the end.
+// Returns the part of `text` from `first` to `last`. Each of the two offsets is included, and counts from the end if it
+// is negative.
 Bytes PartOf(Bytes text, int64_t first, int64_t last) {
   const auto size = static_cast<int64_t>(text.size());
-  // Redis: two negative offsets in the wrong order give an empty text, even if clamping to the beginning would make
-  // them equal.
+  // As in Redis, two negative offsets in the wrong order give an empty text. Clamping both to the beginning of a short
+  // text could otherwise make them equal.
   if (first < 0 && last < 0 && first > last) return {};
   if (first < 0) first = std::max<int64_t>(size + first, 0);
   if (last < 0) last = std::max<int64_t>(size + last, 0);
@@ -375,7 +378,7 @@ struct SubStr {
   static void Run(Call& call) { ReplyPart(call); }
 };
 
-// Makes the text `size` bytes long if it is shorter and copies `part` to `offset`.
+// Copies `part` to this offset of the text, which is extended with zero bytes if it is too short.
 void Overwrite(KeyEdit& text, size_t offset, Bytes part) {
   const std::span<char> grown = text.Grow(std::max(text->TextSize(), offset + part.size()));
   if (!part.empty()) std::memcpy(grown.data() + offset, part.data(), part.size());
@@ -490,7 +493,7 @@ void ReplyMatches(Reply& reply, const LcsTable& table, const LcsOptions& options
   reply.Integer(table.Length());
 }
 
-// The text of a value; empty for an absent value. Requires: a string.
+// The string of an entry, or an empty text for a null entry. Requires: the entry is a string.
 class TextOrEmpty {
  public:
   explicit TextOrEmpty(const Entry* entry) {

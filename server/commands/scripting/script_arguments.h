@@ -20,7 +20,8 @@ struct ScriptArguments {  // of EVAL and FCALL after the name or text: the numbe
   std::span<const Bytes> keys;
   std::span<const Bytes> args;
 
-  // `not_a_count` is the error if the number of keys is not an integer.
+  // Takes the number of keys, the keys and the other arguments. `not_a_count` is the error if the number is not an
+  // integer.
   static ScriptArguments Take(Args& args, const char* not_a_count = refusals::kNotInteger) {
     const int64_t count = args.NextInteger(not_a_count);
     if (count > static_cast<int64_t>(args.Left())) throw Refusal{refusals::kKeysAboveArgs};
@@ -30,8 +31,7 @@ struct ScriptArguments {  // of EVAL and FCALL after the name or text: the numbe
   }
 };
 
-// Returns the CommandFlag bits of a request that runs a script with these ScriptFlag bits. Redis: flags that a script
-// declares replace those of the command.
+// As in Redis, the flags that a script declares replace those of EVAL or FCALL.
 uint32_t FlagsForScript(uint32_t command_flags, uint32_t script_flags);  // CommandFlag bits for EVAL or FCALL
 
 }  // namespace respite

@@ -161,7 +161,7 @@ class PrimarySetter {
  public:
   PrimarySetter(Call& call, Primary& primary) : call_(call), sentinel_(SentinelOf(call)), primary_(primary) {}
 
-  // Sets the options one after the other. An invalid option stops this; the options before it stay set.
+  // Sets one option after the other. An invalid option ends this with an error, but the options before it stay set.
   void SetAll() {
     call_.args.ExpectFewArguments();
     try {
@@ -269,7 +269,7 @@ void PrimarySetter::CheckScript(const std::string& path, const char* objection) 
   if (!path.empty() && !sentinel_.core().host.MayRun(path)) throw Refusal{objection};
 }
 
-// Removes the renaming if both names are equal.
+// Renames a command that this Sentinel sends to the primary. If the two names are equal, removes the renaming.
 void PrimarySetter::RenameCommand(Bytes option) {
   const std::string from(call_.args.Next());
   const std::string to(call_.args.Next());
@@ -313,7 +313,7 @@ std::optional<int> Port(Bytes text) {
   return static_cast<int>(*number);
 }
 
-// A setting of SENTINEL CONFIG.
+// One setting of SENTINEL CONFIG.
 struct SentinelOption {
   Bytes name;
   std::string (*get)(const Call&);
@@ -346,7 +346,7 @@ constexpr SentinelOption TextOption(Bytes name) {
 constexpr Bytes kUser = "sentinel-user";
 constexpr Bytes kPassword = "sentinel-pass";
 
-// All settings, in the order of the reply of SENTINEL CONFIG GET.
+// All settings of SENTINEL CONFIG, in the order in which SENTINEL CONFIG GET replies with them.
 constexpr std::array kSentinelOptions = {
     SwitchOption<&SentinelOptions::resolves_hostnames>("resolve-hostnames"),
     SwitchOption<&SentinelOptions::announces_hostnames>("announce-hostnames"),
@@ -404,7 +404,7 @@ std::vector<Change> TakeChanges(Call& call) {
   return changes;
 }
 
-// Sets all options or none.
+// Sets all options of a SENTINEL CONFIG SET, or none of them if one is not valid.
 void SetSentinelOptions(Call& call) {
   const std::vector<Change> changes = TakeChanges(call);
   for (const Change& change : changes) change.option->set(call, change.value);

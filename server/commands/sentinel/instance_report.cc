@@ -24,7 +24,7 @@ Bytes FailoverStateName(FailoverState state) {
   return "unknown";
 }
 
-// A list of words, separated by commas.
+// Builds a list of words, separated by commas.
 class FlagText {
  public:
   FlagText& Add(Bytes flag, bool is_set) {  // NOLINT: the value itself

@@ -1,5 +1,4 @@
-// InstanceReport: the reply of SENTINEL MASTER, REPLICAS and SENTINELS for one instance: names and values in Redis'
-// order.
+// InstanceReport: what SENTINEL MASTER, REPLICAS and SENTINELS reply for one server: names and values, in Redis' order.
 #pragma once
 
 #include <string>

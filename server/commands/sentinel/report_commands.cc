@@ -29,7 +29,7 @@ void ReplyInstances(Call& call, const Instances& instances) {
   for (const auto& [name, instance] : instances) ReplyInstance(call, *instance);
 }
 
-// Omits replicas that are not announced (replica-announced no).
+// Replies with the replicas of a primary, except those with the directive `replica-announced no`.
 void ReplyReplicas(Call& call) {
   const Primary& primary = PrimaryNamed(call, call.args.Next());
   std::vector<const WatchedReplica*> shown;
@@ -201,7 +201,7 @@ struct SentinelIsMasterDownByAddr {
       .complexity = "O(1)",
       .group = CommandGroup::kSentinel,
       .flags = kAdmin};
-  // The vote is saved to disk before the reply is sent.
+  // Saves this Sentinel's vote to disk before the reply is sent.
   static void Run(Call& call) {
     auto [ip, port, epoch, candidate] = call.args.Take<Bytes, int64_t, int64_t, Bytes>();
     Sentinel& sentinel = SentinelOf(call);
@@ -315,7 +315,7 @@ struct SentinelSlaves {
   static void Run(Call& call) { ReplyReplicas(call); }
 };
 
-// Commands that are known to Valkey under a second name.
+// The following commands are second names that Valkey has added for commands above.
 struct SentinelGetPrimaryAddrByName {
   static constexpr CommandSpec spec = {.syntax = "SENTINEL|GET-PRIMARY-ADDR-BY-NAME primary-name",
                                        .where = Where::kSentinels,

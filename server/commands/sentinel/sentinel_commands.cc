@@ -1,4 +1,4 @@
-// SENTINEL, the command of a server that is a Sentinel. The other files here have its subcommands.
+// SENTINEL, the main command of a Sentinel. The other files of this folder have the subcommands.
 #include "server/commands/sentinel/sentinel_commands.h"
 
 #include "server/commands/families.h"

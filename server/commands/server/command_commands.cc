@@ -66,7 +66,8 @@ struct CommandDocs {
   }
 
  private:
-  // Returns the commands that the client names. Redis: skips unknown names.
+  // Returns the commands that the request names, or all commands if it names none. As in Redis, unknown names are
+  // skipped.
   static std::vector<const Command*> Asked(Call& call) {
     const CommandTable& table = call.services.env.commands;
     if (call.args.AtEnd()) return {table.Commands().begin(), table.Commands().end()};
@@ -163,7 +164,8 @@ struct CommandList {
 
 enum class KeyDetail : uint8_t { kNames, kNamesAndFlags };
 
-// Does the checks of COMMAND GETKEYS that precede the search for keys.
+// Returns the spec of the request that COMMAND GETKEYS describes. Throws a Refusal if the command is unknown, has no
+// keys or has a wrong number of arguments.
 const CommandSpec& SpecOfRequest(const Call& call, std::span<const Bytes> request) {
   const CommandTable& table = call.services.env.commands;
   const Command* command = table.Find(request[0]);

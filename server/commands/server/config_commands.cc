@@ -78,7 +78,7 @@ struct ConfigResetStat {
     services.env.commands.ResetStats();
     if (SlotStats* const stats = services.cluster.slot_stats()) stats->Reset();
     services.data.lazy_free_thread.ResetFreedObjects();
-    // CONFIG RESETSTAT keeps the number of unsaved changes.
+    // CONFIG RESETSTAT resets all of these statistics except the number of changes since the last save.
     services.data.dataset.stats = {.dirty = services.data.dataset.stats.dirty};
     call.reply.Ok();
   }
@@ -96,7 +96,7 @@ struct ConfigRewrite {
     try {
       call.services.env.config.Rewrite(call.services.env.files, RewriteExtrasOf(call.services));
     } catch (const Refusal& refusal) {
-      // Redis: does not log this for a server without a configuration file.
+      // As in Redis, the failure is not logged if the server has no configuration file.
       if (!call.services.env.config.file().empty())
         call.services.env.log.Warning("CONFIG REWRITE failed: " + refusal.text);
       throw;

@@ -1,5 +1,5 @@
-// DEBUG: tools for tests. Redis checks the number of arguments in each subcommand, and gives one error for an unknown
-// subcommand and a wrong number. So this family has its own table.
+// DEBUG: tools for tests. As in Redis, each subcommand checks its number of arguments, and one error covers an unknown
+// subcommand and a wrong number. So DEBUG has its own table of subcommands.
 #include <sys/mman.h>
 #include <time.h>
 
@@ -77,10 +77,10 @@ constexpr char kRestartFailed[] = "ERR failed to restart the server. Check serve
 
 namespace {
 
-// Parses like C's atoi: leading digits, or 0 without any.
+// Parses a number as atoi does in C: reads the digits at the beginning, and returns 0 if there are none.
 int LeadingInteger(Bytes word) { return static_cast<int>(std::strtol(std::string(word).c_str(), nullptr, 10)); }
 
-// Takes an integer of at least zero. Redis has the same error for a negative number and for other text.
+// Takes an integer that is not negative. As in Redis, the error for a negative number and for other text is the same.
 int64_t NextPositive(Args& args) {
   int64_t value = args.NextInteger(refusals::kMustBePositive);
   if (value < 0) throw Refusal{refusals::kMustBePositive};
@@ -89,7 +89,7 @@ int64_t NextPositive(Args& args) {
 
 // --- Ending the process
 
-// If crash reports are on, their handler ends the process.
+// Ends the process: with status 1 if use-exit-on-panic is on and crash reports are off, otherwise by SIGABRT.
 [[noreturn]] void Die(Call& call) {
   struct sigaction reporter {};
   sigaction(SIGABRT, nullptr, &reporter);
@@ -113,7 +113,7 @@ void OutOfMemory(Call& call) {
   Die(call);
 }
 
-// Writes to a read-only page.
+// Crashes the server by writing to a read-only page.
 void Segfault(Call& call) {
   void* page = mmap(nullptr, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page != MAP_FAILED) *static_cast<volatile char*>(page) = 'x';
@@ -153,8 +153,7 @@ void SkipChecksum(Call& call) {
   call.reply.Ok();
 }
 
-// Redis stores elements of at least this size in separate nodes. Here the value has no effect; only its bounds are
-// checked.
+// Checks the size but does not use it. In Redis, a list stores elements of at least this size in nodes of their own.
 void PackedThreshold(Call& call) {
   constexpr uint64_t kMax = (uint64_t{1} << 32) - (uint64_t{1} << 20);
   auto bytes = ParseMemory(call.args.Next());
@@ -199,7 +198,7 @@ void RefuseWhileLoading(Call& call) {
     throw refusals::LoadingDataset(TraitsWithProductNames(call.services.env.settings));
 }
 
-// Redis: DEBUG finds keys that have expired but were not removed yet.
+// Returns the entry of a key. As in Redis, DEBUG also finds keys that have expired but were not removed yet.
 const Entry& FindEvenExpired(Call& call, Bytes key) {
   const Entry* entry = call.db.Data().Find(key);
   if (entry == nullptr) throw Refusal{refusals::kNoSuchKey};
@@ -211,7 +210,7 @@ void ShowObject(Call& call) {
   call.reply.Simple(DescribeEntry(entry, call.services.env.settings, call.now_ms));
 }
 
-// Redis: HELP lists these three subcommands, which show Redis' own structures. No value of this server has them.
+// Refuses the three subcommands of DEBUG that show structures which only Redis has. They exist because HELP lists them.
 void RefuseExisting(Call& call, const char* refusal) {
   if (call.db.LookUpNoTouch(call.args.Next()) == nullptr) throw Refusal{refusals::kNoSuchKey};
   throw Refusal{refusal};
@@ -257,7 +256,7 @@ PopulateOptions TakePopulateOptions(Args& args) {
   return options;
 }
 
-// Redis: does not propagate the keys to replicas, and does not count them as changes. So they are left unreported.
+// Creates keys. As in Redis, they are not propagated to replicas and do not count as changes.
 void Populate(Call& call) {
   RefuseWhileLoading(call);
   constexpr size_t kKeyBytesMax = 127;  // Redis: truncates longer names
@@ -296,8 +295,8 @@ struct ReloadOptions {
   }
 };
 
-// Redis: ends the server if the dump cannot be loaded. Here the old data is restored, unless NOFLUSH or MERGE was
-// given.
+// Implements DEBUG RELOAD. If the dump cannot be loaded, restores the old data, unless NOFLUSH or MERGE was given;
+// Redis ends the server then.
 void Reload(Call& call) {
   ReloadOptions options = ReloadOptions::Take(call.args);
   const Services& services = call.services;
@@ -307,7 +306,8 @@ void Reload(Call& call) {
   if (options.saves && services.storage.snapshots.IsRunning()) services.storage.child_processes.Kill();
   if (options.saves && services.storage.snapshots.Save() == Snapshots::Outcome::kFailed)
     throw Refusal{refusals::kUnspecified};
-  // Keeps expired keys if there is an append-only file or a replica, to which their removal must be propagated.
+  // If there is an append-only file or a replica, keeps expired keys when loading, so that their later removal is
+  // propagated.
   if (services.data.dataset.journals.IsRecording()) options.load.expired = RdbLoadOptions::Expired::kKeep;
   std::optional<Capture> aside;
   if (options.flushes) {
@@ -382,7 +382,7 @@ void WithAttribute(Reply& reply) {
   reply.Bulk("Some real reply following the attribute");
 }
 
-// Redis 7.2: sends a push to the command's own client after the reply, although the text says otherwise.
+// As in Redis 7.2, the push message comes after the reply, although the text of the reply says that it comes before.
 void WithPush(Reply& reply) {
   if (!reply.IsResp3()) throw Refusal{refusals::kNeedsResp3};
   reply.Bulk("Some real reply following the push reply");
@@ -427,7 +427,8 @@ void Log(Call& call) {
   call.reply.Ok();
 }
 
-// Blocks the whole server on purpose. Redis: text that is no number counts as 0; a signal ends the sleep.
+// Blocks the whole server on purpose. As in Redis, a text that is not a number counts as 0, and a signal ends the
+// sleep.
 void Sleep(Call& call) {
   double seconds = std::strtod(std::string(call.args.Next()).c_str(), nullptr);
   constexpr double kLongest = 1e9;

@@ -72,7 +72,7 @@ struct MemoryPurge {
   }
 };
 
-// Collects the pairs of MEMORY STATS that the emulated version has; without `emulate` those of Redis 7.2.
+// Collects the pairs of MEMORY STATS that the emulated version has. A server without `emulate` has those of Redis 7.2.
 class StatsWriter {
  public:
   explicit StatsWriter(const Dialect& dialect) : version_(dialect.version.value_or(kSpokenVersion)) {}
@@ -82,7 +82,7 @@ class StatsWriter {
     if (since.IsIn(version_) && !is_gone) pairs_.emplace_back(name, static_cast<int64_t>(value));
   }
   void Ratio(Bytes name, double value) { pairs_.emplace_back(name, value); }
-  // Adds the difference between `large` and `small`, which may be negative.
+  // Adds a pair with the difference `large` - `small`, which may be negative.
   void Excess(Bytes name, size_t large, size_t small) {
     pairs_.emplace_back(name, static_cast<int64_t>(large) - static_cast<int64_t>(small));
   }
@@ -189,7 +189,7 @@ struct MemoryUsage {
   static void Run(Call& call) {
     Bytes key = call.args.Next();
     const size_t samples = TakeSamples(call.args);
-    // Redis: measures keys that have expired but were not removed yet.
+    // As in Redis, MEMORY USAGE also measures keys that have expired but were not removed yet.
     const Entry* entry = call.db.Data().Find(key);
     if (entry == nullptr) return call.reply.Null();
     call.reply.Integer(static_cast<int64_t>(entry->UsedBytes(samples) + TableShare(*entry)));
@@ -205,8 +205,9 @@ struct MemoryUsage {
     }
     return static_cast<size_t>(samples);
   }
-  // Returns the index memory of a key at the usual load: 64 bytes hold seven slots, of which about four are used. A
-  // share of the actual table would make a key of an almost empty database look huge.
+  // Returns the memory that a key needs in the index at the usual load: 64 bytes have seven slots, of which about four
+  // are used. A share of the actual table would be misleading: it would make a key of an almost empty database look
+  // huge.
   static constexpr size_t kSlotBytes = 16;
   static size_t TableShare(const Entry& entry) { return entry.Deadline() == kNoDeadline ? kSlotBytes : 2 * kSlotBytes; }
 };

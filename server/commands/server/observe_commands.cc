@@ -192,7 +192,7 @@ struct CommandLogContainer {
                                        .arity = -2};
 };
 
-// The flags of most LATENCY subcommands.
+// The command flags of most LATENCY subcommands.
 constexpr uint32_t kLatencyFlags = kAdmin | kNoScript | kAnytime;
 constexpr std::string_view kLatencyTips = "nondeterministic_output request_policy:all_nodes response_policy:special";
 
@@ -268,8 +268,8 @@ struct LatencyHistogramCommand {
     call.services.env.commands.ForEach([&](const Command& command) { AddMeasured(call, command, measured); });
     return measured;
   }
-  // Returns the named commands. Repeated names are repeated in the reply, and unknown ones skipped. A container adds
-  // its subcommands.
+  // Returns the commands that the request names, and for a container also its subcommands. Skips unknown names. A name
+  // that occurs twice is also twice in the reply.
   static std::vector<const Command*> NamedMeasured(Call& call) {
     std::vector<const Command*> measured;
     for (Bytes name : call.args.Rest()) {

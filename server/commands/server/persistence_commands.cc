@@ -1,4 +1,4 @@
-// SAVE, BGSAVE, LASTSAVE, BGREWRITEAOF.
+// The commands that save data to files: SAVE, BGSAVE, LASTSAVE and BGREWRITEAOF.
 #include "server/catalogue/refusals.h"
 #include "server/commands/families.h"
 #include "server/execution/call.h"
@@ -52,7 +52,7 @@ struct BgSave {
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kServer,
                                        .flags = kAdmin | kNoScript | kNoAsyncLoading};
-  // Inside a transaction the save is scheduled, so that the RDB file does not contain half of the transaction.
+  // In a transaction, BGSAVE only schedules the save. Otherwise the RDB file could contain half of the transaction.
   static void Run(Call& call) {
     if (call.args.TakeToken("CANCEL")) return Cancel(call);
     const bool may_wait = call.args.TakeToken("SCHEDULE");

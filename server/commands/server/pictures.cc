@@ -11,7 +11,7 @@ int64_t Below(Random& random, int64_t bound) {
   return static_cast<int64_t>(random.Below(static_cast<uint64_t>(std::max<int64_t>(bound, 1))));
 }
 
-// Returns the height of the skyline above each column: houses of three to eight columns.
+// Returns the height of the skyline in each column. A house has three to eight columns of one height.
 std::vector<int64_t> Roofs(Random& random, PictureSize size) {
   std::vector<int64_t> roofs;
   while (static_cast<int64_t>(roofs.size()) < size.columns) {

@@ -1,5 +1,5 @@
-// The replication commands: REPLICAOF, SLAVEOF, ROLE and FAILOVER for operators; PSYNC, SYNC and REPLCONF for the other
-// server of a link.
+// The replication commands. Operators use REPLICAOF, SLAVEOF, ROLE and FAILOVER. Replicas and primaries send each other
+// PSYNC, SYNC and REPLCONF.
 #include "base/log.h"
 #include "base/number_text.h"
 #include "base/str_cat.h"
@@ -49,7 +49,8 @@ int TakePort(Args& args) {
   return static_cast<int>(*number);
 }
 
-// Recognizes a Sentinel of any version by the name that it gives its connection.
+// Returns whether the client is a Sentinel of any version. Recognizes it by the name that Sentinels give their
+// connections.
 bool IsSentinel(const Session& session) {
   return session.identity.name.starts_with("sentinel-") && session.identity.name.ends_with("-cmd");
 }
@@ -62,7 +63,8 @@ void ChangeRole(Call& call) {
   if (replication.IsFailingOver()) throw Refusal{refusals::kReplicaofDuringFailover};
   if (EqualsIgnoreCase(call.args[1], "no") && EqualsIgnoreCase(call.args[2], "one")) {
     if (replication.role().is_replica) {
-      // A Sentinel may choose a replica with incomplete data, because the INFO that it used may be some seconds old.
+      // Refuses to promote a replica with incomplete data. A Sentinel may choose such a replica, because it decides by
+      // an INFO that may be some seconds old.
       if (!call.services.data.dataset.history.IsWhole() && IsSentinel(call.session))
         throw Refusal{refusals::kPromotionWithoutData};
       replication.Promote();
@@ -85,8 +87,9 @@ void ChangeRole(Call& call) {
         "performed.");
     return call.reply.Simple("OK Already connected to specified master");
   }
-  // After a failover, a Sentinel makes the other replicas follow the new primary, which has the same history. A replica
-  // that still has its link may be moved to other servers instead, and an old primary that returns may have diverged.
+  // After a failover, a Sentinel makes the other replicas follow the new primary, which has the same history of
+  // changes. These replicas have lost their old primary. A replica that is still linked may be moved to other data, and
+  // an old primary that returns may have other changes.
   const Role& role = replication.role();
   const bool is_sibling = role.is_replica && !role.is_linked && IsSentinel(call.session);
   replication.Follow(host, port, is_sibling ? History::Owner::kSame : History::Owner::kOther);
@@ -277,7 +280,7 @@ struct ReplConf {
     if (session.replica == nullptr) session.replica = std::make_unique<Replica>();
     return *session.replica;
   }
-  // Returns false if REPLCONF gets no reply.
+  // Takes one option of REPLCONF with its value. Returns false if REPLCONF must not reply, as after ACK and GETACK.
   static bool TakePair(Call& call) {
     const Bytes option = call.args.Next();
     Session& session = call.session;
@@ -312,7 +315,8 @@ struct ReplConf {
     return true;
   }
 
-  // Redis: `functions` is the only filter. An empty list selects the smallest RDB file.
+  // Takes the value of rdb-filter-only. As in Redis, the only name allowed is `functions`, and an empty list selects
+  // the same RDB file, the smallest.
   static void TakeFilter(Bytes filters, Replica& replica) {
     const auto names = SplitQuoted(filters);
     if (!names) throw Refusal{"ERR Missing rdb-filter-only values"};
@@ -322,7 +326,7 @@ struct ReplConf {
     }
   }
 
-  // Ignores acknowledgements of clients that are not replicas.
+  // Takes the acknowledgement of a replica. Ignores it if the client is not a replica.
   static void TakeAck(Call& call) {
     const auto offset = ParseInteger(call.args.Next());
     const auto on_disk = call.args.TakeToken("FACK") ? ParseInteger(call.args.Next()) : std::nullopt;

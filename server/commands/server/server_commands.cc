@@ -32,7 +32,7 @@ constexpr char kNoShutdown[] = "ERR No shutdown in progress.";
 
 namespace {
 
-// Modules cannot be loaded because they are compiled against Redis' structures.
+// MODULE exists, but cannot load modules, because these are compiled against the structures of Redis.
 struct ModuleHelp {
   static constexpr CommandSpec spec = {.syntax = "MODULE|HELP",
                                        .summary = "Lists the subcommands of MODULE.",
@@ -136,7 +136,8 @@ struct Lolwut {
                                        .since = "5.0.0",
                                        .group = CommandGroup::kServer,
                                        .flags = kReadOnly | kFast};
-  // Redis: LOLWUT without VERSION shows the picture of the server's version; version 7.2 has no picture.
+  // Draws the picture of the version given by VERSION. As in Redis 7.2, which has no picture of its own, only the
+  // version is shown without VERSION.
   static void Run(Call& call) {
     std::string text;
     if (call.args.TakeTokenWith("VERSION", 1)) text = Picture(call);

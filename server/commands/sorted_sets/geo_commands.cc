@@ -17,7 +17,8 @@ namespace {
 
 // === Single members
 
-// Formats four decimals. Redis: rounds the scaled number, half to even.
+// Formats a distance with four decimals. As Redis does, rounds the number times 10 000 to an integer, and halves to the
+// even one.
 std::string DistanceText(double distance) { return FixedText(std::rint(distance * 10'000) / 10'000, 4); }
 
 void ReplyPoint(Call& call, const GeoPoint& point) {
@@ -179,7 +180,7 @@ struct FoundPlace {
   size_t name_size;
 };
 
-// The places that a search found. Their names are stored one after another in one text.
+// The places that a search has found. Their names are stored one after the other in one string.
 class FoundPlaces {
  public:
   FoundPlaces(const SortedSet& places, const GeoQuery& query) {

@@ -21,8 +21,8 @@ constexpr char kGeoSearchStoreWith[] =
 Refusal GeoCoordinates(double longitude, double latitude) {
   return {"ERR invalid longitude,latitude pair " + FixedText(longitude, 6) + "," + FixedText(latitude, 6)};
 }
-// Returns the error that exactly one of two options is required. `choice`: "FROMMEMBER or FROMLONLAT" or the like.
-// `command`: the command's name as the client wrote it.
+// The error that exactly one of two options is required. `choice` names these, for example "FROMMEMBER or FROMLONLAT".
+// `command` is the name of the command as the client wrote it.
 Refusal GeoExactlyOne(Bytes choice, Bytes command) {
   return {"ERR exactly one of " + std::string(choice) + " can be specified for " + std::string(command)};
 }
@@ -55,7 +55,7 @@ class GeoQueryParser {
  private:
   bool IsSearch() const { return form_ == GeoForm::kSearch || form_ == GeoForm::kSearchStore; }
 
-  // Takes the positional arguments of GEORADIUS, GEORADIUSBYMEMBER and their variants.
+  // Takes the arguments at fixed places, which only GEORADIUS, GEORADIUSBYMEMBER and their variants have.
   void TakeFixedWords() {
     if (form_ == GeoForm::kRadius || form_ == GeoForm::kRadiusReadOnly) {
       query_.shape.center = TakePoint(args_);

@@ -32,7 +32,7 @@ struct GeoQuery {  // the arguments of GEOSEARCH, GEOSEARCHSTORE and the older G
   std::optional<Bytes> store_key;  // STORE, STOREDIST: key of the result
   bool stores_distance = false;    // STOREDIST: the result has distances as scores
 
-  // Redis: COUNT without ANY selects the nearest places.
+  // As in Redis, COUNT without ANY selects the nearest places, so the places must be sorted.
   bool IsSorted() const { return order != Order::kNone || (count > 0 && !takes_any); }
 };
 
@@ -40,8 +40,8 @@ std::optional<GeoPoint> PlaceOf(const SortedSet& places, Bytes member);  // null
 GeoPoint TakePoint(Args& args);    // takes longitude and latitude. Throws a Refusal if they are out of range
 double MetersPerUnit(Bytes unit);  // the length of `m`, `km`, `ft` or `mi`
 
-// Parses the arguments after the keys. A search may be centred on a member of `places`. Redis: if `places` does not
-// exist, options are checked, but the member is not.
+// Parses the arguments after the keys. `places` is needed to find a member on which the search is centred. As in Redis,
+// if `places` does not exist, a missing member is no error.
 GeoQuery ParseGeoQuery(Args& args, const SortedSet& places, GeoForm form);
 
 }  // namespace respite

@@ -29,7 +29,7 @@ using Aggregate = ScoredResult::Aggregate;
 // ---------------------------------------------------------------------------------------------------------------------
 // Sources and options
 
-// An operand: a sorted set, or a set, whose members all have the score 1.
+// An operand of a union, intersection or difference: a sorted set, or a set, whose members count with the score 1.
 class AlgebraSource {
  public:
   AlgebraSource(DbView& db, Bytes key) : entry_(db.Read(key)), members_(db.View<SortedSet>(nullptr)) {
@@ -60,8 +60,8 @@ class AlgebraSource {
       std::get<SortedSet>(members_).ForEach(visit);
     }
   }
-  // Calls visit(Bytes member, double score) for each member until `go_on()` returns false. Calls `go_on()` from time to
-  // time.
+  // Calls visit(Bytes member, double score) for each member, and `go_on()` after every few members. Stops when
+  // `go_on()` returns false.
   template <class Visit, class GoOn>
   void ForEachWhile(Visit&& visit, GoOn&& go_on) const {
     if (const auto* set = std::get_if<Set>(&members_)) {
@@ -78,7 +78,8 @@ class AlgebraSource {
   }
 
   void SetWeight(double weight) { weight_ = weight; }
-  // Redis: 0 * infinity (NaN) becomes 0 for a member's first score, but not for scores combined with it later.
+  // Returns the score times the weight, which is NaN for 0 * infinity. As in Redis, callers take NaN as 0 for the first
+  // score of a member, but not for scores that are combined with it later.
   double Weighted(double score) const { return weight_ * score; }
 
  private:
@@ -114,7 +115,7 @@ void TakeWeights(Args& args, std::vector<AlgebraSource>& sources) {
   }
 }
 
-// Redis: looks up the keys before it parses the options.
+// Takes the number of keys and the keys. As Redis does, looks up the keys before the options are parsed.
 std::vector<AlgebraSource> TakeSources(Call& call) {
   const int64_t keys = call.args.NextInteger();
   if (keys < 1) throw refusals::NeedsInputKey(call.command.full_name);
@@ -161,7 +162,7 @@ void UniteScored(AlgebraOptions& options, ScoredResult& result) {
   }
 }
 
-// Returns the score of a member of the first source in the intersection, or nullopt if another source lacks it.
+// Returns the combined score of a member of the first source, or nullopt if another source lacks the member.
 std::optional<double> ScoreInAll(const AlgebraOptions& options, Bytes member, double first_score) {
   const std::vector<AlgebraSource>& sources = options.sources;
   double score = OrZero(sources[0].Weighted(first_score));
@@ -180,7 +181,7 @@ void IntersectScored(AlgebraOptions& options, ScoredResult& result) {
   });
 }
 
-// Returns the number of members that all sources have, counted up to LIMIT.
+// Returns how many members all sources have in common. Stops counting at the number given by LIMIT.
 size_t CountInAll(AlgebraOptions& options) {
   const size_t limit = options.limit == 0 ? SIZE_MAX : options.limit;
   SortBySize(options.sources);
@@ -191,8 +192,8 @@ size_t CountInAll(AlgebraOptions& options) {
   return std::min(count, limit);
 }
 
-// Returns whether looking up each member of the first source in the others is cheaper than removing the members of the
-// others.
+// Decides how to compute a difference. Returns true if looking up each member of the first source in all other sources
+// is cheaper. The alternative is to remove the members of the other sources from a copy of the first.
 bool LooksUp(const std::vector<AlgebraSource>& sources) {
   size_t all = 0;
   for (const AlgebraSource& source : sources) all += source.Size();
@@ -208,7 +209,7 @@ void SubtractScored(std::vector<AlgebraSource>& sources, ScoredResult& result) {
     for (const AlgebraSource& other : others) other.ForEach([&](Bytes member, double) { result.Remove(member); });
     return;
   }
-  // Looks for each member in the largest source first, since that is the most likely to have the member.
+  // Looks for each member in the largest of the other sources first, because that one most probably has the member.
   std::stable_sort(others.begin(), others.end(),
                    [](const AlgebraSource& a, const AlgebraSource& b) { return a.Size() > b.Size(); });
   sources[0].ForEach([&](Bytes member, double score) {

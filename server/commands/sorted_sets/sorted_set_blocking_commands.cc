@@ -8,7 +8,7 @@ namespace respite {
 
 namespace {
 
-// BZPOPMIN and BZPOPMAX: the last argument is the timeout, the others are keys.
+// Implements BZPOPMIN and BZPOPMAX. Their last argument is the timeout, and the others are keys.
 void PopScoredOrWait(Call& call, ScoreEnd end) {
   const std::span<const Bytes> keys = call.args.NextMany(call.args.Left() - 1);
   const int64_t timeout_ms = ParseSecondsAsMs(call, call.args.Next());

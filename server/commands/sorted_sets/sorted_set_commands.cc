@@ -41,7 +41,7 @@ struct ZAddOptions {
   }
 };
 
-// Redis: checks that there are pairs before it checks the combination of options.
+// As Redis does, checks that there are scores and members before it checks the combination of options.
 ZAddOptions ParseZAddOptions(Args& args, AddRule::Arithmetic arithmetic) {
   bool nx = false, xx = false, gt = false, lt = false, ch = false;
   bool incr = arithmetic == AddRule::Arithmetic::kAdd;
@@ -62,7 +62,7 @@ ZAddOptions ParseZAddOptions(Args& args, AddRule::Arithmetic arithmetic) {
   return options;
 }
 
-// Parses all scores before the first change. A single score, the common case, needs no allocation.
+// The scores of a ZADD, all parsed before the first change. One score, the usual case, needs no allocation.
 class PairScores {
  public:
   explicit PairScores(std::span<const Bytes> pairs) {
@@ -223,7 +223,8 @@ struct ZRem {
   }
 };
 
-// ZPOPMIN and ZPOPMAX. Redis: under RESP3 a member and its score form a pair only if a count was given.
+// Implements ZPOPMIN and ZPOPMAX. As in Redis, the reply has a pair for each member only if a count was given and the
+// client uses RESP3.
 void PopOneScored(Call& call, ScoreEnd end) {
   const Bytes key = call.args.Next();
   if (call.args.Left() > 1) throw Refusal{refusals::kSyntax};
@@ -290,7 +291,7 @@ void DrawOne(Random& random, const SortedSet& set, Write&& write) {
   set.ForEach({random.Below(set.Size()), 1}, Direction::kUp, write);
 }
 
-// Calls write(member, score) for `count` distinct random members. Requires: count <= set.Size().
+// Calls write(member, score) for `count` different random members. Requires: count <= set.Size().
 template <class Write>
 void DrawDifferent(Random& random, const SortedSet& set, size_t count, Write&& write) {
   constexpr size_t kFew = 3;  // fewer than 1/kFew of the members are drawn by rank, more in a scan
@@ -303,7 +304,8 @@ void DrawDifferent(Random& random, const SortedSet& set, size_t count, Write&& w
       write(member, score);
     });
   }
-  // Floyd's sampling: each step extends the range by one rank and draws a new one.
+  // Floyd's algorithm draws different ranks. In each step one more rank may be drawn. If the drawn rank is already
+  // taken, the new rank is taken instead.
   std::unordered_set<size_t> drawn;
   for (size_t below = left - count; below < left; ++below) {
     const size_t rank = random.Below(below + 1);
@@ -355,7 +357,8 @@ struct ZRandMember {
   }
 };
 
-// Redis: ZSCAN prints scores of a large set with 17 digits, and scores of a packed set like other commands.
+// Formats a score for ZSCAN. As in Redis, ZSCAN shows 17 digits for a large set, and for a packed set as many as other
+// commands.
 std::string ScanScoreText(double score, const ScoreTable* table) {
   if (table == nullptr) return DoubleText(score);
   std::array<char, 40> text;

@@ -14,7 +14,7 @@ enum class ScoreEnd : uint8_t { kMin, kMax };
 
 inline Bytes PopCommand(ScoreEnd end) { return end == ScoreEnd::kMin ? "ZPOPMIN" : "ZPOPMAX"; }  // to propagate
 
-// Calls write(member, score) for `count` members at one end and removes them. Requires: the members exist.
+// Removes `count` members from one end, and calls write(member, score) for each. Requires: the set has so many members.
 template <class Write>
 void PopMembers(Edit<SortedSet>& set, ScoreEnd end, size_t count, Write&& write) {
   const RankSpan span{end == ScoreEnd::kMin ? 0 : set->Size() - count, count};

@@ -24,7 +24,7 @@ namespace {
 
 enum class RangeBy : uint8_t { kRank, kScore, kLex };
 
-// The options that one command of the family accepts or implies.
+// What one command of the ZRANGE family implies or accepts. If `by` or `direction` is nullopt, an option may give it.
 struct RangeForm {
   std::optional<RangeBy> by = std::nullopt;
   std::optional<Direction> direction = std::nullopt;
@@ -87,10 +87,10 @@ RangeOptions ParseRange(Call& call, const RangeForm& form) {
   return options;
 }
 
-// The result of a negative offset: no members, or an offset from the end.
+// What a negative offset in LIMIT means: the result is empty, or the offset counts from the end.
 enum class BelowZero : uint8_t { kNothing, kFromEnd };
 
-// Applies LIMIT to a span in the direction of the scan.
+// Returns the part of a span of ranks that LIMIT selects. LIMIT counts in the direction of the request.
 RankSpan Limited(RankSpan span, const RangeOptions& options, BelowZero below) {
   const auto count = static_cast<int64_t>(span.count);
   const bool is_from_end = options.offset < 0 && below == BelowZero::kFromEnd;
@@ -212,8 +212,8 @@ struct ZRevRangeByLex {
   static void Run(Call& call) { ReplyRange(call, {.by = RangeBy::kLex, .direction = Direction::kDown}); }
 };
 
-// Redis: ZRANGESTORE adds members one by one, and -0 becomes 0 while the set is packed. If the size is known beforehand
-// (ranges of ranks), a large set is never packed.
+// Decides which scores -0 are stored as 0. As in Redis, ZRANGESTORE adds members one by one, and -0 becomes 0 while the
+// new set is packed. The new set is never packed if the command selects by rank and more members than fit.
 class ZeroSign {
  public:
   ZeroSign(const EncodingLimits& limits, const RangeOptions& options, size_t count)
@@ -292,7 +292,7 @@ struct ZLexCount {
   }
 };
 
-// `span_of` returns the span of members to remove.
+// Removes the members in a span of ranks, and replies with their number. `span_of(set)` returns the span.
 template <class SpanOf>
 void RemoveRange(Call& call, Bytes key, const KeyEvent& event, SpanOf&& span_of) {
   Edit<SortedSet> set = call.db.Open<SortedSet>(key);

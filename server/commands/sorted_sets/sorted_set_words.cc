@@ -21,14 +21,16 @@ constexpr char kLexRange[] = "ERR min or max not valid string range item";
 
 namespace {
 
-// Returns false if strtod would skip leading white space, or read a hexadecimal number.
+// Returns false for the two forms that strtod accepts but that are not decimal: white space in front, and hexadecimal
+// numbers.
 bool IsDecimal(Bytes word) {
   if (word.starts_with('-') || word.starts_with('+')) word.remove_prefix(1);
   const bool is_hexadecimal = word.size() > 1 && word[0] == '0' && (word[1] == 'x' || word[1] == 'X');
   return !is_hexadecimal && (word.empty() || std::isspace(static_cast<unsigned char>(word[0])) == 0);
 }
 
-// Redis: parses as strtod does: accepts leading blanks, an empty word (0), and large numbers as infinity.
+// Parses an end of a range as Redis does (strtod): accepts leading blanks, reads an empty word as 0, and very large
+// numbers as infinity. Emulated versions may accept only decimal numbers.
 double ParseScoreEnd(Bytes word, const DialectTraits& traits) {
   if (traits.scores_in_ranges_are_decimal && !IsDecimal(word)) throw Refusal{refusals::kScoreRange};
   if (const auto score = ParseDouble(word)) return *score;

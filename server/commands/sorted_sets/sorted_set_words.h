@@ -18,7 +18,7 @@ inline constexpr char kScoreNotANumber[] = "ERR resulting score is not a number 
 
 }  // namespace refusals
 
-// Parses `1.5`, `(1.5` (exclusive), `-inf`.
+// Parses the two ends of a range of scores: `1.5`, `(1.5` (exclusive), `-inf`. Throws a Refusal if an end is not valid.
 ScoreRange ParseScoreRange(Bytes min, Bytes max, const DialectTraits& traits);
 LexRange ParseLexRange(Bytes min, Bytes max);  // ends: `[member`, `(member` (exclusive), `-` (first), `+` (last)
 
@@ -27,7 +27,7 @@ inline RankSpan ClampRanks(const IndexRange& range, size_t size) {  // the part 
   return {first, count};
 }
 
-// Returns the span counted from the other end, for ZREVRANGE.
+// Converts a span of ranks for ZREVRANGE, which counts ranks from the highest score.
 inline RankSpan RanksFromOtherEnd(RankSpan span, size_t size) { return {size - span.first - span.count, span.count}; }
 
 enum class Scores : uint8_t { kNo, kYes };
@@ -52,7 +52,8 @@ class MemberWriter {  // writes members with or without scores to a reply
 // Takes WITHSCORES if it is the next argument.
 inline Scores TakeWithScores(Args& args) { return args.TakeToken("WITHSCORES") ? Scores::kYes : Scores::kNo; }
 
-// Returns how many bytes to reserve for a new set of `count` members; 0 if the set will not be packed.
+// Returns how many bytes to reserve for a new sorted set. `bytes` is the total length of the members. Returns 0 if
+// there are too many members for a packed set.
 inline size_t ListpackCapacityFor(size_t count, size_t bytes, const EncodingLimits& limits) {
   constexpr size_t kPerMember = 4;
   return count > limits.zset_max_listpack_entries ? 0 : kPerMember * count + bytes;
@@ -66,8 +67,8 @@ struct AddCounts {      // result of AddPairs
   int64_t All() const { return added + changed; }
 };
 
-// Adds `count` members by a rule (ZADD, ZINCRBY, GEOADD). pair_at(index) returns a std::pair<Bytes, double>. Throws if
-// a sum is not a number, so with arithmetic only one member may be added.
+// Adds `count` members by a rule (ZADD, ZINCRBY, GEOADD). pair_at(index) returns a std::pair<Bytes, double>. Throws a
+// Refusal if a sum of scores is not a number; so a rule that adds scores requires that `count` is 1.
 template <class PairAt>
 AddCounts AddPairs(Edit<SortedSet>& set, const AddRule& rule, size_t count, PairAt&& pair_at) {  // adds members
   using Outcome = AddResult::Outcome;

@@ -1,6 +1,7 @@
 // XCLAIM and XAUTOCLAIM: transfer pending entries from one consumer of a group to another.
 //
-// Both commands first change the pending entries and then write the reply, since its length is known only afterwards.
+// The length of a reply is known only after the pending entries were changed. So each command first changes them, and
+// then writes the reply.
 
 #include <algorithm>
 #include <limits>
@@ -43,14 +44,15 @@ void WriteClaimed(Reply& reply, const StreamLog& log, const std::vector<StreamId
   }
 }
 
-// Returns the group of a claim command. Throws a Refusal if there is none.
+// Returns the consumer group of this name. Throws a Refusal if the stream or the group does not exist.
 StreamGroup& GroupToClaimFrom(Edit<Stream>& stream, Bytes key, Bytes name) {
   StreamGroup* group = stream ? stream->Log().FindGroup(name) : nullptr;
   if (group == nullptr) throw refusals::NoSuchKeyOrGroup(key, name);
   return *group;
 }
 
-// Releases a pending entry that was deleted from the stream. Redis: a deleted entry cannot be claimed.
+// Handles a pending entry whose stream entry was deleted. As in Redis, it cannot be claimed, and is no longer pending
+// afterwards.
 void ReleaseDeleted(Call& call, const GroupEdit& edit, const StreamId& id, const PendingEntry& entry) {
   RecordPending(call, edit, id, entry);
   edit.group.RemovePending(id);
@@ -69,7 +71,7 @@ struct XClaimOptions {
   StreamId last_id;
 };
 
-// Redis: a negative time and a future time count as now.
+// Returns the delivery time to store. As in Redis, a negative time and a time in the future count as now.
 int64_t SaneTime(int64_t delivered_ms, int64_t now_ms) {
   return delivered_ms < 0 || delivered_ms > now_ms ? now_ms : delivered_ms;
 }
@@ -94,8 +96,7 @@ void TakeXClaimOption(Call& call, XClaimOptions& options) {
   }
 }
 
-// Takes the minimum idle time, the IDs and the options. The IDs end at the first argument that is no ID; the options
-// begin there.
+// Takes the minimum idle time, the IDs and the options. The first argument that is not an ID is the first option.
 XClaimOptions TakeXClaimOptions(Call& call) {
   Args& args = call.args;
   XClaimOptions options;
@@ -234,7 +235,7 @@ struct XAutoClaim {
     std::vector<StreamId> released;
   };
 
-  // Redis: visits at most ten times as many entries as it may claim.
+  // Claims up to COUNT entries. As in Redis, looks at no more than ten times as many pending entries.
   static Result ClaimAll(Call& call, const GroupEdit& edit, StreamConsumer& consumer,
                          const XAutoClaimOptions& options) {
     Result result;

@@ -48,8 +48,8 @@ constexpr uint64_t kEntryMaxBytes = uint64_t{1} << 30;  // all fields and values
 
 class TrimOptions {
  public:
-  // Takes an option at the cursor. Returns false if there is none. Redis: an option that is the last argument is not
-  // recognized.
+  // Takes a trimming option if it is the next argument, and otherwise returns false. As in Redis, an option without a
+  // value at the end of the request is not recognized.
   bool TryTake(Args& args) {
     if (args.TakeTokenWith("MAXLEN", 1)) {
       TakeStrategy(args, Strategy::kMaxLength);
@@ -71,9 +71,9 @@ class TrimOptions {
   bool IsGiven() const { return trim_.strategy != Strategy::kNone; }
 
   enum class Need : uint8_t { kOptional, kRequired };
-  // Checks combinations of options, and sets the default LIMIT of about a hundred blocks. Redis propagates
-  // `~ … LIMIT n` as `= <result of its trim> LIMIT n`. So a replayed command may be exact and have a LIMIT, which is
-  // ignored.
+  // Checks which options were combined. An approximate trim without LIMIT gets the limit of about a hundred blocks.
+  // Redis propagates `~ … LIMIT n` as `= … LIMIT n`, with the result of its trim. So a replayed command may be exact
+  // and have a LIMIT, which is ignored.
   StreamTrim Finish(Need need, const Call& call) {
     const bool approximate = trim_.precision == Precision::kWholeBlocks;
     if (limit_.value_or(0) != 0 && !IsGiven()) throw Refusal{refusals::kStreamLimitWithoutTrim};
@@ -105,9 +105,9 @@ class TrimOptions {
   std::optional<int64_t> limit_;
 };
 
-// The trim as it is propagated: exact, with its result.
+// The arguments with which a trim is propagated. They make the replica's trim exact and give it the same result.
 struct TrimWords {
-  // Requires: there is a strategy.
+  // Requires: the trim has a strategy (MAXLEN or MINID).
   TrimWords(const StreamTrim& trim, const StreamLog& log) {
     const bool by_length = trim.strategy == Strategy::kMaxLength;
     const bool exact = trim.precision == Precision::kExact;
@@ -183,7 +183,8 @@ XAddOptions TakeXAddOptions(Call& call) {
   return options;
 }
 
-// Returns the ID of the new entry.
+// Returns the ID of the new entry: the one given by the client, or one made from the time. Throws a Refusal if it is
+// not above the last ID.
 StreamId IdToAdd(const XAddOptions& options, const StreamLog& log, int64_t now_ms) {
   if (log.LastId() == StreamId::Max()) throw Refusal{refusals::kStreamExhausted};
   std::optional<StreamId> id;
@@ -198,7 +199,8 @@ StreamId IdToAdd(const XAddOptions& options, const StreamLog& log, int64_t now_m
   return *id;
 }
 
-// Redis: the propagated command has the ID, and the exact number of entries that were left.
+// Propagates an XADD. As in Redis, the command contains the ID of the new entry. It trims exactly, to what was left
+// here.
 void RecordAdd(Call& call, Bytes key, const StreamTrim& trim, const StreamLog& log, const StreamId& id,
                std::span<const Bytes> words) {
   constexpr size_t kMaxBefore = 6;
@@ -243,7 +245,8 @@ struct XAdd {
   }
 
  private:
-  // Never refuses an ID for a new stream, because any ID that passed the checks is above 0-0.
+  // Adds the entry. An error cannot leave an empty new stream behind, because any ID that passed the checks is above
+  // 0-0.
   static void Add(Call& call, Bytes key, const XAddOptions& options, Edit<Stream>& stream) {
     StreamLog& log = stream->Log();
     const StreamId id = IdToAdd(options, log, call.now_ms);
@@ -342,8 +345,8 @@ struct XSetIdOptions {
   StreamId max_deleted_id;  // 0-0: not given
 };
 
-// Redis before 7.2 let the last ID fall below the greatest deleted ID. In a recorded command of such a server, XSETID
-// lowers the greatest deleted ID.
+// Takes the options of XSETID. Before 7.2, Redis let the last ID fall below the greatest deleted ID. So a replayed
+// XSETID may do this, and the greatest deleted ID is then lowered to the last ID.
 XSetIdOptions TakeXSetIdOptions(Args& args, const Unit& unit) {
   XSetIdOptions options;
   options.last_id = TakeStreamId(args.Next());

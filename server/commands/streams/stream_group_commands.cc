@@ -50,7 +50,7 @@ GroupOptions TakeGroupOptions(Call& call, GroupCommand command) {
   return options;
 }
 
-// Opens the stream of a subcommand. Throws a Refusal if there is none.
+// Opens the stream of an XGROUP subcommand. Throws a Refusal if the key does not exist or is not a stream.
 Edit<Stream> OpenStream(Call& call, Bytes key) {
   if (call.db.Find(key) == nullptr) throw Refusal{refusals::kStreamGroupNeedsKey};
   return call.db.Open<Stream>(key);
@@ -62,7 +62,7 @@ StreamGroup& GroupOf(Edit<Stream>& stream, Bytes name, Bytes key) {
   return *group;
 }
 
-// Redis: a change of a group does not affect WATCH.
+// Reports the change of a consumer group. As in Redis, it does not make a transaction with WATCH fail.
 void GroupChanged(Edit<Stream>& stream, const KeyEvent& event) {
   stream.CountChanges(1);
   stream.ReportEvent(event);
@@ -126,7 +126,7 @@ struct XGroupSetId {
     constexpr size_t kMaxWords = 7;
     if (call.args.Count() > kMaxWords)
       throw refusals::SubcommandSyntax(call.services.env.dialect, "XGROUP", call.args[1]);
-    // Redis: `-` and `+` are valid IDs here.
+    // As in Redis, XGROUP SETID accepts `-` and `+` as IDs.
     const StreamId last_id = id_word == "$"                     ? stream->Log().LastId()
                              : id_word == "-" || id_word == "+" ? ParseRangeStart(id_word)
                                                                 : TakeStreamId(id_word);
@@ -254,7 +254,7 @@ struct PendingFilter {
   std::optional<Bytes> consumer;
 };
 
-// Redis: ignores arguments after the consumer.
+// Takes the arguments of XPENDING after the group. As Redis does, ignores any arguments after the consumer.
 PendingFilter TakePendingFilter(Args& args) {
   PendingFilter filter;
   if (EqualsIgnoreCase(args.Rest()[0], "IDLE")) {
@@ -293,7 +293,8 @@ void WritePendingSummary(Reply& reply, const StreamGroup& group) {
   }
 }
 
-// Returns the IDs that pass the filter, in order. `pending` has the entries of the group or of one consumer.
+// Returns the IDs of the pending entries that pass the filter, in ascending order. `pending` are those of the group or
+// of one consumer.
 template <class Pending>
 std::vector<StreamId> FilteredIds(const Pending& pending, const StreamGroup& group, const PendingFilter& filter,
                                   int64_t now_ms) {

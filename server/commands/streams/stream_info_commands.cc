@@ -31,7 +31,7 @@ void WriteId(Reply& reply, Bytes name, const StreamId& id) {
   reply.Bulk(name);
   reply.Bulk(StreamIdText(id));
 }
-// Writes the count, or null if it is unknown.
+// Writes a name and its count. An unknown count is written as null.
 void WriteKnown(Reply& reply, Bytes name, std::optional<int64_t> count) {
   reply.Bulk(name);
   count ? reply.Integer(*count) : reply.Null();
@@ -102,13 +102,13 @@ struct XInfoGroups {
 // ---------------------------------------------------------------------------------------------------------------------
 // XINFO STREAM
 
-// The options of XINFO STREAM … FULL.
+// What XINFO STREAM … FULL shows.
 struct Detail {
   uint64_t count;  // limit for entries and pending entries; 0: all
   const DialectTraits& traits;
 };
 
-// Returns the number of items to show: at most `count`, or all of them for 0.
+// Returns how many items of the map to show: at most `count`, or all of them if `count` is 0.
 template <class Item>
 uint64_t CountShown(const StreamIdMap<Item>& map, uint64_t count) {
   return count == 0 ? map.Size() : std::min<uint64_t>(map.Size(), count);

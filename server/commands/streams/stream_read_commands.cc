@@ -1,7 +1,7 @@
 // XREAD and XREADGROUP: read the entries after given IDs from several streams, alone or as a consumer of a group.
 //
-// Both commands go through the streams twice. First they find the streams with entries (and XREADGROUP delivers them).
-// Then they write the reply. Streams without entries are omitted.
+// Each command goes through the streams twice. First it finds the streams that have entries (and XREADGROUP delivers
+// these entries). Then it writes the reply, which omits streams without entries.
 
 #include <algorithm>
 #include <optional>
@@ -37,7 +37,7 @@ constexpr char kStreamLastIdInGroup[] =
     "specifying a proper ID, or use the > ID to get new messages. The $ ID would just return an empty result set.";
 constexpr char kStreamNewIdWithoutGroup[] =
     "ERR The > ID can be specified only when calling XREADGROUP using the GROUP <group> <consumer> option.";
-// Returns the error for BLOCK in a script. `name` is the command's name as the script wrote it.
+// The error for the option BLOCK in a script. `name` is the name of the command as the script wrote it.
 Refusal BlockInScript(Bytes name) {
   return {"ERR " + std::string(name) + " command is not allowed with BLOCK option from scripts"};
 }
@@ -111,7 +111,8 @@ StreamReadOptions TakeReadOptions(Call& call, Reader reader) {
   return options;
 }
 
-// Blocks the client on the streams. `words` is the request to run again, if not this one. Requires: BLOCK was given.
+// Blocks the client until a stream gets entries. `words` is the request that runs then, if it differs from this one.
+// Requires: BLOCK was given.
 void Wait(Call& call, const StreamReadOptions& options, BlockCondition::Loss loss,
           std::vector<std::string> words = {}) {
   call.Wait({.keys = options.keys,
@@ -121,7 +122,7 @@ void Wait(Call& call, const StreamReadOptions& options, BlockCondition::Loss los
              .words = std::move(words)});
 }
 
-// Redis: a map under RESP3, an array of pairs under RESP2.
+// As in Redis, the reply is a map under RESP3, and an array of pairs under RESP2.
 void BeginStreams(Reply& reply, size_t count) { reply.IsResp3() ? reply.Map(count) : reply.Array(count); }
 void BeginStream(Reply& reply, Bytes key) {
   if (!reply.IsResp3()) reply.Array(2);
@@ -131,7 +132,7 @@ void BeginStream(Reply& reply, Bytes key) {
 // ---------------------------------------------------------------------------------------------------------------------
 // XREAD
 
-// Returns the ID after which to read.
+// Returns the ID after which XREAD reads. `$` means the last ID of the stream, and `+` the last entry.
 StreamId IdToReadBehind(Bytes word, const Stream& stream, const DialectTraits& traits) {
   if (word == "$") return stream.Exists() ? stream.Log().LastId() : StreamId();
   if (word == ">") throw Refusal{refusals::kStreamNewIdWithoutGroup};
@@ -141,7 +142,7 @@ StreamId IdToReadBehind(Bytes word, const Stream& stream, const DialectTraits& t
   return stream.IsEmpty() ? StreamId() : *stream.Log().LastLiveId().Previous();
 }
 
-// Returns the request with the IDs that `$` and `+` stood for when it arrived.
+// Returns the request for its next run, with `$` and `+` replaced by the IDs that they stood for when it arrived.
 std::vector<std::string> WithIds(const Call& call, const StreamReadOptions& options, const std::vector<StreamId>& ids) {
   if (!options.block_ms) return {};  // it does not run again
   const std::span<const Bytes> words = call.args.Words();
@@ -194,7 +195,8 @@ struct XRead {
 // ---------------------------------------------------------------------------------------------------------------------
 // XREADGROUP
 
-// The entries that the client requests: new ones, or its pending ones after an ID.
+// What a client of XREADGROUP requests from a stream: new entries, or those of its pending entries that come after an
+// ID.
 struct GroupPosition {
   bool is_new = false;
   StreamId behind;
@@ -205,12 +207,12 @@ GroupPosition PositionOf(Bytes word, const DialectTraits& traits) {
   if (word == "$") throw Refusal{refusals::kStreamLastIdInGroup};
   if (word == ">") return {.is_new = true, .behind = {}};
   const StreamId id = TakeStreamId(word);
-  // Redis: represents `>` by the greatest ID.
+  // As in Redis, the greatest ID means the same as `>`.
   return id == StreamId::Max() ? GroupPosition{.is_new = true, .behind = {}} : GroupPosition{false, id};
 }
 
-// The result for one stream: consecutive new entries, or pending ones, which may have been deleted. The entries do not
-// move before the reply is written.
+// What one stream contributes to the reply: consecutive new entries, or pending entries, of which some may have been
+// deleted. No entry moves in memory before the reply is written.
 struct Delivery {
   Bytes key;
   std::optional<StreamLog::Walk> first_new;
@@ -218,7 +220,7 @@ struct Delivery {
   std::vector<StreamId> history;
 };
 
-// Delivers new entries to the consumer. Requires: there are new entries.
+// Delivers new entries to the consumer. Requires: the stream has entries that were not delivered to this group.
 Delivery DeliverNew(Call& call, const GroupEdit& edit, StreamConsumer& consumer, const StreamReadOptions& options) {
   const StreamLog& log = edit.Log();
   const ReadCounting counting = ReadCountingOf(call.services.env.dialect.traits);
@@ -239,7 +241,7 @@ Delivery DeliverNew(Call& call, const GroupEdit& edit, StreamConsumer& consumer,
   return delivery;
 }
 
-// Delivers the consumer's pending entries again, and increments their delivery counts.
+// Delivers entries again that are already pending for this consumer, and increments their delivery counts.
 Delivery DeliverAgain(Call& call, const GroupEdit& edit, const StreamConsumer& consumer, const StreamId& behind,
                       const StreamReadOptions& options) {
   Delivery delivery{edit.key, std::nullopt, 0, {}};

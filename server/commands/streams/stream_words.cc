@@ -29,7 +29,8 @@ StreamId RangeBound(Bytes word, uint64_t missing_seq) {
   return IdWithMissing(word, missing_seq);
 }
 
-// Counts entries with a copy of an iterator, up to `most`. This is cheaper than searching for the position again.
+// Returns the number of entries from `walk` on, counted up to `most`. Uses a copy of the iterator, because that is
+// cheaper than to search for the position again.
 uint64_t CountAhead(StreamLog::Walk walk, uint64_t most) {
   uint64_t count = 0;
   for (; count < most && walk.IsValid(); walk.Next()) ++count;

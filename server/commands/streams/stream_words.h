@@ -15,7 +15,7 @@ struct DialectTraits;
 namespace refusals {
 
 inline constexpr char kStreamId[] = "ERR Invalid stream ID specified as stream command argument";
-// Redis: these errors cut names at the first NUL.
+// As in Redis, an error cuts such a name at its first NUL byte.
 inline std::string ShownName(Bytes name) { return std::string(name.substr(0, name.find('\0'))); }  // for error texts
 inline Refusal NoSuchKeyOrGroup(Bytes key, Bytes group) {
   return {"NOGROUP No such key '" + ShownName(key) + "' or consumer group '" + ShownName(group) + "'"};
@@ -32,7 +32,7 @@ StreamId ParseRangeStart(Bytes word);  // parses `-`, `+`, an ID, or `(` and an 
 StreamId ParseRangeEnd(Bytes word);    // parses the same as the end of a range
 
 void WriteEntry(Reply& reply, const StreamLog::Walk& entry);  // writes an entry as [id, [field, value, …]]
-// Writes an array of the entries of a range, at most `most` (0: all).
+// Writes an array of the entries from one ID to another. Writes at most `most` entries, or all of them if `most` is 0.
 void WriteEntries(Reply& reply, const StreamLog& log, const StreamId& from, const StreamId& to, uint64_t most,
                   StreamLog::Order order);
 bool WriteEntryOf(Reply& reply, const StreamLog& log, const StreamId& id);  // false: no such entry, nothing written

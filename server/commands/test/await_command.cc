@@ -1,4 +1,4 @@
-// TEST AWAIT.
+// TEST AWAIT: waits until the server is in a given state.
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -37,20 +37,20 @@ constexpr char kWhat[] = "BLOCKED, SUBSCRIBERS, CLIENTS, COMMAND, KEY, REPLICAS 
 constexpr int64_t kUsualTimeoutMs = 5000;
 constexpr int64_t kMaxAwaitMs = int64_t{24} * 3'600'000;
 
-// The awaited state as readable text, and its condition.
+// The state for which TEST AWAIT waits: as readable text, and as a function that checks it.
 struct AwaitGoal {
   std::string wanted;
   Awaits::Condition look;
 };
 
-// Parses a duration of real time, which is limited to a day.
+// Parses a duration of real time. Throws a Refusal if it is longer than a day.
 int64_t RealMs(Bytes word) {
   const int64_t duration_ms = ParseDurationArgumentMs(word);
   if (duration_ms <= kMaxAwaitMs) return duration_ms;
   throw Refusal{"ERR " + Shown(word) + " is too long. Write 24h at most, since this is real time"};
 }
 
-// A number that a condition of TEST AWAIT requires: `wanted` or more. If `wanted` is 0, exactly 0.
+// A number that TEST AWAIT requires: at least `wanted`, or exactly 0 if `wanted` is 0.
 struct AwaitedNumber {
   uint64_t wanted;
 
@@ -69,7 +69,7 @@ AwaitGoal Counted(AwaitedNumber number, const std::string& what, std::function<u
           }};
 }
 
-// Returns whether the session is blocked by another command than TEST AWAIT.
+// Returns whether the session is blocked by a command other than TEST AWAIT.
 bool IsBlockedElsewhere(const Session& session, const Command& await) {
   return !session.closing && session.blocked_client != nullptr && session.blocked_client->command != &await;
 }
@@ -153,14 +153,14 @@ AwaitGoal TakeCommand(Call& call) {
   return Counted(number, "of [" + ConditionText(before.first(taken)) + "]", [counter] { return counter->Count(); });
 }
 
-// Returns the type of the key's value, or an empty text if the key is absent.
+// Returns the name of the type of a key's value, or an empty text if the key is absent or has expired.
 std::string TypeOf(const Services& services, const KeyName& name) {
   const Entry* const entry = services.data.dataset.keyspace[name.db].Find(name.key);
   const bool is_there = entry != nullptr && !entry->IsExpired(services.clients.current_execution.WallMs());
   return is_there ? std::string(TypeName(entry->Type())) : std::string();
 }
 
-// Returns when the key will expire if the server's clock runs at normal speed.
+// Returns the real time at which the key will expire if the server's clock runs at normal speed from now on.
 int64_t ExpiryUs(const Services& services, const KeyName& name) {
   const Entry* const entry = services.data.dataset.keyspace[name.db].Find(name.key);
   if (entry == nullptr || entry->Deadline() == kNoDeadline) return Awaits::kNever;

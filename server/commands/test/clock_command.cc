@@ -1,4 +1,4 @@
-// TEST CLOCK.
+// TEST CLOCK: shows, stops and moves the clock of this server.
 #include "server/commands/families.h"
 #include "server/commands/test/clock_words.h"
 #include "server/commands/test/test_words.h"
@@ -14,13 +14,14 @@ using MoveKind = ClockMove::Kind;
 
 constexpr char kBusyClient[] = "ERR TEST CLOCK cannot move the clock here, since the client may not wait for the reply";
 
-// Checks that a jump is possible. A jump takes a turn of its own, in which everything due on the way happens.
+// Throws a Refusal if the clock cannot jump. A jump takes a turn of its own, in which all that becomes due on the way
+// is served.
 void RequireJump(const Call& call, const ClockControl& control, int64_t elapsed_ms) {
   if (!control.MayJump(elapsed_ms)) throw Refusal{kClockTooFar};
   if (!call.MayContinueLater()) throw Refusal{kBusyClient};
 }
 
-// Handles the second run of the command, after the jump.
+// Runs when the executor resumes TEST CLOCK, and replies once the jump has ended.
 void Arrive(Call& call, ClockControl& control) {
   const auto arrival = control.TakeJumpResult(call.session.id);
   if (!arrival) return call.ContinueInNextTurn();

@@ -1,4 +1,4 @@
-// Parses the arguments of TEST CLOCK and TEST CLUSTER CLOCK, and writes their replies.
+// Helpers for TEST CLOCK and TEST CLUSTER CLOCK: parse their arguments and write their replies.
 #pragma once
 
 #include "server/execution/call.h"
@@ -8,8 +8,8 @@ namespace respite {
 
 inline constexpr char kClockTooFar[] = "ERR the clock cannot go beyond the end of the year 9999";
 
-// Parses all remaining arguments: `FREEZE [time]`, `ADVANCE duration`, `SET time`, `NEXT`, `RATE factor`,
-// `AUTO ON|OFF`, `REAL`.
+// Accepts `FREEZE [time]`, `ADVANCE duration`, `SET time`, `NEXT`, `RATE factor`, `AUTO ON|OFF` and `REAL`. Throws a
+// Refusal for any other arguments.
 ClockMove ParseClockMove(Call& call);  // parses all remaining arguments of TEST CLOCK
 
 inline constexpr int kClockFields = 6;  // number of fields in the reply of TEST CLOCK; `next` is the last

@@ -34,7 +34,7 @@ NodeGroup& RequireGroup(const Call& call) {
   return *call.services.lab.group;
 }
 
-// Finds a node by its name, number, port or ID.
+// Returns the index of the node with this name, number, port or ID. Throws a Refusal if there is none.
 size_t MemberNamed(const NodeGroup& group, Bytes word) {
   const auto members = group.List();
   const auto number = ParseInteger(word);
@@ -46,7 +46,7 @@ size_t MemberNamed(const NodeGroup& group, Bytes word) {
   throw Refusal{"ERR no node '" + std::string(refusals::ShownPart(word)) + "'. TEST CLUSTER LIST shows them"};
 }
 
-// Begins a task, and runs the command again in each turn until the task has ended.
+// Begins a task of the node group. The executor then resumes the command in each turn until the task has ended.
 void RunTask(Call& call, const NodeGroup::Task& task) {
   NodeGroup& group = RequireGroup(call);
   const NodeGroup::TaskClient asker{&call.services, call.session.id};
@@ -163,7 +163,7 @@ void ShowClocks(Call& call) {
   }
 }
 
-// TEST CLUSTER CLOCK. A resumed command gets its arguments again, so they are parsed in each run.
+// Implements TEST CLUSTER CLOCK. Parses the arguments in each run, because a resumed command gets them again.
 void ControlClocks(Call& call) {
   if (call.args.AtEnd()) return ShowClocks(call);
   const ClockMove move = ParseClockMove(call);

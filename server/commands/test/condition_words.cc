@@ -12,7 +12,7 @@ namespace {
 
 constexpr char kClientConditions[] = "CLIENT, ID, USER, ADDR, DB and LIB";
 
-// An argument such as CLIENT or KEY, and the value after it.
+// The name of a condition, such as CLIENT or KEY, and the argument after it.
 struct GivenCondition {
   Bytes word;
   Bytes value;
@@ -55,7 +55,7 @@ uint32_t Category(Bytes word) {
   RefuseArgument(word, "category of commands", "@write or another that ACL CAT shows");
 }
 
-// Refuses a pattern that matches no command, because it must be a typing error.
+// Parses a pattern for command names. Refuses a pattern that matches no command, because it is probably a typing error.
 TextPattern CommandFilter(Bytes pattern, const CommandTable& commands) {
   RequestFilter filter;
   filter.command = TextPattern(pattern, CaseMode::kIgnore);
@@ -94,7 +94,7 @@ constexpr std::array kOfRequests = {
 
 // --- Parsing.
 
-// Returns the row of a table of conditions whose name is the next argument, or null.
+// Returns the row whose name is the next argument, or null. `rows` is a table of conditions.
 template <class Rows>
 const typename Rows::value_type* RowFor(const Args& args, const Rows& rows) {
   if (args.AtEnd()) return nullptr;

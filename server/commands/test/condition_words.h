@@ -12,10 +12,11 @@ class CommandTable;
 inline constexpr char kNoJournal[] = "ERR there is no journal. TEST JOURNAL START begins one";
 inline constexpr char kConditions[] = "COMMAND, CATEGORY, KEY, CLIENT, ID, USER, ADDR, DB, LIB, SCRIPT and TRANSACTION";
 
-// Takes a condition and its value, and adds it to the filter. Returns false if the next argument is no condition, or
-// there is none. Throws a Refusal for an invalid value.
+// Takes one condition with its value, and adds it to the filter. Returns false if no argument is left, or if the next
+// one is not the name of a condition. Throws a Refusal for an invalid value.
 bool TakeCondition(Args& args, const CommandTable& commands, RequestFilter& filter);  // false: there is no condition
-// Takes a condition of the journal, which may also be OUTCOME or SINCE.
+// Takes one condition for entries of the journal. In addition to the conditions for requests, it may be OUTCOME or
+// SINCE.
 bool TakeCondition(Args& args, const CommandTable& commands, JournalFilter& filter);  // false: there is no condition
 
 void RequireCompleteJournal(const RequestJournal& journal, const JournalFilter& filter);  // throws if entries are lost

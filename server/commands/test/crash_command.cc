@@ -1,4 +1,4 @@
-// TEST CRASH.
+// TEST CRASH: kills this server and restarts it.
 #include <optional>
 
 #include "server/commands/families.h"

@@ -1,4 +1,4 @@
-// TEST FAULT and TEST DROP.
+// TEST FAULT adds rules that let requests, connections and disks fail. TEST DROP closes connections.
 #include <array>
 
 #include "base/str_cat.h"
@@ -97,7 +97,7 @@ constexpr std::array kFaultActions = {TestAction{"add", AddFault}, TestAction{"l
                                       TestAction{"hits", CountFaultHits}, TestAction{"del", DeleteFault},
                                       TestAction{"clear", ClearFaults}};
 
-// Excludes the caller and the links to other servers.
+// Returns whether TEST DROP may close this connection. It never closes its own connection or links between servers.
 bool MayBeDropped(const Call& call, const Session& session) {
   return &session != &call.session && !session.closing && !IsServerLink(session) && session.transport != nullptr;
 }

@@ -23,7 +23,7 @@ constexpr int64_t kMaxBytes = int64_t{1} << 40;
 constexpr int64_t kMaxPerSecond = 1'000'000'000;
 constexpr int64_t kSlots = 16'384;
 
-// --- WHEN
+// --- The argument WHEN of TEST FAULT ADD.
 
 RequestFilter TakeRequestFilter(Args& args, const CommandTable& commands) {
   RequestFilter filter;
@@ -37,7 +37,7 @@ RequestFilter TakeRequestFilter(Args& args, const CommandTable& commands) {
   return filter;
 }
 
-// --- DO
+// --- The argument DO of TEST FAULT ADD.
 
 struct KnownError {
   Bytes name;
@@ -57,7 +57,8 @@ std::array<KnownError, 10> KnownErrors() {
            {"tryagain", refusals::kTryAgain}}};
 }
 
-// Takes the arguments of MOVED and ASK: a slot and the node that has it.
+// Takes the arguments of the errors MOVED and ASK: a slot and the address of a node. Returns the text of the error
+// after its first word.
 std::string TakeRedirect(Args& args, Bytes word) {
   const int64_t slot = ParseNumberInRange(ValueOf(args, word), "slot", {0, kSlots - 1});
   const Bytes node = ValueOf(args, word);
@@ -149,7 +150,7 @@ FaultDefinition::Action TakeAction(Args& args) {
   throw Refusal{"ERR " + Shown(word) + " is no fault. There are " + kActionNames};
 }
 
-// --- TIMES, AFTER, PERCENT, FOR
+// --- The arguments TIMES, AFTER, PERCENT and FOR of TEST FAULT ADD.
 
 uint64_t Chance(Bytes word) {
   const auto percent = ParseDouble(word);
@@ -182,8 +183,8 @@ void TakeOptions(Args& args, FaultDefinition& order) {
                  .chance = chance.value_or(HitSchedule::kAlways)};
 }
 
-// Refuses conditions after WHEN that do not fit the action. Connections can be selected only by address, and a fault of
-// the disk has no conditions.
+// Refuses conditions after WHEN that do not fit the action. Connections can be selected only by address. A fault of the
+// disk takes no conditions.
 void CheckFilter(const FaultDefinition& order, Bytes conditions) {
   const auto* const refused = std::get_if<RefusedConnections>(&order.action);
   if (refused == nullptr && std::get_if<DiskFault>(&order.action) == nullptr) return;

@@ -10,8 +10,8 @@ int64_t ParseDelayArgumentMs(Bytes word);  // parses the delay of a reply, and r
 
 class CommandTable;
 
-// Takes `name [WHEN …] DO … [TIMES n] [AFTER n] [PERCENT p] [FOR duration]`. Throws a Refusal that explains the correct
-// form.
+// Accepts `name [WHEN …] DO … [TIMES n] [AFTER n] [PERCENT p] [FOR duration]`. Throws a Refusal that explains the
+// correct form.
 FaultDefinition TakeFaultDefinition(Args& args, const CommandTable& commands);  // takes the arguments of TEST FAULT ADD
 
 }  // namespace respite

@@ -1,4 +1,4 @@
-// TEST JOURNAL, TEST EXPECT and TEST REPORT.
+// TEST JOURNAL records requests. TEST EXPECT checks them, and TEST REPORT shows them as a chart.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -146,7 +146,7 @@ constexpr std::array kJournalActions = {TestAction{"start", StartJournal}, TestA
 
 // --- TEST EXPECT
 
-// Writes all entries on one line, because an error of the protocol has only one line.
+// Lists the last entries on one line, because an error reply cannot have more lines.
 std::string Listed(const std::vector<const RequestEntry*>& entries) {
   std::string text;
   const size_t skipped = entries.size() - std::min(entries.size(), kShownMost);
@@ -162,7 +162,7 @@ std::string LastOnes(const RequestJournal& journal, uint64_t from) {
   return all.empty() ? std::string(" nothing") : Listed(all);
 }
 
-// Replies with a one-line error, whatever bytes the words have.
+// Replies with an error that begins with EXPECT. Replaces line ends, because an error reply has only one line.
 void FailExpectation(Call& call, std::string text) {
   for (char& c : text) {
     if (c == '\r' || c == '\n') c = ' ';
@@ -204,7 +204,8 @@ void ExpectCount(Call& call) {
   const RequestJournal& journal = BegunJournal(call);
   std::vector<const RequestEntry*> found;
   journal.ForEach(filter, [&found](const RequestEntry& entry) { found.push_back(&entry); });
-  // A count above the limit is certain, even if entries were dropped.
+  // If entries were dropped, the true count may be higher than the count found. The command goes on only if a higher
+  // count would not change its result.
   const bool is_surely_too_much = found.size() > bounds->most;
   const bool is_surely_enough = bounds->most == UINT64_MAX && found.size() >= bounds->least;
   if (!is_surely_too_much && !is_surely_enough) RequireCompleteJournal(journal, filter);

@@ -1,4 +1,5 @@
-// TEST LINT and TEST MISSING: mistakes in the requests of clients, and features that this server lacks for them.
+// TEST LINT reports mistakes in the requests of clients. TEST MISSING reports features that clients tried to use and
+// that this server lacks.
 #include <array>
 #include <string>
 #include <vector>
@@ -27,7 +28,7 @@ LintRule RuleNamed(Bytes name) {
   return *rule;
 }
 
-// Takes a rule with an optional value: `big-value=100kb`.
+// Takes the name of a rule, and stores its value if there is one, as in `big-value=100kb`.
 LintRule TakeRule(Bytes word, LintLimits& limits) {
   const size_t sign = word.find('=');
   const LintRule rule = RuleNamed(word.substr(0, sign));
@@ -50,14 +51,15 @@ std::vector<LintRule> TakeRules(Call& call, LintLimits& limits) {
   return rules;
 }
 
-// Sets the mode of these rules. Called after all arguments were parsed, so that an invalid argument changes nothing.
+// Sets the mode of these rules, and the limits. Must be called only after all arguments were parsed, so that an invalid
+// argument changes nothing.
 void SetMode(Call& call, const std::vector<LintRule>& rules, LintMode mode, const LintLimits& limits) {
   TheLint(call).limits() = limits;
   TheLint(call).SetMode(rules, mode);
   call.reply.Ok();
 }
 
-// Without names, turns on all rules that need no value.
+// Turns on the named rules. Without names, turns on all rules that need no value.
 void TurnRulesOn(Call& call) {
   LintLimits limits = TheLint(call).limits();
   std::vector<LintRule> rules = TakeRules(call, limits);

@@ -1,4 +1,4 @@
-// TEST SNAPSHOT and TEST RESET.
+// TEST SNAPSHOT saves and restores the state of this server. TEST RESET resets parts of it.
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -135,8 +135,8 @@ void ResetClients(Call& call) {
   });
 }
 
-// The resets in their order. Directives may be refused, so they come first, when nothing has changed yet. Clients are
-// closed before users and data are reset, so that these changes do not affect or notify them.
+// The parts that TEST RESET resets, in this order. Directives come first, because they may be refused, and nothing has
+// changed by then. Clients are closed before users and data are reset, so that these changes do not reach them.
 constexpr std::array kResets = {
     TestAction{"config", [](Call& call) { call.services.lab.snapshots.ResetConfig(); }},
     TestAction{"faults", [](Call& call) { call.services.lab.faults.Clear(); }},

@@ -16,8 +16,8 @@
 
 namespace respite {
 
-// Returns the spec of a subcommand of TEST. All of them are refused in transactions, in scripts and while data is
-// loaded, because most of them act on the whole server.
+// Returns the spec of a subcommand of TEST. The spec forbids the subcommand in transactions, in scripts and while data
+// is loaded, because most subcommands act on the whole server.
 constexpr CommandSpec TestSpec(std::string_view syntax, std::string_view summary, Where where = Where::kDataServers) {
   return {.syntax = syntax,
           .where = where,

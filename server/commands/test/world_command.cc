@@ -1,4 +1,4 @@
-// TEST WORLD, and users world.NAME of AUTH and HELLO.
+// TEST WORLD, and the users `world.NAME`, with which AUTH and HELLO move a client to an isolated server (Worlds).
 #include "server/commands/test/world_command.h"
 
 #include <array>
@@ -59,7 +59,7 @@ void MakeWorld(Call& call, Bytes name, const Worlds::Order& order) {
   if (const auto trouble = worlds.Create(name, order)) throw Refusal{"ERR " + *trouble};
 }
 
-// Parses AUTO or a port number. Returns 0 for AUTO, which means that any free port is chosen.
+// Parses a port number, or AUTO, which gives 0 and means any free port.
 int PortNumber(Bytes word) {
   if (EqualsIgnoreCase(word, "auto")) return 0;
   const auto port = ParseInteger(word);
@@ -100,7 +100,7 @@ void CreateWorld(Call& call) {
   call.reply.Integer(RequireWorlds(call).PortOf(name));
 }
 
-// Moves the connection in the next turn. If the handler runs again, the move has failed.
+// Moves the connection to a world in the next turn. The executor resumes the command only if the move has failed.
 void GoToWorld(Call& call, Worlds::Entry entry) {
   if (call.is_resumed) return call.reply.Error(kGone);
   if (!call.MayContinueLater() || !RequireWorlds(call).Enter(call.session, std::move(entry)))

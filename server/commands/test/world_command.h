@@ -1,4 +1,5 @@
-// Users world.NAME: a connection that logs in as one becomes a client of that world, so that a URL alone leads there.
+// Users `world.NAME`: a client that logs in as such a user moves to the isolated server NAME (Worlds). So a URL alone
+// leads there.
 #pragma once
 
 #include <string>
@@ -8,9 +9,10 @@
 
 namespace respite {
 
-// Returns false if the user is an ordinary one, or this server has no worlds for this client. Otherwise moves the
+// Returns false if the user is an ordinary one, or if this server has no worlds for this client. Otherwise moves the
 // client to the world, which is created if it does not exist. `request` runs there first; if it is empty, the reply is
-// OK. Any password is accepted if the server has none; otherwise it must match the password of the default user.
+// OK. If the default user needs no password, any password is accepted; otherwise the default user's password is
+// required.
 bool LogInToWorld(Call& call, Bytes user, Bytes password, std::vector<std::string> request);  // false: no world user
 
 }  // namespace respite

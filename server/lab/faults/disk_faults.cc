@@ -11,7 +11,7 @@
 
 namespace respite {
 
-// A rule. Contains only plain numbers and atomics, since the server and its child processes share the rules.
+// One rule. It has only plain numbers and atomics, because the server and its child processes share its memory.
 struct DiskFaults::Slot {
   std::atomic<uint64_t> serial = 0;  // 0: unused
   std::atomic<DiskFault::Kind> kind = DiskFault::Kind::kFull;
@@ -86,7 +86,8 @@ DiskFaults::Slot* DiskFaults::NextAfter(uint64_t serial, Operation operation) co
   return next;
 }
 
-// Writes to a full disk fail, but syncs of data that was written succeed.
+// Finds the first rule that acts on this operation. A full disk lets writes fail but not syncs, because data that was
+// written before can still be synced.
 DiskFaults::DiskEffect DiskFaults::TakeEffect(Operation operation) {
   if (table_.load() == nullptr) return {};
   Slot* slot = NextAfter(0, operation);

@@ -1,7 +1,8 @@
 // DiskFaults: faults for writes and syncs of a server's append-only file and RDB files (TEST FAULT … DO DISK).
 //
-// Background threads sync these files, and child processes write them. So the rules are in memory that children share.
-// The hits of a child are counted here, and a rule that is removed here no longer affects the child.
+// Background threads sync these files, and child processes write some of them. So the rules are in memory that child
+// processes share. The server sees how often a rule acted in a child. A rule that the server removes no longer affects
+// the child.
 #pragma once
 
 #include <atomic>
@@ -31,8 +32,8 @@ class DiskFaults {  // the rules of TEST FAULT for writes and syncs of files
   DiskFaults(const DiskFaults&) = delete;
   DiskFaults& operator=(const DiskFaults&) = delete;
 
-  // Adds a rule. Returns false if there are kMaxDiskRules rules. Requires: `serial` is larger than 0 and all previous
-  // serials.
+  // Adds a rule. Returns false if there are already kMaxDiskRules rules. Requires: `serial` is larger than 0, and than
+  // the serial of any previous rule.
   bool Add(uint64_t serial, const DiskFault& fault, const HitSchedule& turns);
   void Remove(uint64_t serial);
   void Seed(uint64_t serial, uint64_t seed);
@@ -43,7 +44,7 @@ class DiskFaults {  // the rules of TEST FAULT for writes and syncs of files
     IoError error = kNoError;  // error that the operation gets
     int64_t slow_ms = 0;       // how long the operation is delayed
   };
-  // Counts the operation, and returns its delay and error (or kNoError). Thread-safe.
+  // Returns the delay of the operation and its error, or kNoError. Thread-safe.
   DiskEffect TakeEffect(Operation operation);  // counts the operation, and returns what happens to it
 
  private:
@@ -60,7 +61,7 @@ class FaultyDisk final : public FileSystem {  // applies the rules of DiskFaults
  public:
   using Sleep = std::function<void(int64_t ms)>;
 
-  // `files` and `faults` must outlive this object and its files. `sleep` blocks the calling thread.
+  // `files` and `faults` must outlive this object and the files that it opens. `sleep` blocks the calling thread.
   FaultyDisk(FileSystem& files, DiskFaults& faults, Sleep sleep = ReallySleep)
       : files_(files), faults_(faults), sleep_(std::move(sleep)) {}
 

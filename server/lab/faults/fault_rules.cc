@@ -19,7 +19,8 @@ namespace {
 
 constexpr char kNoSockets[] = "ERR this server has no sockets on which it listens";
 
-// Exempts TEST, so that no rule can make TEST unusable, and the replication commands of replicas.
+// Returns whether rules never affect the command. These are TEST, so that no rule can make it unusable, and the
+// commands by which a replica gets its data.
 bool IsExempt(const Command& command) {
   constexpr std::array<std::string_view, 3> kOfReplicas = {"psync", "replconf", "sync"};
   const bool is_test = command.Is(kProtected) && command.Spec().protection == Protection::kTestCommands;
@@ -103,7 +104,7 @@ void FaultRules::Stop(Rule& rule) {
   parts_.disk.Remove(rule.serial);
 }
 
-// Computes again all members that depend on the rules.
+// Updates everything that is derived from the rules, after a rule was added, removed or ended.
 void FaultRules::RecomputeAfterRuleChange() {
   ++version_;
   connection_rules_.clear();
@@ -123,7 +124,8 @@ bool FaultRules::ShutsSockets() const {
   });
 }
 
-// Returns the seed of a rule. It depends only on the seed of TEST and the name of the rule, not on other rules.
+// Returns the seed of a rule. It depends only on the seed of TEST and on the name of the rule, so other rules do not
+// affect it.
 uint64_t FaultRules::SeedFor(Bytes name) const { return DerivedSeed(seed_, HashBytes(name, HashKey())); }
 
 void FaultRules::Seed(uint64_t seed) {

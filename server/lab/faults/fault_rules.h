@@ -1,8 +1,9 @@
-// FaultRules: TEST FAULT. The rules of a server, in the order in which they were added. A request, connection or disk
-// operation meets the first rule that matches it and that acts now by its HitSchedule (TIMES, AFTER, PERCENT).
+// FaultRules: TEST FAULT. The rules of a server, in the order in which they were added. Each rule has conditions and a
+// HitSchedule (TIMES, AFTER, PERCENT). For a request, a connection or a disk operation, the first rule acts that
+// matches it and whose schedule allows a hit.
 //
-// Each command has a list of the rules that may match it, made when the command is first used. So rules for other
-// commands cost it nothing.
+// Each command has a list of the rules that may match it, which is made when the command is first used. So rules for
+// other commands do not slow it down.
 #pragma once
 
 #include <cstdint>
@@ -60,13 +61,12 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
 
   size_t Count() const { return rules_.size(); }  // number of rules
   bool Has(Bytes name) const { return names_.contains(name); }
-  // Adds a rule. Throws a Refusal if this server cannot have such a rule. Requires: the name is free and Count() <
-  // kMaxRules.
+  // Throws a Refusal if this server cannot have such a rule. Requires: no rule has this name, and Count() < kMaxRules.
   void Add(FaultDefinition order);
-  // Removes the rule and releases the requests that it delays. Returns false if there is no such rule.
+  // Removes a rule, and lets the requests continue that it delays.
   bool Delete(Bytes name);  // false: there is no such rule
   void Clear();             // removes all rules
-  // Sets the seed for the choices of PERCENT. Equal seeds give equal choices.
+  // Sets the seed for the random choices of PERCENT. An equal seed gives equal choices.
   void Seed(uint64_t seed);
 
   struct Summary {  // one rule of TEST FAULT LIST
@@ -78,7 +78,8 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
     std::optional<int64_t> left_ms;  // time until the rule ends; nullopt: without FOR
   };
   std::vector<Summary> List() const;
-  // Returns how often the rule has acted, or nullopt if there is no such rule.
+  // Returns on how many requests, connections or disk operations the rule has acted. Returns nullopt if there is no
+  // such rule.
   std::optional<uint64_t> Hits(Bytes name) const;
 
   void Attach(ListeningSockets* sockets) { sockets_ = sockets; }  // rules may shut these; null: none
@@ -86,7 +87,7 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
 
   const RequestFault* FindFault(const Attempt& request) override;
 
-  // Timers::Source: ends the rules with a FOR duration that has passed.
+  // The interface Timers::Source, by which the event loop ends a rule when the duration after FOR has passed.
   int64_t NextDueMs() const override {
     return rules_by_end_.empty() ? Timers::kNever : rules_by_end_.begin()->first.first;
   }
@@ -108,7 +109,7 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
 
   const Candidates& CandidatesFor(const Command& command);  // rules that may act on the command
   static Candidate CandidateOf(Rule& rule);                 // the entry for this rule in a list of candidates
-  // Deactivates the rule, which stays in the list.
+  // Ends the effect of a rule, which stays in the list.
   void Stop(Rule& rule);
   void RecomputeAfterRuleChange();     // makes members, hooks and listening sockets agree with the rules
   uint64_t SeedFor(Bytes name) const;  // seed for the choices of this rule

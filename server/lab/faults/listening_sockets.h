@@ -1,5 +1,5 @@
-// ListeningSockets: the listening sockets of a server, for faults that refuse connections. Class Listener implements
-// this interface.
+// ListeningSockets: the sockets on which a server accepts connections. A fault shuts them to refuse connections. Class
+// Listener implements this interface.
 #pragma once
 
 namespace respite {

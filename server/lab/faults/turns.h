@@ -1,4 +1,4 @@
-// HitSchedule: how often a fault acts on the requests that it matches (TIMES, AFTER and PERCENT of TEST FAULT).
+// HitSchedule: on which of the requests that it matches a fault acts (TIMES, AFTER and PERCENT of TEST FAULT).
 #pragma once
 
 #include <atomic>
@@ -23,7 +23,7 @@ class HitCounts {  // how often a fault rule has matched and acted; threads and 
   uint64_t Hits() const { return hits_.load(std::memory_order_relaxed); }         // number of matches on which it acted
   bool IsSpent(const HitSchedule& turns) const { return Hits() >= turns.times; }  // it never acts again
   void Reset();                                                                   // sets both counters to 0
-  // Counts a match. Returns whether the fault acts on it.
+  // Counts a match, and returns whether the fault acts on it. A true result counts as a hit.
   bool Take(const HitSchedule& turns);
 
  private:

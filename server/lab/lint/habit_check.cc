@@ -29,7 +29,7 @@ bool CreatesKeys(const KeyRef& key) { return (key.flags & (kKeyInsert | kKeyUpda
 
 std::string ExplainNoTtl(const KeyName& key) { return QuotedForRemark(key.key) + " has no deadline"; }
 
-// Returns whether the argument was added or deprecated in some version.
+// Returns whether the syntax says in which version the argument was added or deprecated.
 bool HasMarks(const SyntaxArgument& argument) {
   return !argument.since.IsEmpty() || !argument.deprecated_since.IsEmpty();
 }
@@ -56,14 +56,14 @@ void HabitCheck::CheckNoTtl(const LintRequest& request, LintRemarks& remarks) {
     KeyName key = request.Key(ref);
     if (!CreatesKeys(ref) || !pattern.Matches(key.key)) continue;
     if (request.place != Place::kSent) {
-      // A transaction or a script may set the deadline with a later command.
+      // Judges the key when the transaction or the script ends, because a later command of it may set the deadline.
       if (written_.size() < kMaxWritten) written_.insert(std::move(key));
       continue;
     }
     const Entry* const entry = FindUnexpired(parts_, key);
     const bool keeps = entry != nullptr && entry->Deadline() != kNoDeadline && !request.IsOneOf(kOverwritingCommands);
     if (sets_deadline || keeps) continue;
-    // SET NX and similar commands may leave the existing key unchanged.
+    // For an existing key, reports only commands that overwrite it. Others, such as SETNX, may leave it unchanged.
     if (entry == nullptr || request.IsOneOf(kOverwritingCommands)) {
       remarks.push_back({.rule = LintRule::kNoTtl, .why = ExplainNoTtl(key), .key = key.key});
     }
@@ -132,7 +132,7 @@ void HabitCheck::NoteWatch(const LintRequest& request) {
                                 WatchingClient{.client = request.owner, .key = first, .number = request.number});
 }
 
-// Forgets the WATCH of a client that has ended the WATCH. EXEC and RESET end a WATCH even if they fail.
+// Forgets the WATCH of a client if the client no longer watches keys. EXEC and RESET end a WATCH even if they fail.
 void HabitCheck::NoteFailedRequest(const Session& client) {
   if (!watching_clients_.empty() && !HasWatchedKeys(client)) watching_clients_.erase(client.id);
 }

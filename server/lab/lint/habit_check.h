@@ -1,4 +1,4 @@
-// HabitCheck: the rules no-ttl, deprecated, newer and watch-without-exec.
+// HabitCheck: the rules no-ttl, deprecated, newer and watch-without-exec of TEST LINT.
 #pragma once
 
 #include <unordered_map>

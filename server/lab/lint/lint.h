@@ -1,7 +1,7 @@
-// Lint: TEST LINT. Finds requests of clients that work in a test and cause trouble in production.
+// Lint: TEST LINT. Finds requests of clients that work in a test but cause trouble in production.
 //
-// The checks receive each request before it runs (RequestFaults), so that a strict rule can refuse the request, and
-// again after success (CallObserver). In between they receive the key events (KeyEventListener). Lint that is off costs
+// The checks receive each request before it runs (RequestFaults), so that a strict rule can refuse it. They receive its
+// key events (KeyEventListener), and the request again if it has succeeded (CallObserver). Lint that is off costs
 // nothing.
 #pragma once
 
@@ -26,7 +26,7 @@ namespace respite {
 
 struct CurrentExecution;
 
-// The mode of a rule. kStrict refuses the request.
+// The mode of a rule. In the mode kStrict, a request that violates the rule is refused.
 enum class LintMode : uint8_t { kOff, kOn, kStrict };
 
 struct LintFinding {  // something that TEST LINT has found, once for all its repetitions
@@ -61,10 +61,10 @@ class Lint final : public RequestFaults, public CallObserver, private KeyEventLi
   Lint& operator=(const Lint&) = delete;
 
   LintMode ModeOf(LintRule rule) const { return modes_[static_cast<size_t>(rule)]; }
-  // Sets the mode of the rules for all later requests.
+  // Sets the mode of these rules, from the next request on.
   void SetMode(std::span<const LintRule> rules, LintMode mode);
   LintLimits& limits() { return limits_; }  // the numbers and patterns that rules use
-  // Turns all rules off; the findings stay.
+  // Turns off all rules, but keeps the findings.
   void Stop();
   void Clear();                                 // removes the findings
   void Forget();                                // turns all rules off, removes the findings and resets the limits
@@ -94,7 +94,8 @@ class Lint final : public RequestFaults, public CallObserver, private KeyEventLi
   LintRemarks RemarksOnGoneClients();       // remarks about clients that have disconnected
   Sender& SenderOf(const Session& client);  // record of this client, created if absent
   LintRequest RequestOf(const Attempt& request);  // the request as the checks see it
-  // Records the remarks of active rules as findings. Returns the first remark of a strict rule, if there is one.
+  // Records the remarks of rules that are on as findings. Returns the first remark of a strict rule about this request,
+  // or nullopt.
   std::optional<LintRemark> Note(const LintRequest* request, LintRemarks remarks);
   void Add(const LintRequest* request, const LintRemark& remark);
 

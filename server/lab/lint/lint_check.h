@@ -1,8 +1,8 @@
-// LintCheck: detects violations of a few related rules in the requests of a server.
+// LintCheck: finds violations of a few related rules in the requests of a server.
 //
-// A check receives each request twice: before it runs, when it can still be refused, and after it has succeeded. In
-// between, the check receives the key events. A check adds its findings to a list of remarks. The caller drops the
-// remarks of rules that are off.
+// A check receives each request before it runs, when it can still be refused, and again after it has succeeded. In
+// between, the check receives the key events that the request causes. A check adds what it finds to a list of remarks.
+// The caller drops the remarks of rules that are off.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ class Clients;
 class PubSub;
 struct Dataset;
 
-// A client as remarks name it.
+// The client that a remark is about.
 using LintClient = std::shared_ptr<const RequestOwner>;
 
 struct KeyView {  // a key and its database, without a copy of the name, for look-ups
@@ -94,14 +94,15 @@ class LintCheck {  // detects violations of a few related rules
   };
 
   static constexpr size_t kMaxClients = 10'000;  // number of clients that a check tracks
-  // A table of clients is cleared of disconnected clients when it exceeds this plus two entries per connected client.
+  // A check that has a row for each client removes the rows of disconnected clients when there are too many rows. The
+  // limit is this number plus two for each connected client.
   static constexpr size_t kMaxGoneClients = 1000;  // number of disconnected clients that a check may remember
 
   virtual ~LintCheck() = default;
   virtual void CheckBeforeCall(const LintRequest& /*request*/, LintRemarks& /*remarks*/) {}    // before the call
   virtual void CheckAfterSuccess(const LintRequest& /*request*/, LintRemarks& /*remarks*/) {}  // after success
   virtual void NoteFailedRequest(const Session& /*client*/) {}  // a request of this client has failed or was refused
-  // Called when the running request changes a key, and when a key expires, which can be at any time.
+  // Called when the running request changes a key, and when a key expires, which may also happen between requests.
   virtual void OnKeyEvent(const KeyView& /*key*/, const KeyEvent& /*event*/) {}  // a key was changed or has expired
   virtual void Forget(const KeyView& /*key*/) {}  // called when TEST itself has replaced the key
   virtual void ForgetAll(int /*db*/) {}           // called when TEST itself has replaced all keys of this database
@@ -115,7 +116,7 @@ std::string QuotedForRemark(Bytes word);  // a key or another argument for a sen
 const Entry* FindUnexpired(const LintCheck::Parts& parts, const KeyView& key);  // null: absent or expired. Cost: O(1)
 bool HasWatchedKeys(const Session& client);                                     // the client watches a key (WATCH)
 
-// Clears a full table, so that the memory of a check does not grow with the load.
+// Bounds the memory of a check. Does nothing while the table has fewer than `max_size` rows.
 template <class Table>
 void ClearIfFull(Table& table, size_t max_size) {  // removes all rows
   if (table.size() >= max_size) table.clear();

@@ -1,4 +1,4 @@
-// The rules of TEST LINT, which find usage that works in a test and causes trouble in production.
+// The rules of TEST LINT. They find usage that works in a test but causes trouble in production.
 #pragma once
 
 #include <array>
@@ -36,7 +36,7 @@ struct LintRuleInfo {  // texts about a rule, for TEST LINT
   Bytes name;          // for example "cross-slot"
   Bytes finds;         // text about the usage that the rule detects
   Bytes instead;       // text about the recommended alternative
-  // Describes the value after `=` in "big-value=100kb", with an example. Empty if the rule takes no value.
+  // Some rules take a value after `=`, as in "big-value=100kb".
   Bytes value = {};             // text about the value; empty if the rule takes none
   Bytes example = {};           // example of a value
   bool has_usual_value = true;  // the value may be omitted, because there is a default
@@ -46,11 +46,11 @@ struct LintRuleInfo {  // texts about a rule, for TEST LINT
 
 const LintRuleInfo& GetLintRuleInfo(LintRule rule);            // texts about the rule
 std::span<const LintRuleInfo, kLintRuleCount> AllLintRules();  // texts about all rules, in the order of LintRule
-// Finds a rule by its name in upper or lower case. Returns nullopt if there is no such rule.
+// Finds a rule by its name, in upper or lower case.
 std::optional<LintRule> FindLintRule(Bytes name);  // nullopt: there is no such rule
 
 inline constexpr int kAnyVersionPart = 999;  // stands for a part that a version limit omits: 7.2 includes 7.2.9
-// Returns the version limit of a rule as text, without omitted parts, for example "7.2".
+// Returns the version up to which a rule reports, as text. Omits parts that the user has omitted: "7.2".
 std::string VersionLimitText(const Version& version);  // "7.2", without omitted parts
 
 struct LintLimits {                                 // the numbers and patterns that rules use
@@ -62,9 +62,9 @@ struct LintLimits {                                 // the numbers and patterns 
   Version newest = {7, 2, kAnyVersionPart};         // the latest version whose commands the rule newer permits
 };
 
-// Returns false if the value is not valid for the rule. Requires: the rule takes a value.
+// Sets the value of a rule from text. Requires: the rule takes a value.
 bool SetLintLimit(LintRule rule, Bytes value, LintLimits& limits);  // false: the value is not valid for the rule
-// Returns the value that a rule has now. Requires: the rule takes a value.
+// Requires: the rule takes a value.
 std::string LintLimitText(LintRule rule, const LintLimits& limits);  // the value that the rule has now
 
 }  // namespace respite

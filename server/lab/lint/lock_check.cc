@@ -18,19 +18,19 @@ constexpr size_t kMaxHolderKeys = 64;
 constexpr size_t kMaxWorkedOn = 4 * 64;  // keys that one request works on
 constexpr size_t kMaxFormer = 8;
 constexpr Bytes kDeadlineOptions[] = {"EX", "PX", "EXAT", "PXAT"};
-// Commands by which a script can read the value of a lock.
+// The commands by which a script can read the value of a lock.
 constexpr Bytes kShowingCommands[] = {"get", "mget", "getex", "getrange", "substr", "lcs"};
-// Commands whose effect does not depend on the previous value and does not lose it.
+// The commands that only add to a value: their effect does not depend on the previous value, and does not lose it.
 constexpr Bytes kAddingCommands[] = {"incr",    "decr", "incrby", "decrby", "incrbyfloat", "hincrby", "hincrbyfloat",
                                      "zincrby", "sadd", "lpush",  "rpush",  "pfadd",       "xadd"};
 constexpr Bytes kDeletingEvents[] = {"del", "rename_from", "move_from", "evicted"};
-// Events after which the key holds another value.
+// The keyspace events after which the key has another value.
 constexpr Bytes kOverwritingEvents[] = {"new",         "set",        "restore",        "rename_to",
                                         "copy_to",     "move_to",    "sortstore",      "sinterstore",
                                         "sunionstore", "sdiffstore", "zrangestore",    "zunionstore",
                                         "zinterstore", "zdiffstore", "georadiusstore", "geosearchstore"};
 
-// A request that sets a key only if the key is absent, and may so acquire a lock.
+// A request that sets a key only if it is absent (SETNX, SET with NX), and may acquire a lock by this.
 struct Taking {
   KeyRef key;
   bool has_deadline;
@@ -82,8 +82,8 @@ void LockCheck::CheckBeforeCall(const LintRequest& request, LintRemarks& remarks
   CheckExpiredLockWork(request, remarks);
 }
 
-// Notes which keys the running script has read. A script that reads a value before it deletes the key has compared it,
-// because no other client runs in between.
+// Notes which keys the running script has read. If a script reads a lock before it deletes it, it has probably compared
+// the value. No other client can change the lock in between.
 void LockCheck::NoteScript(const LintRequest& request) {
   if (request.RunsScript()) read_by_script_.clear();
   if (request.place != Place::kInScript || !request.IsOneOf(kShowingCommands)) return;
@@ -97,7 +97,7 @@ void LockCheck::CheckLockWithoutTtl(const LintRequest& request, LintRemarks& rem
   KeyName key = request.Key(taking->key);
   if (FindUnexpired(parts_, key) != nullptr) return;
   if (!taking->has_deadline) {
-    // A transaction or a script may set the deadline with a later command.
+    // Judges the key when the transaction or the script ends, because a later command of it may set the deadline.
     if (request.place == Place::kSent) {
       remarks.push_back({.rule = LintRule::kLockWithoutTtl, .why = ExplainLockWithoutTtl(key), .key = key.key});
     } else {
@@ -215,8 +215,9 @@ bool LockCheck::IsFinished(const KeyName& key, const Lock& lock) const {
   return lock.former.empty() && FindUnexpired(parts_, key) == nullptr;
 }
 
-// If there are kMaxLocks, removes the finished ones. A program that sets a key per job, to prevent double execution,
-// makes very many of them. If at least half of kMaxLocks are left, removes all locks.
+// Makes room if there are kMaxLocks locks. A program that sets a key per job, to prevent double execution, makes very
+// many of them. First removes the locks that nobody holds any longer. If at least half of kMaxLocks are left, removes
+// all.
 void LockCheck::MakeRoom() {
   if (locks_.size() < kMaxLocks) return;
   std::erase_if(locks_, [this](const auto& row) {
@@ -304,7 +305,7 @@ void LockCheck::NoteWatches(const LintRequest& request) {
   for (const KeyRef& key : request.keys) AddKey(watches_[request.client.id], request.View(key));
 }
 
-// Forgets the WATCH of a client that has ended the WATCH. EXEC and RESET end a WATCH even if they fail.
+// Forgets the WATCH of a client if the client no longer watches keys. EXEC and RESET end a WATCH even if they fail.
 void LockCheck::NoteEndOfWatch(const Session& client) {
   if (!watches_.empty() && !HasWatchedKeys(client)) watches_.erase(client.id);
 }

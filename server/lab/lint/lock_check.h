@@ -1,10 +1,10 @@
 // LockCheck: the rules lock-without-ttl, foreign-unlock and expired-lock-work.
 //
-// A lock is a key that a client has set with NX. That client holds the lock until the key is deleted or overwritten. If
-// another client sets the key with NX again, the lock of the first client has expired, and that client may not know it.
-// Its later writes are reported if the new holder uses the same keys. Commands that only add to a value (INCR, SADD)
-// are reported only if the client has read the value. A client that only increments under the lock may use the lock to
-// prevent double execution; this is not reported.
+// A lock is a key that a client has set with NX. This client holds the lock until the key is deleted or overwritten. If
+// another client sets the key with NX again, the lock of the first client has expired, perhaps without its notice.
+// Later writes of the first client are reported if the new holder uses the same keys. Commands that only add to a value
+// (INCR, SADD) are reported only if the client has also read the value. The reason is that clients use locks to prevent
+// double execution, and then only increment under the lock.
 #pragma once
 
 #include <deque>
@@ -57,7 +57,7 @@ class LockCheck final : public LintCheck {  // the rules lock-without-ttl, forei
   void DropFinishedLocks(KeySet& locks, uint64_t client);  // removes the finished locks of a client if it has many
   bool IsFinished(const KeyName& key,
                   const Lock& lock) const;  // the lock has expired, and no client has taken it since
-  // Ends a lock whose key was deleted or overwritten.
+  // Ends a lock when its key was deleted or overwritten.
   void End(Locks::iterator lock);
   void Unlink(uint64_t client, const KeyName& key);            // removes the lock from the client's entry in locks_of_
   void UnlinkAll(const KeyName& key, const Lock& lock);        // calls Unlink for the holder and all former holders

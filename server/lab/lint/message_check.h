@@ -1,5 +1,5 @@
-// MessageCheck: the rule lost-message. Reports messages without a receiver, and messages that are lost if their client
-// ends too early.
+// MessageCheck: the rule lost-message. Reports messages without a receiver, and messages that are lost if the client
+// that took them ends too early.
 #pragma once
 
 #include <tuple>

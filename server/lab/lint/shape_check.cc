@@ -22,7 +22,7 @@ using Place = RequestFaults::Place;
 
 constexpr size_t kManyElements = 1000;
 constexpr uint64_t kWindow = 1000;  // number of key accesses over which hot-key counts
-// Commands that read or remove the whole value, at a cost that grows with its size.
+// The commands that read or remove a whole value, at a cost that grows with the size of the value.
 constexpr std::array<Bytes, 14> kWhole = {"smembers", "hgetall", "hkeys",  "hvals", "sort",   "sort_ro", "del",
                                           "sunion",   "sdiff",   "sinter", "lrem",  "zunion", "zinter",  "zdiff"};
 constexpr std::array<Bytes, 3> kRanges = {"lrange", "zrange", "zrevrange"};
@@ -88,8 +88,8 @@ void ShapeCheck::CheckBigValue(const LintRequest& request, LintRemarks& remarks)
                      .key = key});
 }
 
-// Remarks on sequences of requests of one shape. A client that waits for each reply could have sent the requests of one
-// shape together.
+// Adds a remark about a sequence of requests with the same command and the same number of arguments. The client waited
+// for each reply, although it could have sent the requests together.
 void ShapeCheck::CheckChatty(const LintRequest& request, LintRemarks& remarks) {
   const bool is_other_talk = request.keys.IsEmpty() || request.command.Is(kBlocking);
   ClearIfFull(sequences_, kMaxClients);

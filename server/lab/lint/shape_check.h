@@ -1,4 +1,4 @@
-// ShapeCheck: the rules slow-shape, big-value, chatty and hot-key: requests that cost more than they need to.
+// ShapeCheck: the rules slow-shape, big-value, chatty and hot-key. Reports requests that cost more than necessary.
 #pragma once
 
 #include <unordered_map>
@@ -15,7 +15,7 @@ class ShapeCheck final : public LintCheck {  // the rules slow-shape, big-value,
   void CheckAfterSuccess(const LintRequest& request, LintRemarks& remarks) override;  // after the request has succeeded
 
  private:
-  // Consecutive requests of one client that have one shape. The client waited for each reply before the next request.
+  // The client waited for the reply to each request of the sequence before it sent the next one.
   struct Sequence {  // consecutive requests of one client with the same command and number of arguments
     const Command* command = nullptr;
     size_t words = 0;     // number of arguments of each request

@@ -1,4 +1,4 @@
-// SlotCheck: the rules cross-slot, undeclared-key and select-in-cluster. Reports requests that a cluster refuses.
+// SlotCheck: the rules cross-slot, undeclared-key and select-in-cluster. Reports requests that a cluster would refuse.
 #pragma once
 
 #include <set>

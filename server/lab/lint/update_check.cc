@@ -22,7 +22,7 @@ constexpr std::array<Bytes, 7> kWholeReads = {"get", "mget", "hgetall", "getrang
 constexpr std::array<Bytes, 2> kFieldReads = {"hget", "hmget"};
 constexpr std::array<Bytes, 6> kWholeWrites = {"set", "setex", "psetex", "mset", "getset", "setrange"};
 constexpr std::array<Bytes, 2> kFieldWrites = {"hset", "hmset"};
-// Keyspace events that do not change the value of a key.
+// The keyspace events that the check ignores, because they do not say that a client has written the value of a key.
 constexpr std::array<Bytes, 9> kOtherEvents = {"expire",  "persist", "hexpire", "hpersist", "new",
                                                "expired", "evicted", "keymiss", "hexpired"};
 
@@ -53,8 +53,7 @@ bool UpdateCheck::ReadsToChange(const LintRequest& request) {
   return request.place == Place::kSent && (request.IsOneOf(kWholeReads) || request.IsOneOf(kFieldReads));
 }
 
-// Returns whether the request overwrites a value regardless of changes by others. SET NX and SET IFEQ do not overwrite
-// a value of another client.
+// Returns whether the request overwrites a value even if another client has changed it. SET NX and SET IFEQ do not.
 bool UpdateCheck::ReplacesUnconditionally(const LintRequest& request) {
   if (request.place == Place::kInScript || request.place == Place::kQueued) return false;
   if (request.Is("set") && (request.HasOption(3, "NX") || request.HasOption(3, "IFEQ"))) return false;
@@ -103,8 +102,9 @@ void UpdateCheck::CheckLostUpdate(const LintRequest& request, const KeyView& key
   }
 }
 
-// Returns true if the client fills a cache: the key was absent, and the write has a deadline or repeats the value. If
-// the key existed, an equal value proves nothing, because both clients may have decremented the same old value.
+// Returns true if the client probably fills a cache: it found no key, and its write has a deadline or repeats the
+// present value. For a key that existed, an equal value proves nothing: both clients may have decremented the same old
+// value.
 bool UpdateCheck::LosesNothing(const LintRequest& request, const KeyView& key, const Read& read) const {
   const bool has_deadline = request.Is("setex") || request.Is("psetex") || request.HasOption(3, "EX") ||
                             request.HasOption(3, "PX") || request.HasOption(3, "EXAT") || request.HasOption(3, "PXAT");
@@ -132,7 +132,7 @@ void UpdateCheck::CheckAfterSuccess(const LintRequest& request, LintRemarks& /*r
   for (const KeyName& key : changed) NoteWrite(request, key, written);
 }
 
-// Remembers at most kMaxReads keys of the request.
+// Notes that the client has read the first kMaxReads keys of this request.
 void UpdateCheck::NoteReads(const LintRequest& request) {
   const Extent extent = ExtentOf(request);
   if (extent.IsLong()) return;

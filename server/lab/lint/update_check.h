@@ -1,8 +1,8 @@
-// UpdateCheck: the rule lost-update. A client reads a value, another client writes it, and the first client then writes
-// a value that it derived from the old one.
+// UpdateCheck: the rule lost-update. A client reads a value, another client writes it, and then the first client writes
+// a value that it has derived from the old one.
 //
-// The check remembers the last reads of each client, and the later writes of other clients to the same keys. It forgets
-// a read when the client writes the key or has sent many other requests. Writes are detected by keyspace events, so
+// The check remembers the last reads of each client, and later writes to the same keys by other clients. It forgets a
+// read when the client writes the key, or has sent many other requests. Writes are detected by keyspace events. So
 // commands that leave the value unchanged (SET NX of an existing key, EXPIRE) do not count.
 #pragma once
 

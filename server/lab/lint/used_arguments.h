@@ -1,4 +1,4 @@
-// UsedArguments: matches the words of a request with the arguments of a command's syntax.
+// UsedArguments: tells which arguments of a command's syntax a request uses.
 #pragma once
 
 #include <span>
@@ -14,8 +14,8 @@ struct UsedArgument {              // an argument of a command's syntax that a r
   const SyntaxArgument* marked;    // the argument, or the group around it, that has a `since`; null: neither
 };
 
-// Returns the used arguments in the order of the words, up to the first word that does not fit. An ambiguous word is
-// taken for a value rather than for an option. Mandatory values are not listed.
+// Returns the arguments of the syntax in the order of the request, up to the first word that does not fit. If a word
+// can be a value or an option, it is taken for a value. Values that every request must have are not listed.
 std::vector<UsedArgument> UsedArguments(const CommandSyntax& syntax, std::span<const Bytes> words);
 
 }  // namespace respite

@@ -29,7 +29,8 @@ bool LeadsToOwnTime(const std::vector<std::string>& words) {
   return std::ranges::any_of(words, [](const std::string& word) { return word.starts_with(kWorldUser); });
 }
 
-// Returns the number of confirmations, which is at least one. A request without channels may get more.
+// Returns how many messages confirm a subscription request: one for each channel. Without channels, returns 1, although
+// more may come.
 size_t ConfirmationsOf(const AskedRequest& request) { return std::max<size_t>(1, request.words.size() - 1); }
 
 }  // namespace
@@ -76,7 +77,7 @@ void AskedReplies::Receive(std::vector<std::string> words) {
   Queue(std::move(words));
 }
 
-// Notes a CLIENT REPLY. CLIENT REPLY ON gets a reply; OFF and SKIP do not.
+// Notes the argument of a CLIENT REPLY. CLIENT REPLY ON itself gets a reply, but OFF and SKIP do not.
 void AskedReplies::NoteReplyMode(const std::string& mode) {
   if (EqualsIgnoreCase(mode, "on")) answers_ = Answers::kOn;
   if (EqualsIgnoreCase(mode, "off")) answers_ = Answers::kOff;

@@ -1,6 +1,6 @@
-// AskedReplies: the requests of one connection that await a reply. Matches each reply with its request. Handles the
-// commands that change the number of replies: subscriptions, which are confirmed by messages; CLIENT REPLY; and EXEC,
-// whose reply contains the replies of the queued requests.
+// AskedReplies: the requests of one connection that wait for a reply. Finds the request to which a reply belongs. Some
+// commands change the number of replies: subscriptions, which messages confirm; CLIENT REPLY; and EXEC, whose reply
+// contains those of the queued requests.
 #pragma once
 
 #include <deque>
@@ -22,7 +22,7 @@ struct AskedRequest {                                 // a request that awaits a
 
 class AskedReplies {  // the requests of one connection that await a reply
  public:
-  // Adds bytes that the client has sent.
+  // Takes bytes that the client has sent, and adds their requests.
   void Feed(Bytes bytes);
   std::optional<AskedRequest> Take(const ReplyTree& reply);  // the request to which this reply belongs; nullopt: none
   void Confirm(const ReplyTree& message);  // a message, which may confirm the first request that awaits confirmations

@@ -1,4 +1,4 @@
-// Recorder: records the bytes that connections receive and send, for a Replay (the directive `record`).
+// Recorder: records the bytes that connections receive and send, for class Replay (the directive `record`).
 #pragma once
 
 #include <cstdint>
@@ -21,17 +21,19 @@ class Recorder {  // records the bytes that connections receive and send (the di
     const Pace& pace;
     Logger& log;
   };
-  // Records nothing before Open. All parts must outlive this object.
+  // Does not record anything before Open was called. The objects in `parts` must outlive this one.
   explicit Recorder(const Parts& parts) : parts_(parts) {}
   ~Recorder();
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
-  // Replaces the file. Only its owner may read it, because it contains passwords. Returns an error text, or nullopt.
+  // Begins a recording in this file, and replaces the file if it exists. Only the owner of the file may read it,
+  // because it contains passwords. Returns an error text, or nullopt.
   std::optional<std::string> Open(const std::string& path, const RecordingStart& start);
   std::unique_ptr<StreamTap> NewTap();  // receives the bytes of one connection. Must be destroyed before the recorder
   void Flush();  // writes the buffered events to the file. If that fails, logs the error and ends the recording
-  // Ends the recording when the server ends. The final disconnections are not recorded.
+  // Ends the recording. Called when the server ends, before it closes its connections, so these disconnections are not
+  // recorded.
   void End();
 
  private:

@@ -43,7 +43,7 @@ class RecordingReader {
   }
 
  private:
-  // Removes and returns the next line. Returns nullopt if no complete line is left.
+  // Removes the next line from the text and returns it. Returns nullopt if the rest of the text has no line end.
   std::optional<Bytes> TakeLine() {
     const size_t end = rest_.find('\n');
     if (end == Bytes::npos) return std::nullopt;
@@ -68,10 +68,10 @@ class RecordingReader {
     return std::nullopt;
   }
 
-  // Reads the next event. Returns nullopt at the end of the file, also if the last event is incomplete.
+  // Reads the next event. Returns nullopt at the end of the file, and also for an incomplete last event.
   Result<std::optional<RecordedEvent>, std::string> ReadEvent();
 
-  // Returns whether the event is possible in the current state of the connection.
+  // Returns whether the connection may have such an event now, and notes that it is opened or closed by it.
   bool MayHappen(Kind kind, uint64_t connection) {
     if (kind == Kind::kOpen) return connection > newest_ && open_.insert(newest_ = connection).second;
     return kind == Kind::kClose ? open_.erase(connection) != 0 : open_.contains(connection);

@@ -1,5 +1,5 @@
 // A recording: the bytes that all connections of a server received and sent, in order and with their times. The file is
-// text except for these bytes:
+// text, except for these bytes:
 //
 //   respite-recording 1 1700000000000000 7 start time in Unix microseconds; the server's seed; and the emulated
 //                                          version, if any
@@ -9,7 +9,7 @@
 //   $4
 //   PING
 //
-//   260 1 out 7
+//   260 1 out 7                            7 bytes to the client follow
 //   +PONG
 //
 //   900 1 end                              the client has closed its sending side
@@ -49,13 +49,13 @@ struct Recording {  // the bytes that all connections of a server received and s
 };
 
 std::string RecordingHeader(const RecordingStart& start);  // the first line of the file
-// Appends the first line of an event. If the event has bytes, they follow that line.
+// Appends the line with which an event begins. The caller must append the bytes of the event, if any, after it.
 void AppendEventHeader(std::string& out, int64_t at_us, uint64_t connection, RecordedEvent::Kind kind, size_t bytes);
-// This byte follows the bytes of an event.
+// If an event has bytes, this character follows them.
 inline constexpr char kEventEnd = '\n';
 
-// Parses a file. Tolerates a truncated last event, as after a crash. Returns an error message if a connection is not
-// opened exactly once, before its other events, or has events after it is closed.
+// Parses a recording. Ignores an incomplete last event, which a crash may leave. Returns an error message if a
+// connection has events before it is opened or after it is closed, or is opened twice.
 Result<Recording, std::string> ParseRecording(Bytes text);
 
 }  // namespace respite

@@ -11,9 +11,10 @@ namespace respite {
 
 namespace {
 
-// After this time, a missing reply is assumed to wait for the server's clock.
+// If a reply is missing for so long, it may depend on the server's clock, which the replay then moves.
 constexpr int64_t kMayWaitForClockMs = 20;
-// How much longer a reply may take than in the recording.
+// How long the replay waits for replies, and for the server's clock, before it gives up. Without TEST CLOCK, the
+// recorded time is added to kPatienceMs.
 constexpr int64_t kPatienceMs = 5000;
 constexpr int64_t kClockPatienceMs = 30'000;
 constexpr int64_t kLookAgainMs = 5;
@@ -46,8 +47,8 @@ Replay::Replay(Parts parts, Recording recording, Options options)
   if (time_ == Time::kServersClock) ConnectClock();
 }
 
-// Returns true if a client of the recording moves the clock. The client would find another time if the replay moved
-// the clock, too.
+// Returns true if a client in the recording moves the server's clock. The replay must not move it then, because that
+// client would find another time.
 bool Replay::HasOwnTime() const {
   std::map<uint64_t, AskedReplies> clients;
   return std::ranges::any_of(recording_.events, [&](const RecordedEvent& event) {
@@ -102,7 +103,7 @@ bool Replay::EndIfUnreachable() {
   return !outcome_.failure.empty();
 }
 
-// Stops waiting for connections that do not reply.
+// Stops waiting for missing replies: reports each connection that still waits, and closes it.
 void Replay::GiveUpWaiting() {
   for (auto& [number, peer] : peers_) {
     if (!peer->HasPendingReplies()) continue;
@@ -190,7 +191,7 @@ void Replay::Perform(const RecordedEvent& event) {
   }
 }
 
-// Reports a connection that the server ended, although the client ended it in the recording.
+// Reports a connection that the server has ended, although the client had ended it in the recording.
 void Replay::ReportEarlyEnd(const ReplayPeer& peer) {
   if (peer.end_reason().empty()) return;
   ++outcome_.different;

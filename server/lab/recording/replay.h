@@ -1,13 +1,13 @@
 // Replay: sends the requests of a recording to another server, and compares the replies.
 //
-// The causal order is kept. A request that was sent after any client had received a reply is sent after that reply has
-// arrived. So two clients that pass a lock to each other do it again, however fast the server is.
+// Keeps the order of causes and effects. If a request was sent after any client had received a reply, it is sent after
+// that reply has arrived. So two clients that pass a lock to each other do it again, however fast the server is.
 //
-// Time passes in one of three ways. kServersClock: TEST CLOCK moves the server's clock to the recorded time, so that
-// keys expire and clients time out between the same requests, without waiting. kReal: as in the recording, or `speed`
-// times as fast. kNone: as fast as replies arrive.
+// Time passes in one of three ways. kServersClock: TEST CLOCK moves the server's clock to the recorded time. Keys then
+// expire and clients time out between the same requests, without waiting. kReal: as in the recording, or `speed` times
+// as fast. kNone: as fast as replies arrive.
 //
-// The class does no I/O of its own: connections come from a Network, time from a Pace.
+// The class does no I/O of its own: a Network makes the connections, and a Pace tells the time.
 #pragma once
 
 #include <cstdint>

@@ -10,7 +10,8 @@ std::optional<ReplyTree> ReplayPeer::Answers::Next() {
   return next;
 }
 
-// Finds the requests of the recorded replies together, because the order of messages and replies is not kept.
+// Takes bytes that the recorded server has sent, and finds the request of each reply. It must do so immediately,
+// because replies and messages are stored separately, which loses their order.
 void ReplayPeer::Expect(Bytes bytes) {
   if (asked_.IsIncomparable()) return;
   recorded_.Feed(bytes);

@@ -1,4 +1,5 @@
-// ReplayPeer: repeats one connection of a recording. Holds the recorded replies and the new replies.
+// ReplayPeer: a connection that repeats one connection of a recording. Holds the recorded and the new replies until
+// they are compared.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,7 @@ namespace respite {
 
 class ReplayPeer final : public Link::User {  // repeats one connection of a recording
  public:
-  // `on_move` is called when data has arrived; it must not destroy the peer.
+  // `on_move` is called when the connection changes or data has arrived. It must not destroy this object.
   ReplayPeer(uint64_t number, std::function<void()> on_move) : number_(number), on_move_(std::move(on_move)) {}
 
   void Connect(Network& network, const Link::Target& target) { link_ = network.Connect(target, *this); }
@@ -39,23 +40,24 @@ class ReplayPeer final : public Link::User {  // repeats one connection of a rec
   bool IsOver() const { return expects_end_ && has_ended_; }     // it has ended, also in the recording
   const std::string& end_reason() const { return end_reason_; }  // why the link ended; empty if this side closed it
   bool HasPendingReplies() const;  // the connection is not open yet, or recorded replies have not arrived
-  // Returns true if the replies can no longer be compared, because they are not of RESP.
+  // Returns true if replies cannot be compared from now on, because the bytes are not of the protocol RESP.
   bool IsIncomparable() const { return asked_.IsIncomparable() || recorded_.HasFailed() || replayed_.HasFailed(); }
 
   uint64_t number() const { return number_; }           // number of the connection in the recording
   uint64_t requests() const { return asked_.count(); }  // number of requests that it has sent
 
-  // A recorded reply and a new reply. At the end, one of the two is nullopt if the other server sent more replies.
+  // At the end of the replay, `recorded` or `replayed` is nullopt if only the other server has sent a further reply.
   struct Pair {                           // two replies to compare
     std::optional<AskedRequest> request;  // the request of the replies; nullopt for a message
     std::optional<ReplyTree> recorded;    // from the recorded server
     std::optional<ReplyTree> replayed;    // from the new server
   };
   enum class Moment : uint8_t { kUnderWay, kEnd };  // kEnd: no more replies will arrive
-  // Returns the next pair of replies, or nullopt. At kUnderWay, a reply stays until its counterpart arrives.
+  // Returns the next pair to compare, or nullopt. While the replay runs (kUnderWay), a reply without its counterpart
+  // stays.
   std::optional<Pair> Next(Moment moment);
 
-  // Link::User
+  // The interface Link::User.
   void OnConnected() override;
   void OnReceived(Bytes bytes) override;             // adds bytes that the new server has sent
   void OnEnded(const std::string& reason) override;  // the connection has ended
@@ -63,7 +65,7 @@ class ReplayPeer final : public Link::User {  // repeats one connection of a rec
  private:
   class Answers {  // the replies and messages that one of the two servers has sent
    public:
-    // Feeds bytes from the server. Next then returns the next complete reply or message.
+    // Takes bytes that the server has sent. Afterwards, Next returns the complete replies and messages, one at a time.
     void Feed(Bytes bytes) { parser_.Feed(bytes); }
     std::optional<ReplyTree> Next();
     bool HasFailed() const { return parser_.Failed(); }  // the bytes are not RESP

@@ -1,4 +1,4 @@
-// ReplyJudge: decides whether two servers gave the same reply to a request.
+// ReplyJudge: decides whether two servers have given the same reply to a request.
 #pragma once
 
 #include <cstdint>
@@ -20,13 +20,14 @@ class ReplyJudge {  // decides whether two servers gave the same reply to a requ
     kOpen,  // need not be equal: ignored, or of one type with contents that vary
   };
 
-  // `set` must outlive this object. Commands whose names (`get`, `client|id`) match one of the patterns are kOpen.
+  // `set` must outlive this object. `ignored` has patterns for command names (`get`, `client|id`). Replies of matching
+  // commands are not judged: the verdict is kOpen.
   ReplyJudge(const CommandSet& set, const std::vector<std::string>& ignored);
 
-  // Ignores the order of elements of sets and maps, and of replies that have no specified order. Replies that depend on
-  // time, chance or the server (tips, and the groups `server` and `connection`) are kOpen if both have one type and
-  // neither is an error. A script's reply with the same elements in another order is also kOpen, because scripts return
-  // hashes and sets as arrays.
+  // Ignores the order of elements in sets, in maps, and in replies without a specified order. Some commands depend on
+  // time, chance or the server: their tips say so, or their group is `server` or `connection`. Their replies are kOpen
+  // if the two have one type and are not errors. A reply of a script is also kOpen if only the order of elements
+  // differs, because scripts return hashes and sets as arrays.
   Verdict Judge(const AskedRequest& request, const ReplyTree& recorded, const ReplyTree& replayed) const;
 
  private:

@@ -17,7 +17,8 @@ int LevelOf(const RequestEntry& entry) {
   return (entry.is_in_transaction ? 1 : 0) + (entry.place == Place::kInScript ? 1 : 0);
 }
 
-// Returns true for EXEC and scripts, whose entries come after those of the commands that they ran.
+// Returns true for EXEC and for requests that run scripts. The journal has their entries after those of the commands
+// that they ran.
 bool RunsOthers(const RequestEntry& entry) {
   if (entry.command == nullptr) return false;
   return entry.command->Is(kNoMandatoryKeys) || entry.command->Spec().transaction == TransactionRole::kExecutes;
@@ -49,9 +50,9 @@ class ChartMaker {
   void SetTimes();
   bool IsShown(const ExpiredKey& expired) const;
   bool IsShown(const HeldLock& lock) const;
-  // Returns the upper end of the row of this entry, or of the next row that is shown.
+  // Returns the upper end of the row that shows this entry. If no row does, returns that of the next row shown.
   size_t Above(uint64_t seq) const;
-  // Returns the middle of the row of this entry, or Above(seq) if it is not shown.
+  // Returns the middle of the row that shows this entry. If no row does, returns Above(seq).
   size_t Within(uint64_t seq) const;
   size_t EndOf(const HeldLock& lock) const;
   static size_t FreeLane(std::vector<size_t>& lanes, const Chart::Lock& lock);
@@ -180,7 +181,8 @@ size_t ChartMaker::EndOf(const HeldLock& lock) const {
   return lock.ended_by == nullptr ? Above(lock.ended.next_seq) : Within(lock.ended.next_seq);
 }
 
-// Returns the leftmost lane that is free at the start of the lock.
+// Chooses a lane for the lock: the leftmost one that is free where the lock begins. `lanes` has the end of the last
+// lock of each lane.
 size_t ChartMaker::FreeLane(std::vector<size_t>& lanes, const Chart::Lock& lock) {
   const auto free = std::ranges::find_if(lanes, [&lock](size_t until) { return until <= lock.from; });
   const auto lane = static_cast<size_t>(free - lanes.begin());

@@ -1,7 +1,8 @@
-// Chart: the journal as a sequence chart, for TEST REPORT. It has a column for each client and a row for each entry;
-// time runs downwards. Locks and waits are spans of a column. The HTML and text writers draw it.
+// Chart: the journal as a sequence chart, for TEST REPORT. It has a column for each client and a row for each entry,
+// and time runs downwards. Locks and waits extend over several rows of a column. HtmlReport and TextReport draw the
+// chart.
 //
-// A chart refers to the journal, which must not change while the chart is used.
+// A chart refers to the journal, which must not change while the chart exists.
 #pragma once
 
 #include <cstdint>
@@ -53,8 +54,8 @@ struct Chart {                                   // the journal as a sequence ch
   uint64_t lost = 0;            // number of entries that the journal has dropped
 };
 
-// Makes a chart of the last entries that match the filter, the locks of their clients, and the keys that expired
-// meanwhile. EVAL and EXEC are placed above the commands that they ran. Cost: O(entries of the journal + locks · log
+// Makes a chart of the last `last` entries that match the filter, the locks of their clients, and the keys that expired
+// in that time. EVAL and EXEC are placed above the commands that they ran. Cost: O(entries of the journal + locks · log
 // locks).
 Chart MakeChart(const RequestJournal& journal, const JournalFilter& filter, size_t last);  // shows the last matches
 

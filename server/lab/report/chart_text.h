@@ -1,4 +1,4 @@
-// The texts of a chart that its writers share: readable UTF-8, not yet escaped for HTML.
+// The texts that the HTML and the plain form of a chart have in common: readable UTF-8, not yet escaped for HTML.
 #pragma once
 
 #include <cstdint>

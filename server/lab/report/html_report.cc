@@ -7,7 +7,7 @@
 
 namespace respite {
 
-// The page in report.html, which the build embeds. Its Content-Security-Policy forbids the browser to load anything.
+// The content of report.html, which the build embeds. Its Content-Security-Policy forbids the browser to load anything.
 extern const Bytes kReportPage;
 
 namespace {
@@ -15,7 +15,7 @@ namespace {
 constexpr Bytes kPlaceOfReport = "<!-- report -->\n";  // where the page gets the summary and the data
 constexpr size_t kMaxHtmlRequestBytes = 400;
 
-// Returns the letter that tells the page's script how to draw the row.
+// Returns the letter by which the script of the HTML page knows how to draw the row.
 char RowLetter(const Chart::Row& row) {
   if (row.entry == nullptr) return 'x';  // a key expired
   switch (row.entry->outcome) {
@@ -41,7 +41,7 @@ class JsonList {
   JsonList& Number(int64_t number) { return Raw(std::to_string(number)); }
   JsonList& Number(size_t number) { return Raw(std::to_string(number)); }
   JsonList& Text(Bytes text) { return Raw(JsonText(text)); }
-  // Begins a new element. The caller must append its JSON text to the returned string.
+  // Begins the next element of a JSON array. The caller must append the element to the returned string.
   std::string& Next() {
     if (!is_first_) out_ += ',';
     is_first_ = false;

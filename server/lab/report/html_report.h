@@ -1,5 +1,5 @@
-// A chart as one self-contained HTML file with styles, script and data. The browser may load nothing from elsewhere.
-// The script draws only the visible rows, which keeps long journals usable.
+// A chart as one HTML file that contains its styles, script and data, so that the browser loads nothing else. The
+// script draws only the visible rows, so that a chart with very many rows stays usable.
 #pragma once
 
 #include <string>

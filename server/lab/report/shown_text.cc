@@ -20,7 +20,8 @@ struct Codes {
   bool Has(uint32_t code) const { return code >= first && code <= last; }
 };
 
-// Ranges of control characters, zero-width characters, direction marks, line separators and tags.
+// Characters that readers cannot see: control characters, zero-width characters, direction marks, line separators and
+// tags.
 constexpr std::array kInvisibleCodes = {Codes{0x7f, 0x9f},     Codes{0xad, 0xad},      Codes{0x061c, 0x061c},
                                         Codes{0x180e, 0x180e}, Codes{0x200b, 0x200f},  Codes{0x2028, 0x202e},
                                         Codes{0x2060, 0x206f}, Codes{0xfeff, 0xfeff},  Codes{0xfff0, 0xfffb},
@@ -40,7 +41,7 @@ size_t BytesOf(unsigned char lead) {
   return lead >= 0xf0 && lead < 0xf5 ? 4 : 0;
 }
 
-// Returns the first character, or nullopt if the text does not begin with valid UTF-8.
+// Returns the first character of a text that is not empty. Returns nullopt if the text does not begin with valid UTF-8.
 std::optional<Character> FirstOf(Bytes text) {
   const auto byte = [text](size_t at) { return static_cast<unsigned char>(text[at]); };
   const size_t bytes = BytesOf(byte(0));
@@ -153,7 +154,8 @@ std::string HtmlText(Bytes text) {
   return out;
 }
 
-// Writes a JSON string. Escapes < and &, so that no text can end the element <script> or begin a comment in it.
+// Writes a JSON string for an HTML page. Escapes characters such as < and &, so that no text can end the element
+// <script> or begin a comment in it.
 std::string JsonText(Bytes text) {
   std::string out = "\"";
   for (const char c : text) {

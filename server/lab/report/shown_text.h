@@ -1,5 +1,6 @@
-// Converts bytes of clients to readable text for reports. Valid UTF-8 is kept and all else is escaped. The results are
-// valid UTF-8 without control characters, invisible characters and characters that change the direction.
+// Converts bytes that clients have sent to readable text for reports. Keeps valid UTF-8 and escapes everything else.
+// The results are valid UTF-8 without control characters, invisible characters and characters that change the
+// direction.
 #pragma once
 
 #include <cstddef>

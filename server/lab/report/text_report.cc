@@ -18,7 +18,7 @@ constexpr size_t kMinColumn = 24;   // narrower columns are not readable
 constexpr size_t kMaxCharted = 24;  // clients that get a column or a letter
 constexpr size_t kMaxTextRequestBytes = 200;
 
-// Returns the letter of a column, from A on.
+// Returns the letter for a column: A for column 0.
 std::string LetterOf(size_t column) { return std::string(1, static_cast<char>('A' + column)); }
 
 std::string Padded(std::string text, size_t width) {
@@ -44,14 +44,14 @@ class TextWriter {
   void WriteLegend();
   void WriteRow(size_t number);
   void GoTo(size_t row);
-  // Returns the text at the left of a client's column: the locks that it holds at this row.
+  // Returns the bars at the left of a client's column, which show the locks that the client holds at the current row.
   std::string Bars(size_t column) const;
-  // Returns whether the client is blocked at this row.
+  // Returns whether the client of this column is blocked at the current row.
   bool Waits(size_t column) const;
   std::string RowText(const Chart::Row& row) const;
   void AddLine(std::string line);
 
-  // The lock bars at the left of a column, at the row that is being written. Locks that share a lane are one bar.
+  // The bars and the wait that the current row shows for one column. Locks in the same lane share one bar.
   struct Shown {
     struct Bar {
       size_t from = 0;
@@ -102,8 +102,8 @@ void TextWriter::WriteHeads() {
   AddLine(line);
 }
 
-// Writes which letter stands for which client. With more than kMaxCharted clients there is no legend, and each line
-// names its client.
+// Writes a list of the clients with the letter of each. Writes nothing for more than kMaxCharted clients, because then
+// each row names its client.
 void TextWriter::WriteLegend() {
   if (chart_.columns.size() > kMaxCharted) return;
   for (size_t i = 0; i < chart_.columns.size(); ++i)
@@ -114,8 +114,8 @@ void TextWriter::WriteLegend() {
   AddLine(line);
 }
 
-// Shows the locks and waits that begin before the middle of this row and do not end before it. They are
-// sorted by their begin.
+// Advances to a row: adds the locks and waits that begin up to the middle of this row. They are sorted by the place
+// where they begin.
 void TextWriter::GoTo(size_t row) {
   middle_ = 2 * row + 1;
   for (; next_lock_ < chart_.locks.size() && chart_.locks[next_lock_].from <= middle_; ++next_lock_) {
@@ -171,7 +171,8 @@ void TextWriter::WriteRow(size_t number) {
   for (size_t i = 0; i < chart_.columns.size(); ++i) {
     const bool is_here = row.column == i || (row.column == kNoColumn && i == 0);
     const size_t width = column_width_ - lanes_ - 1;
-    // The last text of a row may extend over the columns of other clients.
+    // In the last column, the text may use the rest of the line. In other columns, it is shortened to the width of the
+    // column.
     const bool is_last = i + 1 == chart_.columns.size();
     std::string cell = is_here    ? Shortened(text, is_last ? kWidth - WidthOf(line) - lanes_ - 1 : width - 1)
                        : Waits(i) ? ":"

@@ -1,5 +1,5 @@
-// A chart as plain text, for terminals and the output of failed tests. Each row is a line, with the lock bars to the
-// left of their clients. A few clients have columns of their own. More clients have a letter each, and with many
+// A chart as plain text, for terminals and the output of failed tests. Each row is a line. Bars at the left of a
+// client's column show its locks. A few clients have wide columns, more clients have a letter each, and with very many
 // clients each line names its client.
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace respite {
 
-// Returns valid UTF-8. Rows have at most 120 columns; the summary, the list of clients and the lines about locks may be
-// longer. More than 24 clients get no columns. Cost: O(locks + rows · min(clients, 24)).
+// The text is valid UTF-8. Rows have at most 120 columns, but the summary, the list of clients and the lines about
+// locks may be longer. More than 24 clients get no columns. Cost: O(locks + rows · min(clients, 24)).
 std::string TextReport(const Chart& chart);  // the chart as plain text, for terminals and the output of failed tests
 
 }  // namespace respite

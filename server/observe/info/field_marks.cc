@@ -10,7 +10,7 @@ namespace respite {
 
 namespace {
 
-// kIfEmulated: the field is shown only if a version is emulated.
+// When a field is shown. kIfEmulated: only if the server emulates a version.
 enum class Shown : uint8_t { kAlways, kIfEmulated };
 
 struct FieldMark {
@@ -20,7 +20,7 @@ struct FieldMark {
   Shown shown = Shown::kAlways;
 };
 
-// Fields of INFO that were added after Redis 6.2, or were removed. Sorted by name.
+// The fields of INFO that some versions lack: added after Redis 6.2, or removed later. Sorted by name.
 constexpr FieldMark kFieldMarks[] = {
     {"acl_access_denied_auth", "7.2.0"},
     {"acl_access_denied_channel", "7.2.0"},

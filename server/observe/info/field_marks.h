@@ -1,4 +1,5 @@
-// Which fields of INFO the emulated version has. Sections write the fields of all versions.
+// Removes from INFO the fields that the emulated version lacks. The sections themselves write the fields of all
+// versions.
 #pragma once
 
 #include <string>

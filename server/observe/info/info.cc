@@ -12,9 +12,9 @@ namespace respite {
 
 namespace {
 
-// Which group names ("default", "all") include a section.
+// Whether the names "default" and "all" select a section, or only its own name does.
 enum class Included : uint8_t { kByDefault, kInAll, kOnlyByName };
-// Which kinds of servers have the section.
+// Which kinds of servers show the section.
 enum class Teller : uint8_t { kDataServer, kSentinel, kBoth };
 
 struct Section {
@@ -50,7 +50,8 @@ bool Asks(Bytes name, const Section& section) {
   if (EqualsIgnoreCase(name, "all") || EqualsIgnoreCase(name, "everything")) {
     return section.included != Included::kOnlyByName;
   }
-  // Redis: "module_list" selects the list of modules without the sections that modules add.
+  // As in Redis, "module_list" selects the section "modules" without the sections that modules add. This server has no
+  // such sections.
   return section.name == "modules" && EqualsIgnoreCase(name, "module_list");
 }
 

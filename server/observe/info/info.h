@@ -10,8 +10,8 @@ namespace respite {
 
 struct Services;
 
-// Returns the sections that `names` select, in Redis' order, each once. Names (in any case) are those of sections,
-// `default` (also when there are no names), `all` and `everything`; unknown names select nothing.
+// Returns the sections that `names` select, each once, in Redis' order. A name, in any case, is that of a section,
+// `default`, `all` or `everything`. No names select the same as `default`, and unknown names select nothing.
 std::string InfoReport(const Services& services, std::span<const Bytes> names);  // the whole text
 
 }  // namespace respite

@@ -67,7 +67,7 @@ void AddFragmentation(InfoText& text, const AllocatorStats& allocator, size_t us
       .Add("mem_fragmentation_bytes", Difference(resident_bytes, used_bytes));
 }
 
-// Returns the statistics of the allocator. Redis: if the allocator has none, those of the process replace them.
+// Returns the statistics of the allocator. As in Redis, those of the process replace them if the allocator has none.
 AllocatorStats AllocatorOrProcess(size_t used_bytes, size_t resident_bytes) {
   AllocatorStats allocator = ReadAllocatorStats();
   if (allocator.active != 0) return allocator;

@@ -27,7 +27,7 @@ Bytes DataStateName(History::Data data) {
   return "whole";
 }
 
-// Adds the fields of a replica about its link to the primary.
+// Adds the fields that a replica shows about its link to the primary.
 void AddLink(InfoText& text, const Services& services) {
   const PrimaryLink& link = services.replication.primary_link();
   const PrimaryLink::Figures figures = link.GetFigures();
@@ -56,7 +56,7 @@ void AddLink(InfoText& text, const Services& services) {
   if (!link.last_error().empty()) text.Add("master_sync_last_error", link.last_error());
   if (figures.retry_in_s >= 0) text.Add("master_sync_retry_in_seconds", figures.retry_in_s);
   if (!link.failed_command().empty()) text.Add("master_failed_command", link.failed_command());
-  // Sentinels of any version ignore replicas with priority 0. So a replica with incomplete data reports priority 0.
+  // A replica with incomplete data reports priority 0, because Sentinels of all versions never promote such a replica.
   const bool is_whole = services.data.dataset.history.IsWhole();
   if (!is_whole) {
     text.Add("replica_data", DataStateName(services.data.dataset.history.data));

@@ -1,5 +1,5 @@
-// The sections of INFO, each as text including its title. Fields and their order are those of Redis 7.2. Fields of
-// unsupported features have Redis' values for an unused feature.
+// The sections of INFO. Each function returns a section as text, with its title. Fields and their order are those of
+// Redis 7.2. Fields about features that this server lacks have the values of a Redis that does not use them.
 #pragma once
 
 #include <concepts>
@@ -32,7 +32,7 @@ std::string KeyspaceSection(const Services& services);
 std::string DebugSection(const Services& services);  // INFO debug
 std::string SentinelSection(const Services& services);
 
-// The text of a section has a first line "# Title" and then lines "name:value". Each line ends with CR LF.
+// A section begins with a line "# Title". Lines "name:value" follow. Each line ends with CR LF.
 class InfoText {  // builds the text of one section
  public:
   explicit InfoText(Bytes title) { (text_ += "# ").append(title).append("\r\n"); }

@@ -15,7 +15,7 @@ namespace respite {
 
 namespace {
 
-// Redis: characters that would break a line of INFO become underscores.
+// Makes a name safe for INFO. As in Redis, characters that would break a line become underscores.
 std::string SafeName(Bytes prefix, Bytes name) {
   std::string safe(name);
   std::ranges::replace_if(
@@ -29,7 +29,7 @@ std::string CallsText(const CommandStats& stats) {
                 ",rejected_calls=", stats.rejected_calls, ",failed_calls=", stats.failed_calls);
 }
 
-// Returns a text such as "50" or "99.9", with at most six decimals and no trailing zeros.
+// Returns a percentile as text, such as "50" or "99.9": with at most six decimals, and without trailing zeros.
 std::string PercentileName(double percentile) {
   std::string text = FixedText(percentile, 6);
   text.erase(text.find_last_not_of('0') + 1);
@@ -88,7 +88,8 @@ std::string KeyspaceSection(const Services& services) {
     const Database& database = services.data.dataset.keyspace[index];
     const size_t keys = services.data.dataset.keyspace.VisibleKeyCount(index);
     if (keys == 0) continue;
-    // If hashes have fields with deadlines, the line has the format of Redis 7.4, else that of 7.2.
+    // If some hashes have fields with deadlines, the line has the format of Redis 7.4, with `subexpiry`. Otherwise it
+    // has that of 7.2.
     const size_t with_timed_fields = database.HashesWithFieldDeadlines().Size();
     text.Add(StrCat("db", index), StrCat("keys=", keys, ",expires=", database.CountKeysWithDeadline(),
                                          ",avg_ttl=", services.data.expiry.AverageTtlMs(index),
