@@ -250,8 +250,7 @@ ServerProcess::Step ServerProcess::RunOnEachServer(const std::function<Step(Node
   return has_failed ? Step::kFailed : Step::kDone;
 }
 
-// Creates each loop and its servers on the thread that will run them, since the memory of a server is counted for that
-// thread.
+// Creates each loop and its servers on the thread that will run them, because that thread counts their memory.
 ServerProcess::Step ServerProcess::BuildNodes() {
   return RunOnEachServer([this](NodeServer& node) {
     const auto of_node = [&](const HostedServer& hosted) { return hosted.node.get() == &node; };
@@ -500,8 +499,7 @@ void ServerProcess::OnShutdownStatus(const std::string& status) {
   if (is_ending_ || running_server_count_ == 1) supervisor_->ReportStopping(status);
 }
 
-// When the last server has stopped, stops the loops. A server on the main loop that stops earlier is discarded after
-// this turn.
+// Stops the loops with the last server. A server of the main loop that stops earlier is discarded after this turn.
 void ServerProcess::HandleServerStopped(NodeServer& node) {
   const auto is_its = [&](const HostedServer& hosted) { return hosted.node.get() == &node && hosted.is_killed; };
   if (std::ranges::any_of(hosted_servers_, is_its)) return;
