@@ -423,7 +423,7 @@ class Habits(LintTest):
     def test_keys_without_a_deadline(self):
         self.begin("no-ttl=session:*")
         anna = self.client("anna")
-        self.run_all(anna, "SET other 1", "SET session:1 a EX 10", "APPEND session:1 b", "SET session:1 c KEEPTTL",
+        self.run_all(anna, "SET other 1", "SET session:1 a EX 10", "APPEND session:1 b", "SET session:1 c KEEPTTL", "SET session:1 d NX",
                      "SETEX session:2 10 a", "MULTI", "HSET session:3 a 1", "EXPIRE session:3 10", "EXEC", "DEL session:2",
                      ("EVAL", "redis.call('HSET',KEYS[1],'a',1) redis.call('EXPIRE',KEYS[1],9)", "1", "session:4"))
         self.assertEqual([], self.found())

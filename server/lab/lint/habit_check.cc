@@ -63,8 +63,10 @@ void HabitCheck::CheckNoTtl(const LintRequest& request, LintRemarks& remarks) {
     const Entry* const entry = FindUnexpired(parts_, key);
     const bool keeps = entry != nullptr && entry->Deadline() != kNoDeadline && !request.IsOneOf(kOverwritingCommands);
     if (sets_deadline || keeps) continue;
-    // For an existing key, reports only commands that overwrite it. Others, such as SETNX, may leave it unchanged.
-    if (entry == nullptr || request.IsOneOf(kOverwritingCommands)) {
+    // For an existing key, reports only commands that overwrite it. Others, such as SETNX and SET NX, leave it
+    // unchanged.
+    const bool sets_new_key = request.Is("set") && request.HasOption(3, "NX");
+    if (entry == nullptr || (request.IsOneOf(kOverwritingCommands) && !sets_new_key)) {
       remarks.push_back({.rule = LintRule::kNoTtl, .why = ExplainNoTtl(key), .key = key.key});
     }
   }
