@@ -218,7 +218,7 @@ class Entry {  // a key with its value, deadline and access data, in one allocat
   // Allocates an entry with the type, form and field-deadline mark of `entry`, and room for a value of the same size;
   // the value is not written yet.
   static Entry* AllocateLike(const Entry& entry, Bytes key, int64_t deadline_ms, uint32_t access);
-  static Entry* Widen(Entry* entry);                                                  // makes the entry a wide entry
+  static Entry* Widen(Entry* entry);                                                  // stores its sizes in WideSizes
   size_t ValueOffset() const { return HeaderBytes() + DeadlineBytes() + KeySize(); }  // from the start of the entry
   void SetTypeAndForm(ValueType type, ValueForm form) {
     bits_ = (bits_ & ~(kTypeMask | kFormMask)) | (static_cast<uint32_t>(type) << kTypeShift) |

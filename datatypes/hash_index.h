@@ -253,7 +253,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   static constexpr size_t kReservedPerPage = 400;    // slots that Reserve plans for each page
   static constexpr uint32_t kMinItemsToSplit = 220;  // a page with fewer items may place them at any distance from home
   static constexpr size_t kDirectoryPerPage = 16;    // maximum directory entries per page; even pages need one or two
-  static constexpr uint8_t kManySpilled = UINT8_MAX;  // a full count, or a collision; stays until a rebuild of the page
+  static constexpr uint8_t kManySpilled = UINT8_MAX;  // too many to count, or collisions; stays until a rebuild
 
   using Cell = SlotCell<Slot>;
 

@@ -88,8 +88,8 @@ class StreamLog final : public Object {  // the entries and consumer groups of o
    private:
     friend class StreamLog;
     void StepForward();
-    void StepBackward();
-    void CollectBlockEntries();                                 // collects the entries of a block for a backward walk
+    void StepBackward();         // goes to the entry with the next smaller ID; IsValid() becomes false at the end
+    void CollectBlockEntries();  // collects the entries of a block for a backward walk
     bool IsWanted(const StreamBlock::EntryView& entry) const {  // true: the entry is live and in the range
       return entry.state == StreamBlock::EntryState::kLive && entry.id >= from_ && entry.id <= to_;
     }

@@ -50,7 +50,7 @@ class RdbFileSupply final : public RdbSupply {  // the bytes of a file, with the
   uint64_t end_;                  // size of the file
   const bool computes_checksum_;  // whether checksum_ is computed
   const std::function<bool(uint64_t offset)> told_;
-  Piece piece_;                      // the last piece, whose end the input still reads
+  Piece piece_;                      // the piece that the input is reading
   Piece spare_;                      // a freed buffer, for the next piece
   std::vector<Piece> used_;          // pieces that are kept until Forget
   const char* unchecked_ = nullptr;  // the position in piece_ where the checksum continues

@@ -45,7 +45,7 @@ struct DialectTraits {  // formats and texts that differ between versions
 
   // Errors. The characters of unknown_word_quotes are the opening quote, the closing quote, and the separator of
   // arguments in this error: unknown command 'x', with args beginning with: 'y' 'z'
-  std::string_view unknown_word_quotes = "'' ";  // opening quote, closing quote and blank around words
+  std::string_view unknown_word_quotes = "'' ";  // characters: opening quote, closing quote, separator
   bool has_real_subcommands = true;              // subcommands have their own arities and statistics
   bool expire_errors_quote_commands = true;  // the error is "invalid expire time in 'set' command", not "… in set"
   bool config_set_names_one_value = false;   // CONFIG SET accepts only one directive, and its errors say so

@@ -44,7 +44,7 @@ struct Replica {  // a primary's state of a replica
   size_t waiting_bytes = 0;  // stream that waits until it has its snapshot; counts as its output
 
   uint64_t sent_bytes = 0;      // bytes that its socket has accepted
-  int64_t sent_at_ms = 0;       // Pace time when its socket last accepted bytes
+  int64_t sent_at_ms = 0;       // Pace time when the timer last saw it accept bytes, or no output wait
   uint64_t received_bytes = 0;  // bytes received from it
   int64_t received_at_ms = 0;   // Pace time when bytes were last received from it
 

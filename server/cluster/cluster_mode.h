@@ -57,7 +57,7 @@ class ClusterMode {  // makes this server a node if cluster-enabled is set
   void ReadSettings();           // called after a change of a directive cluster-*
 
  private:
-  void SetReplicaofFromNodesFile();  // makes `replicaof` the primary of nodes.conf, before the data is loaded
+  void SetReplicaofFromNodesFile();  // before loading: sets `replicaof` to this node's primary in nodes.conf
   void ClaimSlotsOfLoadedKeys();     // claims slots that have loaded keys and no owner
   void RedirectBlockedClients();     // redirects clients that wait for keys in slots of other nodes
   // Ends subscriptions to shard channels in slots whose owner has changed, even if the new owner is in this shard, and

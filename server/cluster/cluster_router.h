@@ -66,7 +66,7 @@ class ClusterRouter final : public SlotRouter {  // checks whether this node ser
   // Decides where a request for a slot that migrates or is imported is served. Returns nothing if the request is
   // treated like one for any other slot.
   std::optional<Way> DecideForMovingSlot(const Request& request, const RequestedKeys& requested_keys) const;
-  Refusal RefusalOf(const Request& request, const Way& way) const;  // the error reply, for example MOVED
+  Refusal RefusalOf(const Request& request, const Way& way) const;  // the error for a request not served here: MOVED …
 
   const Parts parts_;  // the arguments of the constructor
 };

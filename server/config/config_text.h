@@ -26,7 +26,7 @@ struct StartupError {                                                         //
   int exit_code = 1;  // of the process
 };
 
-struct ConfigLine {                // a configuration line for another component
+struct ConfigLine {                // one line of the configuration, split into words
   int number;                      // line number from 1; stdin and options continue the numbers of the file
   std::string text;                // without surrounding white space
   std::vector<std::string> words;  // the parts of `text`; words[0] is the directive in lower case

@@ -2,9 +2,10 @@
 //
 // Each edit (edit.h) has a ChangeCheck. It compares fingerprints of the value when the edit opens and closes:
 //
-//   the value has changed          the edit must have called ReportChange, and counted the change for the journals
-//   only groups or IDs changed     (of a stream) the change must have been counted; it does not affect WATCH
-//   the command was refused        the value must not have changed
+//   the value or deadline changed    the edit must have called ReportChange, and Unit::ChangeCount must have grown
+//   only the consumer groups or the  Unit::ChangeCount must have grown; ReportChange is not needed, because WATCH
+//   stored IDs of a stream changed   ignores such changes
+//   the command was refused          nothing may have changed
 //
 // For large values only the size is compared. If KeyEdit replaces a value, it tells the check, so replacements are
 // checked at any size.

@@ -161,7 +161,8 @@ class Edit : public AnyEdit {
 
  private:
   friend class DbView;
-  // `found` is the key's entry before the edit created one.
+  // `found` is the entry that the key had before this edit, or null if there was none (OpenOrCreate may have created
+  // one since).
   Edit(DbView& db, Bytes key, const Entry* found, const CollectionContext& place)
       : AnyEdit(db, key, found), value_(place) {
     if (found == nullptr && value_.Exists()) check_.NoteCreated();

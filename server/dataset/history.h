@@ -24,7 +24,8 @@ struct History {                           // the replication history of the dat
   int stream_db = 0;                                    // database that the stream has selected at `offset`
   bool is_shared = false;  // replicas have it, or it is a primary's history: snapshots store it
 
-  // Whether the data here is a state of the primary's history. Always kWhole on a primary.
+  // How the data in memory is related to the history of the primary that this server follows. On a primary always
+  // kWhole.
   enum class Data : uint8_t {
     kWhole,     // the state of the history at `offset`
     kNone,      // a replica without data, which has not loaded its primary's data

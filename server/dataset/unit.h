@@ -43,7 +43,7 @@ class Unit {  // one atomic execution: a command, or an EXEC or script with all 
   Unit& operator=(const Unit&) = delete;
 
   int64_t now_ms() const { return now_ms_; }  // Unix time, fixed when the Unit begins
-  // Returns the time that deadlines are compared with: under kBelieve it is before every deadline.
+  // Returns the time to compare deadlines with. Under ExpiryRule::kBelieve this is INT64_MIN, so no key has expired.
   int64_t expiry_now_ms() const {  // deadlines before it have passed; INT64_MIN while a file or stream is replayed
     return expiry_now_ms_;
   }
@@ -112,7 +112,7 @@ class Unit {  // one atomic execution: a command, or an EXEC or script with all 
   }
   uint64_t ChangeCount() const { return changes_; }  // changes so far; if a command adds none, it had no effect
 
-  void Purge(int db, Entry* entry);     // removes an expired key now, before a write
+  void Purge(int db, Entry* entry);     // removes an expired key now
   void PurgeLater(int db, Bytes key) {  // removes an expired key when the Unit closes, after a read
     keys_to_purge_.emplace_back(db, std::string(key));
   }

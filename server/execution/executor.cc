@@ -379,7 +379,7 @@ void Executor::RunHandlerIn(Unit& unit, Request& request) {
   }
 }
 
-// Records the command under its original name, regardless of rename-command.
+// Records the command for replicas and the append-only file, under its original name, regardless of rename-command.
 void Executor::Record(Call& call, const Request& request) {
   if (!parts_.env.commands.HasRenamedCommands()) return call.unit.Record(call.db.Index(), call.effect, request.words);
   const Command& named = call.command.parent == nullptr ? call.command : *call.command.parent;

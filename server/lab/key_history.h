@@ -91,6 +91,7 @@ class KeyHistory {  // expired keys and locks, recorded while the journal is on
   };
   struct KeyOrder;  // order of keys, which also finds a Key by a KeyView
 
+  // Returns about how much memory the record uses. The key counts twice, since held_locks_ has a copy.
   static size_t BytesOf(const HeldLock& lock) { return sizeof lock + lock.key.size() * 2 + lock.token.size() + 100; }
   static size_t BytesOf(const ExpiredKey& expired) { return sizeof expired + expired.key.size(); }  // memory
   bool HasMade(int db, std::span<const Bytes> words) const;  // the running call has created the key words[1]

@@ -53,7 +53,7 @@ class Migrations final : public Timers::Source {  // calls of MIGRATE, while oth
     bool copies;         // COPY: the keys also stay here
     MigrateProtocol talk;
   };
-  static constexpr size_t kMaxLinks = 64;     // with links in use
+  static constexpr size_t kMaxLinks = 64;     // used and unused; from then on, a new link replaces an unused one
   static constexpr int64_t kIdleMs = 10'000;  // an unused link is closed after this time
 
   explicit Migrations(const Services& services);
@@ -83,7 +83,7 @@ class Migrations final : public Timers::Source {  // calls of MIGRATE, while oth
   void Connect(Migration& migration);  // begins the transfer over a new link
   void Talk(Channel& channel, Migration& migration);
   void HandleAllAnswers(Channel& channel);         // ends the transfer, after which the link is unused
-  void HandleLostLink(Channel& channel);           // tries again over a new link, if the old one may have been stale
+  void HandleLostLink(Channel& channel);           // fails its transfer, or tries it once more if no key was answered
   void RestartTimer(Migration& migration) const;   // called after progress: the timeout begins again
   void ScheduleCheck(Migration& migration) const;  // sets the time of the next look at the timeout
   void Fail(Migration& migration, FailedMigrateStep trouble);  // ends the transfer without success
@@ -95,7 +95,7 @@ class Migrations final : public Timers::Source {  // calls of MIGRATE, while oth
   void Finish(Migration& migration);  // unblocks the client, or deletes the keys if the client has gone
   MigrateOutcome CollectOutcome(Migration& migration);    // also ends the pause of requests for its keys
   Session* FindCaller(const Migration& migration) const;  // null: the client has gone
-  void DeleteKeysOfGoneCaller(int db, const std::vector<std::string>& keys);
+  void DeleteKeysOfGoneCaller(int db, const std::vector<std::string>& keys);  // MIGRATE moved them; its client has gone
   void ResumePausedRequests();  // runs requests that have waited for migrating keys
   int64_t NowMs() const;        // monotonic time
 

@@ -79,7 +79,7 @@ class ByteStream {  // the bytes of one socket, plain or through TLS
   SocketPoller::Interest TlsPossibleTransfers(SocketPoller::Interest ready) const;  // PossibleTransfers, for TLS
   Transfer FailedTransfer();                     // the result of a failed system call: kLater or kFailed
   Transfer ReceiveSome(std::span<char> target);  // receives without telling the tap
-  Transfer SendSome(Bytes bytes);                // sends without telling the tap
+  Transfer SendSome(Bytes bytes);                // like Send, but does not tell tap_
   Transfer SendSome(const ReplyBuffer& output, Portion portion);
   void TellReceived(Bytes bytes, Transfer received);        // tells the tap what was received
   void TellEnd(Transfer transfer);                          // tells the tap, if the peer has ended

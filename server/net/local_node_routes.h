@@ -12,7 +12,8 @@ namespace respite {
 
 class LocalNodeRoutes {  // replaces the announced address of a node in this process by the one where it listens
  public:
-  // Resolves the host, which may block. If the name does not resolve, only the name itself is compared.
+  // Resolves the announced host, which may block. RouteFor recognizes a local node by this host, or by an address that
+  // it resolves to. If it does not resolve, RouteFor recognizes only the host as announced.
   explicit LocalNodeRoutes(const std::string& announced);
 
   // Adds the address at which a node listens.

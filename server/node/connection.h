@@ -69,7 +69,7 @@ class Connection final : public Transport,  // the socket of one client
   // Restores the user that the client had when it left the server that had accepted it. If that user was deleted or
   // turned off, the client is treated as new.
   void RestoreUserOnReturn(Session& session, const NodeHost& origin) const;  // when it returns
-  bool WriteSome(size_t most_bytes);  // calls write once; false: the socket takes no more for now
+  bool WriteSome(size_t most_bytes);  // calls write once; false: the socket takes no more for now, or has failed
 
   // `user` is the user that the client had on the accepting server when it left.
   struct Origin {          // where a connection that has moved came from

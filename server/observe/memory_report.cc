@@ -48,8 +48,9 @@ MemoryReport MeasureMemory(const Services& services) {
     ++report.clients;
     report.clients_bytes += session.HeldBytes();
   });
-  // The output for replicas and the backlog share their memory. With replicas, it counts as backlog up to the backlog's
-  // limit, and above that as memory of replicas.
+  // The replication backlog and the output that waits for replicas are in the same memory. If there are replicas, this
+  // memory counts as backlog up to the limit of the backlog, and the rest counts as memory of replicas. If there are
+  // none, all of it counts as backlog.
   const size_t buffer_bytes = services.replication.replicas().BufferBytes();
   const bool has_replicas = !services.replication.replicas().IsEmpty();
   const auto backlog_limit = static_cast<size_t>(services.env.settings.repl_backlog_size);

@@ -168,7 +168,7 @@ class NodeServer {  // one Redis server of this process
   void HandleRoleChange();                                         // tells the Owner that the role has changed
   void OnStop(int exit_code);                                      // called when the Node stops
   void WatchSettings();                                            // registers hooks for CONFIG SET
-  void WatchProcessSettings();                                     // registers further hooks for CONFIG SET
+  void WatchProcessSettings();                                     // hooks for title, OOM score, watchdog …
   std::optional<std::string> Reopen(Listener::Protocol protocol);  // listens on the changed port; returns the error
   std::optional<std::string> ReopenTls();  // listens with the changed TLS settings; returns the error
   Step Fail(const std::string& reason);    // logs the reason; returns kFailed

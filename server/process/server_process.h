@@ -97,7 +97,7 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   // HandleServersConnected is called when all are connected, or after one second. Requires: all servers have loaded
   // their data.
   void ConnectServers(ServerMode mode);
-  void HandleServersConnected(ServerMode mode);  // continues with the Sentinels, or calls ReportReadiness
+  void HandleServersConnected(ServerMode mode);  // connects the Sentinels next, or reports that the process is ready
   // Waits until this server is connected, or until this Pace time. After the last server, HandleServersConnected is
   // called.
   void AwaitConnected(NodeServer& node, int64_t deadline_ms);  // polls; then HandleServersConnected

@@ -57,7 +57,7 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   void Follow(Handshake::MayContinue continues, Data data);
   void Leave();                                          // stops following a primary
   void HandleFailedCommand(Bytes command, Bytes error);  // ends the link; the command does not count as applied
-  bool IsWaitingToRetry() const;  // a command of the primary failed, or the next attempt is delayed
+  bool IsWaitingToRetry() const;  // Retry is useful: the next attempt is delayed, or a failed command ended the link
   void Retry();                   // connects immediately; after a failed command, a full synchronisation follows
   void Cron();     // connects, sends acknowledgements, drops a connection that takes too long. Called once a second
   void EndTurn();  // does work that had to wait for the end of an event loop turn
@@ -106,7 +106,7 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   bool AwaitsTakeover() const;    // the target of FAILOVER was asked to become the primary and has not agreed yet
   void ContinueReplication();     // after +CONTINUE: runs the stream without a snapshot
   void BeginTransfer(const std::string& id, int64_t offset);  // receives a snapshot of this history up to `offset`
-  void TakeSnapshot(Bytes& bytes);   // loads or stores bytes from the front of `bytes`, and removes them
+  void TakeSnapshot(Bytes& bytes);   // loads or stores a part of the snapshot, and removes it from `bytes`
   void LoadSnapshot();               // makes the received snapshot the data of this server, then runs the stream
   void SendKeepAliveWhileLoading();  // sends an empty line to the primary during a long load
   void BecomeLinked(int db);         // creates the session that runs the stream; `db` is selected at its start

@@ -48,7 +48,8 @@ Step AppendOnlyFile::Prepare() {
   return Step::kDone;
 }
 
-// Locks the last incremental, which protects all files. A missing file is no error here, because loading reports it.
+// Locks the last incremental file. Its lock protects all files against other Respite servers. A missing file is no
+// error here, because loading reports it.
 Step AppendOnlyFile::LockFiles() {
   const auto& incrementals = directory_.manifest().incrementals();
   if (incrementals.empty()) return Step::kDone;

@@ -40,7 +40,7 @@ class AppendOnlyFile final : public Journal {  // appendonly yes: decides when t
     Dataset& data;
     const CurrentExecution& current_execution;
     ChildProcesses& child_processes;
-    const RdbContents& contents;  // what a base contains
+    const RdbContents& contents;  // what the RDB of a new base contains, and in which format
   };
   explicit AppendOnlyFile(const Parts& parts);
 

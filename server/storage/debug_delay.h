@@ -9,7 +9,7 @@ namespace respite {
 void SleepUs(int64_t us);
 
 // Sleeps for `delay_us` µs. A negative number -n means a sleep of 1 µs on every n-th call.
-inline void DebugDelay(int delay_us, unsigned& calls) {  // -n: sleeps shortly on every n-th call
+inline void DebugDelay(int delay_us, unsigned& calls) {  // -n: sleeps 1 µs on every n-th call
   if (delay_us > 0) SleepUs(delay_us);
   if (delay_us < 0 && ++calls % (0u - static_cast<unsigned>(delay_us)) == 0) SleepUs(1);
 }

@@ -212,8 +212,9 @@ struct ZRevRangeByLex {
   static void Run(Call& call) { ReplyRange(call, {.by = RangeBy::kLex, .direction = Direction::kDown}); }
 };
 
-// Decides which scores -0 are stored as 0. As in Redis, ZRANGESTORE adds members one by one, and -0 becomes 0 while the
-// new set is packed. The new set is never packed if the command selects by rank and more members than fit.
+// Decides whether a score of -0 is stored as 0. As in Redis, ZRANGESTORE adds the members one by one, and -0 becomes 0
+// while the new set is still a listpack. The new set is not a listpack even at first if the command selects by rank and
+// `count` is above zset-max-listpack-entries.
 class ZeroSign {
  public:
   ZeroSign(const EncodingLimits& limits, const RangeOptions& options, size_t count)

@@ -94,8 +94,8 @@ class Lint final : public RequestFaults, public CallObserver, private KeyEventLi
   LintRemarks RemarksOnGoneClients();       // remarks about clients that have disconnected
   Sender& SenderOf(const Session& client);  // record of this client, created if absent
   LintRequest RequestOf(const Attempt& request);  // the request as the checks see it
-  // Records the remarks of rules that are on as findings. Returns the first remark of a strict rule about this request,
-  // or nullopt.
+  // Records a finding for each remark, unless its rule is off. Returns the first remark of a strict rule about this
+  // request, or nullopt.
   std::optional<LintRemark> Note(const LintRequest* request, LintRemarks remarks);
   void Add(const LintRequest* request, const LintRemark& remark);
 

@@ -94,8 +94,8 @@ class LintCheck {  // detects violations of a few related rules
   };
 
   static constexpr size_t kMaxClients = 10'000;  // number of clients that a check tracks
-  // A check that has a row for each client removes the rows of disconnected clients when there are too many rows. The
-  // limit is this number plus two for each connected client.
+  // Some checks have a row for each client. Before adding a row, such a check removes the rows of disconnected clients
+  // if it has at least kMaxGoneClients rows plus two for each connected client.
   static constexpr size_t kMaxGoneClients = 1000;  // number of disconnected clients that a check may remember
 
   virtual ~LintCheck() = default;

@@ -23,7 +23,7 @@ class ShapeCheck final : public LintCheck {  // the rules slow-shape, big-value,
     uint64_t length = 0;  // number of requests in the sequence
   };
 
-  void CheckSlowShape(const LintRequest& request, LintRemarks& remarks) const;  // the rule slow-shape
+  void CheckSlowShape(const LintRequest& request, LintRemarks& remarks) const;  // rule slow-shape: visits many elements
   void CheckBigValue(const LintRequest& request, LintRemarks& remarks) const;   // the rule big-value
   void CheckChatty(const LintRequest& request, LintRemarks& remarks);           // the rule chatty
   void CheckHotKey(const LintRequest& request, LintRemarks& remarks);           // the rule hot-key

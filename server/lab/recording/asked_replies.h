@@ -29,7 +29,7 @@ class AskedReplies {  // the requests of one connection that await a reply
   bool IsMessage(const ReplyTree& reply) const;  // this is a message or a confirmation of a subscription, not a reply
 
   uint64_t count() const { return count_; }                    // number of requests so far
-  bool IsIncomparable() const { return has_other_protocol_; }  // replies of another protocol follow: PSYNC or MONITOR
+  bool IsIncomparable() const { return has_other_protocol_; }  // SYNC, PSYNC or MONITOR was sent
   bool HasOwnTime() const { return has_own_time_; }  // the client has moved a clock with TEST, or entered a world
 
  private:

@@ -44,7 +44,7 @@ class ReplayPeer final : public Link::User {  // repeats one connection of a rec
   bool IsIncomparable() const { return asked_.IsIncomparable() || recorded_.HasFailed() || replayed_.HasFailed(); }
 
   uint64_t number() const { return number_; }           // number of the connection in the recording
-  uint64_t requests() const { return asked_.count(); }  // number of requests that it has sent
+  uint64_t requests() const { return asked_.count(); }  // requests recorded until now, whether sent or not
 
   // At the end of the replay, `recorded` or `replayed` is nullopt if only the other server has sent a further reply.
   struct Pair {                           // two replies to compare

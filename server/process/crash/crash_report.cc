@@ -219,7 +219,7 @@ std::string WithProcessId(std::string info, pid_t process) {
   std::signal(SIGALRM, SIG_DFL);
   alarm(kChildTimeLimitMs / 1000 + 1);  // in case the parent dies
   for (int signal : kSignals) std::signal(signal, SIG_DFL);
-  ChooseOutOfMemoryEnding(EndReportOutOfMemory);
+  ChooseOutOfMemoryEnding(EndCrashReporterOutOfMemory);
   static constexpr std::array<Bytes, 1> kEverything = {"everything"};
   log.Write("\n------ INFO OUTPUT ------\n");
   std::string info = WithProcessId(InfoReport(services, kEverything), process);

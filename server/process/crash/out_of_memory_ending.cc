@@ -32,7 +32,7 @@ void EndChildOutOfMemory(size_t bytes) {
   _exit(1);
 }
 
-void EndReportOutOfMemory(size_t) { _exit(1); }
+void EndCrashReporterOutOfMemory(size_t) { _exit(1); }
 
 [[gnu::noinline]] void ReserveStack() {
   constexpr rlim_t kRoom = rlim_t{1} << 20;

@@ -1,7 +1,7 @@
-// Logging from a signal handler: uses only system calls, no memory and no locks, and never blocks.
+// Logging from a signal handler: uses only system calls, allocates no memory, takes no locks, and never blocks.
 //
-// A signal handler gets only the number of the signal, so its data is process-wide: static variables in signal_log.cc,
-// signals.cc and crash_report.cc, set before the handlers are installed.
+// Whoever installs a signal handler cannot pass data to it. So handlers read static variables, which are in
+// signal_log.cc, signals.cc and crash_report.cc.
 #pragma once
 
 #include <unistd.h>
@@ -24,7 +24,7 @@ class SignalLog {  // writes log lines in a signal handler
   int FileDescriptor() const { return fd_; }
   void Write(std::string_view text) const;
   void Decimal(int64_t number) const;       // writes the number in decimal digits
-  void Hexadecimal(uint64_t number) const;  // writes the number in hexadecimal digits
+  void Hexadecimal(uint64_t number) const;  // writes "0x" and the hexadecimal digits, without leading zeros
   void Word(uint64_t number) const;         // writes 16 hexadecimal digits
   void Byte(unsigned char byte) const;      // writes two hexadecimal digits
   // Quoted writes non-printable bytes, quotes and backslashes as \xNN.

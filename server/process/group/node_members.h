@@ -64,7 +64,7 @@ class NodeMembers final : public NodeGroup {  // the nodes of this process, for 
   const Pace& pace_;
   std::map<TaskClient, Pending> pending_;       // tasks that have not ended, by the client that asked
   Sides sides_;                                 // the nodes on each side of the network partition; empty: none
-  std::map<size_t, int64_t> output_delays_ms_;  // delays of the output in milliseconds, by node
+  std::map<size_t, int64_t> output_delays_ms_;  // by member: the delay of all that it sends, which Lag has set
 };
 
 }  // namespace respite

@@ -90,7 +90,7 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
   OwnFolder missing_folder_;                                     // a folder that does not exist: worlds have no files
   const std::unique_ptr<Config> base_;                           // copy of the configuration, from which worlds begin
   std::map<std::string, World, std::less<>> worlds_;             // by name
-  std::vector<World> dropped_worlds_;                            // dropped worlds, destroyed in the next turn
+  std::vector<World> dropped_worlds_;                            // stopped worlds, destroyed in the next turn
   bool has_idle_timer_ = false;                                  // a timer for DropIdleWorlds runs
   const std::shared_ptr<bool> life_ = std::make_shared<bool>();  // tasks hold a weak_ptr, which expires with the worlds
 };
