@@ -36,7 +36,7 @@ def printed_lines():
         elif line.startswith("    ") and name:
             command, _, comment = line.partition("#")
             awaited = re.match(r" until `(.+)`", comment)
-            blocks[name].append((shlex.split(command), awaited and awaited[1], "the line before once more" in comment))
+            blocks[name].append((shlex.split(command), awaited and awaited[1], "repeat the line before" in comment))
     return blocks
 
 
