@@ -42,8 +42,8 @@ class RequestRunner {  // runs requests of blocked clients again; the Executor i
     kBlocked,     // blocked again
   };
   // Runs a blocked request again. `stage` says whether the checks before a command (Gates) are made again.
-  virtual Outcome RunAgain(Session& session, const Command& command, std::span<const Bytes> arguments,
-                           Progress::Stage stage) = 0;
+  virtual Outcome RunAgain(Session& session, const Command& command,  // `stage`: whether gates are checked again
+                           std::span<const Bytes> arguments, Progress::Stage stage) = 0;
   virtual void ReplyToEndedWait(const BlockedClient& blocked, UnblockReason reason) = 0;  // instead of running it again
 };
 
@@ -51,24 +51,25 @@ class BlockedClients final : public Timers::Source {  // sessions in BLPOP, XREA
  public:
   struct Parts {  // the objects that BlockedClients uses; its constructor gets them
     const Env& env;
-    Keyspace& keyspace;
-    Clients& clients;
-    const LateBound<RequestRunner>& runner;
-    const CurrentExecution& current_execution;
+    Keyspace& keyspace;                         // all databases
+    Clients& clients;                           // all sessions
+    const LateBound<RequestRunner>& runner;     // the Executor
+    const CurrentExecution& current_execution;  // the command that runs now
   };
   BlockedClients(const Parts& parts, const HashKey& hash_key)
       : parts_(parts), lines_(hash_key), deletion_queues_(hash_key) {}
 
   // Blocks the session with this request. Cost: O(k log k) for k keys, and O(log n) for n clients with a timeout.
-  void Block(Session& session, const Command& command, std::span<const Bytes> arguments, const BlockCondition& awaited);
+  void Block(Session& session, const Command& command,  // blocks the client; this request will run again
+             std::span<const Bytes> arguments, const BlockCondition& awaited);
   void Forget(Session& session) { Take(session); }  // the session closes: drops its wait
   // Ends the wait of a session with a reply: BlockCondition::answer (null by default) for kTimeout, otherwise an error.
   void End(Session& session, UnblockReason reason);
   // Continues the request of a session that waited for something other than keys. The checks before a command (Gates)
   // are not made again. Requires: the session is blocked.
-  void Continue(Session& session) { Rerun(session, Progress::Stage::kBegun); }  // the gates are not passed again
+  void Continue(Session& session) { Rerun(session, Progress::Stage::kBegun); }  // runs its request, unchecked
   // Ends the waits of all sessions with a reply. Cost: O(sessions).
-  void EndAllWaits(UnblockReason reason);  // ends all waits with a reply
+  void EndAllWaits(UnblockReason reason);  // ends all waits with a reply, without running the requests
 
   // Runs the requests whose keys have changed. Called after each command and at the end of a Turn (a pass of the event
   // loop).
@@ -79,7 +80,9 @@ class BlockedClients final : public Timers::Source {  // sessions in BLPOP, XREA
   bool HasRequestsWaitingForDisk() const { return !ids_waiting_for_disk_.empty(); }  // some wait for an AOF fsync
   bool HasReadyRequests() const { return !ready_keys_.empty(); }  // the keys of some requests have changed
   void RunDue(int64_t now_ms) override;                           // ends waits whose timeout has passed
-  int64_t NextDueMs() const override { return deadlines_.empty() ? Timers::kNever : deadlines_.begin()->at_ms; }
+  int64_t NextDueMs() const override {                            // monotonic time of the next timeout, or kNever
+    return deadlines_.empty() ? Timers::kNever : deadlines_.begin()->at_ms;
+  }
   std::string NextDueText() const override;  // for example "BLPOP of client 3 times out"
 
   size_t ClientsWithTimeoutCount() const { return deadlines_.size(); }  // clients that wait with a timeout, for INFO
@@ -92,7 +95,7 @@ class BlockedClients final : public Timers::Source {  // sessions in BLPOP, XREA
   void OnChange(int db, Bytes key) {                 // the key has changed
     if (Line* line = lines_.Find(db, key)) MarkReady(db, key, *line);
   }
-  void OnFlush(int db) { MarkKeysReady(db); }  // FLUSHDB is about to empty the database
+  void OnFlush(int db) { MarkKeysReady(db); }  // the database is about to lose all keys
   void OnSwap(int db, int other_db) {          // SWAPDB has swapped the databases
     MarkKeysReady(db);
     MarkKeysReady(other_db);
@@ -105,15 +108,15 @@ class BlockedClients final : public Timers::Source {  // sessions in BLPOP, XREA
     uint64_t client;                                        // client id; equal deadlines end in this order
     auto operator<=>(const WaitDeadline&) const = default;  // NOLINT(modernize-use-nullptr): generated
   };
-  static constexpr int kMaxEndedPerTurn = 100;  // the number of waits that RunDue ends in a Turn, at most
+  static constexpr int kMaxEndedPerTurn = 100;  // RunDue ends at most so many waits in a Turn
 
   void MarkReady(int db, Bytes key, Line& line);  // puts a changed key with blocked clients into ready_keys_
-  void MarkKeysReady(int db);                     // marks all keys with blocked clients, after FLUSHDB or SWAPDB
+  void MarkKeysReady(int db);                     // puts all keys with blocked clients into ready_keys_
   void RunAllReadyRequests();                     // runs requests until no more keys become ready
   void RunRequestsOfKey(const KeyName& name);     // runs the requests that wait for the key
   // Runs the request of a blocked client again. Requires: the session is blocked. May close any session, including
   // `session`, when clients use too much memory.
-  void Rerun(Session& session, Progress::Stage stage = Progress::Stage::kAgain);  // the request of a blocked client
+  void Rerun(Session& session, Progress::Stage stage = Progress::Stage::kAgain);  // runs its request
   std::unique_ptr<BlockedClient> Take(Session& session);  // unblocks it; null if it is not blocked
 
   const Parts parts_;                          // the objects that the constructor got

@@ -36,9 +36,9 @@ class KeyNotifications {  // publishes keyspace notifications to clients
  private:
   void Publish(Bytes prefix, int db, Bytes suffix, Bytes message);  // on the channel PREFIX DB __: SUFFIX
 
-  PubSub& pubsub_;  // sends the messages
-  const Settings& settings_;
-  std::string channel_;  // a buffer for channel names, reused to save allocations
+  PubSub& pubsub_;            // sends the messages
+  const Settings& settings_;  // values of the directives
+  std::string channel_;       // a buffer for channel names, reused to save allocations
 };
 
 class KeyEventListener {  // gets key events in the server, regardless of notify-keyspace-events
@@ -68,18 +68,18 @@ class ChangeDispatcher final : public ChangeListener {  // tells blocked clients
  public:
   struct Parts {  // the objects that ChangeDispatcher uses; its constructor gets them
     const Env& env;
-    Tracking& tracking;
-    BlockedClients& blocked_clients;
-    WatchedKeys& watched_keys;
-    MigratingKeys& migrating_keys;
-    KeyNotifications& key_notifications;
-    const KeyEventListeners& key_event_listeners;
-    const CurrentExecution& current_execution;
+    Tracking& tracking;                            // client-side caching
+    BlockedClients& blocked_clients;               // clients in BLPOP, WAIT …
+    WatchedKeys& watched_keys;                     // keys of WATCH
+    MigratingKeys& migrating_keys;                 // keys that MIGRATE is sending
+    KeyNotifications& key_notifications;           // publishes key events
+    const KeyEventListeners& key_event_listeners;  // TEST JOURNAL and TEST LINT
+    const CurrentExecution& current_execution;     // the command that runs now
   };
   explicit ChangeDispatcher(const Parts& parts) : parts_(parts) {}
 
-  void OnChange(int db, Bytes key) override;
-  void OnEvent(int db, Bytes key, const KeyEvent& event) override;
+  void OnChange(int db, Bytes key) override;                        // tells WATCH, blocked clients, tracking, MIGRATE
+  void OnEvent(int db, Bytes key, const KeyEvent& event) override;  // publishes it; tells the listeners
   void OnWake(int db, Bytes key) override;  // a consumer group was removed: wakes the clients that wait for the key
   void OnFlush(std::span<const int> dbs) override;
   void OnSwap(int db, int other_db) override;

@@ -20,7 +20,7 @@ class ClientFaults final : public Timers::Source {  // delays requests and repli
  public:
   struct Parts {  // the objects that ClientFaults uses; its constructor gets them
     const Env& env;
-    Clients& clients;
+    Clients& clients;  // all sessions
   };
   explicit ClientFaults(const Parts& parts) : parts_(parts) {}
 

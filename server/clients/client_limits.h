@@ -17,8 +17,8 @@ class ClientLimits {  // closes clients that idle, or exceed the limits of input
  public:
   struct Parts {  // the objects that ClientLimits uses; its constructor gets them
     const Env& env;
-    Clients& clients;
-    Users& users;
+    Clients& clients;  // all sessions
+    Users& users;      // all ACL users
   };
   explicit ClientLimits(const Parts& parts) : parts_(parts) {}
 
@@ -46,8 +46,8 @@ class ClientLimits {  // closes clients that idle, or exceed the limits of input
   bool EnforceHandshakeTimeout(Session& session);  // closes a client whose TLS handshake takes too long; true: closed
   bool EnforceIdleTimeout(Session& session, int64_t now_ms);  // closes a client that idles too long; true: closed
   void ResizeEmulatedReplyBuffer(Session& session, int64_t now_ms);  // as Redis would resize it, for CLIENT LIST
-  bool IsOverInputLimit(Session& session) const;                     // also updates unauthenticated_bytes
-  bool IsOverOutputLimit(Session& session, int64_t now_ms) const;    // also notes since when the soft limit is exceeded
+  bool IsOverInputLimit(Session& session) const;                     // too much input; updates unauthenticated_bytes
+  bool IsOverOutputLimit(Session& session, int64_t now_ms) const;    // too much output; notes since when (soft limit)
 
   const Parts parts_;  // the objects that the constructor got
 };

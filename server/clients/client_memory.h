@@ -26,15 +26,15 @@ class ClientMemory {  // closes the largest clients above maxmemory-clients
 
   struct Parts {  // the objects that ClientMemory uses; its constructor gets them
     const Env& env;
-    Clients& clients;
+    Clients& clients;  // all sessions
   };
   explicit ClientMemory(const Parts& parts) : parts_(parts) {}
 
   // Applies maxmemory-clients, which may be a percentage of maxmemory. Cost: O(clients) when it is turned on or off.
-  void ApplyConfiguredLimit();                                  // applies maxmemory-clients
+  void ApplyConfiguredLimit();                                  // applies maxmemory-clients as it is now
   bool IsOn() const { return limit_bytes_ != kNoLimit; }        // maxmemory-clients is set
   bool IsOver() const { return total_bytes_ >= limit_bytes_; }  // all clients together reach maxmemory-clients
-  size_t TotalBytes() const { return total_bytes_; }  // memory of all clients; 0 while maxmemory-clients is off
+  size_t TotalBytes() const { return total_bytes_; }            // of all clients except replicas; 0: not measured
 
   // Measures the memory of the session again. `running_bytes` is the size of a request that is about to run and that
   // the session no longer holds. Requires: IsOn(). Cost: a few ns.
@@ -50,7 +50,7 @@ class ClientMemory {  // closes the largest clients above maxmemory-clients
   static constexpr int kClassesPerDoubling = 8;                     // each size class is 2^(1/8) times the former
   static constexpr int kSizeClassCount = 64 * kClassesPerDoubling;  // number of classes, for all sizes up to 2^64
 
-  static int MemoryClassOf(size_t bytes);                 // the index in classes_
+  static int MemoryClassOf(size_t bytes);                 // index in classes_ for this memory
   size_t ConfiguredLimitBytes() const;                    // the limit that maxmemory-clients and maxmemory set
   void AddToSizeClass(Session& session, int size_class);  // makes it known to FindLargestSession
   void RemoveFromSizeClass(Session& session);             // hides it from FindLargestSession
@@ -60,7 +60,7 @@ class ClientMemory {  // closes the largest clients above maxmemory-clients
 
   const Parts parts_;                                           // the objects that the constructor got
   size_t limit_bytes_ = kNoLimit;                               // the limit that maxmemory-clients sets
-  size_t total_bytes_ = 0;                                      // memory of all measured clients
+  size_t total_bytes_ = 0;                                      // memory of all clients except replicas; 0 while off
   std::array<std::vector<Session*>, kSizeClassCount> classes_;  // sessions by size class
   int highest_class_ = 0;                                       // no session is in a higher class
   bool has_warned_ = false;  // has logged that no client may be closed; reset when one was closed

@@ -69,7 +69,7 @@ struct ClientUsage {  // statistics of one client
     bytes_in += bytes;
     last_active_ms = now_ms;
   }
-  void NoteBufferedInput(size_t bytes) { input_peak_bytes = std::max(input_peak_bytes, bytes); }
+  void NoteBufferedInput(size_t bytes) { input_peak_bytes = std::max(input_peak_bytes, bytes); }  // updates the peak
 
   int64_t created_ms;                     // monotonic time when it connected
   int64_t last_active_ms;                 // monotonic time when it last sent anything
@@ -158,7 +158,7 @@ class Subscriptions {  // the subscriptions of one session, created by its first
   void UnsubscribeSome(size_t count);                   // ends up to `count` subscriptions
   // Returns the channels or patterns of one kind in order of subscription. If there are more than `max_count`, returns
   // an arbitrary choice of them.
-  std::vector<PubSubChannel*> ChannelsOfKind(PubSubKind kind, size_t max_count = SIZE_MAX) const;
+  std::vector<PubSubChannel*> ChannelsOfKind(PubSubKind kind, size_t max_count = SIZE_MAX) const;  // oldest first
   size_t UsedBytes() const;  // memory of the subscriptions
 
  private:
@@ -183,7 +183,9 @@ class OutputAccount {  // statistics of one session's output; emulates the size 
   size_t EmulatedBufferBytes() const { return emulated_buffer_bytes_; }  // size of the buffer that Redis would have
   size_t EmulatedBufferPeakBytes() const { return peak_bytes_; }  // how much of that buffer was recently used at most
   // Notes the size of the output that now waits to be sent.
-  void NoteOutput(size_t bytes) { peak_bytes_ = std::max(peak_bytes_, std::min(bytes, emulated_buffer_bytes_)); }
+  void NoteOutput(size_t bytes) {  // updates peak_bytes_; `bytes` of output now wait to be sent
+    peak_bytes_ = std::max(peak_bytes_, std::min(bytes, emulated_buffer_bytes_));
+  }
 
  private:
   friend class ClientLimits;

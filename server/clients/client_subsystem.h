@@ -29,11 +29,11 @@ namespace respite {
 
 class ClientCleanup {  // removes a closed session from all lists: subscriptions, waits, keys
  public:
-  struct Parts {  // the objects that ClientCleanup uses; its constructor gets them
-    BlockedClients& blocked_clients;
-    Tracking& tracking;
-    WatchedKeys& watched_keys;
-    ClientMemory& client_memory;
+  struct Parts {                      // the objects that ClientCleanup uses; its constructor gets them
+    BlockedClients& blocked_clients;  // clients in BLPOP, WAIT …
+    Tracking& tracking;               // client-side caching
+    WatchedKeys& watched_keys;        // keys of WATCH
+    ClientMemory& client_memory;      // maxmemory-clients
   };
   explicit ClientCleanup(Parts parts) : parts_(parts) {}
 
@@ -51,8 +51,7 @@ class ClientCleanup {  // removes a closed session from all lists: subscriptions
   }
 
  private:
-  static constexpr size_t kMaxUnsubscribesPerTurn =
-      1000;  // the number of subscriptions that UnsubscribeSome ends, at most
+  static constexpr size_t kMaxUnsubscribesPerTurn = 1000;  // UnsubscribeSome ends at most so many
 
   const Parts parts_;  // the objects that the constructor got
 };

@@ -38,7 +38,7 @@ class Clients {  // owns the sessions of all clients
   }
 
   size_t UnauthenticatedBytes() const { return unauthenticated_bytes_; }  // input of clients that have not logged in
-  void SetUnauthenticatedBytes(Session& session, size_t bytes) {          // updates the share of this client
+  void SetUnauthenticatedBytes(Session& session, size_t bytes) {          // sets this client's share
     unauthenticated_bytes_ = unauthenticated_bytes_ - session.unauthenticated_bytes + bytes;
     session.unauthenticated_bytes = bytes;
   }
@@ -66,14 +66,14 @@ class Clients {  // owns the sessions of all clients
   bool HasUnsentMessagesFor(const Session& session) const {        // FlushQueued could not send its messages
     return has_unsent_messages_ && session.queue_flags.to_flush_;
   }
-  uint64_t MessageCount() const { return message_count_; }  // number of publications and invalidations so far
-  void CountMessage() { ++message_count_; }                 // a publication or invalidation was sent
+  uint64_t MessageCount() const { return message_count_; }  // grows with each message to any client
+  void CountMessage() { ++message_count_; }                 // a message was published or queued
   // Sets a function that measures each session after a flush (ClientMemory); may be null.
-  void SetMeasureAfterFlush(std::function<void(Session&)> measure) { measure_ = std::move(measure); }
-  void Close(Session& session);  // immediately; ends input and output
+  void SetMeasureAfterFlush(std::function<void(Session&)> measure) { measure_ = std::move(measure); }  // null: none
+  void Close(Session& session);  // closes the connection now; Remove frees the session later
   // Sets a function that is called when a session closes, and again when it is removed. It must drop all pointers to
   // the session.
-  void SetCloseHandler(std::function<void(Session&)> handler) { on_close_ = std::move(handler); }
+  void SetCloseHandler(std::function<void(Session&)> handler) { on_close_ = std::move(handler); }  // also at removal
 
   // Notes a session whose request waits for the end of CLIENT PAUSE. TakePaused returns such sessions in order of
   // arrival.
@@ -83,8 +83,8 @@ class Clients {  // owns the sessions of all clients
 
   // Notes a session whose blocking request has ended. Its reply is sent like a message, and further input of the
   // session runs at the end of the Turn.
-  void QueueUnblocked(Session& session);                             // its wait has ended, and it may continue
-  std::vector<Session*> TakeUnblocked();                             // returns the list, and empties it
+  void QueueUnblocked(Session& session);  // its wait has ended: sends its reply, runs its input
+  std::vector<Session*> TakeUnblocked();  // returns the list, and empties it
   bool HasUnblockedSessions() const { return !unblocked_.empty(); }  // TakeUnblocked would return a session
 
  private:
@@ -105,7 +105,7 @@ class Clients {  // owns the sessions of all clients
   std::map<uint64_t, std::unique_ptr<Session>> sessions_;  // all sessions by id
   std::vector<Session*> sessions_to_flush_;                // sessions that have replies to send when the Turn ends
   std::vector<Session*> with_messages_;  // sessions that have only messages to send; flushed after sessions_to_flush_
-  uint64_t message_count_ = 0;           // number of publications and invalidations so far
+  uint64_t message_count_ = 0;           // grows with each message to any client
   bool has_unsent_messages_ = false;     // FlushQueued could not send all messages
   std::vector<Session*> flushing_sessions_;  // sessions whose output FlushQueued is sending
   std::vector<Session*> paused_;             // sessions whose requests wait for CLIENT PAUSE to end
@@ -130,8 +130,8 @@ class TimerFrequency {  // hz, which grows with the number of clients under dyna
  private:
   static constexpr size_t kClientsPerTick = 200;  // dynamic-hz aims at so few; Redis: MAX_CLIENTS_PER_CLOCK_TICK
 
-  const Settings& settings_;
-  const Clients& clients_;  // their number influences hz
+  const Settings& settings_;  // values of the directives
+  const Clients& clients_;    // their number influences hz
   int hz_;
 };
 

@@ -42,10 +42,10 @@ struct CurrentExecution {             // the command that runs now; only the Exe
 
 class PushSender {  // sends publications and invalidations, which are not replies
  public:
-  struct Parts {  // the objects that PushSender uses; its constructor gets them
-    const CurrentExecution& current_execution;
-    Clients& clients;
-    ClientLimits& limits;
+  struct Parts {                                // the objects that PushSender uses; its constructor gets them
+    const CurrentExecution& current_execution;  // the command that runs now
+    Clients& clients;                           // all sessions
+    ClientLimits& limits;                       // closes clients that exceed limits
   };
   explicit PushSender(Parts parts) : parts_(parts) {}
 

@@ -88,7 +88,7 @@ class KeyQueues {  // a first-in, first-out queue of members for each key
   };
   struct Hasher {  // hashes a key and its database
     using is_transparent = void;
-    HashKey hash_key;
+    HashKey hash_key;  // secret seed of the hash
     size_t operator()(const View& view) const { return HashBytes(view.key, hash_key) + static_cast<uint64_t>(view.db); }
     size_t operator()(const KeyName& name) const { return (*this)(View{name.db, name.key}); }
   };

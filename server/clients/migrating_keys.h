@@ -37,18 +37,19 @@ class MigratingKeys {  // keys that MIGRATE is sending to another server
   void Remove(const Place& place) { lines_.Remove(place); }                    // the transfer has ended
 
   // Returns whether the request must wait until the transfer ends. Requires: at least one key is being sent.
-  bool MustPause(const Session& session, const Command& command, uint32_t flags, std::span<const Bytes> arguments);
+  bool MustPause(const Session& session, const Command& command, uint32_t flags,  // true: until a transfer ends
+                 std::span<const Bytes> arguments);
   // Notes the keys that a command of a script writes as changed, because scripts cannot pause.
   void NoteWrittenKeys(int db, const Command& command, std::span<const Bytes> arguments);  // a script writes the keys
   void AddPaused(const Session& session);  // its request waits until the transfer ends
   // Returns the ids of the clients whose requests wait for the end of a transfer, in order of arrival. Empties the
   // list.
-  std::vector<uint64_t> TakePaused() { return std::exchange(paused_client_ids_, {}); }  // returns their ids
+  std::vector<uint64_t> TakePaused() { return std::exchange(paused_client_ids_, {}); }  // empties the list
 
   // ChangeDispatcher calls OnChange, OnFlush and OnSwap to report changes of the data. ChangeListener describes these
   // events.
   void OnChange(int db, Bytes key);    // the key has changed
-  void OnFlush(int db);                // FLUSHDB is about to empty the database
+  void OnFlush(int db);                // the database is about to lose all keys
   void OnSwap(int db, int other_db) {  // SWAPDB has swapped the databases
     OnFlush(db);
     OnFlush(other_db);
@@ -59,7 +60,8 @@ class MigratingKeys {  // keys that MIGRATE is sending to another server
   // A transaction may select other databases, and COPY and MOVE name two.
   static constexpr int kAnyDb = 0;  // lines_ has the keys of all databases under this number
 
-  bool MustPauseCommand(const Command& command, uint32_t flags, std::span<const Bytes> arguments);  // not for EXEC
+  bool MustPauseCommand(const Command& command, uint32_t flags,  // as MustPause, for one command
+                        std::span<const Bytes> arguments);
 
   KeyQueues<MovingKey> lines_;               // the keys that are being sent, under kAnyDb
   std::vector<uint64_t> paused_client_ids_;  // ids of clients whose requests wait for the transfer, in order of arrival

@@ -40,7 +40,7 @@ class OutputGate {  // holds back output of one client (TEST FAULT)
   size_t EndPartialReply();  // removes its barrier; returns its position in the unsent output
 
   size_t SendableBytes(size_t size) const;         // how many of `size` unsent bytes may be sent now
-  void NoteSent(size_t bytes) { sent_ += bytes; }  // must be told of sent output
+  void NoteSent(size_t bytes) { sent_ += bytes; }  // counts output that was sent
   enum class Steps : uint8_t { kSmall, kNone };
   // Opens barriers whose time has come. With kSmall, slow output (a trickle) is due again when some more bytes may
   // pass; with kNone, when all of it may pass. Cost: O(opened barriers).

@@ -30,12 +30,12 @@ class Pause final : public Timers::Source {  // CLIENT PAUSE, and pauses of writ
   // The parts of the server that may pause writes. Each pause lasts until its owner resumes writes, independently of
   // CLIENT PAUSE.
   enum Owner : uint8_t { kFailover = 1, kShutdown = 2, kCluster = 4, kSlotMigration = 8 };  // bits
-  void PauseWrites(Owner owner) { pausing_owners_ |= owner; }  // lasts until the owner resumes writes
+  void PauseWrites(Owner owner) { pausing_owners_ |= owner; }  // commands that write wait until ResumeWrites
   void ResumeWrites(Owner owner) { pausing_owners_ &= static_cast<uint8_t>(~owner); }  // ends this owner's pause
   bool IsPausedBy(Owner owner) const { return (pausing_owners_ & owner) != 0; }        // this owner pauses writes now
   int64_t NextDueMs() const override { return scope_ != Scope::kNone ? until_ms_ : Timers::kNever; }  // monotonic
-  void RunDue(int64_t) override { End(); }  // CLIENT PAUSE ends by itself
-  std::string NextDueText() const override { return "CLIENT PAUSE ends"; }
+  void RunDue(int64_t) override { End(); }                                  // CLIENT PAUSE ends by itself
+  std::string NextDueText() const override { return "CLIENT PAUSE ends"; }  // for users
 
   // During a pause, expired keys and fields are hidden but not removed, because a removal would be a write.
   ExpiryRule Rule() const { return IsOn() ? ExpiryRule::kHide : ExpiryRule::kPurge; }
@@ -50,12 +50,12 @@ class Pause final : public Timers::Source {  // CLIENT PAUSE, and pauses of writ
 
   std::string_view Reason() const;                // what pauses, for INFO: "client_pause" … "none"
   Scope scope() const { return scope_; }          // which commands CLIENT PAUSE pauses now
-  int64_t until_ms() const { return until_ms_; }  // monotonic time when CLIENT PAUSE ends
+  int64_t until_ms() const { return until_ms_; }  // monotonic time when CLIENT PAUSE ends; 0: it is off
 
  private:
   Scope scope_ = Scope::kNone;  // which commands CLIENT PAUSE pauses now
   uint8_t pausing_owners_ = 0;  // Owner bits: which parts of the server pause writes
-  int64_t until_ms_ = 0;        // monotonic time when CLIENT PAUSE ends
+  int64_t until_ms_ = 0;        // monotonic time when CLIENT PAUSE ends; 0: it is off
 };
 
 // Decides whether keys may be expired or evicted now. No key may be removed while clients or writes are paused, or data
@@ -68,7 +68,7 @@ class RemovalRule final : public KeyRemovalPermission {  // says whether keys ma
   enum class Cause : uint8_t { kExpiry, kEviction };
   struct Parts {  // the objects that RemovalRule uses; its constructor gets them
     const Env& env;
-    const Pause& pause;
+    const Pause& pause;  // CLIENT PAUSE
     const Role& role;
     Cause cause;  // which removals the rule decides on
   };

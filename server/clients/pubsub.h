@@ -73,16 +73,18 @@ struct PubSubChannel {  // a channel, pattern or shard channel with subscribers
   std::optional<Glob> glob{};             // for long patterns, which may be slow without it
 
   static constexpr size_t kLongPattern = 64;  // bytes; longer patterns have a glob
-  bool MatchesChannel(Bytes channel) const { return glob ? glob->Matches(channel) : GlobMatch(name, channel); }
+  bool MatchesChannel(Bytes channel) const {  // if it is a pattern: `channel` matches it
+    return glob ? glob->Matches(channel) : GlobMatch(name, channel);
+  }
 };
 
 class PubSub {  // subscriptions, and the delivery of messages
  public:
-  struct Parts {  // the objects that PubSub uses; its constructor gets them
-    Clients& clients;
-    ClientLimits& limits;
-    ClientMemory& client_memory;
-    const CurrentExecution& current_execution;
+  struct Parts {                                // the objects that PubSub uses; its constructor gets them
+    Clients& clients;                           // all sessions
+    ClientLimits& limits;                       // closes clients that exceed limits
+    ClientMemory& client_memory;                // maxmemory-clients
+    const CurrentExecution& current_execution;  // the command that runs now
   };
   PubSub(const Parts& parts, const HashKey& hash_key);
   PubSub(const PubSub&) = delete;
@@ -99,7 +101,9 @@ class PubSub {  // subscriptions, and the delivery of messages
   // null.
   using ShardListener = std::function<void(Bytes channel, Bytes message, size_t receivers)>;
   void SetShardListener(ShardListener listener) { shard_listener_ = std::move(listener); }  // may be null
-  bool HasSubscriptions() const { return TopicCount(PubSubKind::kChannel) + TopicCount(PubSubKind::kPattern) != 0; }
+  bool HasSubscriptions() const {  // of any client to a channel or pattern; shard channels do not count
+    return TopicCount(PubSubKind::kChannel) + TopicCount(PubSubKind::kPattern) != 0;
+  }
 
   size_t TopicCount(PubSubKind kind) const { return TopicsOf(kind).size(); }  // number of channels or patterns
   size_t SubscriberCount(PubSubKind kind, Bytes name) const;  // number of subscribers of one channel or pattern
@@ -110,7 +114,7 @@ class PubSub {  // subscriptions, and the delivery of messages
   friend class Subscriptions;
   struct NameHash {  // hashes the name of a channel
     uint64_t operator()(Bytes name) const { return HashBytes(name, hash_key); }
-    HashKey hash_key;
+    HashKey hash_key;  // secret seed of the hash
   };
   using Topics = std::unordered_map<Bytes, std::unique_ptr<PubSubChannel>, NameHash>;  // keys point into the topics
   // A message to be delivered. It is serialized for a protocol version when a subscriber first needs that version.

@@ -37,16 +37,16 @@ struct Replica {  // a primary's state of a replica
   int64_t acked = 0;           // stream offset up to which it has acknowledged
   bool has_data = false;       // it has acknowledged something since its snapshot; before, it is not counted (WAIT)
   int64_t acked_on_disk = 0;   // stream offset up to which its append-only file is on disk
-  int64_t acked_at_ms = 0;     // Pace time of its last acknowledgement
-  int64_t waits_since_ms = 0;  // Pace time since when it waits for its snapshot to begin
+  int64_t acked_at_ms = 0;     // real elapsed time (Pace) of its last acknowledgement
+  int64_t waits_since_ms = 0;  // real elapsed time (Pace) since when it waits for its snapshot to begin
 
   int64_t sent_to = 0;       // stream offset up to which was sent; the rest waits in the backlog
   size_t waiting_bytes = 0;  // stream that waits until it has its snapshot; counts as its output
 
   uint64_t sent_bytes = 0;      // bytes that its socket has accepted
-  int64_t sent_at_ms = 0;       // Pace time when the timer last saw it accept bytes, or no output wait
+  int64_t sent_at_ms = 0;       // real elapsed time (Pace) when the timer last saw it accept bytes, or no output wait
   uint64_t received_bytes = 0;  // bytes received from it
-  int64_t received_at_ms = 0;   // Pace time when bytes were last received from it
+  int64_t received_at_ms = 0;   // real elapsed time (Pace) when bytes were last received from it
 
   std::unique_ptr<File> file;  // the snapshot that is being sent
   uint64_t file_bytes = 0;     // length of `file`

@@ -82,7 +82,7 @@ struct Session {  // the server's state of one client
   MemoryPlace memory_place;          // its position in ClientMemory
   size_t unauthenticated_bytes = 0;  // its share of Clients::UnauthenticatedBytes
   int64_t history_offset = 0;        // replication offset after its last command (WAIT)
-  uint64_t appended_aof_bytes = 0;   // length of the append-only file after its last write (WAITAOF)
+  uint64_t appended_aof_bytes = 0;   // Durability::AppendedAofBytes after its last write (WAITAOF)
   size_t unapplied_bytes = 0;        // input after the last applied request, for kPrimary; see Pump
 
   std::string deferred_pushes;             // pushes to this client that are sent after the running command's reply
@@ -92,14 +92,14 @@ struct Session {  // the server's state of one client
 
   std::unique_ptr<Subscriptions> subscriptions;   // channels and patterns; null: none
   std::unique_ptr<PausedRequest> paused_request;  // runs first when the session continues
-  std::unique_ptr<BlockedClient> blocked_client;  // waits for a key (BlockedClients); no other request runs
+  std::unique_ptr<BlockedClient> blocked_client;  // in BLPOP, WAIT …: no other request runs; null: no
   std::unique_ptr<Transaction> transaction;       // exists from the first MULTI or WATCH
   std::unique_ptr<TrackingOptions> tracking;      // CLIENT TRACKING; null: off
   std::unique_ptr<Replica> replica;               // exists from the first REPLCONF or PSYNC
   std::unique_ptr<ClientFaultState> fault_state;  // what TEST FAULT does to it; null: nothing
 
   bool IsScript() const { return reply_form == ReplyForm::kBinary; }  // it runs the commands of a script
-  Session& Caller() { return caller == nullptr ? *this : *caller; }   // the client that runs the script
+  Session& Caller() { return caller == nullptr ? *this : *caller; }   // this client, or the one that runs this script
   bool IsBlocked() const {                                            // its next request must wait
     return blocked_client != nullptr ||
            (paused_request != nullptr && paused_request->progress.stage == Progress::Stage::kAgain) || IsDelayed();
@@ -119,7 +119,9 @@ struct Session {  // the server's state of one client
     if (fault_state != nullptr) fault_state->gate.NoteSent(bytes);
   }
   // Returns true if all output was sent, or if the rest must never be sent (OutputGate::AddFinalBarrier).
-  bool HasSentAll() const { return out.IsEmpty() || (fault_state != nullptr && fault_state->gate.HasReachedEnd()); }
+  bool HasSentAll() const {  // no output is left that may ever be sent
+    return out.IsEmpty() || (fault_state != nullptr && fault_state->gate.HasReachedEnd());
+  }
 
   // Output up to one block is not counted: "omem" of CLIENT LIST is the output above that.
   static constexpr size_t kUncountedOutputBytes = BlockPool::kBlockBytes;  // like Redis' static buffer

@@ -32,9 +32,9 @@ class Tracking {  // tells clients which of their cached keys have changed
  public:
   struct Parts {  // the objects that Tracking uses; its constructor gets them
     const Env& env;
-    Clients& clients;
-    PushSender& messages;
-    const CurrentExecution& current_execution;
+    Clients& clients;                           // all sessions
+    PushSender& messages;                       // sends the invalidations
+    const CurrentExecution& current_execution;  // the command that runs now
   };
   // `random_seed` selects the keys that EnforceTableLimit forgets.
   Tracking(const Parts& parts, const HashKey& hash_key, uint64_t random_seed)
@@ -47,7 +47,7 @@ class Tracking {  // tells clients which of their cached keys have changed
 
   // Remembers the keys of the command for this client. Must be called after a command that reads keys. Requires: the
   // session tracks.
-  void RememberReadKeys(Session& session, const Command& command, std::span<const Bytes> arguments);
+  void RememberReadKeys(Session& session, const Command& command, std::span<const Bytes> arguments);  // after a read
   // If more keys are tracked than tracking-table-max-keys, forgets some of them and sends their invalidations. Each
   // call forgets a limited number, which grows until the limit is met.
   void EnforceTableLimit();  // forgets some keys if tracking-table-max-keys is exceeded
@@ -55,21 +55,21 @@ class Tracking {  // tells clients which of their cached keys have changed
 
   // ChangeDispatcher calls IsEmpty, OnChange and OnFlush to report changes of the data; ChangeListener describes these
   // events. Cost of OnChange: O(readers of the key + number of different prefix lengths).
-  bool IsEmpty() const {  // no client tracks keys
+  bool IsEmpty() const {  // no client tracks keys, and no reads are remembered
     return readers_.empty() && prefixes_.empty() && tracking_client_count_ == 0;
   }
   void OnChange(Bytes key);  // the key has changed
-  void OnFlush();            // all clients forget all keys
+  void OnFlush();            // tells all tracking clients to forget all keys
 
   size_t ClientCount() const { return tracking_client_count_; }  // number of clients that track
-  size_t KeyCount() const { return readers_.size(); }            // number of keys that clients have read
+  size_t KeyCount() const { return readers_.size(); }            // keys that tracking clients have read
   size_t ItemCount() const { return item_count_; }         // number of pairs of a key and a client that has read it
   size_t PrefixCount() const { return prefixes_.size(); }  // number of prefixes of broadcast mode
 
  private:
   struct KeyHash {  // hashes the name of a key
     using is_transparent = void;
-    HashKey hash_key;
+    HashKey hash_key;  // secret seed of the hash
     size_t operator()(Bytes key) const { return HashBytes(key, hash_key); }
   };
   // For each key, the sorted ids of the clients that have read it. Some of these clients may have disconnected.
@@ -86,7 +86,7 @@ class Tracking {  // tells clients which of their cached keys have changed
   // Sends an invalidation to the client, or to the client that it redirects to. `keys` is a RESP array of the keys; a
   // RESP null means all keys.
   void Tell(Session& session, Bytes keys);
-  uint64_t RunningClientId() const;  // 0: no client's command is running
+  uint64_t RunningClientId() const;  // id of the client whose command runs; 0: none
 
   const Parts parts_;                                    // the objects that the constructor got
   Readers readers_;                                      // ids of the clients that have read each key

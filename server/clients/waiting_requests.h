@@ -57,7 +57,7 @@ struct BlockCondition {  // the events that end a wait
 struct BlockedClient {                               // a blocked session and the request that will run again
   static constexpr int64_t kNoDeadline = INT64_MAX;  // the client waits without a timeout
 
-  Session* session;
+  Session* session;  // the session that waits
   const Command* command;
   std::vector<std::string> words;  // of the request that runs again, with the command's name
   ValueType type;
@@ -116,9 +116,9 @@ class Transaction {  // what a session queued since MULTI, and the keys that it 
   std::unique_ptr<WatchList> watches;  // the watched keys; null: none
 
  private:
-  struct Queued {  // a queued command
-    const Command* command;
-    size_t words;  // number of its arguments, with its name
+  struct Queued {            // a queued command
+    const Command* command;  // the command to run at EXEC
+    size_t words;            // number of its arguments, with its name
   };
 
   // Queued commands are stored in blocks, because growing one vector of millions of commands would stall the server.
@@ -126,7 +126,7 @@ class Transaction {  // what a session queued since MULTI, and the keys that it 
     static constexpr size_t kFullTextBytes = 64 * 1024;  // a block with more text is full
     static constexpr size_t kFullArguments = 8 * 1024;   // a block with more arguments is full
     bool Full() const { return text.size() >= kFullTextBytes || ends.size() >= kFullArguments; }
-    size_t HeldBytes() const;
+    size_t HeldBytes() const;  // memory of the commands and their arguments
 
     std::vector<Queued> commands;  // queued commands in order
     std::vector<size_t> ends;      // the end of each argument in text

@@ -31,13 +31,13 @@ class WatchedKeys {  // the keys that transactions watch (WATCH)
   void OnChange(int db, Bytes key);  // the key has changed
   // Makes each transaction stale that watches a key of `db` which existed at WATCH. Cost: O(sessions that watch such
   // keys), regardless of the number of keys.
-  void OnFlush(int db);  // FLUSHDB is about to empty the database
+  void OnFlush(int db);  // the database is about to lose all keys
   // Makes each transaction stale that watches a key of one of the databases, if the key exists in at least one of them.
   // A transaction is not affected if its key was absent or expired both before and after the swap.
   void OnSwap(int db, int other_db, int64_t now_ms);  // SWAPDB has swapped the databases
 
  private:
-  void OnDatabaseReplaced(int db, int moved_to_db, int64_t now_ms);  // SWAPDB moved the content of `db` away
+  void OnDatabaseReplaced(int db, int moved_to_db, int64_t now_ms);  // marks stale transactions after SWAPDB
   size_t Drop(WatchList& list, size_t count);                 // frees up to `count` keys; returns the rest of `count`
   static void NoteWatchedKeyChange(const Watcher& watcher) {  // tells the transaction, if it still watches the key
     if (watcher.list->transaction != nullptr) watcher.list->transaction->NoteWatchedKeyChange();
@@ -47,7 +47,7 @@ class WatchedKeys {  // the keys that transactions watch (WATCH)
     return entry != nullptr && entry->IsExpired(now_ms);
   }
 
-  Keyspace& keyspace_;
+  Keyspace& keyspace_;        // all databases
   KeyQueues<Watcher> lines_;  // the watchers of each key
   std::map<int, std::unordered_set<WatchList*>>
       lists_by_database_;                                 // lists with keys that existed at WATCH, by database

@@ -17,7 +17,7 @@ class ActiveExpiry {  // runs the rounds of Expiry in slices; clients are served
   struct Parts {  // the objects that ActiveExpiry uses; its constructor gets them
     const Env& env;
     const LateBound<const KeyRemovalPermission>& removal;  // says whether expired keys may be removed now
-    Expiry& expiry;
+    Expiry& expiry;                                        // removes expired keys
   };
   explicit ActiveExpiry(Parts parts) : parts_(parts) {}
 

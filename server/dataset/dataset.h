@@ -82,7 +82,7 @@ class FunctionStore {  // interface to the functions of FCALL, as an opaque part
   virtual std::unique_ptr<Content> Copy() const = 0;  // copies the current functions
   // Replaces the functions by `content` and returns the old functions; null means no functions. If an earlier Exchange
   // returned `content`, the cost is O(1). If Copy returned `content`, its libraries are loaded again.
-  virtual std::unique_ptr<Content> Exchange(std::unique_ptr<Content> content) = 0;  // null: no functions
+  virtual std::unique_ptr<Content> Exchange(std::unique_ptr<Content> content) = 0;  // returns the old; null: none
 };
 
 struct Dataset {  // the keys of a server, and the state that every Unit needs
@@ -100,7 +100,7 @@ struct Dataset {  // the keys of a server, and the state that every Unit needs
   Dataset(const Dataset&) = delete;
   Dataset& operator=(const Dataset&) = delete;
 
-  const Settings& settings;
+  const Settings& settings;            // values of the directives
   Keyspace keyspace;                   // all databases with their keys
   KeyspaceStats stats;                 // counters for INFO
   Random random;                       // random numbers for choices that clients see

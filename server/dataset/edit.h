@@ -188,13 +188,15 @@ inline EntryPtr KeyEdit::Replace(EntryPtr value) {
 }
 
 inline KeyEdit DbView::Open(Bytes key) { return KeyEdit(*this, key, FindMutable(key)); }
-inline KeyEdit DbView::OpenString(Bytes key) { return KeyEdit(*this, key, CheckString(FindMutable(key))); }
-inline KeyEdit DbView::OpenStringAndCountLookup(Bytes key) {
+inline KeyEdit DbView::OpenString(Bytes key) {  // throws WRONGTYPE
+  return KeyEdit(*this, key, CheckString(FindMutable(key)));
+}
+inline KeyEdit DbView::OpenStringAndCountLookup(Bytes key) {  // throws WRONGTYPE; counts a hit or a miss
   Entry* entry = FindMutable(key);
   CountLookup(key, entry);
   return KeyEdit(*this, key, CheckString(entry));
 }
-inline KeyEdit DbView::OpenEvenIfExpired(Bytes key) {
+inline KeyEdit DbView::OpenEvenIfExpired(Bytes key) {  // for RESTORE
   return KeyEdit(*this, key, MutableData().Find(key, HashOf(key)));
 }
 
@@ -205,7 +207,7 @@ Edit<Type> DbView::Open(Bytes key) {
 }
 
 template <class Type>
-Edit<Type> DbView::OpenAndCountLookup(Bytes key) {
+Edit<Type> DbView::OpenAndCountLookup(Bytes key) {  // throws WRONGTYPE; counts a hit or a miss
   Entry* entry = FindMutable(key);
   CountLookup(key, entry);
   CheckType(entry, Type::kType);
@@ -213,7 +215,7 @@ Edit<Type> DbView::OpenAndCountLookup(Bytes key) {
 }
 
 template <class Type>
-Edit<Type> DbView::OpenOrCreate(Bytes key, size_t capacity) {
+Edit<Type> DbView::OpenOrCreate(Bytes key, size_t capacity) {  // throws WRONGTYPE; `capacity` in bytes
   Entry* found = CheckType(FindMutable(key), Type::kType);
   Entry* entry = found != nullptr ? found : Add(EntryPtr(NewEntry<Type>(key, capacity, NewKeyUsage())));
   return Edit<Type>(*this, key, found, PlaceOf(ValueSlot(MutableData(), entry)));

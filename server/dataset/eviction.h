@@ -33,10 +33,10 @@ class Eviction {  // keeps memory within maxmemory by removing keys
     const Env& env;
     Dataset& data;
     const LateBound<const KeyRemovalPermission>& removal;  // says whether keys may be evicted now
-    const LazyFree& lazy_free;
-    const LazyFreeThread& lazy_free_thread;
-    const MemoryGauge& memory;
-    BlockPool& blocks;  // spare memory, freed before keys are evicted
+    const LazyFree& lazy_free;                             // counts freed bytes
+    const LazyFreeThread& lazy_free_thread;                // frees large values in the background
+    const MemoryGauge& memory;                             // measures used memory
+    BlockPool& blocks;                                     // spare memory, freed before keys are evicted
   };
   explicit Eviction(const Parts& parts);
 
@@ -60,10 +60,10 @@ class Eviction {  // keeps memory within maxmemory by removing keys
   };
 
   Outcome FreeMemory();                                           // frees spare blocks, then evicts keys
-  Outcome EvictKeys(size_t excess_bytes);                         // ends when this many bytes are freed, or time is up
+  Outcome EvictKeys(size_t excess_bytes);                         // evicts until so many bytes are free, or time is up
   void EvictOne(Unit& unit, const EvictionPool::Choice& choice);  // removes the chosen key
   size_t ExcessBytes() const;                                     // how much more than maxmemory is used
-  void NoteOutcome(Outcome outcome);                              // schedules the next round if one is needed
+  void NoteOutcome(Outcome outcome);                              // measures for INFO how long maxmemory is exceeded
 
   std::function<size_t()> script_bytes_ = [] { return size_t{0}; };  // returns the memory of script engines
 

@@ -25,7 +25,7 @@ class EvictionPool {  // finds a good key to evict by sampling a few keys at a t
  public:
   struct Choice {  // the key to evict
     int db;
-    Entry* entry;
+    Entry* entry;  // the key to evict
   };
 
   // All arguments must outlive the pool.
@@ -71,8 +71,8 @@ class EvictionPool {  // finds a good key to evict by sampling a few keys at a t
   // evicted.
   std::optional<Choice> TakeBest(int64_t now_ms);  // removes the best candidate; nullopt: there is none
 
-  const Keyspace& keyspace_;
-  const Settings& settings_;
+  const Keyspace& keyspace_;                             // all databases
+  const Settings& settings_;                             // values of the directives
   const KeyUsage& access_;                               // tells how recently or how often a key was used
   Random& random_;                                       // random numbers for the samples
   EvictionPolicy policy_ = EvictionPolicy::kNoEviction;  // policy under which the candidates were scored

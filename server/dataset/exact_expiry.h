@@ -22,7 +22,7 @@ class ExactExpiry final : public Timers::Source {  // removes keys exactly at th
 
   // From now on, RunDue removes each key and field at its deadline, if the deadline is at most this wall time. Ignores
   // deadlines that are set after this call. Cost: O(n log n) for n deadlines.
-  void Begin(int64_t until_wall_ms);  // removes keys at their deadlines, up to this Unix time
+  void Begin(int64_t until_wall_ms);  // lets RunDue remove keys with deadlines up to this Unix time
   void End();                         // leaves later deadlines to active expiry
 
   struct EarliestExpiry {  // the key or field that expires first
@@ -35,9 +35,11 @@ class ExactExpiry final : public Timers::Source {  // removes keys exactly at th
   // database and name. Returns nullopt if this server may not remove keys. Cost: O(n) for n deadlines.
   std::optional<EarliestExpiry> FindEarliest() const;  // nullopt: none, or keys may not be removed
 
-  int64_t NextDueMs() const override;    // monotonic time of the next deadline
-  void RunDue(int64_t now_ms) override;  // removes all keys and fields with the next deadline
-  std::string NextDueText() const override { return "key " + std::string(KeyOf(EarliestDeadline())) + " expires"; }
+  int64_t NextDueMs() const override;         // monotonic time of the next deadline, or kNever
+  void RunDue(int64_t now_ms) override;       // removes all keys and fields with the next deadline
+  std::string NextDueText() const override {  // for users
+    return "key " + std::string(KeyOf(EarliestDeadline())) + " expires";
+  }
 
  private:
   struct Deadline {  // when a key or the first fields of a hash expire
@@ -48,11 +50,13 @@ class ExactExpiry final : public Timers::Source {  // removes keys exactly at th
     uint64_t hash;      // hash of the key
   };
 
-  Bytes KeyOf(const Deadline& deadline) const { return Bytes(keys_).substr(deadline.key_begin, deadline.key_size); }
+  Bytes KeyOf(const Deadline& deadline) const {  // name of its key
+    return Bytes(keys_).substr(deadline.key_begin, deadline.key_size);
+  }
   bool IsLater(const Deadline& one, const Deadline& other) const;  // order of the heap: `one` is due after `other`
   bool IsNextDueAgain() const;                                     // the next deadline is in hashes_due_again_
   // Returns the next deadline. Requires: !IsEmpty().
-  const Deadline& EarliestDeadline() const {
+  const Deadline& EarliestDeadline() const {  // the next deadline; requires !IsEmpty()
     return IsNextDueAgain() ? hashes_due_again_.front() : planned_deadlines_.back();
   }
   Deadline Take();
@@ -64,14 +68,14 @@ class ExactExpiry final : public Timers::Source {  // removes keys exactly at th
   // Calls visit(entry, deadline, is_field) for each key with a deadline, and for each hash with deadlines on fields.
   // Skips keys of hidden slots, because another cluster node decides about them.
   template <class Visit>
-  void VisitTimed(int db, Visit&& visit) const;  // each entry with a deadline or with fields that have one
+  void VisitTimed(int db, Visit&& visit) const;  // visits each entry with a deadline, or fields with one
   void CollectDeadlines(int db);                 // adds the database's deadlines to planned_deadlines_
   // Removes the key, or its expired fields. A hash with a further deadline up to until_wall_ms_ is added to
   // hashes_due_again_.
-  void Remove(const Deadline& deadline);  // removes what has expired
+  void Remove(const Deadline& deadline);  // removes the key, or its expired fields
 
   Dataset& data_;
-  const Clock& clock_;
+  const Clock& clock_;                                    // time that TEST CLOCK can change
   const LateBound<const KeyRemovalPermission>& removal_;  // says whether expired keys may be removed now
   int64_t until_wall_ms_ = 0;                             // Unix time; later deadlines are ignored
   // The deadlines are sorted only once, because for a million keys that is faster than a heap.

@@ -70,7 +70,7 @@ class Expiry {  // removes expired keys that no command has found, a little at a
   };
   struct Round {                             // the limits and the progress of a round
     int databases_left = 0;                  // number of databases not yet cleaned in this round
-    uint64_t sample_size = 0;                // number of keys
+    uint64_t sample_size = 0;                // number of keys in one sample
     uint64_t accepted_expired_permille = 0;  // share of expired keys at which a database counts as clean
     int64_t budget_us = 0;                   // time left for this round
     uint64_t seen = 0;
@@ -93,7 +93,7 @@ class Expiry {  // removes expired keys that no command has found, a little at a
   void FinishRound();                                             // updates the statistics
 
   Dataset& data_;
-  const Clock& clock_;
+  const Clock& clock_;  // time that TEST CLOCK can change
   const Pace& pace_;
   bool is_active_ = true;           // false: DEBUG SET-ACTIVE-EXPIRE 0
   int next_db_ = 0;                 // the database that is being cleaned

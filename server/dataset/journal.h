@@ -35,8 +35,8 @@ class PropagatedCommands {  // the propagated commands of the open Units
  private:
   struct Item {  // one command
     int db;
-    uint8_t targets;
-    size_t begin;  // start of the request in text_
+    uint8_t targets;  // JournalEntry::Target bits: who gets the command
+    size_t begin;     // start of the request in text_
   };
 
   std::string text_;         // the requests of all commands
@@ -65,7 +65,7 @@ class Journal {  // interface: receives propagated commands (append-only file, r
   virtual ~Journal() = default;
   // Receives the commands of one group. If there are several, they must be replayed all or not at all. Append must not
   // attach or detach a journal.
-  virtual void Append(const PropagatedGroup& commands) = 0;  // the commands must be replayed all or not at all
+  virtual void Append(const PropagatedGroup& commands) = 0;  // receives commands to be replayed together
   virtual size_t BufferedBytes() const { return 0; }         // bytes that wait to be written or sent
 };
 
@@ -159,7 +159,8 @@ class Propagation {  // what is propagated instead of the running command
 // Calls `take.Piece(Bytes)` with each command for `target`, and `take.Select(std::string)` with each SELECT, in order.
 // `selected_db` is the database selected last (-1: none), and is updated.
 template <class Take>
-void WrapInSelectAndMulti(const PropagatedGroup& effects, JournalEntry::Target target, int& selected_db, Take&& take) {
+void WrapInSelectAndMulti(const PropagatedGroup& effects, JournalEntry::Target target,  // passes RESP pieces to take
+                          int& selected_db, Take&& take) {
   size_t wanted = 0;
   for (size_t i = 0; i < effects.Count(); ++i) wanted += (effects[i].targets & target) != 0 ? 1 : 0;
   if (wanted > 1) take.Piece("*1\r\n$5\r\nMULTI\r\n");

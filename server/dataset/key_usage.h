@@ -53,8 +53,8 @@ class KeyUsage {  // computes the LRU or LFU bits of an entry
   static uint32_t Pack(int64_t now_ms, uint32_t counter) { return (Minutes(now_ms) << 8) | counter; }  // the LFU bits
   uint32_t LfuBitsAfterUse(uint32_t old_bits, int64_t now_ms) const;  // decays and perhaps increments the counter
 
-  const Settings& settings_;
-  Random& random_;  // decides whether a counter grows
+  const Settings& settings_;  // values of the directives
+  Random& random_;            // decides whether a counter grows
 };
 
 }  // namespace respite

@@ -24,9 +24,9 @@ class LazyFree final : public Disposal {  // frees removed values, now or on the
  public:
   struct Parts {  // the objects that LazyFree uses; its constructor gets them
     const Env& env;
-    const Keyspace& keyspace;
-    const MemoryGauge& memory;
-    LazyFreeThread& lazy_free_thread;
+    const Keyspace& keyspace;          // all databases
+    const MemoryGauge& memory;         // measures used memory
+    LazyFreeThread& lazy_free_thread;  // frees large values in the background
   };
   explicit LazyFree(Parts parts) : parts_(parts) {}
 

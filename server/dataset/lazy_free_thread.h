@@ -34,7 +34,7 @@ class LazyFreeThread {  // a background thread that frees large values and whole
   size_t PendingBytes() const {  // estimated memory of the waiting objects
     return pending_bytes_.load(std::memory_order_relaxed);
   }
-  uint64_t FreedObjects() const {  // objects freed so far (lazyfreed_objects)
+  uint64_t FreedObjects() const {  // objects freed since CONFIG RESETSTAT (lazyfreed_objects)
     return freed_objects_.load(std::memory_order_relaxed);
   }
   void ResetFreedObjects() { freed_objects_.store(0, std::memory_order_relaxed); }  // CONFIG RESETSTAT
@@ -62,7 +62,7 @@ class LazyFreeThread {  // a background thread that frees large values and whole
   void Destroy(std::unique_ptr<Garbage> garbage);  // frees the garbage, on the thread
 
   std::atomic<uint64_t> pending_objects_{0};  // number of objects that wait to be freed
-  std::atomic<uint64_t> freed_objects_{0};    // number of objects freed so far
+  std::atomic<uint64_t> freed_objects_{0};    // objects freed since the start or CONFIG RESETSTAT
   std::atomic<size_t> pending_bytes_{0};      // estimated memory of the waiting objects
   ThreadMemory memory_;                       // memory of the thread; written once, before is_memory_set_ is set
   std::atomic<bool> is_memory_set_{false};    // memory_ is set

@@ -36,8 +36,8 @@ class MemoryGauge {  // measures used memory (used_memory)
   }
 
  private:
-  const LazyFreeThread& lazy_free_thread_;
-  ServerStats& stats_;
+  const LazyFreeThread& lazy_free_thread_;  // its memory is counted too
+  ServerStats& stats_;                      // receives the peak
 };
 
 }  // namespace respite

@@ -44,20 +44,20 @@ class Unit {  // one atomic execution: a command, or an EXEC or script with all 
 
   int64_t now_ms() const { return now_ms_; }  // Unix time, fixed when the Unit begins
   // Returns the time to compare deadlines with. Under ExpiryRule::kBelieve this is INT64_MIN, so no key has expired.
-  int64_t expiry_now_ms() const {  // deadlines before it have passed; INT64_MIN while a file or stream is replayed
+  int64_t expiry_now_ms() const {  // deadlines before it have passed; INT64_MIN: no key has expired (replay, imports)
     return expiry_now_ms_;
   }
   Dataset& data() { return data_; }
   // Returns whether the commands are replayed from a file or another server. Such commands were acknowledged, so they
   // must succeed again regardless of the current directives. Limits for clients do not apply to them.
-  bool IsReplaying() const {  // repeats commands of a file or primary, so limits for clients do not apply
+  bool IsReplaying() const {  // repeats commands of a file or another server; limits for clients do not apply
     return origin_ == Origin::kRecord;
   }
   bool IsRecording() const { return data_.journals.IsRecording(); }  // a journal receives the propagated commands
 
   // Tells the keeper of old values (OldValueKeeper) that a key may be about to change. `entry` is its current value;
   // null if absent.
-  void WillChange(int db, Bytes key, const Entry* entry) {  // tells the keeper of old values
+  void WillChange(int db, Bytes key, const Entry* entry) {  // the key may change: tells the keeper of old values
     if (data_.keeper != nullptr) data_.keeper->BeforeChange(db, key, entry);
   }
   // Reports that the running command changed a key. As in Redis, some commands count several changes to one key in
@@ -151,8 +151,8 @@ class Unit {  // one atomic execution: a command, or an EXEC or script with all 
   Dataset& data_;
   int64_t now_ms_;  // Unix time, fixed when the Unit begins
   const ExpiryRule rule_;
-  const Origin origin_;                         // whether commands of a file or primary are replayed
-  int64_t expiry_now_ms_;                       // deadlines before this Unix time have passed
+  const Origin origin_;                         // whether commands of a file or server are replayed
+  int64_t expiry_now_ms_;                       // deadlines before this have passed; see expiry_now_ms
   size_t first_own_command_;                    // index of this Unit's first command in Dataset::effects
   uint64_t changes_ = 0;                        // number of changes so far
   uint8_t targets_ = JournalEntry::kEverybody;  // who receives the following commands

@@ -39,7 +39,7 @@ class Args {  // a cursor over the arguments of one command
     if (AtEnd()) throw Refusal{refusals::kSyntax};
     return words_[next_++];
   }
-  int64_t NextInteger(const char* refusal = refusals::kNotInteger) { return Integer(Next(), refusal); }
+  int64_t NextInteger(const char* refusal = refusals::kNotInteger) { return Integer(Next(), refusal); }  // or throws
   // As in Redis, an argument that is no integer gets the same error as one below `min`. Requires: min >= 0.
   size_t NextCount(int64_t min, const char* refusal) {  // takes an integer; throws `refusal` below `min`
     const int64_t count = NextInteger(refusal);
@@ -62,7 +62,9 @@ class Args {  // a cursor over the arguments of one command
     return true;
   }
   // Skips the next argument if it is this token and at least `values_after` arguments follow it.
-  bool TakeTokenWith(Bytes token, size_t values_after) { return Left() > values_after && TakeToken(token); }
+  bool TakeTokenWith(Bytes token, size_t values_after) {  // as TakeToken; false if fewer arguments follow the token
+    return Left() > values_after && TakeToken(token);
+  }
   void ExpectEnd() const {  // throws a syntax error if an argument is left
     if (!AtEnd()) throw Refusal{refusals::kSyntax};
   }

@@ -14,10 +14,10 @@ namespace respite {
 
 struct Services;
 
-struct Call {                // all that the handler of a running command needs
-  const Services& services;  // all that the handler may use
-  Session& session;          // session of the client, or of the script that called the command
-  const Command& command;
+struct Call {                           // all that the handler of a running command needs
+  const Services& services;             // all that the handler may use
+  Session& session;                     // session of the client, or of the script that called the command
+  const Command& command;               // the command whose handler runs
   Unit& unit;                           // the atomic execution that the command belongs to
   Args args;                            // the arguments
   DbView db;                            // the selected database
@@ -32,7 +32,7 @@ struct Call {                // all that the handler of a running command needs
 
   // Returns whether a deadline has passed, for example one that the command sets. Always false when a propagated
   // command is replayed.
-  bool HasPassed(int64_t deadline_ms) const { return deadline_ms <= unit.expiry_now_ms(); }  // false during a replay
+  bool HasPassed(int64_t deadline_ms) const { return deadline_ms <= unit.expiry_now_ms(); }  // never in a replay
   StringContent Value(Bytes word) const {  // makes an argument storable; a large one is not copied
     if (word.size() <= StringContent::kInlineMax) return StringContent::Value(word);
     for (const BlobRef& blob : blobs)

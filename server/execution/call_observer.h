@@ -29,15 +29,15 @@ struct Session;
 struct FinishedCall {  // a command that ran
   enum class Ending : uint8_t { kSucceeded, kFailed };
 
-  Session& session;  // of the client, or of the script
-  const Command& command;
+  Session& session;                               // of the client, or of the script
+  const Command& command;                         // the command that ran
   std::span<const Bytes> words;                   // arguments, with the command's name
   int64_t duration_us = 0;                        // how long the command ran
   Ending ending = Ending::kSucceeded;             // kFailed: with an error
   Progress::Stage stage = Progress::Stage::kNew;  // kAgain: the client was blocked or paused before
   Bytes error = {};                               // with kFailed: the error; empty if the error is inside the reply
   int depth = 0;                                  // 0: sent by a client; greater: run by a transaction or script
-  size_t reply_bytes = 0;                         // 0 for a script's command
+  size_t reply_bytes = 0;                         // length of its reply; 0 for a script's command
 };
 
 struct RefusedCall {  // a command that was refused before it ran
@@ -71,7 +71,9 @@ class CallObserver {  // is told of each command that ran, waits or was refused
 struct CallLimits {  // which calls an observer is told of: those that reach one of the limits
   static constexpr int64_t kNoMinDuration = std::numeric_limits<int64_t>::max();  // no call reaches it
   static constexpr size_t kNoMinBytes = std::numeric_limits<size_t>::max();       // no call reaches it
-  static constexpr CallLimits EveryCall() { return {.min_duration_us = std::numeric_limits<int64_t>::min()}; }
+  static constexpr CallLimits EveryCall() {                                       // limits that every call reaches
+    return {.min_duration_us = std::numeric_limits<int64_t>::min()};
+  }
 
   int64_t min_duration_us = kNoMinDuration;  // duration of the call
   size_t min_request_bytes = kNoMinBytes;    // length of all its arguments in RESP
@@ -98,7 +100,7 @@ class CallObservers {  // tells all observers of commands
  public:
   // Adds an observer, or changes its limits. The observer is told of calls that reach the limits, and of all refusals
   // and waits. It must live until Detach.
-  void Attach(CallObserver& observer, const CallLimits& limits = CallLimits::EveryCall());  // or changes its limits
+  void Attach(CallObserver& observer, const CallLimits& limits = CallLimits::EveryCall());  // again: new limits
   void Detach(CallObserver& observer);  // does nothing if it is not attached
 
   // Cost: one check of CallLimits if no observer wants the call.
@@ -112,7 +114,7 @@ class CallObservers {  // tells all observers of commands
  private:
   struct Listener {          // an observer and its limits
     CallObserver* observer;  // null: detached during ForEach
-    CallLimits limits;
+    CallLimits limits;       // it is told of calls that reach one of these
   };
 
   void NotifyOfCall(const FinishedCall& call);  // tells the observers whose limits the call reaches
@@ -126,6 +128,6 @@ class CallObservers {  // tells all observers of commands
 };
 
 // Returns the arguments of a call, with "(redacted)" instead of those that Call::Redact hides.
-std::vector<Bytes> ArgumentsWithoutSecrets(const Session& session, std::span<const Bytes> arguments);
+std::vector<Bytes> ArgumentsWithoutSecrets(const Session& session, std::span<const Bytes> arguments);  // for logs
 
 }  // namespace respite

@@ -24,8 +24,8 @@ class CommandLog final : public CallObserver {  // the log of SLOWLOG, or one of
  public:
   struct Parts {  // the objects that CommandLog uses; its constructor gets them
     const Env& env;
-    const CurrentExecution& current_execution;
-    CallObservers& observers;
+    const CurrentExecution& current_execution;  // the command that runs now
+    CallObservers& observers;                   // are told of commands
   };
   struct Subject {                                // what one of the logs records
     std::string_view name;                        // its name in COMMANDLOG
@@ -34,9 +34,9 @@ class CommandLog final : public CallObserver {  // the log of SLOWLOG, or one of
     CallLimits (*limits)(int64_t from);           // makes the observer's limits from the value of that directive
     int64_t (*figure)(const FinishedCall& call);  // returns the logged figure: duration in µs, or bytes
   };
-  struct Record {  // one entry of the log
-    int64_t id;    // number of the record since the start
-    int64_t unix_time_s;
+  struct Record {                    // one entry of the log
+    int64_t id;                      // number of the record since the start
+    int64_t unix_time_s;             // when the command ran
     int64_t figure;                  // duration in microseconds, or bytes
     std::vector<std::string> words;  // arguments: at most kMaxShownArguments, each at most kMaxShownArgumentBytes
     std::string peer;                // address of the client
@@ -48,8 +48,8 @@ class CommandLog final : public CallObserver {  // the log of SLOWLOG, or one of
   CommandLog(const Parts& parts, const Subject& subject) : parts_(parts), subject_(subject) { ApplyConfiguredLimit(); }
 
   std::string_view Name() const { return subject_.name; }
-  void ApplyConfiguredLimit();  // attaches it with the limit of the directive, which has changed
-  void Clear() { records_.clear(); }
+  void ApplyConfiguredLimit();                                    // begins or stops logging as the directive now says
+  void Clear() { records_.clear(); }                              // SLOWLOG RESET, COMMANDLOG RESET
   const std::deque<Record>& Records() const { return records_; }  // returns them newest first
   int64_t NextId() const { return next_id_; }                     // id of the next record
 
@@ -59,7 +59,7 @@ class CommandLog final : public CallObserver {  // the log of SLOWLOG, or one of
   // Removes the oldest records above the limit. As in Redis, a directive that shortens the log takes effect with the
   // next record.
   void Trim();                                                                // removes the oldest records
-  static std::vector<std::string> Shorten(std::span<const Bytes> arguments);  // for a record
+  static std::vector<std::string> Shorten(std::span<const Bytes> arguments);  // as a record shows them
 
   const Parts parts_;           // the objects that the constructor got
   const Subject& subject_;      // what is logged
@@ -71,7 +71,7 @@ struct CommandLogs {  // SLOWLOG and the logs of COMMANDLOG
   explicit CommandLogs(const CommandLog::Parts& parts);
 
   CommandLog* Find(Bytes name);  // ignoring case; null: no such log
-  void ApplyConfiguredLimits();  // applies the directives of all logs
+  void ApplyConfiguredLimits();  // begins or stops logging as the directives now say
 
   CommandLog slow;           // SLOWLOG
   CommandLog large_request;  // logs requests with many bytes
@@ -83,13 +83,13 @@ class CommandLatency final : public CallObserver {  // reports slow commands to 
  public:
   struct Parts {  // the objects that CommandLatency uses; its constructor gets them
     const Env& env;
-    CallObservers& observers;
+    CallObservers& observers;  // are told of commands
   };
   explicit CommandLatency(const Parts& parts) : parts_(parts) { ApplyConfiguredThreshold(); }
 
-  void ApplyConfiguredThreshold();  // attaches it if the directive, which has changed, says so
+  void ApplyConfiguredThreshold();  // turns it on or off as the directive now says
 
-  void OnCall(const FinishedCall& call) override;  // reports it
+  void OnCall(const FinishedCall& call) override;  // adds the command to LATENCY if it was slow
 
  private:
   const Parts parts_;  // the objects that the constructor got

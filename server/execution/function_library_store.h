@@ -18,7 +18,7 @@ class FunctionLibraryStore final : public FunctionStore {  // lets Dataset copy 
   std::unique_ptr<Content> Exchange(std::unique_ptr<Content> content) override;  // returns the old libraries
 
  private:
-  FunctionLibraries& libraries_;
+  FunctionLibraries& libraries_;  // the libraries of FUNCTION LOAD
 };
 
 }  // namespace respite

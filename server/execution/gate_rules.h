@@ -132,6 +132,8 @@ constexpr const GateRule& RuleOf(Gate gate, RequestPath path) {  // looks it up 
   return gate_rules::kTable[static_cast<size_t>(gate)].rules[static_cast<size_t>(path)];
 }
 // Returns whether the gate is checked on this path, by Gates::Pass or by the path itself.
-constexpr bool Applies(Gate gate, RequestPath path) { return RuleOf(gate, path).answer != GateRule::Answer::kSkips; }
+constexpr bool Applies(Gate gate, RequestPath path) {  // true: the gate is checked for requests of this path
+  return RuleOf(gate, path).answer != GateRule::Answer::kSkips;
+}
 
 }  // namespace respite

@@ -40,8 +40,8 @@ struct Services;
 class Users;
 
 // Returns the CommandFlag bits of the request: those of its command, unless its card computes them (flags_of).
-inline uint32_t EffectiveFlags(const Services& services, const Session& session, const Command& command,
-                               std::span<const Bytes> arguments) {
+inline uint32_t EffectiveFlags(const Services& services, const Session& session,  // CommandFlag bits of this request
+                               const Command& command, std::span<const Bytes> arguments) {
   const FlagsHook hook = command.Spec().flags_of;
   return hook == nullptr ? command.flags : hook(services, session, arguments, command.flags);
 }
@@ -55,12 +55,12 @@ class Gates {  // the reasons to refuse a command before it runs
  public:
   struct Parts {  // the objects that Gates uses; its constructor gets them
     const Env& env;
-    const Eviction& eviction;
-    const Users& users;
-    Permissions& permissions;
-    const LateBound<const Durability>& durability;
+    const Eviction& eviction;                       // frees memory above maxmemory
+    const Users& users;                             // all ACL users
+    Permissions& permissions;                       // ACL checks
+    const LateBound<const Durability>& durability;  // says whether writes can be persisted
     const Role& role;
-    const LateBound<const SlotRouter>& router;
+    const LateBound<const SlotRouter>& router;  // attached on a cluster node
   };
   explicit Gates(const Parts& parts) : parts_(parts) {}
 
@@ -86,24 +86,24 @@ class Gates {  // the reasons to refuse a command before it runs
   void Ask(const Request& request) const;  // calls kMember unless the rule of kGate and kPath is to skip it
   template <RequestPath kPath>
   void PassOn(const Request& request) const;              // checks the gates of kPath, in order
-  void CheckContent(const Request& request) const;        // streams and files may contain the command
-  void CheckArity(const Request& request) const;          // the number of arguments fits
+  void CheckContent(const Request& request) const;        // throws unless streams and files may contain it
+  void CheckArity(const Request& request) const;          // throws if the number of arguments does not fit
   void CheckArityOfRecord(const Request& request) const;  // like CheckArity, but allows the arities of other versions
-  void CheckProtectedCommand(const Request& request) const;   // enable-debug-command or the like allows it
-  void CheckAuthentication(const Request& request) const;     // the client has logged in
-  void CheckTransactions(const Request& request) const;       // MULTI allows it
-  void CheckUserPermissions(const Request& request) const;    // ACL rules allow it
-  void CheckOtherNode(const Request& request) const;          // redirects by slot, in a cluster
-  void CheckOtherServer(const Request& request) const;        // redirects from a replica to its primary
-  void CheckMemory(const Request& request) const;             // maxmemory allows it
-  void CheckDiskError(const Request& request) const;          // snapshots and the append-only file do not fail
-  void CheckReplicas(const Request& request) const;           // min-replicas-to-write allows it
-  void CheckReadOnlyReplica(const Request& request) const;    // replica-read-only allows it
-  void CheckStaleReplica(const Request& request) const;       // replica-serve-stale-data allows it
-  void CheckSubscribedMode(const Request& request) const;     // a RESP2 client with subscriptions may run few commands
-  void CheckLoading(const Request& request) const;            // few commands run while the data set is loaded
-  void CheckBusyScript(const Request& request) const;         // few commands run while a slow script runs
-  void CheckFollowerKeyAccess(const Request& request) const;  // replicas and monitors may not use keys
+  void CheckProtectedCommand(const Request& request) const;  // throws unless enable-debug-command or the like allows it
+  void CheckAuthentication(const Request& request) const;    // throws if a login is required
+  void CheckTransactions(const Request& request) const;      // throws if it may not be sent after MULTI
+  void CheckUserPermissions(const Request& request) const;   // throws if ACL rules forbid it
+  void CheckOtherNode(const Request& request) const;         // throws a redirection by slot, in a cluster
+  void CheckOtherServer(const Request& request) const;       // throws a redirection to the primary
+  void CheckMemory(const Request& request) const;            // throws if it may need memory above maxmemory
+  void CheckDiskError(const Request& request) const;         // throws for writes while they cannot be persisted
+  void CheckReplicas(const Request& request) const;          // throws for writes: min-replicas-to-write
+  void CheckReadOnlyReplica(const Request& request) const;   // throws for writes to a read-only replica
+  void CheckStaleReplica(const Request& request) const;      // throws if data is stale: replica-serve-stale-data
+  void CheckSubscribedMode(const Request& request) const;    // throws for most commands of a RESP2 subscriber
+  void CheckLoading(const Request& request) const;           // throws, with exceptions, while data is loaded
+  void CheckBusyScript(const Request& request) const;        // throws, with exceptions, while a slow script runs
+  void CheckFollowerKeyAccess(const Request& request) const;  // throws if a replica or monitor uses keys
 
   const DialectTraits& Traits() const;  // properties of the emulated version
   DialectTraits Named() const;          // like Traits, with product names for errors

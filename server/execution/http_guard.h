@@ -17,11 +17,13 @@ class HttpGuard {  // closes connections of browsers
  public:
   struct Parts {  // the objects that HttpGuard uses; its constructor gets them
     const Env& env;
-    Clients& clients;
+    Clients& clients;  // all sessions
   };
   explicit HttpGuard(const Parts& parts) : parts_(parts) {}
 
-  static bool IsHttp(Bytes word) { return EqualsIgnoreCase(word, "post") || EqualsIgnoreCase(word, "host:"); }
+  static bool IsHttp(Bytes word) {  // a command name that only an HTTP client sends
+    return EqualsIgnoreCase(word, "post") || EqualsIgnoreCase(word, "host:");
+  }
   // Closes the session, and logs a possible attack at most once a minute.
   void Abort(Session& session);  // closes the session
 
@@ -30,7 +32,7 @@ class HttpGuard {  // closes connections of browsers
   static constexpr int64_t kNever = -1;                 // nothing was logged yet
 
   const Parts parts_;           // the objects that the constructor got
-  int64_t logged_ms_ = kNever;  // Pace time of the last log line
+  int64_t logged_ms_ = kNever;  // real elapsed time (Pace) of the last log line
 };
 
 }  // namespace respite

@@ -20,10 +20,10 @@ class Monitors final : public CallObserver {  // clients in MONITOR mode, which 
  public:
   struct Parts {  // the objects that Monitors uses; its constructor gets them
     const Env& env;
-    const CurrentExecution& current_execution;
-    Clients& clients;
-    ClientLimits& limits;
-    CallObservers& observers;
+    const CurrentExecution& current_execution;  // the command that runs now
+    Clients& clients;                           // all sessions
+    ClientLimits& limits;                       // closes clients that exceed limits
+    CallObservers& observers;                   // are told of commands
   };
   explicit Monitors(const Parts& parts) : parts_(parts) {}
 
@@ -35,16 +35,17 @@ class Monitors final : public CallObserver {  // clients in MONITOR mode, which 
 
   // Shows a script before it runs, so that it appears before the commands that it calls. Requires: the script's command
   // has the flag kSkipMonitor, so that it is not shown again.
-  void ShowRunningScript(const Session& session, std::span<const Bytes> arguments) {  // before its commands
+  void ShowRunningScript(const Session& session, std::span<const Bytes> arguments) {  // shows EVAL before its commands
     if (!IsEmpty()) Show(session, arguments);
   }
 
-  void OnCall(const FinishedCall& call) override;
-  void OnRefusal(const RefusedCall& call) override;
-  void OnWait(const WaitingCall& call) override;
+  void OnCall(const FinishedCall& call) override;    // shows the command, unless its wait was shown
+  void OnRefusal(const RefusedCall& call) override;  // shows only a refused EXEC
+  void OnWait(const WaitingCall& call) override;     // shows a command that blocks
 
  private:
-  void ShowUnlessHidden(const Session& session, const Command& command, std::span<const Bytes> arguments);
+  void ShowUnlessHidden(const Session& session, const Command& command,  // to all monitors; hides admin commands
+                        std::span<const Bytes> arguments);
   void Show(const Session& session, std::span<const Bytes> arguments);  // sends the command to all monitors
   std::string Line(const Session& session, std::span<const Bytes> arguments) const;  // the text that MONITOR shows
   std::string PeerOf(const Session& session) const;                                  // the address that MONITOR shows

@@ -19,9 +19,9 @@ class Prefetcher {  // fetches the data of several requests into the cache befor
  public:
   static constexpr size_t kMaxGroupRequests = 16;  // the number of requests that are prefetched together, at most
 
-  struct Parts {  // the objects that Prefetcher uses; its constructor gets them
-    const Keyspace& keyspace;
-    const Executor& executor;
+  struct Parts {               // the objects that Prefetcher uses; its constructor gets them
+    const Keyspace& keyspace;  // all databases
+    const Executor& executor;  // runs requests
   };
   explicit Prefetcher(const Parts& parts) : parts_(parts) {}
 
@@ -37,12 +37,12 @@ class Prefetcher {  // fetches the data of several requests into the cache befor
   struct ListLookup {  // a request that probably uses an end of a list
     Bytes key;
     ListEnd end;
-    uint64_t key_hash;
+    uint64_t key_hash;  // hash of `key`
   };
   struct MemberLookup {  // a request that looks up a member of a collection
     Bytes key;
-    Bytes member;
-    uint64_t key_hash;
+    Bytes member;       // the member to find
+    uint64_t key_hash;  // hash of `key`
   };
 
   void PrefetchMembers(const Database& data);   // prefetches the members in member_lookups_

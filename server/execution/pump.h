@@ -40,31 +40,31 @@ class Pump {  // runs the requests that a session has sent
  private:
   struct Parts {  // the objects that Pump uses; its constructor gets them
     const Env& env;
-    const Keyspace& keyspace;
-    Clients& clients;
-    ClientLimits& limits;
-    ClientMemory& client_memory;
-    Users& users;
-    Executor& executor;
-    const CurrentExecution& current_execution;
+    const Keyspace& keyspace;                   // all databases
+    Clients& clients;                           // all sessions
+    ClientLimits& limits;                       // closes clients that exceed limits
+    ClientMemory& client_memory;                // maxmemory-clients
+    Users& users;                               // all ACL users
+    Executor& executor;                         // runs requests
+    const CurrentExecution& current_execution;  // the command that runs now
   };
 
-  static constexpr size_t kMaxRequestsPerTurn = 1024;  // limit for one session
+  static constexpr size_t kMaxRequestsPerTurn = 1024;  // about so many requests of one session run in a Turn
   // Time limit in µs for the pipelines of all sessions in one Turn. When this time is used up, each session runs one
   // more request, and its other requests wait for the next Turn. So pipelines of slow commands do not delay other
   // clients for longer. The first request of each session does not count, because it always runs.
-  static constexpr int64_t kMaxPipelinesUsPerTurn = 4000;  // limit for all sessions together
+  static constexpr int64_t kMaxPipelinesUsPerTurn = 4000;  // µs for all sessions; then each runs only one more request
 
   Outcome RunAll(Session& session);     // runs requests until the input, or the session's share of the Turn, is used up
   Outcome RunGroups(Session& session);  // parses and runs groups of requests
   Outcome RunGroup(Session& session);   // runs the requests of batch_
-  void MeasureLargeArguments(Session& session);               // adds them to the client's memory
+  void MeasureLargeArguments(Session& session);               // counts large arguments as client memory
   void QueueReplies(Session& session, bool caused_messages);  // the replies will be sent when the Turn ends
-  Outcome RunPaused(Session& session);                        // runs the paused request first
+  Outcome RunPaused(Session& session);                        // runs session.paused_request, if any
   // Counts the requests before `next` of the batch as applied. Requests of an open transaction and a request that waits
   // are not applied yet, so the primary sends them again after a disconnection. The same applies to a request that
   // closes the link by failing.
-  void NoteApplied(Session& session, size_t next);  // after a reconnect, the primary sends the others again
+  void NoteApplied(Session& session, size_t next);               // counts input of requests before `next` as done
   static Outcome PumpOutcomeOf(RequestRunner::Outcome outcome);  // kDone: kIdle; kUnfinished: kMore; else kPaused
   RequestParser::Status ParseGroup(Session& session);            // parses the next requests into batch_
   void BeginPipelineTime();                                      // begins to measure the time of this pipeline
@@ -72,14 +72,14 @@ class Pump {  // runs the requests that a session has sent
   int64_t ThisPipelineUs() const {                               // time since its first request ended
     return pipeline_began_us_ == kNoRequestYet ? 0 : parts_.current_execution.pace_us - pipeline_began_us_;
   }
-  bool IsTurnUsedUp() const { return pipelines_us_ + ThisPipelineUs() >= kMaxPipelinesUsPerTurn; }
+  bool IsTurnUsedUp() const { return pipelines_us_ + ThisPipelineUs() >= kMaxPipelinesUsPerTurn; }  // time is up
   void CloseAfterProtocolError(Session& session);  // replies with the error, and closes the session
 
   const Parts parts_;                           // the objects that the constructor got
   static constexpr int64_t kNoRequestYet = -1;  // no request of this pipeline has ended
   uint64_t turn_ = UINT64_MAX;                  // number of the Turn that pipelines_us_ belongs to
   int64_t pipelines_us_ = 0;                    // time of the finished pipelines in this Turn
-  int64_t pipeline_began_us_ = kNoRequestYet;   // Pace time when the first request of this pipeline ended
+  int64_t pipeline_began_us_ = kNoRequestYet;   // real time (Pace) when its first request ended
   RequestBatch batch_;                          // the requests that run next
   Prefetcher prefetcher_;                       // fetches the data of these requests into the cache
 };

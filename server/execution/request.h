@@ -15,8 +15,8 @@
 
 namespace respite {
 
-struct Request {  // one request, from its arguments to its reply
-  Session& session;
+struct Request {                        // one request, from its arguments to its reply
+  Session& session;                     // the session that sent it
   const Command* command;               // null if there is no such command
   std::span<const Bytes> words;         // arguments, with the command's name
   uint32_t flags = 0;                   // EffectiveFlags, known before the gates

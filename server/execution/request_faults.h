@@ -36,10 +36,10 @@ class RequestFaults {  // interface: a source of faults for requests (TEST FAULT
   // Where a request meets a fault. kSent: a client has sent it. kQueued: it is being queued in a transaction.
   // kInTransaction: EXEC runs it. kInScript: a script calls it.
   enum class Place : uint8_t { kSent, kQueued, kInTransaction, kInScript };
-  struct Attempt {          // a request that is about to run, and may get a fault
-    const Session& client;  // the client that sent the request
-    int db;                 // the selected database
-    const Command& command;
+  struct Attempt {                 // a request that is about to run, and may get a fault
+    const Session& client;         // the client that sent the request
+    int db;                        // the selected database
+    const Command& command;        // its command
     std::span<const Bytes> words;  // arguments, with the command's name
     Place place;                   // where the request was found: kInTransaction means in EXEC
     bool is_in_transaction;        // also true in a script that EXEC runs

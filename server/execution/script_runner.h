@@ -46,15 +46,15 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
 
   struct Parts {  // the objects that ScriptRunner uses; its constructor gets them
     const Env& env;
-    const CurrentExecution& current_execution;
-    Eviction& eviction;
-    Clients& clients;
-    ClientLimits& limits;
-    Tracking& tracking;
-    Executor& executor;
-    const Gates& gates;
-    const LateBound<const SlotRouter>& router;
-    Permissions& permissions;
+    const CurrentExecution& current_execution;  // the command that runs now
+    Eviction& eviction;                         // frees memory above maxmemory
+    Clients& clients;                           // all sessions
+    ClientLimits& limits;                       // closes clients that exceed limits
+    Tracking& tracking;                         // client-side caching
+    Executor& executor;                         // runs requests
+    const Gates& gates;                         // refuse commands before they run
+    const LateBound<const SlotRouter>& router;  // attached on a cluster node
+    Permissions& permissions;                   // ACL checks
   };
   explicit ScriptRunner(const Parts& parts);
   ~ScriptRunner() override;
@@ -68,8 +68,8 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
   bool IsRunning() const { return current_.has_value(); }  // a script is running
   // Throws a refusal while a script runs. Commands call this if they would free the running code or data that the
   // script needs.
-  void ThrowIfScriptRuns() const;                      // the error for commands that would disturb the script
-  Kind RunningKind() const { return current_->kind; }  // kind of the running script
+  void ThrowIfScriptRuns() const;                                          // throws if a script runs
+  Kind RunningKind() const { return current_->kind; }                      // kind of the running script
   std::string RunningName() const { return std::string(current_->name); }  // name of the running script
   std::span<const Bytes> RunningArguments() const;                         // arguments of the running EVAL or FCALL
   int64_t RunningMs() const;                                               // real time since the script began
@@ -87,7 +87,7 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
   void Log(LogLevel level, Bytes text) noexcept override;                          // does redis.log
   bool PollStopRequest() noexcept override;         // true: the script must stop; also serves other clients
   bool IsReplyUnwanted() noexcept override;         // true: the client has gone, or its output exceeds the limit
-  int64_t MonotonicMs() const noexcept override;    // Pace time
+  int64_t MonotonicMs() const noexcept override;    // real elapsed time (Pace), for time limits
   ScriptDialect Dialect() const noexcept override;  // what scripts see of the emulated version
   void CountError(Bytes text) noexcept override;    // counts an error of a command of the script
 
@@ -98,7 +98,7 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
     Kind kind;
     Bytes name;
     RequestPath path;                     // path of its commands
-    int64_t started_ms;                   // Pace time when the script began
+    int64_t started_ms;                   // real elapsed time (Pace) when it began
     bool is_over_memory;                  // maxmemory was exceeded when it began
     bool has_written = false;             // the script has written, so it cannot be killed
     bool is_killed = false;               // SCRIPT KILL or a shutdown ends it
@@ -114,9 +114,9 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
   void CheckCommand(const Command* command, std::span<const Bytes> arguments);    // throws if the script may not run it
   void CheckMayBeCalled(const Command& command) const;                            // refuses commands with kNoScript
   void CheckAcl(const Command& command, std::span<const Bytes> arguments) const;  // throws if the user may not run it
-  void CheckWrite(const Command& command) const;  // throws in read-only scripts, on replicas …
+  void CheckWrite(const Command& command) const;                              // throws if the script may not write now
   void CheckNode(const Command& command, std::span<const Bytes> arguments);   // throws if other nodes have its keys
-  void TrackReads(const Command& command, std::span<const Bytes> arguments);  // for client-side caching
+  void TrackReads(const Command& command, std::span<const Bytes> arguments);  // notes keys the caller has read
   void ServeOthers();  // serves other clients during a slow script
   Bytes ReplyBytes();  // the reply in session_ of the command that has run
 

@@ -23,16 +23,16 @@ class Tls;
 struct Services {  // all that commands, INFO and CONFIG SET may use
   Env env;
   DataSubsystem& data;
-  ClientSubsystem& clients;
-  ExecutionSubsystem& execution;
-  StorageSubsystem& storage;
-  Replication& replication;
-  Migrations& migrations;
-  ClusterMode& cluster;
-  SlotMigrations& slot_migrations;
-  SentinelMode& sentinel;
+  ClientSubsystem& clients;         // sessions, users, messages and waits
+  ExecutionSubsystem& execution;    // what runs requests and scripts
+  StorageSubsystem& storage;        // snapshots and the append-only file
+  Replication& replication;         // as primary and as replica
+  Migrations& migrations;           // MIGRATE
+  ClusterMode& cluster;             // the cluster, if enabled
+  SlotMigrations& slot_migrations;  // moves slots between cluster nodes
+  SentinelMode& sentinel;           // Sentinel mode, if enabled
   Tls& tls;
-  Identity& identity;
+  Identity& identity;  // ID and start time of the server
   Lab& lab;
 };
 

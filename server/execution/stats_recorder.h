@@ -17,9 +17,9 @@ class StatsRecorder final : public CallObserver {  // counts commands for INFO s
   };
   explicit StatsRecorder(const Parts& parts) : parts_(parts) {}
 
-  void OnCall(const FinishedCall& call) override;
-  void OnRefusal(const RefusedCall& call) override;
-  void CountError(Bytes text);  // counts an error reply
+  void OnCall(const FinishedCall& call) override;    // counts the command, its time and its failure
+  void OnRefusal(const RefusedCall& call) override;  // counts the refusal and its error
+  void CountError(Bytes text);                       // counts an error reply
 
  private:
   const Parts parts_;  // the objects that the constructor got

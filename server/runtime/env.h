@@ -27,7 +27,7 @@ struct Env {  // what every component of the server may use
   const Settings& settings;  // the values of the directives in `config`
   const Dialect& dialect;    // the Redis or Valkey version that `emulate` names
   CommandTable& commands;
-  const Clock& clock;
+  const Clock& clock;  // time that TEST CLOCK can change
   const Pace& pace;
   Logger& log;
   FileSystem& files;
@@ -40,14 +40,14 @@ struct Env {  // what every component of the server may use
   DebugSwitches& debug;  // what DEBUG switches on or off
 };
 
-struct Runtime {  // owns the objects of an Env that are made for the server itself
-  struct Parts {  // the objects that Runtime uses; its constructor gets them
-    Config& config;
-    CommandTable& commands;
-    const Clock& clock;
+struct Runtime {             // owns the objects of an Env that are made for the server itself
+  struct Parts {             // the objects that Runtime uses; its constructor gets them
+    Config& config;          // the directives and CONFIG SET
+    CommandTable& commands;  // all commands of the server
+    const Clock& clock;      // time that TEST CLOCK can change
     const Pace& pace;
     Logger& log;
-    FileSystem& files;
+    FileSystem& files;  // all access to files
   };
   explicit Runtime(const Parts& parts);
   Runtime(const Runtime&) = delete;

@@ -19,7 +19,7 @@ class Host {  // interface to the event loop; tests use a fixture instead
   virtual void WakeAt(int64_t monotonic_ms) = 0;  // runs the timers at this time, or earlier
   // Sets the time of the Pace at which the Host must start a Turn, independently of the Clock. Each call replaces the
   // time of the earlier call.
-  virtual void StartTurnAt(int64_t pace_us) = 0;  // starts a Turn at this time of the Pace
+  virtual void StartTurnAt(int64_t pace_us) = 0;  // starts a Turn at this real elapsed time (Pace)
 };
 
 }  // namespace respite

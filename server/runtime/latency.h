@@ -17,9 +17,9 @@ class LatencyMonitor {  // keeps the latest spikes of each event, for LATENCY
  public:
   static constexpr size_t kSamples = 160;  // the number of samples that are kept of each event
 
-  struct Sample {  // one spike: an event that took long
-    int64_t unix_time_s;
-    int64_t latency_ms;  // how long the event took
+  struct Sample {         // one spike: an event that took long
+    int64_t unix_time_s;  // when it was reported
+    int64_t latency_ms;   // how long the event took
   };
   struct Event {                  // spikes of one kind of event, for example "aof-write"
     std::vector<Sample> samples;  // oldest first, at most kSamples
@@ -30,7 +30,7 @@ class LatencyMonitor {  // keeps the latest spikes of each event, for LATENCY
       : settings_(settings), clock_(clock), pace_(pace) {}
 
   bool IsOn() const { return settings_.latency_monitor_threshold != 0; }  // latency-monitor-threshold is set
-  int64_t NowUs() const { return pace_.NowUs(); }                         // Pace time
+  int64_t NowUs() const { return pace_.NowUs(); }                         // real elapsed time (Pace)
   // Adds a spike if its duration reaches latency-monitor-threshold. Cost of a shorter event: two comparisons.
   void Note(Bytes event, int64_t elapsed_us) {  // adds a spike if it reaches the threshold
     if (IsOn() && elapsed_us / 1000 >= settings_.latency_monitor_threshold)
@@ -44,11 +44,11 @@ class LatencyMonitor {  // keeps the latest spikes of each event, for LATENCY
     auto found = events_.find(event);
     return found == events_.end() ? nullptr : &found->second;
   }
-  const std::map<std::string, Event, std::less<>>& Events() const { return events_; }  // by name
+  const std::map<std::string, Event, std::less<>>& Events() const { return events_; }  // those with spikes, by name
 
  private:
-  const Settings& settings_;
-  const Clock& clock_;
+  const Settings& settings_;  // values of the directives
+  const Clock& clock_;        // time that TEST CLOCK can change
   const Pace& pace_;
   std::map<std::string, Event, std::less<>> events_;  // the events that have had spikes, by name
 };
@@ -74,7 +74,7 @@ class LatencyWatch {  // reports its own lifetime to the monitor, as the duratio
 
   LatencyMonitor& latency_;   // receives the event
   const Bytes event_;         // name of the event
-  const int64_t started_us_;  // Pace time, or kOff
+  const int64_t started_us_;  // real elapsed time (Pace) at its creation; kOff: not measured
 };
 
 }  // namespace respite

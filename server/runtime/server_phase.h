@@ -27,7 +27,7 @@ class ServerPhase {  // whether the server runs a slow script, loads or has stop
 
   // `holder` (may be null) is the client that runs the script; the server reads no input from this client until the
   // script ends.
-  void BeginBusyScript(BusyScriptKind kind, const Session* holder) { script_ = {kind, holder}; }
+  void BeginBusyScript(BusyScriptKind kind, const Session* holder) { script_ = {kind, holder}; }  // a script is slow
   void EndBusyScript() { script_ = {}; }                // the slow script has ended
   void BeginLoading(Load how, const Session* holder) {  // `holder` (or null) caused it; its input waits until the end
     load_ = how;
@@ -42,7 +42,9 @@ class ServerPhase {  // whether the server runs a slow script, loads or has stop
   Load load() const { return load_; }                                                     // how data is being loaded
   bool IsLoading() const { return load_ == Load::kInTurn || load_ == Load::kOverTurns; }  // clients get LOADING errors
   bool HasStopped() const { return has_stopped_; }                                        // no command may run any more
-  bool HoldsInputOf(const Session& session) const { return script_.holder == &session || loader_ == &session; }
+  bool HoldsInputOf(const Session& session) const {  // its slow script or load runs: its input is not read meanwhile
+    return script_.holder == &session || loader_ == &session;
+  }
 
  private:
   struct Script {  // a slow script

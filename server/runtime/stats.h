@@ -44,39 +44,39 @@ class RecentPeak {  // the largest value that was noted in the last kSeconds sec
   std::array<Slot, kSeconds> slots_{};  // the seconds, each at its number modulo kSeconds
 };
 
-struct ServerStats {  // counters for INFO
+struct ServerStats {  // counters for INFO; CONFIG RESETSTAT sets most of them to 0
   // Unlike this server, Redis 7.2 has no such limit, so a script that invents error codes fills its memory.
-  static constexpr size_t kMaxErrorKinds = 128;  // the number of kinds of errors that are counted separately
+  static constexpr size_t kMaxErrorKinds = 128;  // size limit of `errors`; further kinds are not counted there
 
-  uint64_t commands = 0;                     // number of commands so far
-  uint64_t connections = 0;                  // number of connections accepted so far
+  uint64_t commands = 0;                     // commands that ran since the start or CONFIG RESETSTAT
+  uint64_t connections = 0;                  // connections accepted since the start or CONFIG RESETSTAT
   uint64_t rejected_connections = 0;         // number of connections refused because of maxclients, or the like
-  uint64_t net_input_bytes = 0;              // bytes received so far
+  uint64_t net_input_bytes = 0;              // bytes received since the start or CONFIG RESETSTAT
   uint64_t unexpected_errors = 0;            // number of errors of commands in the stream of the primary
   uint64_t sync_full = 0;                    // number of full resynchronisations with replicas
   uint64_t sync_partial_ok = 0;              // number of accepted partial resynchronisations
   uint64_t sync_partial_err = 0;             // number of refused partial resynchronisations
-  uint64_t net_output_bytes = 0;             // bytes sent so far
-  uint64_t total_reads = 0;                  // number of calls of read
-  uint64_t total_writes = 0;                 // number of calls of write
-  uint64_t error_replies = 0;                // number of error replies so far
+  uint64_t net_output_bytes = 0;             // bytes sent since the start or CONFIG RESETSTAT
+  uint64_t total_reads = 0;                  // system calls that read from clients
+  uint64_t total_writes = 0;                 // system calls that wrote to clients
+  uint64_t error_replies = 0;                // error replies since the start or CONFIG RESETSTAT
   uint64_t output_limit_disconnections = 0;  // clients closed because of client-output-buffer-limit
   uint64_t query_limit_disconnections = 0;   // clients closed because of client-query-buffer-limit
   uint64_t evicted_clients = 0;              // clients closed because of maxmemory-clients
   uint64_t eviction_exceeded_us = 0;         // time spent above maxmemory, without a period that still lasts
-  int64_t eviction_exceeded_since_us = 0;    // monotonic time since when memory exceeds maxmemory; 0: it does not
+  int64_t eviction_exceeded_since_us = 0;    // real time (Pace) since when maxmemory is exceeded; 0: it is not
   std::array<uint64_t, 4> acl_denials{};     // number of refusals, by AclLogEntry::Reason
   uint64_t payload_sanitizations = 0;        // number of packed values that RESTORE checked
   uint64_t reply_buffer_shrinks = 0;         // how often Redis would have shrunk a reply buffer
   uint64_t reply_buffer_expands = 0;         // how often Redis would have enlarged a reply buffer
   uint64_t turns = 0;                        // number of Turns of the event loop
   uint64_t turn_us = 0;                      // total time of Turns
-  uint64_t longest_turn_us = 0;              // since the start, or since CONFIG RESETSTAT
+  uint64_t longest_turn_us = 0;              // time of the longest Turn since the start or CONFIG RESETSTAT
   uint64_t command_us = 0;                   // total time of commands
   uint64_t timer_us = 0;                     // total time of the server's timer
   uint64_t journal_us = 0;            // total time of writing and syncing the append-only file at the end of Turns
-  uint64_t max_commands_in_turn = 0;  // since the start, or since CONFIG RESETSTAT
-  uint64_t forks = 0;                 // number of forks so far
+  uint64_t max_commands_in_turn = 0;  // most commands in one Turn since the start or CONFIG RESETSTAT
+  uint64_t forks = 0;                 // forks since the start or CONFIG RESETSTAT
   uint64_t last_fork_us = 0;          // duration of the last fork
   uint64_t commands_before_turn = 0;  // value of `commands` when the last Turn ended
   InstantRate ops;                    // commands per second
@@ -95,7 +95,7 @@ struct ServerStats {  // counters for INFO
   void CountError(Bytes text);          // counts an error reply with this text
   void CountTurn(int64_t duration_us);  // a Turn has ended and took this time
   void CountFork(int64_t duration_us);  // the process has forked, which took this time
-  void SampleRates(int64_t now_us);     // adds samples of all rates; `now_us` is Pace time
+  void SampleRates(int64_t now_us);     // adds samples of all rates; `now_us`: real elapsed time (Pace)
   void Reset();                         // CONFIG RESETSTAT: sets the counters to 0, but keeps memory figures
 };
 

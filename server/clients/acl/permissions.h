@@ -23,17 +23,17 @@ class Users;
 enum class DenialDetail : uint8_t { kBrief, kNamed, kInScript };
 // Returns the text of a refusal without an error code. If `traits` are those of a Redis before 7.2, the text is its
 // older one, which does not name the user.
-std::string DenialText(const User& user, AclRequest& request, AclVerdict verdict, DenialDetail detail,
-                       const DialectTraits& traits);
+std::string DenialText(const User& user, AclRequest& request, AclVerdict verdict,  // why it was refused, for an error
+                       DenialDetail detail, const DialectTraits& traits);
 std::string DenialTextAtExec(AclDenial denial);  // the error for a queued command that the user may no longer run
 
 class Permissions {  // checks what users may do, and logs refusals
  public:
   struct Parts {  // the objects that Permissions uses; its constructor gets them
     const Env& env;
-    Users& users;
-    AclLog& acl_log;
-    Clients& clients;
+    Users& users;      // all ACL users
+    AclLog& acl_log;   // the log of refusals
+    Clients& clients;  // all sessions
   };
   explicit Permissions(const Parts& parts) : parts_(parts) {}
 
@@ -46,24 +46,25 @@ class Permissions {  // checks what users may do, and logs refusals
   }
 
   // Adds a failed login to the ACL log. `command` is "AUTH" or "HELLO".
-  void LogFailedLogin(const Session& session, Bytes command, Bytes user);  // adds a refusal to the ACL log
+  void LogFailedLogin(const Session& session, Bytes command, Bytes user);  // adds it to the ACL log
 
   // Closes the sessions of a user, and makes the default user their user, so that no session refers to `user`.
   void CloseSessionsOf(const User& user, const Session* running);  // `running` closes after its reply
   // Closes the sessions of the user `before` whose subscriptions are forbidden by `after`, its new permissions.
-  void CloseForbiddenSubscribers(const User& before, const User& after, const Session* running);
+  void CloseForbiddenSubscribers(const User& before, const User& after,  // closes those that `after` forbids
+                                 const Session* running);
 
   std::optional<std::string> LoadConfiguredUsers();  // at start; returns an error if the server must not start
-  std::optional<std::string> LoadAclFile(const Session* running);  // returns an error; nothing changes then
+  std::optional<std::string> LoadAclFile(const Session* running);  // ACL LOAD: replaces all users, or returns the error
   // Replaces all users by the users in `text`, the lines of an ACL file; `path` is for the error. Ends the sessions of
   // all users except the default user. In dialects with acl_load_keeps_clients (Redis from 7.4, Valkey from 8.0), users
   // that `text` also has keep their sessions. Of these, only sessions with subscriptions that the new permissions
   // forbid end. On failure the function returns an error and changes nothing.
-  std::optional<std::string> LoadAclLines(Bytes text, const std::string& path, const Session* running);  // the error
+  std::optional<std::string> LoadAclLines(Bytes text, const std::string& path, const Session* running);  // or the error
 
  private:
   void Note(AclLogEntry entry, const Session& client);                  // adds a refusal to the ACL log
-  void CloseNowOrAfterReply(Session& session, const Session* running);  // if it is `running`, after its reply
+  void CloseNowOrAfterReply(Session& session, const Session* running);  // `running`: after its reply
 
   const Parts parts_;  // the objects that the constructor got
 };

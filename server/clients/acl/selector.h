@@ -26,8 +26,8 @@ struct AclVerdict {                     // whether a request is allowed, or why 
   AclDenial denial = AclDenial::kNone;  // why the request is refused
   size_t word = 0;                      // index of the refused key or channel
 
-  bool IsAllowed() const { return denial == AclDenial::kNone; }
-  bool IsCloserThan(const AclVerdict& other) const {  // of several denials, the closest one is reported
+  bool IsAllowed() const { return denial == AclDenial::kNone; }  // the request may run
+  bool IsCloserThan(const AclVerdict& other) const {             // of several denials, the closest one is reported
     return denial != other.denial ? denial > other.denial : word > other.word;
   }
 };
@@ -40,12 +40,12 @@ class AclRequest {  // a request whose permissions are checked; finds its keys o
  public:
   AclRequest(const Command& command, std::span<const Bytes> arguments) : command_(command), words_(arguments) {}
 
-  const Command& command() const { return command_; }
+  const Command& command() const { return command_; }      // the command to check
   std::span<const Bytes> words() const { return words_; }  // arguments, with the command's name
   const KeyList& Keys();
 
  private:
-  const Command& command_;
+  const Command& command_;        // the command to check
   std::span<const Bytes> words_;  // arguments, with the command's name
   std::optional<KeyList> keys_;
 };
@@ -66,7 +66,7 @@ class Selector {  // one set of permissions of an ACL user: commands, keys and c
   explicit Selector(const CommandTable& table);
 
   // Applies a rule about commands, keys or channels.
-  const char* Apply(Bytes rule);  // returns null, or the error
+  const char* Apply(Bytes rule);  // applies "+get", "~a*", "&ch*" …; returns null, or the error
 
   // Returns whether this selector allows the request, or what it denies. Cost: O(first arguments allowed for the
   // command), and O(patterns) for each key or channel.
@@ -92,9 +92,9 @@ class Selector {  // one set of permissions of an ACL user: commands, keys and c
 
   const char* ApplyCommand(Bytes rule);        // applies "+get" or "-@all"; returns null, or the error
   const char* ApplyFirstArgument(Bytes name);  // applies "select|0": allows SELECT 0; returns null, or the error
-  const char* ApplyKeyPattern(uint8_t access, Bytes glob);  // returns null, or the error
+  const char* ApplyKeyPattern(uint8_t access, Bytes glob);  // allows these keys; returns null, or the error
   const char* ApplyKeyAccess(Bytes rule);                   // applies "%R~a*"; returns null, or the error
-  const char* ApplyChannelPattern(Bytes glob);              // returns null, or the error
+  const char* ApplyChannelPattern(Bytes glob);              // allows these channels; returns null, or the error
   enum class Grant : uint8_t { kTake, kGive };
   void GrantEveryCommand(Grant grant);                     // allows or (kTake) forbids all commands
   void GrantCommand(const Command& command, Grant grant);  // allows or (kTake) forbids it

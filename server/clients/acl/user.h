@@ -26,7 +26,7 @@ class User {  // an ACL user: passwords and permissions
   bool IsUnlimited() const { return is_unlimited_; }     // it may do everything
 
   // Applies a rule of ACL SETUSER, or a whole selector in parentheses.
-  const char* Apply(Bytes rule, AclPubsubDefault pubsub);  // returns null, or the error
+  const char* Apply(Bytes rule, AclPubsubDefault pubsub);  // one rule of ACL SETUSER; returns null or the error
   void SetPassword(Bytes password);  // sets requirepass: its only password; empty: none is required
 
   // Compares passwords in constant time, so that the time reveals nothing about the right one.
@@ -49,9 +49,9 @@ class User {  // an ACL user: passwords and permissions
   std::optional<const char*> ApplyToUser(Bytes rule, AclPubsubDefault pubsub);  // nullopt: the rule is for a selector
   const char* ApplyPassword(Bytes rule);  // applies ">secret", "#hash", "resetpass" …; returns null, or the error
   const char* AddSelector(Bytes rules);   // adds the selector "(~a +get)"; returns null, or the error
-  const char* AddPassword(const Digest& digest);  // returns null, or the error: too many passwords
+  const char* AddPassword(const Digest& digest);  // adds its hash; returns null, or the error: too many passwords
   void Reset(AclPubsubDefault pubsub);            // makes it a user that is off, without passwords or permissions
-  void UpdateIsUnlimited() { is_unlimited_ = selectors_.front().IsUnlimited(); }  // must be called after each change
+  void UpdateIsUnlimited() { is_unlimited_ = selectors_.front().IsUnlimited(); }  // after a change
 
   std::string name_;
   const CommandTable* table_;  // all commands of the server

@@ -76,8 +76,8 @@ class Users {  // all ACL users by name
   std::string ParseAclLine(std::span<const Bytes> words, const LinePlace& place, Map& into) const;  // the error, or ""
 
   const CommandTable& table_;  // all commands of the server
-  const Settings& settings_;
-  Map users_;  // by name
+  const Settings& settings_;   // values of the directives
+  Map users_;                  // by name
 };
 
 bool IsValidUserName(Bytes name);  // false: the name contains blanks or NULs
