@@ -90,7 +90,7 @@ class Gates {  // the reasons to refuse a command before it runs
   void CheckArity(const Request& request) const;          // throws if the number of arguments does not fit
   void CheckArityOfRecord(const Request& request) const;  // like CheckArity, but allows the arities of other versions
   void CheckProtectedCommand(const Request& request) const;  // throws unless enable-debug-command or the like allows it
-  void CheckAuthentication(const Request& request) const;    // throws if a login is required
+  void CheckAuthentication(const Request& request) const;    // throws unless the client has logged in or need not
   void CheckTransactions(const Request& request) const;      // throws if it may not be sent after MULTI
   void CheckUserPermissions(const Request& request) const;   // throws if ACL rules forbid it
   void CheckOtherNode(const Request& request) const;         // throws a redirection by slot, in a cluster
@@ -99,10 +99,10 @@ class Gates {  // the reasons to refuse a command before it runs
   void CheckDiskError(const Request& request) const;         // throws for writes while they cannot be persisted
   void CheckReplicas(const Request& request) const;          // throws for writes: min-replicas-to-write
   void CheckReadOnlyReplica(const Request& request) const;   // throws for writes to a read-only replica
-  void CheckStaleReplica(const Request& request) const;      // throws if data is stale: replica-serve-stale-data
+  void CheckStaleReplica(const Request& request) const;      // throws for most commands if the data may not be read
   void CheckSubscribedMode(const Request& request) const;    // throws for most commands of a RESP2 subscriber
-  void CheckLoading(const Request& request) const;           // throws, with exceptions, while data is loaded
-  void CheckBusyScript(const Request& request) const;        // throws, with exceptions, while a slow script runs
+  void CheckLoading(const Request& request) const;           // throws for most commands while data is loaded
+  void CheckBusyScript(const Request& request) const;        // throws for most commands while a slow script runs
   void CheckFollowerKeyAccess(const Request& request) const;  // throws if a replica or monitor uses keys
 
   const DialectTraits& Traits() const;  // properties of the emulated version
