@@ -106,7 +106,7 @@ enum KeyFlag : uint16_t {
 };
 
 // Describes which arguments of a command are keys: how the first key is found, and how many keys follow.
-struct KeySpec {
+struct KeySpec {  // which arguments of a command are keys
   enum class Begin : uint8_t { kUnknown, kIndex, kKeyword };
   enum class Find : uint8_t { kUnknown, kRange, kKeyNum };
 
@@ -124,9 +124,9 @@ struct KeySpec {
 };
 
 // The key specs are stored by value, so that a CommandSpec can be constexpr.
-struct KeySpecs {  // the key specs of one command, at most four
-  std::array<KeySpec, 4> specs{};
-  uint8_t count = 0;  // number of `specs` in use
+struct KeySpecs {                  // the key specs of one command, at most four
+  std::array<KeySpec, 4> specs{};  // the first `count` are in use
+  uint8_t count = 0;               // number of `specs` in use
 
   constexpr KeySpecs() = default;
   constexpr KeySpecs(std::initializer_list<KeySpec> list) {
@@ -163,7 +163,7 @@ struct KeysAfterRange {  // which of the arguments after a keyword are keys
 };
 // Declares keys that follow an argument `keyword`. The keyword is searched forwards from argv[from], or backwards from
 // argv[argc + from] if `from` is negative.
-constexpr KeySpec KeysAfter(std::string_view keyword, int from, KeysAfterRange range, int flags) {
+constexpr KeySpec KeysAfter(std::string_view keyword, int from, KeysAfterRange range, int flags) {  // after a word
   return {.flags = static_cast<uint16_t>(flags),
           .begin = KeySpec::Begin::kKeyword,
           .index = static_cast<int16_t>(from),
@@ -222,7 +222,7 @@ struct CommandSpec {                               // what the card of a command
   Where where = Where::kDataServers;            // which servers have the command: data servers, Sentinels or both
   std::string_view summary = {};                // one sentence, for COMMAND DOCS
   VersionMark since = {};                       // version that introduced the command
-  std::string_view complexity = {};             // Big-O text of COMMAND DOCS
+  std::string_view complexity = {};             // Big-O text of COMMAND DOCS, such as "O(1)"
   CommandGroup group = CommandGroup::kGeneric;  // the group that COMMAND DOCS reports
   uint32_t flags = 0;                           // CommandFlag bits
   KeySpecs keys = {};                           // which arguments are keys
@@ -230,7 +230,7 @@ struct CommandSpec {                               // what the card of a command
   std::string_view tips = {};                   // command tips of COMMAND INFO, separated by one space
   VersionMark deprecated_since = {};            // empty: not deprecated
   std::string_view replaced_by = {};            // text of COMMAND DOCS, for a deprecated command
-  std::string_view history = {};                // "6.2.0: text|7.0.0: text"
+  std::string_view history = {};                // changes by version, for COMMAND DOCS: "6.2.0: text|7.0.0: text"
   int arity = 0;                                // 0: derived from the syntax; otherwise Redis' number, where it differs
   FormerArity former_arity = {};                // the arity in old versions, which the server may emulate
   bool syscmd = false;                          // doc flag `syscmd` of COMMAND DOCS
@@ -241,7 +241,7 @@ struct CommandSpec {                               // what the card of a command
   bool selects_database = false;       // it may change the database that the connection uses afterwards
   bool runs_when_subscribed = false;   // allowed to RESP2 clients with subscriptions, as (un)subscribing always is
   bool reports_disk_trouble = false;   // refused with MISCONF, as writes are, while persistence fails
-  bool keeps_caching_choice = false;   // does not reset CLIENT CACHING; for a container: all its subcommands
+  bool keeps_caching_choice = false;   // CLIENT CACHING stays valid after it; for a container: all its subcommands
   bool serves_moving_slots = false;    // in a cluster: runs during a slot migration, even if some keys have moved
   uint8_t harmless_words = kAllWords;  // number of leading arguments that are no secrets: crash reports show only them
   FlagsHook flags_of = nullptr;  // returns the flags of a request that runs other commands (EXEC, scripts); may be null

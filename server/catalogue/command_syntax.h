@@ -71,15 +71,15 @@ struct SyntaxArgument {          // one argument, as a node of a command's argum
   bool named_by_token = false;  // a pure token whose name is the token itself
 
   // An argument may have an empty token (`empty-string=''`), so only a null pointer means that it has no token.
-  constexpr bool HasToken() const { return token.data() != nullptr; }
+  constexpr bool HasToken() const { return token.data() != nullptr; }  // it has a fixed word, such as EX
 };
 
 // The tree of arguments is stored as an array, with each parent before its children. The `size` of an argument leads to
 // its next sibling.
-struct CommandSyntax {  // the parsed syntax line of a command
-  static constexpr size_t kMaxArguments = 64;
+struct CommandSyntax {                         // the parsed syntax line of a command
+  static constexpr size_t kMaxArguments = 64;  // a syntax line with more does not parse
 
-  std::string_view container;  // empty except for subcommands
+  std::string_view container;  // "CLIENT" for CLIENT|LIST; empty except for subcommands
   std::string_view name;
   std::array<SyntaxArgument, kMaxArguments> arguments{};  // the tree: parents before their children
   uint8_t count = 0;                                      // number of `arguments` in use
@@ -93,20 +93,20 @@ struct CommandSyntax {  // the parsed syntax line of a command
 
 // Parses a syntax line. Cards do this at compile time, so a card with an invalid line does not compile. Cost:
 // O(length), no allocation.
-constexpr CommandSyntax ParseSyntax(std::string_view syntax_line);
+constexpr CommandSyntax ParseSyntax(std::string_view syntax_line);  // see CommandSyntax::valid
 
-constexpr int ArityOf(std::string_view text) {  // 0: the syntax line is malformed
+constexpr int ArityOf(std::string_view text) {  // arity that follows from a syntax line; 0: the line is malformed
   const CommandSyntax syntax = ParseSyntax(text);
   return syntax.valid ? syntax.Arity() : 0;
 }
 
 // Returns "CLIENT" for the syntax line of CLIENT|LIST, and an empty text for a command that is not a subcommand.
-constexpr std::string_view ContainerOf(std::string_view text) { return ParseSyntax(text).container; }
+constexpr std::string_view ContainerOf(std::string_view text) { return ParseSyntax(text).container; }  // empty: none
 
 // Calls visit(const SyntaxArgument&, std::span<const SyntaxArgument> children) for each argument in `nodes` that is not
 // nested in another one.
 template <class Visitor>
-constexpr void ForEachArgument(std::span<const SyntaxArgument> nodes, Visitor&& visit) {
+constexpr void ForEachArgument(std::span<const SyntaxArgument> nodes, Visitor&& visit) {  // visits the top nodes
   for (size_t at = 0; at < nodes.size(); at += nodes[at].size)
     visit(nodes[at], nodes.subspan(at + 1, nodes[at].size - 1u));
 }
@@ -116,8 +116,8 @@ constexpr void ForEachArgument(std::span<const SyntaxArgument> nodes, Visitor&& 
 
 namespace syntax_internal {
 
-constexpr bool IsCapital(char c) { return c >= 'A' && c <= 'Z'; }
-constexpr bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
+constexpr bool IsCapital(char c) { return c >= 'A' && c <= 'Z'; }  // A to Z
+constexpr bool IsLower(char c) { return c >= 'a' && c <= 'z'; }    // a to z
 constexpr bool IsWordChar(char c) { return IsCapital(c) || IsLower(c) || IsDigit(c) || c == '-' || c == '_'; }
 constexpr bool IsInCapitals(std::string_view word) {  // has no lower-case letter, so it is a token
   return !word.empty() && IsCapital(word[0]) && std::none_of(word.begin(), word.end(), IsLower);
@@ -128,7 +128,7 @@ class Parser {  // parses one syntax line
  public:
   constexpr explicit Parser(std::string_view text) : text_(text) {}
 
-  constexpr CommandSyntax Parse();
+  constexpr CommandSyntax Parse();  // parses the whole line; `valid` is false if it is malformed
 
  private:
   constexpr char Peek(size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
@@ -137,7 +137,7 @@ class Parser {  // parses one syntax line
     ++at_;
     return true;
   }
-  constexpr void Expect(char c) {  // skips `c`, or sets failed_
+  constexpr void Expect(char c) {  // skips `c`; if another character follows, sets failed_
     if (!Skip(c)) failed_ = true;
   }
   constexpr bool SkipEllipsis() {  // skips "..."; false: the text continues differently
@@ -163,7 +163,7 @@ class Parser {  // parses one syntax line
     Expect(close);
     return taken;
   }
-  constexpr std::string_view TakeToken() { return Skip('\'') ? TakeUntil('\'') : TakeWord(); }
+  constexpr std::string_view TakeToken() { return Skip('\'') ? TakeUntil('\'') : TakeWord(); }  // also quoted
   constexpr VersionMark TakeMark() {  // reads a VersionMark; a malformed one sets failed_
     const VersionMark mark = text_.substr(at_, VersionMark::LengthIn(text_.substr(at_)));
     at_ += VersionMark::LengthIn(text_.substr(at_));
@@ -297,7 +297,7 @@ struct Width {          // how many words an argument takes in a request
   bool varies = false;  // there may be more words than the minimum
 };
 
-constexpr Width WidthOf(const SyntaxArgument& argument, std::span<const SyntaxArgument> children);
+constexpr Width WidthOf(const SyntaxArgument& argument, std::span<const SyntaxArgument> children);  // with token
 
 constexpr Width WidthOfAll(std::span<const SyntaxArgument> nodes) {  // the sum of the widths of these nodes
   Width all;

@@ -26,7 +26,7 @@ struct Dialect;
 
 struct Command {                          // a CommandCard, with properties derived from it
   const CommandCard* card = nullptr;      // what the command declares
-  const Command* parent = nullptr;        // the container of a subcommand
+  const Command* parent = nullptr;        // the container of a subcommand; null: it is no subcommand
   std::string full_name = {};             // "get", "client|list"
   std::string_view name = {};             // "get", "list": the last part of full_name
   int arity = 0;                          // number of arguments with the name; negative: at least that many
@@ -39,10 +39,10 @@ struct Command {                          // a CommandCard, with properties deri
   uint32_t prefetch_key_index = 0;        // argv index of a key that all requests have; 0: none
   uint32_t only_key_index = 0;            // argv index of the only key; 0: no key, several keys, or no fixed place
   uint32_t id = 0;                        // 0, 1, 2 … over commands and subcommands
-  std::vector<Command> subcommands = {};  // of a container
-  std::vector<Command> hidden_subcommands = {};  // subcommands that the dialect does not have
+  std::vector<Command> subcommands = {};  // those of a container; empty: the command is no container
+  std::vector<Command> hidden_subcommands = {};  // subcommands that the emulated version does not have
   const Dialect* dialect = nullptr;              // the version whose commands these are
-  std::shared_ptr<const std::vector<std::string_view>> hidden_tokens = {};  // tokens that the dialect lacks; null: none
+  std::shared_ptr<const std::vector<std::string_view>> hidden_tokens = {};  // tokens that the version lacks; null: none
 
   const CommandSpec& Spec() const { return *card->spec; }
   bool Is(CommandFlag flag) const { return (flags & flag) != 0; }
@@ -50,7 +50,7 @@ struct Command {                          // a CommandCard, with properties deri
   bool FitsArity(size_t argument_count) const { return Fits(arity, argument_count); }  // the count includes the name
   // Returns whether the number of arguments fits the arity of the emulated version, or that of the newest version. This
   // is for records of other servers, which may have the form of the newest version.
-  bool FitsArityOfAnyVersion(size_t argument_count) const {
+  bool FitsArityOfAnyVersion(size_t argument_count) const {  // the arity of this or of the newest version
     return Fits(arity, argument_count) || Fits(card->arity, argument_count);
   }
 
@@ -62,14 +62,14 @@ struct Command {                          // a CommandCard, with properties deri
 };
 
 // INFO commandstats, INFO latencystats and LATENCY HISTOGRAM show these statistics.
-struct CommandStats {  // statistics of one command, for INFO and LATENCY
-  uint64_t calls = 0;
+struct CommandStats {                         // statistics of one command, for INFO and LATENCY
+  uint64_t calls = 0;                         // number of calls that were executed
   uint64_t usec = 0;                          // total execution time in microseconds
   uint64_t rejected_calls = 0;                // calls refused before execution
   uint64_t failed_calls = 0;                  // calls that replied with an error
   std::unique_ptr<LatencyHistogram> latency;  // null before the first call
 
-  void Reset() { *this = CommandStats{}; }
+  void Reset() { *this = CommandStats{}; }  // sets all to 0
 };
 
 enum class RenameResult : uint8_t { kDone, kNoSuchCommand, kTargetExists };
@@ -85,7 +85,7 @@ class CommandNames {  // finds commands by name, ignoring case
   // Finds a command by its name in any case. Cost: about 6 ns, one or two cache lines, no allocation.
   const Command* Find(Bytes name) const;                                  // null: unknown name
   const Rows& rows() const { return rows_; }                              // pairs of a name and its command
-  std::span<const Command* const> Commands() const { return commands_; }  // all of them, by family
+  std::span<const Command* const> Commands() const { return commands_; }  // all of them, family by family
 
  private:
   // A Key holds a whole name of up to 16 bytes. Of a longer name, it holds the first and the last eight bytes.
@@ -97,9 +97,9 @@ class CommandNames {  // finds commands by name, ignoring case
     // collide.
     size_t Hash(int shift) const { return ((head ^ (tail * 31) ^ length) * 0x9E3779B97F4A7C15u) >> shift; }
 
-    uint64_t head = 0;  // the first 8 bytes in lower case
-    uint64_t tail = 0;  // the last 8 bytes; 0 for a name of less than 8
-    uint64_t length = 0;
+    uint64_t head = 0;    // the first 8 bytes in lower case
+    uint64_t tail = 0;    // the last 8 bytes; 0 for a name of less than 8
+    uint64_t length = 0;  // size of the name in bytes
   };
   struct Slot {  // one slot of the hash table
     Key key;
@@ -126,7 +126,7 @@ inline const Command* CommandNames::Find(Bytes name) const {
 
 // A CommandSet is created once from the cards of the families, and never changes. Pointers to its commands are valid as
 // long as the set exists. Thread-safe.
-class CommandSet {  // all commands of one kind of server; immutable
+class CommandSet {  // all commands of one kind of server (data or Sentinel) in one version; immutable
  public:
   // `families` are the tables of the command files. Their cards must outlive the set, and names must be unique. Omits
   // commands for other kinds of servers (`where`), and hides commands that the dialect does not have. A container gets
@@ -137,8 +137,8 @@ class CommandSet {  // all commands of one kind of server; immutable
   CommandSet& operator=(const CommandSet&) = delete;
 
   size_t Size() const { return size_; }                  // number of commands and subcommands; every id is smaller
-  const CommandNames& names() const { return *names_; }  // finds a command that the dialect has
-  const CommandNames& hidden_names() const { return *hidden_names_; }  // finds a command that the dialect lacks
+  const CommandNames& names() const { return *names_; }  // finds a command that the emulated version has
+  const CommandNames& hidden_names() const { return *hidden_names_; }  // finds one that the emulated version lacks
   const Dialect& dialect() const { return dialect_; }                  // the version whose commands these are
 
  private:
@@ -154,8 +154,8 @@ class CommandSet {  // all commands of one kind of server; immutable
   const Dialect& dialect_;                            // the version whose commands these are
   std::vector<Command> commands_;                     // top-level commands, which own their subcommands
   uint32_t size_ = 0;                                 // number of commands and subcommands
-  std::unique_ptr<const CommandNames> names_;         // names of commands that the dialect has
-  std::unique_ptr<const CommandNames> hidden_names_;  // names of commands that the dialect lacks
+  std::unique_ptr<const CommandNames> names_;         // names of commands that the emulated version has
+  std::unique_ptr<const CommandNames> hidden_names_;  // names of commands that the emulated version lacks
 };
 
 class CommandTable {  // the commands of one server, with statistics
@@ -184,15 +184,15 @@ class CommandTable {  // the commands of one server, with statistics
   RenameResult Rename(Bytes from, Bytes to);                     // applies a line `rename-command FROM TO`
   bool HasRenamedCommands() const { return !renamed_.empty(); }  // whether rename-command renamed or removed any
   // Finds a renamed command by its original name, which is the name in files.
-  const Command* FindRenamed(Bytes name) const;  // by its original name; null: the command was not renamed
+  const Command* FindRenamed(Bytes name) const;  // by original name; null: the command was not renamed or removed
   // Finds the command of a replayed record by its original name. Also finds commands that are hidden from clients by
   // the dialect or by rename-command, because files and primaries may have any version.
-  const Command* FindForReplay(std::span<const Bytes> words) const;  // `words`: a replayed record; null: unknown
+  const Command* FindForReplay(std::span<const Bytes> words) const;  // `words`: from AOF or primary; null: unknown
 
   std::span<const Command* const> Commands() const { return names_->Commands(); }  // those that clients can call
   // Calls `visit` for each command that clients can call, and after a container for its subcommands.
   template <class Visitor>
-  void ForEach(Visitor&& visit) const {
+  void ForEach(Visitor&& visit) const {  // visits the commands that clients can call, with subcommands
     for (const Command* command : Commands()) {
       visit(*command);
       for (const Command& sub : command->subcommands) visit(sub);
@@ -200,7 +200,7 @@ class CommandTable {  // the commands of one server, with statistics
   }
 
   size_t Size() const { return stats_.size(); }  // number of commands and subcommands; every id is smaller
-  CommandStats& StatsOf(const Command& command) { return stats_[command.id]; }
+  CommandStats& StatsOf(const Command& command) { return stats_[command.id]; }  // counters of this command
   const CommandStats& StatsOf(const Command& command) const { return stats_[command.id]; }
   void ResetStats();  // of all commands
 
@@ -220,7 +220,7 @@ namespace command_table_internal {
 
 // Converts eight bytes (ASCII) to lower case at once. In each byte of `from_a`, bit 7 means that the character is >=
 // 'A'; in `behind_z`, that it is > 'Z'.
-inline uint64_t ToLowerEightBytes(uint64_t word) {
+inline uint64_t ToLowerEightBytes(uint64_t word) {  // lower case of eight ASCII characters at once
   constexpr uint64_t kEach = 0x0101010101010101u;
   const uint64_t low = word & (kEach * 0x7F);
   const uint64_t from_a = low + kEach * (0x80 - 'A');

@@ -17,7 +17,7 @@ namespace respite {
 
 struct DirectiveDefault {  // the default of a directive in a version, if it is not that of Redis 7.2
   std::string_view name;
-  std::string_view value;
+  std::string_view value;  // the default, as a configuration line writes it
 };
 
 struct FlagChange {          // differences between the flags of a command and its card
@@ -63,7 +63,7 @@ struct DialectTraits {  // formats and texts that differ between versions
   bool client_list_needs_positive_ids = false;  // CLIENT LIST ID 0 is an error
   bool client_kill_needs_positive_ids = true;   // CLIENT KILL ID 0 is an error
   bool client_kill_takes_many_ids = false;      // CLIENT KILL ID 5 6 is allowed
-  bool client_ids_are_a_set = false;            // ID options add to one set of IDs; an option may have no ID
+  bool client_ids_are_a_set = false;  // ID options of CLIENT KILL and LIST add to one set; an option may have no ID
   std::string_view bad_id_to_list = "ERR Invalid client ID";                   // error of CLIENT LIST ID x
   std::string_view bad_id_to_kill = "ERR client-id should be greater than 0";  // error of CLIENT KILL ID x
   bool readonly_needs_cluster = true;      // READONLY is an error without cluster mode
@@ -91,7 +91,7 @@ struct DialectTraits {  // formats and texts that differ between versions
   bool client_text_has_watch = false;         // CLIENT LIST has `watch`
   bool client_text_has_io_thread = false;     // CLIENT LIST has io-thread
   bool client_text_has_capabilities = false;  // CLIENT LIST has capa
-  bool clients_share_input = false;           // qbuf and qbuf-free of CLIENT LIST exclude the running request
+  bool clients_share_input = false;           // qbuf and qbuf-free of CLIENT LIST do not count the request that runs
   bool idle_clients_hold_no_input = false;    // qbuf-free of CLIENT LIST is 0 for a client without unfinished requests
 
   // Encodings of values.
@@ -103,7 +103,7 @@ struct DialectTraits {  // formats and texts that differ between versions
   bool bitcount_takes_start_alone = false;      // BITCOUNT key start is allowed, without an end
   bool bitcount_reads_unit_before_end = false;  // BITCOUNT key 0 x y reports an error about y, not about x
   bool xread_knows_last_entry = false;          // XREAD accepts + as an ID
-  bool xread_needs_last_entry = false;          // an error for a stream that never had an entry
+  bool xread_needs_last_entry = false;          // XREAD with + is an error for a stream that never had an entry
   bool xread_waits_in_scripts = false;          // XREAD BLOCK in a script is no error; it does not block there
 
   // Deadlines and numbers.
@@ -137,19 +137,19 @@ struct Dialect {                                    // a server version, as this
   std::optional<ServerVersion> version = {};        // nullopt: has everything that any version has
   DialectTraits traits = {};                        // formats and error texts
   std::span<const DirectiveDefault> defaults = {};  // defaults that differ from those in Settings
-  std::span<const FlagChange> flags = {};           // where the flags of commands differ from the cards
+  std::span<const FlagChange> flags = {};           // commands whose flags differ from their cards
 
-  bool EmulatesVersion() const { return version.has_value(); }                         // false: no emulation
+  bool EmulatesVersion() const { return version.has_value(); }  // false: a server with all features of all versions
   bool Has(const VersionMark& mark) const { return !version || mark.IsIn(*version); }  // true without emulation
   // Returns whether the emulated version lacks a feature that version `until` has removed. Returns false without
   // emulation.
   bool HasRemoved(const VersionMark& until) const { return version && !until.IsEmpty() && until.IsIn(*version); }
   uint32_t FlagsOf(std::string_view command, uint32_t card_flags) const;  // CommandFlag bits in this version
-  std::string_view ShownVersion(const VersionMark& mark) const;           // version number, as COMMAND DOCS shows it
+  std::string_view ShownVersion(const VersionMark& mark) const;           // the number that COMMAND DOCS shows
 };
 
 const Dialect& DialectOf(Emulated emulated);  // the data of this emulated version
-std::span<const Dialect> AllDialects();       // in the order of Emulated
+std::span<const Dialect> AllDialects();       // all versions that can be emulated, and kNone, in the order of Emulated
 
 std::optional<Emulated> ParseEmulatedVersion(std::string_view name);  // "redis:7.0", in any case; nullopt: unknown
 std::string EmulatedNames();  // all names for an error text: "redis:6.2, redis:7.0, …"

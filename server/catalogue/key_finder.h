@@ -25,14 +25,14 @@ class KeyList {  // the keys of one request
  public:
   void Add(size_t index, int flags);
 
-  bool IsEmpty() const { return size_ == 0; }
+  bool IsEmpty() const { return size_ == 0; }  // the request has no keys
   size_t Size() const { return size_; }
   const KeyRef& operator[](size_t i) const { return begin()[i]; }
-  const KeyRef* begin() const { return size_ <= kInline ? inline_.data() : overflow_.data(); }
+  const KeyRef* begin() const { return size_ <= kInline ? inline_.data() : overflow_.data(); }  // the first key
   const KeyRef* end() const { return begin() + size_; }
 
  private:
-  static constexpr size_t kInline = 8;  // keys that need no allocation
+  static constexpr size_t kInline = 8;  // number of keys that need no allocation
 
   size_t size_ = 0;                       // number of keys
   std::array<KeyRef, kInline> inline_{};  // used for up to kInline keys
@@ -56,7 +56,7 @@ KeyList KeyPositions(const CommandSpec& spec, std::span<const Bytes> argv);  // 
 
 // Returns all keys that the command may use, because an ACL check must not miss one. Even if one key spec does not fit
 // the arguments, returns the keys of the others: `PFMERGE destination` has no sources but writes.
-KeyList KeysForAclCheck(const CommandSpec& spec, std::span<const Bytes> argv);
+KeyList KeysForAclCheck(const CommandSpec& spec, std::span<const Bytes> argv);  // all keys that it may use
 
 // COMMAND GETKEYS refuses commands for which this is false.
 bool MayHaveKeys(const CommandSpec& spec);  // false: no request of this command has keys
@@ -76,10 +76,10 @@ uint32_t PrefetchKeyIndex(std::span<const KeySpec> specs);  // argv index of a k
 uint32_t OnlyKeyIndex(std::span<const KeySpec> specs);  // argv index of the only key; 0: not one key at a fixed place
 
 // --- The following functions are hooks, values of CommandSpec::find_keys.
-KeyList KeysOfSet(std::span<const Bytes> argv);       // with the option GET, SET also reads the key
-KeyList KeysOfBitField(std::span<const Bytes> argv);  // BITFIELD only reads if all operations are GET
-KeyList KeysOfSort(std::span<const Bytes> argv);      // of several STORE options the last one counts
-KeyList KeysOfSortRo(std::span<const Bytes> argv);    // only the first argument
-KeyList KeysOfMigrate(std::span<const Bytes> argv);   // one key, or those after the option KEYS
+KeyList KeysOfSet(std::span<const Bytes> argv);       // the keys of SET; with the option GET, it also reads the key
+KeyList KeysOfBitField(std::span<const Bytes> argv);  // keys of BITFIELD, which only reads if all operations are GET
+KeyList KeysOfSort(std::span<const Bytes> argv);      // the keys of SORT; of several STORE options the last one counts
+KeyList KeysOfSortRo(std::span<const Bytes> argv);    // the keys of SORT_RO: only the first argument
+KeyList KeysOfMigrate(std::span<const Bytes> argv);   // the keys of MIGRATE: one, or those after the option KEYS
 
 }  // namespace respite

@@ -46,20 +46,20 @@ inline Bytes ShownPart(Bytes word, size_t max = kShownMax) {  // start of a clie
   return part.substr(0, part.find('\0'));
 }
 
-inline Refusal InvalidExpire(Bytes command) {  // an error reply
+inline Refusal InvalidExpire(Bytes command) {  // the error "invalid expire time in …"
   return {"ERR invalid expire time in '" + std::string(command) + "' command"};
 }
 inline Refusal WrongArity(Bytes command) {  // an error reply
   return {"ERR wrong number of arguments for '" + std::string(command) + "' command"};
 }
-inline Refusal NotInCluster(Bytes command) {  // an error reply
+inline Refusal NotInCluster(Bytes command) {  // the error "… is not allowed in cluster mode"
   return {"ERR " + std::string(command) + " is not allowed in cluster mode"};
 }
 Refusal LoadingDataset(const DialectTraits& traits);  // the error reply LOADING
 // Returns the error reply to a request with a wrong number of arguments.
-Refusal WrongArity(const Command& command, std::span<const Bytes> words);  // `words`: the request
+Refusal WrongArity(const Command& command, std::span<const Bytes> words);  // the error; `words`: the request
 // Returns the error of a container command for an unknown subcommand, or for a wrong number of arguments.
-Refusal SubcommandSyntax(const Dialect& dialect, Bytes container, Bytes subcommand);
+Refusal SubcommandSyntax(const Dialect& dialect, Bytes container, Bytes subcommand);  // unknown, or wrong arity
 
 }  // namespace refusals
 }  // namespace respite

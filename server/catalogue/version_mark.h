@@ -18,9 +18,9 @@ namespace respite {
 
 enum class ServerFamily : uint8_t { kRedis, kValkey };
 
-struct ServerVersion {  // a version of Redis or Valkey
-  ServerFamily family = ServerFamily::kRedis;
-  Version version;
+struct ServerVersion {                         // a version of Redis or Valkey
+  ServerFamily family = ServerFamily::kRedis;  // Redis or Valkey
+  Version version;                             // number, such as 7.2.4
 
   bool operator==(const ServerVersion&) const = default;
 };
@@ -45,7 +45,7 @@ inline constexpr Version kValkeyBegins = {7, 2, 4};
 // The version whose names and formats a server uses if it emulates no version.
 inline constexpr ServerVersion kSpokenVersion = {ServerFamily::kRedis, kValkeyBegins};
 
-class VersionMark {  // "7.4.0", or "8.0.0,valkey:9.0.0"
+class VersionMark {  // the versions that introduced a feature: "7.4.0", or "8.0.0,valkey:9.0.0"
  public:
   constexpr VersionMark() = default;
   constexpr VersionMark(std::string_view text) : text_(text) {}  // NOLINT: cards and rows write marks as texts
@@ -55,7 +55,7 @@ class VersionMark {  // "7.4.0", or "8.0.0,valkey:9.0.0"
   constexpr bool IsWellFormed() const;                      // whether the text is empty or a valid mark
   static constexpr size_t LengthIn(std::string_view text);  // length of the part at the start that looks like a mark
 
-  constexpr bool IsEmpty() const { return text_.empty(); }
+  constexpr bool IsEmpty() const { return text_.empty(); }  // true: no version is named
   // COMMAND DOCS shows the version number of Redis, or that of Valkey if Redis does not have the feature.
   constexpr std::string_view Shown() const { return Redis().empty() ? Valkey() : Redis(); }  // number for COMMAND DOCS
   constexpr std::string_view ShownBy(ServerFamily family) const {  // the number of this family, or else of the other
@@ -69,7 +69,7 @@ class VersionMark {  // "7.4.0", or "8.0.0,valkey:9.0.0"
   static constexpr size_t NumberLength(std::string_view text);         // counts the number at the start of `text`
   static constexpr Version ParseVersionNumber(std::string_view text);  // parses "7.4.0"
 
-  constexpr std::string_view Redis() const { return text_.substr(0, NumberLength(text_)); }  // "7.4.0", or empty
+  constexpr std::string_view Redis() const { return text_.substr(0, NumberLength(text_)); }  // "7.4.0"; or empty
   constexpr std::string_view Valkey() const;                                                 // "8.1.0", or empty
 
   std::string_view text_;

@@ -31,12 +31,12 @@ constexpr bool IsHostname(Bytes text) {  // only letters, digits, '-' and '.'
 }
 
 // MayBeAnnounced refuses a NUL byte. inet_pton alone would ignore a NUL and all bytes after it.
-inline bool IsIpv4(Bytes text) {
+inline bool IsIpv4(Bytes text) {  // true: the text is an IPv4 address
   in_addr address;
   return MayBeAnnounced(text) && inet_pton(AF_INET, std::string(text).c_str(), &address) == 1;
 }
 
-inline bool IsIpv6(Bytes text) {
+inline bool IsIpv6(Bytes text) {  // true: the text is an IPv6 address
   in6_addr address;
   return MayBeAnnounced(text) && inet_pton(AF_INET6, std::string(text).c_str(), &address) == 1;
 }

@@ -60,9 +60,9 @@ class Config {  // the settings of a running server, and their changes
   void Emulate(Emulated emulated);  // directives that were not set get the defaults of this version
 
   // Resets settings and lines to those of `start`, and removes all hooks that OnChange has added from outside.
-  void ResetTo(const Config& start);  // `start`: a copy that was made for the same folder
+  void ResetTo(const Config& start);  // takes over the values of `start`, a copy for the same folder
 
-  const Settings& settings() const { return settings_; }
+  const Settings& settings() const { return settings_; }  // the current values of all directives
 
   // Makes this object the configuration of a Sentinel that runs in this process and saves its state in `file`.
   void BecomeSentinel(std::string file);  // `file`: absolute path of its sentinel.conf
@@ -98,7 +98,7 @@ class Config {  // the settings of a running server, and their changes
 
   // Registers a hook. Each Set that changes at least one of these directives (primary names) runs it once. A directive
   // may have several hooks, which run in the order of registration.
-  void OnChange(std::initializer_list<std::string_view> names, Hook hook);  // adds a hook
+  void OnChange(std::initializer_list<std::string_view> names, Hook hook);  // after CONFIG SET of a name, calls `hook`
 
  private:
   struct Registration {                // a hook of OnChange, and its directives
@@ -125,16 +125,16 @@ class Config {  // the settings of a running server, and their changes
   void RunHooks(const std::vector<DueHook>& due, const Settings& previous);  // throws Refusal if a hook fails
   void RestoreFolder(const Settings& previous) const;                // enters the previous folder, if `dir` was changed
   void SetDefault(std::string_view name, const std::string& value);  // does nothing if the directive was set
-  void AddOwnHooks();                                                // registers the hooks of Config itself
-  void SetDefaultSavePoints();                                       // sets those of Redis, unless `save` was set
-  void WarnAboutSettingsWithoutEffect();                             // adds one note that names these settings
+  void AddOwnHooks();                                 // registers the hooks for directives that Config itself applies
+  void SetDefaultSavePoints();                        // sets those of Redis, unless `save` was set
+  void WarnAboutSettingsWithoutEffect();              // adds one note that names these settings
   void WarnAboutUnsortedOomScores();                  // adds a note if oom-score-adj-values do not increase
   bool IsDataConfigured() const;                      // whether `dir`, `dbfilename` or `appendonly` was set
   std::optional<StartupError> CheckExitWithParent();  // an error if exit-with-parent is used with daemonize
   std::optional<StartupError> CheckSentinels(const CommandLine& line) const;  // an error if settings forbid Sentinels
 
-  Settings settings_;
-  std::string file_;  // absolute path of the configuration file; empty: none
+  Settings settings_;  // the current values of all directives
+  std::string file_;   // absolute path of the configuration file; empty: none
   ServerMode mode_ = ServerMode::kStandalone;
   ConfigLines lines_;                   // of the file, for other components: user, rename-command …
   std::vector<ConfigNote> notes_;       // messages for the log, until TakeNotes
@@ -144,6 +144,6 @@ class Config {  // the settings of a running server, and their changes
 
 // Splits a CONFIG SET value at every single blank if the directive takes several words. Otherwise returns the whole
 // value as one word.
-std::vector<std::string> SplitValue(const Directive& directive, const std::string& value);
+std::vector<std::string> SplitValue(const Directive& directive, const std::string& value);  // the words of a value
 
 }  // namespace respite

@@ -30,7 +30,7 @@ struct RewriteExtras {  // new lines of other components; nullopt: old lines sta
 };
 
 // Returns the new text of a file whose present text is `old_text` (empty for a new file).
-std::string RewriteConfigText(Bytes old_text, const Settings& settings, const RewriteExtras& extras);
+std::string RewriteConfigText(Bytes old_text, const Settings& settings, const RewriteExtras& extras);  // new text
 
 Result<std::string, int> ReadWholeFile(const std::string& path);  // the whole content, or errno
 

@@ -66,7 +66,7 @@ class ConfigReader {  // reads configuration lines into Settings
   const std::set<std::string_view>& mentioned_directives() const {  // primary names of directives with a line
     return mentioned_;
   }
-  bool HasReadFile() const { return has_read_file_; }  // false: only texts without a file
+  bool HasReadFile() const { return has_read_file_; }  // true: at least one configuration file was read
 
  private:
   using Outcome = Result<Done, StartupError>;
@@ -80,12 +80,12 @@ class ConfigReader {  // reads configuration lines into Settings
   Outcome CheckDependencies();                  // returns an error if settings exclude each other
   Outcome CheckNodes();                         // returns an error if other settings exclude `nodes` or `sentinels`
 
-  Settings& settings_;
+  Settings& settings_;  // where the values of the lines are stored
   ServerMode mode_;
   ConfigLines lines_;                             // lines for other components: user, rename-command …
   std::vector<ConfigNote> notes_;                 // messages for the log
   std::set<std::string_view> mentioned_;          // primary names of directives that have a line
-  ConfigOrigin origin_ = ConfigOrigin::kStartup;  // kConfigSet after an include, as in Redis
+  ConfigOrigin origin_ = ConfigOrigin::kStartup;  // how values are assigned; kConfigSet after an include, as in Redis
   bool has_read_file_ = false;                    // a configuration file was read
   int depth_ = 0;                                 // how many files that include each other are being read
 };

@@ -24,7 +24,7 @@ bool IsContainerEntry(const std::string& program);  // true: the program has the
 // Plans what the entry point of the container starts. `arguments` are those of the entry point. If there are none, or
 // if the first is an option or a configuration file, the server is started. Options from the environment come before
 // the options in `arguments`, so the latter override them.
-ContainerPlan PlanContainer(ConfigWords arguments, const Variables& variables);
+ContainerPlan PlanContainer(ConfigWords arguments, const Variables& variables);  // decides what the container starts
 
 bool StartsServer(const ContainerPlan& plan);  // false: the plan runs a tool, such as respite-cli
 

@@ -13,7 +13,7 @@ struct DebugSwitches {                              // server state that only DE
   bool reply_resizing = true;                       // OutputAccount::EmulatedBufferBytes follows the size of replies
   int64_t reply_peak_reset_ms = kReplyPeakResetMs;  // how often EmulatedBufferPeakBytes is reset; negative: never
 
-  static constexpr int64_t kReplyPeakResetMs = 5000;
+  static constexpr int64_t kReplyPeakResetMs = 5000;  // default of reply_peak_reset_ms
 };
 
 }  // namespace respite

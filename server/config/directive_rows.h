@@ -99,12 +99,12 @@ constexpr Directive RenamedIn(VersionMark mark, Directive row) {  // older versi
   return row;
 }
 
-std::span<const Directive> NetworkDirectives();
-std::span<const Directive> ProcessDirectives();
-std::span<const Directive> KeyspaceDirectives();
-std::span<const Directive> PersistenceDirectives();
-std::span<const Directive> ReplicationDirectives();
-std::span<const Directive> ClusterDirectives();
-std::span<const Directive> TlsDirectives();
+std::span<const Directive> NetworkDirectives();      // the table of the directives about connections
+std::span<const Directive> ProcessDirectives();      // the table of the directives about process, log and limits
+std::span<const Directive> KeyspaceDirectives();     // the table of the directives about keys and memory
+std::span<const Directive> PersistenceDirectives();  // the table of the directives about RDB and AOF
+std::span<const Directive> ReplicationDirectives();  // the table of the directives about replicas
+std::span<const Directive> ClusterDirectives();      // the table of the directives about clusters
+std::span<const Directive> TlsDirectives();          // the table of the directives about TLS
 
 }  // namespace respite::rows

@@ -24,7 +24,7 @@ class ProcessFolder final : public Folder {  // the working directory of the pro
 
   std::string Path() const override;
   std::optional<std::string> Enter(const std::string& path) override;  // returns the system's error text on failure
-  std::string Resolve(const std::string& path) const override { return path; }
+  std::string Resolve(const std::string& path) const override { return path; }  // already valid
 };
 
 class OwnFolder final : public Folder {  // a folder that is not the working directory of the process

@@ -8,7 +8,7 @@
 namespace respite {
 
 // Returns the traits that errors, HELLO and INFO use. Cost: a copy of the traits.
-inline DialectTraits TraitsWithProductNames(const Settings& settings) {
+inline DialectTraits TraitsWithProductNames(const Settings& settings) {  // of `emulate`, with its product names
   DialectTraits traits = DialectOf(settings.emulate).traits;
   if (!settings.extended_redis_compatibility) return traits;
   constexpr DialectTraits kRedis;

@@ -18,7 +18,7 @@ struct NewerDirective {  // a directive that only later versions have
   std::optional<std::string_view> harmless_value;  // the only value that may be ignored; nullopt: every value may
 
   // Returns whether the line can be ignored. `words` are the words after the name of the directive.
-  bool IsHarmless(ConfigWords words) const;  // true: the line can be ignored
+  bool IsHarmless(ConfigWords words) const;  // true: a line with this value can be ignored
 };
 
 std::span<const NewerDirective> NewerDirectives();  // the table of these directives, sorted by name

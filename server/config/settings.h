@@ -82,7 +82,7 @@ inline constexpr int kAutoPort = -1;  // `port auto`: the system chooses a free 
 inline constexpr int kMinHz = 1;
 inline constexpr int kMaxHz = 500;
 
-struct Settings : EncodingLimits {
+struct Settings : EncodingLimits {  // the values of all directives
   // Directives of the network and of clients.
   std::vector<std::string> bind = {"*", "-::*"};  // addresses to listen on; a leading "-": optional
   std::string bind_source_addr;                   // local address of connections to other servers; empty: any
@@ -111,19 +111,19 @@ struct Settings : EncodingLimits {
   int tcp_backlog = 511;                            // length of the queue of connections that were not accepted yet
   int tcp_keepalive = 300;                          // seconds without traffic before a keepalive probe; 0: off
   int timeout = 0;                                  // seconds after which idle clients are closed; 0: never
-  uint64_t tracking_table_max_keys = 1000000;       // 0: no limit
+  uint64_t tracking_table_max_keys = 1000000;       // keys that client-side caching remembers; 0: no limit
   std::string unixsocket;                           // path of the unix socket; empty: none
   std::string unixsocketgroup;                      // group of the file of the unix socket; empty: unchanged
   uint32_t unixsocketperm = 0;                      // file mode bits; 0: according to umask
 
   // Directives of the process: log, signals, protection, statistics.
-  AclPubsubDefault acl_pubsub_default = AclPubsubDefault::kResetChannels;
-  std::string aclfile;                  // path of the file with users; empty: none
-  int64_t acllog_max_len = 128;         // entries of ACL LOG
-  bool always_show_logo = false;        // also without a terminal
-  std::string bio_cpulist;              // processors of background threads
-  int64_t busy_reply_threshold = 5000;  // milliseconds after which a script is busy: clients get BUSY
-  bool crash_log_enabled = true;
+  AclPubsubDefault acl_pubsub_default = AclPubsubDefault::kResetChannels;  // channels of new users: none or all
+  std::string aclfile;                                                     // path of the file with users; empty: none
+  int64_t acllog_max_len = 128;                                            // entries of ACL LOG
+  bool always_show_logo = false;                // the log shows the logo also without a terminal
+  std::string bio_cpulist;                      // processors of background threads; empty: any
+  int64_t busy_reply_threshold = 5000;          // milliseconds after which a script is busy: clients get BUSY
+  bool crash_log_enabled = true;                // a crash writes a report to the log
   std::string debug_context;                    // text that crash reports show
   bool crash_memcheck_enabled = true;           // a crash report tests the memory
   bool daemonize = false;                       // run in the background
@@ -137,31 +137,31 @@ struct Settings : EncodingLimits {
   Permission enable_debug_command = Permission::kNever;      // who may use DEBUG
   Permission enable_module_command = Permission::kNever;     // who may use MODULE
   Permission enable_protected_configs = Permission::kNever;  // who may set protected directives
-  int64_t exit_on_idle = 0;       // milliseconds without clients after which the process ends; 0: off
-  bool exit_with_parent = false;  // shut down when the launching process ends
-  bool hide_user_data_from_log = false;
+  int64_t exit_on_idle = 0;               // milliseconds without clients after which the process ends; 0: off
+  bool exit_with_parent = false;          // shut down when the launching process ends
+  bool hide_user_data_from_log = false;   // log lines and crash reports contain no arguments of clients
   int hz = 10;                            // timer ticks per second, 1-500
   std::string ignore_warnings;            // without effect
   int64_t latency_monitor_threshold = 0;  // milliseconds from which an event is recorded; 0: off
-  bool latency_tracking = true;
-  std::vector<double> latency_tracking_info_percentiles = {50.0, 99.0, 99.9};
-  std::vector<std::string> load;  // absolute paths of files to load at startup
-  std::string locale_collate;     // locale for SORT … ALPHA
-  LogFormat log_format = LogFormat::kLegacy;
-  LogTimeFormat log_timestamp_format = LogTimeFormat::kLegacy;
-  std::string logfile;  // path; empty: standard output
-  LogLevel loglevel = LogLevel::kNotice;
-  OomScoreAdjust oom_score_adj = OomScoreAdjust::kOff;
-  std::array<int, 3> oom_score_adj_values = {0, 200, 800};  // scores of a primary, a replica and a background child
-  std::string pidfile;                                      // path; empty: none
+  bool latency_tracking = true;           // the server keeps a latency histogram for each command
+  std::vector<double> latency_tracking_info_percentiles = {50.0, 99.0, 99.9};  // those that INFO latencystats shows
+  std::vector<std::string> load;                                // absolute paths of files to load at startup
+  std::string locale_collate;                                   // locale for SORT … ALPHA
+  LogFormat log_format = LogFormat::kLegacy;                    // Redis' line format, or logfmt
+  LogTimeFormat log_timestamp_format = LogTimeFormat::kLegacy;  // how log lines write the time
+  std::string logfile;                                          // path; empty: standard output
+  LogLevel loglevel = LogLevel::kNotice;                        // lines of lower levels are not logged
+  OomScoreAdjust oom_score_adj = OomScoreAdjust::kOff;          // how oom_score_adj_values are used; kOff: not at all
+  std::array<int, 3> oom_score_adj_values = {0, 200, 800};      // scores of a primary, a replica and a background child
+  std::string pidfile;                                          // path; empty: none
   std::string proc_title_template = "{title} {listen-addr} {server-mode}";  // title of the process in ps
-  PropagationErrorBehavior propagation_error_behavior = PropagationErrorBehavior::kIgnore;
-  int ready_fd = 0;              // descriptor that receives the ports at readiness; 0: none
-  std::string requirepass;       // password of the user `default`; empty: none
-  std::string record;            // file for the recorded traffic of connections; empty: none
-  std::optional<uint64_t> seed;  // for equal random choices in each run; nullopt: random
-  std::string server_cpulist;    // processors of the main threads
-  bool set_proc_title = true;
+  PropagationErrorBehavior propagation_error_behavior = PropagationErrorBehavior::kIgnore;  // on replication errors
+  int ready_fd = 0;                                      // descriptor that receives the ports at readiness; 0: none
+  std::string requirepass;                               // password of the user `default`; empty: none
+  std::string record;                                    // file for the recorded traffic of connections; empty: none
+  std::optional<uint64_t> seed;                          // for equal random choices in each run; nullopt: random
+  std::string server_cpulist;                            // processors of the main threads; empty: any
+  bool set_proc_title = true;                            // the process changes its title in ps
   uint32_t shutdown_on_sigint = kShutdownDefault;        // kShutdown… bits
   uint32_t shutdown_on_sigterm = kShutdownDefault;       // kShutdown… bits
   int shutdown_timeout = 10;                             // seconds that a shutdown waits for replicas
@@ -172,14 +172,14 @@ struct Settings : EncodingLimits {
   int64_t commandlog_reply_larger_than = 1024 * 1024;    // bytes from which a reply is large; negative: off
   int64_t commandlog_large_reply_max_len = 128;          // number of entries
   bool starts_empty = false;                             // ignores data sets in `dir`; not a directive
-  std::string start_dir;                        // working directory when the server was started; not a directive
-  Supervision supervised = Supervision::kNone;  // which supervisor gets reports: systemd or upstart
-  bool syslog_enabled = false;
-  int syslog_facility = 16 << 3;  // a facility of <syslog.h>; this is LOG_LOCAL0
-  std::string syslog_ident = "redis";
+  std::string start_dir;                          // working directory when the server was started; not a directive
+  Supervision supervised = Supervision::kNone;    // which supervisor gets reports: systemd or upstart
+  bool syslog_enabled = false;                    // each log line is also sent to syslog
+  int syslog_facility = 16 << 3;                  // a facility of <syslog.h>; this is LOG_LOCAL0
+  std::string syslog_ident = "redis";             // name of the program in syslog
   Permission test_commands = Permission::kNever;  // who may use TEST, the command for test harnesses
-  std::string test_world_idle = "10m";            // duration after which TEST drops an unused world
-  bool use_exit_on_panic = false;                 // exit instead of abort
+  std::string test_world_idle = "10m";            // time after which TEST WORLD ends an unused isolated server
+  bool use_exit_on_panic = false;                 // a crash ends the process with exit code 1, not by abort
   int watchdog_period = 0;                        // milliseconds of a blocked event loop before a stack trace; 0: off
 
   // Directives of the keyspace: memory, eviction, expiry, encodings of values.
@@ -196,132 +196,132 @@ struct Settings : EncodingLimits {
   int databases = 16;                               // number of databases
   uint64_t hll_sparse_max_bytes = 3000;             // larger HyperLogLogs become dense
   bool jemalloc_bg_thread = true;                   // without effect
-  bool lazyfree_lazy_eviction = false;
-  bool lazyfree_lazy_expire = false;
-  bool lazyfree_lazy_server_del = false;
-  bool lazyfree_lazy_user_del = false;
-  bool lazyfree_lazy_user_flush = false;
-  bool import_mode = false;              // Valkey: another server fills this one; keys do not expire
-  int lfu_decay_time = 1;                // minutes after which an LFU counter is decremented
-  int lfu_log_factor = 10;               // larger: LFU counters grow more slowly
-  int list_compress_depth = 0;           // without effect
-  uint64_t maxmemory = 0;                // bytes of memory; 0: no limit
-  int maxmemory_eviction_tenacity = 10;  // 0-100; larger: evictions may take longer
-  EvictionPolicy maxmemory_policy = EvictionPolicy::kNoEviction;
-  int maxmemory_samples = 5;            // keys to choose from for each eviction
-  uint32_t notify_keyspace_events = 0;  // kNotify… bits
+  bool lazyfree_lazy_eviction = false;              // evicted values are freed in the background
+  bool lazyfree_lazy_expire = false;                // expired values are freed in the background
+  bool lazyfree_lazy_server_del = false;  // values that commands such as RENAME replace are freed in the background
+  bool lazyfree_lazy_user_del = false;    // DEL frees values in the background, as UNLINK does
+  bool lazyfree_lazy_user_flush = false;  // FLUSHALL and FLUSHDB without an option act as with ASYNC
+  bool import_mode = false;               // Valkey: another server fills this one; keys do not expire
+  int lfu_decay_time = 1;                 // minutes after which an LFU counter is decremented
+  int lfu_log_factor = 10;                // larger: LFU counters grow more slowly
+  int list_compress_depth = 0;            // without effect
+  uint64_t maxmemory = 0;                 // bytes of memory; 0: no limit
+  int maxmemory_eviction_tenacity = 10;   // 0-100; larger: evictions may take longer
+  EvictionPolicy maxmemory_policy = EvictionPolicy::kNoEviction;  // which keys are evicted when maxmemory is exceeded
+  int maxmemory_samples = 5;                                      // keys to choose from for each eviction
+  uint32_t notify_keyspace_events = 0;                            // kNotify… bits
 
   // Directives of persistence: RDB and AOF.
-  bool aof_disable_auto_gc = false;       // old append-only files are kept
-  bool aof_load_failed_commands = false;  // the server starts even if commands of the append-only file fail
-  bool aof_load_truncated = true;         // the server starts with a file that ends within a command
-  std::string aof_rewrite_cpulist;        // processors of the rewriting child
-  bool aof_rewrite_incremental_fsync = true;
-  bool aof_timestamp_enabled = false;
-  bool aof_use_rdb_preamble = true;
-  std::string appenddirname = "appendonlydir";
-  std::string appendfilename = "appendonly.aof";
-  AppendFsync appendfsync = AppendFsync::kEverySecond;
-  bool appendonly = false;
+  bool aof_disable_auto_gc = false;               // old append-only files are kept
+  bool aof_load_failed_commands = false;          // the server starts even if commands of the append-only file fail
+  bool aof_load_truncated = true;                 // the server starts with a file that ends within a command
+  std::string aof_rewrite_cpulist;                // processors of the child that rewrites the AOF; empty: any
+  bool aof_rewrite_incremental_fsync = true;      // a rewrite syncs its file repeatedly, not only at the end
+  bool aof_timestamp_enabled = false;             // the append-only file contains timestamps
+  bool aof_use_rdb_preamble = true;               // a rewrite writes the data as RDB, not as commands
+  std::string appenddirname = "appendonlydir";    // folder of the append-only files, in `dir`
+  std::string appendfilename = "appendonly.aof";  // how the names of the append-only files begin
+  AppendFsync appendfsync = AppendFsync::kEverySecond;   // when the append-only file is synced
+  bool appendonly = false;                               // changes are written to the append-only file
   int64_t auto_aof_rewrite_min_size = 64 * 1024 * 1024;  // bytes; a smaller file is not rewritten automatically
   int auto_aof_rewrite_percentage = 100;                 // growth since the last rewrite that starts the next; 0: never
-  std::string bgsave_cpulist;                            // processors of the saving child
-  std::string dbfilename = "dump.rdb";
-  int key_load_delay = 0;                                           // microseconds
+  std::string bgsave_cpulist;                            // processors of the child that saves; empty: any
+  std::string dbfilename = "dump.rdb";                   // name of the RDB file in `dir`
+  int key_load_delay = 0;                                // microseconds to wait after each loaded key, for tests
   int64_t loading_process_events_interval_bytes = 1024 * 1024 * 2;  // clients are served after this much of a file
   bool no_appendfsync_on_rewrite = false;                           // no fsync while a child writes
-  bool rdb_del_sync_files = false;  // RDB files that only replication needed are deleted
-  int rdb_key_save_delay = 0;       // microseconds
-  bool rdb_save_incremental_fsync = true;
-  bool rdbchecksum = true;  // RDB files end with a checksum
-  bool rdbcompression = true;
-  RdbVersionCheck rdb_version_check = RdbVersionCheck::kStrict;
-  SanitizeDumpPayload sanitize_dump_payload = SanitizeDumpPayload::kNever;
-  std::vector<SavePoint> save;  // when to save a snapshot; empty: never automatically
-  bool stop_writes_on_bgsave_error = true;
+  bool rdb_del_sync_files = false;         // RDB files that only replication needed are deleted
+  int rdb_key_save_delay = 0;              // microseconds to wait after each saved key, for tests
+  bool rdb_save_incremental_fsync = true;  // a save syncs its file repeatedly, not only at the end
+  bool rdbchecksum = true;                 // RDB files end with a checksum
+  bool rdbcompression = true;              // RDB files and DUMP compress long texts
+  RdbVersionCheck rdb_version_check = RdbVersionCheck::kStrict;  // kRelaxed: RDB files of unknown versions are loaded
+  SanitizeDumpPayload sanitize_dump_payload = SanitizeDumpPayload::kNever;  // whether RESTORE fully checks its payload
+  std::vector<SavePoint> save;              // when to save a snapshot; empty: never automatically
+  bool stop_writes_on_bgsave_error = true;  // writes are refused after a failed RDB save, if there are save points
 
   // Directives of replication.
   std::string masterauth;                   // password for the primary; empty: none
   std::string masteruser;                   // user for the primary; empty: `default`
   int min_replicas_max_lag = 10;            // seconds since the last acknowledgement of a good replica
   int min_replicas_to_write = 0;            // fewer good replicas: writes are refused; 0: off
-  int64_t repl_backlog_size = 1024 * 1024;  // bytes
+  int64_t repl_backlog_size = 1024 * 1024;  // bytes of the replication backlog
   int64_t repl_backlog_ttl = 60 * 60;       // seconds until a backlog without replicas is freed; 0: never
-  bool repl_disable_tcp_nodelay = false;
-  DisklessLoad repl_diskless_load = DisklessLoad::kDisabled;
-  bool repl_diskless_sync = true;
-  int repl_diskless_sync_delay = 5;             // seconds to wait for more replicas
-  int repl_diskless_sync_max_replicas = 0;      // the transfer starts as soon as this number waits; 0: off
-  bool repl_rdb_channel = false;                // without effect
-  uint64_t replica_full_sync_buffer_limit = 0;  // bytes; without effect
-  int repl_ping_replica_period = 10;            // seconds between pings
-  int repl_timeout = 60;                        // seconds without data after which a link is closed
-  std::string replica_announce_ip;              // empty: the actual address
-  int replica_announce_port = 0;                // 0: the actual port
-  bool replica_announced = true;                // Sentinels list this replica
-  bool replica_ignore_command_errors = false;   // the link stays open if a command of the primary fails
-  bool replica_ignore_disk_write_errors = false;
-  bool replica_ignore_maxmemory = true;
-  bool replica_lazy_flush = false;  // the old data is freed in the background
-  int replica_priority = 100;       // Sentinels prefer a lower number; 0: never promoted
-  bool replica_read_only = true;
-  bool replica_serve_stale_data = true;
-  std::optional<PrimaryAddress> replicaof;  // nullopt: this server is a primary
+  bool repl_disable_tcp_nodelay = false;    // links to replicas may delay small packets
+  DisklessLoad repl_diskless_load = DisklessLoad::kDisabled;  // when a replica loads from the socket, without a file
+  bool repl_diskless_sync = true;                             // a primary sends snapshots without writing a file
+  int repl_diskless_sync_delay = 5;                           // seconds to wait for more replicas
+  int repl_diskless_sync_max_replicas = 0;        // the transfer starts as soon as this number waits; 0: off
+  bool repl_rdb_channel = false;                  // without effect
+  uint64_t replica_full_sync_buffer_limit = 0;    // bytes; without effect
+  int repl_ping_replica_period = 10;              // seconds between pings
+  int repl_timeout = 60;                          // seconds without data after which a link is closed
+  std::string replica_announce_ip;                // empty: the actual address
+  int replica_announce_port = 0;                  // 0: the actual port
+  bool replica_announced = true;                  // Sentinels list this replica
+  bool replica_ignore_command_errors = false;     // the link stays open if a command of the primary fails
+  bool replica_ignore_disk_write_errors = false;  // false: a replica that cannot write its files aborts
+  bool replica_ignore_maxmemory = true;           // a replica evicts no keys on its own
+  bool replica_lazy_flush = false;                // the old data is freed in the background
+  int replica_priority = 100;                     // Sentinels prefer a lower number; 0: never promoted
+  bool replica_read_only = true;                  // a replica refuses writes of clients
+  bool replica_serve_stale_data = true;           // a replica without its primary answers requests
+  std::optional<PrimaryAddress> replicaof;        // nullopt: this server is a primary
 
   // Directives of cluster mode.
-  bool cluster_allow_pubsubshard_when_down = true;
-  bool cluster_allow_reads_when_down = false;
-  bool cluster_allow_replica_migration = true;
-  int cluster_announce_bus_port = 0;  // 0: the actual port
-  std::string cluster_announce_client_ipv4;
-  std::string cluster_announce_client_ipv6;
-  std::string cluster_announce_hostname;
-  std::string cluster_announce_human_nodename;
-  std::string cluster_announce_ip;     // empty: the actual address
-  int cluster_announce_port = 0;       // 0: the actual port
-  int cluster_announce_tls_port = 0;   // 0: the actual port
-  int64_t cluster_blacklist_ttl = 60;  // seconds that a forgotten node cannot return
-  std::string cluster_config_file = "nodes.conf";
-  int cluster_databases = 1;  // number of databases in cluster mode
-  bool cluster_enabled = false;
-  uint64_t cluster_link_sendbuf_limit = 0;     // bytes that wait in one link; 0: no limit
-  int cluster_manual_failover_timeout = 5000;  // milliseconds after which a manual failover fails
-  int cluster_migration_barrier = 1;           // replicas that a primary keeps when others migrate
-  int64_t cluster_node_timeout = 15000;        // milliseconds after which an unreachable node is failing
-  int64_t cluster_ping_interval = 0;           // milliseconds
-  int cluster_port = 0;                        // port of the cluster bus; 0: client port + 10000
-  ClusterEndpointType cluster_preferred_endpoint_type = ClusterEndpointType::kIp;
-  bool cluster_replica_no_failover = false;
+  bool cluster_allow_pubsubshard_when_down = true;  // sharded Pub/Sub works while the cluster is down
+  bool cluster_allow_reads_when_down = false;       // reads work while the cluster is down
+  bool cluster_allow_replica_migration = true;      // replicas may move to a primary that has none
+  int cluster_announce_bus_port = 0;                // 0: the actual port
+  std::string cluster_announce_client_ipv4;         // address to tell IPv4 clients; empty: none
+  std::string cluster_announce_client_ipv6;         // address to tell IPv6 clients; empty: none
+  std::string cluster_announce_hostname;            // empty: none
+  std::string cluster_announce_human_nodename;      // name of this node in logs; empty: none
+  std::string cluster_announce_ip;                  // empty: the actual address
+  int cluster_announce_port = 0;                    // 0: the actual port
+  int cluster_announce_tls_port = 0;                // 0: the actual port
+  int64_t cluster_blacklist_ttl = 60;               // seconds that a forgotten node cannot return
+  std::string cluster_config_file = "nodes.conf";   // file in which the node stores the cluster's state
+  int cluster_databases = 1;                        // number of databases in cluster mode
+  bool cluster_enabled = false;                     // this server is a node of a cluster
+  uint64_t cluster_link_sendbuf_limit = 0;          // bytes that wait in one link; 0: no limit
+  int cluster_manual_failover_timeout = 5000;       // milliseconds after which a manual failover fails
+  int cluster_migration_barrier = 1;                // replicas that a primary keeps when others migrate
+  int64_t cluster_node_timeout = 15000;             // milliseconds after which an unreachable node is failing
+  int64_t cluster_ping_interval = 0;  // milliseconds of silence before a ping; 0: half of cluster_node_timeout
+  int cluster_port = 0;               // port of the cluster bus; 0: client port + 10000
+  ClusterEndpointType cluster_preferred_endpoint_type = ClusterEndpointType::kIp;  // what redirections name
+  bool cluster_replica_no_failover = false;       // this replica never starts an automatic failover
   int cluster_replica_validity_factor = 10;       // older data excludes a replica: times cluster-node-timeout; 0: never
   bool cluster_require_full_coverage = true;      // requests are refused while a slot has no owner
   int cluster_slot_migration_log_max_len = 1000;  // entries
-  bool cluster_slot_stats_enabled = false;
-  int64_t slot_migration_max_failover_repl_bytes = 0;  // -1: no limit
+  bool cluster_slot_stats_enabled = false;        // requests and traffic of each slot are counted
+  int64_t slot_migration_max_failover_repl_bytes = 0;  // unsent bytes at which a slot may move; -1: any
 
   // Directives of TLS.
-  TlsAuthClients tls_auth_clients = TlsAuthClients::kYes;
-  std::string tls_ca_cert_dir;
-  std::string tls_ca_cert_file;
-  std::string tls_cert_file;
-  std::string tls_ciphers;
-  std::string tls_ciphersuites;
-  std::string tls_client_cert_file;
-  std::string tls_client_key_file;
-  std::string tls_client_key_file_pass;
-  bool tls_cluster = false;
-  std::string tls_dh_params_file;
-  std::string tls_key_file;
-  std::string tls_key_file_pass;
-  int tls_port = 0;  // 0: no TLS
-  bool tls_prefer_server_ciphers = false;
-  std::string tls_protocols;  // for example "TLSv1.2 TLSv1.3"; empty: the default
-  bool tls_replication = false;
-  int tls_session_cache_size = 20 * 1024;  // number of sessions
+  TlsAuthClients tls_auth_clients = TlsAuthClients::kYes;  // whether clients need a certificate
+  std::string tls_ca_cert_dir;                             // folder of trusted CA certificates
+  std::string tls_ca_cert_file;                            // file of trusted CA certificates
+  std::string tls_cert_file;                               // certificate of this server
+  std::string tls_ciphers;                                 // ciphers permitted up to TLSv1.2; empty: OpenSSL's
+  std::string tls_ciphersuites;                            // ciphers permitted in TLSv1.3; empty: OpenSSL's
+  std::string tls_client_cert_file;        // certificate for links to other servers; empty: tls_cert_file
+  std::string tls_client_key_file;         // its private key
+  std::string tls_client_key_file_pass;    // password of that key
+  bool tls_cluster = false;                // the cluster bus uses TLS
+  std::string tls_dh_params_file;          // Diffie-Hellman parameters; empty: OpenSSL's
+  std::string tls_key_file;                // private key of tls_cert_file
+  std::string tls_key_file_pass;           // password of that key
+  int tls_port = 0;                        // 0: no TLS
+  bool tls_prefer_server_ciphers = false;  // this server's order of ciphers counts, not the client's
+  std::string tls_protocols;               // for example "TLSv1.2 TLSv1.3"; empty: the default
+  bool tls_replication = false;            // links to the primary and of Sentinels use TLS
+  int tls_session_cache_size = 20 * 1024;  // maximum number of TLS sessions
   int tls_session_cache_timeout = 300;     // seconds that a session can be resumed
-  bool tls_session_caching = true;
+  bool tls_session_caching = true;         // clients may resume TLS sessions
 
   // Returns the port to report where only one is possible: the plain port, or the TLS port if there is no plain port.
-  int MainPort() const { return bound_port != 0 ? bound_port : tls_port; }
+  int MainPort() const { return bound_port != 0 ? bound_port : tls_port; }  // the plain port, or else the TLS port
 };
 
 }  // namespace respite

@@ -22,12 +22,12 @@ class Connection final : public Transport,  // the socket of one client
 
   void Start();  // begins the TLS handshake; without TLS begins to serve the client
 
-  void Flush(size_t most_bytes) override;  // writes pending replies to the socket
+  void Flush(size_t most_bytes) override;  // writes up to `most_bytes` of the pending replies to the socket
   void Resume() override;                  // runs the waiting requests of the client in the next turn
-  void Close() override;                   // closes the socket
-  int FileDescriptor() const override { return stream_.FileDescriptor(); }
-  bool IsWaitingToWrite() const override { return wanted_.write; }  // the socket takes no more output now
-  bool IsHandshakeLate() const override;                            // the TLS handshake has taken too long
+  void Close() override;                   // closes the socket; the session ends in a later turn
+  int FileDescriptor() const override { return stream_.FileDescriptor(); }  // of the socket
+  bool IsWaitingToWrite() const override { return wanted_.write; }          // the socket takes no more output now
+  bool IsHandshakeLate() const override;                                    // the TLS handshake has taken too long
 
   // MoveTo makes the connection a client of another server on the same loop, with a new session. The other server also
   // handles the requests that arrived after the current one. Requires: no command of this client runs, and the next
@@ -37,19 +37,19 @@ class Connection final : public Transport,  // the socket of one client
     std::unique_ptr<PausedRequest> request;  // a request that runs first on the other server; null: none
     bool is_admitted;                        // the client needs no login on the other server
   };
-  void MoveTo(NodeHost& other, MovingClient arrival);
+  void MoveTo(NodeHost& other, MovingClient arrival);      // makes `other` serve the client
   void MoveToRestarted(NodeHost& restarted, Bytes reply);  // moves the client to the server that has replaced its own
   // A client cannot move if, for example, it is a replica, or if TEST FAULT delays some of its output.
-  static Connection* FindMovable(const Session& session);  // its connection; null: the client cannot move
-  const NodeHost& host() const { return *host_; }          // the server that serves the client now
-  const Session& session() const { return *session_; }
+  static Connection* FindMovable(const Session& session);   // its connection; null: the client cannot move
+  const NodeHost& host() const { return *host_; }           // the server that serves the client now
+  const Session& session() const { return *session_; }      // state of the client on its present server
   std::weak_ptr<Connection> Self() const { return self_; }  // expires when the connection closes, or soon after
-  bool IsClosing() const { return session_->closing; }
+  bool IsClosing() const { return session_->closing; }      // true: closed; no further input or output
   // That server may have been destroyed, so the pointer may only be compared.
   const NodeHost* AcceptingHost() const { return origin_ == nullptr ? host_ : origin_->host; }  // may dangle
 
-  void OnReadable() override { OnReady({.read = true}); }
-  void OnWritable() override { OnReady({.write = true}); }
+  void OnReadable() override { OnReady({.read = true}); }    // called by the poller: the socket can be read
+  void OnWritable() override { OnReady({.write = true}); }   // called by the poller: the socket can be written
   bool MayTakeLong() const override { return sends_much_; }  // reading may take much of a turn
 
  private:
@@ -64,12 +64,12 @@ class Connection final : public Transport,  // the socket of one client
   void ResumeInNextTurn();                         // posts RunPump, so that other clients are served first
   void HandleEndOfInput(Transfer::State state);    // the peer has disconnected (kEnded), or reading failed (kFailed)
   void CloseGradually();  // closes the client after the peer has disconnected; may take several turns
-  void RunPump();         // runs the requests that have arrived
+  void RunPump();         // runs the requests that have arrived, as far as the client may run them now
   Session& BecomeClientOf(NodeHost& other);  // creates a session on `other`, and closes the old one
   // Restores the user that the client had when it left the server that had accepted it. If that user was deleted or
   // turned off, the client is treated as new.
-  void RestoreUserOnReturn(Session& session, const NodeHost& origin) const;  // when it returns
-  bool WriteSome(size_t most_bytes);  // calls write once; false: the socket takes no more for now, or has failed
+  void RestoreUserOnReturn(Session& session, const NodeHost& origin) const;  // its user as when it left
+  bool WriteSome(size_t most_bytes);  // writes once to the socket; false: it takes no more for now, or has failed
 
   // `user` is the user that the client had on the accepting server when it left.
   struct Origin {          // where a connection that has moved came from
@@ -81,7 +81,7 @@ class Connection final : public Transport,  // the socket of one client
   std::unique_ptr<Origin> origin_;          // null: the connection has not moved
   Session* session_;                        // valid while self_ is set
   ByteStream stream_;                       // the socket, with or without TLS
-  int64_t opened_ms_;                       // Pace time when the socket was accepted
+  int64_t opened_ms_;                       // when the socket was accepted, in real elapsed milliseconds
   SocketPoller::Interest wanted_;           // events that the connection waits for
   SocketPoller::Interest reported_events_;  // events that the poller was told to report
   bool receive_posted_ = false;             // a call of Receive is posted for the next turn

@@ -39,10 +39,10 @@ class Housekeeping final : public TimeKeeper {  // periodic work, and work for a
   void ResumeUnblocked();     // continues clients whose blocking command has ended
   void CheckAwaits();         // ends TEST AWAIT of clients whose condition is met
 
-  const Services& services_;
+  const Services& services_;             // all parts of the server
   int64_t wake_at_ms_ = Timers::kNever;  // monotonic time last passed to Host::WakeAt
   uint64_t served_synced_bytes_ = 0;     // AofWriter::SyncedBytes when waiting clients were last served
-  int64_t last_sample_us_ = 0;           // when SampleStats last ran
+  int64_t last_sample_us_ = 0;           // when SampleStats last ran, in real elapsed time
 };
 
 }  // namespace respite

@@ -31,15 +31,15 @@ class Listener final : public ListeningSockets {  // the sockets on which client
   std::optional<std::string> Open();  // returns the error
   // Closes the old sockets and then opens new ones, which may have the same addresses. Must be called after `port`,
   // `tls-port` or `bind` has changed.
-  std::optional<std::string> Reopen(Protocol protocol);  // returns the error
+  std::optional<std::string> Reopen(Protocol protocol);  // listens with the changed settings; returns the error
   bool HasTcp() const { return !tcp_.empty(); }          // listens on `port`
   bool HasTls() const { return !tls_.empty(); }          // listens on `tls-port`
   bool HasUnix() const { return unix_ != nullptr; }      // listens on `unixsocket`
   // Closes the sockets and removes the file of the unix socket, unless the file now belongs to another server.
-  void Close();  // closes all sockets
+  void Close();  // closes all sockets and removes the file of the unix socket
 
   // The functions of ListeningSockets.
-  void StopListening() override;  // refuses new connections, but keeps the ports reserved
+  void StopListening() override;  // closes the listening sockets, but keeps the ports reserved
   void ListenAgain() override;    // undoes StopListening
 
  private:
@@ -47,9 +47,9 @@ class Listener final : public ListeningSockets {  // the sockets on which client
   using Sockets = std::vector<std::shared_ptr<Socket>>;
 
   Result<Sockets, std::string> OpenTcp(Protocol protocol, int port);  // on all addresses of `bind`; or an error text
-  std::optional<std::string> OpenUnix();                              // returns the error
+  std::optional<std::string> OpenUnix();                              // listens on the unix socket; returns the error
   void RemoveUnixFile();       // removes the file, unless it now belongs to another server
-  void ReservePort(int port);  // keeps other programs from using the port
+  void ReservePort(int port);  // keeps other programs from using the port while not listening
   void WaitForClient(const std::shared_ptr<Socket>& socket);  // waits until a client connects to this socket
   void AcceptAll(const std::shared_ptr<Socket>& socket);    // accepts the waiting connections, up to the limit per turn
   void AcceptLater(const std::shared_ptr<Socket>& socket);  // tries again soon, since no descriptor was free

@@ -33,9 +33,9 @@ class Node {  // one server without its sockets
     Logger& log;
     HashKey hash_key;      // key of the hashes in all tables
     uint64_t random_seed;  // of random choices, which clients see
-    FileSystem& files;
-    Forker& forker;     // forks children for background saves
-    IdSource ids = {};  // source of random IDs and passwords
+    FileSystem& files;     // where it reads and writes its files
+    Forker& forker;        // forks children for background saves
+    IdSource ids = {};     // source of random IDs and passwords
   };
   explicit Node(const Parts& outside);
   Node(const Node&) = delete;
@@ -51,22 +51,22 @@ class Node {  // one server without its sockets
   const std::unique_ptr<MovableClock> movable_clock_;  // null: the clock cannot be moved
   DiskFaults disk_faults_;                             // failures of the disk that TEST FAULT adds
   FaultyDisk faulty_disk_;                             // the file system, with the failures that disk_faults_ requests
-  CommandTable commands_;
-  Runtime runtime_;               // environment of all parts: settings, clock, log, host
-  DataSubsystem data_;            // keyspace, expiry, memory
-  ClientSubsystem clients_;       // sessions, users, limits, Pub/Sub
-  Services services_;             // references to all parts, for commands
-  Identity identity_;             // run ID and start time of the server
-  Tls tls_;                       // TLS certificates and keys
-  ExecutionSubsystem execution_;  // runs commands, transactions and scripts
-  StorageSubsystem storage_;      // RDB and AOF
-  Housekeeping housekeeping_;     // periodic work, and work at the end of each turn
-  Lab lab_;                       // state of the TEST command
-  Replication replication_;
-  Migrations migrations_;           // MIGRATE
-  ClusterMode cluster_;             // unused unless `cluster-enabled`
-  SlotMigrations slot_migrations_;  // CLUSTER MIGRATION
-  SentinelMode sentinel_;           // unused unless this server is a Sentinel
+  CommandTable commands_;                              // all commands of this server, with statistics
+  Runtime runtime_;                                    // environment of all parts: settings, clock, log, host
+  DataSubsystem data_;                                 // keyspace, expiry, memory
+  ClientSubsystem clients_;                            // sessions, users, limits, Pub/Sub
+  Services services_;                                  // references to all parts, for commands
+  Identity identity_;                                  // run ID and start time of the server
+  Tls tls_;                                            // TLS certificates and keys
+  ExecutionSubsystem execution_;                       // runs commands, transactions and scripts
+  StorageSubsystem storage_;                           // RDB and AOF
+  Housekeeping housekeeping_;                          // periodic work, and work at the end of each turn
+  Lab lab_;                                            // state of the TEST command
+  Replication replication_;                            // links to the primary and to replicas
+  Migrations migrations_;                              // keys that MIGRATE is sending to other servers
+  ClusterMode cluster_;                                // unused unless `cluster-enabled`
+  SlotMigrations slot_migrations_;                     // slots that CLUSTER MIGRATESLOTS moves to or from this node
+  SentinelMode sentinel_;                              // unused unless this server is a Sentinel
 };
 
 }  // namespace respite

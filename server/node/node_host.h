@@ -25,25 +25,25 @@ class NodeHost final : public Host, public EventLoop::Participant {  // runs one
   NodeHost(const NodeHost&) = delete;
   NodeHost& operator=(const NodeHost&) = delete;
 
-  void Start();  // starts the timer
+  void Start();  // starts the timer whose ticks run periodic work
   // Sets the function that Stop calls. Without such a function, Stop ends the loop.
-  void OnStop(std::function<void(int exit_code)> handler) { stop_ = std::move(handler); }  // handles Stop
+  void OnStop(std::function<void(int exit_code)> handler) { stop_ = std::move(handler); }  // Stop calls it
   // Makes each tick of the timer call `handler`, also in the middle of a turn (during ServeDuringLongTask).
-  void OnTick(std::function<void()> handler) { tick_ = std::move(handler); }
+  void OnTick(std::function<void()> handler) { tick_ = std::move(handler); }  // called at each tick
 
   // Makes the loop call EndTurn for this server at the end of the turn.
-  void Enter() { loop_.Enter(*this); }  // called before a client is served
+  void Enter() { loop_.Enter(*this); }  // called before a client is served: EndTurn will run in this turn
   Pump& pump();                         // runs the requests of a client
   EventLoop& loop() { return loop_; }
-  LoopNetwork& network() { return network_; }  // connections to other servers
-  const Services& services() const { return services_; }
+  LoopNetwork& network() { return network_; }             // connections to other servers
+  const Services& services() const { return services_; }  // all parts of the server
 
   // The functions of Host.
   void Stop(int exit_code) override;
   void Post(std::function<void()> task) override { loop_.Post(this, std::move(task)); }
-  bool ServeDuringLongTask() override;         // serves other clients during a long script or load; false: stop
-  void WakeAt(int64_t monotonic_ms) override;  // Housekeeping::Wake will run at this time
-  void StartTurnAt(int64_t pace_us) override;  // the event loop will start a turn at this time
+  bool ServeDuringLongTask() override;  // serves other clients during a long script or load; false: stop the task
+  void WakeAt(int64_t monotonic_ms) override;  // makes Housekeeping::Wake run at this time
+  void StartTurnAt(int64_t pace_us) override;  // makes the event loop start a turn at this time
 
   // The functions of EventLoop::Participant.
   void EndTurn(int64_t turn_us) override;  // does the work at the end of an event loop turn
@@ -56,9 +56,9 @@ class NodeHost final : public Host, public EventLoop::Participant {  // runs one
 
   EventLoop& loop_;
   Node& node_;
-  const Services& services_;
-  std::shared_ptr<Timers> timers_;  // handlers hold a weak_ptr, since they may outlive the NodeHost
-  LoopNetwork network_;
+  const Services& services_;          // all parts of the server
+  std::shared_ptr<Timers> timers_;    // handlers hold a weak_ptr, since they may outlive the NodeHost
+  LoopNetwork network_;               // connections to other servers
   Pump pump_;                         // runs clients' requests
   std::unique_ptr<Pump> other_pump_;  // runs clients in the middle of a turn; created on first use
   std::function<void(int)> stop_;     // handler of OnStop, called with the exit code

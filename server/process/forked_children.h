@@ -46,9 +46,9 @@ class ForkedChildren final : public Forker {  // runs saves and rewrites in chil
   struct Child {  // the running child
     ChildWork work;
     pid_t pid;
-    int64_t started_us;  // Pace time of the fork
-    Descriptor reports;  // pipe from which the progress of the child is read
-    ChildProgress progress = {};
+    int64_t started_us;           // when it was forked, in real elapsed microseconds
+    Descriptor reports;           // pipe from which the progress of the child is read
+    ChildProgress progress = {};  // its latest report
   };
 
   [[noreturn]] void Live(ChildWork work, const Job& job, Descriptor reports, int output, pid_t parent) noexcept;
@@ -63,6 +63,6 @@ class ForkedChildren final : public Forker {  // runs saves and rewrites in chil
 };
 
 // Cost: milliseconds for each GB of memory.
-uint64_t PrivateDirtyBytes();  // memory of this process that it shares with no other
+uint64_t PrivateDirtyBytes();  // modified memory of this process that it shares with no other
 
 }  // namespace respite

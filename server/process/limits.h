@@ -20,7 +20,7 @@ struct OpenFilesGrant {           // what the limit of open files permits
 
 // Raises RLIMIT_NOFILE for `maxclients` clients of each of `nodes` servers, as far as the system allows. Never lowers
 // the limit.
-OpenFilesGrant RaiseOpenFilesLimit(uint32_t maxclients, uint32_t nodes);
+OpenFilesGrant RaiseOpenFilesLimit(uint32_t maxclients, uint32_t nodes);  // `nodes`: number of servers
 // Makes CONFIG SET maxclients raise RLIMIT_NOFILE, or fail if that is impossible. Requires: `config` and `log` exist as
 // long as directives can change.
 void WatchMaxClients(Config& config, Logger& log, uint32_t nodes);  // registers the hook of CONFIG SET maxclients

@@ -41,25 +41,25 @@ class NodeServer {  // one Redis server of this process
   class Owner {  // receives events of a server; implemented by its process
    public:
     virtual ~Owner() = default;
-    virtual void PrepareChild(const NodeServer& node, ChildWork work) = 0;  // called in a new child process
+    virtual void PrepareChild(const NodeServer& node, ChildWork work) = 0;  // called first in a new child process
     // Called once, in the middle of a turn of the loop. The listeners of the server are still open then.
-    virtual void HandleServerStopped(NodeServer& node) = 0;        // called when the server stops
-    virtual void OnShutdownCancelled() = 0;                        // SHUTDOWN ABORT, or saving has failed
-    virtual void OnShutdownStatus(const std::string& status) = 0;  // `status`: what the shutdown waits for
+    virtual void HandleServerStopped(NodeServer& node) = 0;  // the server has stopped; its listeners are still open
+    virtual void OnShutdownCancelled() = 0;  // a shutdown goes no further: SHUTDOWN ABORT, or saving has failed
+    virtual void OnShutdownStatus(const std::string& status) = 0;  // a shutdown now waits for what `status` says
     virtual void HandleRoleChange(NodeServer& node) = 0;           // the server has become a primary or a replica
-    virtual void HandleTitleChange(const NodeServer& node) = 0;  // the process title must change, for example the ports
+    virtual void HandleTitleChange(const NodeServer& node) = 0;    // ports or title template changed
     // Called when oom-score-adj or oom-score-adj-values has changed. Returns an error text if the change cannot take
     // effect.
-    virtual std::optional<std::string> HandleOomScoreChange(NodeServer& node) = 0;  // returns the error
+    virtual std::optional<std::string> HandleOomScoreChange(NodeServer& node) = 0;  // returns why it cannot change
     // Called at each tick while the server has had no client for the time that `exit-on-idle` gives.
-    virtual void HandleIdleServer() = 0;
+    virtual void HandleIdleServer() = 0;  // called at each tick while there was no client for `exit-on-idle`
   };
 
   struct Parts {     // arguments of the constructor
     Owner& owner;    // receives the events of the server
     Config& config;  // configuration of this server
     Logger& log;
-    const Clock& clock;
+    const Clock& clock;  // source of wall and monotonic time
     const Pace& pace;
     uint32_t nodes;   // number of servers of the process
     uint64_t number;  // from 0; unique for each server of the process, and equal in each run
@@ -67,8 +67,8 @@ class NodeServer {  // one Redis server of this process
     std::optional<uint64_t> seed;  // of random choices
     // kListens: clients connect to this server. kWithin: another server of the process moves its clients to this one.
     // Such a server listens only if it has a port itself.
-    enum class Reach : uint8_t { kListens, kWithin } reach = Reach::kListens;
-    Recorder* recorder = nullptr;  // null: connections are not recorded
+    enum class Reach : uint8_t { kListens, kWithin } reach = Reach::kListens;  // kWithin: for moved clients
+    Recorder* recorder = nullptr;                                              // null: connections are not recorded
   };
   explicit NodeServer(const Parts& parts);
   ~NodeServer();
@@ -90,7 +90,7 @@ class NodeServer {  // one Redis server of this process
 
   Step ReserveBusPort();             // reserves a free port for the cluster bus until Load; requires Open
   std::string BoundAddress() const;  // first address of `bind` that is no wildcard, or 127.0.0.1
-  NodeAddress Address() const;       // where other nodes reach this one; requires ReserveBusPort
+  NodeAddress Address() const;       // host and ports at which other nodes reach this one; requires ReserveBusPort
   // Returns an empty text if there is no file. On failure, the reason is logged.
   std::optional<std::string> ReadNodesFile();  // content of nodes.conf; nullopt: failed
   struct ClusterStart {                        // initial state of the cluster, used instead of the file nodes.conf
@@ -107,7 +107,7 @@ class NodeServer {  // one Redis server of this process
   // --- For a server that replaces another one. These functions require that Build was done, and that `before` still
   // exists.
 
-  void InheritTestState(const NodeServer& before);  // takes its clock, request journal and findings of lint
+  void InheritTestState(const NodeServer& before);  // takes its clock, request journal and lint findings
   void SetDataSource(const NodeServer& before) {    // Load will copy the data of `before`, instead of reading files
     data_source_ = &before;
   }
@@ -118,7 +118,7 @@ class NodeServer {  // one Redis server of this process
   Step Load();
   // Connects immediately to the known nodes: the other nodes of the cluster, or all servers that a Sentinel watches.
   // Requires: all these nodes have loaded their data.
-  void ConnectToPeers();
+  void ConnectToPeers();  // connects at once to the other cluster nodes, or to the servers that a Sentinel watches
   // Returns true if these connections are open: the link of a replica to its primary, and the links between nodes of a
   // cluster. A Sentinel must also have heard from all servers.
   bool HasAllConnections() const;  // its links to other servers are open
@@ -129,46 +129,46 @@ class NodeServer {  // one Redis server of this process
   void Stop();
   // The append-only file keeps the part that `policy` guarantees. All clients except `spared` are disconnected, and the
   // locks of files are released. The data stays in memory.
-  void Crash(AppendFsync policy, const Session* spared);  // stops as if it had been killed
+  void Crash(AppendFsync policy, const Session* spared);  // stops as if killed; disconnects all clients but `spared`
   // Reserves the ports of the server until the returned descriptors are closed, also against use as the local port of a
   // connection. Requires: the server no longer listens.
-  std::vector<Descriptor> ReservePorts() const;
-  void HandleSignal(int signal);                    // shuts down; `signal`: SIGTERM or SIGINT
+  std::vector<Descriptor> ReservePorts() const;     // keeps the ports taken until the returned descriptors are closed
+  void HandleSignal(int signal);                    // shuts the server down as SIGTERM or SIGINT asks
   bool HasStopped() const { return has_stopped_; }  // it no longer serves, but may still have its data
   int exit_code() const { return exit_code_; }      // valid after the server has stopped
   bool IsReplica() const { return is_replica_; }    // false: a primary or a Sentinel
   // Measured only if `exit-on-idle` is set. Replicas and the primary of this server do not count as clients.
-  int64_t IdleMs() const { return idle_ms_; }  // time without clients, as of the last tick
+  int64_t IdleMs() const { return idle_ms_; }  // time without clients; measured at ticks if `exit-on-idle` is set
   void CloseListeners();                       // also removes the file of the unix socket
-  void Discard();                              // frees everything except settings and log; a second call does nothing
+  void Discard();  // destroys everything except settings and log; a second call does nothing
 
   Config& config() const { return parts_.config; }
-  const Settings& settings() const { return parts_.config.settings(); }
+  const Settings& settings() const { return parts_.config.settings(); }  // the current directives of this server
   Logger& log() const { return parts_.log; }
   EventLoop& loop() const { return loop_->loop; }
   bool IsBuilt() const { return node_ != nullptr; }  // true between Build and Discard
   // services() and host() require IsBuilt().
-  const Services& services() const { return node_->services(); }
+  const Services& services() const { return node_->services(); }  // all parts; requires IsBuilt
   NodeHost& host() { return *host_; }
 
  private:
   Node::Parts MakeNodeParts();  // arguments for the Node's constructor
   void AttachHandlers();        // registers handlers for ticks, stops and new threads
   void LogState();              // logs key counts and memory every few seconds, if the log level shows them
-  void StartWatchdog();         // with the period of `watchdog-period`
-  bool HasClients() const;      // of its own or in its worlds; not counted: replicas and its primary
-  void MeasureIdleTime();       // updates idle_ms_ at each tick
-  Step Listen();                // opens the ports
+  void StartWatchdog();         // (re)starts the watchdog with `watchdog-period`, or turns it off
+  bool HasClients() const;      // also of its isolated test servers; not counted: replicas and its primary
+  void MeasureIdleTime();       // updates idle_ms_ at each tick, if `exit-on-idle` is set
+  Step Listen();                // opens the ports and the unix socket that the settings name
   std::optional<std::string> OpenCluster();  // loads cluster_start_ or nodes.conf; returns the error
-  void ApplyReplidIfEmpty();                 // uses replid_if_empty_ if there is no data
+  void ApplyReplidIfEmpty();                 // a server without data gets the replication ID replid_if_empty_, if set
   Step LoadData();                           // loads the data, then starts replication and cluster
   LoadOutcome ReadData();                    // copies the data of data_source_, or else reads files
-  void CloseServerLinks();                   // closes links to other servers; may be called twice
-  bool IsSentinel() const { return parts_.config.mode() == ServerMode::kSentinel; }
-  void HandleRoleChange();                                         // tells the Owner that the role has changed
-  void OnStop(int exit_code);                                      // called when the Node stops
-  void WatchSettings();                                            // registers hooks for CONFIG SET
-  void WatchProcessSettings();                                     // hooks for title, OOM score, watchdog …
+  void CloseServerLinks();  // closes cluster and Sentinel links and slot migrations; may be called twice
+  bool IsSentinel() const { return parts_.config.mode() == ServerMode::kSentinel; }  // true: it runs as a Sentinel
+  void HandleRoleChange();      // tells the Owner that the role has changed
+  void OnStop(int exit_code);   // called when the Node stops: tells the Owner, closes the listeners
+  void WatchSettings();         // registers hooks for ports, bind and maxclients, and WatchProcessSettings
+  void WatchProcessSettings();  // registers hooks for title, OOM score, watchdog and crash-log-enabled
   std::optional<std::string> Reopen(Listener::Protocol protocol);  // listens on the changed port; returns the error
   std::optional<std::string> ReopenTls();  // listens with the changed TLS settings; returns the error
   Step Fail(const std::string& reason);    // logs the reason; returns kFailed
@@ -178,21 +178,21 @@ class NodeServer {  // one Redis server of this process
   int64_t next_state_log_ms_ = 0;  // monotonic time of the next LogState
   SystemFiles system_files_;       // relative paths begin at the working directory
   FolderFiles files_;              // relative paths begin at the folder of this server
-  ForkedChildren children_;        // forked for BGSAVE, BGREWRITEAOF …
+  ForkedChildren children_;        // its child processes, for BGSAVE, BGREWRITEAOF …
   StartedPrograms programs_;       // scripts of a Sentinel
   std::unique_ptr<Node> node_;
   std::unique_ptr<NodeHost> host_;
-  std::unique_ptr<Listener> listener_;
+  std::unique_ptr<Listener> listener_;         // accepts clients; null before Build
   std::vector<Descriptor> reserved_;           // sockets that keep the port of the cluster bus free
   std::optional<ClusterStart> cluster_start_;  // nullopt: nodes.conf is read
   std::string replid_if_empty_;                // replication ID for a server without data; empty: a new one
   const NodeServer* data_source_ = nullptr;    // the server whose data Load copies; null: Load reads files
   std::atomic<bool> has_stopped_ = false;      // the server has stopped; never reset
-  std::atomic<int> exit_code_ = 0;
-  std::atomic<bool> is_replica_ = false;
-  int64_t last_client_ms_;                  // Pace time when there last was a client; initially the start
+  std::atomic<int> exit_code_ = 0;             // exit code of this server; valid after it has stopped
+  std::atomic<bool> is_replica_ = false;       // false: a primary or a Sentinel
+  int64_t last_client_ms_;                  // when there last was a client, in real elapsed time; initially the start
   uint64_t accepted_connection_count_ = 0;  // number of connections accepted, as of the last tick
-  std::atomic<int64_t> idle_ms_ = 0;        // time without clients, as of the last tick
+  std::atomic<int64_t> idle_ms_ = 0;        // milliseconds without clients, as of the last tick
 };
 
 }  // namespace respite

@@ -51,22 +51,22 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
 
   // The functions of NodeServer::Owner.
   void PrepareChild(const NodeServer& node, ChildWork work) override;  // title, processors and OOM score
-  void HandleServerStopped(NodeServer& node) override;
-  void OnShutdownCancelled() override;
-  void OnShutdownStatus(const std::string& status) override;
-  void HandleRoleChange(NodeServer& node) override;
-  void HandleTitleChange(const NodeServer& node) override;
-  std::optional<std::string> HandleOomScoreChange(NodeServer& node) override;
-  void HandleIdleServer() override;  // ends the process, if all servers are idle
+  void HandleServerStopped(NodeServer& node) override;                 // after the last server, stops the process
+  void OnShutdownCancelled() override;                                 // all servers go on
+  void OnShutdownStatus(const std::string& status) override;  // reports it to systemd, if the process is ending
+  void HandleRoleChange(NodeServer& node) override;           // shows the role in the log and in the OOM score
+  void HandleTitleChange(const NodeServer& node) override;    // if it is the first server, updates the process title
+  std::optional<std::string> HandleOomScoreChange(NodeServer& node) override;  // returns the error
+  void HandleIdleServer() override;  // shuts the process down, if all servers are idle
 
   // The functions of NodeRestarts::Owner.
-  std::unique_ptr<NodeServer> MakeServer(const HostedServer& hosted) override;
+  std::unique_ptr<NodeServer> MakeServer(const HostedServer& hosted) override;  // its replacement, not built
   void HandleServerKilled(HostedServer&) override {  // the killed server does not count as living
     --running_server_count_;
   }
   void HandleServerRestarting(HostedServer&) override { ++running_server_count_; }  // the server counts as living again
-  void HandleServerRestarted(HostedServer& hosted) override;                        // the server has restarted
-  void HandleRestartFailure(HostedServer& hosted) override;                         // the server cannot restart
+  void HandleServerRestarted(HostedServer& hosted) override;  // restores its links; its test servers begin anew
+  void HandleRestartFailure(HostedServer& hosted) override;   // frees it; ends the process if it was the last
 
  private:
   using Step = NodeServer::Step;
@@ -74,21 +74,21 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   void OpenLog(Logger& log);                  // opens the log as the directives say
   void GoToBackground();                      // for `daemonize`, unless there is a supervisor
   Step RaiseLimits();                         // raises the number of files that may be open
-  Step PrepareToServe();                      // does everything before the servers can serve
+  Step PrepareToServe();                      // creates the servers, opens their ports, writes pidfile and title
   uint32_t CountNodes() const;                // number of servers of the process
-  void PrepareWorlds();                       // lets a single server have worlds, if TEST is allowed
-  void PrepareRestarts();                     // lets all servers restart, if TEST is allowed
+  void PrepareWorlds();                       // lets a single server have isolated test servers, if TEST is allowed
+  void PrepareRestarts();                     // lets clients crash and restart servers, if TEST is allowed
   Step OpenRecording();                       // opens the file of the directive `record`
   Step CreateServers();                       // creates all servers of the process
   void CreatePlannedServers();                // creates the servers of plan_
   void AddHostedServer(HostedServer hosted);  // adds a server to hosted_servers_
   // Runs the work for each server on the thread of that server, and waits until the work is done for all. Returns
   // kFailed if it failed for one of them; then some servers may have been skipped.
-  Step RunOnEachServer(const std::function<Step(NodeServer&)>& work);
-  Step BuildNodes();                  // creates the Node of each server
-  Step RefuseModules();               // fails if there is a `loadmodule` line
+  Step RunOnEachServer(const std::function<Step(NodeServer&)>& work);  // waits for all of them
+  Step BuildNodes();                                                   // creates the Node of each server
+  Step RefuseModules();                                                // fails if there is a `loadmodule` line
   Step CheckLocale();                 // fails if the locale of `locale-collate` does not exist
-  Step FormClusterOrSentinelGroup();  // tells the nodes their roles
+  Step FormClusterOrSentinelGroup();  // makes the nodes of `nodes` a cluster, or replicas with Sentinels
   Step PublishPortsAndPid();          // writes pidfile, port file and process title
   Step WritePortFile();               // writes `port-file`, with one port per line
   void StartServing();                // makes all servers load; those with their own thread then serve
@@ -96,16 +96,16 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   // Makes the servers of this mode (data servers first, then Sentinels) connect to each other, and returns immediately.
   // HandleServersConnected is called when all are connected, or after one second. Requires: all servers have loaded
   // their data.
-  void ConnectServers(ServerMode mode);
-  void HandleServersConnected(ServerMode mode);  // connects the Sentinels next, or reports that the process is ready
+  void ConnectServers(ServerMode mode);          // connects the servers of this mode to each other, without waiting
+  void HandleServersConnected(ServerMode mode);  // connects the Sentinels next, or reports readiness
   // Waits until this server is connected, or until this Pace time. After the last server, HandleServersConnected is
   // called.
-  void AwaitConnected(NodeServer& node, int64_t deadline_ms);  // polls; then HandleServersConnected
-  void ReportReadiness();      // logs readiness, and tells it the launcher and the supervisor
-  void WritePortsToReadyFd();  // tells the ports the launcher
+  void AwaitConnected(NodeServer& node, int64_t deadline_ms);  // polls until its links are open, or until the deadline
+  void ReportReadiness();      // tells log, supervisor and launcher that the servers are ready
+  void WritePortsToReadyFd();  // writes the ports to the launcher's pipe
   // Runs `task` on the thread of the server. If that is the main thread, runs it before returning. Requires: the loop
   // of a server with its own thread runs.
-  static void RunOnThreadOf(const HostedServer& hosted, std::function<void()> task);
+  static void RunOnThreadOf(const HostedServer& hosted, std::function<void()> task);  // on its loop's thread
   // Runs `task` on the main thread. If no server has its own thread, runs `task` before returning.
   void Tell(std::function<void()> task);
   void WatchSignals();  // makes SIGTERM and SIGINT shut down the servers
@@ -114,35 +114,35 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   Step CheckParentProcess();                // kStopped: the parent has already ended
   void WatchParent();                       // shuts down when the parent ends, for `exit-with-parent`
   void ShutDownAfterParent();               // shuts down because the parent has ended
-  void ShutDownIdleProcess();               // shuts down because no server has clients, for `exit-on-idle`
-  void SignalServer(HostedServer& hosted);  // makes this server shut down
-  void SignalRemainingServers();            // shuts down the replicas, once the others have stopped
+  void ShutDownIdleProcess();               // shuts down for `exit-on-idle`, unless it tried recently
+  void SignalServer(HostedServer& hosted);  // makes this server shut down as shutdown_signal_ asks
+  void SignalRemainingServers();            // shuts down the other servers, once those told to shut down have stopped
   void UpdateTitle(const Settings& shown);  // shows these settings in the process title
-  OomScore::Outcome ApplyOomScore(const Settings& settings);  // sets the score of the current role
-  bool IsSentinel() const { return config_.mode() == ServerMode::kSentinel; }
+  OomScore::Outcome ApplyOomScore(const Settings& settings);                   // sets the score of the current role
+  bool IsSentinel() const { return config_.mode() == ServerMode::kSentinel; }  // the process runs one Sentinel
   char Role() const;
   void RemovePidAndPortFiles();          // removes pidfile and port file
-  int CleanUpFailedStart();              // returns the exit code 1
+  int CleanUpFailedStart();              // closes listeners, removes files and folders; returns exit code 1
   int ExitProcess(int exit_code);        // logs the end; in release builds exits and does not return
   Step Fail(const std::string& reason);  // logs the reason; returns kFailed
 
   Config& config_;  // configuration of the process; nodes derive their configuration from it
   const CommandLine& line_;
   ProcessTitle& title_;  // the title that ps shows
-  SystemClock clock_;
+  SystemClock clock_;    // the wall time of the machine
   SystemPace pace_;
-  Logger log_;        // the log of the process
-  std::mutex mutex_;  // protects title_, oom_score_ and the settings that they use
-  OomScore oom_score_;
-  Daemon daemon_;
-  std::optional<Supervisor> supervisor_;  // systemd or upstart
-  bool in_background_ = false;            // it runs as a daemon
-  ReadyFd ready_fd_;
+  Logger log_;                                 // the log of the process
+  std::mutex mutex_;                           // protects title_, oom_score_ and the settings that they use
+  OomScore oom_score_;                         // writes oom_score_adj
+  Daemon daemon_;                              // the waiting parent, if the process went to the background
+  std::optional<Supervisor> supervisor_;       // systemd or upstart
+  bool in_background_ = false;                 // it runs as a daemon
+  ReadyFd ready_fd_;                           // the launcher's pipe of `ready-fd`
   ParentWatch parent_watch_;                   // the process that launched this one
   std::vector<ConfigNote> notes_after_ready_;  // messages to log after readiness
-  PidOrPortFile pidfile_;
-  PidOrPortFile port_file_;
-  SystemFiles files_;
+  PidOrPortFile pidfile_;                      // the file of `pidfile`
+  PidOrPortFile port_file_;                    // the file of `port-file`
+  SystemFiles files_;                          // the file system, for recordings
   std::optional<uint64_t> seed_;               // seed of random choices; nullopt: random
   std::unique_ptr<Recorder> recorder_;         // null: connections are not recorded
   std::string ports_;                          // content of the port file: one port per line
@@ -153,10 +153,10 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   std::unique_ptr<NodeRestarts> restarts_;     // null: servers cannot restart
   std::unique_ptr<NodeMembers> members_;       // null: there is one server, or each has its own thread
   std::atomic<int> running_server_count_ = 0;  // number of servers that have not stopped
-  std::atomic<int> exit_code_ = 0;             // of the process
+  std::atomic<int> exit_code_ = 0;             // exit code of the process: that of a failed server, or 0
   std::atomic<bool> is_ending_ = false;        // a signal, or an event handled like one, shuts down all servers
   bool has_lost_parent_ = false;               // the parent has ended
-  int64_t next_idle_end_ms_ = 0;               // Pace time of the next ShutDownIdleProcess, at the earliest
+  int64_t next_idle_end_ms_ = 0;               // earliest time of the next ShutDownIdleProcess, in real elapsed time
   int shutdown_signal_ = 0;                    // the signal of the current shutdown; 0: no shutdown
   int awaited_server_count_ = 0;               // number of servers that still have to load or connect
   bool has_failed_ = false;                    // a server could not load

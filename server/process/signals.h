@@ -7,10 +7,10 @@
 namespace respite {
 
 // Makes `handler` (or SIG_IGN, SIG_DFL) the action of a signal. Other signals can interrupt the handler.
-void SetSignalHandler(int signal, void (*handler)(int));
+void SetSignalHandler(int signal, void (*handler)(int));  // `handler` may be SIG_IGN or SIG_DFL
 
 // Makes the process ignore SIGHUP, SIGPIPE and SIGALRM. Must be called before the first write.
-void IgnoreUnusedSignals();
+void IgnoreUnusedSignals();  // ignores SIGHUP, SIGPIPE and SIGALRM
 
 // SIGTERM and SIGINT are caught while this object exists. The signal handler itself logs, and exits on a second SIGINT,
 // so this works even while a command blocks the loop. Requires: there is only one instance.

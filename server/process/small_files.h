@@ -11,7 +11,7 @@ namespace respite {
 using WriteObjection = std::optional<std::string>;
 
 // Overwrites the content in place, since the file may be a special file, or another program may watch its inode.
-WriteObjection WriteFile(const std::string& path, std::string_view content);  // overwrites the file
+WriteObjection WriteFile(const std::string& path, std::string_view content);  // overwrites in place; nullopt: done
 
 // Replaces the file, so that readers see either the complete old or the complete new content.
 WriteObjection ReplaceFileAtomically(const std::string& path, std::string_view content);  // nullopt: done

@@ -20,7 +20,7 @@ class Supervisor {  // reports the state of the server to systemd or upstart
 
   void ReportReady() const;  // reports that the server is ready to serve
   // Reports that the server is stopping. A non-empty `status` adds details.
-  void ReportStopping(const std::string& status) const;
+  void ReportStopping(const std::string& status) const;  // reports that the server stops, and why it still waits
 
  private:
   bool Notify(std::string_view state) const;  // sends a datagram to systemd; false: failed

@@ -14,7 +14,7 @@ enum class CheckResult : uint8_t { kSkipped, kPassed, kWarning };
 
 struct SystemCheck {  // the result of one check
   std::string name;
-  CheckResult result;
+  CheckResult result;  // passed, warning, or skipped
   std::string advice;  // what to change, only for a warning
 };
 
@@ -24,7 +24,7 @@ int PrintSystemChecks();                 // runs and prints all checks; returns 
 
 // Logs the warnings of the quick checks. Turns transparent huge pages off for this process if they are on and
 // `disable-thp` says so.
-void WarnAboutSystem(const Settings& settings, Logger& log);
+void WarnAboutSystem(const Settings& settings, Logger& log);   // logs warnings of quick checks; turns THP off
 void WarnAboutBacklog(const Settings& settings, Logger& log);  // warns if `tcp-backlog` exceeds the kernel's limit
 
 }  // namespace respite

@@ -22,11 +22,11 @@ class InterruptibleSocket {  // a socket that Ctrl-C shuts down
   ~InterruptibleSocket();
 };
 
-bool IsSecretCommand(const std::vector<std::string>& words);  // may contain a password, so no history may store it
+bool IsSecretCommand(const std::vector<std::string>& words);  // true: may contain a password; no history may store it
 
 // Returns the path of the history file. The environment names it in RESPITECLI_HISTFILE or REDISCLI_HISTFILE; the
 // default is ~/.respitecli_history. An empty path means no history.
-std::string HistoryPath();
+std::string HistoryPath();  // path of the file with earlier lines; empty: no history
 
 class CommandPrompt {  // reads command lines from a terminal
  public:

@@ -13,17 +13,17 @@ enum class ReplyFormat : uint8_t {
   kCsv,       // one line: "a",1,NULL
 };
 
-struct ReplyStyle {  // how replies are printed
-  ReplyFormat format = ReplyFormat::kRaw;
-  std::string element_delimiter = "\n";  // kRaw: printed between the elements of a reply
-  std::string reply_delimiter = "\n";    // kRaw: printed after a reply
+struct ReplyStyle {                        // how replies are printed
+  ReplyFormat format = ReplyFormat::kRaw;  // for a terminal, raw or CSV
+  std::string element_delimiter = "\n";    // kRaw: printed between the elements of a reply
+  std::string reply_delimiter = "\n";      // kRaw: printed after a reply
 };
 
 // Returns the text of a whole reply, including the end of its last line.
-std::string ReplyText(const ReplyTree& reply, const ReplyStyle& style);
+std::string ReplyText(const ReplyTree& reply, const ReplyStyle& style);  // with the last line end
 
 // Returns the text of a push message that arrives before a reply.
-std::string PushText(const ReplyTree& message, const ReplyStyle& style);
+std::string PushText(const ReplyTree& message, const ReplyStyle& style);  // text of a RESP3 push
 
 // Returns the raw text without a delimiter after it, for replies that contain line ends, such as the reply to INFO.
 std::string RawReplyText(const ReplyTree& reply, const std::string& element_delimiter);

@@ -28,8 +28,8 @@ class ClientConnection {  // one connection to the server, and a parser of its r
   std::string Error() const;                                       // why Receive returned nullopt
 
  private:
-  ClientStream stream_;
-  ReplyTreeParser parser_;
+  ClientStream stream_;     // the socket, with or without TLS
+  ReplyTreeParser parser_;  // parses the received bytes
 };
 
 // After a lost connection, a new one restores the user, the protocol and the database.
@@ -38,9 +38,9 @@ class ClientSession {  // connects to a server, and restores its state after a l
   // If the options contain no password, takes it from the environment. `options` must outlive this object.
   ClientSession(ClientOptions& options, bool reads_lines);
 
-  bool Connect();  // false: an error was printed
+  bool Connect();  // connects and logs in; false: an error was printed
   // Connects to another server. Prints a message if that server cannot be reached.
-  void ConnectTo(const std::string& host, const std::string& port);
+  void ConnectTo(const std::string& host, const std::string& port);  // changes the server and connects to it
   // The exit code is 0 if there was a reply. With -e, an error reply makes it 1.
   int Run(const std::vector<std::string>& words);  // sends a command and prints the reply; returns the exit code
   std::string Prompt() const;                      // text to print before a line, such as "127.0.0.1:6379[1]> "
@@ -51,20 +51,20 @@ class ClientSession {  // connects to a server, and restores its state after a l
   bool SendHandshakeCommand(const std::vector<std::string>& request,
                             const std::string& title);  // prints an error reply after `title`
   std::string Address() const;                          // HOST:PORT of the options
-  std::optional<ReplyTree> ReceiveReply();              // prints pushed messages before the reply; nullopt: failed
+  std::optional<ReplyTree> ReceiveReply();              // waits for a reply, printing pushes before it; nullopt: failed
   int Lost(const std::vector<std::string>& words);      // prints the error; returns the exit code of this command
-  void Print(const ReplyTree& reply, const std::vector<std::string>& words) const;  // `words`: the command
+  void Print(const ReplyTree& reply, const std::vector<std::string>& words) const;  // prints the reply to `words`
   int PrintUntilInterrupted(const std::vector<std::string>& words);                 // prints messages until Ctrl-C
   void RememberState(const std::vector<std::string>& words,
                      const ReplyTree& reply);              // keeps login, protocol, database, transaction
   void RememberLogin(std::span<const std::string> words);  // keeps the user and the password of AUTH or HELLO
   void DropConnection();                                   // closes the connection, and forgets the transaction
 
-  ClientOptions& options_;
+  ClientOptions& options_;                      // the command line; ConnectTo changes its host and port
   const bool reads_lines_;                      // commands come from standard input or the prompt, not from arguments
   std::optional<ClientConnection> connection_;  // nullopt: not connected
   std::string database_;                        // argument of the last successful SELECT
-  bool is_in_transaction_ = false;
+  bool is_in_transaction_ = false;              // after MULTI, before EXEC or DISCARD
   std::optional<std::string> queued_database_;  // argument of a SELECT that waits for EXEC; nullopt: none
 };
 

@@ -9,10 +9,10 @@ namespace respite {
 
 // Counts the words that did not keep the value written to them, added up over all patterns. Cost: ten passes over the
 // words.
-uint64_t CountBadWords(std::span<volatile uint64_t> words);
+uint64_t CountBadWords(std::span<volatile uint64_t> words);  // overwrites the words; counts those that lose a value
 
 // Tests `megabytes` of memory and prints the result. Returns the exit code: 1 if a word was bad or the memory is not
 // available.
-int TestMemory(int megabytes);
+int TestMemory(int megabytes);  // tests so much memory and prints the result; returns the exit code
 
 }  // namespace respite

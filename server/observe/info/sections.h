@@ -15,22 +15,22 @@ namespace respite {
 
 struct Services;
 
-std::string ServerSection(const Services& services);
-std::string ClientsSection(const Services& services);  // Cost: O(clients)
-std::string MemorySection(const Services& services);   // Cost: O(clients + databases)
-std::string PersistenceSection(const Services& services);
-std::string ThreadsSection(const Services& services);  // I/O threads
-std::string StatsSection(const Services& services);
-std::string ReplicationSection(const Services& services);
-std::string CpuSection(const Services& services);
-std::string ModulesSection(const Services& services);
-std::string CommandStatsSection(const Services& services);
-std::string ErrorStatsSection(const Services& services);
-std::string LatencyStatsSection(const Services& services);
-std::string ClusterSection(const Services& services);
-std::string KeyspaceSection(const Services& services);
-std::string DebugSection(const Services& services);  // INFO debug
-std::string SentinelSection(const Services& services);
+std::string ServerSection(const Services& services);        // text of INFO server
+std::string ClientsSection(const Services& services);       // text of INFO clients; O(clients)
+std::string MemorySection(const Services& services);        // text of INFO memory; O(clients + databases)
+std::string PersistenceSection(const Services& services);   // text of INFO persistence
+std::string ThreadsSection(const Services& services);       // text of INFO threads (I/O threads)
+std::string StatsSection(const Services& services);         // text of INFO stats
+std::string ReplicationSection(const Services& services);   // text of INFO replication
+std::string CpuSection(const Services& services);           // text of INFO cpu
+std::string ModulesSection(const Services& services);       // text of INFO modules
+std::string CommandStatsSection(const Services& services);  // text of INFO commandstats
+std::string ErrorStatsSection(const Services& services);    // text of INFO errorstats
+std::string LatencyStatsSection(const Services& services);  // text of INFO latencystats
+std::string ClusterSection(const Services& services);       // text of INFO cluster
+std::string KeyspaceSection(const Services& services);      // text of INFO keyspace
+std::string DebugSection(const Services& services);         // text of INFO debug
+std::string SentinelSection(const Services& services);      // text of INFO sentinel
 
 // A section begins with a line "# Title". Lines "name:value" follow. Each line ends with CR LF.
 class InfoText {  // builds the text of one section
@@ -49,9 +49,9 @@ class InfoText {  // builds the text of one section
   InfoText& Add(Bytes name, Number value) {
     return Add(name, IntegerText::FromUnsigned(value).View());
   }
-  InfoText& AddRatio(Bytes name, double value) { return Add(name, FixedText(value, 2)); }          // with two decimals
+  InfoText& AddRatio(Bytes name, double value) { return Add(name, FixedText(value, 2)); }  // adds a field; two decimals
   InfoText& AddPercent(Bytes name, double value) { return Add(name, FixedText(value, 2) + "%"); }  // like "12.34%"
-  InfoText& AddHumanBytes(Bytes name, uint64_t bytes) { return Add(name, HumanBytes(bytes)); }     // like "1.50M"
+  InfoText& AddHumanBytes(Bytes name, uint64_t bytes) { return Add(name, HumanBytes(bytes)); }     // field like "1.50M"
   InfoText& AddZeros(std::initializer_list<Bytes> names) {  // adds fields of unsupported features, with the value 0
     for (Bytes name : names) Add(name, "0");
     return *this;

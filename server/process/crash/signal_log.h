@@ -17,16 +17,16 @@ namespace respite {
 void SetSignalLog(std::string_view path);  // the log file of signal handlers; empty: standard output
 
 // All functions of SignalLog are async-signal-safe.
-class SignalLog {  // writes log lines in a signal handler
+class SignalLog {  // appends to the log in a signal handler, without allocating or blocking
  public:
   SignalLog();
 
-  int FileDescriptor() const { return fd_; }
-  void Write(std::string_view text) const;
-  void Decimal(int64_t number) const;       // writes the number in decimal digits
-  void Hexadecimal(uint64_t number) const;  // writes "0x" and the hexadecimal digits, without leading zeros
-  void Word(uint64_t number) const;         // writes 16 hexadecimal digits
-  void Byte(unsigned char byte) const;      // writes two hexadecimal digits
+  int FileDescriptor() const { return fd_; }  // of the log file, or standard output
+  void Write(std::string_view text) const;    // appends the text as it is
+  void Decimal(int64_t number) const;         // writes the number in decimal digits
+  void Hexadecimal(uint64_t number) const;    // writes "0x" and the hexadecimal digits, without leading zeros
+  void Word(uint64_t number) const;           // writes 16 hexadecimal digits
+  void Byte(unsigned char byte) const;        // writes two hexadecimal digits
   // Quoted writes non-printable bytes, quotes and backslashes as \xNN.
   void Quoted(std::string_view text, size_t max_bytes) const;  // writes the first `max_bytes` in double quotes
   void Prefix() const;  // writes the start of a line: "4242:signal-handler (1795232753) "

@@ -28,9 +28,9 @@ class Symbols {  // finds the function at an address of this program
   Place Find(uint64_t address) const;
 
  private:
-  void FindProgram();  // sets base_ and end_
-  void MapFile();      // sets file_
-  void FindTable();    // sets table_offset_ and names_
+  void FindProgram();  // finds where the program is in memory: sets base_ and end_
+  void MapFile();      // maps the program's file: sets mapping_ and file_
+  void FindTable();    // finds the symbol table in the file: sets table_offset_, table_bytes_ and names_
   template <class T>
   std::span<const T> Rows(uint64_t offset, uint64_t bytes) const;
 

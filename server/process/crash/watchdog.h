@@ -28,11 +28,11 @@ class Watchdog {  // logs a stack trace if the loop of this thread is blocked
 
  private:
   bool IsOn() const { return period_.count() != 0; }
-  void Start();      // starts the timer again
-  void MakeTimer();  // creates a timer that signals this thread
-  void DeleteTimer();
+  void Start();        // starts the period again
+  void MakeTimer();    // creates a timer that signals this thread
+  void DeleteTimer();  // deletes the timer, if there is one
 
-  std::chrono::milliseconds period_{0};  // zero: off
+  std::chrono::milliseconds period_{0};  // how long the loop may be blocked; zero: off
   timer_t timer_{};                      // sends SIGALRM after the period
   std::thread::id timer_thread_;         // the thread that the signal interrupts; empty without a timer
 };

@@ -28,19 +28,19 @@ class GroupStart {  // makes the nodes of a process a cluster or a Sentinel grou
   // is already logged.
 
   // Gives each node its first nodes.conf. Requires: the nodes listen, and have ports for the bus.
-  std::optional<std::string> FormCluster();  // returns the error
+  std::optional<std::string> FormCluster();  // gives each node its nodes.conf; returns the error
   // Makes the replicas follow their primaries, and writes the directives of the Sentinels. Requires: the nodes listen.
-  std::optional<std::string> FormSentinelGroup();  // returns the error
+  std::optional<std::string> FormSentinelGroup();  // starts replicas and configures Sentinels; returns the error
 
  private:
   // Sets the replication IDs of nodes without data.
-  void ShareReplidsOfEmptyNodes();                   // a replica gets its primary's
+  void ShareReplidsOfEmptyNodes();                   // gives replicas without data the replication ID of their primary
   SentinelGroupPlan::Place PlaceOf(int node) const;  // address and role of the node
   // The first primary is called "mymaster", as in the documentation of Redis. The others are called "mymaster-" and
   // their number, counted from 1.
-  static std::string SentinelMasterName(int primary);
-  SentinelGroupPlan PlanSentinels();  // configuration lines of the Sentinels
-  void FollowPrimary(int node);       // makes this node a replica of its primary
+  static std::string SentinelMasterName(int primary);  // "mymaster", "mymaster-2" …; `primary` counts from 0
+  SentinelGroupPlan PlanSentinels();                   // configuration lines of the Sentinels
+  void FollowPrimary(int node);                        // makes this node a replica of its primary
   std::optional<std::string> WriteSentinelLines(int sentinel,
                                                 const std::string& lines);  // to the file of this Sentinel
 

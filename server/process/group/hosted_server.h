@@ -23,7 +23,7 @@ struct HostedServer {                  // a server of the process, and the objec
   std::unique_ptr<WatchedLoop> loop;   // null: the loop of the main thread
   std::unique_ptr<TaskThread> thread;  // thread of its loop; null: the main thread
   std::unique_ptr<NodeServer> node;
-  std::unique_ptr<NodeWorlds> worlds;   // isolated servers that tests create (TEST WORLD); null: not allowed
+  std::unique_ptr<NodeWorlds> worlds;   // isolated servers that tests create with TEST WORLD; null: not allowed
   std::unique_ptr<const Config> start;  // configuration for a restart; null: the server cannot restart
   std::vector<Descriptor> ports;        // sockets that reserve its ports while it is killed
   bool is_signalled = false;            // the server got the signal to shut down

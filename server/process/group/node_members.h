@@ -24,26 +24,26 @@ class NodeMembers final : public NodeGroup {  // the nodes of this process, for 
   std::vector<Member> List() const override;
   std::optional<std::string> Begin(const TaskClient& asker,     // starts a task for this client
                                    const Task& task) override;  // returns why the task cannot start; nullopt: started
-  std::optional<Outcome> TakeOutcome(const TaskClient& asker) override;  // nullopt: the task still runs
+  std::optional<Outcome> TakeOutcome(const TaskClient& asker) override;  // nullopt: it still runs
   void Partition(Sides sides) override;                       // cuts the network between these sides; no sides: no cut
   void Lag(size_t member, int64_t delay_ms) override;         // delays all traffic of this node
-  const ClockControl* ClockOf(size_t member) const override;  // null: killed, stopped, or its clock cannot be moved
+  const ClockControl* ClockOf(size_t member) const override;  // its movable clock; null: killed, stopped, or none
 
   // Called after a node has restarted. Connects the node with this group again, ends the delay that Lag has set, and
   // applies the cut of Partition to all nodes again.
-  void HandleServerRestarted(HostedServer& hosted);  // restores its links; ends its lag
+  void HandleServerRestarted(HostedServer& hosted);  // restores its links and cuts; ends its lag
 
  private:
   struct Pending {  // a task that has not ended
     Task task;
-    int64_t until_ms;                     // Pace time after which the task fails
+    int64_t until_ms;                     // when the task fails, in real elapsed time
     std::optional<size_t> giver = {};     // kMove: the node that gives the slot away
     std::optional<Outcome> outcome = {};  // nullopt: still running
   };
 
-  bool Lives(size_t member) const;                             // false: the node was killed, or has stopped
-  ClockControl* FindLiveClock(size_t member) const;            // null: killed, stopped, or not movable
-  Cluster* ClusterOf(size_t member) const;                     // null: killed, stopped, or in no cluster
+  bool Lives(size_t member) const;                   // true: the node was not killed, and has not stopped
+  ClockControl* FindLiveClock(size_t member) const;  // its movable clock; null: killed, stopped, or not movable
+  Cluster* ClusterOf(size_t member) const;           // null: killed, stopped, or in no cluster
   std::optional<size_t> MemberWithId(const NodeId& id) const;  // nullopt: no live node has this ID
   // Each Begin… returns nullopt, or a text that says why the task cannot start.
   std::optional<std::string> BeginNodeKill(const TaskClient& asker, size_t member);     // kills a node
@@ -54,10 +54,10 @@ class NodeMembers final : public NodeGroup {  // the nodes of this process, for 
                                             const ClockMove& move);  // moves the clocks of all nodes
   void End(const TaskClient& asker, Outcome outcome);                // stores the outcome of the task
   std::optional<Outcome> Look(const Pending& pending) const;         // the outcome; nullopt: the task still runs
-  bool AllNodesKnowResult(const Task& task) const;                   // all live nodes know the new owner or primary
+  bool AllNodesKnowResult(const Task& task) const;                   // a move or failover has reached all live nodes
   int64_t LagOf(size_t member) const;                                // milliseconds by which its output is delayed
   void ApplyNetworkConditions(size_t member);  // cuts and delays the links of this node by sides_ and output_delays_ms_
-  bool AreApart(size_t one, size_t other) const;  // the partition cuts the links between these nodes
+  bool AreApart(size_t one, size_t other) const;  // true: the partition cuts the links between them
 
   NodeRestarts& restarts_;                     // kills and restarts the nodes
   std::vector<HostedServer>& hosted_servers_;  // all servers of the process; a member is an index in it

@@ -31,8 +31,8 @@ class NodePlan {  // the nodes of a process, and the settings of each
   void RemoveFolders();                      // after a failed start: removes the empty ones of made_
   void RemoveTemporaryFolder();              // removes the folder of a test run with its content
   // Returns the configuration of a node. Requires: MakeFolders has succeeded. `folder` is the directory of the node.
-  std::unique_ptr<Config> ConfigOf(int node, Folder& folder) const;
-  std::string FolderOf(int node) const;  // absolute path of the directory of this node
+  std::unique_ptr<Config> ConfigOf(int node, Folder& folder) const;  // a copy of the configuration for this node
+  std::string FolderOf(int node) const;                              // absolute path of the directory of this node
 
  private:
   const Config& config_;           // configuration of the process

@@ -19,21 +19,21 @@ class NodeRestarts final : public Restarts {  // kills and restarts servers of t
    public:
     virtual ~Owner() = default;
     // Creates the server that replaces the one of `hosted`. Its Build was not called yet.
-    virtual std::unique_ptr<NodeServer> MakeServer(const HostedServer& hosted) = 0;
-    virtual void HandleServerKilled(HostedServer& hosted) = 0;  // called after the server was killed
+    virtual std::unique_ptr<NodeServer> MakeServer(const HostedServer& hosted) = 0;  // its replacement
+    virtual void HandleServerKilled(HostedServer& hosted) = 0;  // its end is a killing, not a normal stop
     // Called before the server restarts. From then on a stop of this server counts as a normal stop.
-    virtual void HandleServerRestarting(HostedServer& hosted) = 0;
-    virtual void HandleServerRestarted(HostedServer& hosted) = 0;  // the server has restarted, and serves
-    virtual void HandleRestartFailure(HostedServer& hosted) = 0;   // the server cannot restart; the reason is logged
+    virtual void HandleServerRestarting(HostedServer& hosted) = 0;  // its stop counts again
+    virtual void HandleServerRestarted(HostedServer& hosted) = 0;   // the server has restarted, and serves
+    virtual void HandleRestartFailure(HostedServer& hosted) = 0;    // the server cannot restart; the reason is logged
   };
 
   // All servers run on `loop`. All arguments must outlive the object.
   NodeRestarts(Owner& owner, std::vector<HostedServer>& hosted_servers, WatchedLoop& loop);
 
-  bool Crash(const Session& caller, DataAfterCrash remains) override;  // simulates a crash of the client's server
+  bool Crash(const Session& caller, DataAfterCrash remains) override;  // crashes and restarts its server; false: cannot
 
   // Runs `task` in the next turn of the loop. Kill and Revive must be called only in such a task.
-  void RunLater(std::function<void()> task) { loop_.loop.Post(nullptr, std::move(task)); }
+  void RunLater(std::function<void()> task) { loop_.loop.Post(nullptr, std::move(task)); }  // next turn
   // The files of the server keep only the data that `appendfsync` guarantees.
   void Kill(HostedServer& hosted);  // ends the server as a crash of the machine would
   // Restarts the server. Requires: the server was killed, or has stopped.
@@ -47,9 +47,9 @@ class NodeRestarts final : public Restarts {  // kills and restarts servers of t
   // Starts hosted.node in place of `before`. If `remains` says that all data remains, copies the data from `before`.
   NodeServer::Step StartReplacement(HostedServer& hosted, NodeServer& before, const DataAfterCrash& remains);
   // Ends the server and starts its replacement. Then replies to the client of `connection`.
-  void Restart(HostedServer& hosted, Connection& connection, const DataAfterCrash& remains);
+  void Restart(HostedServer& hosted, Connection& connection, const DataAfterCrash& remains);  // then replies
 
-  Owner& owner_;
+  Owner& owner_;                               // receives the events
   std::vector<HostedServer>& hosted_servers_;  // all servers of the process
   WatchedLoop& loop_;
 };

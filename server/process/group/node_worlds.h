@@ -26,10 +26,10 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
  public:
   struct Parts {               // arguments of the constructor
     NodeServer::Owner& owner;  // receives the events of `server`
-    NodeServer& server;        // the server that has the worlds
+    NodeServer& server;        // the main server, to which the isolated servers belong
     WatchedLoop& loop;
     const Config& config;  // configuration of `server`, copied by the constructor, so later changes have no effect
-    const Clock& clock;
+    const Clock& clock;    // source of wall and monotonic time
     const Pace& pace;
   };
   explicit NodeWorlds(const Parts& parts);
@@ -40,59 +40,59 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
   std::optional<std::string> Create(Bytes name, const Order& order) override;  // returns the error; nullopt: created
   void Drop(Bytes name) override;                                              // ends the world
   std::vector<Summary> List() const override;
-  size_t Count() const override { return worlds_.size(); }   // number of worlds
-  bool HaveClients() const override;                         // true if any world has a client
-  int PortOf(Bytes name) const override;                     // port on which the world listens; 0: none
-  bool MayMove(const Session& session) const override;       // true if this client can enter a world
-  bool Enter(const Session& session, Entry entry) override;  // moves the client to a world; false: impossible
+  size_t Count() const override { return worlds_.size(); }   // number of isolated servers
+  bool HaveClients() const override;                         // true if any isolated server has a client
+  int PortOf(Bytes name) const override;                     // port on which this isolated server listens; 0: none
+  bool MayMove(const Session& session) const override;       // true if this client can move to an isolated server
+  bool Enter(const Session& session, Entry entry) override;  // moves the client to another server; false: impossible
 
   // The function of Restarts, for the worlds.
-  bool Crash(const Session& caller, DataAfterCrash remains) override;  // simulates a crash of the client's world
+  bool Crash(const Session& caller, DataAfterCrash remains) override;  // crashes its server; false: it cannot
 
   // The functions of NodeServer::Owner, for the worlds.
   void PrepareChild(const NodeServer& node, ChildWork work) override { parts_.owner.PrepareChild(node, work); }
-  void HandleServerStopped(NodeServer& node) override;
-  void OnShutdownCancelled() override {}
-  void OnShutdownStatus(const std::string&) override {}
-  void HandleRoleChange(NodeServer&) override {}
-  void HandleTitleChange(const NodeServer&) override {}
-  void HandleIdleServer() override {}
-  std::optional<std::string> HandleOomScoreChange(NodeServer&) override;
+  void HandleServerStopped(NodeServer& node) override;                    // removes the stopped server
+  void OnShutdownCancelled() override {}                                  // nothing: the process is not concerned
+  void OnShutdownStatus(const std::string&) override {}                   // nothing: the process is not concerned
+  void HandleRoleChange(NodeServer&) override {}                          // nothing: the process is not concerned
+  void HandleTitleChange(const NodeServer&) override {}                   // nothing: the process has another title
+  void HandleIdleServer() override {}                                     // nothing: DropIdleWorlds ends unused ones
+  std::optional<std::string> HandleOomScoreChange(NodeServer&) override;  // always an error: no own process
 
  private:
-  struct World {                        // an isolated server
-    std::unique_ptr<OwnFolder> folder;  // a folder that does not exist, since a world has no files
+  struct World {                        // an isolated server in this process, for one test
+    std::unique_ptr<OwnFolder> folder;  // does not exist, since isolated servers have no files
     std::unique_ptr<Config> config;
     std::unique_ptr<Logger> log;
     std::unique_ptr<NodeServer> node;  // destroyed before the other members
-    int64_t last_used_ms = 0;          // Pace time when the world last had a client
+    int64_t last_used_ms = 0;          // when it last had a client, in real elapsed time
   };
 
-  void RunLater(std::function<void()> task);  // runs it when the loop is free, if the worlds still exist
+  void RunLater(std::function<void()> task);  // runs it in a later turn of the loop, if this object still exists
   std::function<void()> SkipIfDestroyed(std::function<void()> task) const;      // a task that first checks life_
   std::unique_ptr<Config> ConfigFor(const Order& order, Folder& folder) const;  // base_, changed as ordered
-  NodeServer& ServerOf(Bytes world) const;             // an empty name: the server to which the worlds belong
-  World PrepareWorld(Bytes name, const Order& order);  // creates a world, without starting it
-  struct ReplacedServer {                              // the server that a new world replaces
+  NodeServer& ServerOf(Bytes world) const;             // the isolated server of this name; empty: the main server
+  World PrepareWorld(Bytes name, const Order& order);  // makes an isolated server, without starting it
+  struct ReplacedServer {                              // the server that a new isolated server replaces
     const NodeServer* server = nullptr;                // null: the world replaces none
-    bool has_data = false;                             // the world continues with the data of `server`
+    bool has_data = false;                             // the new server continues with the data of `server`
   };
-  bool StartWorld(NodeServer& node, const ReplacedServer& before);  // false: it failed, and the reason is logged
+  bool StartWorld(NodeServer& node, const ReplacedServer& before);  // starts an isolated server; false: failed, logged
   void Add(Bytes name, World world);
   void Restart(const std::string& name, Connection& connection, const DataAfterCrash& remains);  // after a crash
   // Moves the client to a world. Requires: the connection is open, and the world exists.
   void Move(Connection& connection, const Entry& entry);
-  std::optional<std::string> NameOf(const NodeHost& host) const;  // "": the server itself; nullopt: a dropped world
+  std::optional<std::string> NameOf(const NodeHost& host) const;  // "": the main server; nullopt: one that was dropped
   void StartIdleTimer();                                          // starts a timer that calls DropIdleWorlds
-  void DropIdleWorlds();                                          // ends worlds that were unused for test-world-idle
+  void DropIdleWorlds();  // ends isolated servers that had no client for test-world-idle
 
   const Parts parts_;                                            // arguments of the constructor
-  OwnFolder missing_folder_;                                     // a folder that does not exist: worlds have no files
+  OwnFolder missing_folder_;                                     // does not exist, since isolated servers have no files
   const std::unique_ptr<Config> base_;                           // copy of the configuration, from which worlds begin
-  std::map<std::string, World, std::less<>> worlds_;             // by name
-  std::vector<World> dropped_worlds_;                            // stopped worlds, destroyed in the next turn
+  std::map<std::string, World, std::less<>> worlds_;             // the isolated servers by name
+  std::vector<World> dropped_worlds_;                            // stopped isolated servers, destroyed in the next turn
   bool has_idle_timer_ = false;                                  // a timer for DropIdleWorlds runs
-  const std::shared_ptr<bool> life_ = std::make_shared<bool>();  // tasks hold a weak_ptr, which expires with the worlds
+  const std::shared_ptr<bool> life_ = std::make_shared<bool>();  // expires with this object
 };
 
 }  // namespace respite

@@ -29,7 +29,7 @@ class TaskThread {  // a thread that runs tasks one after another
   std::condition_variable changed_;          // signals that tasks_ or ends_ has changed
   std::deque<std::function<void()>> tasks_;  // tasks to run; the first one may be running
   bool ends_ = false;                        // the thread must end after the last task
-  std::thread thread_;
+  std::thread thread_;                       // runs the tasks
 };
 
 }  // namespace respite
