@@ -41,7 +41,7 @@ class ReplicationStream final : public Journal {  // the commands that replicas 
   Source source() const { return source_; }            // whose commands the stream contains
   void ForgetSelectedDb() { selected_db_ = -1; }  // puts SELECT before the next command, for a replica that joins now
   // Empties the backlog after the history was replaced. The backlog then continues at the end of the new history.
-  void Restart();  // empties the backlog
+  void Restart();  // empties the backlog, after which it continues at the history offset
 
   // Functions of Journal. While the source is kPrimary, Append ignores the effects of commands, since the primary's
   // stream contains them.
@@ -60,7 +60,7 @@ class ReplicationStream final : public Journal {  // the commands that replicas 
   void AppendApplied(const BlobPart& part);  // adds applied bytes of the primary's stream. Requires: Source::kPrimary
 
  private:
-  void AppendText(Bytes first, std::span<const Bytes> others);  // adds bytes to the backlog and the history offset
+  void AppendText(Bytes first, std::span<const Bytes> others);  // adds bytes; the history offset grows
 
   Dataset& data_;                 // its history offset advances with the stream
   Source source_ = Source::kOwn;  // whose commands the stream contains
