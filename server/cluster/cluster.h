@@ -114,19 +114,19 @@ class Cluster final : public Bus::User {  // a cluster node: its knowledge, bus 
   void SetMyAddress();                // takes this node's address from the directives
   void UpdateNoFailoverFlag();        // sets "nofailover" if a directive asks for it or data is missing, else clears it
 
-  BusClock clock_;
+  BusClock clock_;  // the time of the cluster's records
   Random random_;
   std::unique_ptr<ClusterView> view_;
   ClusterCore core_;
   Bus bus_;
-  FailureDetector failure_detector_;
-  Gossip gossip_;
+  FailureDetector failure_detector_;  // decides which nodes are PFAIL or FAIL
+  Gossip gossip_;                     // spreads what nodes know of each other
   MyRole role_;
-  SlotClaims claims_;
-  ManualFailover manual_failover_;
-  Election election_;
-  ReplicaMigration migration_;
-  ClusterHealth health_;
+  SlotClaims claims_;                        // decides who owns a slot when nodes disagree
+  ManualFailover manual_failover_;           // CLUSTER FAILOVER
+  Election election_;                        // the votes by which this replica replaces its primary
+  ReplicaMigration migration_;               // moves this replica to a primary without replicas
+  ClusterHealth health_;                     // decides cluster_state
   int64_t tick_count_ = 0;                   // number of calls of Tick
   int64_t primary_follows_me_since_ms_ = 0;  // when the primary first said that it follows this node; 0: it does not
   uint64_t told_version_ = 0;                // the version of the view that the host was last told of

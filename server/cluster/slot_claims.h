@@ -29,7 +29,7 @@ class SlotClaims {  // decides who owns a slot when nodes disagree
   bool OwnerLosesSlot(int slot, const ClusterNode& claimant, uint64_t epoch) const;        // true: this claim wins
   void UpdateDisclaimedSlots(const ClusterNode& claimant, const SlotSet& claimed);  // slots owned, but not claimed
   void SendUpdateIfOutdated(ClusterNode& sender, const PacketHeader& header);  // tells it of slots that it has lost
-  void ResolveEpochCollision(const ClusterNode& sender);  // if both primaries have one epoch, one takes a new one
+  void ResolveEpochCollision(const ClusterNode& sender);  // equal epochs: the smaller id takes a new one
 
   const Parts parts_;  // the arguments of the constructor
 };

@@ -39,11 +39,11 @@ class FullSync {  // sends snapshots to replicas that cannot continue from the b
     const Env& env;
     Dataset& data;
     Clients& clients;
-    ChildProcesses& child_processes;
-    Snapshots& snapshots;         // SAVE and BGSAVE
-    const RdbContents& contents;  // what every RDB file of this server contains
+    ChildProcesses& child_processes;  // runs the child that writes a snapshot
+    Snapshots& snapshots;             // SAVE and BGSAVE
+    const RdbContents& contents;      // what every RDB file of this server contains
     Replicas& replicas;
-    ReplicationStream& stream;
+    ReplicationStream& stream;  // the commands that replicas apply
   };
   explicit FullSync(const Parts& parts) : parts_(parts) {}
 

@@ -15,8 +15,8 @@ struct Dataset;
 
 class LocalKeys final : public CallObserver {  // keys with deadlines that clients of a writable replica have set
  public:
-  struct Parts {  // the arguments of the constructor
-    const Clock& clock;
+  struct Parts {         // the arguments of the constructor
+    const Clock& clock;  // the time that decides about expiry
     Dataset& data;
   };
   explicit LocalKeys(const Parts& parts) : parts_(parts) {}

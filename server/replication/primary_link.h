@@ -44,8 +44,8 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   struct Parts {  // the arguments of the constructor
     const Services& services;
     Replicas& replicas;
-    ReplicationStream& stream;
-    Failover& failover;
+    ReplicationStream& stream;  // passes the applied stream on to own replicas
+    Failover& failover;         // is told whether the target takes over
   };
   explicit PrimaryLink(const Parts& parts);
   ~PrimaryLink() override;
@@ -123,10 +123,10 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   void CloseSession();                  // closes the session that runs the stream; the offset stays, for PSYNC
   bool IsLate(int64_t since_ms) const;  // more than repl-timeout since this real elapsed time
 
-  const Parts parts_;   // the arguments of the constructor
-  Pump pump_;           // runs the requests of the stream
-  respite::User user_;  // has all permissions
-  State state_ = State::kNone;
+  const Parts parts_;           // the arguments of the constructor
+  Pump pump_;                   // runs the requests of the stream
+  respite::User user_;          // has all permissions
+  State state_ = State::kNone;  // whether it connects, synchronises, or runs the stream
   Handshake::MayContinue may_continue_ = Handshake::MayContinue::kNo;  // whether to ask for a continuation by PSYNC
   std::unique_ptr<Link> link_;                                         // null: not connected
   std::optional<Handshake> handshake_;                                 // set during the handshake
@@ -138,13 +138,13 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   int64_t down_since_ms_ = 0;       // real elapsed time since when the link is down
   int64_t linked_since_ms_ = 0;     // real elapsed time since when the link is up
   // Pace time at which a link to a primary of this history was last up; nullopt: it never was.
-  std::optional<int64_t> in_step_at_ms_;
-  int failed_snapshot_count_ = 0;  // number since the last link that stayed up for kLongestRetryDelayMs
-  int64_t retry_at_ms_ = 0;        // real elapsed time before which there is no attempt
-  std::string last_error_;         // why the link is down; empty: it is up
-  std::string failed_command_;     // the command of the primary that failed here; empty: none
-  bool runs_stream_ = false;       // a command of the stream is running
-  std::string lost_reason_;        // why the connection was lost while runs_stream_; empty: it was not
+  std::optional<int64_t> in_step_at_ms_;  // when the data was last in step; nothing: never
+  int failed_snapshot_count_ = 0;         // number since the last link that stayed up for kLongestRetryDelayMs
+  int64_t retry_at_ms_ = 0;               // real elapsed time before which there is no attempt
+  std::string last_error_;                // why the link is down; empty: it is up
+  std::string failed_command_;            // the command of the primary that failed here; empty: none
+  bool runs_stream_ = false;              // a command of the stream is running
+  std::string lost_reason_;               // why the connection was lost while runs_stream_; empty: it was not
 
   Session* session_ = nullptr;            // the session that runs the stream; null: not linked
   std::vector<char> scratch_;             // target of reads, kept to reuse its memory

@@ -29,8 +29,8 @@ class Replicas final : public ReplicasToWaitFor {  // the replicas of this serve
     Clients& clients;
     ClientLimits& limits;       // of output buffers
     ReplicationStream& stream;  // the commands that replicas apply
-    const Pause& pause;
-    Role& role;  // min-replicas-to-write reads the number of good replicas there
+    const Pause& pause;         // a pause for a cluster failover delays REPLCONF GETACK
+    Role& role;                 // min-replicas-to-write reads the number of good replicas there
   };
   explicit Replicas(const Parts& parts);
 

@@ -58,7 +58,7 @@ class Replication final : public RoleChanger {  // the part of a server that has
   void StartFailover(const FailoverRequest& request) { failover_.Start(request); }    // throws Refusal
   void AbortFailover(const std::string& reason) { failover_.Abort(reason); }          // `reason` is logged
   bool IsFailingOver() const { return failover_.state() != Failover::State::kNone; }  // FAILOVER runs
-  const Failover& failover() const { return failover_; }
+  const Failover& failover() const { return failover_; }  // FAILOVER on this server, as the primary
   // PSYNC … FAILOVER: takes the role over from the primary, whose history has this ID. Throws Refusal if this server is
   // a primary, lacks data, or has another history.
   void TakeOver(const std::string& history_id);          // becomes the primary for FAILOVER of its own. Throws Refusal
@@ -68,9 +68,9 @@ class Replication final : public RoleChanger {  // the part of a server that has
   void EndTurn();                 // sends the stream to replicas. Called at the end of each event loop turn
   void Forget(Session& session);  // removes a session that closes, if it is a replica
 
-  Replicas& replicas() { return replicas_; }
+  Replicas& replicas() { return replicas_; }  // the replicas of this server
   const Replicas& replicas() const { return replicas_; }
-  ReplicationStream& stream() { return stream_; }
+  ReplicationStream& stream() { return stream_; }  // the commands that replicas apply
   const ReplicationStream& stream() const { return stream_; }
   PrimaryLink& primary_link() { return primary_link_; }  // connection to the primary, when this server is a replica
   const PrimaryLink& primary_link() const { return primary_link_; }
@@ -86,13 +86,13 @@ class Replication final : public RoleChanger {  // the part of a server that has
   bool TryContinue(Session& session, const SyncRequest& request);  // sends +CONTINUE; false: it needs a snapshot
 
   const Services& services_;
-  ReplicationStream stream_;
-  Replicas replicas_;
-  FullSync full_sync_;                // snapshots for replicas that cannot continue from the backlog
-  PrimaryLink primary_link_;          // idle while this server is a primary
-  DivergenceWatch divergence_watch_;  // detects that a command of the primary failed on this replica
-  LocalKeys local_keys_;              // keys with deadlines that clients have set on this replica
-  Failover failover_;
+  ReplicationStream stream_;               // the commands that replicas apply
+  Replicas replicas_;                      // the replicas of this server
+  FullSync full_sync_;                     // snapshots for replicas that cannot continue from the backlog
+  PrimaryLink primary_link_;               // idle while this server is a primary
+  DivergenceWatch divergence_watch_;       // detects that a command of the primary failed on this replica
+  LocalKeys local_keys_;                   // keys with deadlines that clients have set on this replica
+  Failover failover_;                      // FAILOVER on this server, as the primary
   int64_t ticked_at_ms_ = 0;               // real elapsed time at which Cron last ran
   std::function<void()> on_role_ = [] {};  // runs when the role may have changed
 };

@@ -25,7 +25,7 @@ class Resync final : private SnapshotTarget {  // one full synchronisation of th
   struct Parts {  // the arguments of the constructor
     const Services& services;
     Replicas& replicas;
-    ReplicationStream& stream;
+    ReplicationStream& stream;  // the stream to this server's own replicas
   };
   // Creates a resynchronisation whose snapshot contains the history `id` up to `offset`.
   Resync(const Parts& parts, std::string id, int64_t offset);

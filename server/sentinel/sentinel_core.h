@@ -32,8 +32,8 @@ struct SentinelCore {  // references that all parts of this folder share
   SentinelHost& host;
   SentinelState& state;
 
-  int64_t NowMs() const { return pace.NowMs(); }  // real elapsed time
-  const SentinelPeriods& periods() const { return state.periods; }
+  int64_t NowMs() const { return pace.NowMs(); }                    // real elapsed time
+  const SentinelPeriods& periods() const { return state.periods; }  // intervals and timeouts
   int64_t RandomDelayMs() const;  // random, up to a second, so that Sentinels do not act at the same moment
 
   // Which hosts ResolveAddress accepts. kResolved: IP addresses, and names that resolve now. kUnresolved: also names

@@ -55,7 +55,7 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   struct Offer {    // the arguments of CLUSTER SYNCSLOTS ESTABLISH
     NodeId source;  // the node that gives the slots
     std::string name;
-    SlotSet slots;
+    SlotSet slots;  // the slots that are offered
   };
   // Begins an import. From now on the session may change keys of these slots, and of no others.
   void Establish(Session& session, const Offer& offer);  // begins an import

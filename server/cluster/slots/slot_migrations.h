@@ -29,7 +29,7 @@ class SlotMigrations {  // exports and imports of whole slots
   bool IsImporting() const { return !imports_.IsEmpty(); }          // any import is under way
   bool CancelExports();  // cancels all, queued ones too; false: there was none
 
-  SlotImports& imports() { return imports_; }
+  SlotImports& imports() { return imports_; }  // slots that other nodes send
   // Returns the slot migrations of this node, the latest first. On a replica, the imports of its primary come before
   // them.
   std::vector<SlotJob> Jobs() const;
@@ -45,7 +45,7 @@ class SlotMigrations {  // exports and imports of whole slots
   const Services& services_;
   Random random_;
   SlotJobLog log_;
-  SlotImports imports_;
+  SlotImports imports_;            // receives slots that other nodes send
   std::list<SlotExport> exports_;  // they run one after the other
   int64_t ticked_at_ms_ = 0;       // real elapsed time of the last Tick
   bool is_closed_ = false;         // Close was called
