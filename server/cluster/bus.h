@@ -16,7 +16,7 @@
 
 namespace respite {
 
-Result<int, std::string> BusPortOf(const Settings& settings);  // the port of the bus; fails with the reason
+Result<int, std::string> BusPortOf(const Settings& settings);  // bus port: by default the client port + 10000
 
 class Bus final : public BusLink::Owner, public Network::Acceptor {
  public:
@@ -44,7 +44,7 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   void BindInboundLink(BusLink& link, ClusterNode& node);  // for an accepted link; replaces the former one of this node
   // Closes links with too many unsent bytes (cluster-link-sendbuf-limit). Links of unknown nodes have a fixed limit,
   // and are also closed if the node is still unknown after 15 seconds.
-  void CloseLinksOverLimit();  // links with too many unsent bytes
+  void CloseLinksOverLimit();  // closes links with too many unsent bytes (cluster-link-sendbuf-limit)
 
   // --- Packets.
 
@@ -62,11 +62,11 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   using Counts = std::array<uint64_t, kPacketTypeCount>;  // a number of packets for each packet type
   const Counts& sent() const { return sent_; }            // how many packets were sent since the start
   const Counts& received() const { return received_; }    // how many packets were received since the start
-  uint64_t over_limit_link_count() const {                // links that cluster-link-sendbuf-limit has closed
+  uint64_t over_limit_link_count() const {                // how many links were closed for too many unsent bytes
     return over_limit_link_count_;
   }
   // Visits the links of known nodes, in both directions.
-  void ForEachLink(const std::function<void(const BusLink&)>& visit) const;
+  void ForEachLink(const std::function<void(const BusLink&)>& visit) const;  // visits the links of known nodes
 
   struct Filter {         // which received packets are dropped, for tests (DEBUG)
     int type = -1;        // the PacketType that is dropped; -1: none
@@ -75,13 +75,13 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   Filter filter;  // which received packets are dropped; set by DEBUG
 
   // The functions of BusLink::Owner.
-  void OnOpened(BusLink& link) override;               // the link is connected
+  void OnOpened(BusLink& link) override;               // tells the user, if this node opened it
   void OnData(BusLink& link) override;                 // records when the node was last heard
   void OnPacket(BusLink& link, Bytes bytes) override;  // decodes the packet, and handles it
   void OnUnsent(BusLink& link) override { to_flush_.push_back(link.shared_from_this()); }  // Flush will send it
   void OnClosed(BusLink& link, const std::string& reason) override;                        // forgets the link
   // The functions of Network::Acceptor.
-  void OnAccepted(std::unique_ptr<Link> link) override;  // another node has connected
+  void OnAccepted(std::unique_ptr<Link> link) override;  // another node has connected: makes a link
 
  private:
   void SendBytes(BusLink& link, PacketType type, Bytes bytes);  // sends an encoded packet
@@ -94,7 +94,7 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   int port_ = 0;
   std::set<std::shared_ptr<BusLink>> unidentified_links_;  // accepted links of unknown senders
   std::vector<std::shared_ptr<BusLink>> to_flush_;         // links with unsent bytes
-  bool is_mute_ = false;                                   // nothing is sent any more
+  bool is_mute_ = false;                                   // Mute was called: nothing is sent any more
   Counts sent_{};                                          // how many packets were sent since the start
   Counts received_{};                                      // how many packets were received since the start
   uint64_t over_limit_link_count_ = 0;                     // how many links cluster-link-sendbuf-limit has closed

@@ -12,7 +12,7 @@ namespace respite {
 
 struct ClusterNode;
 
-class BusLink final : public Link::User, public std::enable_shared_from_this<BusLink> {
+class BusLink final : public Link::User, public std::enable_shared_from_this<BusLink> {  // a connection between nodes
  public:
   class Owner {  // handles the events of the link
    public:
@@ -20,7 +20,7 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
     virtual void OnOpened(BusLink& link) = 0;  // the link is connected
     virtual void OnData(BusLink& link) = 0;    // some bytes have arrived; called before OnPacket
     // One whole packet has arrived, and `bytes` is its content. The owner may close the link in this call.
-    virtual void OnPacket(BusLink& link, Bytes bytes) = 0;
+    virtual void OnPacket(BusLink& link, Bytes bytes) = 0;  // a whole packet has arrived; may Close
     virtual void OnUnsent(BusLink& link) = 0;  // Send has queued the first bytes: the owner must call Flush later
     virtual void OnClosed(BusLink& link, const std::string& reason) = 0;  // the link has ended; the owner drops it
   };
@@ -32,33 +32,33 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
   BusLink(Owner& owner, Direction direction, ClusterNode* link_node, int64_t now_ms)
       : node(link_node), born_ms(now_ms), owner_(owner), direction_(direction) {}
 
-  void Connect(Network& network, const Link::Target& target) { link_ = network.Connect(target, *this); }
+  void Connect(Network& network, const Link::Target& target) { link_ = network.Connect(target, *this); }  // opens it
   void Adopt(std::unique_ptr<Link> link) {  // takes an accepted connection
     link_ = std::move(link);
     link_->SetUser(*this);
     is_open_ = true;
   }
   // Closes the connection. No callback is called afterwards.
-  void Close() {
+  void Close() {  // closes the connection; no callback is called afterwards
     link_.reset();
     is_open_ = false;
     node = nullptr;
   }
-  bool IsOpen() const { return is_open_; }
-  Direction direction() const { return direction_; }
+  bool IsOpen() const { return is_open_; }            // it is connected
+  Direction direction() const { return direction_; }  // which of the two nodes has connected
   // Queues the packet until the next Flush. Requires: the link is open.
   void Send(Bytes packet) {
     if (unsent_.empty()) owner_.OnUnsent(*this);
     unsent_.append(packet);
   }
   void Flush();  // sends what Send has queued
-  size_t UnsentBytes() const { return is_open_ ? unsent_.size() + link_->UnsentBytes() : 0; }
-  size_t HeldBytes() const { return sizeof *this + UnsentBytes() + received_.capacity(); }  // memory of the link
-  std::string PeerIp() const { return IpOf(link_->PeerAddress()); }                         // without the port
-  std::string LocalIp() const { return IpOf(link_->LocalAddress()); }                       // without the port
+  size_t UnsentBytes() const { return is_open_ ? unsent_.size() + link_->UnsentBytes() : 0; }  // not sent yet
+  size_t HeldBytes() const { return sizeof *this + UnsentBytes() + received_.capacity(); }     // memory of the link
+  std::string PeerIp() const { return IpOf(link_->PeerAddress()); }                            // IP of the other node
+  std::string LocalIp() const { return IpOf(link_->LocalAddress()); }  // IP of this end of the link
 
   // The functions of Link::User.
-  void OnConnected() override {
+  void OnConnected() override {  // tells the owner that the link is open
     is_open_ = true;
     owner_.OnOpened(*this);
   }
@@ -73,8 +73,8 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
   static std::string IpOf(const std::string& address);
   size_t HandleWholePackets(Bytes bytes);  // handles those at the front of `bytes`; returns their total size
 
-  Owner& owner_;  // handles the events of the link
-  const Direction direction_;
+  Owner& owner_;               // handles the events of the link
+  const Direction direction_;  // which of the two nodes has connected
   std::unique_ptr<Link> link_;
   bool is_open_ = false;  // bytes can be sent
   std::string received_;  // the beginning of an incomplete packet

@@ -75,8 +75,8 @@ struct PacketHeader {  // the beginning of every packet
 
 struct GossipEntry {  // what a packet says of another node
   NodeId id;
-  uint32_t ping_sent_s = 0;      // UNIX time; 0: no PONG is awaited
-  uint32_t pong_received_s = 0;  // UNIX time
+  uint32_t ping_sent_s = 0;      // UNIX time of the PING that waits for its PONG; 0: none
+  uint32_t pong_received_s = 0;  // UNIX time of the last PONG from the node
   std::string ip;
   uint16_t port = 0;
   uint16_t bus_port = 0;
@@ -93,47 +93,47 @@ struct PingExtensions {  // optional fields at the end of PING, PONG and MEET
   std::optional<std::string> hostname;     // cluster-announce-hostname
   std::optional<std::string> human_name;   // cluster-announce-human-nodename
   std::optional<NodeId> shard;             // the shard id of the sender
-  std::optional<std::string> client_ipv4;  // client_ipv4 and client_ipv6: since Valkey 8.0
+  std::optional<std::string> client_ipv4;  // cluster-announce-client-ipv4; Valkey 8.0 or later
   std::optional<std::string> client_ipv6;  // cluster-announce-client-ipv6
   std::vector<Forgotten> forgotten;        // receivers remove these nodes too
 };
 
-struct PingBody {  // of PING, PONG and MEET
-  std::vector<GossipEntry> gossip;
-  PingExtensions extensions;
+struct PingBody {                   // the content of PING, PONG and MEET
+  std::vector<GossipEntry> gossip;  // what the sender says of other nodes
+  PingExtensions extensions;        // optional fields
 };
 struct FailBody {  // names a node that has failed
   NodeId id;
 };
-struct PublishBody {  // of PUBLISH and SPUBLISH, between nodes
-  std::string channel;
-  std::string message;
+struct PublishBody {    // the content of PUBLISH and SPUBLISH between nodes
+  std::string channel;  // the pub/sub channel
+  std::string message;  // the published message
 };
 struct UpdateBody {  // who owns slots, for a node with old knowledge
   uint64_t config_epoch = 0;
   NodeId id;
   SlotSet slots;
 };
-struct EmptyBody {};  // of packets that have only a header
+struct EmptyBody {};  // for packets that have only a header
 
 struct BusPacket {                              // a message of the cluster bus
   static constexpr size_t kPreambleBytes = 8;   // enough to read the length
-  static constexpr size_t kHeaderBytes = 2256;  // with the preamble
-  static constexpr size_t kGossipBytes = 104;   // of one GossipEntry
+  static constexpr size_t kHeaderBytes = 2256;  // encoded size of the header, with the preamble
+  static constexpr size_t kGossipBytes = 104;   // encoded size of one GossipEntry
   // A longer packet is invalid, and the link that brings it is closed.
   static constexpr uint32_t kLongest = uint32_t{1} << 30;
   // A packet with a larger epoch is dropped. Each election takes the next epoch, so an epoch near the end of the range
   // would leave no room for elections. No cluster reaches this value by counting.
   static constexpr uint64_t kMaxEpoch = uint64_t{1} << 62;
 
-  PacketHeader header;
+  PacketHeader header;  // type, sender and what the sender says of itself
   std::variant<EmptyBody, PingBody, FailBody, PublishBody, UpdateBody> body;
 
   std::string Encode() const;  // the bytes to send
   // Reads a packet. Fails with the reason, for the log, if the packet is invalid. Ignores unknown extensions and the
   // body of a kModule packet.
-  static Result<BusPacket, std::string> Decode(Bytes bytes);
-  static std::optional<uint32_t> LengthOf(Bytes preamble);  // nothing if it is invalid. Requires: kPreambleBytes
+  static Result<BusPacket, std::string> Decode(Bytes bytes);  // from the bytes of one packet; fails with the reason
+  static std::optional<uint32_t> LengthOf(Bytes preamble);    // packet size; nothing: invalid. Requires: kPreambleBytes
 };
 
 }  // namespace respite

@@ -23,7 +23,7 @@
 
 namespace respite {
 
-class Cluster final : public Bus::User {
+class Cluster final : public Bus::User {  // a cluster node: its knowledge, bus packets and commands
  public:
   struct Parts {  // the arguments of the constructor
     const Settings& settings;
@@ -40,15 +40,15 @@ class Cluster final : public Bus::User {
 
   // Declares that nodes.conf agrees with what all nodes believe. So a primary serves requests from the start, and does
   // not wait for packets of other nodes first.
-  void TrustNodesFile() { health_.TrustNodesFile(); }  // nodes.conf agrees with all nodes
+  void TrustNodesFile() { health_.TrustNodesFile(); }  // nodes.conf agrees with all nodes: no wait before serving
   // Listens on the bus, and takes the role that nodes.conf names. Returns the reason if the bus cannot listen.
-  std::optional<std::string> Start();  // returns the reason if the bus cannot listen
+  std::optional<std::string> Start();  // listens on the bus, and connects later; returns the reason if it cannot listen
   void ConnectToAll();                 // connects to all nodes without a link, as the next tick would
   bool IsConnectedToAllNodes() const;  // the links to all nodes with an address are open
   void Tick();                         // does the periodic work; called ten times a second
   void EndTurn();                      // saves changes, sends queued packets, and tells the host of a new topology
   void SaveAndSend();   // does the work of EndTurn in the middle of a long turn, without telling the host
-  void ReadSettings();  // called after a change of directives that this node announces
+  void ReadSettings();  // takes changed directives that this node announces, such as its address
 
   // --- Commands of operators (CLUSTER …). The caller has checked that they are possible.
 
@@ -62,15 +62,15 @@ class Cluster final : public Bus::User {
   enum class FailoverMode : uint8_t { kAsk, kForce, kTakeOver };
   void FailOver(FailoverMode mode);  // CLUSTER FAILOVER: this replica replaces its primary
   // Claims slots that another node owns, after their keys were moved to this node.
-  uint64_t TakeSlots(const SlotSet& slots);  // returns the epoch of the claim
+  uint64_t TakeSlots(const SlotSet& slots);  // claims them with a new epoch, which it returns
   // Called when node `id` says that it has taken the slots, in its reply to CLUSTER SYNCSLOTS TAKEOVER. Its claim with
   // the same epoch arrives on the bus later. If this node does not know node `id`, the slots get no owner for now, and
   // their keys are deleted here.
-  void ReceiveTakeover(const NodeId& id, uint64_t epoch, const SlotSet& taken);  // node `id` owns them now
+  void ReceiveTakeover(const NodeId& id, uint64_t epoch, const SlotSet& taken);  // node `id` owns `taken` now
   enum class ResetMode : uint8_t { kSoft, kHard };
   void Reset(ResetMode mode);  // CLUSTER RESET: forgets all nodes and slots; kHard also changes the id
-  bool BumpEpoch() { return claims_.BumpEpoch(); }  // CLUSTER BUMPEPOCH; false: this node has the largest epoch
-  void SetEpoch(uint64_t epoch);                    // CLUSTER SET-CONFIG-EPOCH
+  bool BumpEpoch() { return claims_.BumpEpoch(); }  // CLUSTER BUMPEPOCH; false: it has the largest epoch
+  void SetEpoch(uint64_t epoch);                    // CLUSTER SET-CONFIG-EPOCH: sets this node's epoch
   int CountFailureReports(ClusterNode& node) { return failure_detector_.CountReports(node); }  // made by primaries
   void SaveNow();                                               // saves nodes.conf, if it has changed
   void Publish(PacketType type, Bytes channel, Bytes message);  // PUBLISH to all nodes, SPUBLISH to those of this shard
@@ -90,43 +90,43 @@ class Cluster final : public Bus::User {
   void Save(ClusterHost::Durably durably);
   ClusterNode* IdentifySender(BusLink& link, const PacketHeader& header);       // null: the sender is not known
   void UpdateEpochsAndOffset(ClusterNode& sender, const PacketHeader& header);  // from a packet of the sender
-  void HandlePingPongOrMeet(BusLink& link, ClusterNode* sender, const BusPacket& packet);
-  void LearnMyIp(const BusLink& link);  // takes the address to which another node has connected
-  void BeginHandshakeWithSender(const BusLink& link, const PacketHeader& header);  // after a MEET of an unknown one
+  void HandlePingPongOrMeet(BusLink& link, ClusterNode* sender, const BusPacket& packet);  // answers and applies it
+  void LearnMyIp(const BusLink& link);  // takes the local address of the link as this node's, unless announced
+  void BeginHandshakeWithSender(const BusLink& link, const PacketHeader& header);  // after its MEET, if unknown
   // Handles a packet that arrives on a link that this node opened. Checks that the expected node has sent it; if that
   // node is in handshake, ends the handshake. Returns the sender, or null if the rest of the packet must be ignored.
-  ClusterNode* HandleAnswerFromNode(BusLink& link, ClusterNode* sender, const PacketHeader& header);
+  ClusterNode* HandleAnswerFromNode(BusLink& link, ClusterNode* sender, const PacketHeader& header);  // null: other id
   // Ends the handshake with `node`, and gives it the id from its answer. `known`: the node that has this id already, or
   // null. Returns null if the rest of the packet must be ignored.
   ClusterNode* EndHandshake(ClusterNode& node, ClusterNode* known, const BusLink& link, const PacketHeader& header);
   void RecordPong(ClusterNode& node);  // records when the node has answered, and clears PFAIL
-  void UpdateAddress(ClusterNode& node, const BusLink& link, const PacketHeader& header);
-  void UpdateRole(ClusterNode& sender, const PacketHeader& header);  // primary or replica, and whose
+  void UpdateAddress(ClusterNode& node, const BusLink& link, const PacketHeader& header);  // if the sender has moved
+  void UpdateRole(ClusterNode& sender, const PacketHeader& header);  // records primary or replica, and of whom
   // Called for each packet in which this node's primary says that it follows this node. When the primary has said so
   // for cluster-node-timeout, this node takes over its slots, provided that this node has all data.
-  void HandlePrimaryFollowingMe();
-  void FollowPrimaryOfPrimary();  // if this node's primary has become a replica
-  NodeAddress SenderAddress(const BusLink& link, const PacketHeader& header) const;
-  void HandleOtherPacket(ClusterNode& sender, const BusPacket& packet);  // any but PING, PONG and MEET
+  void HandlePrimaryFollowingMe();  // this node's primary says that it is this node's replica: takes over in time
+  void FollowPrimaryOfPrimary();    // if this node's primary is now a replica, follows that one's primary
+  NodeAddress SenderAddress(const BusLink& link, const PacketHeader& header) const;  // listening address
+  void HandleOtherPacket(ClusterNode& sender, const BusPacket& packet);              // any but PING, PONG, MEET
   void PingRandomNode();              // pings the node with the oldest PONG among a few random ones
-  void AnnounceNewPrimary();          // tells all nodes which primary this replica follows, before the next PING
-  void CheckNode(ClusterNode& node);  // pings it when due; a silent node becomes PFAIL
+  void AnnounceNewPrimary();          // tells all nodes, before the next PING, if this replica follows another primary
+  void CheckNode(ClusterNode& node);  // pings it when due; marks a silent node PFAIL; drops a stuck link
   void SetMyAddress();                // takes this node's address from the directives
   void UpdateNoFailoverFlag();        // sets "nofailover" if a directive asks for it or data is missing, else clears it
 
-  BusClock clock_;
+  BusClock clock_;  // the time of the cluster's records
   Random random_;
   std::unique_ptr<ClusterView> view_;
   ClusterCore core_;
   Bus bus_;
-  FailureDetector failure_detector_;
-  Gossip gossip_;
+  FailureDetector failure_detector_;  // decides which nodes are PFAIL or FAIL
+  Gossip gossip_;                     // spreads what nodes know of each other
   MyRole role_;
-  SlotClaims claims_;
-  ManualFailover manual_failover_;
-  Election election_;
-  ReplicaMigration migration_;
-  ClusterHealth health_;
+  SlotClaims claims_;                        // decides who owns a slot when nodes disagree
+  ManualFailover manual_failover_;           // CLUSTER FAILOVER
+  Election election_;                        // the votes by which this replica replaces its primary
+  ReplicaMigration migration_;               // moves this replica to a primary without replicas
+  ClusterHealth health_;                     // decides cluster_state
   int64_t tick_count_ = 0;                   // number of calls of Tick
   int64_t primary_follows_me_since_ms_ = 0;  // when the primary first said that it follows this node; 0: it does not
   uint64_t told_version_ = 0;                // the version of the view that the host was last told of

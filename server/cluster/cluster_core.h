@@ -21,7 +21,7 @@ namespace respite {
 // The time of the cluster bus in milliseconds since 1970; it never goes back. Packets contain times, so this clock
 // starts with the time of the wall clock. After that, a Pace (a clock that never goes back) measures how much time
 // passes.
-class BusClock {  // UNIX time that never goes back
+class BusClock {  // UNIX time that never goes back: the time of the cluster's records
  public:
   BusClock(const Pace& pace, int64_t wall_ms) : pace_(pace), origin_ms_(wall_ms - pace.NowMs()) {}
 
@@ -44,7 +44,7 @@ class ClusterHost {  // what the cluster needs of its server
   // Returns whether this replica receives its primary's stream now. If it does not, Offset() must not be compared with
   // the primary's offset.
   virtual bool IsLinked() const = 0;      // this replica receives its primary's stream
-  virtual int64_t DataAgeMs() const = 0;  // time since this replica last heard from its primary
+  virtual int64_t DataAgeMs() const = 0;  // time since this replica was last in step with its primary
   virtual bool HasWholeData() const = 0;  // data is a state of the primary's history; false: it must not be elected
   virtual void Follow(const std::string& ip, int port, History::Owner owner) = 0;  // becomes a replica
   virtual void Promote() = 0;                                                      // this server becomes a primary
@@ -59,7 +59,7 @@ class ClusterHost {  // what the cluster needs of its server
   virtual void DeleteAllKeys() = 0;                                      // deletes the keys of all databases
   // Runs the task immediately, except while a snapshot of the primary loads or a slow script runs. The bus is served
   // during these two, but the data must not change, so the task then runs after them.
-  virtual void RunNowOrAfterLongTask(std::function<void()> task) = 0;
+  virtual void RunNowOrAfterLongTask(std::function<void()> task) = 0;     // later if a long task, such as a load, runs
   virtual void PauseWrites() = 0;                                         // pauses writes of clients until ResumeWrites
   virtual void ResumeWrites() = 0;                                        // ends PauseWrites
   virtual void Deliver(PacketType type, const PublishBody& message) = 0;  // publishes it to this server's clients
@@ -82,7 +82,7 @@ struct ClusterCore {  // references that all parts of this folder share
   ClusterView& view;
 
   int64_t NowMs() const { return clock.NowMs(); }                      // BusClock time
-  int64_t TimeoutMs() const { return settings.cluster_node_timeout; }  // cluster-node-timeout
+  int64_t TimeoutMs() const { return settings.cluster_node_timeout; }  // the directive cluster-node-timeout
 };
 
 }  // namespace respite

@@ -8,7 +8,7 @@
 
 namespace respite {
 
-class ClusterHealth {  // decides cluster_state
+class ClusterHealth {  // decides cluster_state: whether this node serves requests
  public:
   explicit ClusterHealth(ClusterCore& core) : core_(core), born_ms_(core.NowMs()) {}
 
@@ -17,7 +17,7 @@ class ClusterHealth {  // decides cluster_state
   void UpdateClusterState();  // sets is_ok of the view (cluster_state)
   // Declares that nodes.conf agrees with what all nodes believe. So a primary that starts does not wait for packets of
   // other nodes.
-  void TrustNodesFile() { is_nodes_file_trusted_ = true; }  // nodes.conf agrees with all nodes
+  void TrustNodesFile() { is_nodes_file_trusted_ = true; }  // agrees with all nodes: no wait before serving
 
  private:
   bool IsCovered() const;    // each slot has an owner that is not FAIL

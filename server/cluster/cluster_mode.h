@@ -33,14 +33,14 @@ class ClusterMode {  // makes this server a node if cluster-enabled is set
   enum class Belief : uint8_t { kOwn, kAgreed };
   // Takes `nodes_text` as the content of nodes.conf, and from now on refuses requests for slots of other nodes. Returns
   // the reason if that failed. Requires: ReadNodesFile has succeeded; the server listens for clients.
-  std::optional<std::string> OpenWith(const std::string& nodes_text, Belief belief);
+  std::optional<std::string> OpenWith(const std::string& nodes_text, Belief belief);  // takes the text as nodes.conf
   // In cluster mode, calls ReadNodesFile, and OpenWith with the text of the file. Does nothing without cluster mode.
   // Returns the reason if that failed.
   std::optional<std::string> Open();  // returns the reason if it failed
   // Listens on the cluster bus, takes the role that nodes.conf names, and claims slots that have loaded keys but no
   // owner. The next tick connects to the other nodes. Returns the reason if the bus cannot listen. Requires: the data
   // was loaded.
-  std::optional<std::string> Start();  // returns the reason if it failed
+  std::optional<std::string> Start();  // joins the bus, and takes the role in nodes.conf; returns the reason if not
 
   void Close();  // the server ends: leaves the bus, and unlocks nodes.conf
 
@@ -54,7 +54,7 @@ class ClusterMode {  // makes this server a node if cluster-enabled is set
   void Tick();                   // does the periodic work; called by the timer
   void EndTurn();                // after each turn: saves, sends, and redirects clients whose slots were lost
   void EndTurnDuringLongTask();  // does only the saving and sending of EndTurn
-  void ReadSettings();           // called after a change of a directive cluster-*
+  void ReadSettings();           // takes the changed value of a directive cluster-*
 
  private:
   void SetReplicaofFromNodesFile();  // before loading: sets `replicaof` to this node's primary in nodes.conf
@@ -62,17 +62,17 @@ class ClusterMode {  // makes this server a node if cluster-enabled is set
   void RedirectBlockedClients();     // redirects clients that wait for keys in slots of other nodes
   // Ends subscriptions to shard channels in slots whose owner has changed, even if the new owner is in this shard, and
   // tells the clients. As in Redis, the clients must subscribe again.
-  void DropLostShardChannels();  // ends subscriptions in slots of other nodes
+  void DropLostShardChannels();  // ends SSUBSCRIBE subscriptions in slots whose owner has changed
 
   const Services& services_;
   const uint64_t random_seed_;  // seed of the random ids and delays
   std::unique_ptr<ServerClusterHost> host_;
-  std::unique_ptr<Cluster> cluster_;
-  std::unique_ptr<ClusterRouter> router_;
-  std::unique_ptr<SlotStats> slot_stats_;
-  std::string file_text_;     // the content that ReadNodesFile found
-  bool is_started_ = false;   // Start has succeeded
-  int64_t ticked_at_ms_ = 0;  // Pace time at which Tick last did its work
+  std::unique_ptr<Cluster> cluster_;       // null without cluster mode
+  std::unique_ptr<ClusterRouter> router_;  // checks whether this node serves a request; null without cluster mode
+  std::unique_ptr<SlotStats> slot_stats_;  // CLUSTER SLOT-STATS; null without cluster mode
+  std::string file_text_;                  // the content that ReadNodesFile found
+  bool is_started_ = false;                // Start has succeeded
+  int64_t ticked_at_ms_ = 0;               // real elapsed time at which Tick last did its work
 };
 
 }  // namespace respite

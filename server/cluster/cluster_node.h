@@ -18,9 +18,9 @@ inline constexpr int kBusPortDistance = 10000;
 
 struct NodeAddress {  // addresses of a node; a port is 0 if there is none
   std::string ip;
-  uint16_t tcp_port = 0;  // for clients
-  uint16_t tls_port = 0;  // for clients
-  uint16_t bus_port = 0;  // for other nodes
+  uint16_t tcp_port = 0;  // for clients without TLS
+  uint16_t tls_port = 0;  // for clients with TLS
+  uint16_t bus_port = 0;  // where other nodes connect
   bool operator==(const NodeAddress&) const = default;
 };
 
@@ -29,8 +29,8 @@ enum class IpFamily : uint8_t { kIpv4, kIpv6 };
 
 struct ClusterNode {      // what this node knows of a node
   struct FailureReport {  // a primary has reported that it does not reach this node
-    NodeId reporter;
-    int64_t at_ms;  // BusClock time of the report
+    NodeId reporter;      // the primary that has reported it
+    int64_t at_ms;        // BusClock time of the report
   };
 
   NodeId id;
@@ -53,7 +53,7 @@ struct ClusterNode {      // what this node knows of a node
   int64_t data_received_ms = 0;        // when anything last arrived from the node
   int64_t failed_at_ms = 0;            // BusClock time at which the node became FAIL
   int64_t voted_at_ms = 0;             // when this node last voted for a replica of this primary
-  int64_t orphaned_at_ms = 0;          // since when this primary has no working replica; 0: it has one
+  int64_t orphaned_at_ms = 0;          // since when this primary has no working replica; 0: it has one, or never had
   int64_t offset = 0;                  // replication offset that the node last reported
   int64_t offset_at_ms = 0;            // BusClock time at which the node reported `offset`
   uint64_t gossiped_in = 0;            // number of the last packet whose gossip described the node
@@ -65,13 +65,13 @@ struct ClusterNode {      // what this node knows of a node
 
   bool Is(NodeFlag flag) const { return (flags & flag) != 0; }
   void Set(NodeFlag flag) { flags |= flag; }
-  void Clear(NodeFlag flag) { flags &= static_cast<uint16_t>(~flag); }
-  bool IsPrimary() const { return Is(kNodePrimary); }
-  bool IsReplica() const { return Is(kNodeReplica); }
-  bool IsMyself() const { return Is(kNodeMyself); }
+  void Clear(NodeFlag flag) { flags &= static_cast<uint16_t>(~flag); }            // removes a flag
+  bool IsPrimary() const { return Is(kNodePrimary); }                             // false: a replica, or unknown
+  bool IsReplica() const { return Is(kNodeReplica); }                             // false: a primary, or unknown
+  bool IsMyself() const { return Is(kNodeMyself); }                               // the node is this server
   bool IsFailing() const { return (flags & (kNodeSuspect | kNodeFailed)) != 0; }  // PFAIL or FAIL
-  bool HasAddress() const { return !Is(kNodeNoAddress); }
-  const std::string& IpFor(IpFamily family) const {  // for clients of this address family
+  bool HasAddress() const { return !Is(kNodeNoAddress); }                         // its address is known
+  const std::string& IpFor(IpFamily family) const {                               // for clients of this address family
     const std::string& announced = family == IpFamily::kIpv6 ? client_ipv6 : client_ipv4;
     return announced.empty() ? address.ip : announced;
   }

@@ -22,9 +22,9 @@ class ClusterRouter final : public SlotRouter {  // checks whether this node ser
   };
   explicit ClusterRouter(const Parts& parts) : parts_(parts) {}
 
-  void Check(const Request& request) const override;                        // throws MOVED, ASK or another Refusal
-  std::optional<int> CheckInScript(const Request& request) const override;  // nothing: no keys. Throws like Check
-  std::optional<int> SlotOf(const Command& command, std::span<const Bytes> arguments) const override;
+  void Check(const Request& request) const override;  // throws MOVED, ASK or another Refusal if not served here
+  std::optional<int> CheckInScript(const Request& request) const override;  // as Check; returns the slot; nothing: none
+  std::optional<int> SlotOf(const Command& command, std::span<const Bytes> arguments) const override;  // of its keys
 
   bool IsServedHere(const Request& request) const;  // this node serves all keys of the request
 
@@ -32,7 +32,7 @@ class ClusterRouter final : public SlotRouter {  // checks whether this node ser
   // for unknown-endpoint: clients then use the address to which they have connected.
   std::optional<std::string> EndpointFor(const Session& session, const ClusterNode& node) const;
   static const std::string& IpFor(const Session& session, const ClusterNode& node);  // fits the client's address family
-  static int PortFor(const Session& session, const ClusterNode& node);               // the TLS port for a TLS client
+  static int PortFor(const Session& session, const ClusterNode& node);  // for clients; the TLS port for a TLS client
 
  private:
   struct RequestedKeys {  // which keys a request needs
@@ -59,10 +59,10 @@ class ClusterRouter final : public SlotRouter {  // checks whether this node ser
   bool IsServedByFastPath(const Request& request) const;  // one key, in a slot of this node that does not move
   Way Find(const Request& request) const;
   void AddKeysOf(RequestedKeys& requested_keys, const Command& command, std::span<const Bytes> arguments) const;
-  void AddKey(RequestedKeys& requested_keys, Bytes key) const;  // adds a key of the request
+  void AddKey(RequestedKeys& requested_keys, Bytes key) const;  // notes a key that the request needs
   bool Exists(int db, Bytes key) const;                         // the key exists and has not expired
-  int SelectedDbAfter(int db, const Command& command, std::span<const Bytes> arguments) const;
-  Verdict DecideWhileDown(const Request& request, const RequestedKeys& requested_keys) const;  // cluster_state is fail
+  int SelectedDbAfter(int db, const Command& command, std::span<const Bytes> arguments) const;  // db after a SELECT
+  Verdict DecideWhileDown(const Request& request, const RequestedKeys& requested_keys) const;   // cluster_state is fail
   // Decides where a request for a slot that migrates or is imported is served. Returns nothing if the request is
   // treated like one for any other slot.
   std::optional<Way> DecideForMovingSlot(const Request& request, const RequestedKeys& requested_keys) const;

@@ -14,7 +14,7 @@
 
 namespace respite {
 
-struct ClusterStartPlan {  // the nodes.conf of nodes that start together
+struct ClusterStartPlan {  // makes the nodes.conf texts of nodes that start together as one cluster
   struct Member {          // a node of the layout
     NodeAddress address;   // where the node listens now
     std::string text;      // content of its nodes.conf; empty if there is none

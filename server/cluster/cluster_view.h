@@ -32,26 +32,26 @@ class ClusterView {  // what this node knows of its cluster
   ClusterNode& Add(const NodeId& id, uint16_t flags);
   // Removes the node. Its slots then have no owner, and its replicas no primary. Requires: `node` is not me(). Cost:
   // O(nodes + slots).
-  void Remove(ClusterNode& node);                    // its slots have no owner then
+  void Remove(ClusterNode& node);                    // forgets the node; its slots have no owner then
   void Rename(ClusterNode& node, const NodeId& id);  // gives the node another id, which no node has yet
   // Returns the nodes, sorted by id.
-  const std::map<NodeId, std::unique_ptr<ClusterNode>>& nodes() const { return nodes_; }
+  const std::map<NodeId, std::unique_ptr<ClusterNode>>& nodes() const { return nodes_; }  // all, by id
   // Returns the nodes without order, for a random choice.
   const std::vector<ClusterNode*>& All() const { return all_; }
   void MarkAsPrimary(ClusterNode& node);                        // records that the node is a primary
   void MarkAsReplica(ClusterNode& node, ClusterNode* primary);  // `primary` is null if it is unknown
   // Returns the primary of a replica, if it is known. Returns any other node itself.
   ClusterNode& PrimaryOf(ClusterNode& node) { return node.primary == nullptr ? node : *node.primary; }
-  size_t KnownNodeCount() const { return nodes_.size(); }  // with this node and nodes in handshake
+  size_t KnownNodeCount() const { return nodes_.size(); }  // includes this node and nodes in handshake
 
   // --- Slots.
 
-  ClusterNode* Owner(int slot) const { return owners_[static_cast<size_t>(slot)]; }  // null: none
-  void Assign(int slot, ClusterNode* owner);                                         // null: no owner
-  SlotSet TakeLostSlots() {  // slots that any owner has lost since the last call
+  ClusterNode* Owner(int slot) const { return owners_[static_cast<size_t>(slot)]; }  // of the slot; null: no owner
+  void Assign(int slot, ClusterNode* owner);  // makes `owner` own the slot; null: nobody
+  SlotSet TakeLostSlots() {                   // slots that any owner has lost since the last call
     return std::exchange(lost_slots_, {});
   }
-  SlotSet SlotsOf(const ClusterNode& node) const;
+  SlotSet SlotsOf(const ClusterNode& node) const;  // the slots that it owns
   // Returns whether the node owns these slots and no others. Cost: O(kSlotCount / 64), plus O(slots.Count()) if the
   // node owns the same number of slots.
   bool OwnsExactly(const ClusterNode& node, const SlotSet& slots) const;  // these slots and no others
@@ -60,11 +60,11 @@ class ClusterView {  // what this node knows of its cluster
   using Moves = std::map<int, ClusterNode*>;
   const Moves& migrating() const { return migrating_; }                        // slots with the nodes that get them
   const Moves& importing() const { return importing_; }                        // slots with the nodes that give them
-  ClusterNode* MigratingTo(int slot) const { return At(migrating_, slot); }    // null: it does not migrate
-  ClusterNode* ImportingFrom(int slot) const { return At(importing_, slot); }  // null: it is not imported
+  ClusterNode* MigratingTo(int slot) const { return At(migrating_, slot); }    // its target; null: none
+  ClusterNode* ImportingFrom(int slot) const { return At(importing_, slot); }  // its source; null: none
   void SetMigrating(int slot, ClusterNode* target) { Put(migrating_, slot, target); }  // null: stops it
   void SetImporting(int slot, ClusterNode* source) { Put(importing_, slot, source); }  // null: stops it
-  bool HasMovingSlots() const { return !migrating_.empty() || !importing_.empty(); }   // in either direction
+  bool HasMovingSlots() const { return !migrating_.empty() || !importing_.empty(); }   // migrating or importing
   void StopSlotMoves() {  // ends the migrations and imports of all slots
     migrating_.clear();
     importing_.clear();
@@ -83,14 +83,14 @@ class ClusterView {  // what this node knows of its cluster
   bool is_paused = false;  // this primary has paused writes for a manual failover
   // Returns the number of primaries with slots.
   int Size() const;
-  int Majority() const { return Size() / 2 + 1; }  // of the primaries with slots
+  int Majority() const { return Size() / 2 + 1; }  // of the primaries with slots: how many votes suffice
 
   // --- Changes since the last Take… call.
 
   enum class Save : uint8_t { kNo, kLater, kNow };  // kNow: before any node is told of the change
-  void WantSave(Save how = Save::kLater) { save_ = std::max(save_, how); }  // nodes.conf must be saved
+  void WantSave(Save how = Save::kLater) { save_ = std::max(save_, how); }  // requests a save of nodes.conf
   Save TakeSaveRequest() { return std::exchange(save_, Save::kNo); }        // kNo: WantSave was not called
-  void WantHealthCheck() { wants_health_check_ = true; }                    // cluster_state may have to change
+  void WantHealthCheck() { wants_health_check_ = true; }                    // requests a check of cluster_state
   bool TakeHealthCheckRequest() { return std::exchange(wants_health_check_, false); }  // WantHealthCheck was called
   uint64_t version() const { return version_; }  // grows with every change that clients can learn
   void RecordChange() { ++version_; }            // called after a change that clients can learn
@@ -104,7 +104,7 @@ class ClusterView {  // what this node knows of its cluster
   void LeavePrimary(ClusterNode& node);  // the node is not a replica of its primary any more
   bool HasReplicas() const;              // any primary has a replica
 
-  std::map<NodeId, std::unique_ptr<ClusterNode>> nodes_;
+  std::map<NodeId, std::unique_ptr<ClusterNode>> nodes_;  // all known nodes, by id
   std::vector<ClusterNode*> all_;
   ClusterNode* me_;
   std::array<ClusterNode*, kSlotCount> owners_{};  // the owner of each slot; null: none

@@ -19,7 +19,7 @@
 
 namespace respite {
 
-class Election {  // by which a replica replaces its failed primary
+class Election {  // the votes by which a replica replaces its failed primary
  public:
   struct Parts {  // the arguments of the constructor
     const ClusterCore& core;
@@ -50,7 +50,7 @@ class Election {  // by which a replica replaces its failed primary
   // Returns how many other replicas of the same primary have a larger offset, without those that have the flag
   // "nofailover".
   int Rank() const;
-  void UpdateRankAndDelay();  // adds delay if more replicas have more data by now
+  void UpdateRankAndDelay();  // before the vote request: waits longer if more replicas have more data now
   void Ask();
   void Win();
   void LogObstacle(Obstacle obstacle);  // logs why there is no promotion yet; repeats that only after a while

@@ -14,7 +14,7 @@ namespace respite {
 
 class FailureDetector;
 
-class Gossip {  // lets nodes learn of each other
+class Gossip {  // spreads what nodes know of each other, in PING, PONG and MEET packets
  public:
   struct Parts {  // the arguments of the constructor
     const ClusterCore& core;
@@ -23,20 +23,20 @@ class Gossip {  // lets nodes learn of each other
   };
   explicit Gossip(const Parts& parts) : parts_(parts) {}
 
-  bool MeetNode(const NodeAddress& address);                 // CLUSTER MEET; false: the address is invalid
-  void BeginHandshakeAfterMeet(const NodeAddress& address);  // begins one with an unknown node, within limits
+  bool MeetNode(const NodeAddress& address);                 // CLUSTER MEET: begins a handshake; false: invalid address
+  void BeginHandshakeAfterMeet(const NodeAddress& address);  // with an unknown node, unless too many are under way
   // Begins a handshake: adds the node at this address, whose id is not known yet, with a random id. Returns null if a
   // handshake with this address is under way.
-  ClusterNode* BeginHandshake(const NodeAddress& address, uint16_t more_flags);  // null: one is under way already
+  ClusterNode* BeginHandshake(const NodeAddress& address, uint16_t more_flags);  // null: under way already
   void EndLateHandshakes();  // gives up handshakes that take too long; called by the timer
 
   // Makes a PING, PONG or MEET for `receiver`, which also describes some other nodes.
-  BusPacket ComposePing(PacketType type, const ClusterNode* receiver);  // describes some nodes to `receiver`
+  BusPacket ComposePing(PacketType type, const ClusterNode* receiver);  // a PING, PONG or MEET with gossip
   void Ping(ClusterNode& node, PacketType type = PacketType::kPing);
   // kAll: all nodes. kSiblings: only the replicas of the same primary, which compare their offsets before an election.
   enum class To : uint8_t { kAll, kSiblings };
   void BroadcastPong(To whom);  // sends a PONG to all nodes, or to the replicas of the same primary
-  void AnnounceMyself();        // sends all nodes a PONG without gossip of other nodes
+  void AnnounceMyself();        // sends all nodes a PONG about this node only
 
   void Receive(ClusterNode& sender, const BusPacket& packet);                   // applies a PING, PONG or MEET
   void ApplyExtensions(ClusterNode& sender, const PingExtensions& extensions);  // applies what the sender announces
@@ -48,11 +48,11 @@ class Gossip {  // lets nodes learn of each other
   void Remove(ClusterNode& node);                  // removes the node, and closes its links
 
  private:
-  std::vector<const ClusterNode*> ChooseNodesForGossip(const ClusterNode* receiver);  // for a packet to `receiver`
+  std::vector<const ClusterNode*> ChooseNodesForGossip(const ClusterNode* receiver);  // whom a packet to it describes
   GossipEntry MakeGossipEntry(const ClusterNode& node) const;                         // what a packet says of the node
   PingExtensions MyExtensions();                                         // what this node announces of itself
   void ApplyGossipEntry(ClusterNode& sender, const GossipEntry& entry);  // applies what is said of another node
-  void UpdateKnownNode(ClusterNode& sender, ClusterNode& node, const GossipEntry& entry);
+  void UpdateKnownNode(ClusterNode& sender, ClusterNode& node, const GossipEntry& entry);  // applies gossip
   void AddGossipedNode(const GossipEntry& entry);         // adds a node that was not known yet
   NodeAddress AddressOf(const GossipEntry& entry) const;  // the address of the described node
 

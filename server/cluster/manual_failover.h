@@ -14,7 +14,7 @@
 
 namespace respite {
 
-class ManualFailover {  // CLUSTER FAILOVER
+class ManualFailover {  // CLUSTER FAILOVER, on the primary and on the replica
  public:
   struct Parts {  // the arguments of the constructor
     ClusterCore& core;
@@ -27,22 +27,22 @@ class ManualFailover {  // CLUSTER FAILOVER
   // because the primary may be down.
   enum class Mode : uint8_t { kAsk, kForce };
   void Start(Mode mode);                                  // begins a manual failover on this replica
-  void ReceivePauseRequest(const ClusterNode& replica);   // MFSTART from a replica of this node
-  void ReceivePrimaryOffset(const PacketHeader& header);  // reads any packet of this node's primary
+  void ReceivePauseRequest(const ClusterNode& replica);   // handles MFSTART of a replica of this node
+  void ReceivePrimaryOffset(const PacketHeader& header);  // learns the offset at the pause from its primary
   void Reset();                                           // ends the failover, and the pause of writes
   // Called by the timer. Ends the failover after its timeout. Allows the election (CanStartElection) once this replica
   // has reached the offset at which its primary paused.
-  void Continue();  // ends it after its timeout; can_start_election_ may become true
+  void Continue();  // called by the timer: gives up after the timeout; else checks whether votes may be requested
 
   bool IsUnderWay() const { return until_ms_ != 0; }  // a manual failover is under way
   // Returns whether the election can start: this replica has reached the offset of its paused primary, or the command
   // was CLUSTER FAILOVER FORCE.
-  bool CanStartElection() const { return IsUnderWay() && can_start_election_; }  // may request votes
+  bool CanStartElection() const { return IsUnderWay() && can_start_election_; }  // this replica may request votes now
   // Returns whether this primary has paused writes for `replica`, and must send its offset to that replica soon.
-  bool IsRequestedBy(const ClusterNode& replica) const { return IsUnderWay() && replica.id == replica_; }
+  bool IsRequestedBy(const ClusterNode& replica) const { return IsUnderWay() && replica.id == replica_; }  // as primary
 
  private:
-  void PauseFor(ClusterNode& replica);  // pauses writes and tells the replica the offset, if it is one of this node
+  void PauseFor(ClusterNode& replica);  // as primary: pauses writes, and tells the replica the offset
 
   const Parts parts_;                // the arguments of the constructor
   int64_t until_ms_ = 0;             // BusClock time at which the failover is given up; 0: none is under way

@@ -8,12 +8,12 @@
 
 namespace respite {
 
-class MyRole {  // changes the role of this node
+class MyRole {  // changes the role of this cluster node: primary or replica
  public:
   explicit MyRole(const ClusterCore& core) : core_(core) {}
 
   // Sets the handler that is called after each change of role.
-  void SetRoleChangeHandler(std::function<void()> handler) { on_change_ = std::move(handler); }
+  void SetRoleChangeHandler(std::function<void()> handler) { on_change_ = std::move(handler); }  // after changes
 
   void Follow(ClusterNode& primary);  // makes this node a replica without slots; `primary` is another node
   void Promote();                     // makes this node a primary

@@ -21,12 +21,12 @@ class NodeId {  // id of a node or shard: 40 hexadecimal digits
   NodeId() = default;
   // Takes an id from a packet of the bus without a check (see IsValid). The null id consists of zero bytes. Requires:
   // `bytes` has kLength bytes.
-  static NodeId FromBytes(Bytes bytes) {
+  static NodeId FromBytes(Bytes bytes) {  // from exactly 40 bytes, unchecked
     NodeId id;
     std::copy_n(bytes.begin(), kLength, id.bytes_.begin());
     return id;
   }
-  static std::optional<NodeId> Parse(Bytes text) {  // nothing: the text is no id
+  static std::optional<NodeId> Parse(Bytes text) {  // nothing: not 40 hexadecimal digits
     if (text.size() != kLength) return std::nullopt;
     const bool is_id = std::ranges::all_of(text, [](char c) { return IsDigit(c) || (c >= 'a' && c <= 'f'); });
     return is_id ? std::optional(FromBytes(text)) : std::nullopt;
@@ -37,10 +37,10 @@ class NodeId {  // id of a node or shard: 40 hexadecimal digits
     return id;
   }
 
-  bool IsNull() const { return bytes_[0] == '\0'; }
+  bool IsNull() const { return bytes_[0] == '\0'; }           // no id
   bool IsValid() const { return Parse(Text()).has_value(); }  // has only hexadecimal digits; an id from the bus may not
   Bytes Text() const { return {bytes_.data(), kLength}; }
-  std::string String() const { return std::string(Text()); }
+  std::string String() const { return std::string(Text()); }  // the 40 digits
   // NOLINTNEXTLINE(modernize-use-nullptr): false positive in the code that the compiler generates
   auto operator<=>(const NodeId&) const = default;
 

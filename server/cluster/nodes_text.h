@@ -17,8 +17,8 @@
 
 namespace respite {
 
-std::string FlagsText(const ClusterNode& node);                           // as in nodes.conf: "myself,master,fail?"
-std::string SlotsText(const ClusterView& view, const ClusterNode& node);  // for example "0-5460 5462"
+std::string FlagsText(const ClusterNode& node);                           // for example "myself,master,fail?"
+std::string SlotsText(const ClusterView& view, const ClusterNode& node);  // its slots, for example "0-5460 5462"
 
 // Which port of a node stands first in its line: the TLS port if the bus (for nodes.conf) or the asking client uses
 // TLS.

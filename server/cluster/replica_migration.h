@@ -9,7 +9,7 @@
 
 namespace respite {
 
-class ReplicaMigration {  // gives a primary without replicas one of another primary
+class ReplicaMigration {  // moves a spare replica to a primary that has lost its own
  public:
   struct Parts {  // the arguments of the constructor
     const ClusterCore& core;
@@ -19,13 +19,13 @@ class ReplicaMigration {  // gives a primary without replicas one of another pri
 
   // Moves this replica to a primary without replicas, if this replica is the one that must move
   // (cluster-allow-replica-migration). Called by the timer. Cost: O(nodes).
-  void Continue();  // moves this replica to such a primary, if it is this replica's turn
+  void Continue();  // called by the timer: moves this replica to a primary without replicas, if it is its turn
 
  private:
   static bool IsOrphaned(const ClusterNode& node);  // a primary with slots that has lost all its replicas
   // Returns whether the primary, without `replica`, still has enough replicas that may replace it
   // (cluster-migration-barrier).
-  bool MayLeave(const ClusterNode& replica, const ClusterNode& primary) const;  // the primary keeps enough replicas
+  bool MayLeave(const ClusterNode& replica, const ClusterNode& primary) const;  // it keeps enough others
   // Returns whether this replica is the one that must move. `max_replicas`: the largest number of working replicas that
   // any primary has.
   bool IsMyTurnToMove(int max_replicas) const;  // this replica is the one that must move

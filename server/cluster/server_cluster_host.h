@@ -23,7 +23,7 @@ class ServerClusterHost final : public ClusterHost {  // connects the cluster to
 
   // The functions of ClusterHost.
   int64_t Offset() const override;     // replication offset of this server
-  int64_t DataAgeMs() const override;  // time since this replica last heard from its primary
+  int64_t DataAgeMs() const override;  // time since this replica was last in step with its primary
   bool IsLinked() const override;      // this replica receives its primary's stream
   bool HasWholeData() const override;  // the data is a state of the primary's history
   void Follow(const std::string& ip, int port, History::Owner owner) override;  // becomes a replica
@@ -32,23 +32,23 @@ class ServerClusterHost final : public ClusterHost {  // connects the cluster to
   bool HasKeys() const override;                                                // any database has a key
   void DeleteKeysInSlot(int slot, const ClusterView& view) override;            // now, or after a long task
   void DeleteAllKeys() override;                                                // deletes the keys of all databases
-  void RunNowOrAfterLongTask(std::function<void()> task) override;
+  void RunNowOrAfterLongTask(std::function<void()> task) override;              // later if a long task runs
   void PauseWrites() override;                                         // pauses writes of clients until ResumeWrites
   void ResumeWrites() override;                                        // ends PauseWrites
   void Deliver(PacketType type, const PublishBody& message) override;  // publishes it to this server's clients
-  void OnTopologyChanged() override { has_topology_changed_ = true; }
-  bool Save(const ClusterView& view, Durably durably) override;  // replaces nodes.conf; false: it failed
+  void OnTopologyChanged() override { has_topology_changed_ = true; }  // for TakeTopologyChange
+  bool Save(const ClusterView& view, Durably durably) override;        // replaces nodes.conf; false: it failed
 
   void FinishSave();  // called by the timer: a second after Save, makes sure that the new file is on disk
   // Returns whether the topology has changed since the last call. If it has, blocked clients may now wait for keys that
   // another node serves.
-  bool TakeTopologyChange() { return std::exchange(has_topology_changed_, false); }  // has changed since last call
+  bool TakeTopologyChange() { return std::exchange(has_topology_changed_, false); }  // since the last call
 
  private:
   void DeleteKeysInSlotNow(int slot, const ClusterView& view);  // in all databases, unless the slot has returned
-  void DeleteKeysInSlotNow(int db, int slot);                   // in one database
+  void DeleteKeysInSlotNow(int db, int slot);                   // the keys of a slot in one database
   std::string Path() const;
-  IoError Write(const std::string& text, Durably durably);  // replaces nodes.conf
+  IoError Write(const std::string& text, Durably durably);  // replaces nodes.conf by the text; `durably`: synced
   IoError SyncRename();                                     // makes the rename of nodes.conf durable
   bool StopServerOnError(IoError error);                    // if `error` is an error, ends the server and returns false
 
@@ -56,7 +56,7 @@ class ServerClusterHost final : public ClusterHost {  // connects the cluster to
   std::unique_ptr<File> lock_;
   bool has_topology_changed_ = false;  // since the last TakeTopologyChange
   bool is_name_unsynced_ = false;      // true: the rename of nodes.conf may not be on disk yet
-  int64_t renamed_at_ms_ = 0;          // Pace time at which nodes.conf was last renamed
+  int64_t renamed_at_ms_ = 0;          // real elapsed time at which nodes.conf was last renamed
 };
 
 }  // namespace respite

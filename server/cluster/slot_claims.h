@@ -20,16 +20,16 @@ class SlotClaims {  // decides who owns a slot when nodes disagree
   explicit SlotClaims(const Parts& parts) : parts_(parts) {}
 
   void ApplyClaims(ClusterNode& sender, const PacketHeader& header);  // applies what it claims for its shard
-  void ApplyUpdate(const UpdateBody& update);  // UPDATE: another node owns slots that this node claims
+  void ApplyUpdate(const UpdateBody& update);  // handles UPDATE: another node owns slots that this node claims
 
-  bool BumpEpoch();  // takes the largest epoch without an election; false: this node has it already
+  bool BumpEpoch();  // takes a new largest epoch without election; false: this node has the largest
 
  private:
-  void AssignClaimedSlots(ClusterNode& claimant, uint64_t epoch, const SlotSet& claimed);
-  bool OwnerLosesSlot(int slot, const ClusterNode& claimant, uint64_t epoch) const;  // to a claim with this epoch
-  void UpdateDisclaimedSlots(const ClusterNode& claimant, const SlotSet& claimed);   // slots owned, but not claimed
-  void SendUpdateIfOutdated(ClusterNode& sender, const PacketHeader& header);  // the sender claims slots of others
-  void ResolveEpochCollision(const ClusterNode& sender);  // two primaries have the same config epoch
+  void AssignClaimedSlots(ClusterNode& claimant, uint64_t epoch, const SlotSet& claimed);  // assigns those it wins
+  bool OwnerLosesSlot(int slot, const ClusterNode& claimant, uint64_t epoch) const;        // true: this claim wins
+  void UpdateDisclaimedSlots(const ClusterNode& claimant, const SlotSet& claimed);  // slots owned, but not claimed
+  void SendUpdateIfOutdated(ClusterNode& sender, const PacketHeader& header);  // tells it of slots that it has lost
+  void ResolveEpochCollision(const ClusterNode& sender);  // equal epochs: the smaller id takes a new one
 
   const Parts parts_;  // the arguments of the constructor
 };

@@ -20,7 +20,7 @@ class SlotRouter;
 class SlotStats final : public CallObserver, public Journal {  // counters for CLUSTER SLOT-STATS
  public:
   struct Figures {           // the cost of one slot
-    uint64_t cpu_us = 0;     // time of the calls
+    uint64_t cpu_us = 0;     // microseconds that the calls took
     uint64_t bytes_in = 0;   // bytes of requests, each counted as an array of bulk strings
     uint64_t bytes_out = 0;  // bytes of replies, messages of shard channels, and the stream to replicas
   };
@@ -37,7 +37,7 @@ class SlotStats final : public CallObserver, public Journal {  // counters for C
 
   // The functions of CallObserver and Journal.
   void OnCall(const FinishedCall& call) override;        // adds the cost of the call to its slot
-  void Append(const PropagatedGroup& effects) override;  // counts the bytes that go to replicas
+  void Append(const PropagatedGroup& effects) override;  // adds the bytes that the call sends to replicas
 
  private:
   static constexpr int kNoSlot = -1;     // no command had a key so far
@@ -49,9 +49,9 @@ class SlotStats final : public CallObserver, public Journal {  // counters for C
   };
 
   Figures& FiguresOf(int slot);                       // allocates the figures of all slots at the first call
-  void CountQueuedCommand(const FinishedCall& call);  // adds a command of the transaction under way
-  void RecordSlot(int slot);                          // a command of the call under way has keys in this slot
-  void OnShardMessage(Bytes channel, Bytes message, size_t receivers);  // a message was published
+  void CountQueuedCommand(const FinishedCall& call);  // adds a command inside EXEC to queued_commands_
+  void RecordSlot(int slot);                          // of the call under way: sets its slot, or kManySlots
+  void OnShardMessage(Bytes channel, Bytes message, size_t receivers);  // counts its bytes
   void StartObserving();                                                // begins to observe calls, changes and messages
   void StopObserving();                                                 // ceases, and forgets the call under way
 

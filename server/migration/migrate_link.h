@@ -53,7 +53,7 @@ class MigrateLink {  // one blocking connection to another server
   std::string received_;        // the beginning of an incomplete line
 };
 
-class MigrateLinks {  // kept connections, one for each server
+class MigrateLinks {  // kept connections to other servers, at most one for each
  public:
   static constexpr size_t kMax = 64;
   static constexpr int64_t kIdleMs = 10'000;  // an unused connection is closed after this time
@@ -62,12 +62,12 @@ class MigrateLinks {  // kept connections, one for each server
   // valid until the next call of a method. Fails with the reason.
   Result<MigrateLink*, ConnectError> Get(Bytes host, Bytes port, const Tls* tls, int64_t timeout_ms, int64_t now_ms);
   void Drop(Bytes host, Bytes port) { links_.erase(NameOf(host, port)); }
-  void DropAll() { links_.clear(); }              // closes all connections
+  void DropAll() { links_.clear(); }              // closes all kept connections
   void CloseIdleLinks(int64_t now_ms);            // closes connections that were unused for kIdleMs
   size_t Count() const { return links_.size(); }  // number of kept connections
 
  private:
-  static std::string NameOf(Bytes host, Bytes port) { return std::string(host) + ':' + std::string(port); }
+  static std::string NameOf(Bytes host, Bytes port) { return std::string(host) + ':' + std::string(port); }  // key
   void CloseLongestIdle();  // closes the connection that was unused longest
 
   NameResolver names_;                                         // looks up host names

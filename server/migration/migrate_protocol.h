@@ -15,7 +15,7 @@
 
 namespace respite {
 
-class MigrateProtocol {  // requests to the other server, and their replies
+class MigrateProtocol {  // composes the requests of one MIGRATE, and reads the replies
  public:
   static constexpr int64_t kUnknownDb = -1;  // the selected database is not known
   enum class Target : uint8_t { kServer, kClusterNode };
@@ -39,7 +39,7 @@ class MigrateProtocol {  // requests to the other server, and their replies
   bool HasAccepted(size_t key_index) const {                       // the other server has stored this key
     return key_index < key_answers_.size() && key_answers_[key_index] == Answer::kAccepted;
   }
-  const std::string& Error() const { return error_; }  // the first of the other server, without '-'; empty: none
+  const std::string& Error() const { return error_; }  // first error of the other server, without '-'; empty: none
   int64_t SelectedDb() const { return IsOver() && error_.empty() ? db_ : kUnknownDb; }  // database selected now
 
  private:

@@ -43,7 +43,7 @@ struct MigrateOutcome {                                  // the result of a tran
 // Deletes keys that the other server has stored now, and adds their deletion to `effect`.
 void DeleteArrivedKeys(const Services& services, DbView& db, Propagation& effect, const std::vector<std::string>& keys);
 
-class Migrations final : public Timers::Source {  // calls of MIGRATE, while other clients are served
+class Migrations final : public Timers::Source {  // MIGRATE that does not block other clients
  public:
   struct Order {  // what MIGRATE was called with
     std::string host;
@@ -59,21 +59,21 @@ class Migrations final : public Timers::Source {  // calls of MIGRATE, while oth
   explicit Migrations(const Services& services);
   ~Migrations() override;
 
-  bool HasNetwork() const { return static_cast<bool>(services_.env.network); }  // without one, MIGRATE must block
+  bool HasNetwork() const { return static_cast<bool>(services_.env.network); }  // else MIGRATE blocks
   // Starts a transfer. Requires: HasNetwork(), none of the keys is being migrated, and this command blocks the session
   // from now on.
-  void Start(const Session& session, const Command& command, Order order);  // begins a transfer
-  std::optional<MigrateOutcome> TakeOutcome(const Session& session);  // nothing: no ended transfer of this session
+  void Start(const Session& session, const Command& command, Order order);  // begins its transfer
+  std::optional<MigrateOutcome> TakeOutcome(const Session& session);        // nothing: its transfer has not ended
 
   void EndTurn();  // finishes the transfers that have ended
   // The functions of Timers::Source, for timeouts.
   int64_t NextDueMs() const override;    // monotonic time of the next check of timeouts
   void RunDue(int64_t now_ms) override;  // fails transfers that have timed out
-  std::string NextDueText() const override { return "MIGRATE times out"; }
-  void CloseIdleLinks(int64_t now_ms);                        // closes links that were unused for kIdleMs
-  void DropIdleLinks();                                       // closes all unused links
-  MigrateLinks& blocking_links() { return blocking_links_; }  // for MIGRATE inside EXEC and scripts
-  size_t CountLinks() const { return channels_.size(); }      // number of links, used or unused
+  std::string NextDueText() const override { return "MIGRATE times out"; }  // for logs
+  void CloseIdleLinks(int64_t now_ms);                                      // closes links that were unused for kIdleMs
+  void DropIdleLinks();                                                     // closes all unused links
+  MigrateLinks& blocking_links() { return blocking_links_; }                // for MIGRATE inside EXEC and scripts
+  size_t CountLinks() const { return channels_.size(); }                    // number of links, used or unused
 
  private:
   class Channel;
@@ -87,26 +87,26 @@ class Migrations final : public Timers::Source {  // calls of MIGRATE, while oth
   void RestartTimer(Migration& migration) const;   // called after progress: the timeout begins again
   void ScheduleCheck(Migration& migration) const;  // sets the time of the next look at the timeout
   void Fail(Migration& migration, FailedMigrateStep trouble);  // ends the transfer without success
-  void MarkDone(Migration& migration);                         // EndTurn will finish it
+  void MarkDone(Migration& migration);                         // the transfer has ended; EndTurn will finish it
   void Drop(const Channel& channel);
   void CloseLongestIdle();                            // closes the link that was unused longest, if any is unused
   Channel* FindIdleChannel(const std::string& name);  // an unused link to this server; null: none
 
   void Finish(Migration& migration);  // unblocks the client, or deletes the keys if the client has gone
-  MigrateOutcome CollectOutcome(Migration& migration);    // also ends the pause of requests for its keys
-  Session* FindCaller(const Migration& migration) const;  // null: the client has gone
-  void DeleteKeysOfGoneCaller(int db, const std::vector<std::string>& keys);  // MIGRATE moved them; its client has gone
+  MigrateOutcome CollectOutcome(Migration& migration);    // the result; also ends the pause for its keys
+  Session* FindCaller(const Migration& migration) const;  // the client's session; null: gone
+  void DeleteKeysOfGoneCaller(int db, const std::vector<std::string>& keys);  // moved keys, if the client left
   void ResumePausedRequests();  // runs requests that have waited for migrating keys
   int64_t NowMs() const;        // monotonic time
 
   const Services& services_;
-  MigrateLinks blocking_links_;                   // for MIGRATE inside EXEC and scripts
-  std::list<std::unique_ptr<Channel>> channels_;  // links, also unused ones
-  std::list<std::unique_ptr<Migration>> migrations_;
-  size_t done_count_ = 0;    // number of ended transfers in migrations_
-  struct CurrentOutcome {    // the result that a client's request gets when it runs again
-    uint64_t session;        // id of the client's session
-    MigrateOutcome outcome;  // the result of MIGRATE
+  MigrateLinks blocking_links_;                       // for MIGRATE inside EXEC and scripts
+  std::list<std::unique_ptr<Channel>> channels_;      // links, also unused ones
+  std::list<std::unique_ptr<Migration>> migrations_;  // the transfers that run, or have just ended
+  size_t done_count_ = 0;                             // number of ended transfers in migrations_
+  struct CurrentOutcome {                             // the result that a client's request gets when it runs again
+    uint64_t session;                                 // id of the client's session
+    MigrateOutcome outcome;                           // the result of MIGRATE
   };
   std::optional<CurrentOutcome> current_outcome_;  // the result for the request that runs again now; nothing: none does
 };

@@ -13,7 +13,7 @@
 
 namespace respite {
 
-class Backlog {  // the last part of the replication stream
+class Backlog {  // the last part of the replication stream, for replicas that reconnect
  public:
   void Restart(int64_t offset) {  // drops all bytes; the stream continues after `offset`
     parts_.clear();

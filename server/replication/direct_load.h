@@ -33,10 +33,10 @@ class DirectLoad final : public SnapshotTarget {  // loads the primary's snapsho
   bool Write(Bytes bytes) override;  // loads the next bytes of the snapshot; false if that failed
   bool Finish() override;            // true: a complete snapshot was loaded
   const std::string& failure() const override { return failure_; }  // why Write or Finish returned false
-  void Abandon();         // ends an incomplete load, and frees the second keyspace
+  void Abandon();         // ends an incomplete load, and frees the second keyspace, if it uses one
   void MoveIntoServer();  // moves the second keyspace into the server's, which is empty. Requires: Finish succeeded
 
-  bool UsesSecondKeyspace() const { return into_ != Into::kDataSet; }  // not the server's own
+  bool UsesSecondKeyspace() const { return into_ != Into::kDataSet; }  // loads beside old data
 
  private:
   bool Fail();  // ends the loading and returns false

@@ -14,7 +14,7 @@ namespace respite {
 
 class Durability;
 
-class DivergenceWatch final : public CallObserver {  // detects that a command of the primary failed on this replica
+class DivergenceWatch final : public CallObserver {  // detects commands of the primary that fail here
  public:
   struct Parts {  // the arguments of the constructor
     const Env& env;
@@ -31,11 +31,11 @@ class DivergenceWatch final : public CallObserver {  // detects that a command o
   // or its eviction, may have changed the data.
   enum class Cause : uint8_t { kThisServer, kPerhapsOwnChange };
 
-  void Report(Bytes error, Bytes command, Cause cause);  // logs a failed command, and ends the link or the process
-  void CheckDisk();  // aborts the process, or warns, because the append-only file cannot be written
+  void Report(Bytes error, Bytes command, Cause cause);  // logs it, and by the settings ends the link or aborts
+  void CheckDisk();  // the append-only file cannot be written: aborts the process or warns, by a setting
 
   const Parts parts_;                     // the arguments of the constructor
-  int64_t warned_at_ms_ = INT64_MIN / 2;  // Pace time at which it last logged a failed command or write
+  int64_t warned_at_ms_ = INT64_MIN / 2;  // real elapsed time at which it last logged a failed command or write
 };
 
 }  // namespace respite

@@ -52,13 +52,13 @@ class Failover {  // FAILOVER, on the primary that hands its role over
   explicit Failover(const Parts& parts) : parts_(parts) {}
 
   void Start(const FailoverRequest& request);  // pauses writes until a replica has the whole stream. Throws Refusal
-  void Abort(const std::string& reason);       // logs `reason`, and ends the failover: this server stays the primary
+  void Abort(const std::string& reason);       // ends it, and logs why; this server stays or becomes the primary
   // Hands over as soon as the target has the whole stream, or any replica if no target was named. Also acts when the
   // timeout has passed. Called at the end of a turn and by the timer. Cost: one comparison when no failover runs.
-  void Continue() {  // hands over if a replica has the whole stream
+  void Continue() {  // hands over if a replica has the whole stream; does nothing without a failover
     if (state_ == State::kAwaitsSync) LookForTarget();
   }
-  void EndIfInProgress();    // ends the failover: the new primary has accepted the role
+  void EndIfInProgress();    // ends it after the hand-over: the new primary accepted, or none is followed
   void HandleRefusedRole();  // aborts the failover: the new primary has refused the role
 
   State state() const { return state_; }  // whether a failover runs, and which step
@@ -70,10 +70,10 @@ class Failover {  // FAILOVER, on the primary that hands its role over
   void HandOver(const PrimaryAddress& target);  // demotes this server to a replica of `target`
   void EndFailover();                           // ends the failover and the pause of writes
 
-  const Parts parts_;  // the arguments of the constructor
-  State state_ = State::kNone;
-  FailoverRequest request_;  // of the running failover
-  int64_t deadline_ms_ = 0;  // Pace time of the timeout; 0: no timeout
+  const Parts parts_;           // the arguments of the constructor
+  State state_ = State::kNone;  // whether a failover runs, and which step
+  FailoverRequest request_;     // of the running failover
+  int64_t deadline_ms_ = 0;     // real elapsed time of the timeout; 0: no timeout
 };
 
 }  // namespace respite

@@ -33,31 +33,31 @@ class RdbContents;
 class Replicas;
 class ReplicationStream;
 
-class FullSync {  // snapshots for replicas that cannot continue from the backlog
+class FullSync {  // sends snapshots to replicas that cannot continue from the backlog
  public:
   struct Parts {  // the arguments of the constructor
     const Env& env;
     Dataset& data;
     Clients& clients;
-    ChildProcesses& child_processes;
-    Snapshots& snapshots;         // SAVE and BGSAVE
-    const RdbContents& contents;  // what every RDB file of this server contains
+    ChildProcesses& child_processes;  // runs the child that writes a snapshot
+    Snapshots& snapshots;             // SAVE and BGSAVE
+    const RdbContents& contents;      // what every RDB file of this server contains
     Replicas& replicas;
-    ReplicationStream& stream;
+    ReplicationStream& stream;  // the commands that replicas apply
   };
   explicit FullSync(const Parts& parts) : parts_(parts) {}
 
   void ProvideSnapshot(Session& session);  // gives a replica a snapshot: from the child that runs, or from the next one
   // Called after a replica whose state was `state` has left. Kills the child that writes a snapshot, if no other
   // replica needs the snapshot.
-  void KillChildIfUnneeded(
+  void KillChildIfUnneeded(   // ends a snapshot that no replica waits for
       Replica::State state);  // kills a child that no replica needs, after a replica in `state` has left
   void Cron();                // begins a snapshot that is due; called once a second
   // Sends snapshot data to replicas that have room for it. Called at the end of a turn, before replies are sent.
   void EndTurn();  // sends more snapshot data to replicas whose output has drained
   // Called after any background save. Sends the file of the save to the replicas in kAwaitsEnd, or closes them if the
   // save has failed.
-  void HandleSnapshotEnd(Snapshots::Outcome outcome);     // after any BGSAVE: sends its file to waiting replicas
+  void HandleSnapshotEnd(Snapshots::Outcome outcome);     // called after any BGSAVE: sends its file
   bool IsStreaming() const { return pipe_.has_value(); }  // a snapshot is being sent to replicas through a pipe
 
  private:
@@ -67,8 +67,8 @@ class FullSync {  // snapshots for replicas that cannot continue from the backlo
   // may exist at the same time.
   std::vector<Session*> ReceivingFrom(Source source) const;  // the replicas that are being sent a snapshot from there
   bool JoinRunningSnapshot(Session& session);  // lets the replica wait for the running one; false: it cannot
-  bool IsDue(const std::vector<Session*>& waiting) const;  // a snapshot must begin now. Requires: no child runs
-  bool GoesThroughPipe(const std::vector<Session*>& waiting) const;  // their snapshot is sent without a file
+  bool IsDue(const std::vector<Session*>& waiting) const;            // one must begin now, unless a child runs
+  bool GoesThroughPipe(const std::vector<Session*>& waiting) const;  // their snapshot needs no file
   void StartForWaitingReplicas();                                    // begins a snapshot for the waiting replicas
   void StartOnDisk(const std::vector<Session*>& waiting);            // begins a BGSAVE whose file is then sent
   void StartThroughPipe(const std::vector<Session*>& waiting);       // begins a child whose output is sent as it comes
@@ -77,12 +77,12 @@ class FullSync {  // snapshots for replicas that cannot continue from the backlo
     bool for_70 = false;          // in the format of Redis 7.0
   };
   static Contents ContentsFor(const std::vector<Session*>& waiting);  // the snapshot that these replicas need
-  bool WriteIntoPipe(ChildReporter& reporter, const std::string& mark, Contents contents) const;  // runs in the child
+  bool WriteIntoPipe(ChildReporter& reporter, const std::string& mark, Contents contents) const;  // in the child
   void SendFullResync(Session& session, Replica::State state);   // sends +FULLRESYNC and sets the state
-  void SendErrorAndClose(const std::vector<Session*>& waiting);  // sends an error to the replicas and closes them
+  void SendErrorAndClose(const std::vector<Session*>& waiting);  // sends -ERR, then closes them
   void ForwardSnapshotBytes(Bytes bytes);                        // sends data from the pipe to the replicas
-  void HandlePipeEnd(bool is_whole);                             // closes the replicas unless the snapshot was complete
-  void ContinueReading();                     // resumes the paused pipe when all replicas have room for more
+  void HandlePipeEnd(bool is_whole);                             // closes its replicas unless `is_whole`
+  void ContinueReading();                     // resumes the paused pipe if all its replicas have room for more
   void SendFiles();                           // sends each replica the next part of its file
   void CloseAfterSnapshot(Session& session);  // closes a replica that wanted only a snapshot, after its output
   void SendFile(Session& session);            // sends the next part of the snapshot file

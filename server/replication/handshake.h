@@ -14,7 +14,7 @@ namespace respite {
 class Failover;
 struct History;
 
-class Handshake {  // of a replica with its primary: PING, AUTH, REPLCONF, PSYNC
+class Handshake {  // what a replica sends before the stream: PING, AUTH, REPLCONF, PSYNC
  public:
   struct Parts {  // the arguments of the constructor
     const Env& env;

@@ -15,15 +15,15 @@ struct Dataset;
 
 class LocalKeys final : public CallObserver {  // keys with deadlines that clients of a writable replica have set
  public:
-  struct Parts {  // the arguments of the constructor
-    const Clock& clock;
+  struct Parts {         // the arguments of the constructor
+    const Clock& clock;  // the time that decides about expiry
     Dataset& data;
   };
   explicit LocalKeys(const Parts& parts) : parts_(parts) {}
 
   // Records the keys of a client's write that now have a deadline, or fields with deadlines. Ignores writes of the
   // primary. Cost: O(keys of the command · log n).
-  void OnCall(const FinishedCall& call) override;  // records keys that now have a deadline
+  void OnCall(const FinishedCall& call) override;  // notes keys with a deadline that a client's write names
   void RemoveExpired();            // checks some of the keys and removes the expired ones. Called by the timer
   void Clear() { keys_.clear(); }  // forgets all keys, without removing them
   size_t Count() const { return keys_.size(); }  // number of keys that are watched
@@ -32,7 +32,7 @@ class LocalKeys final : public CallObserver {  // keys with deadlines that clien
   using Key = std::pair<int, std::string>;  // database and name
   static constexpr int kKeysPerRound = 64;  // keys that RemoveExpired checks in one call
 
-  bool PurgeIfExpired(const Key& key);  // true: the key has no deadline any more, or does not exist
+  bool PurgeIfExpired(const Key& key);  // deletes it if expired; true: no deadline is left to watch
 
   const Parts parts_;  // the arguments of the constructor
   std::set<Key> keys_;

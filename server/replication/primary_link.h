@@ -44,8 +44,8 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   struct Parts {  // the arguments of the constructor
     const Services& services;
     Replicas& replicas;
-    ReplicationStream& stream;
-    Failover& failover;
+    ReplicationStream& stream;  // passes the applied stream on to own replicas
+    Failover& failover;         // is told whether the target takes over
   };
   explicit PrimaryLink(const Parts& parts);
   ~PrimaryLink() override;
@@ -54,9 +54,9 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   // history here may be the primary's. `data`: kSameHistory if the data is an earlier state of that history, so that
   // its age is known.
   enum class Data : uint8_t { kSameHistory, kOther };
-  void Follow(Handshake::MayContinue continues, Data data);
-  void Leave();                                          // stops following a primary
-  void HandleFailedCommand(Bytes command, Bytes error);  // ends the link; the command does not count as applied
+  void Follow(Handshake::MayContinue continues, Data data);  // connects to `replicaof`
+  void Leave();                                              // stops following a primary
+  void HandleFailedCommand(Bytes command, Bytes error);      // ends the link; the command counts as not applied
   bool IsWaitingToRetry() const;  // Retry is useful: the next attempt is delayed, or a failed command ended the link
   void Retry();                   // connects immediately; after a failed command, a full synchronisation follows
   void Cron();     // connects, sends acknowledgements, drops a connection that takes too long. Called once a second
@@ -69,7 +69,7 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
     int64_t transfer_total;               // bytes of the snapshot that is being received; -1: unknown
     int64_t transfer_read;                // bytes of the snapshot that were received so far
     int64_t transfer_io_s;                // seconds since bytes of the snapshot last arrived
-    int64_t down_since_s;                 // seconds for which the link has been down
+    int64_t down_since_s;                 // seconds for which the link has been down; meaningless while it is up
     int64_t data_age_s;                   // seconds since the data was in step with its history; -1: it never was
     int64_t read_offset;                  // bytes of the history that have arrived
     int64_t retry_in_s;                   // seconds until the next attempt; -1: no attempt is delayed
@@ -77,7 +77,7 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   Figures GetFigures() const;                                    // state of the link, for INFO and ROLE
   const std::string& last_error() const { return last_error_; }  // why the link is down; empty: it is up
   // Returns the command of the primary that failed here. Requires: the state is kFailed.
-  const std::string& failed_command() const { return failed_command_; }
+  const std::string& failed_command() const { return failed_command_; }  // the one that failed here
 
   // The functions of Link::User.
   void OnConnected() override;                       // begins the handshake
@@ -88,14 +88,14 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   void Flush(size_t /*most_bytes*/) override;  // discards the replies to the stream
   void Resume() override;                      // continues in a later turn, so that other clients are served first
   void Close() override;  // ends the link because its session was closed, for example by CLIENT KILL
-  int FileDescriptor() const override { return link_ == nullptr ? -1 : link_->FileDescriptor(); }
+  int FileDescriptor() const override { return link_ == nullptr ? -1 : link_->FileDescriptor(); }  // -1: not connected
 
  private:
   void Connect();                             // connects to the primary that the settings name
   void Reconnect(const std::string& reason);  // drops the connection, which is made again later
   void HandleFailedSnapshot();                // drops the connection and delays the next attempt
   void EndAtFailedCommand();                  // ends the link (kFailed) because a command of the primary failed here
-  void EndAtProtocolError();                  // reconnects for a full synchronisation
+  void EndAtProtocolError();                  // drops the link; a full synchronisation follows, after a delay
   void DelayRetry();              // delays the next attempt; the delay grows with the number of failed attempts
   void DropLink();                // destroys the connection with its handshake and its snapshot
   void HandleInput(Bytes bytes);  // passes input to the handshake, the snapshot or the stream
@@ -106,45 +106,45 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   bool AwaitsTakeover() const;    // the target of FAILOVER was asked to become the primary and has not agreed yet
   void ContinueReplication();     // after +CONTINUE: runs the stream without a snapshot
   void BeginTransfer(const std::string& id, int64_t offset);  // receives a snapshot of this history up to `offset`
-  void TakeSnapshot(Bytes& bytes);   // loads or stores a part of the snapshot, and removes it from `bytes`
+  void TakeSnapshot(Bytes& bytes);                            // consumes bytes of the snapshot: loads or stores them
   void LoadSnapshot();               // makes the received snapshot the data of this server, then runs the stream
   void SendKeepAliveWhileLoading();  // sends an empty line to the primary during a long load
   void BecomeLinked(int db);         // creates the session that runs the stream; `db` is selected at its start
   // --- The stream
-  void TakeStream(Bytes bytes);  // runs commands of the primary
+  void TakeStream(Bytes bytes);  // runs commands of the primary that have arrived
   void Feed(Bytes bytes);
   void RunStream();        // runs the requests that the session has received
   bool IsPaused() const {  // a request of the stream waits (CLIENT PAUSE) or is blocked
     return session_ != nullptr && (session_->paused_request != nullptr || session_->blocked_client != nullptr);
   }
   void AdvanceHistoryOffset();          // advances the history offset past the requests that have run
-  void Acknowledge();                   // sends REPLCONF ACK with the offset
+  void Acknowledge();                   // sends the primary REPLCONF ACK with the history offset
   int64_t OffsetOnDisk();               // history offset up to which the append-only file is synced
-  void CloseSession();                  // closes the session that runs the stream
-  bool IsLate(int64_t since_ms) const;  // repl-timeout has passed since this Pace time
+  void CloseSession();                  // closes the session that runs the stream; the offset stays, for PSYNC
+  bool IsLate(int64_t since_ms) const;  // more than repl-timeout since this real elapsed time
 
-  const Parts parts_;   // the arguments of the constructor
-  Pump pump_;           // runs the requests of the stream
-  respite::User user_;  // has all permissions
-  State state_ = State::kNone;
+  const Parts parts_;           // the arguments of the constructor
+  Pump pump_;                   // runs the requests of the stream
+  respite::User user_;          // has all permissions
+  State state_ = State::kNone;  // whether it connects, synchronises, or runs the stream
   Handshake::MayContinue may_continue_ = Handshake::MayContinue::kNo;  // whether to ask for a continuation by PSYNC
   std::unique_ptr<Link> link_;                                         // null: not connected
   std::optional<Handshake> handshake_;                                 // set during the handshake
   std::optional<Resync> resync_;                                       // set while a snapshot is received and loaded
   std::string line_;                                                   // an incomplete line of the handshake
-  int64_t last_io_ms_ = 0;          // Pace time at which the primary last sent something
-  int64_t began_ms_ = 0;            // Pace time at which the connection attempt began
-  int64_t last_keep_alive_ms_ = 0;  // Pace time at which SendKeepAliveWhileLoading last wrote
-  int64_t down_since_ms_ = 0;       // Pace time since when the link is down
-  int64_t linked_since_ms_ = 0;     // Pace time since when the link is up
+  int64_t last_io_ms_ = 0;          // real elapsed time at which the primary last sent something
+  int64_t began_ms_ = 0;            // real elapsed time at which the connection attempt began
+  int64_t last_keep_alive_ms_ = 0;  // real elapsed time at which SendKeepAliveWhileLoading last wrote
+  int64_t down_since_ms_ = 0;       // real elapsed time since when the link is down
+  int64_t linked_since_ms_ = 0;     // real elapsed time since when the link is up
   // Pace time at which a link to a primary of this history was last up; nullopt: it never was.
-  std::optional<int64_t> in_step_at_ms_;
-  int failed_snapshot_count_ = 0;  // number since the last link that stayed up for kLongestRetryDelayMs
-  int64_t retry_at_ms_ = 0;        // Pace time before which there is no attempt
-  std::string last_error_;         // why the link is down; empty: it is up
-  std::string failed_command_;     // the command of the primary that failed here; empty: none
-  bool runs_stream_ = false;       // a command of the stream is running
-  std::string lost_reason_;        // why the connection was lost while runs_stream_; empty: it was not
+  std::optional<int64_t> in_step_at_ms_;  // when the data was last in step; nothing: never
+  int failed_snapshot_count_ = 0;         // number since the last link that stayed up for kLongestRetryDelayMs
+  int64_t retry_at_ms_ = 0;               // real elapsed time before which there is no attempt
+  std::string last_error_;                // why the link is down; empty: it is up
+  std::string failed_command_;            // the command of the primary that failed here; empty: none
+  bool runs_stream_ = false;              // a command of the stream is running
+  std::string lost_reason_;               // why the connection was lost while runs_stream_; empty: it was not
 
   Session* session_ = nullptr;            // the session that runs the stream; null: not linked
   std::vector<char> scratch_;             // target of reads, kept to reuse its memory

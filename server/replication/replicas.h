@@ -29,14 +29,14 @@ class Replicas final : public ReplicasToWaitFor {  // the replicas of this serve
     Clients& clients;
     ClientLimits& limits;       // of output buffers
     ReplicationStream& stream;  // the commands that replicas apply
-    const Pause& pause;
-    Role& role;  // min-replicas-to-write reads the number of good replicas there
+    const Pause& pause;         // a pause for a cluster failover delays REPLCONF GETACK
+    Role& role;                 // min-replicas-to-write reads the number of good replicas there
   };
   explicit Replicas(const Parts& parts);
 
   // --- The list of replicas
 
-  void Attach(Session& session);  // makes the session a replica. Requires: it is not one yet
+  void Attach(Session& session);  // makes the session a replica, not online yet. Requires: it is not one
   bool Forget(Session& session);  // removes a session that closes; true: it was a replica
   const std::vector<Session*>& All() const { return all_; }
   bool IsEmpty() const { return all_.empty(); }  // no replica is connected
@@ -59,11 +59,11 @@ class Replicas final : public ReplicasToWaitFor {  // the replicas of this serve
   void RequestAcks(int64_t offset);  // sends REPLCONF GETACK at the end of the turn, once for each offset
   bool TakeAckProgress() { return std::exchange(has_new_acks_, false); }  // a replica has sent ACK since the last call
   static bool IsOnlineWithData(const Replica& replica);  // the replica is online and has loaded its data
-  int64_t AckedReplicaCount(int64_t offset) const;       // replicas that have acknowledged this offset, for WAIT
-  int64_t SyncedReplicaCount(int64_t offset) const;      // replicas that have synced this offset to disk, for WAITAOF
+  int64_t AckedReplicaCount(int64_t offset) const;       // how many have acknowledged this offset, for WAIT
+  int64_t SyncedReplicaCount(int64_t offset) const;      // how many have this offset on disk, for WAITAOF
   void RecountGoodReplicas();  // counts the online replicas that have acknowledged within min-replicas-max-lag
 
-  size_t BufferBytes() const;  // memory of the backlog, which reaches back to the slowest replica
+  size_t BufferBytes() const;  // memory of the backlog, with what slow replicas still need
 
   // --- The interface ReplicasToWaitFor, for a shutdown
   bool AreCaughtUp() const override;         // true: all replicas have acknowledged the whole stream
@@ -74,13 +74,13 @@ class Replicas final : public ReplicasToWaitFor {  // the replicas of this serve
   // Pings replicas, and closes silent ones. Called once a second, and ten times a second during FAILOVER.
   void Cron(Pings pings);
   void StartBacklogTtl();       // keeps the backlog for repl-backlog-ttl seconds, for replicas that reconnect
-  bool IsBacklogStale() const;  // no replica has been connected for repl-backlog-ttl seconds
+  bool IsBacklogStale() const;  // no replica for repl-backlog-ttl seconds; always false if that is 0
 
  private:
   void SendStream(Session& session, Replica& replica);  // queues the part of the backlog not sent to it yet
   void PingWaitingReplica(Session& session);            // sends an empty line to a replica that waits for its snapshot
-  void RecordSignsOfLife(Session& session);             // records when the replica last sent something or read output
-  void CloseTimedOutReplicas();  // disconnects replicas that have not shown a sign of life for repl-timeout seconds
+  void RecordSignsOfLife(Session& session);             // notes whether it has sent something or read output
+  void CloseTimedOutReplicas();  // disconnects replicas that were silent, or read nothing, for repl-timeout
   size_t OwnBytes() const;       // memory of the replicas' output, without the Blobs of the backlog
 
   const Parts parts_;  // the arguments of the constructor
@@ -88,8 +88,8 @@ class Replicas final : public ReplicasToWaitFor {  // the replicas of this serve
   bool wants_acks_ = false;          // REPLCONF GETACK is due at the end of the turn
   int64_t acks_requested_to_ = -1;   // the history offset when acknowledgements were last requested; -1: never
   bool has_new_acks_ = false;        // a replica has acknowledged since TakeAckProgress
-  int64_t pinged_at_ms_ = 0;         // Pace time at which PING was last appended to the stream
-  int64_t no_replica_since_ms_ = 0;  // Pace time since when no replica has been connected
+  int64_t pinged_at_ms_ = 0;         // real elapsed time at which PING was last appended to the stream
+  int64_t no_replica_since_ms_ = 0;  // real elapsed time since when no replica has been connected
 };
 
 }  // namespace respite

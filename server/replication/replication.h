@@ -34,10 +34,10 @@ class Replication final : public RoleChanger {  // the part of a server that has
 
   // Makes this server a replica (REPLICAOF host port). `owner` tells whether the new primary may have another history.
   // If it may, the data here counts as foreign until the new primary continues this history or sends a snapshot.
-  void Follow(const std::string& host, int port, History::Owner owner);  // REPLICAOF host port
+  void Follow(const std::string& host, int port, History::Owner owner);  // becomes its replica
   // Makes this server a primary, for REPLICAOF NO ONE and for a failover. Sets History::Data::kWhole, since it was
   // decided that this data counts.
-  void Promote() override;  // REPLICAOF NO ONE
+  void Promote() override;  // makes this server a primary (REPLICAOF NO ONE, failover)
   // Called after the data was loaded at startup. Without `appendonly`, first continues the history that the loaded RDB
   // file names. Then follows the primary that the settings name, if any.
   void Start();  // follows the primary that the settings name, if any
@@ -55,22 +55,22 @@ class Replication final : public RoleChanger {  // the part of a server that has
   };
   void Sync(Session& session, const SyncRequest& request);  // makes the client a replica. Throws Refusal
 
-  void StartFailover(const FailoverRequest& request) { failover_.Start(request); }  // throws Refusal
-  void AbortFailover(const std::string& reason) { failover_.Abort(reason); }        // `reason` is logged
-  bool IsFailingOver() const { return failover_.state() != Failover::State::kNone; }
-  const Failover& failover() const { return failover_; }
+  void StartFailover(const FailoverRequest& request) { failover_.Start(request); }    // throws Refusal
+  void AbortFailover(const std::string& reason) { failover_.Abort(reason); }          // `reason` is logged
+  bool IsFailingOver() const { return failover_.state() != Failover::State::kNone; }  // FAILOVER runs
+  const Failover& failover() const { return failover_; }  // FAILOVER on this server, as the primary
   // PSYNC … FAILOVER: takes the role over from the primary, whose history has this ID. Throws Refusal if this server is
   // a primary, lacks data, or has another history.
-  void TakeOver(const std::string& history_id);          // makes this server the primary. Throws Refusal
+  void TakeOver(const std::string& history_id);          // becomes the primary for FAILOVER of its own. Throws Refusal
   void HandOver(const PrimaryAddress& target) override;  // makes this server a replica of `target`, the new primary
 
   void Tick();                    // does the periodic work; called by the timer
   void EndTurn();                 // sends the stream to replicas. Called at the end of each event loop turn
   void Forget(Session& session);  // removes a session that closes, if it is a replica
 
-  Replicas& replicas() { return replicas_; }
+  Replicas& replicas() { return replicas_; }  // the replicas of this server
   const Replicas& replicas() const { return replicas_; }
-  ReplicationStream& stream() { return stream_; }
+  ReplicationStream& stream() { return stream_; }  // the commands that replicas apply
   const ReplicationStream& stream() const { return stream_; }
   PrimaryLink& primary_link() { return primary_link_; }  // connection to the primary, when this server is a replica
   const PrimaryLink& primary_link() const { return primary_link_; }
@@ -82,18 +82,18 @@ class Replication final : public RoleChanger {  // the part of a server that has
   void ContinueFromFile();                 // continues the history that the loaded RDB file names
   void PropagateDeletionsOfExpiredKeys();  // propagates the deletion of keys that had expired when the file was loaded
   void SetRole(const Role& role);          // makes this server a primary or replica, as `role` says
-  void ClassifyOwnData(History::Owner owner);  // how the data relates to the primary that this server will follow
+  void ClassifyOwnData(History::Owner owner);  // records how the data relates to the primary that is followed now
   bool TryContinue(Session& session, const SyncRequest& request);  // sends +CONTINUE; false: it needs a snapshot
 
   const Services& services_;
-  ReplicationStream stream_;
-  Replicas replicas_;
-  FullSync full_sync_;                // snapshots for replicas that cannot continue from the backlog
-  PrimaryLink primary_link_;          // idle while this server is a primary
-  DivergenceWatch divergence_watch_;  // detects that a command of the primary failed on this replica
-  LocalKeys local_keys_;              // keys with deadlines that clients have set on this replica
-  Failover failover_;
-  int64_t ticked_at_ms_ = 0;               // Pace time at which Cron last ran
+  ReplicationStream stream_;               // the commands that replicas apply
+  Replicas replicas_;                      // the replicas of this server
+  FullSync full_sync_;                     // snapshots for replicas that cannot continue from the backlog
+  PrimaryLink primary_link_;               // idle while this server is a primary
+  DivergenceWatch divergence_watch_;       // detects that a command of the primary failed on this replica
+  LocalKeys local_keys_;                   // keys with deadlines that clients have set on this replica
+  Failover failover_;                      // FAILOVER on this server, as the primary
+  int64_t ticked_at_ms_ = 0;               // real elapsed time at which Cron last ran
   std::function<void()> on_role_ = [] {};  // runs when the role may have changed
 };
 

@@ -31,7 +31,7 @@ class ReplicationStream final : public Journal {  // the commands that replicas 
   void Begin();                                     // keeps a backlog from now on. Does nothing if it is already kept
   void End();                                       // drops the backlog
   bool HasBacklog() const { return has_backlog_; }  // a backlog exists
-  const Backlog& backlog() const { return backlog_; }
+  const Backlog& backlog() const { return backlog_; }  // the last part of the stream
   void Trim(int64_t bytes, int64_t needed_from) {
     backlog_limit_ = bytes;
     backlog_.Trim(bytes, needed_from);
@@ -41,7 +41,7 @@ class ReplicationStream final : public Journal {  // the commands that replicas 
   Source source() const { return source_; }            // whose commands the stream contains
   void ForgetSelectedDb() { selected_db_ = -1; }  // puts SELECT before the next command, for a replica that joins now
   // Empties the backlog after the history was replaced. The backlog then continues at the end of the new history.
-  void Restart();  // empties the backlog
+  void Restart();  // empties the backlog, after which it continues at the history offset
 
   // Functions of Journal. While the source is kPrimary, Append ignores the effects of commands, since the primary's
   // stream contains them.
@@ -60,14 +60,14 @@ class ReplicationStream final : public Journal {  // the commands that replicas 
   void AppendApplied(const BlobPart& part);  // adds applied bytes of the primary's stream. Requires: Source::kPrimary
 
  private:
-  void AppendText(Bytes first, std::span<const Bytes> others);  // adds bytes to the backlog and the history offset
+  void AppendText(Bytes first, std::span<const Bytes> others);  // adds bytes; the history offset grows
 
-  Dataset& data_;                 // its history offset advances with the stream
-  Source source_ = Source::kOwn;  // whose commands the stream contains
-  bool has_backlog_ = false;      // a backlog exists
-  int selected_db_ = -1;          // the database that the stream has selected so far; -1: none yet
-  SharedLog log_;                 // owns the bytes of the stream
-  Backlog backlog_;
+  Dataset& data_;                      // its history offset advances with the stream
+  Source source_ = Source::kOwn;       // whose commands the stream contains
+  bool has_backlog_ = false;           // a backlog exists
+  int selected_db_ = -1;               // the database that the stream has selected so far; -1: none yet
+  SharedLog log_;                      // owns the bytes of the stream
+  Backlog backlog_;                    // the last part of the stream, for replicas that reconnect
   size_t held_bytes_ = 0;              // memory of the backlog and of replicas' output
   int64_t backlog_limit_ = INT64_MAX;  // repl-backlog-size, as passed to the last Trim
   std::vector<Bytes> pieces_;          // commands of one propagated group; kept to reuse its memory

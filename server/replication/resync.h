@@ -25,7 +25,7 @@ class Resync final : private SnapshotTarget {  // one full synchronisation of th
   struct Parts {  // the arguments of the constructor
     const Services& services;
     Replicas& replicas;
-    ReplicationStream& stream;
+    ReplicationStream& stream;  // the stream to this server's own replicas
   };
   // Creates a resynchronisation whose snapshot contains the history `id` up to `offset`.
   Resync(const Parts& parts, std::string id, int64_t offset);
@@ -43,18 +43,18 @@ class Resync final : private SnapshotTarget {  // one full synchronisation of th
   const SnapshotReceiver& receiver() const { return receiver_; }    // knows how much has arrived
 
  private:
-  bool Write(Bytes bytes) override;  // checks the header of the snapshot, then passes all bytes on
+  bool Write(Bytes bytes) override;  // checks the header of the snapshot, then passes all bytes on; false: failed
   bool Finish() override;            // completes the file or the direct load; false if that failed
   // Moves the header of the snapshot from the front of `bytes` to head_. When the header is complete, chooses the
   // destination. Returns false if this version cannot read the snapshot, or if the destination fails.
   bool TakeHeader(Bytes& bytes);       // checks the header of the snapshot; false: this version cannot read it
   bool Fail(const std::string& text);  // logs the error and returns false
-  bool Begin();                        // chooses the destination of the snapshot; false if that failed
+  bool Begin();                        // chooses where the snapshot goes: direct load or file; false if that failed
   bool LoadsDirectly() const;          // whether repl-diskless-load lets it load the snapshot without a file
   bool BeginFile();                    // creates the file that receives the snapshot; false if that failed
-  void BeginDirectLoad();              // loads the snapshot while it arrives
+  void BeginDirectLoad();              // prepares to load the snapshot while it arrives
   void DropOldHistory();               // drops the history, the replicas and the append-only file of this server
-  void KillChild();                    // stops a background save or rewrite, which would write the old data
+  void KillChild();                    // stops any child that runs, such as a background save of the old data
   void FlushOldData();                 // deletes all keys
   bool LoadFile();                     // loads the received file; false if that failed
   void NotifyOfNewData();              // notifies watching and blocked clients of the new keys

@@ -30,14 +30,14 @@ class SnapshotPipe {  // the read end of the pipe into which a child writes a sn
   SnapshotPipe(Descriptor ours, std::string mark, Network& network, std::function<void(Bytes)> piece,
                std::function<void(bool is_whole)> ended);
 
-  bool IsWhole() const { return tail_ == mark_; }  // the mark was the last text read
+  bool IsWhole() const { return tail_ == mark_; }  // the child wrote all: its end mark came last
   bool IsPaused() const { return is_paused_; }     // reading has stopped because a replica is slow
   void Pause() { SetPaused(true); }                // stops reading from the pipe
   void Resume() { SetPaused(false); }              // reads from the pipe again
 
  private:
   void Read();
-  void SetPaused(bool is_paused);
+  void SetPaused(bool is_paused);  // stops or resumes reading
 
   const Descriptor end_;
   const std::string mark_;                       // last text that a successful child writes

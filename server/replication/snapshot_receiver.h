@@ -23,7 +23,7 @@ class SnapshotTarget {  // the destination of a snapshot that the primary sends
 
 class SnapshotReceiver {  // extracts the snapshot from the framing that the primary sends
  public:
-  static constexpr size_t kMarkLength = 40;  // of the text that ends a snapshot of unknown size
+  static constexpr size_t kMarkLength = 40;  // length of the text that ends a snapshot of unknown size
 
   explicit SnapshotReceiver(Logger& log) : log_(log) {}
 
@@ -33,7 +33,7 @@ class SnapshotReceiver {  // extracts the snapshot from the framing that the pri
     kWhole,
     kFailed,  // already logged
   };
-  struct Progress {  // result of Take
+  struct Progress {  // what Take returns
     Status status;   // whether more bytes are needed
     Bytes rest;      // the bytes after the ones used
   };
@@ -42,7 +42,7 @@ class SnapshotReceiver {  // extracts the snapshot from the framing that the pri
   // kWhole or kFailed.
   Status Into(SnapshotTarget& target);
 
-  std::optional<uint64_t> TotalBytes() const { return total_; }  // size of the snapshot, if the primary sent it
+  std::optional<uint64_t> TotalBytes() const { return total_; }  // size of the snapshot; nothing: not known
   uint64_t ReadBytes() const { return read_; }                   // bytes of the snapshot received so far
   // Returns why the framing is wrong, or the error that the primary sent instead of a snapshot. Empty if neither
   // happened.
@@ -50,7 +50,7 @@ class SnapshotReceiver {  // extracts the snapshot from the framing that the pri
 
  private:
   enum class Stage : uint8_t { kHead, kCounted, kMarked, kDone };
-  static constexpr size_t kMaxHeaderBytes = 256;  // bytes of the line before the snapshot
+  static constexpr size_t kMaxHeaderBytes = 256;  // maximum length of the line before the snapshot
 
   Status TakeHeader(Bytes& bytes);       // reads the line before the snapshot, and removes it from `bytes`
   Status ParseHeader();                  // interprets the line before the snapshot: `$<bytes>` or `$EOF:<mark>`

@@ -24,13 +24,13 @@ class HelloProtocol {  // lets Sentinels of a primary find each other, and agree
 
   // Handles what arrives on the subscription at `instance`: hello messages, and other replies, which only show that the
   // connection works.
-  void ReceiveMessage(Instance& instance, const ReplyTree& reply);
-  void Receive(Bytes message);  // handles a hello message; ignores other text
+  void ReceiveMessage(Instance& instance, const ReplyTree& reply);  // handles input of the subscription
+  void Receive(Bytes message);                                      // handles a hello message; ignores other text
   void Send(Instance& instance);
-  void PublishHellosSoon(Primary& primary) const;  // with the next tick, at all instances of the primary
+  void PublishHellosSoon(Primary& primary) const;  // the next tick publishes at all its instances
 
  private:
-  struct Hello {  // the fields of a message
+  struct Hello {  // the fields of a hello message
     std::string ip;
     int port;
     std::string id;
@@ -42,7 +42,7 @@ class HelloProtocol {  // lets Sentinels of a primary find each other, and agree
 
   // Returns whether the message can be believed. This is checked because its names are written to the configuration
   // file.
-  bool IsValid(const Hello& hello) const;                               // its addresses, ids and epochs are possible
+  bool IsValid(const Hello& hello) const;                               // its addresses, ids and epochs are acceptable
   PeerSentinel* FindOrAddSender(Primary& primary, const Hello& hello);  // null: it cannot be added
   bool ForgetFormerSentinel(Primary& primary, const Hello& hello);  // with the same id or address; true: it has moved
   void ApplyEpoch(Primary& primary, uint64_t epoch);  // takes the epoch if it is larger than the current one

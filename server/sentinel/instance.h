@@ -47,18 +47,18 @@ struct Instance {  // a server or Sentinel to which this Sentinel has a link
   Instance(const Instance&) = delete;
   Instance& operator=(const Instance&) = delete;
 
-  bool IsServer() const { return kind != InstanceKind::kSentinel; }  // a primary or replica
+  bool IsServer() const { return kind != InstanceKind::kSentinel; }  // a primary or replica, not a Sentinel
 
   const InstanceKind kind;
   const std::string name;
-  SentinelAddress address;
-  Primary& primary;    // the primary to which it belongs; a primary refers to itself
-  std::string run_id;  // run_id in INFO; for a Sentinel its id
-  std::shared_ptr<InstanceLink> link;
-  int64_t last_publish_ms;         // Pace time at which a hello message was last published there
-  bool is_down = false;            // this Sentinel considers it down ("subjectively")
-  int64_t down_since_ms = 0;       // Pace time at which it last became down; 0: never
-  bool has_killed_script = false;  // SCRIPT KILL was sent since it is down
+  SentinelAddress address;             // where the instance listens
+  Primary& primary;                    // the primary to which it belongs; a primary refers to itself
+  std::string run_id;                  // run_id in INFO; for a Sentinel its id
+  std::shared_ptr<InstanceLink> link;  // the connections to it
+  int64_t last_publish_ms;             // real elapsed time at which a hello message was last published there
+  bool is_down = false;                // this Sentinel considers it down ("subjectively")
+  int64_t down_since_ms = 0;           // real elapsed time at which it last became down; 0: never
+  bool has_killed_script = false;      // SCRIPT KILL was sent since it is down
 };
 
 enum class ReportedRole : uint8_t { kNone, kPrimary, kReplica };
@@ -68,18 +68,18 @@ struct ServerInstance : Instance {  // an instance that answers INFO
                  int64_t now_ms);
 
   std::optional<std::string> info;   // the last reply to INFO; nothing: none yet
-  int64_t info_ms = kLongAgo;        // Pace time at which `info` arrived
+  int64_t info_ms = kLongAgo;        // real elapsed time at which `info` arrived
   bool info_is_awaited = false;      // INFO was sent, but was not answered yet
   bool info_is_urgent = false;       // a decision waits for the next reply to INFO
-  int64_t info_asked_ms = kLongAgo;  // Pace time at which INFO was last sent
+  int64_t info_asked_ms = kLongAgo;  // real elapsed time at which INFO was last sent
   ReportedRole reported_role;        // the role in the last reply to INFO
-  int64_t role_since_ms;             // Pace time at which reported_role last changed
+  int64_t role_since_ms;             // real elapsed time at which reported_role last changed
   // What a replica reports about its primary in INFO.
   std::string reported_host;         // master_host in INFO
   int reported_port = 0;             // master_port in INFO
-  int64_t reported_since_ms;         // Pace time at which reported_host or reported_port last changed
+  int64_t reported_since_ms;         // real elapsed time at which reported_host or reported_port last changed
   bool primary_link_is_up = false;   // master_link_status in INFO
-  int64_t primary_link_down_ms = 0;  // master_link_down_since_seconds in INFO
+  int64_t primary_link_down_ms = 0;  // milliseconds, from master_link_down_since_seconds in INFO
 };
 
 // How far a replica has come to follow the new primary of a failover.
@@ -90,11 +90,11 @@ struct WatchedReplica final : ServerInstance {  // a replica of a watched primar
       : ServerInstance(InstanceKind::kReplica, std::move(its_name), std::move(its_address), its_primary, now_ms) {}
 
   int priority = 100;                                        // replica-priority; 0: must not be promoted
-  bool is_announced = true;                                  // replica-announced; no: hidden from clients
+  bool is_announced = true;                                  // replica-announced in INFO; false: hidden from clients
   uint64_t offset = 0;                                       // replication offset in the last reply to INFO
   bool is_promoted = false;                                  // the failover under way has chosen it
   Reconfiguration reconfiguration = Reconfiguration::kNone;  // progress towards the new primary in a failover
-  int64_t reconfiguration_sent_ms = 0;                       // Pace time at which REPLICAOF was sent
+  int64_t reconfiguration_sent_ms = 0;                       // real elapsed time at which REPLICAOF was sent
 };
 
 struct PeerSentinel final : Instance {  // another Sentinel that watches the primary
@@ -105,10 +105,10 @@ struct PeerSentinel final : Instance {  // another Sentinel that watches the pri
     run_id = name;
   }
 
-  int64_t last_hello_ms;              // Pace time at which its last hello message arrived
-  bool says_primary_is_down = false;  // its last answer says that the primary is down
-  int64_t last_opinion_ms;            // Pace time at which it last answered whether the primary is down
-  std::string voted_for;              // id of the Sentinel for which it has voted; empty: no vote
+  int64_t last_hello_ms;              // real elapsed time at which its last hello message arrived
+  bool says_primary_is_down = false;  // its last answer, unless too old, says that the primary is down
+  int64_t last_opinion_ms;            // real elapsed time at which it last answered whether the primary is down
+  std::string voted_for;              // id of the Sentinel for which it has voted; empty: no vote, or too old
   uint64_t voted_in_epoch = 0;        // epoch of that vote
 };
 
@@ -122,7 +122,7 @@ enum class FailoverState : uint8_t {
   kUpdateConfig,
 };
 
-struct CaseInsensitiveLess {  // for command names as keys
+struct CaseInsensitiveLess {  // orders strings without regard to case, for command names as keys
   bool operator()(const std::string& one, const std::string& other) const { return ToLower(one) < ToLower(other); }
 };
 
@@ -135,11 +135,11 @@ struct Primary final : ServerInstance {  // a watched primary
 
   int quorum;                          // how many Sentinels must agree that it is down
   int64_t down_after_ms = 0;           // silence after which an instance is down
-  int64_t failover_timeout_ms = 0;     // failover-timeout
-  int64_t parallel_syncs = 1;          // how many replicas are reconfigured at the same time
+  int64_t failover_timeout_ms = 0;     // failover-timeout in milliseconds
+  int64_t parallel_syncs = 1;          // how many replicas are reconfigured at the same time in a failover
   int64_t reboot_down_after_ms = 0;    // master-reboot-down-after-period; 0: off
-  std::string notification_script;     // path of the program that is told of events
-  std::string reconfiguration_script;  // client-reconfig-script
+  std::string notification_script;     // path of the program that is told of warnings; empty: none
+  std::string reconfiguration_script;  // client-reconfig-script: run with the new address; empty: none
   std::string password;                // for AUTH at the servers
   std::string user;                    // for AUTH at the servers; empty: the default user
   std::map<std::string, std::string, CaseInsensitiveLess> renamed_commands;  // usual name to new name
@@ -151,23 +151,23 @@ struct Primary final : ServerInstance {  // a watched primary
 
   // --- State.
 
-  bool is_agreed_down = false;                          // enough Sentinels consider it down ("objectively")
-  int64_t agreed_down_since_ms = 0;                     // Pace time at which is_agreed_down was last set; 0: never
-  bool has_rebooted = false;                            // its run id has changed, and it has not answered PING since
-  int64_t rebooted_ms = 0;                              // Pace time at which its run id has changed
-  uint64_t config_epoch = 0;                            // epoch of the failover that has set its address
-  std::string leader;                                   // id of the Sentinel for which this Sentinel has voted
-  uint64_t leader_epoch = 0;                            // epoch of that vote
-  bool is_failing_over = false;                         // this Sentinel replaces it, or waits for votes
-  bool is_failover_forced = false;                      // an operator has started the failover, so no votes are needed
-  uint64_t failover_epoch = 0;                          // the epoch in which the votes for the failover count
+  bool is_agreed_down = false;       // enough Sentinels consider it down ("objectively")
+  int64_t agreed_down_since_ms = 0;  // real elapsed time at which is_agreed_down was last set; 0: never
+  bool has_rebooted = false;         // its run id has changed, and it has not sent PONG since
+  int64_t rebooted_ms = 0;           // real elapsed time at which its run id has changed
+  uint64_t config_epoch = 0;         // epoch of the failover that has set its address
+  std::string leader;                // id of the Sentinel for which this Sentinel has voted
+  uint64_t leader_epoch = 0;         // epoch of that vote
+  bool is_failing_over = false;      // this Sentinel replaces it, or waits for votes
+  bool is_failover_forced = false;   // an operator has started the failover, so no votes are needed
+  uint64_t failover_epoch = 0;       // the epoch in which the votes for the failover count
   FailoverState failover_state = FailoverState::kNone;  // step of the failover
-  int64_t failover_state_ms = 0;                        // Pace time at which this state was entered
-  int64_t failover_start_ms = kLongAgo;      // start of the last failover, or the last vote; up to a second late
+  int64_t failover_state_ms = 0;                        // real elapsed time at which this state was entered
+  int64_t failover_start_ms = kLongAgo;  // when the last failover started or this Sentinel voted; up to a second late
   int64_t failover_delay_logged = kLongAgo;  // the failover_start_ms for which the delay was logged
   WatchedReplica* promoted = nullptr;        // the replica that replaces it; null: not chosen
 };
 
-Bytes CommandOf(const Instance& instance, const char* command);  // its name there, after rename-command
+Bytes CommandOf(const Instance& instance, const char* command);  // the command's name there, after rename-command
 
 }  // namespace respite

@@ -23,16 +23,16 @@ namespace respite {
 struct Instance;
 
 // One connection to an instance. Replies arrive in the order of the requests.
-class InstanceConnection final : public Link::User, public std::enable_shared_from_this<InstanceConnection> {
+class InstanceConnection final : public Link::User, public std::enable_shared_from_this<InstanceConnection> {  // link
  public:
   using OnReply = std::function<void(const ReplyTree&)>;
 
-  void Connect(const LateBound<Network>& network, const Link::Target& target);
+  void Connect(const LateBound<Network>& network, const Link::Target& target);  // starts to connect
   // Sends a request. Calls `on_reply` with the reply, unless `owner` is forgotten (Forget) or the connection closed
   // before it arrives.
   void Send(const Instance& owner, std::initializer_list<Bytes> words, OnReply on_reply);
   // Sets the handler of replies without a request: messages of channels.
-  void SetMessageHandler(OnReply handler) { on_message_ = std::move(handler); }
+  void SetMessageHandler(OnReply handler) { on_message_ = std::move(handler); }  // for pub/sub messages
   void Forget(const Instance& owner);  // drops the reply handlers of this owner
   void Close();                        // replies do not arrive any more
 
@@ -49,13 +49,13 @@ class InstanceConnection final : public Link::User, public std::enable_shared_fr
  private:
   struct Request {          // a request without a reply
     const Instance* owner;  // null: forgotten
-    OnReply on_reply;
+    OnReply on_reply;       // called with the reply
   };
 
   void Receive(const ReplyTree& reply);  // handles a reply, or a message of a channel
 
   std::unique_ptr<Link> link_;
-  bool is_connected_ = false;  // requests can be sent
+  bool is_connected_ = false;  // the connection is made: requests can be sent
   bool has_ended_ = false;     // the connection is closed
   std::string unsent_;         // requests that wait until the connection is made
   ReplyTreeParser parser_;
@@ -71,31 +71,31 @@ struct InstanceLink {  // the connections to one instance
   InstanceLink(const InstanceLink&) = delete;
   InstanceLink& operator=(const InstanceLink&) = delete;
 
-  bool HasCommandConnection() const { return commands != nullptr && !commands->HasEnded(); }
-  bool HasHelloConnection() const { return hello != nullptr && !hello->HasEnded(); }
-  bool IsDisconnected() const {  // a connection is missing, and is not being made
+  bool HasCommandConnection() const { return commands != nullptr && !commands->HasEnded(); }  // open or being made
+  bool HasHelloConnection() const { return hello != nullptr && !hello->HasEnded(); }          // open or being made
+  bool IsDisconnected() const {  // a wanted connection is missing, and is not being made
     return !HasCommandConnection() || (connections == Wires::kCommandsAndHello && !HasHelloConnection());
   }
   size_t PendingCount() const {  // number of requests without a reply
     return (HasCommandConnection() ? commands->PendingCount() : 0) + (HasHelloConnection() ? hello->PendingCount() : 0);
   }
   void Close();
-  void CloseCommandConnection();
-  void CloseHelloConnection();
+  void CloseCommandConnection();       // closes the connection for commands; it is made again later
+  void CloseHelloConnection();         // closes the connection for hello messages; it is made again later
   void Forget(const Instance& owner);  // drops the reply handlers of this owner
-  void Restart(int64_t now_ms);        // returns to the state of a new link
+  void Restart(int64_t now_ms);        // closes the connections, and returns to the state of a new link
 
   const Wires connections;                       // the connections that the link should have
   std::shared_ptr<InstanceConnection> commands;  // the connection for commands; null: none
   std::shared_ptr<InstanceConnection> hello;     // the connection for hello messages; null: none
-  int64_t commands_since_ms = 0;                 // Pace time at which the connection for commands was begun
-  int64_t hello_since_ms = 0;                    // Pace time at which the connection for hello messages was begun
-  int64_t hello_heard_ms = 0;                    // Pace time at which the last hello message arrived
-  int64_t ping_waits_since_ms;                   // Pace time of the oldest PING without an answer; 0: none
-  int64_t last_ping_ms = 0;                      // Pace time of the last PING
-  int64_t last_available_ms;                     // Pace time of the last good answer to a PING
-  int64_t last_pong_ms;                          // Pace time of the last answer of any kind to a PING
-  int64_t last_connect_ms = 0;                   // Pace time of the last attempt to connect; 0: never
+  int64_t commands_since_ms = 0;                 // real elapsed time at which the connection for commands was begun
+  int64_t hello_since_ms = 0;   // real elapsed time at which the connection for hello messages was begun
+  int64_t hello_heard_ms = 0;   // real elapsed time at which the last hello message arrived
+  int64_t ping_waits_since_ms;  // real elapsed time of the oldest PING without an answer; 0: none
+  int64_t last_ping_ms = 0;     // real elapsed time of the last PING
+  int64_t last_available_ms;    // real elapsed time of the last PONG, LOADING or MASTERDOWN
+  int64_t last_pong_ms;         // real elapsed time of the last answer of any kind to a PING
+  int64_t last_connect_ms = 0;  // real elapsed time of the last attempt to connect; 0: never
 };
 
 }  // namespace respite

@@ -14,15 +14,15 @@ class InstanceList {  // adds, finds and removes watched instances
 
   template <class Type>
   using Added = Result<Type*, InstanceError>;
-  Added<Primary> AddPrimary(const std::string& name, const std::string& host, int port, int quorum);
-  Added<WatchedReplica> AddReplica(Primary& primary, const std::string& host, int port);
+  Added<Primary> AddPrimary(const std::string& name, const std::string& host, int port, int quorum);  // starts to watch
+  Added<WatchedReplica> AddReplica(Primary& primary, const std::string& host, int port);  // fails if invalid or known
   // Adds a replica that a server or Sentinel has reported. At kMaxReplicas the new replica replaces the one that has
   // been down longest. If none is down, or during a failover, the new replica is not added.
-  Added<WatchedReplica> AddReportedReplica(Primary& primary, const std::string& host, int port);
+  Added<WatchedReplica> AddReportedReplica(Primary& primary, const std::string& host, int port);  // if room
   Added<PeerSentinel> AddSentinel(Primary& primary, const std::string& id, const std::string& host, int port,
                                   SentinelCore::Accept accept);
 
-  bool RemoveDownSentinelIfFull(Primary& primary);  // the one that was down longest; false: full, and none is down
+  bool RemoveDownSentinelIfFull(Primary& primary);  // the one down longest; false: full, and none is down
 
   // These functions find an instance by its address, and return null if there is none. Cost: O(n); FindReplicaAt takes
   // O(log n) if the replica has this address as its name.
@@ -30,21 +30,21 @@ class InstanceList {  // adds, finds and removes watched instances
   static WatchedReplica* FindReplicaAt(const Primary& primary, const std::string& host, int port);  // null: none
   static PeerSentinel* FindSentinelAt(const Primary& primary, const std::string& host, int port);   // null: none
 
-  void UpdateSentinelAddress(const PeerSentinel& moved);  // at all primaries that know this Sentinel
-  void ForgetSentinel(const std::string& id);  // from all primaries, because its address is now another one's
+  void UpdateSentinelAddress(const PeerSentinel& moved);  // at all primaries that know it; links are made anew
+  void ForgetSentinel(const std::string& id);  // removes it from all primaries, as another Sentinel has its address
 
   enum class Sentinels : uint8_t { kForget, kKeep };
-  void Reset(Primary& primary, Sentinels sentinels);  // forgets what was learned about the primary
+  void Reset(Primary& primary, Sentinels sentinels);  // forgets its replicas, state and perhaps Sentinels
   // Gives the primary a new address; the server at the former address becomes a replica. Returns false if the name does
   // not resolve.
   bool ChangeAddress(Primary& primary, const std::string& host, int port);  // false: its name does not resolve
-  void Remove(Primary& primary) { core_.state.primaries.erase(std::string(primary.name)); }
+  void Remove(Primary& primary) { core_.state.primaries.erase(std::string(primary.name)); }  // stops to watch
 
-  void DropServerLinks(Primary& primary);  // closes links, so that new ones log in again
-  void DropSentinelLinks();                // closes links, so that new ones log in again
+  void DropServerLinks(Primary& primary);  // closes links to the primary and its replicas, to log in again
+  void DropSentinelLinks();                // closes links to all other Sentinels, so that new ones log in again
 
  private:
-  Added<WatchedReplica> AddReplicaAt(Primary& primary, SentinelAddress address);
+  Added<WatchedReplica> AddReplicaAt(Primary& primary, SentinelAddress address);  // fails if known already
   void ShareLink(PeerSentinel& sentinel);  // uses the link that another primary has to this Sentinel
   template <class Instances>
   bool RemoveLongestDownIfFull(Instances& instances, size_t max_count) const;  // false: full, and none is down

@@ -23,7 +23,7 @@ class LeaderElection {  // decides which Sentinel carries out a failover
   Vote VoteFor(Primary& primary, uint64_t epoch, const std::string& candidate);  // returns the last vote
   // Returns the Sentinel with the votes of a majority of all Sentinels, and of at least the quorum; empty if there is
   // none. This Sentinel votes first, if it has not voted.
-  std::string VoteAndFindLeader(Primary& primary, uint64_t epoch);  // empty: there is no leader
+  std::string VoteAndFindLeader(Primary& primary, uint64_t epoch);  // votes, and counts all votes; empty: no leader
 
  private:
   const SentinelCore core_;

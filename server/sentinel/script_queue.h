@@ -12,14 +12,14 @@
 
 namespace respite {
 
-class ScriptQueue {  // runs programs of the operator
+class ScriptQueue {  // runs the notification and reconfiguration scripts, a few at a time
  public:
   struct Job {                       // a program that runs, or waits until it is started
-    std::vector<std::string> words;  // the path first
+    std::vector<std::string> words;  // path of the program, then its arguments
     bool is_running = false;         // the program runs now
     int64_t process = 0;             // id of the process that runs the program
     int tries = 0;                   // how often the program was started
-    int64_t at_ms = kLongAgo;        // Pace time at which the program started, or may start
+    int64_t at_ms = kLongAgo;        // real elapsed time at which the program started, or may start
   };
   explicit ScriptQueue(const SentinelCore& core) : core_(core) {}
 
@@ -32,9 +32,9 @@ class ScriptQueue {  // runs programs of the operator
  private:
   void StartDue();              // starts due programs, but only some at a time
   void Start(Job& job);         // runs the program
-  void CollectEndedPrograms();  // removes ended programs, or plans another try
+  void CollectEndedPrograms();  // removes ended programs from the queue, or plans another try
   void End(const ProgramEnd& end);
-  void KillOverduePrograms();  // those that run for longer than script_max_runtime
+  void KillOverduePrograms();  // kills those that run for longer than script_max_runtime
 
   const SentinelCore core_;
   std::list<Job> jobs_;

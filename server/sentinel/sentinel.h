@@ -46,29 +46,29 @@ class Sentinel {  // watches primaries together with other Sentinels
   // Reads the `sentinel` lines of the configuration file. Returns the first invalid line; nothing if all are valid.
   std::optional<InvalidLine> Read(const std::vector<ConfigLine>& lines);
   // Starts the Sentinel. Chooses an id if sentinel.conf has none.
-  void Start();
+  void Start();            // chooses an id if sentinel.conf has none, and reports the watched primaries
   void Tick();             // does the periodic work; called ten to twenty times a second
   int64_t RandomTickMs();  // random time until the next tick, so that Sentinels do not act at the same moment
 
-  bool HasHeardFromAllInstances() const;  // all servers have sent INFO, and all instances an answer
+  bool HasHeardFromAllInstances() const;  // all servers have sent INFO, and all instances have answered
 
   const SentinelCore& core() const { return core_; }
-  SentinelState& state() { return state_; }
+  SentinelState& state() { return state_; }  // settings, instances and epochs
   InstanceList& list() { return list_; }
-  SentinelEvents& events() { return events_; }
-  const ScriptQueue& scripts() const { return scripts_; }
-  HelloProtocol& hello_protocol() { return hello_protocol_; }
-  LeaderElection& election() { return election_; }
-  PrimaryFailover& failover() { return failover_; }
+  SentinelEvents& events() { return events_; }                 // reports events
+  const ScriptQueue& scripts() const { return scripts_; }      // programs of the operator
+  HelloProtocol& hello_protocol() { return hello_protocol_; }  // messages between Sentinels
+  LeaderElection& election() { return election_; }             // decides which Sentinel carries out a failover
+  PrimaryFailover& failover() { return failover_; }            // replaces primaries
 
  private:
-  void CheckTilt();  // enters tilt mode if the last tick was too long ago
-  void LeaveTilt();
+  void CheckTilt();  // enters tilt mode (only listens) if the last tick was too long ago, or in the future
+  void LeaveTilt();  // ends tilt mode: this Sentinel acts again
   void TickInstance(Instance& instance);   // sends what is due, and checks whether the instance is down
   void TickPrimary(Primary& primary);      // TickInstance for it, its replicas and Sentinels; advances its failover
-  void AdvanceFailover(Primary& primary);  // takes the steps that need not wait
+  void AdvanceFailover(Primary& primary);  // starts a failover if needed, and takes the steps that need not wait
 
-  SentinelState state_;
+  SentinelState state_;  // settings, watched instances and epochs
   Random random_;
   const SentinelCore core_;
   ScriptQueue scripts_;
@@ -79,9 +79,9 @@ class Sentinel {  // watches primaries together with other Sentinels
   DownWatch down_watch_;  // decides which instances are down
   LeaderElection election_;
   PrimaryFailover failover_;
-  InfoReader reader_;
-  InstanceProtocol protocol_;
-  int64_t ticked_at_ms_;  // Pace time of the last tick
+  InfoReader reader_;          // reads INFO of servers, and corrects replicas
+  InstanceProtocol protocol_;  // keeps links open, and sends PING, INFO and hello messages
+  int64_t ticked_at_ms_;       // real elapsed time of the last tick
 };
 
 }  // namespace respite

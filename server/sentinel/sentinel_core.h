@@ -32,9 +32,9 @@ struct SentinelCore {  // references that all parts of this folder share
   SentinelHost& host;
   SentinelState& state;
 
-  int64_t NowMs() const { return pace.NowMs(); }  // Pace time
-  const SentinelPeriods& periods() const { return state.periods; }
-  int64_t RandomDelayMs() const;  // up to a second, so that Sentinels do not act at the same moment
+  int64_t NowMs() const { return pace.NowMs(); }                    // real elapsed time
+  const SentinelPeriods& periods() const { return state.periods; }  // intervals and timeouts
+  int64_t RandomDelayMs() const;  // random, up to a second, so that Sentinels do not act at the same moment
 
   // Which hosts ResolveAddress accepts. kResolved: IP addresses, and names that resolve now. kUnresolved: also names
   // that do not resolve now, if `resolve-hostnames` is on. kReported: as kUnresolved, but only some names are looked up
@@ -42,7 +42,7 @@ struct SentinelCore {  // references that all parts of this folder share
   enum class Accept : uint8_t { kResolved, kUnresolved, kReported };
   Result<SentinelAddress, InstanceError> ResolveAddress(const std::string& name, int port, Accept accept) const;
   // Returns whether `name`, which is a host name or an IP, means the host of `address`. May look up the name.
-  bool IsHostOf(const SentinelAddress& address, const std::string& name) const;  // belongs to `address`
+  bool IsHostOf(const SentinelAddress& address, const std::string& name) const;  // `name` means the same host
 
   // Reports an event in the log and, unless the level is kDebug, on the channel with the name of the event. Runs no
   // script; SentinelEvents does that.
@@ -51,7 +51,7 @@ struct SentinelCore {  // references that all parts of this folder share
   bool Save() const;  // writes the state to the configuration file; false: it failed, which is logged
   // Saves the state with the next tick, at most once a second. For changes that this Sentinel would learn again after a
   // crash.
-  void SaveSoon() const { state.wants_save = true; }  // with the next tick
+  void SaveSoon() const { state.wants_save = true; }  // the next tick saves the state to the file
 };
 
 }  // namespace respite

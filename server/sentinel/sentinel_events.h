@@ -9,7 +9,7 @@
 
 namespace respite {
 
-class SentinelEvents {  // tells operators and clients what has happened
+class SentinelEvents {  // reports events in the log, on channels and to the notification script
  public:
   SentinelEvents(const SentinelCore& core, ScriptQueue& scripts) : core_(core), scripts_(scripts) {}
 

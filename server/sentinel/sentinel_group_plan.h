@@ -15,11 +15,11 @@ struct SentinelGroupPlan {  // configuration of Sentinels that start together
   };
   struct Service {  // a primary, and the name by which clients ask for it
     std::string name;
-    Place primary;
-    std::vector<Place> replicas;
+    Place primary;                // its address
+    std::vector<Place> replicas;  // their addresses
   };
   struct Member {  // one of the Sentinels
-    Place place;
+    Place place;   // where it listens
     std::string id;
   };
 

@@ -24,7 +24,7 @@ class SentinelHost {  // what a Sentinel needs of its server
   virtual ~SentinelHost() = default;
 
   // Sends the message to clients of this server that have subscribed to the channel.
-  virtual void Publish(Bytes channel, Bytes message) = 0;
+  virtual void Publish(Bytes channel, Bytes message) = 0;  // sends it to clients subscribed to the channel
   // Writes the configuration file: these lines, and the other directives. When Save returns, the file is on disk. A
   // crash leaves the former or the new file. Returns the reason if that failed.
   virtual std::optional<std::string> Save(const std::vector<SentinelLine>& lines) = 0;
@@ -36,15 +36,15 @@ class SentinelHost {  // what a Sentinel needs of its server
   virtual int Port() const = 0;                   // port for clients
   virtual bool EncryptsLinks() const = 0;         // links to instances use TLS
   virtual std::string SourceAddress() const = 0;  // local address to connect from; empty: the system chooses
-  virtual std::string Password() const = 0;       // of this server, and perhaps of other Sentinels; empty: none
+  virtual std::string Password() const = 0;       // requirepass of this server, perhaps of all Sentinels; empty: none
 
   // --- Programs.
 
-  virtual bool MayRun(const std::string& path) const = 0;  // the path is an executable file
+  virtual bool MayRun(const std::string& path) const = 0;  // the file exists and may be executed
   // Starts a program. Returns the process id; fails with errno.
   virtual Result<int64_t, int> StartProgram(const std::vector<std::string>& path_and_arguments) = 0;
   virtual std::optional<ProgramEnd> TakeEndedProgram() = 0;  // one that has ended since the last call
-  virtual void KillProgram(int64_t process_id) = 0;
+  virtual void KillProgram(int64_t process_id) = 0;          // kills a program that StartProgram has started
 
   virtual void Crash() = 0;  // ends this process immediately, as if it had crashed
 };

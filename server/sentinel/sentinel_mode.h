@@ -26,9 +26,9 @@ class SentinelMode final : public Timers::Source {  // makes this server a Senti
 
   // Starts to watch. Requires: this server was started as a Sentinel, CheckSentinelFile found no error, and the server
   // listens.
-  void Start(ProgramStarter& programs);
-  void ConnectToAll();  // connects to all instances immediately; does nothing before Start
-  void Close();         // closes the links; called before the event loop is destroyed
+  void Start(ProgramStarter& programs);  // starts to watch the primaries of sentinel.conf
+  void ConnectToAll();                   // connects to all instances immediately; does nothing before Start
+  void Close();                          // closes the links; called before the event loop is destroyed
 
   Sentinel* sentinel() const { return sentinel_.get(); }  // null if this server is not a Sentinel
 
@@ -41,14 +41,14 @@ class SentinelMode final : public Timers::Source {  // makes this server a Senti
   const Services& services_;
   const uint64_t random_seed_;  // seed of random ids and delays
   std::unique_ptr<ServerSentinelHost> host_;
-  std::unique_ptr<Sentinel> sentinel_;
+  std::unique_ptr<Sentinel> sentinel_;     // null if this server is not a Sentinel
   int64_t next_tick_ms_ = Timers::kNever;  // monotonic time of the next tick
 };
 
 class Config;
 // CheckSentinelLines and CheckSentinelFile return why a Sentinel cannot start with this configuration: a wrong line, or
 // a file that is not writable. They return nothing if it can start.
-std::optional<StartupError> CheckSentinelLines(const Config& config);  // nothing: no error
-std::optional<StartupError> CheckSentinelFile(const Config& config);   // nothing: no error
+std::optional<StartupError> CheckSentinelLines(const Config& config);  // a wrong `sentinel` line; nothing: none
+std::optional<StartupError> CheckSentinelFile(const Config& config);   // fails if not writable; nothing: no error
 
 }  // namespace respite

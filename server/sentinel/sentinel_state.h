@@ -12,14 +12,14 @@
 
 namespace respite {
 
-struct SentinelOptions {              // of SENTINEL CONFIG SET, and directives without the name of a primary
-  std::string announce_ip;            // empty: the local address of the connection
-  int announce_port = 0;              // 0: the port of this server
+struct SentinelOptions {              // of SENTINEL CONFIG SET, and directives without a primary's name
+  std::string announce_ip;            // sent in hello messages; empty: the local address of the connection
+  int announce_port = 0;              // sent in hello messages; 0: the port of this server
   bool denies_script_changes = true;  // SENTINEL SET must not change scripts
-  bool resolves_hostnames = false;    // host names are looked up
+  bool resolves_hostnames = false;    // `resolve-hostnames`: host names are accepted, and looked up
   bool announces_hostnames = false;   // clients are told names instead of IP addresses
   std::string user;                   // user name to log in at other Sentinels
-  std::string password;               // empty: the password of this server
+  std::string password;               // to log in at other Sentinels; empty: the password of this server
 };
 
 struct SentinelPeriods {                // in milliseconds; SENTINEL DEBUG changes them
@@ -34,7 +34,7 @@ struct SentinelPeriods {                // in milliseconds; SENTINEL DEBUG chang
   int64_t reconfiguration_timeout = 10'000;    // milliseconds in which a replica must report the new primary
   int64_t min_link_reconnect = 15'000;         // a connection that is younger (in milliseconds) is not replaced
   int64_t election_timeout = 10'000;           // milliseconds in which the votes of other Sentinels must arrive
-  int64_t script_max_runtime = 60'000;         // a program is killed after this time
+  int64_t script_max_runtime = 60'000;         // a program is killed after these milliseconds
   int64_t script_retry_delay = 30'000;         // milliseconds between two tries of a program; doubled with each try
 };
 
@@ -51,18 +51,18 @@ inline constexpr size_t kMaxReplicas = 1000;
 inline constexpr size_t kMaxPeerSentinels = 128;  // other Sentinels
 
 struct SentinelState {                       // everything that a Sentinel knows
-  static constexpr int kLookUpsPerTick = 4;  // of names that others have reported
+  static constexpr int kLookUpsPerTick = 4;  // limit for host names that others have reported
 
-  std::string id;              // id of this Sentinel; empty: not chosen yet
-  uint64_t current_epoch = 0;  // the largest epoch that this Sentinel knows
-  SentinelOptions options;     // set by SENTINEL CONFIG SET and by directives
-  SentinelPeriods periods;
+  std::string id;                                             // id of this Sentinel; empty: not chosen yet
+  uint64_t current_epoch = 0;                                 // the largest epoch that this Sentinel knows
+  SentinelOptions options;                                    // set by SENTINEL CONFIG SET and by directives
+  SentinelPeriods periods;                                    // intervals and timeouts, in milliseconds
   SimulatedFailures simulated_failures;                       // crashes that SENTINEL SIMULATE-FAILURE has requested
   std::map<std::string, std::unique_ptr<Primary>> primaries;  // the watched primaries, by name
   bool is_in_tilt = false;              // this Sentinel only listens, because its own ticks were late
-  int64_t tilt_since_ms = 0;            // Pace time at which the present or last tilt mode started
+  int64_t tilt_since_ms = 0;            // real elapsed time at which the present or last tilt mode started
   bool wants_save = false;              // the next tick saves the state (SentinelCore::SaveSoon)
-  int64_t saved_soon_ms = kLongAgo;     // Pace time of the last save that SaveSoon requested
+  int64_t saved_soon_ms = kLongAgo;     // real elapsed time of the last save that SaveSoon requested
   int look_ups_left = kLookUpsPerTick;  // how many names may still be looked up in this tick
 
   // Returns the primary with this name, or null.

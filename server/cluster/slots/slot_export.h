@@ -48,8 +48,8 @@ class SlotExport final : public Link::User {  // sends slots to their new owner
   void Cancel();         // ends the export because an operator wants it
   void Fail(const std::string& message) { EndExport(SlotJob::State::kFailed, message); }
   const SlotJob& job() const { return *job_; }
-  bool IsOver() const { return job_->IsOver(); }
-  size_t BufferedBytes() const;  // bytes that wait to be sent
+  bool IsOver() const { return job_->IsOver(); }  // ended, well or not
+  size_t BufferedBytes() const;                   // bytes that wait to be sent
 
   // The functions of Link::User.
   void OnConnected() override;                       // begins the conversation with the target
@@ -59,13 +59,13 @@ class SlotExport final : public Link::User {  // sends slots to their new owner
  private:
   enum class Request : uint8_t { kAuth, kEstablish, kSnapshotEof, kAck, kPaused, kTakeOver };
 
-  Cluster& cluster() const;          // the cluster of this server
-  void Enter(SlotJob::State state);  // sets the state of the job
-  void EndExport(SlotJob::State state, const std::string& message);
+  Cluster& cluster() const;                                          // the cluster of this server
+  void Enter(SlotJob::State state);                                  // sets the state of the job
+  void EndExport(SlotJob::State state, const std::string& message);  // with this result
   void Ask(Request request, std::initializer_list<Bytes> words);
-  void SendEstablish();                                    // CLUSTER SYNCSLOTS ESTABLISH
+  void SendEstablish();                                    // sends CLUSTER SYNCSLOTS ESTABLISH
   void HandleAnswer(Bytes line);                           // one line is one reply of the target
-  void HandlePositiveAnswer(Request request, Bytes line);  // the line without its '+'
+  void HandlePositiveAnswer(Request request, Bytes line);  // handles "+…", given without '+'
 
   void Fork();
   bool WriteSnapshot(ChildReporter& reporter, Bytes eof) const;  // writes the commands of the keys, then `eof`
@@ -73,7 +73,7 @@ class SlotExport final : public Link::User {  // sends slots to their new owner
   void HandlePipeEnd(bool is_whole);                             // `is_whole` is false if the child has failed
 
   void SendChanges();            // sends the changes since the fork that were not sent yet
-  void PauseWritesIfCaughtUp();  // if there are many changes left, requests another ACK
+  void PauseWritesIfCaughtUp();  // if much is left to send, requests another ACK instead
   void AskForAck();              // sends CLUSTER SYNCSLOTS ACK
   void PauseWrites();            // pauses writes of clients, and tells the target
   // Who owns the exported slots, as far as this node knows.
@@ -93,9 +93,9 @@ class SlotExport final : public Link::User {  // sends slots to their new owner
   uint64_t seen_version_ = UINT64_MAX;  // version of the view at the last CheckOwnership
   size_t sent_since_ack_ = 0;           // bytes of changes since the last ACK was requested
   int ack_request_count_ = 0;           // number of requests for an ACK so far
-  int64_t progress_ms_ = 0;             // Pace time of the last answer, or of the last bytes sent
-  int64_t entered_ms_ = 0;              // Pace time at which the state was entered
-  int64_t asked_ack_ms_ = 0;            // Pace time of the last request for an ACK
+  int64_t progress_ms_ = 0;             // real elapsed time of the last answer, or of the last bytes sent
+  int64_t entered_ms_ = 0;              // real elapsed time at which the state was entered
+  int64_t asked_ack_ms_ = 0;            // real elapsed time of the last request for an ACK
   size_t unsent_ = 0;                   // unsent bytes at the last CheckTimeouts
 };
 

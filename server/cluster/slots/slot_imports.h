@@ -55,7 +55,7 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   struct Offer {    // the arguments of CLUSTER SYNCSLOTS ESTABLISH
     NodeId source;  // the node that gives the slots
     std::string name;
-    SlotSet slots;
+    SlotSet slots;  // the slots that are offered
   };
   // Begins an import. From now on the session may change keys of these slots, and of no others.
   void Establish(Session& session, const Offer& offer);  // begins an import
@@ -78,24 +78,24 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   // The functions of CallObserver and Journal.
   void OnCall(const FinishedCall& call) override;        // a failed command fails its import
   void OnRefusal(const RefusedCall& call) override;      // a refused command fails its import
-  void Append(const PropagatedGroup& effects) override;  // FLUSHALL fails all imports
+  void Append(const PropagatedGroup& effects) override;  // fails all imports at FLUSHALL
 
  private:
   struct Import {  // an import that a session receives
     std::shared_ptr<SlotJob> job;
     Session* session;          // the session of the source
     std::string trouble = {};  // the first error of the import; empty: none yet
-    int64_t heard_ms = 0;      // Pace time at which the source was last heard
-    int64_t complete_ms = -1;  // Pace time at which the source had sent everything; -1: not yet
+    int64_t heard_ms = 0;      // real elapsed time at which the source was last heard
+    int64_t complete_ms = -1;  // real elapsed time at which the source had sent everything; -1: not yet
   };
 
   Cluster& cluster() const;                                           // the cluster of this server
   int64_t NowS() const;                                               // UNIX time
   void CheckOffer(const Session& session, const Offer& offer) const;  // throws if it cannot be accepted
-  Import& ImportOf(const Session& session);
+  Import& ImportOf(const Session& session);               // the import of the session; throws if it has none
   Import& GetHealthyImport(const Session& session);       // throws if the session has none, or a failed one
-  void RecordImportError(Session& session, Bytes error);  // makes the import of the session end
-  void EndImport(Import& import, SlotJob::State state, const std::string& message);
+  void RecordImportError(Session& session, Bytes error);  // its import will end as failed
+  void EndImport(Import& import, SlotJob::State state, const std::string& message);  // with this result
   void EndFailedImports();    // ends failed imports, and closes their sessions
   void CleanUpHiddenSlots();  // deletes some keys of hidden slots that no session sends any more
   // Returns whether other nodes have had time to tell who owns these slots. Returns true immediately if the import has
@@ -106,11 +106,11 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   void RevealAndPropagate(const std::string& name);     // makes the slots visible here, in files and in replicas
   bool HasRunningImport(Bytes name) const;              // a source sends slots under this name now
 
-  const Parts parts_;  // the arguments of the constructor
-  std::list<Import> imports_;
+  const Parts parts_;                                // the arguments of the constructor
+  std::list<Import> imports_;                        // the imports that are under way
   std::set<std::string, std::less<>> failed_names_;  // names of failed imports, whose keys must be deleted
   std::map<std::string, int64_t, std::less<>>
-      orphaned_since_ms_;               // by migration name: Pace time when its slots were found without a source
+      orphaned_since_ms_;  // by migration name: real elapsed time when its slots were found without a source
   SlotChanges::RequestSplitter words_;  // reused for each request
 };
 

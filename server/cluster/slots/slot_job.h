@@ -36,9 +36,9 @@ struct SlotJob {  // a slot migration, as CLUSTER GETSLOTMIGRATIONS shows it
     kCancelled,
   };
 
-  std::string name;     // 40 hexadecimal digits
-  Operation operation;  // whether this node gives or gets the slots
-  SlotSet slots;
+  std::string name;          // 40 hexadecimal digits
+  Operation operation;       // whether this node gives or gets the slots
+  SlotSet slots;             // the slots that move
   NodeId source = {};        // the node that gives the slots
   NodeId target = {};        // the node that gets the slots
   State state;               // the current step, or how it ended

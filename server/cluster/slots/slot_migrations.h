@@ -25,18 +25,18 @@ class SlotMigrations {  // exports and imports of whole slots
   // Sends slots of this node to another node, after the exports that are queued already. Requires: a cluster.
   void Export(const SlotSet& slots, const NodeId& target);          // queues an export (CLUSTER MIGRATESLOTS)
   std::optional<int> FindExportedSlot(const SlotSet& slots) const;  // one that is exported or queued; nothing: none
-  bool IsExporting() const { return !exports_.empty(); }
-  bool IsImporting() const { return !imports_.IsEmpty(); }
-  bool CancelExports();  // false: there was no export
+  bool IsExporting() const { return !exports_.empty(); }            // any export is queued or runs
+  bool IsImporting() const { return !imports_.IsEmpty(); }          // any import is under way
+  bool CancelExports();  // cancels all, queued ones too; false: there was none
 
-  SlotImports& imports() { return imports_; }
+  SlotImports& imports() { return imports_; }  // slots that other nodes send
   // Returns the slot migrations of this node, the latest first. On a replica, the imports of its primary come before
   // them.
   std::vector<SlotJob> Jobs() const;
 
   // Continues imports, and starts or continues the first export. Called at the end of a turn, when the changes of the
   // turn are in the journals.
-  void EndTurn();  // continues all imports and the first export
+  void EndTurn();  // continues all imports and the first export; called after each event loop turn
   // Checks the timeouts, and trims the log of migrations to cluster-slot-migration-log-max-len. Called by the timer.
   void Tick();
   void Forget(Session& session) { imports_.Forget(session); }  // the session closes: its import fails
@@ -45,9 +45,9 @@ class SlotMigrations {  // exports and imports of whole slots
   const Services& services_;
   Random random_;
   SlotJobLog log_;
-  SlotImports imports_;
+  SlotImports imports_;            // receives slots that other nodes send
   std::list<SlotExport> exports_;  // they run one after the other
-  int64_t ticked_at_ms_ = 0;       // Pace time of the last Tick
+  int64_t ticked_at_ms_ = 0;       // real elapsed time of the last Tick
   bool is_closed_ = false;         // Close was called
 };
 
