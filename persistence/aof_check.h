@@ -16,15 +16,15 @@
 
 namespace respite {
 
-struct AofCheckOptions {
+struct AofCheckOptions {  // what CheckAof does to the files of an append-only file
   enum class Action : uint8_t {
     kLook,                 // only reports damage
     kFix,                  // asks the user, then removes everything after the last good record of the last file
     kTruncateToTimestamp,  // removes the records written after `timestamp_s`, according to the annotations
   };
   Action action = Action::kLook;  // what CheckAof does in addition to reporting damage
-  int64_t timestamp_s = 0;        // Unix time, for kTruncateToTimestamp
-  int64_t now_ms = 0;             // determines which keys of an RDB have expired
+  int64_t timestamp_s = 0;        // Unix time in seconds; used only with kTruncateToTimestamp
+  int64_t now_ms = 0;             // Unix time that decides which keys of an RDB are reported as expired
 };
 
 // Returns true if all files are good or were repaired. Cost: O(bytes).

@@ -22,15 +22,15 @@ struct LaterRecord {  // a complete record that follows the damaged place
     kUnclear,    // the search stopped because too many texts look like records
     kReadError,  // see `error`
   };
-  Kind kind = Kind::kNone;
+  Kind kind = Kind::kNone;   // kNone: there is no such record
   uint64_t offset = 0;       // where the record that was found begins
   std::string command = {};  // first argument of the record that was found
-  IoError error = kNoError;  // for kReadError
+  IoError error = kNoError;  // why reading failed, for kReadError
 };
 
 // Finds the first complete record that begins at the start of a line in [from, end). Ignores a record at `from` itself.
 // Cost: O(end - from) for any content; memory for one chunk.
-LaterRecord FindLaterRecord(File& file, uint64_t from, uint64_t end);  // finds a record after the damage
+LaterRecord FindLaterRecord(File& file, uint64_t from, uint64_t end);  // the first complete record after `from`
 
 // Explains the record that was found, why the file is not truncated at `offset`, and how to continue. Requires: kFound
 // or kUnclear.

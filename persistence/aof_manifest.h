@@ -25,11 +25,11 @@ namespace respite {
 
 enum class AofBaseFormat : uint8_t { kCommands, kRdb };
 
-struct AofManifestError {  // why a manifest was refused
-  std::string why;
-  struct Line {        // the line of the manifest that has the error
-    size_t number;     // number of the line, counted from 1
-    std::string text;  // the line without surrounding space
+struct AofManifestError {  // why the manifest of an append-only file cannot be used
+  std::string why;         // the reason, as Redis words it
+  struct Line {            // the line of the manifest that has the error
+    size_t number;         // number of the line, counted from 1
+    std::string text;      // the line without surrounding space
   };
   std::optional<Line> line;  // nullopt if Redis' message names no line
 };
@@ -38,7 +38,7 @@ class AofManifest {  // the list of the files of an append-only file
  public:
   struct Part {        // a file that the manifest lists
     std::string name;  // without a directory
-    int64_t seq;
+    int64_t seq;       // the number in the name; greater numbers are newer
 
     bool operator==(const Part&) const = default;
   };
@@ -57,16 +57,16 @@ class AofManifest {  // the list of the files of an append-only file
   using Taken = std::function<bool(const std::string& name)>;
   // Adds a new base, `<file name>.<seq>.base.rdb` or `.aof`; the old base becomes history. Returns the name of the new
   // base; the reference is valid until the manifest changes.
-  const std::string& AddBase(Bytes file_name, AofBaseFormat format, const Taken& is_taken = nullptr);
+  const std::string& AddBase(Bytes file_name, AofBaseFormat format, const Taken& is_taken = nullptr);  // its new name
   // Adds a new last incremental, `<file name>.<seq>.incr.aof`. The returned reference is valid until the manifest
   // changes.
   const std::string& AddIncremental(Bytes file_name, const Taken& is_taken = nullptr);  // returns the new file's name
   bool HasPartNamed(Bytes name) const;      // true if a file with this name is listed
   void RetireIncrementals(size_t kept);     // moves all but the last `kept` incrementals to the history
-  void DropHistory() { history_.clear(); }  // forgets the obsolete files, after their removal
-  void UseOldFileAsBase(Bytes file_name);   // makes the single file of Redis before version 7 the base
+  void DropHistory() { history_.clear(); }  // empties the list of obsolete files; removes no file
+  void UseOldFileAsBase(Bytes file_name);   // makes this file, the only one before Redis 7, the base of the empty list
 
-  static std::string Name(Bytes file_name) { return std::string(file_name) + ".manifest"; }
+  static std::string Name(Bytes file_name) { return std::string(file_name) + ".manifest"; }  // of the manifest
   // Returns the name under which a new manifest is written before the file is renamed to Name().
   static std::string TemporaryName(Bytes file_name) { return "temp-" + Name(file_name); }  // of a new manifest
   // Returns the name of the incremental file that is written while the first base is created. The file is renamed when
@@ -81,7 +81,7 @@ class AofManifest {  // the list of the files of an append-only file
   // Returns a part named `<file name>.<number><suffix>`, with an unused number greater than `seq`.
   Part NextPart(Bytes file_name, int64_t seq, Bytes suffix, const Taken& is_taken) const;  // a part with an unused name
 
-  std::optional<Part> base_;
+  std::optional<Part> base_;        // the data set at the last rewrite
   std::vector<Part> incrementals_;  // oldest first; the last one is open for writing
   std::vector<Part> history_;       // obsolete files, latest first
   int64_t base_seq_ = 0;            // sequence number of the last base

@@ -44,9 +44,9 @@ class AofReader {  // reads the records of an append-only file as views into a b
       kMissing,     // the file lacks some of the `size` bytes or of the line end of an argument
     };
     Kind kind = Kind::kNotARecord;
-    uint64_t begin = 0;  // where the line or argument begins
-    uint64_t at = 0;     // the first byte that is wrong or missing
-    uint64_t size = 0;
+    uint64_t begin = 0;       // where the faulty line or argument begins
+    uint64_t at = 0;          // the first byte that is wrong or missing
+    uint64_t size = 0;        // the announced size of an argument, for kSize and kMissing
     uint64_t line_count = 0;  // number of line ends between the start of the record and `begin`
   };
   // A function that is called with each annotation, including the line end, before Next returns the record after the
@@ -54,7 +54,7 @@ class AofReader {  // reads the records of an append-only file as views into a b
   using AnnotationListener = std::function<void(uint64_t offset, Bytes line)>;
 
   static constexpr size_t kMaxRecordsPerCall = 16;     // maximum number of records per call of Next
-  static constexpr size_t kChunk = size_t{64} * 1024;  // bytes per read
+  static constexpr size_t kChunk = size_t{64} * 1024;  // bytes per read of the file
 
   // Borrows the file, whose length must not change while it is read. `chunk` is the number of bytes per read, and the
   // size of the buffer while records are small. Tests use smaller chunks.
@@ -64,7 +64,7 @@ class AofReader {  // reads the records of an append-only file as views into a b
   // least RequestParser::kMinBigArgumentBytes bytes may be read directly into a Blob, which `batch.blobs` keeps. The
   // `offset` of a request is the end of the previous record in the file, so annotations belong to the record after
   // them. Any status other than kRecords is final. Cost: O(bytes), about 50 ns for a short SET, including the read.
-  Status Next(RequestBatch& batch);
+  Status Next(RequestBatch& batch);  // reads up to 16 records into `batch`; the words are valid until the next call
 
   uint64_t Offset() const { return offset_; }              // where the last returned record ends in the file
   IoError Error() const { return error_; }                 // why reading failed, after kReadError
@@ -84,15 +84,15 @@ class AofReader {  // reads the records of an append-only file as views into a b
 
   // A large argument of the record at begin_, in its own Blob. The other arguments of the record are in the buffer.
   struct FetchedArgument {  // a large argument of the record at begin_
-    size_t at;              // relative to begin_
-    BlobRef blob;
+    size_t at;              // where the argument belongs in the record, relative to begin_
+    BlobRef blob;           // the bytes of the argument
   };
 
   // Parses the record at begin_. If it is complete, adds its words to the batch and advances begin_.
-  Outcome ParseRecord(RequestBatch& batch);
-  Outcome ParseRecordArguments(RequestBatch& batch, size_t pos, uint64_t count);  // the arguments of a record
+  Outcome ParseRecord(RequestBatch& batch);  // adds the record at begin_ to the batch, if it is complete in the buffer
+  Outcome ParseRecordArguments(RequestBatch& batch, size_t pos, uint64_t count);  // adds its arguments
   // Skips the annotations that begin at begin_, and sets parsed_ to the start of the record after them.
-  Outcome SkipAnnotations();  // skips "#TS:…" lines
+  Outcome SkipAnnotations();  // passes "#TS:…" lines to the listener; sets parsed_ behind them
   Outcome Stop(Outcome outcome, Fault::Kind kind, size_t begin, size_t at, uint64_t lines = 0);  // sets fault_
   uint64_t FileOffset(size_t pos) const { return offset_ + (pos - begin_) + fetched_bytes_; }    // of buffer_[pos]
   void TakeRecord(RequestBatch& batch, size_t first_word, size_t end);  // adds a parsed record to the batch
@@ -100,12 +100,12 @@ class AofReader {  // reads the records of an append-only file as views into a b
   // of the parse that ran out of bytes. At the end of the file, kNothing leads to kEnd, and any other outcome to
   // kTruncated.
   Status ReadNextChunk(Outcome outcome);  // reads more bytes into the buffer; kRecords: parse again
-  Status FetchLargeArgument();            // reads an argument into its own Blob
+  Status FetchLargeArgument();            // reads the argument at parsed_ into its own Blob; kRecords: parse again
 
-  File& file_;
+  File& file_;                      // the append-only file
   const size_t chunk_;              // bytes per read
   std::unique_ptr<char[]> buffer_;  // the bytes of the file that are being parsed
-  size_t capacity_ = 0;             // of buffer_
+  size_t capacity_ = 0;             // size of buffer_ in bytes
   size_t begin_ = 0;                // position in buffer_ of the next record or of its annotations
   size_t filled_ = 0;               // number of filled bytes in the buffer
   bool at_end_ = false;             // the file has no more bytes
@@ -114,11 +114,11 @@ class AofReader {  // reads the records of an append-only file as views into a b
   IoError error_ = kNoError;        // why the last read of the file failed
 
   std::vector<FetchedArgument> fetched_arguments_;  // large arguments of the record at begin_, in their own Blobs
-  uint64_t fetched_bytes_ = 0;                      // size of fetched_arguments_ in the file
+  uint64_t fetched_bytes_ = 0;                      // how many bytes of the file fetched_arguments_ take
   size_t parsed_ = 0;                               // position in buffer_ where the last parse of a record stopped
   uint64_t large_size_ = 0;                         // after kLargeArgument, the size of the argument at parsed_
   Fault fault_;                                     // describes the last outcome other than kWhole
-  AnnotationListener annotation_listener_;          // null: none
+  AnnotationListener annotation_listener_;          // gets the "#TS:…" lines; null: nobody does
 };
 
 }  // namespace respite

@@ -18,15 +18,15 @@
 
 namespace respite {
 
-struct AofBaseOptions {  // how WriteAofBase writes a base that consists of commands
-  GradualSync sync = GradualSync::kIncremental;
+struct AofBaseOptions {                               // how WriteAofBase writes a base that consists of commands
+  GradualSync sync = GradualSync::kIncremental;       // whether WriteAofBase also syncs step by step
   std::optional<int64_t> timestamp_s = std::nullopt;  // Unix time for the first line of the file; nullopt: no such line
   Bytes prologue = {};                                // requests that are written before all others
-  uint64_t keys_per_report = 1024;                    // number of keys between two calls of `told`
+  uint64_t keys_per_report = 1024;                    // after so many keys WriteAofBase calls `told`
 };
 
 struct AofBaseSaveResult {  // what WriteAofBase has written
-  uint64_t bytes;           // number of bytes written
+  uint64_t bytes;           // number of bytes written to the file
   uint64_t keys;            // number of keys written
 };
 

@@ -12,9 +12,9 @@
 namespace respite {
 
 // Cost: O(size of the value).
-std::string DumpPayload(const Entry& entry, RdbCompression compression);  // what DUMP returns
+std::string DumpPayload(const Entry& entry, RdbCompression compression);  // the value of `entry`, as DUMP returns it
 
-std::string PayloadWithFooter(RdbOutput out, uint16_t version);  // appends version and checksum to the payload
+std::string PayloadWithFooter(RdbOutput out, uint16_t version);  // appends version and checksum; returns the payload
 
 enum class PayloadCheck : uint8_t { kSkipChecksum, kChecksum };
 

@@ -20,36 +20,36 @@ namespace respite {
 using IoError = int;
 inline constexpr IoError kNoError = 0;
 
-std::string IoErrorText(IoError error);  // for example "No space left on device"
+std::string IoErrorText(IoError error);  // describes it: "No space left on device"
 
 struct IoProgress {  // how many bytes an operation processed, and why it failed, if it did
-  uint64_t bytes;    // processed before any error
+  uint64_t bytes;    // number of bytes processed before any error
   IoError error;     // kNoError: success
 };
 
 // Writes all bytes of `data`, unless an error occurs. Continues after interruptions by signals and after short writes.
-IoProgress WriteAll(int descriptor, Bytes data);  // until everything is written or an error occurs
+IoProgress WriteAll(int descriptor, Bytes data);  // continues after short writes and interruptions by signals
 
 // An open file; the destructor closes it.
-class File {
+class File {  // an open file, as an interface; the destructor closes it
  public:
   virtual ~File() = default;
 
   // Appends the data. Continues after interruptions by signals and after short writes. After an error, the file has the
   // first IoProgress::bytes bytes of the data.
-  virtual IoProgress Write(Bytes data) = 0;  // appends the data to the file
+  virtual IoProgress Write(Bytes data) = 0;  // appends all of the data, unless an error occurs
   // Reads bytes at an offset. Reads fewer bytes than requested only at the end of the file or after an error.
   virtual IoProgress ReadAt(uint64_t offset, std::span<char> into) = 0;  // fewer bytes only at the end or on error
   // Returns when all data written before the call is on disk. Another thread may call this while others write.
-  virtual IoError Sync() = 0;
+  virtual IoError Sync() = 0;  // returns when all data written before the call is on the disk
   // Asks the system to start writing the data to disk, without waiting. The system may ignore this.
-  virtual void StartWriteback() = 0;             // asks the system to write the data to disk soon
-  virtual IoError Truncate(uint64_t bytes) = 0;  // shortens the file to this length
-  virtual Result<uint64_t, IoError> Size() const = 0;
+  virtual void StartWriteback() = 0;                   // asks the system to write the data to disk soon; does not wait
+  virtual IoError Truncate(uint64_t bytes) = 0;        // shortens the file to this length
+  virtual Result<uint64_t, IoError> Size() const = 0;  // length of the file in bytes
 };
 
 // The caller owns the task, must keep the task until it has ended, and may submit it again afterwards.
-class FileTask {  // file work that may take long, run by another thread
+class FileTask {  // work on files that FileSystem::RunInBackground runs on another thread
  public:
   FileTask() = default;
   FileTask(const FileTask&) = delete;
@@ -57,11 +57,11 @@ class FileTask {  // file work that may take long, run by another thread
   virtual ~FileTask() = default;
 
   // Once IsPending returns false, the caller may read the results of Run.
-  bool IsPending() const { return pending_.load(std::memory_order_acquire); }  // the task has not ended
+  bool IsPending() const { return pending_.load(std::memory_order_acquire); }  // false: never started, or ended
   void Await() const { pending_.wait(true, std::memory_order_acquire); }       // waits until the task has ended
 
  protected:
-  virtual void Run() = 0;
+  virtual void Run() = 0;  // does the work, usually on another thread
 
  private:
   friend class FileSystem;
@@ -69,7 +69,7 @@ class FileTask {  // file work that may take long, run by another thread
   std::atomic<bool> pending_{false};  // the task is queued or runs
 };
 
-class FileSystem {  // an interface, so that tests can make files fail
+class FileSystem {  // the operations on files, as an interface, so that tests can make files fail
  public:
   enum class Mode : uint8_t {
     kRead,
@@ -81,29 +81,29 @@ class FileSystem {  // an interface, so that tests can make files fail
 
   virtual ~FileSystem() = default;
 
-  virtual Result<std::unique_ptr<File>, IoError> Open(const std::string& path, Mode mode) = 0;
-  virtual IoError Rename(const std::string& from, const std::string& to) = 0;
-  virtual IoError Remove(const std::string& path) = 0;
+  virtual Result<std::unique_ptr<File>, IoError> Open(const std::string& path, Mode mode) = 0;  // opens a file
+  virtual IoError Rename(const std::string& from, const std::string& to) = 0;  // replaces any file named `to`
+  virtual IoError Remove(const std::string& path) = 0;                         // removes the name of a file
   // Creates a directory. Succeeds if it already exists.
-  virtual IoError MakeDirectory(const std::string& path) = 0;
+  virtual IoError MakeDirectory(const std::string& path) = 0;  // creates it; success if it exists already
   // Makes creations, renames and removals in a directory durable. "." is the working directory.
-  virtual IoError SyncDirectory(const std::string& path) = 0;
+  virtual IoError SyncDirectory(const std::string& path) = 0;  // makes renames and removals in it survive a crash
   // Returns the names in a directory, unordered, without "." and "..".
-  virtual Result<std::vector<std::string>, IoError> List(const std::string& path) = 0;
-  virtual Kind KindOf(const std::string& path) = 0;  // absent, file or directory
+  virtual Result<std::vector<std::string>, IoError> List(const std::string& path) = 0;  // names in a directory
+  virtual Kind KindOf(const std::string& path) = 0;                                     // absent, file or directory
   // Locks a file or directory against other Respite processes until the returned File is destroyed. The system releases
   // the lock of a process that crashed. Fails with EWOULDBLOCK if another process holds the lock.
-  virtual Result<std::unique_ptr<File>, IoError> Lock(const std::string& path) = 0;
+  virtual Result<std::unique_ptr<File>, IoError> Lock(const std::string& path) = 0;  // until it is destroyed
 
   // Runs tasks on another thread, one after the other. This default implementation instead runs a task immediately, on
   // the caller's thread. Requires: the task is not queued and does not run.
-  virtual void RunInBackground(FileTask& task) {  // runs the task on another thread, if there is one
+  virtual void RunInBackground(FileTask& task) {  // runs the task later on another thread; this default: at once, here
     MarkPending(task);
     RunPending(task);
   }
 
  protected:
-  static void MarkPending(FileTask& task) { task.pending_.store(true, std::memory_order_relaxed); }
+  static void MarkPending(FileTask& task) { task.pending_.store(true, std::memory_order_relaxed); }  // not ended
   // Does not touch the task after the notification. The owner may free the task once pending_ is false.
   static void RunPending(FileTask& task) {  // runs the task and marks it as ended
     task.Run();
@@ -115,16 +115,16 @@ class FileSystem {  // an interface, so that tests can make files fail
 class SystemFiles final
     : public FileSystem {  // the real file system; the destructor finishes the tasks given to RunInBackground
  public:
-  Result<std::unique_ptr<File>, IoError> Open(const std::string& path, Mode mode) override;
-  IoError Rename(const std::string& from, const std::string& to) override;
-  IoError Remove(const std::string& path) override;
-  IoError MakeDirectory(const std::string& path) override;
-  IoError SyncDirectory(const std::string& path) override;
-  Result<std::vector<std::string>, IoError> List(const std::string& path) override;
-  Kind KindOf(const std::string& path) override;
-  Result<std::unique_ptr<File>, IoError> Lock(const std::string& path) override;
+  Result<std::unique_ptr<File>, IoError> Open(const std::string& path, Mode mode) override;  // opens a file of the disk
+  IoError Rename(const std::string& from, const std::string& to) override;  // replaces any file named `to`
+  IoError Remove(const std::string& path) override;                         // removes the name of a file
+  IoError MakeDirectory(const std::string& path) override;                  // creates it; success if it exists already
+  IoError SyncDirectory(const std::string& path) override;  // makes renames and removals in it survive a crash
+  Result<std::vector<std::string>, IoError> List(const std::string& path) override;  // the names in it, unordered
+  Kind KindOf(const std::string& path) override;                                     // absent, file or directory
+  Result<std::unique_ptr<File>, IoError> Lock(const std::string& path) override;     // against other Respite processes
   // Runs the task on a thread that the first task starts. If the system cannot create a thread, tasks run immediately.
-  void RunInBackground(FileTask& task) override;  // runs the task on another thread
+  void RunInBackground(FileTask& task) override;  // on another thread, in order; at once here if there can be none
   // Makes the thread of RunInBackground call `prologue` first. Must be called before the first RunInBackground.
   void SetThreadPrologue(std::function<void()> prologue) {  // the thread calls `prologue` before its first task
     worker_.SetThreadPrologue(std::move(prologue));
@@ -134,7 +134,7 @@ class SystemFiles final
   Worker<FileTask*> worker_{[](FileTask* task) { RunPending(*task); }};  // the thread that runs the tasks
 };
 
-std::string DirectoryOf(const std::string& path);  // "." if the path has no directory
+std::string DirectoryOf(const std::string& path);  // the part before the last "/"; "." if there is none
 
 // Replaces a whole file atomically: writes a new file, syncs it, and renames it. Readers see either the old or the new
 // content, even after a crash. `temporary` is the name of the new file before the rename.

@@ -14,7 +14,7 @@
 namespace respite {
 
 // Writes the code of one library, for a payload or an RDB file.
-void WriteFunctionLibrary(RdbOutput& out, Bytes code);  // in the form that RDB files have
+void WriteFunctionLibrary(RdbOutput& out, Bytes code);  // one library, as RDB files and FUNCTION DUMP contain it
 
 // Cost: O(total size of the codes).
 std::string FunctionPayload(std::span<const Bytes> codes, RdbCompression compression);  // what FUNCTION DUMP returns

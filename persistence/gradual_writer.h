@@ -13,7 +13,7 @@ namespace respite {
 // (kIncremental).
 enum class GradualSync : uint8_t { kAtEnd, kIncremental };
 
-class GradualWriter {  // writes a large file; with kIncremental also syncs it step by step
+class GradualWriter {  // appends to a large file; with kIncremental also syncs it every 32 MB
  public:
   // Borrows the file, which must outlive this object.
   GradualWriter(File& file, GradualSync sync) : file_(file), sync_(sync) {}
@@ -26,8 +26,8 @@ class GradualWriter {  // writes a large file; with kIncremental also syncs it s
     if (error_ == kNoError && sync_ == GradualSync::kIncremental) SyncIfDue();
   }
 
-  IoError error() const { return error_; }   // the first error
-  uint64_t bytes() const { return bytes_; }  // number of bytes appended
+  IoError error() const { return error_; }   // the first error; kNoError: none
+  uint64_t bytes() const { return bytes_; }  // number of bytes passed to the file
 
  private:
   static constexpr uint64_t kWriteback = uint64_t{4} * 1024 * 1024;  // bytes between two starts of writeback
@@ -35,7 +35,7 @@ class GradualWriter {  // writes a large file; with kIncremental also syncs it s
 
   // Starts writeback often, and waits for a sync less often. Without the syncs, a slow disk would fall behind the
   // writer.
-  void SyncIfDue() {  // syncs, or starts writeback, after enough bytes
+  void SyncIfDue() {  // every 32 MB waits for a sync, every 4 MB starts writing to the disk
     if (bytes_ - synced_bytes_ >= kSync) {
       error_ = file_.Sync();
       synced_bytes_ = writeback_begun_bytes_ = bytes_;
@@ -45,12 +45,12 @@ class GradualWriter {  // writes a large file; with kIncremental also syncs it s
     }
   }
 
-  File& file_;
-  const GradualSync sync_;
+  File& file_;                          // the file to append to
+  const GradualSync sync_;              // kAtEnd: does not sync, so the caller must
   IoError error_ = kNoError;            // the first error; nothing is written after it
-  uint64_t bytes_ = 0;                  // number of bytes appended
-  uint64_t writeback_begun_bytes_ = 0;  // number of bytes for which writeback was started
-  uint64_t synced_bytes_ = 0;           // number of synced bytes
+  uint64_t bytes_ = 0;                  // number of bytes passed to the file
+  uint64_t writeback_begun_bytes_ = 0;  // length of the part that the system was asked to write
+  uint64_t synced_bytes_ = 0;           // length of the part that was synced
 };
 
 }  // namespace respite

@@ -10,13 +10,13 @@ namespace respite {
 
 // A compressed text is at least four bytes shorter than the original. Requires: `into` has room for text.size() bytes.
 // Cost: O(n), about 3 ns per byte.
-size_t CompressLzf(Bytes text, char* into);  // returns the compressed size; 0: not shorter
+size_t CompressLzf(Bytes text, char* into);  // writes to `into`; returns the size, or 0: not 4 bytes shorter
 
 // Returns false if no text of `size` bytes can be compressed to `packed_size` bytes. Check this before allocating
 // memory for the text.
-bool IsPossibleLzfSize(uint64_t packed_size, uint64_t size);
+bool IsPossibleLzfSize(uint64_t packed_size, uint64_t size);  // `size` bytes could come from so few
 
 // Cost: O(size).
-bool DecompressLzf(Bytes packed, std::span<char> text);  // false: does not give exactly text.size() bytes
+bool DecompressLzf(Bytes packed, std::span<char> text);  // fills `text`; false: not exactly text.size() bytes
 
 }  // namespace respite

@@ -27,57 +27,57 @@ namespace respite {
 using PackedElements = std::vector<PackedElement>;
 
 // Each of these functions returns all elements of a packed value. Cost: O(n).
-std::optional<PackedElements> ListpackElements(Bytes bytes);  // nullopt: invalid
-std::optional<PackedElements> ZiplistElements(Bytes bytes);   // nullopt: invalid
+std::optional<PackedElements> ListpackElements(Bytes bytes);  // all its elements; nullopt: invalid
+std::optional<PackedElements> ZiplistElements(Bytes bytes);   // all its elements; nullopt: invalid
 std::optional<PackedElements> ZipmapElements(Bytes bytes);    // fields and values alternately; nullopt: invalid
-std::optional<PackedElements> IntsetElements(Bytes bytes);    // nullopt: invalid
+std::optional<PackedElements> IntsetElements(Bytes bytes);    // all its integers; nullopt: invalid
 
 // Reads the elements of a listpack in order. After an error, Failed() returns true, and Next() returns empty elements.
 class ListpackReader {  // reads and checks a listpack element by element
  public:
   explicit ListpackReader(Bytes bytes);
 
-  bool Failed() const { return failed_; }  // the listpack is malformed
-  void Fail() { failed_ = true; }
-  bool AtEnd() const { return at_ == end_; }  // all elements were read
+  bool Failed() const { return failed_; }     // a malformed element was met, or Fail was called
+  void Fail() { failed_ = true; }             // makes Failed true, for callers that find an error themselves
+  bool AtEnd() const { return at_ == end_; }  // no element is left, or reading failed
   // Returns the number of unread bytes. Each element takes at least two bytes.
-  size_t Left() const { return static_cast<size_t>(end_ - at_); }
+  size_t Left() const { return static_cast<size_t>(end_ - at_); }  // number of unread bytes
   // Returns the next element. Fails if there is none.
-  PackedElement Next();
+  PackedElement Next();     // reads the next element; sets Failed if there is none
   bool IsComplete() const;  // everything was read, and the number of elements matches the header
 
  private:
-  const char* at_ = nullptr;
-  const char* end_ = nullptr;
-  size_t count_ = 0;         // number of elements read
-  size_t stored_count_ = 0;  // number of elements according to the header
-  bool failed_ = true;       // the listpack is malformed
+  const char* at_ = nullptr;   // the next unread byte
+  const char* end_ = nullptr;  // the end of the listpack, without its end byte
+  size_t count_ = 0;           // number of elements read
+  size_t stored_count_ = 0;    // number of elements according to the header
+  bool failed_ = true;         // the listpack is malformed
 };
 
 // Returns true if two of the elements 0, stride, 2*stride … have the same text. A temporary hash table uses `hash_key`.
 // Cost: O(n).
-bool HasEqualElements(std::span<const PackedElement> elements, size_t stride, const HashKey& hash_key);
+bool HasEqualElements(std::span<const PackedElement> elements, size_t stride, const HashKey& hash_key);  // by stride
 
 // Checks whether a listpack is canonical, that is, has the bytes that our own code would write: well formed, each
 // element in its smallest encoding, and a correct number of elements. Such a listpack can be stored unchanged, and its
 // equal elements have equal bytes. Cost: O(n); allocates only for listpacks of more than 64 elements.
-class CanonicalListpack {  // checks whether a listpack is as our own code would write it
+class CanonicalListpack {  // checks whether a listpack has the bytes that our own code would write
  public:
   explicit CanonicalListpack(Bytes bytes);
 
   // Call the other functions of this class only if this returns true.
   bool IsCanonical() const { return is_canonical_; }  // well formed, and each element in its smallest encoding
   size_t Count() const { return count_; }             // number of elements
-  PackedElement At(size_t i) const {
+  PackedElement At(size_t i) const {                  // the element with this index, decoded
     return Listpack(bytes_).At(static_cast<size_t>(RawBytes(i).data() - bytes_.data()));
   }
   // Compares the elements 0, stride, 2*stride …, like the function HasEqualElements outside this class.
-  bool HasEqualElements(size_t stride, const HashKey& hash_key) const;  // true if two fields or members are equal
+  bool HasEqualElements(size_t stride, const HashKey& hash_key) const;  // true: two fields or members are equal
 
  private:
   // Returns an element without its trailing size.
   Bytes RawBytes(size_t i) const { return i < few_.size() ? few_[i] : more_[i - few_.size()]; }  // one encoded element
-  void Append(Bytes bytes) {  // records where the next element is; copies nothing
+  void Append(Bytes bytes) {  // records where the next element of the checked listpack is; copies nothing
     if (count_ < few_.size()) {
       few_[count_] = bytes;
     } else {
@@ -94,14 +94,14 @@ class CanonicalListpack {  // checks whether a listpack is as our own code would
 };
 
 // Builds a listpack: appends elements, each in its smallest encoding.
-class ListpackMaker {  // builds a listpack
+class ListpackMaker {  // builds a listpack, each element in its smallest encoding
  public:
   ListpackMaker() : bytes_(kInitialCapacity, '\0') {}
 
-  void Append(const EncodedElement& element);
-  void AppendText(Bytes text);  // a text that looks like an integer is stored as one
-  void AppendInteger(int64_t integer);
-  void Append(const PackedElement& element) {
+  void Append(const EncodedElement& element);  // copies an element that is already encoded
+  void AppendText(Bytes text);                 // a text that looks like an integer is stored as one
+  void AppendInteger(int64_t integer);         // in its smallest encoding
+  void Append(const PackedElement& element) {  // a text or an integer
     return element.is_integer ? AppendInteger(element.integer) : AppendText(element.text);
   }
   // Finish completes the listpack, which stays in this object. Clear then begins another listpack in the same memory.
@@ -111,7 +111,7 @@ class ListpackMaker {  // builds a listpack
     size_ = Listpack::kHeader;
     count_ = 0;
   }
-  std::string Take() {
+  std::string Take() {  // completes the listpack and moves it out
     Finish();
     bytes_.resize(size_ + 1);
     return std::move(bytes_);
@@ -121,18 +121,18 @@ class ListpackMaker {  // builds a listpack
   static constexpr size_t kInitialCapacity = 256;  // size of bytes_ at the start
 
   // Returns memory for `bytes` more bytes plus the end byte.
-  char* Room(size_t bytes);
+  char* Room(size_t bytes);  // memory for so many more bytes after the content
 
-  std::string bytes_;  // the first size_ bytes are in use
-  size_t size_ = Listpack::kHeader;
-  size_t count_ = 0;  // number of elements
+  std::string bytes_;                // the first size_ bytes are in use
+  size_t size_ = Listpack::kHeader;  // used bytes of bytes_, without the end byte
+  size_t count_ = 0;                 // number of elements
 };
 
 // Builds a listpack of `elements`, each in its smallest encoding.
-std::string MakeListpack(std::span<const PackedElement> elements);
+std::string MakeListpack(std::span<const PackedElement> elements);  // a listpack of these elements
 
 // Builds an intset whose integers have the smallest possible width. Requires: the integers are in ascending order, and
 // no two are equal.
-std::string MakeIntset(std::span<const int64_t> integers);
+std::string MakeIntset(std::span<const int64_t> integers);  // of ascending, distinct integers
 
 }  // namespace respite

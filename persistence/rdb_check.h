@@ -15,12 +15,12 @@
 namespace respite {
 
 // The terminal that CheckRdb and CheckAof write to, as an interface.
-class CheckConsole {  // prints what the file checks report, and asks the user
+class CheckConsole {  // an interface: prints what the file checks report, and asks the user
  public:
   virtual ~CheckConsole() = default;
 
   // Prints one or more lines. `text` lacks the last line end.
-  virtual void Say(const std::string& text) = 0;
+  virtual void Say(const std::string& text) = 0;             // prints one or more lines
   virtual bool AskYesOrNo(const std::string& question) = 0;  // asks the user; true if the answer is yes
 };
 

@@ -21,12 +21,12 @@
 
 namespace respite {
 
-struct RdbContent {  // what WriteRdb writes; everything is borrowed
-  const Keyspace& keyspace;
-  std::vector<Bytes> libraries;                          // source codes of function libraries
+struct RdbContent {                                      // what WriteRdb writes; everything is borrowed
+  const Keyspace& keyspace;                              // the data set to save
+  std::vector<Bytes> libraries;                          // source codes of the function libraries to save
   std::vector<std::pair<std::string, std::string>> aux;  // redis-ver, ctime …, in this order
   enum class Keys : uint8_t { kAll, kNone };
-  Keys keys = Keys::kAll;
+  Keys keys = Keys::kAll;  // kNone: the file contains no keys, only aux fields and libraries
 };
 
 // Which eviction data of each key to write: the time since its last use (LRU), or its counter of uses (LFU).
@@ -36,16 +36,16 @@ struct RdbSaveOptions {  // how WriteRdb writes the file
   enum class Checksum : uint8_t { kZero, kCrc64 };
   using Sync = GradualSync;
 
-  RdbCompression compression = RdbCompression::kOn;
-  RdbDialect dialect = RdbDialect::k72;  // the Redis version that can read the file
-  Checksum checksum = Checksum::kCrc64;  // kZero: none, as with `rdbchecksum no`
-  Sync sync = Sync::kIncremental;        // when the file is synced
-  RdbUsage usage = RdbUsage::kNone;      // whether to write the LRU or LFU data of the keys
+  RdbCompression compression = RdbCompression::kOn;  // whether texts are compressed (rdbcompression)
+  RdbDialect dialect = RdbDialect::k72;              // the Redis version that can read the file
+  Checksum checksum = Checksum::kCrc64;              // kZero: none, as with `rdbchecksum no`
+  Sync sync = Sync::kIncremental;                    // kIncremental: WriteRdb also syncs step by step
+  RdbUsage usage = RdbUsage::kNone;                  // whether to write the LRU or LFU data of the keys
   // A function that returns seconds (if `usage` is kIdleSeconds) or a counter up to 255 (if kFrequency). Not called if
   // `usage` is kNone.
   std::function<uint64_t(uint32_t access)> compute_usage =
       nullptr;                      // computes the value for `usage` from Entry::Access
-  uint64_t keys_per_report = 1024;  // number of keys between two calls of `told`
+  uint64_t keys_per_report = 1024;  // after so many keys WriteRdb calls `told`
 };
 
 struct RdbSaveResult {  // what WriteRdb has written

@@ -24,19 +24,19 @@
 
 namespace respite {
 
-class RdbText {  // a text that was read
+class RdbText {  // a text read from an RDB: a view of the input or of decoded memory
  public:
   RdbText() = default;
   explicit RdbText(Bytes view) : view_(view) {}
   static RdbText Integer(int32_t integer);  // a text that was stored as an integer
 
-  Bytes View() const { return digit_count_ == 0 ? view_ : Bytes(digits_.data(), digit_count_); }
+  Bytes View() const { return digit_count_ == 0 ? view_ : Bytes(digits_.data(), digit_count_); }  // the text
   std::optional<int64_t> AsInteger() const {  // nullopt if the text was not stored as an integer
     return digit_count_ == 0 ? std::nullopt : std::optional<int64_t>(integer_);
   }
 
  private:
-  Bytes view_;
+  Bytes view_;                   // the text, if it was not stored as an integer
   int32_t integer_ = 0;          // the value, if digit_count_ is not 0
   std::array<char, 11> digits_;  // the text of integer_: "-2147483648"
   uint8_t digit_count_ = 0;      // 0: the text is view_, not an integer
@@ -46,23 +46,23 @@ class RdbSupply {  // gives an RdbInput its bytes, piece by piece
  public:
   virtual ~RdbSupply() = default;
   // Returns the number of bytes that Next has not returned yet.
-  virtual uint64_t Left() const = 0;
+  virtual uint64_t Left() const = 0;  // number of bytes that Next has not returned yet
   // Returns the next piece, at least `wanted` bytes. The piece begins with a copy of `rest`, which is the unread end of
   // the previous piece. Returns an empty piece on failure. Requires: wanted <= rest.size() + Left().
-  virtual Bytes Next(Bytes rest, uint64_t wanted) = 0;
-  virtual void FreeOldPieces() = 0;                   // frees all pieces except the last
-  virtual IoError error() const { return kNoError; }  // why Next failed; kNoError: it did not
+  virtual Bytes Next(Bytes rest, uint64_t wanted) = 0;  // `rest` and more, `wanted` bytes at least; empty: failed
+  virtual void FreeOldPieces() = 0;                     // frees all pieces that Next returned, except the last
+  virtual IoError error() const { return kNoError; }    // why Next failed; kNoError: it did not
 };
 
 class RdbScratch {  // memory for decoded texts, which are valid until Clear
  public:
-  char* Take(size_t bytes);
-  void Clear();  // frees all texts
+  char* Take(size_t bytes);  // memory for one text, valid until Clear
+  void Clear();              // frees all texts
 
  private:
-  struct Block {  // an allocation that holds several texts
-    std::unique_ptr<char[]> memory;
-    size_t size;
+  struct Block {                     // an allocation that holds several texts
+    std::unique_ptr<char[]> memory;  // the bytes of the block
+    size_t size;                     // capacity of the block in bytes
   };
 
   std::vector<Block> blocks_;  // new texts are added to the last block
@@ -75,17 +75,17 @@ class RdbInput {  // reads the numbers and texts of the RDB format from untruste
   explicit RdbInput(Bytes bytes) : rest_(bytes), end_offset_(bytes.size()) {}
   explicit RdbInput(RdbSupply& supply) : supply_(&supply) {}
 
-  bool Failed() const { return failed_; }             // a read has failed: bytes are wrong or missing
-  bool RanOut() const { return ran_out_; }            // it failed because it has fewer bytes than it announces
+  bool Failed() const { return failed_; }   // a read has failed or Fail was called: all later reads give zero or empty
+  bool RanOut() const { return ran_out_; }  // it failed because it has fewer bytes than it announces
   uint64_t MissingBytes() const { return missing_; }  // minimum number of missing bytes, if it ran out
   IoError SupplyError() const { return supply_ == nullptr ? kNoError : supply_->error(); }  // kNoError: none
   // Makes the input fail, for readers that find an error in the data.
-  void Fail();
+  void Fail();  // makes the input fail, for readers that find an error in the data
   uint64_t Left() const { return rest_.size() + (supply_ == nullptr || failed_ ? 0 : supply_->Left()); }
   uint64_t Offset() const { return end_offset_ - rest_.size(); }  // number of bytes read before any failure
   // Returns the unread part of the current piece.
-  Bytes Rest() const { return rest_; }
-  void Forget() {  // invalidates all texts that were read, and frees their memory
+  Bytes Rest() const { return rest_; }  // the unread part of the current piece
+  void Forget() {                       // invalidates all texts that were read, and frees their memory
     if (!has_nothing_to_free_) FreeTextsAndPieces();
   }
 
@@ -101,22 +101,22 @@ class RdbInput {  // reads the numbers and texts of the RDB format from untruste
     rest_.remove_prefix(count);
     return bytes;
   }
-  uint64_t Length() { return LengthAfterFirstByte(Byte()); }  // reads a length
+  uint64_t Length() { return LengthAfterFirstByte(Byte()); }  // reads a length in the RDB's variable encoding
   // Reads a number of elements, each of which takes at least `min_element_bytes`. Fails if the input is too short for
   // them.
-  uint64_t Count(uint64_t min_element_bytes);  // reads a number of elements
-  RdbText Text() {
+  uint64_t Count(uint64_t min_element_bytes);  // reads a number of elements; fails if the input is too short for them
+  RdbText Text() {                             // reads a text in any of its forms
     const uint8_t head = Byte();
     return head < rdb::kLength14 ? RdbText(RawBytes(head)) : LongText(head);
   }
   // A compressed text that would be longer makes the input fail before memory is allocated. IsTextTooLong then returns
   // true.
-  void SetMaxTextBytes(uint64_t bytes) { max_text_bytes_ = bytes; }  // maximum size of a compressed text
+  void SetMaxTextBytes(uint64_t bytes) { max_text_bytes_ = bytes; }  // of a compressed text once decompressed
   bool IsTextTooLong() const { return is_text_too_long_; }           // it failed because of SetMaxTextBytes
   uint16_t Little16() { return Little<uint16_t>(); }                 // reads a little-endian number
   uint32_t Little32() { return Little<uint32_t>(); }                 // reads a little-endian number
   uint64_t Little64() { return Little<uint64_t>(); }                 // reads a little-endian number
-  int64_t Millis() { return static_cast<int64_t>(Little64()); }      // reads a Unix time in ms
+  int64_t Millis() { return static_cast<int64_t>(Little64()); }      // reads a Unix time in milliseconds
   float Float();                                                     // reads an IEEE 754 number of 4 bytes
   double Double();                                                   // reads an IEEE 754 number of 8 bytes
   double ScoreText();  // reads a score that is stored as decimal text; fails for NaN
@@ -129,19 +129,19 @@ class RdbInput {  // reads the numbers and texts of the RDB format from untruste
   }
   uint64_t LengthAfterFirstByte(uint8_t first_byte);  // reads the rest of a length after its first byte
   RdbText LongText(uint8_t first_byte);               // reads the rest of any text after its first byte
-  RdbText CompressedText();                           // reads the rest of an LZF text after its first byte
+  RdbText CompressedText();                           // reads and decompresses an LZF text after its first byte
   bool FetchMore(uint64_t bytes);             // makes rest_ contain at least `bytes` bytes; false: there are fewer
   void RecordMissingBytes(uint64_t missing);  // the first time, sets ran_out_ and missing_
-  void FreeTextsAndPieces();                  // frees the texts and all used pieces
+  void FreeTextsAndPieces();                  // frees the decoded texts, and all pieces but the current one
 
   Bytes rest_;                            // the unread part of the current piece
   uint64_t end_offset_ = 0;               // position in the input where rest_ ends
   RdbSupply* supply_ = nullptr;           // null: all bytes are in memory
-  uint64_t max_text_bytes_ = UINT64_MAX;  // maximum size of a compressed text
+  uint64_t max_text_bytes_ = UINT64_MAX;  // maximum decompressed size of a compressed text
   bool is_text_too_long_ = false;         // the input failed because of max_text_bytes_
   RdbScratch scratch_;                    // decoded texts
   bool has_nothing_to_free_ = true;       // no text or piece waits to be freed
-  bool failed_ = false;                   // a read has failed
+  bool failed_ = false;                   // a read has failed, or Fail was called
   bool ran_out_ = false;                  // the input failed because bytes are missing
   uint64_t missing_ = 0;                  // minimum number of missing bytes, if ran_out_
 };

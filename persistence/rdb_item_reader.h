@@ -24,7 +24,7 @@ class RdbInputOwner {  // what RdbItemReader asks the owner of its input
  public:
   virtual ~RdbInputOwner() = default;
   virtual uint64_t Checksum(Bytes rest) = 0;   // CRC-64 of all bytes before `rest`, the unread part
-  virtual uint64_t MaxBytesAhead() const = 0;  // maximum number of bytes that follow
+  virtual uint64_t MaxBytesAhead() const = 0;  // upper limit of the bytes that follow, to limit announced key counts
 };
 
 class RdbItemReader {  // reads an RDB item by item: header, keys, auxiliary fields, checksum
@@ -32,45 +32,45 @@ class RdbItemReader {  // reads an RDB item by item: header, keys, auxiliary fie
   RdbItemReader(const RdbReadOptions& options, RdbSink& sink, RdbInputOwner& source, uint64_t offset);
 
   // Sets the input of the next reads. `offset` is the position in the RDB or file where the input begins.
-  void Use(RdbInput& input, uint64_t offset) {
+  void Use(RdbInput& input, uint64_t offset) {  // sets the input of the next reads, at this offset
     input_ = &input;
     begin_ = offset;
   }
   // Reads one item. Returns false if the RDB is bad (HasFailed is then true) or the input ran out. Requires: Use was
   // called, and !IsDone().
-  bool Next();
-  bool IsDone() const { return stage_ == Stage::kDone; }         // the whole RDB was read
-  bool HasFailed() const { return failure_.has_value(); }        // the RDB is bad
-  RdbFailure TakeFailure();                                      // if none was recorded: "Unexpected EOF"
+  bool Next();  // reads one item; false: the RDB is bad (HasFailed), or the input lacks bytes
+  bool IsDone() const { return stage_ == Stage::kDone; }   // the whole RDB was read
+  bool HasFailed() const { return failure_.has_value(); }  // the RDB is bad
+  RdbFailure TakeFailure();  // moves out why it failed; if nothing was recorded: "Unexpected EOF"
   uint64_t Offset() const { return begin_ + input_->Offset(); }  // position in the RDB or file
-  bool ReportProgress(uint64_t at);  // calls OnProgress if it is due; false: the sink stops the reading
+  bool ReportProgress(uint64_t at);  // calls the sink's OnProgress if it is due; false: the sink wants to stop
 
  private:
   enum class Stage : uint8_t { kHead, kItems, kChecksum, kDone };
 
   // Records a failure, and returns false.
-  bool Fail(RdbFailure::Kind kind, std::string text);
+  bool Fail(RdbFailure::Kind kind, std::string text);  // records the failure; returns false
   // Returns true if the input has not failed. Otherwise returns false, and records a failure unless the input ran out.
   bool CheckRdbInput(const char* why_not = "a length or number is malformed");  // false: the input has failed
   bool CheckSinkResult(Result<Done> result, RdbFailure::Kind kind = RdbFailure::Kind::kSink);  // false: sink failed
   bool ReadHeader();                  // reads signature and version; false: bad, or too few bytes
-  bool ReadItem();                    // a key, or any other item by its opcode; false: bad, or too few bytes
-  bool ReadRareItem(uint8_t opcode);  // any item but a key and its attributes; false: bad, or too few bytes
-  bool ReadDatabase();                // opcode SELECTDB; false: bad, or too few bytes
-  bool ReadSizes();                   // opcode RESIZEDB; false: bad, or too few bytes
-  bool ReadAux();                     // a property of the file, such as redis-ver; false: bad, or too few bytes
-  bool ReadLibrary();                 // the code of a function library; false: bad, or too few bytes
-  bool ReadModuleAux();               // data that a module stores outside keys; false: bad, or too few bytes
-  bool SkipModuleParts();             // the data of a module, to its end; false: bad, or too few bytes
-  bool ReadKey(uint8_t type);         // the key and its value; false: bad, or too few bytes
-  bool ReadModuleValue();             // the rest of a key whose value belongs to a module; false: bad, or too few bytes
+  bool ReadItem();                    // reads a key, or any other item by its opcode; false: bad, or too few bytes
+  bool ReadRareItem(uint8_t opcode);  // reads any item but a key and its attributes; false: bad, or too few bytes
+  bool ReadDatabase();         // reads opcode SELECTDB, the database of the next keys; false: bad, or too few bytes
+  bool ReadSizes();            // reads opcode RESIZEDB, the numbers of keys; false: bad, or too few bytes
+  bool ReadAux();              // reads a property of the file, such as redis-ver; false: bad, or too few bytes
+  bool ReadLibrary();          // reads the code of a function library; false: bad, or too few bytes
+  bool ReadModuleAux();        // reads past data that a module stores outside keys; false: bad, or too few bytes
+  bool SkipModuleParts();      // reads past the data of a module; false: bad, or too few bytes
+  bool ReadKey(uint8_t type);  // reads the key and its value; false: bad, or too few bytes
+  bool ReadModuleValue();      // reads past a value that belongs to a module; false: bad, or too few bytes
   bool FailOrSkip(const RdbValueFault& fault);  // skips an empty collection (true), or fails (false)
-  void ForgetAttributes();                      // deadline, idle time and frequency of the key
-  bool PassBatchToSink();                       // passes batch_ to the sink; false: the sink failed
-  bool ReadChecksum();                          // the CRC-64 at the end; false: bad, or too few bytes
+  void ForgetAttributes();                      // resets deadline, idle time and LFU counter, for the next key
+  bool PassBatchToSink();                       // gives the keys of batch_ to the sink; false: the sink refused them
+  bool ReadChecksum();                          // reads the CRC-64 at the end; false: wrong, or too few bytes
 
-  const RdbReadOptions& options_;
-  RdbSink& sink_;
+  const RdbReadOptions& options_;                    // how to read the RDB
+  RdbSink& sink_;                                    // gets the content
   RdbInputOwner& source_;                            // the owner of the input
   RdbInput* input_ = nullptr;                        // the input of the next reads
   uint64_t begin_;                                   // position in the RDB or file where input_ begins

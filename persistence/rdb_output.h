@@ -19,7 +19,7 @@ enum class RdbCompression : uint8_t { kOff, kOn };
 // k70 is the format that Redis 7.0 reads: it has no listpacks of sets and no times at which consumers were active.
 enum class RdbDialect : uint8_t { k70, k72 };
 
-class RdbDrain {  // an interface that receives the bytes that do not fit into the buffer, in order
+class RdbDrain {  // an interface that receives the output of an RdbOutput piece by piece, in order
  public:
   virtual ~RdbDrain() = default;
   virtual void Drain(Bytes bytes) = 0;  // takes the next bytes of the output
@@ -34,16 +34,16 @@ class RdbOutput {  // writes the numbers and texts of the RDB format into a buff
 
   Bytes BufferedOutput() const { return {buffer_.data(), size_}; }  // the output that was not drained yet
   // Sets the dialect. Must be called before the first value is written.
-  void SetDialect(RdbDialect dialect) { dialect_ = dialect; }
-  RdbDialect dialect() const { return dialect_; }  // k70: for Redis 7.0
+  void SetDialect(RdbDialect dialect) { dialect_ = dialect; }  // before the first value
+  RdbDialect dialect() const { return dialect_; }              // k70: writes what Redis 7.0 can read
   // Moves the output out of this object. Requires: there is no drain.
-  std::string TakeBuffer() {
+  std::string TakeBuffer() {  // moves out the whole output; only without a drain
     buffer_.resize(size_);
     return std::move(buffer_);
   }
-  void Flush();  // empties the buffer into the drain
+  void Flush();  // gives the buffered output to the drain, and empties the buffer
 
-  void Byte(uint8_t byte) {
+  void Byte(uint8_t byte) {  // writes one byte
     *Room(1) = static_cast<char>(byte);
     ++size_;
   }
@@ -52,11 +52,11 @@ class RdbOutput {  // writes the numbers and texts of the RDB format into a buff
     std::memcpy(Room(bytes.size()), bytes.data(), bytes.size());
     size_ += bytes.size();
   }
-  void Type(rdb::Type type) { Byte(static_cast<uint8_t>(type)); }
-  void Length(uint64_t length);  // writes a length
+  void Type(rdb::Type type) { Byte(static_cast<uint8_t>(type)); }  // writes the type byte
+  void Length(uint64_t length);                                    // writes a length in the RDB's variable encoding
   // Writes the first form that applies: as an integer, compressed (with rdbcompression), or verbatim.
-  void Text(Bytes text);
-  void Integer(int64_t integer);                                              // writes the text of an integer
+  void Text(Bytes text);          // writes a text: as an integer, compressed, or verbatim
+  void Integer(int64_t integer);  // writes the decimal text of an integer, in its shortest form
   void Little16(uint16_t number) { WriteLittleEndian(number); }               // writes a little-endian number
   void Little64(uint64_t number) { WriteLittleEndian(number); }               // writes a little-endian number
   void Millis(int64_t unix_ms) { Little64(static_cast<uint64_t>(unix_ms)); }  // writes a Unix time in ms
@@ -66,7 +66,7 @@ class RdbOutput {  // writes the numbers and texts of the RDB format into a buff
   static constexpr size_t kLongTextBytes = 32 * 1024;  // texts of at least this size go to the drain directly
 
   // Returns memory for `bytes` more bytes after the output so far.
-  char* Room(size_t bytes) {
+  char* Room(size_t bytes) {  // memory for `bytes` more bytes
     if (buffer_.size() - size_ < bytes) MakeRoom(bytes);
     return buffer_.data() + size_;
   }
@@ -77,14 +77,14 @@ class RdbOutput {  // writes the numbers and texts of the RDB format into a buff
   }
   void MakeRoom(size_t bytes);            // flushes or grows the buffer
   void WriteLongBytes(Bytes bytes);       // writes a long text: bypasses the buffer if there is a drain
-  bool TryShortInteger(int64_t integer);  // false: writes nothing, since the integer needs more than 4 bytes
-  bool TryCompressed(Bytes text);         // false: writes nothing, since the text would not be shorter
+  bool TryShortInteger(int64_t integer);  // false: wrote nothing, as it needs more than 4 bytes
+  bool TryCompressed(Bytes text);         // false: wrote nothing, as the text would not be shorter
 
-  RdbCompression compression_;
-  RdbDialect dialect_ = RdbDialect::k72;  // k70: for Redis 7.0
-  RdbDrain* drain_ = nullptr;             // null: the buffer grows
+  RdbCompression compression_;            // whether Text compresses long texts
+  RdbDialect dialect_ = RdbDialect::k72;  // k70: writes what Redis 7.0 can read
+  RdbDrain* drain_ = nullptr;             // gets the full buffers; null: the buffer grows
   std::string buffer_;                    // the first size_ bytes are in use
-  size_t size_ = 0;
+  size_t size_ = 0;                       // used bytes of buffer_
 };
 
 }  // namespace respite

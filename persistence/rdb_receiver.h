@@ -25,18 +25,18 @@ class RdbReceiver final : private RdbInputOwner {  // reads an RDB that arrives 
 
   enum class Status : uint8_t { kMore, kDone, kFailed };
   // Takes the next bytes. Ignores bytes after the RDB. Cost: O(bytes).
-  Status Take(Bytes bytes);
-  Status Finish();  // ends the input; kDone if the RDB is complete, else kFailed
+  Status Take(Bytes bytes);  // reads the next bytes of the RDB; ignores bytes after its end
+  Status Finish();           // ends the input; kDone if the RDB is complete, else kFailed
   // Returns why reading failed. Requires: Take or Finish returned kFailed.
-  RdbFailure TakeFailure() { return items_.TakeFailure(); }
-  uint64_t Offset() const { return base_; }  // number of bytes that were read
+  RdbFailure TakeFailure() { return items_.TakeFailure(); }  // why it failed, after kFailed
+  uint64_t Offset() const { return base_; }                  // number of bytes of complete items so far
 
  private:
-  Status Read(Bytes bytes);
-  uint64_t Checksum(Bytes rest) override;   // CRC-64 of all bytes before `rest`
-  uint64_t MaxBytesAhead() const override;  // maximum number of bytes that follow
+  Status Read(Bytes bytes);                 // reads the items that are complete in these bytes
+  uint64_t Checksum(Bytes rest) override;   // CRC-64 of all bytes before `rest`, the unread part
+  uint64_t MaxBytesAhead() const override;  // upper limit of the bytes that follow
 
-  const RdbReadOptions options_;
+  const RdbReadOptions options_;         // how to read the RDB
   const std::optional<uint64_t> total_;  // length of the RDB, if known
   RdbItemReader items_;                  // reads the complete items
   RdbInput input_{Bytes()};              // the bytes that are read now

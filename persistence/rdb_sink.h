@@ -16,10 +16,10 @@
 namespace respite {
 
 // A key with its value and deadline. The deadline may already have passed.
-struct RdbEntry {  // a key read from the file
-  EntryPtr entry;
-  std::optional<uint64_t> idle_s;    // seconds since the last use
-  std::optional<uint8_t> frequency;  // LFU counter
+struct RdbEntry {                    // a key read from an RDB, with value and deadline
+  EntryPtr entry;                    // the key with its value and deadline, which may have passed
+  std::optional<uint64_t> idle_s;    // seconds since the last use; nullopt: not in the file
+  std::optional<uint8_t> frequency;  // LFU counter; nullopt: not in the file
 };
 
 // All `Bytes` arguments are valid only during the call. A Failure stops the reading, and its text becomes that of the
@@ -30,10 +30,10 @@ class RdbSink {  // an interface that receives the content of an RDB, in order
 
   // In OnAux and OnDatabase, `offset` is the position in the file where the item ends.
   virtual void OnAux(Bytes name, Bytes value, uint64_t offset) = 0;  // a property of the file, such as redis-ver
-  virtual void OnDatabase(int /*db*/, uint64_t /*offset*/) {}        // called before the keys of a database
+  virtual void OnDatabase(int /*db*/, uint64_t /*offset*/) {}        // before its keys
   // Called with the announced number of keys of a database, for Database::Reserve. The numbers are only a hint. They
   // are limited to what the rest of the input could contain if each key took 16 bytes.
-  virtual void OnResizeDatabase(int db, uint64_t keys, uint64_t keys_with_deadline) = 0;  // a hint from RESIZEDB
+  virtual void OnResizeDatabase(int db, uint64_t keys, uint64_t keys_with_deadline) = 0;  // a hint
   // Called with up to `RdbReadOptions::batch` keys of one database, which the sink takes. Inserting into a large
   // keyspace mostly waits for memory, so prefetch the buckets of all keys before inserting the first. The reader does
   // not check for duplicate keys.
@@ -41,17 +41,17 @@ class RdbSink {  // an interface that receives the content of an RDB, in order
   // Called for a key whose value is an empty collection, as some old servers wrote. The reader does not pass such a key
   // to OnEntries.
   virtual void OnEmptyCollection(int db, Bytes key) = 0;  // the value is an empty collection; Redis skips such keys
-  virtual Result<Done> OnLibrary(Bytes code) = 0;         // the code of a function library
+  virtual Result<Done> OnLibrary(Bytes code) = 0;         // gets the code of a function library
   // Called for data that a module stored outside keys. Return Done to skip the data. This default implementation fails,
   // as Redis does.
-  virtual Result<Done> OnModuleAux(Bytes module);  // data of a module; by default refuses the file
+  virtual Result<Done> OnModuleAux(Bytes module);  // data of a module; by default refuses the RDB
   // Called if the value of a key belongs to a module. Return Done to skip the key. This default implementation fails,
   // as Redis does.
-  virtual Result<Done> OnModuleValue(Bytes module);  // the value belongs to a module; by default refuses the file
+  virtual Result<Done> OnModuleValue(Bytes module);  // the value belongs to a module; by default refuses it
   // Called if the file seems good but has no checksum, and the checksum should have been verified.
-  virtual void OnMissingChecksum() {}  // the file has no checksum to verify
+  virtual void OnMissingChecksum() {}  // the checksum should be verified, but there is none
   // Called about every `progress_interval` bytes, possibly in the middle of a long value.
-  virtual Result<Done> OnProgress(uint64_t offset) = 0;  // a Failure stops the reading
+  virtual Result<Done> OnProgress(uint64_t offset) = 0;  // about every `progress_interval` bytes; a Failure ends it
 };
 
 struct RdbReadOptions {  // how the readers read an RDB
@@ -64,9 +64,9 @@ struct RdbReadOptions {  // how the readers read an RDB
   int databases = 16;                            // number of databases; a higher index in the file is an error
   Checksum checksum = Checksum::kVerify;         // whether the CRC-64 at the end must be right
   Versions versions = Versions::kKnown;          // kAll also reads newer versions, if they use only known types
-  uint64_t progress_interval = 2 * 1024 * 1024;  // bytes between two calls of OnProgress
+  uint64_t progress_interval = 2 * 1024 * 1024;  // about so many bytes between two calls of OnProgress
   size_t batch = 16;                             // maximum number of entries per call of the sink
-  size_t piece_bytes = 256 << 10;                // number of bytes per read; at least 1
+  size_t piece_bytes = 256 << 10;                // bytes per read of the file, unless a value needs more; at least 1
 };
 
 struct RdbFailure {  // why and where reading an RDB failed
@@ -94,12 +94,12 @@ struct RdbFailure {  // why and where reading an RDB failed
     kValue,
     kChecksum,
   };
-  Kind kind;
-  std::string text;  // Redis' log text, if it has one
-  uint64_t offset;   // position in the file where the error was detected
-  Step step = Step::kHead;
-  std::optional<uint8_t> type = std::nullopt;     // of the value, for steps kKey and kValue
-  std::optional<std::string> key = std::nullopt;  // for step kValue
+  Kind kind;                                      // what kind of failure it is
+  std::string text;                               // Redis' log text, if it has one
+  uint64_t offset;                                // position in the file where the error was detected
+  Step step = Step::kHead;                        // which part of the RDB was being read
+  std::optional<uint8_t> type = std::nullopt;     // RDB type of the value, for steps kKey, kValue
+  std::optional<std::string> key = std::nullopt;  // the key, for step kValue
 };
 
 // The size of the signature and the version at the start of an RDB.

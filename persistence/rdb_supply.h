@@ -28,34 +28,34 @@ class RdbFileSupply final : public RdbSupply {  // the bytes of a file, with the
         told_(std::move(told)) {}
 
   // Reads the size of the file. Must be called before the other functions.
-  IoError Open();
-  uint64_t Checksum(Bytes rest);  // CRC-64 of all bytes before `rest`, the end of the last piece
+  IoError Open();                 // reads the size of the file; must be called first
+  uint64_t Checksum(Bytes rest);  // CRC-64 of all bytes before `rest`, the unread end
 
-  uint64_t Left() const override { return end_ - next_; }
-  Bytes Next(Bytes rest, uint64_t wanted) override;
-  void FreeOldPieces() override;  // frees all pieces except the last
-  IoError error() const override { return error_; }
+  uint64_t Left() const override { return end_ - next_; }  // bytes that Next has not returned yet
+  Bytes Next(Bytes rest, uint64_t wanted) override;        // `rest` and more from the file; empty: failed
+  void FreeOldPieces() override;                           // frees all pieces that Next returned, except the last
+  IoError error() const override { return error_; }        // why the last read failed; kNoError: it did not
 
  private:
-  struct Piece {  // a buffer with some bytes of the file
-    std::unique_ptr<char[]> memory;
-    size_t room = 0;
+  struct Piece {                     // a buffer with some bytes of the file
+    std::unique_ptr<char[]> memory;  // the buffer
+    size_t room = 0;                 // capacity of the buffer in bytes
   };
 
   Piece TakePiece(size_t capacity);  // returns the spare buffer if it is large enough, otherwise a new one
 
-  File& file_;
-  const size_t piece_bytes_;      // minimum bytes per read
-  uint64_t next_;                 // offset of the first unread byte
-  uint64_t end_;                  // size of the file
-  const bool computes_checksum_;  // whether checksum_ is computed
-  const std::function<bool(uint64_t offset)> told_;
-  Piece piece_;                      // the piece that the input is reading
-  Piece spare_;                      // a freed buffer, for the next piece
-  std::vector<Piece> used_;          // pieces that are kept until Forget
-  const char* unchecked_ = nullptr;  // the position in piece_ where the checksum continues
-  uint64_t checksum_ = 0;            // CRC-64 of the bytes before unchecked_
-  IoError error_ = kNoError;         // why the last read failed
+  File& file_;                                       // the file to read
+  const size_t piece_bytes_;                         // minimum bytes per read
+  uint64_t next_;                                    // offset of the first unread byte
+  uint64_t end_;                                     // size of the file
+  const bool computes_checksum_;                     // whether checksum_ is computed
+  const std::function<bool(uint64_t offset)> told_;  // called after each piece; false: Next fails
+  Piece piece_;                                      // the piece that the input is reading
+  Piece spare_;                                      // a freed buffer, for the next piece
+  std::vector<Piece> used_;                          // earlier pieces, which texts may refer to, until FreeOldPieces
+  const char* unchecked_ = nullptr;                  // the position in piece_ where the checksum continues
+  uint64_t checksum_ = 0;                            // CRC-64 of the bytes before unchecked_
+  IoError error_ = kNoError;                         // why the last read failed
 };
 
 }  // namespace respite

@@ -18,8 +18,8 @@
 
 namespace respite {
 
-struct RdbEntryProperties {  // the properties of the new entry except its value
-  Bytes key;
+struct RdbEntryProperties {           // what a reader of a value needs to create its entry: key, deadline, limits …
+  Bytes key;                          // the name of the key
   uint32_t access;                    // Entry::Access (LRU or LFU data)
   const EncodingLimits& limits;       // collections up to these limits are packed
   HashKey hash_key;                   // for the tables of large collections
@@ -31,30 +31,30 @@ struct RdbValueFault {  // why a value could not be read
     kBad,
     kEmpty,  // an empty collection, which is valid but cannot be the value of a key
   };
-  Kind kind;
-  const char* why;
+  Kind kind;        // kBad, or kEmpty: an empty collection
+  const char* why;  // a short reason, for errors and logs
 };
 using RdbValueResult = Result<EntryPtr, RdbValueFault>;
 
 // ReadRdbList … ReadRdbStream read the bytes after the type byte. The caller must check input.Failed(): if it is true,
 // the result is meaningless.
-RdbValueResult ReadRdbList(RdbInput& input, rdb::Type type, const RdbEntryProperties& target);
-RdbValueResult ReadRdbSet(RdbInput& input, rdb::Type type, const RdbEntryProperties& target);
+RdbValueResult ReadRdbList(RdbInput& input, rdb::Type type, const RdbEntryProperties& target);  // to an entry
+RdbValueResult ReadRdbSet(RdbInput& input, rdb::Type type, const RdbEntryProperties& target);   // to an entry
 RdbValueResult ReadRdbSortedSet(RdbInput& input, rdb::Type type, const RdbEntryProperties& target);
-RdbValueResult ReadRdbHash(RdbInput& input, rdb::Type type, const RdbEntryProperties& target);
+RdbValueResult ReadRdbHash(RdbInput& input, rdb::Type type, const RdbEntryProperties& target);  // to an entry
 RdbValueResult ReadRdbStream(RdbInput& input, rdb::Type type, const RdbEntryProperties& target);
 
 // WriteRdbList … WriteRdbStream write the bytes after the type byte; rdb_value_writer.cc writes the type byte.
-void WriteRdbList(RdbOutput& out, const Entry& entry);
-void WriteRdbSet(RdbOutput& out, const Entry& entry);
-void WriteRdbSortedSet(RdbOutput& out, const Entry& entry);
-void WriteRdbHash(RdbOutput& out, const Entry& entry);
-void WriteRdbStream(RdbOutput& out, const Entry& entry);
+void WriteRdbList(RdbOutput& out, const Entry& entry);       // writes the list without its type byte
+void WriteRdbSet(RdbOutput& out, const Entry& entry);        // writes the set without its type byte
+void WriteRdbSortedSet(RdbOutput& out, const Entry& entry);  // writes it without its type byte
+void WriteRdbHash(RdbOutput& out, const Entry& entry);       // writes the hash without its type byte
+void WriteRdbStream(RdbOutput& out, const Entry& entry);     // writes the stream without its type byte
 
-inline Failure<RdbValueFault> BadValue(const char* why) {  // the value is wrong, so the payload or file is refused
+inline Failure<RdbValueFault> BadValue(const char* why) {  // makes the failure "the value is wrong"
   return Failure(RdbValueFault{RdbValueFault::Kind::kBad, why});
 }
-inline Failure<RdbValueFault> EmptyValue() {  // the value is an empty collection, which is skipped
+inline Failure<RdbValueFault> EmptyValue() {  // makes the failure "the collection is empty"; such keys are skipped
   return Failure(RdbValueFault{RdbValueFault::Kind::kEmpty, "the collection is empty"});
 }
 
@@ -67,12 +67,12 @@ inline EntryPtr MakeObjectEntry(const RdbEntryProperties& target, ValueType type
 
 // Reads `count` texts, or fewer if the input fails. Use this only for small collections, because all texts are in
 // memory together.
-std::vector<RdbText> ReadTexts(RdbInput& input, uint64_t count);
-PackedElements ElementsOf(const std::vector<RdbText>& texts);  // views of the texts
+std::vector<RdbText> ReadTexts(RdbInput& input, uint64_t count);  // fewer if the input fails
+PackedElements ElementsOf(const std::vector<RdbText>& texts);     // views of the texts as elements
 // Returns true if a packed collection can be stored unchanged: it is canonical, has at most `max_items` items of
 // `stride` elements each, and the first elements of the items are distinct.
 bool MayStoreUnchanged(const CanonicalListpack& listpack, size_t stride, uint64_t max_items,
                        const RdbEntryProperties& target);
-bool HasLongElement(const PackedElements& elements, uint64_t max);  // one of the elements has more than `max` bytes
+bool HasLongElement(const PackedElements& elements, uint64_t max);  // one has more than `max` bytes
 
 }  // namespace respite

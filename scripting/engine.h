@@ -24,9 +24,9 @@
 
 namespace respite {
 
-struct ScriptFailure {      // the reason why a script ended without a reply
+struct ScriptFailure {      // the error with which a script, function or library ended
   std::string text;         // in the form for Reply::Error
-  bool is_counted = false;  // the error of a command, which was already added to the statistics
+  bool is_counted = false;  // true: a command's error, already counted in the statistics
 };
 
 class ScriptEngine final : private ThreadObserver {  // one Lua state that runs the scripts of clients
@@ -49,62 +49,62 @@ class ScriptEngine final : private ThreadObserver {  // one Lua state that runs 
   enum class CompileLimit : uint8_t { kHost, kLoadDeadline };
   // Compiles a text; `chunk` is its name in errors ("@user_script"). The error is the text of Lua's error, or names the
   // limit that ended the compiler. Requires: no script runs in this engine.
-  Result<Function> Compile(Bytes source, const char* chunk, CompileLimit limit);
+  Result<Function> Compile(Bytes source, const char* chunk, CompileLimit limit);  // compiles a text
   // Stores the function on top of Lua's stack, and pops it. May raise a Lua error.
-  Function Keep();
-  void Release(Function function);  // frees a compiled function
+  Function Keep();                  // pops the function on top of Lua's stack, and returns a reference
+  void Release(Function function);  // frees the compiled function that Compile or Keep returned
 
-  struct Invocation {   // the input of one EVAL or FCALL
-    Function function;  // the compiled script or function
-    Bytes name;         // for errors: the script's SHA-1 or the function's name
-    std::span<const Bytes> keys;
-    std::span<const Bytes> args;
+  struct Invocation {             // the input of one EVAL or FCALL
+    Function function;            // the compiled script or function
+    Bytes name;                   // for errors: the script's SHA-1 or the function's name
+    std::span<const Bytes> keys;  // KEYS
+    std::span<const Bytes> args;  // ARGV
   };
   // EVAL: sets the globals KEYS and ARGV and runs the script. Writes the reply unless the script fails.
-  std::optional<ScriptFailure> RunScript(const Invocation& invocation, Reply& reply);  // EVAL; nullopt: no failure
+  std::optional<ScriptFailure> RunScript(const Invocation& invocation, Reply& reply);  // EVAL; nullopt: done
   // FCALL: calls the function with keys and arguments. Writes the reply unless the function fails.
-  std::optional<ScriptFailure> RunFunction(const Invocation& invocation, Reply& reply);  // FCALL; nullopt: no failure
+  std::optional<ScriptFailure> RunFunction(const Invocation& invocation, Reply& reply);  // FCALL; nullopt: done
   // Sets the deadline for compiling and running libraries to `timeout_ms` milliseconds from now.
   void SetLoadDeadline(int64_t timeout_ms) { load_until_ms_ = host_.MonotonicMs() + timeout_ms; }  // for libraries
   // Sets how much memory scripts may hold; the initial value is kMemoryLimit.
-  void SetMemoryLimit(size_t bytes) { memory_limit_ = bytes; }
+  void SetMemoryLimit(size_t bytes) { memory_limit_ = bytes; }  // how many bytes scripts may hold from now on
   // FUNCTION LOAD: runs the code of a library, without a reply, at most until the deadline of SetLoadDeadline.
   std::optional<ScriptFailure> RunLibrary(Function function);  // FUNCTION LOAD; nullopt: success
   bool IsRunning() const {  // true while a script or function runs; false while a library is loaded
     return phase_ == Phase::kRun;
   }
 
-  void CollectGarbage() {  // runs a step of Lua's collector if there is enough garbage
+  void CollectGarbage() {  // between scripts: runs one step of Lua's collector if there is enough garbage
     if (used_bytes_ > collector_threshold_bytes_) CollectSome();
   }
   // Starts the collector for the rest of the running script, if the script has used a lot of memory.
-  void RelieveMemory() {  // lets the collector run during the script if it uses much memory
+  void RelieveMemory() {  // lets the collector run until the script's end if Lua uses over 64 MB
     if (used_bytes_ > kRelieveFrom) StartCollector();
   }
   size_t UsedBytes() const { return used_bytes_; }  // bytes that the Lua state has allocated
 
   // Returns the engine that owns a Lua state, for C++ functions that Lua calls.
   static ScriptEngine& Of(lua_State* lua) { return **static_cast<ScriptEngine**>(lua_getextraspace(lua)); }
-  ScriptHost& host() { return host_; }
+  ScriptHost& host() { return host_; }       // the server, as scripts use it
   CallArguments& words() { return words_; }  // arguments of the command that redis.call runs
-  lua_State* lua() { return lua_; }
+  lua_State* lua() { return lua_; }          // the Lua state of this engine
 
  private:
   enum class Phase : uint8_t { kIdle, kRun, kLoad };
   // While a WatchedPhase exists, the engine runs or loads a script that can be ended.
-  class WatchedPhase;  // begins a phase of the engine, and ends it when destroyed
+  class WatchedPhase;  // while it exists, a script runs or a library is loaded, and can be ended
 
   static constexpr size_t kRelieveFrom = size_t{64} << 20;  // used bytes at which the collector starts during a script
   static constexpr size_t kMinGarbageToCollect = size_t{32} << 10;  // bytes that make a collector step worthwhile
 
   static void* Allocate(void* engine, void* block, size_t old_bytes, size_t new_bytes);  // lua_Alloc with the limit
-  static void OnCount(lua_State* lua, lua_Debug*);  // the hook (lua_Hook) of long scripts
-  void Check(lua_State* lua);                       // raises an error if the running script must end
-  void CheckIfDue(lua_State* lua);                  // calls Check if a check is due (ScriptWatch::IsCheckDue)
-  void BeforeResume(lua_State* lua) override;       // checks the time limit before a coroutine is resumed
-  void OnSwitch(lua_State* thread) noexcept override { watch_.Switch(thread); }  // another coroutine runs now
-  bool MustEnd(lua_State* lua) noexcept override;  // returns true if the script has been ended
-  const char* StopReason();  // the error that must end the running script; null if it may continue
+  static void OnCount(lua_State* lua, lua_Debug*);  // Lua's hook, called in long scripts: Check
+  void Check(lua_State* lua);                       // raises an error if the script was killed or its time is over
+  void CheckIfDue(lua_State* lua);                  // calls Check if it is time (ScriptWatch::IsCheckDue)
+  void BeforeResume(lua_State* lua) override;       // calls CheckIfDue before a coroutine is resumed
+  void OnSwitch(lua_State* thread) noexcept override { watch_.Switch(thread); }  // of coroutines
+  bool MustEnd(lua_State* lua) noexcept override;  // true: the script was ended, so every instruction raises the error
+  const char* StopReason();  // asks whether the running script must end: the error for it, or null
   // The argument that Protect passes to `work`: none, or a copy of the value on top of the engine's stack.
   enum class Argument : uint8_t { kNone, kTop };
   // Calls `work` with Lua errors caught and memory limited. Moves the results of `work` to the top of this engine's
@@ -113,29 +113,29 @@ class ScriptEngine final : private ThreadObserver {  // one Lua state that runs 
   int Protect(Work& work, Argument argument = Argument::kNone);  // calls `work`; returns the status of lua_pcall
   int ProtectedRun(int arguments, int results);                  // lua_pcall with limited memory; returns the status
   template <typename Prepare>
-  std::optional<ScriptFailure> Run(const Invocation& invocation, Prepare prepare, Reply& reply);
+  std::optional<ScriptFailure> Run(const Invocation& invocation, Prepare prepare, Reply& reply);  // runs any script
   std::optional<ScriptFailure> Finish(int status, Bytes name, Reply& reply);  // writes the reply or returns the failure
-  ScriptFailure DescribeFailure(Bytes name);         // describes the error on top of the stack; `name` of the script
-  ScriptFailure DescribeFailureBriefly(Bytes name);  // describes it without allocating in Lua
-  ScriptFailure TakeFailure(Bytes name);             // describes the error table on top of the stack
-  void ClearArguments();                             // removes KEYS and ARGV of the last script
+  ScriptFailure DescribeFailure(Bytes name);  // makes it from the error on top of the stack; `name`: the script's
+  ScriptFailure DescribeFailureBriefly(Bytes name);  // the same, without allocating in Lua
+  ScriptFailure TakeFailure(Bytes name);             // does the work of DescribeFailure; may raise a Lua error
+  void ClearArguments();                             // removes the globals KEYS and ARGV of the last script
   void PushTexts(std::span<const Bytes> texts);      // pushes them as one Lua table
-  void CollectSome();                                // runs one step of the collector
+  void CollectSome();                                // runs one step of Lua's collector
   void StartCollector();                             // lets the collector run for the rest of the running script
 
-  ScriptHost& host_;
+  ScriptHost& host_;                                         // the server, as scripts use it
   CallArguments words_;                                      // arguments of the command that redis.call runs
-  size_t used_bytes_ = 0;                                    // bytes that the Lua state has allocated
+  size_t used_bytes_ = 0;                                    // bytes that the Lua state has allocated, as size classes
   size_t collector_threshold_bytes_ = kMinGarbageToCollect;  // used bytes above which the collector runs steps
-  bool is_memory_limited_ = false;                           // memory is limited; set only while Lua catches the error
-  Phase phase_ = Phase::kIdle;                               // whether a script runs or a library is loaded
-  const char* stop_reason_ = nullptr;                        // why the running script has been ended; null: it has not
-  size_t memory_limit_ = kMemoryLimit;                       // bytes that scripts may hold
-  int64_t load_until_ms_ = 0;                                // monotonic; see SetLoadDeadline
-  bool collector_runs_ = false;  // the running script has used a lot of memory, so the collector runs
-  ScriptWatch watch_;            // calls OnCount periodically in a long script
-  Function globals_ = 0;         // registry reference of the real table of globals
-  lua_State* lua_;
+  bool is_memory_limited_ = false;                           // memory_limit_ applies; only while Lua catches the error
+  Phase phase_ = Phase::kIdle;          // kRun: a script or function; kLoad: a library; kIdle: neither
+  const char* stop_reason_ = nullptr;   // why the running script has been ended; null: it has not
+  size_t memory_limit_ = kMemoryLimit;  // bytes that scripts may hold
+  int64_t load_until_ms_ = 0;           // host_.MonotonicMs() at which loading must end
+  bool collector_runs_ = false;         // the running script has used much memory, so Lua's collector runs
+  ScriptWatch watch_;                   // has OnCount called in long scripts
+  Function globals_ = 0;                // reference to the real table behind the read-only globals
+  lua_State* lua_;                      // the Lua state of this engine
 };
 
 }  // namespace respite

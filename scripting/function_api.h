@@ -11,11 +11,11 @@
 
 namespace respite {
 
-void OpenFunctionApi(lua_State* lua);  // adds the globals that library code sees; an `Extend` for ScriptEngine
+void OpenFunctionApi(lua_State* lua);  // adds the globals that library code sees while it is loaded
 
 // Runs the code of a library until the deadline of SetLoadDeadline. The code adds its functions to `library`. Requires:
 // `engine` was created with OpenFunctionApi.
-std::optional<ScriptFailure> RegisterFunctions(ScriptEngine& engine, ScriptEngine::Function code,
+std::optional<ScriptFailure> RegisterFunctions(ScriptEngine& engine, ScriptEngine::Function code,  // nullopt: success
                                                FunctionLibrary& library);
 
 }  // namespace respite

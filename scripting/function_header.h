@@ -9,8 +9,8 @@
 namespace respite {
 
 struct FunctionHeader {  // the first line of a library: `#!lua name=mylib`
-  std::string name;
-  size_t size;  // size of the line without its end; the code begins there, so that line numbers stay correct
+  std::string name;      // the name of the library
+  size_t size;           // size of the line without its end; the code begins there, so that line numbers stay correct
 };
 // Reads the header line of a library. The error is the text for the client, without "ERR".
 Result<FunctionHeader> ReadFunctionHeader(Bytes code);

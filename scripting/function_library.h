@@ -29,34 +29,34 @@ namespace respite {
 
 struct FunctionLibrary;
 
-struct ScriptFunction {  // one function that FCALL can call
-  std::string name;      // as registered
-  std::optional<std::string> description;
+struct ScriptFunction {                      // one function that a library has registered, for FCALL
+  std::string name;                          // as registered
+  std::optional<std::string> description;    // as registered; nullopt: none
   uint32_t flags = 0;                        // ScriptFlag bits
-  ScriptEngine::Function function = 0;       // the compiled code
+  ScriptEngine::Function function = 0;       // reference to the compiled code
   const FunctionLibrary* library = nullptr;  // the library that has registered the function
 };
 
-struct SameName {  // compares names case-insensitively
+struct SameName {  // compares function names case-insensitively
   bool operator()(std::string_view a, std::string_view b) const { return EqualsIgnoreCase(a, b); }
 };
-struct NameHash {  // hashes names case-insensitively
-  HashKey key;
+struct NameHash {  // hashes function names case-insensitively
+  HashKey key;     // secret key of the hash
   size_t operator()(std::string_view name) const;
 };
 
-struct FunctionLibrary {  // the unit of FUNCTION LOAD: one text that registers functions
+struct FunctionLibrary {  // what FUNCTION LOAD adds: one text that registers functions
   std::string name;
-  std::string code;                                        // the whole text
+  std::string code;                                        // the whole text, with the header line
   std::vector<std::unique_ptr<ScriptFunction>> functions;  // in order of registration
 
-  size_t UsedBytes() const;  // memory of the texts
+  size_t UsedBytes() const;  // memory of this object: the texts and the functions' descriptions
 };
 
 class FunctionLibraries {  // all libraries of this server, and the Lua state that they share
  public:
   // The time limit for loading a library that a client sends. Redis has the same limit (LOAD_TIMEOUT_MS).
-  static constexpr int64_t kLoadTimeoutMs = 500;  // for a library that a client sends
+  static constexpr int64_t kLoadTimeoutMs = 500;  // time limit for loading a client's library
   // Where a library comes from: a client, or a file or a primary (kAccepted), so that a server has loaded it before. A
   // kAccepted library gets ten times the time of kClient, because the machine may be slower now or may have paused the
   // process. It also gets twice the memory: files order libraries by name, so other libraries may now be loaded before
@@ -64,22 +64,22 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
   enum class Origin : uint8_t { kClient, kAccepted };
 
   using ByName = std::map<std::string, std::unique_ptr<FunctionLibrary>, std::less<>>;
-  struct Collection {  // a set of libraries, and the index of their functions
+  struct Collection {  // some libraries, and the index of their functions
     explicit Collection(const HashKey& key) : functions(0, NameHash{key}) {}
 
     ByName libraries;                                                                           // ordered by name
     std::unordered_map<std::string_view, const ScriptFunction*, NameHash, SameName> functions;  // by name
-    size_t used_bytes = 0;  // memory of the texts and the index
+    size_t used_bytes = 0;  // memory of the libraries, without compiled code
 
-    const FunctionLibrary* Find(Bytes name) const;
-    const ScriptFunction* FindFunction(Bytes name) const;  // null if absent
-    const FunctionLibrary& Link(std::unique_ptr<FunctionLibrary> library);
-    std::unique_ptr<FunctionLibrary> Unlink(const FunctionLibrary& library);  // removes the library and its functions
+    const FunctionLibrary* Find(Bytes name) const;                            // null if there is no such library
+    const ScriptFunction* FindFunction(Bytes name) const;                     // null if there is no such function
+    const FunctionLibrary& Link(std::unique_ptr<FunctionLibrary> library);    // adds it, with its functions
+    std::unique_ptr<FunctionLibrary> Unlink(const FunctionLibrary& library);  // takes it and its functions out
   };
-  struct Contents {  // everything that Take moves out
+  struct Contents {  // all libraries with the Lua state that has their code
     explicit Contents(const HashKey& key) : loaded(key) {}
 
-    std::unique_ptr<ScriptEngine> engine;  // null until the first library is loaded
+    std::unique_ptr<ScriptEngine> engine;  // the Lua state; null until it is first needed
     Collection loaded;                     // the loaded libraries
   };
   enum class OnExisting : uint8_t { kRefuse, kReplace };
@@ -93,56 +93,56 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
   FunctionLibraries(ScriptHost& host, const HashKey& hash_key)
       : host_(host), hash_key_(hash_key), contents_(hash_key) {}
 
-  FunctionLibraries MakeEmpty() const {  // has the same settings but no libraries; contents can be exchanged
+  FunctionLibraries MakeEmpty() const {  // a new object with the same settings and no libraries
     return FunctionLibraries(host_, hash_key_);
   }
 
   // Adds a library. If that fails, nothing changes; the error is the text for the client, without "ERR". Cost: O(size
   // of the code), plus running the code.
-  Result<const FunctionLibrary*> Load(Bytes code, OnExisting on_existing, Origin origin = Origin::kClient);
-  int64_t TotalLoadTimeMs() const { return total_load_time_ms_; }  // the total time that Load has taken so far
+  Result<const FunctionLibrary*> Load(Bytes code, OnExisting on_existing, Origin origin = Origin::kClient);  // adds one
+  int64_t TotalLoadTimeMs() const { return total_load_time_ms_; }  // time spent in Load so far, failures included
   // Adds all libraries or none. The server serves no other client during the call, so libraries from a client should
   // share one time limit.
   Result<Done> Restore(std::span<const std::string> codes, RestorePolicy policy, TimeLimit limit,
                        Origin origin = Origin::kClient);
-  bool Delete(Bytes library_name);  // false: there is no library of this name
+  bool Delete(Bytes library_name);  // removes a library; false: there is none of this name
   // Moves out all libraries and their Lua state, which another thread may then free.
-  Contents Take() { return std::exchange(contents_, Contents(hash_key_)); }
-  void PutBack(Contents contents) {  // restores the result of Take, and drops what was loaded since
+  Contents Take() { return std::exchange(contents_, Contents(hash_key_)); }  // moves all out
+  void PutBack(Contents contents) {  // undoes Take, and drops what was loaded since
     contents_ = std::move(contents);
   }
 
   // Returns null if there is no such function. Cost: O(1).
   const ScriptFunction* FindFunction(Bytes name) const { return contents_.loaded.FindFunction(name); }
   // Returns the libraries ordered by name. Persistence writes the `code` of each.
-  const ByName& All() const { return contents_.loaded.libraries; }
-  const Collection& Loaded() const { return contents_.loaded; }  // all libraries with the index of their functions
-  size_t FunctionCount() const { return contents_.loaded.functions.size(); }
+  const ByName& All() const { return contents_.loaded.libraries; }  // the libraries by name
+  const Collection& Loaded() const { return contents_.loaded; }     // all libraries, with the index of their functions
+  size_t FunctionCount() const { return contents_.loaded.functions.size(); }  // of all libraries
 
-  ScriptEngine& engine();
-  void CollectGarbage() {  // runs a step of Lua's collector if there is enough garbage
+  ScriptEngine& engine();  // the Lua state of all libraries, created if there is none
+  void CollectGarbage() {  // between functions: runs one step of Lua's collector if there is enough garbage
     if (contents_.engine != nullptr) contents_.engine->CollectGarbage();
   }
   // EngineBytes returns the memory of the Lua state, and UsedBytes the memory of the texts and their index.
-  size_t EngineBytes() const {  // memory of the Lua state
+  size_t EngineBytes() const {  // memory of the Lua state; 0: there is none yet
     return contents_.engine == nullptr ? 0 : contents_.engine->UsedBytes();
   }
-  size_t UsedBytes() const { return contents_.loaded.used_bytes; }  // memory of the texts and their index
+  size_t UsedBytes() const { return contents_.loaded.used_bytes; }  // memory of texts and functions
 
  private:
   static int64_t TimeoutMs(Origin origin) {  // time limit for loading one library
     return origin == Origin::kClient ? kLoadTimeoutMs : 10 * kLoadTimeoutMs;
   }
   Result<const FunctionLibrary*> LoadInto(Collection& into, Bytes code, OnExisting on_existing);  // runs and adds it
-  std::optional<std::string> Run(FunctionLibrary& library, Bytes program);
-  Result<Done> Join(Collection added, RestorePolicy policy);
-  void Release(const FunctionLibrary& library);  // frees the compiled functions
-  void Release(const Collection& collection);    // frees the compiled functions
+  std::optional<std::string> Run(FunctionLibrary& library, Bytes program);  // runs its code; returns the error
+  Result<Done> Join(Collection added, RestorePolicy policy);  // adds them to the loaded ones as FUNCTION RESTORE does
+  void Release(const FunctionLibrary& library);               // frees the compiled code of its functions
+  void Release(const Collection& collection);                 // frees the compiled code of all its functions
 
-  ScriptHost& host_;
-  HashKey hash_key_;  // for the hash of names, so that clients cannot choose collisions
-  Contents contents_;
-  int64_t total_load_time_ms_ = 0;  // total time of loading so far
+  ScriptHost& host_;                // the server, as functions use it
+  HashKey hash_key_;                // secret key for the hash of names, so that clients cannot choose collisions
+  Contents contents_;               // the loaded libraries and their Lua state
+  int64_t total_load_time_ms_ = 0;  // time spent in Load so far, failures included
 };
 
 }  // namespace respite

@@ -17,9 +17,9 @@ struct JsonConfig {                         // the settings of one cjson table
   SparseArrays sparse_arrays = SparseArrays::kRefuse;  // how a sparse array is encoded (encode_sparse_array)
   int sparse_ratio = 2;                  // an array is sparse if index / values exceeds it; 0: never sparse
   int sparse_safe = 10;                  // indexes up to here never make an array sparse
-  int encode_max_depth = 1000;           // nested tables; deeper ones are an error
-  int decode_max_depth = 1000;           // nested arrays and objects; deeper ones are an error
-  int encode_precision = kMaxPrecision;  // significant digits of numbers
+  int encode_max_depth = 1000;           // maximum depth of nested tables; deeper ones are an error
+  int decode_max_depth = 1000;           // maximum depth of nested arrays and objects; deeper: error
+  int encode_precision = kMaxPrecision;  // significant digits of numbers in JSON
   InvalidNumbers encode_invalid_numbers = InvalidNumbers::kRefuse;  // what inf and nan become
   bool decode_invalid_numbers = true;  // accepts hexadecimal numbers, leading zeros, inf and nan
   bool encode_keep_buffer = true;      // stored for scripts that read it; has no effect

@@ -18,19 +18,19 @@ inline constexpr size_t kScriptMemoryLimit = size_t{1} << 30;
 
 // Converts a number as x86-64 does: towards zero. A number that does not fit into 64 bits becomes the smallest integer.
 // Redis leaves these conversions to the compiler, so its scripts see the same results on x86-64.
-int64_t TruncatedInteger(double value);  // as the x86-64 conversion; INT64_MIN if it does not fit
+int64_t TruncatedInteger(double value);  // cuts off the fraction; INT64_MIN if it does not fit
 // Converts a number as x86-64 does for unsigned integers. Negative values become their two's complement, and 2^64 or
 // more becomes 0. A value below -2^63 becomes 2^63.
-uint64_t TruncatedUnsigned(double value);
+uint64_t TruncatedUnsigned(double value);  // cuts off the fraction; negative: two's complement
 
 // Returns an argument that is a number or a numeric text, without its fraction. Raises Lua's error for any other
 // argument.
-int64_t IntegerArgument(lua_State* lua, int index);  // raises Lua's error if it is not a number
+int64_t IntegerArgument(lua_State* lua, int index);  // cuts off the fraction; raises Lua's error for no number
 int64_t OptionalIntegerArgument(lua_State* lua, int index, int64_t otherwise);  // `otherwise` if it is absent
 
 // Calls the hook of the script, if one is set, as Lua does while it runs a script's instructions. Long C++ functions
 // call this, so that a script can be ended inside them. The hook may raise the error that ends the script.
-inline void CallHook(lua_State* lua) {  // calls the hook of a long script, which may raise an error to end it
+inline void CallHook(lua_State* lua) {  // so that a script can be ended: calls its hook, which may raise an error
   lua_Hook hook = lua_gethook(lua);
   if (hook == nullptr) return;
   lua_Debug nothing{};
@@ -40,11 +40,11 @@ inline void CallHook(lua_State* lua) {  // calls the hook of a long script, whic
 // Calls the script's hook regularly in a loop, and soon after ScriptWatch requests a check. The request matters because
 // one step may take long, such as lua_next in a table with millions of empty slots. Cost of a step: an increment; every
 // sixteenth step also tests for a request.
-class WorkCount {  // calls the script's hook periodically in a long C++ loop
+class WorkCount {  // counts the steps of a long C++ loop, so that the script's hook is called in it
  public:
   explicit WorkCount(lua_State* lua) : lua_(lua) {}
 
-  void Step() {
+  void Step() {  // counts one step
     if (++steps_ % kStepsPerRequestPoll == 0 && (steps_ % kStepsPerHookCall == 0 || IsCheckRequested())) CallHook(lua_);
   }
   void AddSteps(size_t count) {  // counts many steps, such as the bytes of a text
@@ -69,7 +69,7 @@ class WorkCount {  // calls the script's hook periodically in a long C++ loop
 // Returns the lowest address to which recursion may grow this thread's native stack, for recursion whose depth a script
 // controls. The stack below that address is reserved for functions that do not recurse. The creator of a thread chooses
 // its stack size; for the main thread, `ulimit -s` does at the start. Cost: the first call on a thread asks the system.
-uintptr_t StackFloor();  // lowest address to which recursion may grow the native stack
+uintptr_t StackFloor();  // lowest address to which recursion may grow this thread's native stack
 
 inline bool HasStackSpace() {  // false: the native stack is nearly used up, so recursion must stop
   return reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) > StackFloor();
@@ -77,7 +77,7 @@ inline bool HasStackSpace() {  // false: the native stack is nearly used up, so 
 
 // Makes room for `count` more values on Lua's stack. Returns false if that needs more than the 8000 slots that Lua 5.1
 // gives a C function, or if the native stack is nearly used up. This limits the nesting depth in the libraries.
-bool ReserveStackSlots(lua_State* lua, size_t count);  // of Lua's stack; false: too many
+bool ReserveStackSlots(lua_State* lua, size_t count);  // for values on Lua's stack; false: too many
 // Makes room as ReserveStackSlots does, but raises an error instead of returning false: "stack overflow (<why>)".
 void RequireStackSlots(lua_State* lua, size_t count, const char* why);  // of Lua's stack, or raises an error
 
@@ -94,8 +94,8 @@ class PrintedNumber {  // a number as text, like printf's "%.14g"
  private:
   static constexpr size_t kLongest = 32;  // bytes of the longest text
 
-  bool PrintInteger(double number, int precision);  // fast path for integers; returns false if it does not apply
-  bool PrintShort(double number, int precision);    // fast path for numbers with few digits
+  bool PrintInteger(double number, int precision);  // prints an integer; false: it is none, nothing was printed
+  bool PrintShort(double number, int precision);    // prints a number with few digits; false: it has more
 
   char text_[kLongest];
   size_t size_ = 0;
@@ -112,28 +112,28 @@ class LuaBuffer {  // a growing text in the memory of the Lua state
   LuaBuffer(const LuaBuffer&) = delete;
   LuaBuffer& operator=(const LuaBuffer&) = delete;
 
-  void Append(char byte) {
+  void Append(char byte) {  // appends one byte
     if (size_ == capacity_) Grow(1);
     data_[size_++] = byte;
   }
-  void Append(Bytes text);         // appends a text
+  void Append(Bytes text);         // appends a text; raises Lua's error if it has no memory
   void AppendZeros(size_t count);  // appends `count` zero bytes
 
   // Returns room for `count` bytes after the text. Commit() then appends the bytes that the caller wrote into that
   // room.
-  char* Reserve(size_t count) {  // returns space for `count` bytes after the text, to be filled and committed
+  char* Reserve(size_t count) {  // space for `count` bytes after the text, for the caller to fill; then Commit
     if (capacity_ - size_ < count) Grow(count);
     return data_ + size_;
   }
-  void Commit(size_t count) { size_ += count; }  // appends bytes written into the reserved space
+  void Commit(size_t count) { size_ += count; }  // appends what the caller wrote into the reserved space
 
-  void Clear() { size_ = 0; }
-  Bytes View() const { return {data_, size_}; }
+  void Clear() { size_ = 0; }                    // makes the text empty
+  Bytes View() const { return {data_, size_}; }  // the text so far
 
  private:
   static constexpr size_t kInlineSize = 1024;  // bytes stored without an allocation
 
-  void Grow(size_t count);
+  void Grow(size_t count);  // makes room for so many more bytes
 
   lua_State* lua_;
   size_t size_ = 0;
@@ -149,12 +149,12 @@ inline void PushBytes(lua_State* lua, Bytes text) { lua_pushlstring(lua, text.da
 // All these libraries are safe for untrusted scripts.
 
 // JSON, compatible with lua-cjson 2.1, which Redis contains.
-int OpenCjson(lua_State* lua);  // the global `cjson`
+int OpenCjson(lua_State* lua);  // pushes the library `cjson` (JSON); returns 1
 // MessagePack: pack, unpack, unpack_one, unpack_limit.
-int OpenCmsgpack(lua_State* lua);  // the global `cmsgpack`
+int OpenCmsgpack(lua_State* lua);  // pushes the library `cmsgpack` (MessagePack); returns 1
 // Bit operations on 32-bit numbers (LuaBitOp).
-int OpenBit(lua_State* lua);  // the global `bit`
+int OpenBit(lua_State* lua);  // pushes the library `bit` (32-bit operations); returns 1
 // C structures: pack, unpack, size.
-int OpenStruct(lua_State* lua);  // the global `struct`
+int OpenStruct(lua_State* lua);  // pushes the library `struct` (C structures); returns 1
 
 }  // namespace respite

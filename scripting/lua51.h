@@ -15,11 +15,11 @@ namespace respite {
 
 // Opens base, table, string, math and coroutine as in 5.1, in the table of globals. Omits functions that read files,
 // print, or produce bytecode.
-void OpenLua51(lua_State* lua);  // opens Lua 5.1's libraries as globals
+void OpenLua51(lua_State* lua);  // sets the globals and libraries of Lua 5.1
 
 // Seeds the sequence of math.random, as math.randomseed does. The server does not call this: as in Redis 7.2, all
 // scripts share one sequence.
-void SeedRandom(lua_State* lua, int32_t seed);  // as math.randomseed does
+void SeedRandom(lua_State* lua, int32_t seed);  // starts math.random's sequence
 
 // An interface that the owner of a Lua state implements if it may end scripts that run in the state.
 class ThreadObserver {  // an interface that is told when a script switches between coroutines
@@ -30,10 +30,10 @@ class ThreadObserver {  // an interface that is told when a script switches betw
   // coroutine.
   virtual void OnSwitch(lua_State* thread) noexcept = 0;  // `thread` (a coroutine or its resumer) begins to run
   // Returns true if the script has been ended. Then code that catches any error must raise it again.
-  virtual bool MustEnd(lua_State* lua) noexcept = 0;  // true: the script has been ended
+  virtual bool MustEnd(lua_State* lua) noexcept = 0;  // true: the script was ended, so its errors must not be caught
 };
 
-void ObserveThreads(lua_State* lua, ThreadObserver* observer);  // `observer` must outlive everything in the state
+void ObserveThreads(lua_State* lua, ThreadObserver* observer);  // null: none; it must outlive all that is in the state
 
 // Lua 5.1 source text, changed so that 5.4 reads it as 5.1 does. Unknown escape sequences become the character after
 // the backslash, a function with `...` that uses the table `arg` gets one, and bytecode is read as text. Line numbers
@@ -43,7 +43,7 @@ class AdaptedSource {  // Lua 5.1 source text, changed so that Lua 5.4 reads it 
   // `source` must outlive the AdaptedSource. Raises an error if the memory limit does not allow a copy. Cost: O(n);
   // copies nothing if no change is necessary.
   AdaptedSource(lua_State* lua, Bytes source);
-  Bytes View() const { return view_; }
+  Bytes View() const { return view_; }  // the text for the compiler
 
  private:
   LuaBuffer text_;             // the changed text; empty: no change was necessary
@@ -53,7 +53,7 @@ class AdaptedSource {  // Lua 5.1 source text, changed so that Lua 5.4 reads it 
 
 // Loads source text of 5.1 as lua_load does, but refuses bytecode. May call the hook of the script, which may end the
 // script.
-int LoadSource(lua_State* lua, Bytes source, const char* chunk);  // as lua_load, for 5.1 text; `chunk`: its name
+int LoadSource(lua_State* lua, Bytes source, const char* chunk);  // lua_load for 5.1 text; `chunk`: its name
 
 // Functions for the files that implement the libraries of 5.1 (lua51_*.cc): the argument rules of 5.1, and the parts of
 // which OpenLua51 consists. A Lua error is raised as a C++ exception of Lua.
@@ -76,20 +76,20 @@ inline int RawSize(lua_State* lua, int index) {  // number of elements of a sequ
   return static_cast<int>(lua_rawlen(lua, index));
 }
 
-ThreadObserver* ObserverOf(lua_State* lua);  // null if there is none
+ThreadObserver* ObserverOf(lua_State* lua);  // what ObserveThreads has set; null: none
 void ReraiseIfScriptEnded(lua_State* lua);   // after catching an error: raises it again if the script has been ended
 
-int GetEnvironment(lua_State* lua);  // getfenv
-int SetEnvironment(lua_State* lua);  // setfenv
+int GetEnvironment(lua_State* lua);  // the global getfenv
+int SetEnvironment(lua_State* lua);  // the global setfenv
 
-int Format(lua_State* lua);  // string.format
+int Format(lua_State* lua);  // the function string.format
 
 // Each function adds one library: OpenBase to the table of globals, the others as a global table.
-void OpenBase(lua_State* lua);  // pcall, tonumber … as globals
-void OpenCoroutine(lua_State* lua);
-void OpenString(lua_State* lua);
-void OpenTable(lua_State* lua);
-void OpenMath(lua_State* lua);
+void OpenBase(lua_State* lua);       // sets pcall, tonumber … as globals
+void OpenCoroutine(lua_State* lua);  // sets the global table `coroutine`
+void OpenString(lua_State* lua);     // sets the global table `string`
+void OpenTable(lua_State* lua);      // sets the global table `table`
+void OpenMath(lua_State* lua);       // sets the global table `math`
 
 }  // namespace lua51
 

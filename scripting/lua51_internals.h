@@ -25,7 +25,7 @@ static_assert(sizeof(lua_Integer) == 8 && sizeof(lua_Number) == 8);
 #define RESPITE_LUA_TO_INTEGER "lua_tointegerx"
 #endif
 
-struct Value {  // a Lua value as it is stored in a register or a table (TValue)
+struct Value {  // a Lua value as Lua 5.4 stores it in a register or table (TValue)
   union {
     void* object;         // a string, table, function …
     lua_Integer integer;  // only where scripts cannot see it
@@ -45,8 +45,8 @@ inline constexpr uint8_t kLongStringTag = kShortStringTag | 1 << 4;
 // The offset of the text in a string object. The text ends with a NUL.
 inline constexpr size_t kStringTextOffset = 24;
 
-struct ObjectHeader {  // the first fields of every garbage-collected object
-  void* next;
+struct ObjectHeader {  // the first fields of every object of Lua that is garbage-collected
+  void* next;          // the next object in Lua's list of all objects
   uint8_t tag;
 };
 inline constexpr uint8_t kTableTag = LUA_TTABLE;

@@ -18,58 +18,58 @@ class PatternMatcher {  // matches one Lua pattern at positions of one subject
   PatternMatcher(lua_State* lua, Bytes subject, Bytes pattern);
 
   // Returns the end of the match that starts at `start`, or null. Stores the captures for PushCapture.
-  const char* MatchAt(const char* start);  // returns the end of the match, or null
+  const char* MatchAt(const char* start);  // returns the end of the match, or null: none
 
   // Pushes the capture with this index, counted from 0. In a pattern without captures, capture 0 is the whole match.
-  void PushCapture(int index, const char* start, const char* end);
-  int PushCaptures(const char* start, const char* end);  // pushes all captures and returns their number
-  int PushOwnCaptures();  // as PushCaptures, but pushes nothing for a pattern without captures
+  void PushCapture(int index, const char* start, const char* end);  // pushes one, from 0
+  int PushCaptures(const char* start, const char* end);  // pushes all captures, or the whole match; returns how many
+  int PushOwnCaptures();                                 // pushes all captures; returns how many, which may be 0
 
  private:
-  static constexpr int kMaxCaptures = 32;
+  static constexpr int kMaxCaptures = 32;                // more captures in a pattern are an error
   static constexpr int kMaxDepth = 1000;                 // maximum depth of Match's recursion
   static constexpr size_t kWorkPerHookCall = 4'000'000;  // between two hook calls, in bytes compared: a few ms
   static constexpr size_t kWorkPerMatchCall = 16;        // work of one call of Match
   static constexpr ptrdiff_t kUnfinished = -1;           // Capture::size before its closing bracket
   static constexpr ptrdiff_t kPosition = -2;             // Capture::size of "()", which captures a position
 
-  struct Capture {      // text that a bracketed part of the pattern matched
+  struct Capture {      // what one bracketed part of the pattern has matched
     const char* start;  // where the captured text begins in the subject
-    ptrdiff_t size;
+    ptrdiff_t size;     // its length, or kUnfinished or kPosition
   };
 
   const char* Match(const char* at, const char* item);  // matches the pattern from `item` on; returns the end or null
-  const char* MatchItems(const char* at, const char* item);   // does the work of Match
+  const char* MatchItems(const char* at, const char* item);   // does the work of Match, one level deeper
   const char* MatchEscape(const char* at, const char* item);  // %b, %f, or a back reference %1 to %9
   const char* MatchQuantified(const char* at, const char* item, const char* item_end);  // an item before ? * + or -
   const char* MatchGreedy(const char* at, const char* item, const char* item_end);      // `*`: as often as possible
   const char* MatchLazy(const char* at, const char* item, const char* item_end);        // `-`: as rarely as possible
-  const char* MatchBalanced(const char* at, const char* item);                          // %b()
-  const char* MatchFrontier(const char* at, const char* item);                          // %f[set]
-  const char* MatchBackReference(const char* at, const char* item);                     // %1 to %9
-  const char* StartCapture(const char* at, const char* item, ptrdiff_t size);  // `size`: kUnfinished or kPosition
-  const char* EndCapture(const char* at, const char* item);                    // for the closing bracket `)`
+  const char* MatchBalanced(const char* at, const char* item);                          // %b(): returns the end or null
+  const char* MatchFrontier(const char* at, const char* item);                 // %f[set]: returns the end or null
+  const char* MatchBackReference(const char* at, const char* item);            // %1 to %9: returns the end or null
+  const char* StartCapture(const char* at, const char* item, ptrdiff_t size);  // `(`; `size`: kUnfinished or kPosition
+  const char* EndCapture(const char* at, const char* item);  // `)`: ends the last open capture, then matches on
 
   char At(const char* place) const { return place < pattern_end_ ? *place : '\0'; }
-  const char* FindItemEnd(const char* item);                                // the end of one class, set or character
-  const char* FindSetEnd(const char* set);                                  // the end of [set]
-  bool MatchesOne(const char* at, const char* item, const char* item_end);  // one character matches the item
-  void AddWork(size_t work) {  // counts work, and calls the script's hook from time to time
+  const char* FindItemEnd(const char* item);  // the end of the class, set or character at `item`
+  const char* FindSetEnd(const char* set);    // the end of the [set] in the pattern
+  bool MatchesOne(const char* at, const char* item, const char* item_end);  // one character matches it
+  void AddWork(size_t work) {  // counts bytes of work, and calls the script's hook after every 4 million
     work_ += work;
     if (work_ >= kWorkPerHookCall) CallScriptHook();
   }
   void CallScriptHook();  // calls the script's hook, which may end the script
-  bool IsInSet(unsigned char c, const char* set, const char* set_end) const;  // set: "[…]"
+  bool IsInSet(unsigned char c, const char* set, const char* set_end) const;  // `set`: "[…]"
   Capture& FinishedCapture(int index);  // raises an error if the capture is not finished
 
-  lua_State* lua_;
-  Bytes subject_;        // the text to search
-  const char* pattern_;  // the start of the pattern
-  const char* pattern_end_;
-  int depth_ = 0;          // depth of Match's recursion
-  int capture_count_ = 0;  // number of valid elements of capture_
-  size_t work_ = 0;        // work since the last call of the hook
-  std::array<Capture, kMaxCaptures> capture_;
+  lua_State* lua_;                             // for errors and captures
+  Bytes subject_;                              // the text to search
+  const char* pattern_;                        // the start of the pattern
+  const char* pattern_end_;                    // the end of the pattern, or its first zero byte
+  int depth_ = 0;                              // depth of Match's recursion
+  int capture_count_ = 0;                      // number of valid elements of capture_
+  size_t work_ = 0;                            // work since the last call of the hook
+  std::array<Capture, kMaxCaptures> capture_;  // the captures of the match so far
 };
 
 }  // namespace respite::lua51

@@ -22,14 +22,14 @@ enum ScriptFlag : uint32_t {
   kScriptUndeclared = 1u << 5,
 };
 
-std::optional<ScriptFlag> FindScriptFlag(Bytes name);  // nullopt if there is no such flag
+std::optional<ScriptFlag> FindScriptFlag(Bytes name);  // by name; nullopt: there is no such flag
 // Returns the names of the flags that are set, in the order in which FUNCTION LIST shows them.
-std::vector<std::string_view> ScriptFlagNames(uint32_t flags);  // in the order of FUNCTION LIST
+std::vector<std::string_view> ScriptFlagNames(uint32_t flags);  // names of the flags that are set
 
 // The words of a line that begins with "#!", split as in a configuration file. If the line cannot be split, `engine` is
 // empty.
 struct Shebang {                     // the parts of a line that begins with "#!"
-  std::string engine;                // the first word, such as "#!lua"
+  std::string engine;                // the first word, such as "#!lua"; empty: the line cannot be split
   std::vector<std::string> options;  // the other words, such as "name=mylib"
   size_t size;                       // size of the line without its end
 };
@@ -37,12 +37,12 @@ std::optional<Shebang> ReadShebang(Bytes body);  // nullopt: the line has no end
 
 // The flags in the header of an EVAL script, and the place where the code begins. The code begins at the end of the
 // header line, so that line numbers stay correct.
-struct ScriptHeader {                  // the first line of an EVAL script, such as `#!lua flags=no-writes`
+struct ScriptHeader {                  // what the first line of an EVAL script says, such as `#!lua flags=no-writes`
   uint32_t flags = kScriptUndeclared;  // ScriptFlag bits
   size_t size = 0;                     // where the code begins
 };
 // Reads the header of a script. The error is the text for the client, without "ERR". `knows_engines` means that, as in
 // some versions of Valkey, an error can say that a scripting engine is missing.
-Result<ScriptHeader> ReadScriptHeader(Bytes body, bool knows_engines = false);
+Result<ScriptHeader> ReadScriptHeader(Bytes body, bool knows_engines = false);  // of an EVAL script
 
 }  // namespace respite

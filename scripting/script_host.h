@@ -15,8 +15,8 @@ namespace respite {
 // Where the commands that a script runs are propagated to (redis.set_repl), as bits.
 enum ScriptReplication : uint8_t { kReplicateNone = 0, kReplicateAof = 1, kReplicateReplicas = 2, kReplicateAll = 3 };
 
-struct ScriptDialect {  // what scripts see of the server's name, version and behaviour
-  std::string_view redis_version = kRedisVersion;
+struct ScriptDialect {                                 // what scripts see of the server's name, version and behaviour
+  std::string_view redis_version = kRedisVersion;      // redis.REDIS_VERSION
   int redis_version_number = kRedisVersionNumber;      // one byte for each part
   bool knows_redis_version = true;                     // the table `redis` contains the version and acl_check_cmd
   bool has_server_table = true;                        // the global `server` is a second name of `redis`
@@ -40,20 +40,20 @@ class ScriptHost {  // an interface: what a running script needs of the server
   virtual ~ScriptHost() = default;
   // Runs one command. The reply is in the format of BinaryReplyReader and stays valid until the next call. If the reply
   // is an error, the host has already counted the error in the statistics.
-  virtual Bytes RunCommand(std::span<const Bytes> arguments) noexcept = 0;  // runs a command and returns the reply
+  virtual Bytes RunCommand(std::span<const Bytes> arguments) noexcept = 0;  // redis.call; returns the reply
   // Sets the protocol version for the replies to the commands that the script runs from now on.
-  virtual void SetResp(RespVersion version) noexcept = 0;
-  virtual RespVersion Resp() const noexcept = 0;
+  virtual void SetResp(RespVersion version) noexcept = 0;     // redis.setresp: protocol of later replies to the script
+  virtual RespVersion Resp() const noexcept = 0;              // the protocol of replies to the script
   virtual void SetReplication(uint8_t targets) noexcept = 0;  // redis.set_repl: ScriptReplication bits
   // Returns true if the client may run this command, or nullopt if there is no such command.
   virtual std::optional<bool> MayRun(std::span<const Bytes> arguments) noexcept = 0;  // ACL; nullopt: no such command
-  virtual void Log(LogLevel level, Bytes text) noexcept = 0;
+  virtual void Log(LogLevel level, Bytes text) noexcept = 0;                          // redis.log
   // Called periodically while a script runs. Returns true to end the script, even if it has written data.
-  virtual bool PollStopRequest() noexcept = 0;  // called periodically during a script; true ends it
+  virtual bool PollStopRequest() noexcept = 0;  // asked periodically during a script; true ends the script
   // Called periodically while the reply of a script is written. Returns true if the client was closed and must get no
   // more of the reply.
-  virtual bool IsReplyUnwanted() noexcept { return false; }  // the client was closed and must get no more of the reply
-  virtual int64_t MonotonicMs() const noexcept = 0;  // the time for time limits; may be called when no script runs
+  virtual bool IsReplyUnwanted() noexcept { return false; }      // true: the client is closed; ends writing the reply
+  virtual int64_t MonotonicMs() const noexcept = 0;              // the clock for time limits
   virtual ScriptDialect Dialect() const noexcept { return {}; }  // the names and versions that scripts see
   virtual void CountError(Bytes text) noexcept = 0;              // counts an error inside of a script's reply
 };

@@ -31,20 +31,20 @@ class ScriptWatch {  // calls a hook periodically in long scripts
 
   // Begin and End must be called when a script begins and ends, on the same thread. The next script may run on another
   // thread. Cost: a few stores. The first script of a thread after its timer has stopped costs two system calls.
-  void Begin(lua_State* lua);  // a script begins
-  void End();
+  void Begin(lua_State* lua);  // must be called when a script begins, on its thread
+  void End();                  // must be called when the script ends, on the same thread
   // Tells the watch that another thread of the same state runs now.
-  void Switch(lua_State* thread) {  // another Lua thread (coroutine) runs now
+  void Switch(lua_State* thread) {  // another Lua thread (coroutine) of the script runs now
     running_.store(thread, std::memory_order_relaxed);
     if (!IsTicking()) Hook(thread);
   }
   bool IsCheckDue() const {  // a timer tick came since the last check of a long script, or no timer ticks
     return is_check_due_.load(std::memory_order_relaxed) || !IsTicking();
   }
-  void RearmHook(lua_State* lua);  // sets the next call of the hook; must be called in the hook
+  void RearmHook(lua_State* lua);  // sets when the hook is called next; the hook must call it
 
  private:
-  class Timer;
+  class Timer;  // the timer of an operating-system thread that runs scripts
 
   // The state of an operating-system thread for the signal handler, which runs on that thread and has no other way to
   // find the watch. Watches nest: while a long script lets other clients be served, another server of this thread may
@@ -54,23 +54,23 @@ class ScriptWatch {  // calls a hook periodically in long scripts
     std::atomic<bool> has_begun;         // a script began since the last tick
     std::atomic<bool> is_ticking;        // the timer of this thread runs
   };
-  static thread_local ThreadState thread_;
+  static thread_local ThreadState thread_;  // of this operating-system thread
 
   static bool IsTicking() {  // the timer of this thread runs
     return thread_.is_ticking.load(std::memory_order_relaxed);
   }
   void OnTick();  // called at each tick of the timer, in the signal handler
-  void Hook(lua_State* lua) { lua_sethook(lua, hook_, LUA_MASKCOUNT, instructions_); }
+  void Hook(lua_State* lua) { lua_sethook(lua, hook_, LUA_MASKCOUNT, instructions_); }  // sets Lua's hook
 
   lua_Hook hook_;                             // the hook of long scripts
   int instructions_;                          // number of instructions between two calls of the hook
-  ScriptWatch* outer_ = nullptr;              // the watch in force when this one began
+  ScriptWatch* outer_ = nullptr;              // the watch of the script that this script interrupts; null: none
   std::atomic<lua_State*> running_{nullptr};  // the Lua thread that runs; null between scripts
   std::atomic<uint64_t> runs_{0};             // number of scripts begun
   std::atomic<bool> has_hook_run_{false};     // the hook ran since the last tick
-  std::atomic<bool> is_check_due_{false};     // set by a tick, cleared by the hook
-  uint64_t seen_runs_ = 0;                    // runs_ at the last tick
-  int quiet_ticks_ = 0;                       // consecutive ticks without a check
+  std::atomic<bool> is_check_due_{false};     // set by a tick of the timer, cleared by RearmHook
+  uint64_t seen_runs_ = 0;                    // value of runs_ at the last tick, to see whether the same script runs
+  int quiet_ticks_ = 0;                       // consecutive ticks of the timer without a check
   int quiet_ticks_until_hook_ = 1;            // number of quiet ticks until the hook runs immediately
 };
 

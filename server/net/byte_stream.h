@@ -23,9 +23,9 @@ class StreamTap {  // an interface that gets a copy of the unencrypted bytes of 
  public:
   // The destructor is called when the connection ends.
   virtual ~StreamTap() = default;
-  virtual void OnReceived(Bytes bytes) = 0;
-  virtual void OnSent(Bytes bytes) = 0;
-  virtual void OnPeerEnded() = 0;  // the peer sends no more bytes
+  virtual void OnReceived(Bytes bytes) = 0;  // bytes that were received, decrypted
+  virtual void OnSent(Bytes bytes) = 0;      // bytes that were sent, before encryption
+  virtual void OnPeerEnded() = 0;            // the peer sends no more bytes
 };
 
 class ByteStream {  // the bytes of one socket, plain or through TLS
@@ -36,25 +36,25 @@ class ByteStream {  // the bytes of one socket, plain or through TLS
   ByteStream(ByteStream&&) noexcept;
   ~ByteStream();
 
-  int FileDescriptor() const { return socket_.Get(); }
+  int FileDescriptor() const { return socket_.Get(); }  // the socket
 
   // Until the TLS handshake has ended, nothing can be received or sent.
-  bool InHandshake() const { return tls_ != nullptr && TlsInHandshake(); }  // the TLS handshake has not ended
+  bool InHandshake() const { return tls_ != nullptr && TlsInHandshake(); }  // until false, no bytes can be moved
   // Cost of a step: up to a few milliseconds of CPU time.
   Transfer Handshake();  // performs the next step of the TLS handshake; kMoved: it has ended
 
   // Cost of a plain stream: one system call.
-  Transfer Receive(std::span<char> target);
-  struct Portion {   // how many bytes one call of Send may take
-    size_t wanted;   // Send tries to send about this number of bytes
-    size_t allowed;  // Send never sends more than this number of bytes
+  Transfer Receive(std::span<char> target);  // reads what the socket has, up to the size of `target`
+  struct Portion {                           // how many bytes one call of Send may take
+    size_t wanted;                           // Send tries to send about this number of bytes
+    size_t allowed;                          // Send never sends more than this number of bytes
   };
   // Sends bytes from the front of the output with one call. The caller must remove the sent bytes from the output.
   // After kLater the next call must begin with the same bytes, and allow at least as many.
-  Transfer Send(const ReplyBuffer& output, Portion portion);
-  Transfer Send(Bytes bytes);
+  Transfer Send(const ReplyBuffer& output, Portion portion);  // sends bytes from the front of `output`, removes none
+  Transfer Send(Bytes bytes);                                 // sends bytes from the front, as many as the socket takes
   // Returns true if there are received bytes in this object. The socket may report no event for them.
-  bool HasBufferedInput() const { return tls_ != nullptr && TlsHasBufferedInput(); }  // bytes can be received now
+  bool HasBufferedInput() const { return tls_ != nullptr && TlsHasBufferedInput(); }  // though the socket is silent
 
   // EventsToAwait returns the socket events to wait for in order to receive (`wanted.read`) or send (`wanted.write`).
   // PossibleTransfers returns which of the two is possible after some socket events. With TLS, sending may need a
@@ -67,7 +67,7 @@ class ByteStream {  // the bytes of one socket, plain or through TLS
   }
 
   // The stream keeps the tap until the stream is closed.
-  void SetTap(std::unique_ptr<StreamTap> tap);  // the tap gets what is received and sent
+  void SetTap(std::unique_ptr<StreamTap> tap);  // the tap gets a copy of what is received and sent
 
   std::string ErrorText() const;  // why the last transfer failed
   void Close();                   // sends TLS' close_notify, if any, and closes the socket
@@ -77,18 +77,18 @@ class ByteStream {  // the bytes of one socket, plain or through TLS
   bool TlsHasBufferedInput() const;                                                 // HasBufferedInput, for TLS
   SocketPoller::Interest TlsEventsToAwait(SocketPoller::Interest wanted) const;     // EventsToAwait, for TLS
   SocketPoller::Interest TlsPossibleTransfers(SocketPoller::Interest ready) const;  // PossibleTransfers, for TLS
-  Transfer FailedTransfer();                     // the result of a failed system call: kLater or kFailed
-  Transfer ReceiveSome(std::span<char> target);  // receives without telling the tap
-  Transfer SendSome(Bytes bytes);                // like Send, but does not tell tap_
-  Transfer SendSome(const ReplyBuffer& output, Portion portion);
-  void TellReceived(Bytes bytes, Transfer received);        // tells the tap what was received
-  void TellEnd(Transfer transfer);                          // tells the tap, if the peer has ended
-  void TellSent(const ReplyBuffer& output, Transfer sent);  // tells the tap what was sent
+  Transfer FailedTransfer();                                      // converts errno of a failed call: kLater or kFailed
+  Transfer ReceiveSome(std::span<char> target);                   // receives without telling the tap
+  Transfer SendSome(Bytes bytes);                                 // like Send, but does not tell tap_
+  Transfer SendSome(const ReplyBuffer& output, Portion portion);  // like Send, but does not tell tap_
+  void TellReceived(Bytes bytes, Transfer received);              // gives the received bytes to tap_, if any
+  void TellEnd(Transfer transfer);                                // tells tap_ if the peer sends no more
+  void TellSent(const ReplyBuffer& output, Transfer sent);        // gives the sent bytes to tap_, if any
 
-  Descriptor socket_;
+  Descriptor socket_;               // the connected socket
   int error_ = 0;                   // errno of the last failed call of a plain stream
   std::unique_ptr<TlsStream> tls_;  // null: a plain stream
-  std::unique_ptr<StreamTap> tap_;  // null: no tap
+  std::unique_ptr<StreamTap> tap_;  // gets a copy of all bytes; null: nobody does
 };
 
 }  // namespace respite

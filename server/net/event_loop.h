@@ -39,7 +39,7 @@ class EventLoop {  // one per thread; serves sockets, timers and tasks in turns
     virtual ~Participant() = default;
     // `turn_us` is how long the turn took, in microseconds.
     virtual void EndTurn(int64_t turn_us) = 0;  // called after a turn in which this participant had events
-    virtual void EndTurnDuringLongTask() = 0;   // called in a long turn when other clients are served
+    virtual void EndTurnDuringLongTask() = 0;   // called inside a long turn, so that waiting replies are sent
 
    private:
     friend class EventLoop;
@@ -50,8 +50,8 @@ class EventLoop {  // one per thread; serves sockets, timers and tasks in turns
   ~EventLoop();
 
   // Runs until Stop. Returns the exit code.
-  int Run();
-  void Stop(int exit_code);
+  int Run();                 // serves turn after turn until Stop; returns its exit code
+  void Stop(int exit_code);  // makes Run return this exit code after the turn
 
   // Records that the participant has events, so that EndTurn is called for it. Cost: usually one comparison.
   void Enter(Participant& participant) {  // records that the participant has events
@@ -61,56 +61,56 @@ class EventLoop {  // one per thread; serves sockets, timers and tasks in turns
   }
   // Runs `task` for the participant (null: for none) in a later turn of the loop. Only the thread of the loop may call
   // this.
-  void Post(Participant* participant, std::function<void()> task);
+  void Post(Participant* participant, std::function<void()> task);  // runs `task` in a later turn
   // Runs `task` in a later turn, for no participant. The task never runs if the loop has stopped.
   void PostFromAnyThread(std::function<void()> task);           // any thread may call it
-  void RunAfter(int64_t delay_ms, std::function<void()> task);  // runs `task` once after the delay
+  void RunAfter(int64_t delay_ms, std::function<void()> task);  // once, in a turn after the delay
   // Removes the participant. First runs its posted tasks, and also the tasks that those post for the participant.
   void RemoveParticipant(Participant& participant);  // first runs the tasks posted for the participant
   bool ServeDuringLongTask();                        // serves other clients inside a turn; false: the loop must stop
 
   // Calls `handler` once, in a turn of the loop, when the descriptor is readable. Uses a copy of the descriptor; the
   // caller keeps the original.
-  void CallWhenReadable(int descriptor, std::function<void()> handler);  // calls `handler` once
+  void CallWhenReadable(int descriptor, std::function<void()> handler);  // calls it once, in a turn
 
-  asio::io_context& Context();  // the context of Asio in which the loop waits
-  const Pace& pace() const { return pace_; }
-  SocketPoller& poller() { return poller_; }       // watches the clients' sockets
-  WorkQueue& handshakes() { return handshakes_; }  // steps of TLS handshakes
+  asio::io_context& Context();                     // the context of Asio in which the loop waits
+  const Pace& pace() const { return pace_; }       // the clock of real elapsed time
+  SocketPoller& poller() { return poller_; }       // watches the sockets of clients and links
+  WorkQueue& handshakes() { return handshakes_; }  // steps of TLS handshakes, a share per turn
   // These sockets belong to sessions that no longer exist.
-  WorkQueue& closings() { return closings_; }  // sockets that must be closed
+  WorkQueue& closings() { return closings_; }  // sockets to close, a share per turn
   // The buffer into which a connection reads if it has no unprocessed input. It contains no data between two handlers.
   std::span<char> Scratch() { return scratch_; }  // the read buffer that all connections share
 
  private:
   struct Asio;
-  struct Task {
-    Participant* participant;  // for which the task runs; null: none
-    std::function<void()> run;
+  struct Task {                 // a call of Post that has not run yet
+    Participant* participant;   // for which the task runs; null: none
+    std::function<void()> run;  // the task itself
   };
 
-  int64_t HandleEvents();         // steps 1 to 3 of a turn; returns the time at which step 2 began (Pace)
-  void RunTasks();                // runs the tasks in due_
-  void RunHandlers();             // runs ready handlers of Asio
+  int64_t HandleEvents();         // steps 1 to 3 of a turn; returns when step 2 began, in µs of real elapsed time
+  void RunTasks();                // runs the tasks in due_, a limited number
+  void RunHandlers();             // runs ready handlers of Asio, a limited number
   void ServeQueues();             // runs a share of handshakes_ and closings_
-  void EndTurn(int64_t turn_us);  // ends the turn of each participant that had events
+  void EndTurn(int64_t turn_us);  // calls EndTurn of each participant that had events
   void MakePostedDue();           // moves posted_tasks_ to due_
 
-  const Pace& pace_;
-  std::unique_ptr<Asio> asio_;
-  SocketPoller poller_;               // watches the clients' sockets
-  WorkQueue handshakes_;              // steps of TLS handshakes
-  WorkQueue closings_;                // sockets that must be closed
+  const Pace& pace_;                  // the clock of real elapsed time
+  std::unique_ptr<Asio> asio_;        // the context of Asio, in which an idle loop waits
+  SocketPoller poller_;               // watches the sockets of clients and links
+  WorkQueue handshakes_;              // steps of TLS handshakes, a share per turn
+  WorkQueue closings_;                // sockets to close, a share per turn
   std::vector<Participant*> active_;  // participants with events; null: the turn was ended, or the participant left
   std::vector<Task> posted_tasks_;    // tasks of the next turn; may own connections, so they go before asio_
-  std::deque<Task> due_;              // tasks of this turn
+  std::deque<Task> due_;              // tasks to run now; those beyond the limit wait for the next turn
   bool is_busy_ = false;              // sockets are likely to be ready again, because the last turn served some
-  int64_t handlers_ran_us_ = 0;       // when handlers of Asio last ran (Pace)
+  int64_t handlers_ran_us_ = 0;       // when handlers of Asio last ran, in real elapsed time
   std::vector<char> scratch_;         // the read buffer that all connections share
-  std::vector<std::vector<char>> spare_scratches_;  // read buffers for ServeDuringLongTask
+  std::vector<std::vector<char>> spare_scratches_;  // read buffers for nested calls of ServeDuringLongTask
   bool running_ = false;                            // the first turn has begun
   bool stopped_ = false;                            // Stop was called
-  int exit_code_ = 0;                               // the argument of Stop
+  int exit_code_ = 0;                               // what Run returns, from Stop
 };
 
 }  // namespace respite

@@ -15,22 +15,22 @@
 
 namespace respite {
 
-class Link {  // a connection to another server, as an interface
+class Link {  // an interface: one connection to another server, which never blocks
  public:
-  class User {  // receives the events of the link, and may destroy it in each call
+  class User {  // an interface that gets the events of one link; may destroy the link in each call
    public:
     virtual ~User() = default;
-    virtual void OnConnected() = 0;  // from now on the user can send
+    virtual void OnConnected() = 0;  // the link is open: from now on the user can send
     // The bytes are valid only during the call.
-    virtual void OnReceived(Bytes bytes) = 0;
+    virtual void OnReceived(Bytes bytes) = 0;  // some bytes have come; valid during the call
     // `reason` is for the log. No other function of User is called afterwards.
     virtual void OnEnded(const std::string& reason) = 0;  // the connection could not be made, or has ended
   };
   enum class Reading : uint8_t { kOn, kOff };
   enum class Stage : uint8_t { kResolving, kConnecting, kHandshake, kOpen };
 
-  struct Target {  // where and how to connect
-    std::string host;
+  struct Target {      // where and how to connect
+    std::string host;  // a name or an IP address
     int port = 0;
     std::string source = {};  // local address to connect from; empty: the system chooses
     bool uses_tls = false;
@@ -38,41 +38,41 @@ class Link {  // a connection to another server, as an interface
 
   // The destructor closes the connection, if there is one.
   virtual ~Link() = default;
-  virtual void SetUser(User& user) = 0;  // replaces the user of the link
+  virtual void SetUser(User& user) = 0;  // from now on this user gets the events
   // Sends bytes; those that do not fit into the socket are queued. Requires: the link is connected.
-  virtual void Send(Bytes bytes) = 0;
+  virtual void Send(Bytes bytes) = 0;  // sends all of the bytes in order; queues what the socket does not take
   // Turns reading on or off. While it is off, the other side has to wait once its socket is full.
   virtual void SetReading(Reading reading) = 0;  // kOff: the other side has to wait
-  virtual size_t UnsentBytes() const = 0;        // bytes that wait until the socket takes them
+  virtual size_t UnsentBytes() const = 0;        // number of queued bytes
   // Requires: the link is connected.
   virtual std::string LocalAddress() const = 0;  // for example "127.0.0.1:50000"
   virtual std::string PeerAddress() const = 0;   // for example "127.0.0.1:6379"
-  virtual int FileDescriptor() const = 0;
-  virtual Stage stage() const = 0;  // the stage that was reached, also after the end
+  virtual int FileDescriptor() const = 0;        // the socket; -1: there is none
+  virtual Stage stage() const = 0;               // how far connecting has come; stays after the end
 };
 
 // The connections of a server, except those of clients. LoopNetwork implements this for the event loop; tests implement
 // it in memory.
-class Network {  // an interface that makes and accepts connections to other servers
+class Network {  // an interface: makes and accepts connections to other servers
  public:
-  class Watch {  // watches a descriptor until destroyed
+  class Watch {  // an interface: calls a handler while a pipe is readable, until destroyed
    public:
     virtual ~Watch() = default;
-    virtual void SetReading(Link::Reading reading) = 0;
+    virtual void SetReading(Link::Reading reading) = 0;  // kOff: the handler is not called
   };
 
   // An Acceptor gets the connections that other servers have made. It may destroy the Listening in a call of
   // OnAccepted.
-  class Acceptor {  // an interface that gets connections from other servers
+  class Acceptor {  // an interface that gets the connections that other servers have made
    public:
     virtual ~Acceptor() = default;
     virtual void OnAccepted(std::unique_ptr<Link> link) = 0;  // must set the user of the link, or drop it
   };
-  class Listening {  // listens at a port until destroyed; accepted links stay
+  class Listening {  // a listening port, until destroyed; accepted links stay
    public:
     virtual ~Listening() = default;
   };
-  struct ListenOptions {             // where to listen
+  struct ListenOptions {             // where Network::Listen listens
     std::vector<std::string> hosts;  // as the directive `bind` has them: "-::*" may fail
     int port = 0;
     bool uses_tls = false;
@@ -80,7 +80,7 @@ class Network {  // an interface that makes and accepts connections to other ser
 
   virtual ~Network() = default;
   // Starts to connect. `user` is not called before this function returns.
-  virtual std::unique_ptr<Link> Connect(const Link::Target& target, Link::User& user) = 0;  // starts to connect
+  virtual std::unique_ptr<Link> Connect(const Link::Target& target, Link::User& user) = 0;  // begins to connect
   // Starts to listen. The error is the reason, for the log.
   virtual Result<std::unique_ptr<Listening>, std::string> Listen(const ListenOptions& place, Acceptor& acceptor) = 0;
   // Calls `handler` whenever the descriptor is readable or has reached its end. The caller keeps ownership of the

@@ -21,11 +21,11 @@ class Tls;
 // A LinkConnection lives until the last of its callbacks has returned, even if its Link was destroyed.
 class LinkConnection final : public SocketPoller::Watcher, public std::enable_shared_from_this<LinkConnection> {
  public:
-  struct Parts {  // what every connection needs from its server
-    EventLoop& loop;
+  struct Parts {                          // what every connection needs from its server
+    EventLoop& loop;                      // serves the socket and the timers
     EventLoop::Participant& participant;  // the server that gets the events
-    const Tls& tls;
-    int keepalive_s;  // TCP keepalive; 0: none
+    const Tls& tls;                       // the keys for TLS
+    int keepalive_s;                      // TCP keepalive; 0: none
   };
   LinkConnection(const Parts& parts, Link::Target target, Link::User& user);
   ~LinkConnection() override;
@@ -34,23 +34,23 @@ class LinkConnection final : public SocketPoller::Watcher, public std::enable_sh
 
   void Start();  // resolves the name and connects
   // Starts with an accepted socket. Calls OnConnected immediately, or after the TLS handshake.
-  void StartAccepted(Descriptor socket, std::unique_ptr<TlsStream> encryption);
-  void Stop();
-  void SetUser(Link::User& user) { user_ = &user; }
-  void Send(Bytes bytes);
+  void StartAccepted(Descriptor socket, std::unique_ptr<TlsStream> encryption);  // begins with an accepted socket
+  void Stop();                                       // closes the connection; the user gets no more calls
+  void SetUser(Link::User& user) { user_ = &user; }  // who gets the events
+  void Send(Bytes bytes);  // sends or queues the bytes; does nothing unless the connection is open
   size_t UnsentBytes() const { return unsent_.size() - sent_ + to_send_.line.Size(); }  // delayed ones included
   void SetReading(Link::Reading reading);  // with kOff the peer has to wait
   SocketAddresses GetAddresses() const { return SocketAddressesOf(FileDescriptor()); }  // its two addresses
   int FileDescriptor() const { return stream_ == nullptr ? -1 : stream_->FileDescriptor(); }
 
-  Link::Stage stage() const { return stage_; }
+  Link::Stage stage() const { return stage_; }  // how far connecting has come
 
-  void OnReadable() override { OnReady({.read = true}); }
-  void OnWritable() override { OnReady({.write = true}); }
-  bool MayTakeLong() const override { return false; }
+  void OnReadable() override { OnReady({.read = true}); }   // called by the poller
+  void OnWritable() override { OnReady({.write = true}); }  // called by the poller
+  bool MayTakeLong() const override { return false; }       // its calls are always short
 
-  const Link::Target& target() const { return target_; }
-  void SetConditions(const LinkConditions& conditions);  // simulates these conditions from now on
+  const Link::Target& target() const { return target_; }  // where it connects to
+  void SetConditions(const LinkConditions& conditions);   // simulates such a network from now on
 
  private:
   using Stage = Link::Stage;
@@ -58,8 +58,8 @@ class LinkConnection final : public SocketPoller::Watcher, public std::enable_sh
   // The name look-up and the attempts to connect to the addresses that it found.
   struct ConnectAttempts;
 
-  struct DelayedDirection {   // one direction of a delayed link
-    DelayQueue line;          // the delayed bytes of this direction
+  struct DelayedDirection {   // the bytes of one direction that a simulated slow network holds back
+    DelayQueue line;          // the bytes that are held back
     bool is_awaited = false;  // a timer runs until the next bytes of `line` are due
   };
 
@@ -70,43 +70,43 @@ class LinkConnection final : public SocketPoller::Watcher, public std::enable_sh
       if (self->user_ != nullptr) action(*self);
     });
   }
-  void TryNextAddress();        // connects to the next address of the host
-  void FinishConnecting();      // the socket is connected, or connecting has failed
-  void BeginHandshakeOrOpen();  // after connecting: the TLS handshake, or Open
-  void Handshake();             // performs the next step of the TLS handshake
-  void Open();
-  void OnReady(SocketPoller::Interest ready);                 // serves the socket, which is ready
-  void Receive();                                             // reads from the socket and delivers
-  void ReceiveLater();                                        // calls Receive in a later turn
+  void TryNextAddress();                       // starts to connect to the next address; ends the link if none is left
+  void FinishConnecting();                     // after connect(2): goes on if it succeeded, else tries the next address
+  void BeginHandshakeOrOpen();                 // after connecting: the TLS handshake, or Open
+  void Handshake();                            // performs the next step of the TLS handshake, then Open
+  void Open();                                 // the connection is ready: tells the user (OnConnected)
+  void OnReady(SocketPoller::Interest ready);  // serves the socket, which is ready
+  void Receive();                              // reads from the socket a few times, and delivers
+  void ReceiveLater();                         // calls Receive in a later turn
   bool HasUnsent() const { return unsent_.size() != sent_; }  // bytes wait for the socket, and not for a delay
-  void SendNow(Bytes bytes);                                  // sends bytes without delay
-  void SendMore();                                            // sends what is in unsent_
+  void SendNow(Bytes bytes);                                  // sends bytes without a simulated delay; queues the rest
+  void SendMore();                                            // sends from unsent_ what the socket takes
   void Deliver(Bytes bytes);                                  // gives bytes to the user, or to the delay queue
-  void Await(DelayedDirection& delayed, void (LinkConnection::*serve)());  // calls `serve` when the next bytes are due
+  void Await(DelayedDirection& delayed, void (LinkConnection::*serve)());  // sets a timer for `line`
   void Hasten(DelayedDirection& delayed, int64_t delay_ms,
               void (LinkConnection::*serve)());  // reduces the remaining delay
   bool MustPauseReading() const;                 // too many received bytes are delayed, so reading must stop
-  void SendDue();                                // sends delayed bytes whose time has come
-  void DeliverDue();                             // gives the user delayed bytes whose time has come
+  void SendDue();                                // sends held-back bytes whose time has come
+  void DeliverDue();                             // gives the user held-back bytes whose time has come, then any end
   void Watch();                                  // registers the socket events that are needed now
-  void Unwatch();                                // registers no socket events
+  void Unwatch();                                // stops all events of the socket
   void EndByPeer(const std::string& reason);     // ends the link when the user has got the delayed bytes
-  void End(const std::string& reason);
+  void End(const std::string& reason);           // closes the connection and tells the user (OnEnded)
 
-  const Parts parts_;  // what the connection needs from its server
-  const Link::Target target_;
-  Link::User* user_;                                   // null: the link is gone
-  std::unique_ptr<ConnectAttempts> connect_attempts_;  // the attempts to connect; null: connected, or accepted
+  const Parts parts_;                                  // what the connection needs from its server
+  const Link::Target target_;                          // where it connects to
+  Link::User* user_;                                   // gets the events; null: stopped
+  std::unique_ptr<ConnectAttempts> connect_attempts_;  // the addresses to try; null: an accepted connection
   Stage stage_ = Stage::kResolving;                    // the stage that was reached
   std::unique_ptr<ByteStream> stream_;                 // null: no socket yet
   SocketPoller::Interest registered_events_;           // events for which the poller watches the socket
-  bool reads_ = true;                                  // reading is on (SetReading)
-  LinkConditions conditions_;                          // conditions that are simulated
-  DelayedDirection to_send_;                           // delayed bytes that the user has sent
-  DelayedDirection to_deliver_;                        // delayed bytes that were received
-  std::optional<std::string> end_;   // end of the connection by the other side, reported after to_deliver_
-  bool connects_after_cut_ = false;  // was cut, so it connects only after the cut
-  bool receive_posted_ = false;      // ReceiveLater waits for its turn
+  bool reads_ = true;                                  // false: SetReading(kOff) was called
+  LinkConditions conditions_;                          // the bad network that is simulated
+  DelayedDirection to_send_;                           // bytes to send that are held back (conditions_)
+  DelayedDirection to_deliver_;                        // received bytes that are held back (conditions_)
+  std::optional<std::string> end_;                     // why the peer's side ended; told to the user after to_deliver_
+  bool connects_after_cut_ = false;  // the simulated network was cut, so connecting waits for its repair
+  bool receive_posted_ = false;      // ReceiveLater was called, and Receive has not run yet
   std::string unsent_;               // bytes for the socket; the first sent_ of them are sent
   size_t sent_ = 0;                  // number of sent bytes of unsent_
 };

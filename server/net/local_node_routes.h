@@ -10,14 +10,14 @@
 
 namespace respite {
 
-class LocalNodeRoutes {  // replaces the announced address of a node in this process by the one where it listens
+class LocalNodeRoutes {  // replaces the announced address of a node in this process by its real one
  public:
   // Resolves the announced host, which may block. RouteFor recognizes a local node by this host, or by an address that
   // it resolves to. If it does not resolve, RouteFor recognizes only the host as announced.
   explicit LocalNodeRoutes(const std::string& announced);
 
   // Adds the address at which a node listens.
-  void Add(int port, const std::string& address) { addresses_[port] = address; }
+  void Add(int port, const std::string& address) { addresses_[port] = address; }  // a node listens there
   // Returns the target to connect to. If `target` is one of the local nodes, that is the address where the node
   // listens; otherwise it is `target` itself.
   Link::Target RouteFor(Link::Target target) const;  // replaces the address of a local node

@@ -19,29 +19,29 @@ class Tls;
 class LinkConnection;
 struct Settings;
 
-class LoopNetwork final : public Network {  // real TCP connections on an event loop
+class LoopNetwork final : public Network {  // makes and accepts real TCP connections on an event loop
  public:
   // `participant` is the server that gets the events of the links. All arguments must outlive the links.
   LoopNetwork(EventLoop& loop, EventLoop::Participant& participant, const Settings& settings, const Tls& tls)
       : loop_(loop), participant_(participant), settings_(settings), tls_(tls) {}
 
-  std::unique_ptr<Link> Connect(const Link::Target& target, Link::User& user) override;
+  std::unique_ptr<Link> Connect(const Link::Target& target, Link::User& user) override;  // begins to connect
   Result<std::unique_ptr<Listening>, std::string> Listen(const ListenOptions& place, Acceptor& acceptor) override;
-  std::unique_ptr<Watch> WatchPipe(int descriptor, std::function<void()> handler) override;  // calls it when readable
+  std::unique_ptr<Watch> WatchPipe(int descriptor, std::function<void()> handler) override;  // until destroyed
 
   // A function that returns the simulated conditions of links to a target.
   using ConditionsFor = std::function<LinkConditions(const Link::Target&)>;
   // Sets the simulated conditions of outgoing links, those that exist and those made later. Null: no conditions. Cost:
   // O(links).
-  void SetConditions(ConditionsFor conditions_at);  // of outgoing links, present and future
+  void SetConditions(ConditionsFor conditions_at);  // simulates a bad network for outgoing links; null: none
   // Sets the routes for links that are made from now on; existing links stay as they are.
   void SetRoutes(LocalNodeRoutes routes) { routes_ = std::move(routes); }  // for links that are made later
 
  private:
-  EventLoop& loop_;
-  EventLoop::Participant& participant_;  // the server that gets the events of the links
-  const Settings& settings_;
-  const Tls& tls_;
+  EventLoop& loop_;                                                  // serves the links
+  EventLoop::Participant& participant_;                              // the server that gets the events of the links
+  const Settings& settings_;                                         // gives the TCP keepalive
+  const Tls& tls_;                                                   // the keys for encrypted links
   ConditionsFor conditions_for_;                                     // simulated conditions of a link; null: none
   std::optional<LocalNodeRoutes> routes_;                            // for links to nodes of this process
   std::vector<std::weak_ptr<LinkConnection>> outgoing_connections_;  // connections made by Connect; some may have ended

@@ -19,7 +19,7 @@ namespace respite {
 
 struct HostAddress {         // an address and port for connect(2)
   sockaddr_storage address;  // with the port
-  socklen_t size;
+  socklen_t size;            // used bytes of `address`
 };
 
 enum class ResolveTrouble : uint8_t { kNoAddress, kTimeout };
@@ -40,10 +40,10 @@ class NameResolver {  // looks up the addresses of a host, with a timeout
   Result<Addresses, ResolveTrouble> Resolve(const std::string& host, const std::string& port, TimePoint until);
 
  private:
-  struct Question;
+  struct Question;  // a look-up on a thread of its own, and its result
 
   static Addresses LookUpBySystem(const std::string& host, const std::string& port);  // asks getaddrinfo
-  std::shared_ptr<Question> Ask(const std::string& host, const std::string& port);
+  std::shared_ptr<Question> Ask(const std::string& host, const std::string& port);    // on a new thread
 
   LookUp look_up_;                                           // LookUpBySystem, or a test's function
   std::vector<std::shared_ptr<Question>> running_look_ups_;  // look-ups that run, abandoned ones included

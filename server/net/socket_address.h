@@ -11,14 +11,14 @@
 
 namespace respite {
 
-struct TcpOptions {  // options of a listening socket
-  int port = 0;
+struct TcpOptions {   // how ListenTcp opens a listening socket
+  int port = 0;       // port to listen at; 0: the system chooses
   int backlog = 511;  // maximum number of connections that wait for accept(2)
-  uint32_t mark = 0;  // SO_MARK; 0: none
+  uint32_t mark = 0;  // socket option SO_MARK, for the firewall; 0: none
 };
 
 struct OpenError {   // why a socket could not be opened
-  std::string text;  // "bind: Address already in use"
+  std::string text;  // such as "bind: Address already in use"
   int code = 0;      // errno, or 0 when the name does not resolve
 };
 
@@ -34,17 +34,17 @@ Result<Descriptor, OpenError> ReserveTcpPort(const std::string& host, int port);
 // umask.
 Result<Descriptor, OpenError> ListenUnix(const std::string& path, uint32_t mode, int backlog);
 
-int PortOf(int descriptor);  // the local port of a socket
+int PortOf(int descriptor);  // the local port of a TCP socket
 
 struct SocketAddresses {        // the two addresses of a connection
   std::string address;          // of the peer: "127.0.0.1:50000", "[::1]:50000", "/path:0"
   std::string local_address;    // our own end, in the same form
   bool is_unix_socket = false;  // the connection came through a Unix socket
-  bool is_loopback = false;     // the peer is on this machine
+  bool is_loopback = false;     // through a Unix socket or a loopback address, so from this machine
 };
-SocketAddresses SocketAddressesOf(int descriptor);  // of a connected socket
+SocketAddresses SocketAddressesOf(int descriptor);  // asks the system for both ends
 
 // The first keepalive probe is sent after the connection was idle for `keepalive_s` seconds.
-void TuneTcp(int descriptor, int keepalive_s);  // TCP_NODELAY, and keepalive (0: none)
+void TuneTcp(int descriptor, int keepalive_s);  // sets TCP_NODELAY, and keepalive (0: none)
 
 }  // namespace respite

@@ -19,32 +19,32 @@ class io_context;
 
 namespace respite {
 
-struct Transfer {  // the result of one attempt to move bytes over a stream on a socket
+struct Transfer {  // the result of one attempt to receive or send on a stream
   enum class State : uint8_t {
     kMoved,   // some bytes
     kLater,   // none until the socket is ready again
     kEnded,   // the peer sends no more
     kFailed,  // the connection is broken; the stream knows why
   };
-  State state;
+  State state;       // whether bytes moved, and if not, why
   size_t bytes = 0;  // number of bytes moved
 };
 
 class SocketPoller {  // finds all sockets that are ready, with one call of epoll
  public:
   // A watcher may stop watching while Serve calls watchers. Once it has stopped, it may be destroyed.
-  class Watcher {  // an interface that is told when its socket is ready
+  class Watcher {  // an interface that SocketPoller calls when a watched socket is ready
    public:
     virtual ~Watcher() = default;
-    virtual void OnReadable() = 0;
-    virtual void OnWritable() = 0;
-    virtual bool MayTakeLong() const = 0;  // if the next call may, it gets a limited share of a turn
+    virtual void OnReadable() = 0;         // the socket has input, has ended or is broken
+    virtual void OnWritable() = 0;         // the socket takes output, or is broken
+    virtual bool MayTakeLong() const = 0;  // the next call may: it gets a limited share of a turn
   };
-  struct Interest {  // for which events a socket is watched
-    bool read = false;
+  struct Interest {      // for which events a socket is watched
+    bool read = false;   // the socket has, or must get, input
     bool write = false;  // the socket is, or must become, writable
     bool operator==(const Interest&) const = default;
-    bool Any() const { return read || write; }
+    bool Any() const { return read || write; }  // there is an event to watch for
   };
 
   SocketPoller(asio::io_context& context, const Pace& pace);
@@ -53,36 +53,36 @@ class SocketPoller {  // finds all sockets that are ready, with one call of epol
   // Changes the events that `watcher` is told about. An empty interest ends all events, including errors and hang-ups.
   // Otherwise an error or a hang-up counts as both readable and writable. Returns false if the system refuses more
   // sockets (fs.epoll.max_user_watches). Cost: one system call if the interest changes.
-  bool ChangeInterest(int descriptor, Watcher& watcher, Interest from, Interest to);  // false: too many sockets
+  bool ChangeInterest(int descriptor, Watcher& watcher, Interest from, Interest to);  // false: the system refuses
 
   // Serves the sockets that are ready now, without waiting. A watcher that is being served may call this again. Returns
   // how many sockets were served.
-  int Serve();  // calls the watchers of ready sockets; returns how many sockets
+  int Serve();  // calls the watchers of sockets that are ready now; returns how many
 
-  void WakeAsio();  // makes Asio's next wait end when a socket is ready
+  void WakeAsio();  // makes Asio's next wait end when a watched socket is ready
 
  private:
-  struct Set;
-  struct Round;
+  struct Set;                                     // the epoll set
+  struct Round;                                   // the sockets that one epoll_wait has found
   static constexpr int kMaxEventsPerRound = 128;  // maximum number of events from one epoll_wait
   static constexpr int kMaxRoundsPerTurn = 8;     // maximum number of epoll_wait calls per turn
-  static constexpr int kMaxServedPerTurn = 128;   // maximum number of sockets served per turn
+  static constexpr int kMaxServedPerTurn = 128;   // once so many were served, no new epoll_wait in this turn
   // The maximum time per turn for hang-ups and long calls. Further ones wait, so that thousands of them do not delay
   // other sockets. epoll reports them again, in order of arrival.
-  static constexpr int64_t kMaxLongCallsUs = 250;  // maximum time per turn for long calls
+  static constexpr int64_t kMaxLongCallsUs = 250;  // after so long, further long calls wait for the next turn
 
-  struct Share {                // how much of its share a turn has used
+  struct Share {                // what one call of Serve has used so far
     int served = 0;             // number of sockets served
     int64_t long_calls_us = 0;  // time spent in long calls
   };
 
-  bool ServeRound(Share& share);  // serves what is ready, adds it to `share`; false: this turn need not poll again
-  static void Tell(const Round& round, size_t place);
+  bool ServeRound(Share& share);  // one epoll_wait and its calls; false: this turn need not poll again
+  static void Tell(const Round& round, size_t place);  // calls one watcher of the round
 
-  const Pace& pace_;
-  std::unique_ptr<Set> set_;
-  Round* round_ = nullptr;   // the round in progress
-  bool wakes_asio_ = false;  // Asio waits for the epoll descriptor of set_
+  const Pace& pace_;          // the clock of real elapsed time
+  std::unique_ptr<Set> set_;  // the epoll set of all watched sockets
+  Round* round_ = nullptr;    // the round in progress; null: none
+  bool wakes_asio_ = false;   // Asio ends its wait when set_ has ready sockets
 };
 
 }  // namespace respite

@@ -14,21 +14,21 @@
 
 namespace respite {
 
-class WorkQueue {  // expensive steps, of which each turn of the loop runs a limited share
+class WorkQueue {  // expensive steps, of which each turn of the event loop runs a limited share
  public:
   // Each turn may spend `share_us` microseconds on steps.
   WorkQueue(const Pace& pace, int64_t share_us) : pace_(pace), share_us_(share_us) {}
 
-  void AddStep(std::function<void()> step) { steps_.push_back(std::move(step)); }
-  bool IsEmpty() const { return steps_.empty(); }  // no step waits
-  size_t Size() const { return steps_.size(); }
+  void AddStep(std::function<void()> step) { steps_.push_back(std::move(step)); }  // queues it
+  bool IsEmpty() const { return steps_.empty(); }                                  // no step waits
+  size_t Size() const { return steps_.size(); }                                    // number of waiting steps
 
-  void ServeShare(size_t min_steps = 1);     // runs steps until the turn's share is used up
-  void ServeAll() { ServeShare(SIZE_MAX); }  // runs all steps
+  void ServeShare(size_t min_steps = 1);     // runs `min_steps` steps, and more while the turn's share of time lasts
+  void ServeAll() { ServeShare(SIZE_MAX); }  // runs all steps, whatever the time
 
  private:
-  const Pace& pace_;
-  const int64_t share_us_;                   // maximum time per turn for steps
+  const Pace& pace_;                         // the clock of real elapsed time
+  const int64_t share_us_;                   // no further step begins in a turn after this time, except min_steps
   std::deque<std::function<void()>> steps_;  // in the order of their execution
 };
 

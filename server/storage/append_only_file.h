@@ -26,7 +26,7 @@ class FileSystem;
 class ChildProcesses;
 class RdbContents;
 
-class AppendOnlyFile final : public Journal {  // appendonly yes: decides when to write and rewrite
+class AppendOnlyFile final : public Journal {  // the append-only file (appendonly): decides when to write and rewrite
  public:
   enum class State : uint8_t {
     kOff,
@@ -36,11 +36,11 @@ class AppendOnlyFile final : public Journal {  // appendonly yes: decides when t
 
   struct Parts {  // other parts of the server that this class uses
     const Env& env;
-    FileSystem& files;
-    Dataset& data;
+    FileSystem& files;  // the file system of the server
+    Dataset& data;      // the data to save, and where propagated commands come from
     const CurrentExecution& current_execution;
-    ChildProcesses& child_processes;
-    const RdbContents& contents;  // what the RDB of a new base contains, and in which format
+    ChildProcesses& child_processes;  // runs the rewrites
+    const RdbContents& contents;      // what the RDB of a new base contains, and in which format
   };
   explicit AppendOnlyFile(const Parts& parts);
 
@@ -48,20 +48,20 @@ class AppendOnlyFile final : public Journal {  // appendonly yes: decides when t
 
   // Reads the manifest, even if appendonly is off: an invalid manifest stops the server. If appendonly is on, also
   // creates the directory and locks the files.
-  Step Prepare();  // reads the manifest and locks the files, before loading
+  Step Prepare();  // at startup: reads the manifest and, if appendonly is on, locks the files
   // Opens the loaded file for appending, and creates missing files. Requires: Prepare, and appendonly is on.
-  Step Begin(uint64_t base_bytes);  // opens the loaded file for appending, and creates missing files
-  AofDirectory& directory() { return directory_; }
-  const AofDirectory& directory() const { return directory_; }
-  IoError TruncateLastIncremental(const std::string& name, uint64_t bytes);  // to this size; for a damaged end
+  Step Begin(uint64_t base_bytes);                  // after loading: turns the file on; creates missing files
+  AofDirectory& directory() { return directory_; }  // the list of its files
+  const AofDirectory& directory() const { return directory_; }               // the list of its files
+  IoError TruncateLastIncremental(const std::string& name, uint64_t bytes);  // cuts off a damaged end
 
   // --- Propagated commands
 
-  void Append(const PropagatedGroup& commands) override { writer_.Append(commands); }  // adds them to the buffer
+  void Append(const PropagatedGroup& commands) override { writer_.Append(commands); }  // buffers them
   size_t BufferedBytes() const override { return writer_.BufferedBytes(); }            // bytes not yet written
   // Writes this Turn's propagated commands to the file. Must be called at the end of each Turn, before replies are
   // sent. Afterwards MustStop says whether the replies may be sent.
-  void Flush();            // writes this turn's propagated commands to the file, before replies are sent
+  void Flush();            // at the end of each turn, before replies are sent: writes the commands
   bool MustStop() const {  // the disk failed under appendfsync always, so no reply may be sent
     return writer_.MustStop();
   }
@@ -69,37 +69,37 @@ class AppendOnlyFile final : public Journal {  // appendonly yes: decides when t
 
   // Simulates a crash of the machine: the file keeps the part that `policy` guarantees, and nothing is appended from
   // now on. Requires: the server allows TEST.
-  IoError SimulateCrash(AppendFsync policy);  // simulates a crash of the machine (TEST)
+  IoError SimulateCrash(AppendFsync policy);  // loses what a machine crash would lose, and turns it off
 
   // --- Changes while the server runs
 
   Step TurnOn();  // CONFIG SET appendonly yes; after kFailed nothing has changed
   // Turns the file on again after the server itself turned it off. No client learns of a failure, so Cron retries it.
-  void TurnBackOn();  // turns it on after the server itself turned it off; Cron retries after a failure
-  void TurnOff();     // CONFIG SET appendonly no
+  void TurnBackOn();  // like TurnOn; if it fails, Cron tries it again
+  void TurnOff();     // CONFIG SET appendonly no; also ends a rewrite
   enum class RewriteStart : uint8_t { kStarted, kScheduled, kAlreadyRuns, kFailed };
-  RewriteStart Rewrite();  // BGREWRITEAOF: starts a child, or schedules a rewrite after the current child
+  RewriteStart Rewrite();  // BGREWRITEAOF: starts a child, or schedules one if another runs or in a MULTI
   // Starts rewrites that are due, and retries TurnBackOn after a failure. Called by the timer.
-  void Cron();
+  void Cron();  // called by the timer: starts rewrites that are due, retries TurnBackOn
 
   // --- For INFO
 
-  State state() const { return state_; }
-  bool IsOn() const { return state_ != State::kOff; }
-  AofWriter& writer() { return writer_; }  // writes to the incremental in use
-  const AofWriter& writer() const { return writer_; }
+  State state() const { return state_; }               // kAwaitsBase: turned on, and the first rewrite has not ended
+  bool IsOn() const { return state_ != State::kOff; }  // kAwaitsBase counts as on
+  AofWriter& writer() { return writer_; }              // writes to the last incremental
+  const AofWriter& writer() const { return writer_; }  // writes to the last incremental
   uint64_t TotalBytes() const { return closed_bytes_ + writer_.FileBytes(); }  // size of all files (aof_current_size)
-  uint64_t BaseBytes() const { return base_bytes_; }                 // size after the last rewrite (aof_base_size)
-  bool IsRewriting() const;                                          // a child rewrites the file now
-  bool IsRewriteScheduled() const { return is_rewrite_scheduled_; }  // it starts after the current child
-  int64_t LastRewriteSeconds() const { return last_rewrite_s_; }     // duration; -1: none yet
-  int64_t CurrentRewriteSeconds() const;                             // so far; -1: no rewrite runs
-  bool LastRewriteSucceeded() const { return last_rewrite_succeeded_; }
+  uint64_t BaseBytes() const { return base_bytes_; }  // total after the last rewrite or at loading (aof_base_size)
+  bool IsRewriting() const;                           // a child rewrites the file now
+  bool IsRewriteScheduled() const { return is_rewrite_scheduled_; }  // it starts when no child or backoff delays it
+  int64_t LastRewriteSeconds() const { return last_rewrite_s_; }     // duration, also of a failed one; -1: none yet
+  int64_t CurrentRewriteSeconds() const;  // how long the current rewrite has run; -1: none runs
+  bool LastRewriteSucceeded() const { return last_rewrite_succeeded_; }  // true before the first
   uint64_t RewriteCount() const { return rewrite_count_; }  // successful rewrites since the start or CONFIG RESETSTAT
-  uint64_t ConsecutiveFailures() const { return consecutive_failures_; }  // failed rewrites since the last success
+  uint64_t ConsecutiveFailures() const { return consecutive_failures_; }  // failed rewrites in a row; a reset sets 0
   uint64_t LastCowBytes() const { return last_cow_bytes_; }               // copy-on-write memory of the last rewrite
-  uint64_t FailedCommandCount() const { return failed_command_count_; }   // when the file was last loaded
-  void SetFailedCommandCount(uint64_t count) { failed_command_count_ = count; }
+  uint64_t FailedCommandCount() const { return failed_command_count_; }   // at the last loading
+  void SetFailedCommandCount(uint64_t count) { failed_command_count_ = count; }  // called after loading
   void ResetStats() {  // sets the counts to 0 (CONFIG RESETSTAT)
     rewrite_count_ = consecutive_failures_ = 0;
     writer_.ResetDelayedWrites();
@@ -107,42 +107,42 @@ class AppendOnlyFile final : public Journal {  // appendonly yes: decides when t
 
  private:
   struct Backoff {         // after repeated failures, the delay before automatic rewrites grows
-    int64_t minutes = 0;   // the current delay
-    int64_t until_ms = 0;  // monotonic; 0: not waiting
+    int64_t minutes = 0;   // the current delay; doubles up to 60
+    int64_t until_ms = 0;  // real elapsed time when it ends; 0: not waiting
   };
 
-  Step LockFiles();                            // locks the last incremental, which protects all
-  Step CreateFirstBase();                      // when there are no files yet
-  Step CreateIncremental(const char* moment);  // continues in a new file; `moment` is for the log
-  Step OpenIncremental(const std::string& name, FileSystem::Mode mode);  // continues in this file
-  Step StartIncremental();      // creates the file for the commands after the fork of a rewrite
+  Step LockFiles();        // locks the last incremental, which protects all files; kDone if there is none
+  Step CreateFirstBase();  // writes the base at startup when there are no files yet
+  Step CreateIncremental(const char* moment);  // adds a new file and writes to it; `moment` is for the log
+  Step OpenIncremental(const std::string& name, FileSystem::Mode mode);  // writes to this file from now on
+  Step StartIncremental();      // before the fork of a rewrite: the file for later commands, if it is on
   RewriteStart StartRewrite();  // starts a rewrite in a child now
   bool WriteBase(const std::string& path, ChildReporter* reporter);  // false: failed; `reporter` may be null
-  void HandleRewriteEnd(const ChildEnd& end);                        // called when the child has ended
-  void HandleOutcome(const ChildEnd& end);                           // uses or drops the child's new base
-  void DropTemporaryIncremental();                                   // removes it after the first rewrite failed
-  Step InstallNewBase();                                             // makes the child's file the base in the manifest
+  void HandleRewriteEnd(const ChildEnd& end);                        // called when the child of a rewrite has ended
+  void HandleOutcome(const ChildEnd& end);  // uses the child's new base, or drops it and retries
+  void DropTemporaryIncremental();          // removes the file for commands during the first rewrite
+  Step InstallNewBase();                    // makes the child's file the base in the manifest
   Step RenameInto(const std::string& from, const std::string& to, const char* what);  // `what` is for the log
   void NoteFailure();                                                                 // counts a failed rewrite
-  bool CheckBackoff();                   // true while failed rewrites delay the next one; updates backoff_
-  bool HasGrownEnoughToRewrite() const;  // by auto-aof-rewrite-percentage since the last rewrite, so a rewrite is due
+  bool CheckBackoff();                   // true: repeated failures delay the next rewrite now; updates backoff_
+  bool HasGrownEnoughToRewrite() const;  // by auto-aof-rewrite-percentage and -min-size since the last rewrite
 
-  const Parts parts_;       // other parts of the server that this class uses
-  AofDirectory directory_;  // keeps the list of the files
-  AofWriter writer_;        // writes to the incremental in use
-  State state_ = State::kOff;
-  bool is_rewrite_scheduled_ = false;  // a rewrite starts after the current child
-  bool must_turn_back_on_ = false;     // TurnBackOn has failed, and Cron must retry it
-  uint64_t closed_bytes_ = 0;          // size of all files except the current incremental
-  uint64_t base_bytes_ = 0;            // size of all files after the last rewrite, or of the loaded base
-  int64_t rewrite_started_ms_ = 0;     // Pace time when the last rewrite began
-  int64_t last_rewrite_s_ = -1;        // duration; -1: none yet
-  bool last_rewrite_succeeded_ = true;
-  uint32_t incrementals_after_base_ = 0;  // number of incrementals that the base of the last rewrite does not contain
+  const Parts parts_;                     // other parts of the server that this class uses
+  AofDirectory directory_;                // keeps the list of the files
+  AofWriter writer_;                      // writes to the last incremental
+  State state_ = State::kOff;             // kAwaitsBase: turned on, and the first rewrite has not ended
+  bool is_rewrite_scheduled_ = false;     // Cron starts a rewrite as soon as no child runs
+  bool must_turn_back_on_ = false;        // TurnBackOn has failed, and Cron must retry it
+  uint64_t closed_bytes_ = 0;             // size of all files except the current incremental
+  uint64_t base_bytes_ = 0;               // size of all files after the last rewrite, or of the loaded base
+  int64_t rewrite_started_ms_ = 0;        // real elapsed time when the last rewrite began
+  int64_t last_rewrite_s_ = -1;           // duration of the last rewrite; -1: none yet
+  bool last_rewrite_succeeded_ = true;    // true before the first rewrite
+  uint32_t incrementals_after_base_ = 0;  // number of last incrementals to keep when the running rewrite ends: 0 or 1
   uint64_t rewrite_count_ = 0;            // number of successful rewrites since the start or CONFIG RESETSTAT
-  uint64_t consecutive_failures_ = 0;     // number of failed rewrites since the last success
+  uint64_t consecutive_failures_ = 0;     // failed rewrites since a success, a scheduled Rewrite or CONFIG RESETSTAT
   uint64_t failed_command_count_ = 0;     // number of commands that failed when the file was last loaded
-  uint64_t last_cow_bytes_ = 0;           // copy-on-write memory of the last rewrite
+  uint64_t last_cow_bytes_ = 0;           // copy-on-write memory of the last rewrite, also of a failed one
   Backoff backoff_;                       // delay after failed rewrites
 };
 

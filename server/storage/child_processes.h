@@ -12,41 +12,41 @@ namespace respite {
 
 class Keyspace;
 
-class ChildProcesses {  // manages the one child (RDB save, AOF rewrite …) that may run
+class ChildProcesses {  // starts, polls and kills the one child (RDB save, AOF rewrite …) that may run
  public:
   using EndHandler = std::function<void(const ChildEnd&)>;
 
   struct Parts {  // other parts of the server that this class uses
     const Env& env;
-    Keyspace& keyspace;
+    Keyspace& keyspace;  // the keys that a child saves
   };
   ChildProcesses(const Parts& parts, Forker& forker) : parts_(parts), forker_(forker) {}
 
   // Starts a child. Returns its process ID, or an errno on failure. When the child has ended, Poll or Kill calls
   // `ended`. Requires: !Busy().
   Result<pid_t, int> Start(ChildWork work, Forker::Job job, EndHandler ended, int output = -1);  // its pid, or an errno
-  bool Busy() const { return work_.has_value(); }
-  bool Does(ChildWork work) const { return work_ == work; }
+  bool Busy() const { return work_.has_value(); }                                                // a child runs
+  bool Does(ChildWork work) const { return work_ == work; }  // a child runs and does this work
 
   // Calls the handler of a child that has ended. Called by the timer.
-  void Poll();
+  void Poll();  // called by the timer: calls the handler of a child that has ended
   // Kills the child, if there is one, and calls its handler. Cost: waits until the child has ended.
-  void Kill();
+  void Kill();  // kills any child, waits for its end and calls its handler
 
-  struct Figures {  // values of the current child for INFO; zeros without a child
-    ChildProgress progress;
+  struct Figures {            // values of the current child for INFO; zeros if none runs
+    ChildProgress progress;   // what the child has reported
     uint64_t keys_total = 0;  // number of keys that the child must save
-    int64_t cow_age_s = 0;    // time since cow_bytes was measured
+    int64_t cow_age_s = 0;    // seconds since cow_bytes was measured
   };
-  Figures CurrentFigures() const;  // values of the current child
+  Figures CurrentFigures() const;  // values of the current child, for INFO
 
  private:
-  const Parts parts_;  // other parts of the server that this class uses
-  Forker& forker_;
-  std::optional<ChildWork> work_;
-  pid_t pid_ = 0;
-  EndHandler ended_;         // called when the child has ended
-  uint64_t keys_total_ = 0;  // number of keys when the child started
+  const Parts parts_;              // other parts of the server that this class uses
+  Forker& forker_;                 // creates and kills the child
+  std::optional<ChildWork> work_;  // what the child does; nullopt: none runs
+  pid_t pid_ = 0;                  // process ID of the child that was started last
+  EndHandler ended_;               // called when the child has ended
+  uint64_t keys_total_ = 0;        // number of keys when the last child started
 };
 
 }  // namespace respite

@@ -33,10 +33,10 @@ struct ChildProgress {          // what a child reports to its parent
 
 // Through a ChildReporter a child tells its parent about its progress. The child's job may call Tell for every key:
 // most calls return immediately.
-class ChildReporter {  // through which a child tells its parent about its progress
+class ChildReporter {  // an interface through which a child tells its parent about its progress
  public:
   virtual ~ChildReporter() = default;
-  virtual void Tell(uint64_t keys_done) = 0;
+  virtual void Tell(uint64_t keys_done) = 0;  // number of keys written so far
   // Returns the descriptor of the pipe for the child's output, which was kept open at the fork, or -1 if there is none.
   virtual int OutputDescriptor() const { return -1; }  // descriptor of the pipe for the child's output; -1: none
 };
@@ -46,12 +46,12 @@ class PipeFile final : public File {  // the pipe for a child's output; only Wri
   // The caller keeps the descriptor open and closes it.
   explicit PipeFile(int descriptor) : descriptor_(descriptor) {}
 
-  IoProgress Write(Bytes data) override { return WriteAll(descriptor_, data); }
-  IoProgress ReadAt(uint64_t, std::span<char>) override { return {0, ESPIPE}; }
-  IoError Sync() override { return kNoError; }
-  void StartWriteback() override {}  // a pipe needs none
-  IoError Truncate(uint64_t) override { return ESPIPE; }
-  Result<uint64_t, IoError> Size() const override { return Failure(IoError{ESPIPE}); }
+  IoProgress Write(Bytes data) override { return WriteAll(descriptor_, data); }         // blocks until all is written
+  IoProgress ReadAt(uint64_t, std::span<char>) override { return {0, ESPIPE}; }         // always fails
+  IoError Sync() override { return kNoError; }                                          // does nothing
+  void StartWriteback() override {}                                                     // a pipe needs none
+  IoError Truncate(uint64_t) override { return ESPIPE; }                                // always fails
+  Result<uint64_t, IoError> Size() const override { return Failure(IoError{ESPIPE}); }  // fails
 
  private:
   const int descriptor_;  // not owned
@@ -59,16 +59,16 @@ class PipeFile final : public File {  // the pipe for a child's output; only Wri
 
 enum class ChildOutcome : uint8_t { kSucceeded, kFailed, kKilled };  // kKilled: by Kill, or SIGUSR1
 
-struct ChildEnd {  // how a child ended
-  ChildWork work;
-  ChildOutcome outcome;
-  int signal = 0;          // the signal that ended it; 0: no signal
-  pid_t pid = 0;           // process ID of the child, which is in the names of its temporary files
-  int64_t elapsed_ms = 0;  // how long the child ran
-  ChildProgress last = {};
+struct ChildEnd {           // how a child ended
+  ChildWork work;           // what the child did
+  ChildOutcome outcome;     // kKilled: by Forker::Kill, or by SIGUSR1
+  int signal = 0;           // the signal that ended it; 0: no signal
+  pid_t pid = 0;            // process ID of the child, which is in the names of its temporary files
+  int64_t elapsed_ms = 0;   // how long the child ran
+  ChildProgress last = {};  // the last progress that it reported
 };
 
-class Forker {  // creates a child: a real fork, or in tests a call in the same process
+class Forker {  // an interface that creates a child: a real fork, or in tests a call in the process
  public:
   // The work of a child. The function returns whether the work succeeded, and logs errors itself.
   using Job = std::function<bool(ChildReporter&)>;
@@ -80,9 +80,9 @@ class Forker {  // creates a child: a real fork, or in tests a call in the same 
   virtual Result<pid_t, int> Start(ChildWork work, Job job, int output) = 0;  // its pid, or an errno
   virtual ChildProgress Progress() = 0;  // the latest progress that the child has reported
   // Returns how the child ended, once; nullopt while it runs, and later.
-  virtual std::optional<ChildEnd> Poll() = 0;
+  virtual std::optional<ChildEnd> Poll() = 0;  // how the child ended, once; else nullopt
   // Kills the child and waits until it has ended. Poll then reports it as killed.
-  virtual void Kill() = 0;
+  virtual void Kill() = 0;  // kills the child and waits; Poll then returns its end
 };
 
 }  // namespace respite

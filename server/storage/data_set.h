@@ -10,6 +10,6 @@ struct Services;
 
 // Returns kLoaded if the server now has its data, and kAbsent if there was none. In both cases the append-only file is
 // open if appendonly is on. The reason for kFailed is logged. Requires: an empty keyspace.
-LoadOutcome LoadDataAtStartup(const Services& services);  // loads the AOF or RDB file at startup
+LoadOutcome LoadDataAtStartup(const Services& services);  // from AOF or RDB; kAbsent: there is none
 
 }  // namespace respite

@@ -6,10 +6,10 @@
 namespace respite {
 
 // Sleeps for `us` µs. The timer signal of scripts (SIGRTMIN) does not shorten the sleep; other signals do, as in Redis.
-void SleepUs(int64_t us);
+void SleepUs(int64_t us);  // sleeps so many microseconds, unless a signal ends the sleep
 
 // Sleeps for `delay_us` µs. A negative number -n means a sleep of 1 µs on every n-th call.
-inline void DebugDelay(int delay_us, unsigned& calls) {  // -n: sleeps 1 µs on every n-th call
+inline void DebugDelay(int delay_us, unsigned& calls) {  // sleeps `delay_us` µs; -n: 1 µs on every n-th call
   if (delay_us > 0) SleepUs(delay_us);
   if (delay_us < 0 && ++calls % (0u - static_cast<unsigned>(delay_us)) == 0) SleepUs(1);
 }

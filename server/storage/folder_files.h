@@ -10,7 +10,7 @@
 
 namespace respite {
 
-class FolderFiles final : public FileSystem {  // resolves relative paths in a Folder
+class FolderFiles final : public FileSystem {  // a file system whose relative paths belong to a Folder
  public:
   // `files` and `folder` must outlive this object.
   FolderFiles(FileSystem& files, const Folder& folder) : files_(files), folder_(folder) {}
@@ -31,7 +31,7 @@ class FolderFiles final : public FileSystem {  // resolves relative paths in a F
   Result<std::unique_ptr<File>, IoError> Lock(const std::string& path) override {
     return files_.Lock(folder_.Resolve(path));
   }
-  void RunInBackground(FileTask& task) override { files_.RunInBackground(task); }  // runs the task on another thread
+  void RunInBackground(FileTask& task) override { files_.RunInBackground(task); }  // as `files` does
 
  private:
   FileSystem& files_;     // does the work on the resolved paths

@@ -10,7 +10,7 @@
 
 namespace respite {
 
-class FsyncGuarantee {  // computes how much of a file a machine crash leaves on the disk (TEST)
+class FsyncGuarantee {  // computes what a machine crash would leave of the append-only file (TEST)
  public:
   static constexpr int64_t kEverySecondMs = 1000;  // age of data that everysec guarantees
   static constexpr int64_t kSystemMs = 30'000;     // age of data that Linux has written by itself
@@ -20,11 +20,11 @@ class FsyncGuarantee {  // computes how much of a file a machine crash leaves on
   void NoteWrite(int64_t now_ms, uint64_t bytes);  // a write begins after the first `bytes` bytes
   void Begin() { writes_.clear(); }                // begins with a new file, whose content is on the disk
   // Returns how many bytes of a file of `bytes` bytes are certainly on the disk after a machine crash at `now_ms`.
-  uint64_t Kept(AppendFsync policy, int64_t now_ms, uint64_t bytes) const;
+  uint64_t Kept(AppendFsync policy, int64_t now_ms, uint64_t bytes) const;  // how many bytes
 
  private:
-  struct Write {  // a write in the last 30 seconds
-    int64_t at_ms;
+  struct Write {            // a write in the last 30 seconds
+    int64_t at_ms;          // time on the server's monotonic clock
     uint64_t bytes_before;  // size of the file before the write
   };
   std::deque<Write> writes_;  // writes of the last 30 seconds, oldest first

@@ -19,12 +19,12 @@ namespace respite {
 inline constexpr Bytes kHiddenSlotsAux = "respite-hidden-slots";
 
 std::string HiddenSlotsText(const HiddenSlots& hidden);  // "one 0-2 7-7;two 9-9": the value of kHiddenSlotsAux
-void ReadHiddenSlots(Bytes text, HiddenSlots& hidden);   // adds the slots of the text to `hidden`
+void ReadHiddenSlots(Bytes text, HiddenSlots& hidden);   // the reverse; adds the slots to `hidden`
 
 std::vector<std::string> HideRequest(Bytes name, const SlotSet& slots);  // the arguments of CLUSTER SYNCSLOTS HIDE
 std::string HideRequests(const HiddenSlots& hidden);                     // one request HIDE for each name, in RESP
 std::vector<std::string> RevealRequest(Bytes name);                      // the arguments of CLUSTER SYNCSLOTS REVEAL
 
-std::string SlotRangesText(const SlotSet& slots);  // such as "0-5 7-7"
+std::string SlotRangesText(const SlotSet& slots);  // the ranges of the slots, such as "0-5 7-7"
 
 }  // namespace respite

@@ -23,14 +23,14 @@ struct RdbLoadOptions {  // how the contents of an RDB are loaded
   // because this server has accepted the libraries before.
   enum class Origin : uint8_t { kFile, kPrimary };
 
-  Expired expired = Expired::kDrop;             // what happens to expired keys
-  Duplicates duplicates = Duplicates::kRefuse;  // what happens if a key already exists
-  Origin origin = Origin::kFile;                // who sent or wrote the RDB
+  Expired expired = Expired::kDrop;             // whether keys that have expired are dropped
+  Duplicates duplicates = Duplicates::kRefuse;  // whether an existing key is an error or is replaced
+  Origin origin = Origin::kFile;                // where the RDB comes from: a file of this server, or the primary
   uint64_t loaded_before = 0;  // bytes of the files loaded before this RDB, for the progress in Loading
 };
 
-struct LoadTarget {  // where loaded data goes
-  Keyspace& keyspace;
+struct LoadTarget {              // where loaded data goes
+  Keyspace& keyspace;            // for loaded keys
   FunctionLibraries& libraries;  // for loaded functions
 };
 
@@ -38,36 +38,36 @@ class KeyspaceSink final : public RdbSink {  // puts keys and functions of an RD
  public:
   KeyspaceSink(const Services& services, LoadTarget target, const RdbLoadOptions& options);
 
-  bool MustServerStop() const { return stopped_; }  // the server must stop
-  void LogLoaded() const;                           // logs how many keys were loaded, expired and skipped
+  bool MustServerStop() const { return stopped_; }  // loading ended early, because the server must stop
+  void LogLoaded() const;  // logs how many keys were loaded, had expired, or were empty and skipped
   // Logs why the loading has failed. `place` is a text such as "the file dump.rdb".
   void LogFailure(const RdbFailure& failure, const std::string& place) const;  // `place`: "the file dump.rdb"
 
-  void OnAux(Bytes name, Bytes value, uint64_t offset) override;           // an auxiliary field such as redis-ver
-  void OnResizeDatabase(int db, uint64_t keys, uint64_t timed) override {  // `timed`: keys with a deadline
+  void OnAux(Bytes name, Bytes value, uint64_t offset) override;           // uses or logs a field such as repl-id
+  void OnResizeDatabase(int db, uint64_t keys, uint64_t timed) override {  // reserves memory
     target_.keyspace[db].Reserve(keys, timed);
   }
   Result<Done> OnEntries(int db, std::span<RdbEntry> entries) override;  // stores the keys; fails if one exists already
-  Result<Done> OnLibrary(Bytes code) override;                           // loads a library of functions
+  Result<Done> OnLibrary(Bytes code) override;  // loads a library of functions; fails if its code does
 
   void OnEmptyCollection(int db, Bytes key) override;  // counts and skips a key without elements
-  void OnMissingChecksum() override;                   // the RDB has no checksum
-  Result<Done> OnProgress(uint64_t offset) override;   // fails if the server must stop
+  void OnMissingChecksum() override;                   // logs that the RDB has no checksum
+  Result<Done> OnProgress(uint64_t offset) override;   // serves clients; fails if the server must stop
 
  private:
   bool IsExpired(const Entry& entry) const;           // always false if expired keys must be kept
-  void SetUsage(RdbEntry& loaded) const;              // sets the LRU or LFU bits of the key from the RDB
-  void Insert(Database& data, EntryPtr entry) const;  // adds a key; replaces a key with this name
+  void SetUsage(RdbEntry& loaded) const;              // sets the key's LRU or LFU bits if the RDB has them
+  void Insert(Database& data, EntryPtr entry) const;  // adds a key; kReplace: removes an old one
 
-  const Services& services_;
+  const Services& services_;           // the parts of the server
   const LoadTarget target_;            // where the loaded data goes
-  const RdbLoadOptions options_;       // how to load the RDB
+  const RdbLoadOptions options_;       // what to do with expired and existing keys …
   const int64_t now_ms_;               // Unix time when loading began
   const int64_t load_time_before_ms_;  // total loading time of libraries before this RDB
-  bool stopped_ = false;               // the server must stop
+  bool stopped_ = false;               // loading ended early, because the server must stop
   uint64_t empty_keys_ = 0;            // number of keys without elements, which were skipped
 };
 
-RdbReadOptions MakeRdbReadOptions(const Services& services);  // takes the options from the settings
+RdbReadOptions MakeRdbReadOptions(const Services& services);  // how to read RDBs, by the settings
 
 }  // namespace respite

@@ -21,29 +21,29 @@ class Executor;
 class MemoryGauge;
 struct Session;
 
-class Loading {  // the state of a server that loads its data
+class Loading {  // whether and how far the server is loading its data; serves clients meanwhile
  public:
   struct Parts {  // other parts of the server that this class uses
     const Env& env;
-    MemoryGauge& memory;
-    Executor& executor;
+    MemoryGauge& memory;  // learns the peak of used memory
+    Executor& executor;   // is suspended while other clients are served
   };
   explicit Loading(const Parts& parts) : parts_(parts) {}
 
   // Begins a loading. `holder` (may be null) is the client that runs the loading command. The server reads no input of
   // this client until End.
   void Begin(uint64_t total_bytes, ServerPhase::Load how = ServerPhase::Load::kInTurn, const Session* holder = nullptr);
-  void End();
+  void End();             // the loading has ended, or failed
   bool IsActive() const;  // the server loads data now
-  bool IsAsync() const;   // clients are served the old data meanwhile
+  bool IsAsync() const;   // a loading runs, and clients still see the old data
 
   enum class Order : uint8_t { kContinue, kStop };
   // Reports the bytes loaded so far. Must be called every loading-process-events-interval-bytes. If the whole load
   // happens in one Turn, this serves clients, and returns kStop if a client or a signal has stopped the server. Logs
   // the progress every few seconds.
-  Order Advance(uint64_t loaded_bytes);  // reports progress, and serves clients in between
+  Order Advance(uint64_t loaded_bytes);  // reports progress; may serve clients; kStop: stop loading
   void OnAdvance(std::function<void()> handler) { on_advance_ = std::move(handler); }  // each Advance calls it
-  void SlowDown();  // delays as key-load-delay says, after each key or command
+  void SlowDown();  // after each key or command: sleeps as key-load-delay says (for tests)
 
   void SetRdbUsedMemory(uint64_t bytes) {  // used memory when the file was written (INFO loading_rdb_used_mem)
     rdb_used_mem_bytes_ = bytes;
@@ -56,9 +56,9 @@ class Loading {  // the state of a server that loads its data
       return id.size() == History::kIdLength && offset >= 0 && offset <= History::kLongest;
     }
   };
-  FileHistory& file_history() { return file_history_; }
+  FileHistory& file_history() { return file_history_; }  // as the file being loaded names it
   // Remembers an expired key that was not loaded. Replicas with the history that the file names still have this key.
-  void NoteSkippedExpiredKey(int db, Bytes key) {  // replicas of the file's history still have this expired key
+  void NoteSkippedExpiredKey(int db, Bytes key) {  // remembers a dropped key that replicas may have
     if (file_history_.IsWhole()) skipped_expired_keys_.emplace_back(db, key);
   }
   std::vector<std::pair<int, std::string>> TakeSkippedExpiredKeys() {  // returns and forgets them
@@ -69,34 +69,34 @@ class Loading {  // the state of a server that loads its data
     keys_expired_ += expired;
   }
 
-  struct Figures {                // values of the loading for INFO
+  struct Figures {                // progress of the loading, for INFO
     int64_t start_s;              // Unix time when loading began
-    uint64_t total_bytes;         // size of the files to load
+    uint64_t total_bytes;         // size of the files to load; 0: unknown
     uint64_t rdb_used_mem_bytes;  // used memory when the file was written
     uint64_t loaded_bytes;        // number of bytes loaded so far
-    double loaded_percent;        // share of total_bytes
-    int64_t eta_s;                // estimated time until the end
+    double loaded_percent;        // loaded_bytes as a percentage of total_bytes; 0: that is unknown
+    int64_t eta_s;                // estimated seconds until the end
   };
   // Returns the progress of the loading, for INFO. Requires: IsActive().
-  Figures CurrentFigures() const;                         // requires that a loading runs
-  uint64_t KeysLoaded() const { return keys_loaded_; }    // number of keys, by the current or last loading
-  uint64_t KeysExpired() const { return keys_expired_; }  // number of keys not loaded because they had expired
+  Figures CurrentFigures() const;                         // progress for INFO; requires that a loading runs
+  uint64_t KeysLoaded() const { return keys_loaded_; }    // keys from RDBs, by the current or last loading
+  uint64_t KeysExpired() const { return keys_expired_; }  // keys of RDBs that were dropped because they had expired
 
  private:
   void LogProgress();  // logs the progress at most once every few seconds
 
-  const Parts parts_;                                              // other parts of the server that this class uses
-  int64_t start_s_ = 0;                                            // Unix time when loading began
-  int64_t start_ms_ = 0;                                           // Pace time when loading began
-  int64_t next_log_ms_ = 0;                                        // Pace time when progress is logged next
-  uint64_t total_bytes_ = 0;                                       // size of the files to load
-  uint64_t loaded_bytes_ = 0;                                      // number of bytes loaded so far
-  uint64_t rdb_used_mem_bytes_ = 0;                                // used memory when the file was written
-  uint64_t keys_loaded_ = 0;                                       // number of keys, by the current or last loading
-  uint64_t keys_expired_ = 0;                                      // number of keys not loaded because they had expired
-  unsigned delays_ = 0;                                            // number of calls of DebugDelay
-  FileHistory file_history_;                                       // the replication history that the file names
-  std::function<void()> on_advance_ = [] {};                       // called by each Advance
+  const Parts parts_;                         // other parts of the server that this class uses
+  int64_t start_s_ = 0;                       // Unix time when loading began
+  int64_t start_ms_ = 0;                      // real elapsed time when loading began
+  int64_t next_log_ms_ = 0;                   // real elapsed time when progress is logged next
+  uint64_t total_bytes_ = 0;                  // size of the files to load; 0: unknown
+  uint64_t loaded_bytes_ = 0;                 // number of bytes loaded so far
+  uint64_t rdb_used_mem_bytes_ = 0;           // used memory when the file was written
+  uint64_t keys_loaded_ = 0;                  // keys from RDBs, by the current or last loading
+  uint64_t keys_expired_ = 0;                 // keys of RDBs that were dropped because they had expired
+  unsigned delays_ = 0;                       // counts SlowDown with a negative key-load-delay
+  FileHistory file_history_;                  // the replication history that the file names
+  std::function<void()> on_advance_ = [] {};  // called by each Advance
   std::vector<std::pair<int, std::string>> skipped_expired_keys_;  // database and name of expired keys not loaded
 };
 

@@ -19,8 +19,8 @@ enum class LoadOutcome : uint8_t {
   kStopped,  // the server must stop
 };
 
-struct RdbLoadResult {  // the result of loading an RDB
-  LoadOutcome outcome;
+struct RdbLoadResult {       // how loading an RDB ended
+  LoadOutcome outcome;       // whether it was loaded, was absent, failed, or was stopped
   uint64_t offset;           // position of the first byte after the RDB
   std::string failure = {};  // the reason, if `outcome` is kFailed
 };

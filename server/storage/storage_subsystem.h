@@ -17,11 +17,11 @@
 
 namespace respite {
 
-class StorageHealth final : public Durability {  // says why writes must be refused, for the execution of commands
+class StorageHealth final : public Durability {  // says whether writes must be refused, and why
  public:
-  struct Parts {  // other parts of the server that this class uses
-    const AppendOnlyFile& aof;
-    const Snapshots& snapshots;
+  struct Parts {                 // other parts of the server that this class uses
+    const AppendOnlyFile& aof;   // its errors refuse writes
+    const Snapshots& snapshots;  // its last failure may refuse writes
   };
   explicit StorageHealth(const Parts& parts) : parts_(parts) {}
 
@@ -31,7 +31,7 @@ class StorageHealth final : public Durability {  // says why writes must be refu
     if (!error) return std::nullopt;
     return Trouble{Trouble::Place::kJournal, *error};
   }
-  uint64_t AppendedAofBytes() const override { return parts_.aof.writer().AppendedBytes(); }
+  uint64_t AppendedAofBytes() const override { return parts_.aof.writer().AppendedBytes(); }  // since the start
 
  private:
   const Parts parts_;  // other parts of the server that this class uses
@@ -44,13 +44,13 @@ struct StorageSubsystem {  // the files of a node: append-only file, snapshots, 
   StorageSubsystem(const StorageSubsystem&) = delete;
   StorageSubsystem& operator=(const StorageSubsystem&) = delete;
 
-  ChildProcesses child_processes;
-  RdbContents contents;  // what an RDB file contains
-  AppendOnlyFile aof;
-  Snapshots snapshots;
-  Loading loading;
-  Shutdown shutdown;
-  StorageHealth health;  // says why writes must be refused
+  ChildProcesses child_processes;  // the one child that may run
+  RdbContents contents;            // what an RDB file contains
+  AppendOnlyFile aof;              // the append-only file
+  Snapshots snapshots;             // saves RDB files
+  Loading loading;                 // the state while data is loaded
+  Shutdown shutdown;               // ends the server
+  StorageHealth health;            // says why writes must be refused
 };
 
 }  // namespace respite

@@ -13,11 +13,11 @@
 
 namespace respite {
 
-struct ClientTls {     // TLS options of redis-cli with these names; empty: not set
-  std::string cacert;  // file with the trusted certificates
-  std::string cert;
-  std::string key;
-  std::string sni;
+struct ClientTls {           // TLS options of redis-cli with these names; empty: not set
+  std::string cacert;        // file with the trusted certificates
+  std::string cert;          // file with the client's certificate
+  std::string key;           // file with the private key of `cert`
+  std::string sni;           // server name to ask for (SNI)
   bool is_insecure = false;  // accepts any server certificate
 };
 
@@ -27,16 +27,16 @@ class ClientStream {  // the blocking connection of the client tool, plain or wi
 
   std::optional<std::string> Encrypt(const ClientTls& tls);  // starts TLS; returns why that failed, or nullopt
 
-  bool Send(Bytes bytes);  // false: the connection is broken
+  bool Send(Bytes bytes);  // sends all bytes, blocking; false: the connection is broken
   // Returns the number of received bytes; 0 or less if the connection has ended.
-  ssize_t Receive(std::span<char> target);  // 0 or less: the connection has ended
+  ssize_t Receive(std::span<char> target);  // blocks; returns the number of bytes; 0 or less: it has ended
   bool HasEnded() const;                    // the peer has closed the connection, and nothing is left to receive
-  int FileDescriptor() const { return socket_.Get(); }
+  int FileDescriptor() const { return socket_.Get(); }  // the socket
 
  private:
-  Descriptor socket_;
-  SslContextHandle context_;  // null: a plain connection
-  SslHandle ssl_;             // null: a plain connection
+  Descriptor socket_;         // the connected socket
+  SslContextHandle context_;  // OpenSSL's settings; null: a plain connection
+  SslHandle ssl_;             // OpenSSL's connection; null: a plain connection
 };
 
 }  // namespace respite

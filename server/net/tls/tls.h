@@ -12,7 +12,7 @@ namespace respite {
 
 class TlsStream;
 
-class Tls {  // the keys and rules for TLS, from the directives tls-*
+class Tls {  // the keys and rules for TLS (directives tls-*); creates the streams of sockets
  public:
   // Returns true if the directives enable TLS, for clients or between servers.
   static bool IsWanted(const Settings& settings) {  // the directives enable TLS
@@ -23,7 +23,7 @@ class Tls {  // the keys and rules for TLS, from the directives tls-*
   std::optional<std::string> Configure(const Settings& settings);  // reads the files; returns why it failed, or nullopt
   bool IsConfigured() const { return server_ != nullptr; }         // keys and certificates were read
   // Drops the keys and certificates. Existing connections keep those with which they began.
-  void Drop();
+  void Drop();  // forgets keys and certificates; existing connections go on
 
   // Returns the server's end of a TLS connection on a connected, non-blocking socket. Requires: IsConfigured().
   std::unique_ptr<TlsStream> Accept(int descriptor, TlsAuthClients clients) const;  // TLS of a server; null: no memory

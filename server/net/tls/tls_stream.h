@@ -28,32 +28,32 @@ class TlsStream {  // one end of a TLS connection on a non-blocking socket
 
   // The following functions implement those of ByteStream, whose comments describe them.
   bool InHandshake() const { return in_handshake_; }  // the TLS handshake has not ended
-  Transfer Handshake();  // performs the next step of the TLS handshake; kMoved: it has ended
-  Transfer Receive(std::span<char> target);
+  Transfer Handshake();                      // performs the next step of the TLS handshake; kMoved: it has ended
+  Transfer Receive(std::span<char> target);  // decrypts what the socket has, up to the size of `target`
   // Sends at most `max_bytes` bytes from the front of the output.
-  Transfer Send(const ReplyBuffer& output, size_t max_bytes);
-  Transfer Send(Bytes bytes);
-  bool HasBufferedInput() const { return has_buffered_input_; }                  // bytes can be received now
-  SocketPoller::Interest EventsToAwait(SocketPoller::Interest wanted) const;     // the socket events to wait for
+  Transfer Send(const ReplyBuffer& output, size_t max_bytes);                 // from the front of `output`
+  Transfer Send(Bytes bytes);                                                 // encrypts and sends bytes from the front
+  bool HasBufferedInput() const { return has_buffered_input_; }               // bytes can be received now
+  SocketPoller::Interest EventsToAwait(SocketPoller::Interest wanted) const;  // the socket events to wait for
   SocketPoller::Interest PossibleTransfers(SocketPoller::Interest ready) const;  // what these socket events allow
   std::string ErrorText() const { return error_; }                               // why the last transfer failed
   void SendCloseNotify();  // tells the peer that no more bytes follow
 
-  struct Wire;
+  struct Wire;  // the socket as OpenSSL sees it (BIO)
 
  private:
   enum class Waits : uint8_t { kForInput, kForWritability };
 
   Transfer Outcome(int result, Waits& waits);  // the result of a call that moved nothing; records what it waits for
 
-  std::unique_ptr<Wire> wire_;
-  SslHandle connection_;                    // OpenSSL's object
+  std::unique_ptr<Wire> wire_;              // the socket as OpenSSL sees it (BIO)
+  SslHandle connection_;                    // OpenSSL's state of the connection
   std::string error_;                       // why the last transfer failed
   Waits receiving_ = Waits::kForInput;      // what the last receive waits for
   Waits sending_ = Waits::kForWritability;  // what the last send waits for
   bool in_handshake_ = true;                // the handshake has not ended
   bool has_buffered_input_ = false;         // received bytes are buffered here
-  bool broken_ = false;                     // after a fatal error, so that close_notify must not be sent
+  bool broken_ = false;                     // a fatal error has occurred, so close_notify must not be sent
 };
 
 }  // namespace respite
