@@ -41,7 +41,7 @@ inline Refusal InvalidExpireOf(const Call& call) {  // the error "ERR invalid ex
 // Divides the remaining arguments into groups of `step`, and calls visit(std::span<const Bytes> group) for each. The
 // first argument of a group is a key. Prefetches many keys at a time. Requires: the last group is complete.
 template <class Visit>
-void ForEachKeyGroup(Call& call, size_t step, Visit&& visit) {  // for MSET and the like: each key with its arguments
+void ForEachKeyGroup(Call& call, size_t step, Visit&& visit) {  // for MSET: calls visit(key and its values) for each
   const std::span<const Bytes> words = call.args.Rest();
   const size_t block = step * DbView::kPrefetchAhead;
   for (size_t at = 0; at < words.size(); at += step) {
@@ -52,20 +52,20 @@ void ForEachKeyGroup(Call& call, size_t step, Visit&& visit) {  // for MSET and 
 
 // Calls visit(Bytes key) for each remaining argument. Prefetches many keys at a time.
 template <class Visit>
-void ForEachKey(Call& call, Visit&& visit) {
+void ForEachKey(Call& call, Visit&& visit) {  // calls visit(key) for each argument that is left
   ForEachKeyGroup(call, 1, [&](std::span<const Bytes> group) { visit(group[0]); });
 }
 
 // A range of indexes of a list, or of ranks of a sorted set. Contains both ends, `start` and `stop`.
 struct IndexRange {   // indexes of a list or ranks of a sorted set, as in LRANGE
-  int64_t start = 0;  // negative numbers count from the end
+  int64_t start = 0;  // index of the first element; negative numbers count from the end
   int64_t stop = 0;   // inclusive; negative numbers count from the end
 
   struct Part {        // some consecutive elements
     size_t first = 0;  // index of the first element
     size_t count = 0;  // number of elements
   };
-  Part ClampTo(size_t size) const {  // the part of the range within `size` elements
+  Part ClampTo(size_t size) const {  // converts negative indexes, and cuts the range to `size` elements
     const auto length = static_cast<int64_t>(size);
     const int64_t first = std::max<int64_t>(start < 0 ? start + length : start, 0);
     const int64_t last = std::min(stop < 0 ? stop + length : stop, length - 1);
@@ -86,7 +86,7 @@ inline int ParseDbNumber(Bytes word, const char* refusal, const char* refusal_of
   return static_cast<int>(number);
 }
 
-inline void RequireDb(const Call& call, int number) {  // throws a Refusal if there is no such database
+inline void RequireDb(const Call& call, int number) {  // throws a Refusal if database `number` does not exist
   if (number < 0 || number >= call.services.data.dataset.keyspace.Count()) throw Refusal{refusals::kDbIndex};
 }
 
@@ -96,7 +96,7 @@ inline bool IsConfinedToOneDb(const Call& call) {  // this is a cluster node wit
   return call.services.env.settings.cluster_enabled && call.services.data.dataset.keyspace.Count() == 1;
 }
 
-inline int ParseDbIndex(const Call& call, Bytes word) {  // throws a Refusal if there is no such database
+inline int ParseDbIndex(const Call& call, Bytes word) {  // parses a number; refuses it if there is no such database
   const int number = ParseDbNumber(word, refusals::kNotInteger, refusals::kNotInt);
   RequireDb(call, number);
   return number;
@@ -105,7 +105,7 @@ inline int ParseDbIndex(const Call& call, Bytes word) {  // throws a Refusal if 
 // --- Timeouts in milliseconds (WAIT, CLIENT PAUSE) or seconds (BLPOP and its variants).
 
 // Checks a timeout. As in Redis, it is out of range if its sum with the Unix time in milliseconds would overflow.
-inline int64_t CheckedTimeoutMs(const Call& call, int64_t timeout_ms) {  // throws a Refusal if it is out of range
+inline int64_t CheckedTimeoutMs(const Call& call, int64_t timeout_ms) {  // returns it; refuses negative and huge ones
   if (timeout_ms < 0) throw Refusal{refusals::kTimeoutNegative};
   if (timeout_ms > std::numeric_limits<int64_t>::max() - call.now_ms) throw Refusal{refusals::kTimeoutOutOfRange};
   return timeout_ms;

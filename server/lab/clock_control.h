@@ -34,18 +34,18 @@ class TimeKeeper {  // serves the events that become due when the clock of a ser
   virtual ~TimeKeeper() = default;
   // Lets `elapsed_ms` pass in steps, so that each event that becomes due is served in order and at its own time. For
   // each step, `advance` moves the clock by a number of ms. Requires: no command runs.
-  virtual void PassTime(int64_t elapsed_ms, const std::function<void(int64_t)>& advance) = 0;
+  virtual void PassTime(int64_t elapsed_ms, const std::function<void(int64_t)>& advance) = 0;  // serves due events
   enum class Motion : uint8_t { kRuns, kStands };  // whether the clock runs or is frozen
-  virtual void OnClockChanged(Motion motion) = 0;  // computes again when the next event is due
+  virtual void OnClockChanged(Motion motion) = 0;  // called when the clock's time or speed has changed
 };
 
 class ClockControl {  // TEST CLOCK: stops and moves the clock that data and clients of one server see
  public:
   // The latest time that the clock may show. Up to it, stream IDs, dates in INFO and sums of deadlines stay far from
   // their limits.
-  static constexpr int64_t kMaxWallMs = 253'402'300'799'999;  // end of the year 9999
+  static constexpr int64_t kMaxWallMs = 253'402'300'799'999;  // end of the year 9999, the latest wall time
   // Limits how much time may pass in total. kMaxWallMs does not, because wall time may be set back and advanced again.
-  static constexpr int64_t kMaxMonotonicMs = 4'000'000'000'000'000;  // limit of the time that may pass in total
+  static constexpr int64_t kMaxMonotonicMs = 4'000'000'000'000'000;  // most time that may pass, 127,000 years
 
   struct Parts {  // other parts of the server that this class uses
     const Env& env;
@@ -74,11 +74,11 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
   void Freeze();  // stops the clock at a whole millisecond
   // Requires: MovableClock::kMinRate <= rate <= kMaxRate.
   void RunAt(double rate);                // `rate`: seconds of the clock per second of real time
-  void FollowMachine();                   // makes the clock show the machine's time again
-  void SetWallTimeBack(int64_t wall_ms);  // sets back only the wall time, as a time server does
+  void FollowMachine();                   // makes the clock show the machine's time again, and turns AUTO off
+  void SetWallTimeBack(int64_t wall_ms);  // sets only the wall time; no events become due
   // TEST CLOCK AUTO. If true, the clock jumps to the next due event whenever there are clients and all of them wait,
   // for example for messages or keys.
-  void SetAuto(bool is_auto) { is_auto_ = is_auto; }  // NOLINT: the setting itself
+  void SetAuto(bool is_auto) { is_auto_ = is_auto; }  // NOLINT: AUTO: jump when all clients wait
 
   struct State {              // the state of the clock that a snapshot stores
     MovableClock::Mode mode;  // frozen, real or scaled
@@ -88,28 +88,28 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
     bool is_auto;             // the setting of TEST CLOCK AUTO
   };
   State Save() const;                // the state, for a snapshot
-  void Restore(const State& state);  // events that become due between the two times do not happen
+  void Restore(const State& state);  // restores a snapshot's state; events in between do not happen
 
   // --- Jumps forward.
 
   // The following three functions request a jump in the next turn, never beyond the clock's limits. They require a
   // host.
   void PostJump(uint64_t client, int64_t elapsed_ms);  // jumps forward by this time in the next turn
-  void PostJumpTo(uint64_t client, int64_t wall_ms);   // in the next turn; sets the clock back if that time has passed
+  void PostJumpTo(uint64_t client, int64_t wall_ms);   // jumps to this time in the next turn, or sets the clock back
   void PostJumpToNextEvent(uint64_t client);           // jumps to the next due event in the next turn, if there is one
-  struct JumpResult {                                  // result of a jump forward
+  struct JumpResult {                                  // result of a jump of the clock
     bool is_too_far = false;      // the jump was refused, because the clock would exceed its limits
     std::optional<Due> met = {};  // the event that PostJumpToNextEvent jumped to
   };
-  bool MayJump(int64_t elapsed_ms) const;  // false: the clock would exceed its limits
+  bool MayJump(int64_t elapsed_ms) const;  // false: the jump would exceed the clock's limits
   // JumpNow and JumpNowTo jump immediately. They require that no command runs, and that this server runs its events in
   // this turn.
   JumpResult JumpNow(int64_t elapsed_ms);  // advances the clock by this time, serving all events on the way
   JumpResult JumpNowTo(int64_t wall_ms);   // advances the clock to this wall time, or sets it back
-  bool IsJumpPosted(uint64_t client) const { return posted_jumps_.contains(client); }  // until TakeJumpResult
+  bool IsJumpPosted(uint64_t client) const { return posted_jumps_.contains(client); }  // true until its TakeJumpResult
   std::optional<JumpResult> TakeJumpResult(uint64_t client);  // nullopt: the jump has not ended. Requires: IsJumpPosted
 
-  void EndTurn();  // if AUTO is on and all clients wait, jumps to the next due event
+  void EndTurn();  // if AUTO is on and all clients wait, jumps to the next due event in the next turn
 
  private:
   struct PostedJump {         // a jump that a client has requested
@@ -122,14 +122,14 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
   std::optional<Due> NextReachableEvent() const;  // the next due event, if the clock can reach it within its limits
   std::optional<Due> JumpToNextEvent();           // jumps to the next due event and returns it
   void Post(uint64_t client, std::function<JumpResult()> jump);
-  bool EveryClientWaits() const;  // no client can do anything before time passes
+  bool EveryClientWaits() const;  // there are clients, and none can do anything before time passes
   void NotifyClockChanged();      // tells other parts that the clock shows another time or has another speed
 
   const Parts parts_;                            // other parts of the server that this class uses
   bool is_auto_ = false;                         // the setting of TEST CLOCK AUTO
-  bool is_jumping_ = false;                      // a jump is being made
+  bool is_jumping_ = false;                      // a jump is being made, and its events are being served
   bool has_posted_ = false;                      // a jump of TEST CLOCK AUTO is waiting for the next turn
-  std::map<uint64_t, PostedJump> posted_jumps_;  // by ID of the client that requested the jump
+  std::map<uint64_t, PostedJump> posted_jumps_;  // jumps that clients requested, by client ID, until TakeJumpResult
 };
 
 }  // namespace respite

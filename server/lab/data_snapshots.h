@@ -21,7 +21,7 @@ class Unit;
 class DataSnapshots final : public OldValueKeeper {  // earlier states of the data, as differences from the present
  public:
   class Snapshot;           // the data at one moment
-  struct SnapshotDeleter {  // deletes a snapshot, and removes it from the list of snapshots
+  struct SnapshotDeleter {  // deletes a snapshot, and makes DataSnapshots forget it
     void operator()(Snapshot* snapshot) const;
   };
   using SnapshotPtr = std::unique_ptr<Snapshot, SnapshotDeleter>;
@@ -34,13 +34,13 @@ class DataSnapshots final : public OldValueKeeper {  // earlier states of the da
   SnapshotPtr Save();  // the present data; must be destroyed before this object. Cost: O(databases)
   // The snapshot continues to exist. Each changed key is reported and propagated like a change by a command. Cost:
   // O(changes since the snapshot), and O(keys) for each database that was flushed since. Requires: !IsLost.
-  void Restore(Snapshot& snapshot, Unit& unit);  // restores the data, and reports each changed key
+  void Restore(Snapshot& snapshot, Unit& unit);  // makes the data as it was; reports each changed key
 
   // Skips databases that `target` does not have. Cost: O(keys of the snapshot).
   void CopyTo(const Snapshot& snapshot, Dataset& target) const;  // copies the keys of the snapshot to an empty Dataset
 
   static bool IsLost(const Snapshot& snapshot);  // true: all data was replaced since, by a full sync or a loaded file
-  static size_t StoredValueCount(const Snapshot& snapshot);  // values and databases that the snapshot stores itself
+  static size_t StoredValueCount(const Snapshot& snapshot);  // old values and databases that it holds itself
   size_t KeyCount(const Snapshot& snapshot) const;           // number of keys that existed at the time of the snapshot
 
   struct Difference {  // a key that differs between two snapshots
@@ -51,27 +51,27 @@ class DataSnapshots final : public OldValueKeeper {  // earlier states of the da
   };
   // Returns the differences from `before` to `after`, ordered by database and key. Cost: O(changes since the older
   // snapshot), and O(keys) for each database that was flushed or swapped since.
-  std::vector<Difference> Compare(const Snapshot& before, const Snapshot* after) const;  // null: the present data
+  std::vector<Difference> Compare(const Snapshot& before, const Snapshot* after) const;  // `after` null: present data
 
   // The interface OldValueKeeper.
-  void BeforeChange(int db, Bytes key, const Entry* entry) override;  // stores the old value in the snapshots
+  void BeforeChange(int db, Bytes key, const Entry* entry) override;  // keeps the old value for the snapshots
   void OnFlushed(int db, Database& content) override;                 // moves the flushed database into the snapshots
-  void OnSwap(int one, int other) override;                           // the two databases were exchanged (SWAPDB)
-  void OnReplaced() override;                                         // all data was replaced: the snapshots are lost
+  void OnSwap(int one, int other) override;  // notes for the snapshots that SWAPDB exchanged these
+  void OnReplaced() override;                // marks the snapshots as lost: all data was replaced
 
  private:
   struct Part;  // the data that a snapshot stores of one database
 
   const Entry* Find(const Snapshot* snapshot, int db, Bytes key) const;
-  std::set<std::string> KeysThatMayDiffer(const Snapshot& before, const Snapshot* after, int db) const;
+  std::set<std::string> KeysThatMayDiffer(const Snapshot& before, const Snapshot* after, int db) const;  // candidates
   void Forget(Snapshot& snapshot);                            // removes the snapshot from snapshots_
   void UndoSwaps(Snapshot& snapshot, Unit& unit);             // undoes each SWAPDB since the snapshot
   void RestoreWhole(Snapshot& snapshot, int db, Unit& unit);  // restores a database that was flushed since
   void RestoreKeys(Snapshot& snapshot, int db, Unit& unit);   // restores the keys of a database that were changed since
 
   Dataset& data_;
-  LazyFree& lazy_free_;
-  std::vector<Snapshot*> snapshots_;    // from the oldest to the newest
+  LazyFree& lazy_free_;                 // frees large values in the background
+  std::vector<Snapshot*> snapshots_;    // all existing snapshots, from the oldest to the newest
   const Snapshot* restored_ = nullptr;  // the snapshot that is being restored; it stores no changes meanwhile
 };
 

@@ -18,18 +18,18 @@ class EntryCounter {  // counts the journal entries that match a filter, for rep
 
   // Includes entries that were older than this object, and entries that the journal has dropped since they were
   // counted. Begins again at 0 when the journal is cleared. Cost: O(entries that are new or were blocked).
-  uint64_t Count();  // number of matching entries so far, including dropped ones
+  uint64_t Count();  // number of matching entries since the journal was last cleared, including dropped ones
 
  private:
-  struct BlockedEntry {  // a journal entry whose request was blocked when it was checked
+  struct BlockedEntry {  // a journal entry that was blocked when it was checked, so it may match differently later
     uint64_t seq;
     bool counts;  // the entry is included in the count
   };
 
-  bool CheckAgain(BlockedEntry& entry);  // corrects the count; true: the request is no longer blocked
+  bool CheckAgain(BlockedEntry& entry);  // corrects the count; true: the request is not blocked any more, or dropped
 
-  const RequestJournal& journal_;
-  const JournalFilter filter_;
+  const RequestJournal& journal_;              // the journal whose entries are counted
+  const JournalFilter filter_;                 // which entries are counted
   uint64_t epoch_;                             // epoch of the journal when it was last read
   uint64_t next_;                              // number of the next journal entry to check
   uint64_t count_ = 0;                         // number of matching entries so far

@@ -6,12 +6,12 @@
 
 namespace respite {
 
-struct Fixture {  // initial data of a test, as the requests that create it
-  struct Request {
+struct Fixture {                     // initial data of a test, as the requests that create it
+  struct Request {                   // one request, and where it was read
     std::vector<std::string> words;  // arguments, including the command name
     std::string place;               // position in its file: "line 3", "offset 120", `key "user:1"`
   };
-  std::vector<Request> requests;
+  std::vector<Request> requests;  // the requests to run, in order
 };
 
 }  // namespace respite

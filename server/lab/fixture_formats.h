@@ -23,7 +23,7 @@ namespace respite {
 enum class FixtureFormat : uint8_t { kRdb, kAof, kResp, kRedis, kJson };
 
 // Ignores the case of the name, which has no dot.
-std::optional<FixtureFormat> FixtureFormatOf(Bytes name);  // of a file name's end, such as "json"; nullopt: unknown
+std::optional<FixtureFormat> FixtureFormatOf(Bytes name);  // by a file name's end; nullopt: unknown
 
 // Requires: the format is one of those for text: kResp, kRedis or kJson.
 Result<Fixture> ReadFixtureText(Bytes text, FixtureFormat format);  // for kResp, kRedis and kJson; fails on a bad text

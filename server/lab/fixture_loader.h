@@ -12,6 +12,6 @@ struct Services;
 // Clients get the error LOADING during the load. If a file cannot be loaded, the data set must not be used. The error
 // names the file and the position in it. If the append-only file is on, starts to rewrite it, because the requests are
 // not appended to it one by one. Requires: the server's own data was loaded, and replication has not started.
-std::optional<std::string> LoadFixtures(const Services& services);  // the files of `load`; returns an error, or nullopt
+std::optional<std::string> LoadFixtures(const Services& services);  // loads the files of `load`; error or nullopt
 
 }  // namespace respite

@@ -16,6 +16,6 @@ namespace respite {
 
 // Writes those keys that match the pattern and have not expired. ReadRedisFixture can read the text. Cost: O(size of
 // the data), and the sorting of its keys, fields and members.
-std::string RedisFixtureOf(const Keyspace& keyspace, Bytes pattern, int64_t now_ms);  // the data as redis-cli commands
+std::string RedisFixtureOf(const Keyspace& keyspace, Bytes pattern, int64_t now_ms);  // matching keys, as commands
 
 }  // namespace respite

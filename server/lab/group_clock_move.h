@@ -9,12 +9,12 @@
 
 namespace respite {
 
-class GroupClockMove {  // moves the clocks of several servers together
+class GroupClockMove {  // one TEST CLUSTER CLOCK change, made to the clocks of several servers
  public:
   // Computes the move, but does not move any clock yet. Requires: the move is not kAuto, and `clocks` is not empty.
   GroupClockMove(const ClockMove& move, std::span<ClockControl* const> clocks);
 
-  bool IsPossible() const { return is_possible_; }  // no clock would exceed its limits
+  bool IsPossible() const { return is_possible_; }  // false: it would exceed a clock's limits
   // For kNext, returns the first event that becomes due on any of the servers. Returns nullopt for other moves, and if
   // the clocks cannot reach such an event.
   const std::optional<ClockControl::Due>& met() const { return met_; }
@@ -26,7 +26,7 @@ class GroupClockMove {  // moves the clocks of several servers together
   ClockMove move_;           // the requested change
   int64_t wall_ms_ = 0;      // for kFreeze and kSet: the time that all clocks show afterwards
   int64_t elapsed_ms_ = 0;   // for kAdvance and kNext: the time that passes on all clocks
-  bool is_possible_ = true;  // no clock would exceed its limits
+  bool is_possible_ = true;  // the change would exceed no clock's limits
   std::optional<ClockControl::Due> met_;
 };
 

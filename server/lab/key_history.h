@@ -33,7 +33,7 @@ struct JournalMoment {    // a position in the journal, and its time
 };
 
 struct ExpiredKey {     // a key that was removed because it expired
-  uint64_t number = 0;  // number of this record, from 1
+  uint64_t number = 0;  // consecutive number of this record, from 1
   JournalMoment at;
   int db = 0;
   std::string key;
@@ -47,15 +47,15 @@ struct HeldLock {  // a key that a client uses as lock (SET NX PX and the like)
   std::string token;                           // the value of the key, or the field of the hash
   std::shared_ptr<const RequestOwner> holder;  // client that created the key
   uint64_t created_by_entry = 0;               // journal entry that created the key
-  int64_t acquired_us = 0;                     // Unix time at which it was acquired
+  int64_t acquired_us = 0;                     // Unix time at which the client acquired it
   uint32_t prolonged = 0;                      // how often the client extended the deadline of the key
   End end = End::kHeld;                        // how the lock ended; the fields below are unset while it is kHeld
-  JournalMoment ended = {};                    // when the lock ended
+  JournalMoment ended = {};                    // when the lock ended, valid unless it is still held
   std::shared_ptr<const RequestOwner> ended_by = {};  // sender of the journal entry that ended the lock; null: unknown
   uint64_t expired_key = 0;                           // number of the ExpiredKey; 0 if the lock ended otherwise
 };
 
-class KeyHistory {  // expired keys and locks, recorded while the journal is on
+class KeyHistory {  // for the journal: which keys expired, and which locks clients held
  public:
   static constexpr size_t kMaxHistoryBytes = size_t{8} << 20;  // maximum memory of all records
 
@@ -66,7 +66,7 @@ class KeyHistory {  // expired keys and locks, recorded while the journal is on
   void ForgetUnrecordedCall();  // discards what was noted about a call that the journal does not record
 
   // Records an expired key, and may end or extend a lock. Cost: O(log locks) if any lock is held, otherwise O(1).
-  void OnKeyEvent(int db, Bytes key, const KeyEvent& event, JournalMoment at);  // may end or extend a lock
+  void OnKeyEvent(int db, Bytes key, const KeyEvent& event, JournalMoment at);  // notes expiry, the end of a lock
   void OnFlush(std::span<const int> dbs, JournalMoment at);                     // ends the locks in these databases
   void OnSwap(int one, int other);        // SWAPDB: the locks move with their keys
   void OnServerKilled(JournalMoment at);  // ends all locks as kServerKilled, since the fate of their keys is unknown
@@ -79,7 +79,7 @@ class KeyHistory {  // expired keys and locks, recorded while the journal is on
   const std::deque<HeldLock>& locks() const { return locks_; }                  // held and ended locks, oldest first
 
  private:
-  struct KeyView {  // a Key without a copy of its name
+  struct KeyView {  // a database and key without a copy of the name, for look-ups
     int db;
     Bytes key;
     bool operator==(const KeyView&) const = default;
@@ -93,7 +93,7 @@ class KeyHistory {  // expired keys and locks, recorded while the journal is on
 
   // Returns about how much memory the record uses. The key counts twice, since held_locks_ has a copy.
   static size_t BytesOf(const HeldLock& lock) { return sizeof lock + lock.key.size() * 2 + lock.token.size() + 100; }
-  static size_t BytesOf(const ExpiredKey& expired) { return sizeof expired + expired.key.size(); }  // memory
+  static size_t BytesOf(const ExpiredKey& expired) { return sizeof expired + expired.key.size(); }  // memory size
   bool HasMade(int db, std::span<const Bytes> words) const;  // the running call has created the key words[1]
   Step DetectAcquiredLock(const FinishedCall& call, const std::shared_ptr<const RequestOwner>& client,
                           JournalMoment at);
@@ -117,7 +117,7 @@ class KeyHistory {  // expired keys and locks, recorded while the journal is on
     bool operator()(const Key& one, KeyView other) const { return IsBefore(one.View(), other); }
     bool operator()(KeyView one, const Key& other) const { return IsBefore(one, other.View()); }
   };
-  std::map<Key, uint64_t, KeyOrder> held_locks_;  // numbers of the locks that are held
+  std::map<Key, uint64_t, KeyOrder> held_locks_;  // numbers of the locks that are held, by key
   std::vector<uint64_t> just_ended_;              // numbers of the locks that the running call may have ended
   Key created_key_;                               // last key that the running call has created
   bool has_created_key_ = false;                  // the running call has created a key

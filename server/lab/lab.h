@@ -18,7 +18,7 @@
 namespace respite {
 
 struct Lab {              // the objects behind the TEST command
-  struct Parts {          // objects of the server that exist before its Lab
+  struct Parts {          // objects that the Lab needs and that the server creates first
     MovableClock* clock;  // the clock that TEST CLOCK moves; null: it cannot be moved
     DiskFaults& disk;
     TimeKeeper& keeper;  // serves the events that become due when the clock is moved
@@ -29,15 +29,15 @@ struct Lab {              // the objects behind the TEST command
   Lab& operator=(const Lab&) = delete;
 
   ClockControl clock;            // TEST CLOCK
-  NamedSnapshots snapshots;      // TEST SNAPSHOT
-  RequestJournal journal;        // TEST JOURNAL
-  Awaits awaits;                 // TEST AWAIT
-  FaultRules faults;             // TEST FAULT
+  NamedSnapshots snapshots;      // TEST SNAPSHOT: earlier states of the server
+  RequestJournal journal;        // TEST JOURNAL: the latest requests
+  Awaits awaits;                 // TEST AWAIT: clients that wait for a state
+  FaultRules faults;             // TEST FAULT: rules that make requests fail
   Lint lint;                     // TEST LINT
-  MissingFeatures missing;       // TEST MISSING
-  Shuffle shuffle;               // TEST SHUFFLE
-  Worlds* worlds = nullptr;      // null if this server cannot have any
-  Restarts* restarts = nullptr;  // null if this server cannot restart itself
+  MissingFeatures missing;       // TEST MISSING: used features that this server lacks
+  Shuffle shuffle;               // TEST SHUFFLE: shuffles replies without specified order
+  Worlds* worlds = nullptr;      // TEST WORLD: isolated servers in this process; null: it cannot have any
+  Restarts* restarts = nullptr;  // TEST CRASH: kills and restarts servers; null: not available
   NodeGroup* group = nullptr;    // the nodes of a cluster in this process; null: there is none for this server
 };
 

@@ -42,8 +42,8 @@ class MissingFeatures final : public CallObserver {  // TEST MISSING: records wh
   MissingFeatures(const MissingFeatures&) = delete;
   MissingFeatures& operator=(const MissingFeatures&) = delete;
 
-  void Start() { parts_.observers.Attach(*this); }  // records from now on
-  void Clear();                                     // removes the records
+  void Start() { parts_.observers.Attach(*this); }  // begins to record missing features
+  void Clear();                                     // removes the records; the recording goes on
   void Continue(MissingFeatures& before);           // takes over the records of another server, which ends
   // Returns all recorded features, in the order in which they were first used.
   const std::vector<const MissingFeature*>& All() const { return features_in_order_; }
@@ -64,7 +64,7 @@ class MissingFeatures final : public CallObserver {  // TEST MISSING: records wh
   void Note(MissingFeature::Kind kind, std::string name, const Request& request);
 
   const Parts parts_;                                     // other parts of the server that this class uses
-  std::map<std::string, MissingFeature> features_;        // by kind and name
+  std::map<std::string, MissingFeature> features_;        // the recorded features, by kind and name
   std::vector<const MissingFeature*> features_in_order_;  // the features in the order of their first use
 };
 

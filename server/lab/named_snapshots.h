@@ -28,7 +28,7 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
   struct Parts {  // other parts of the server that this class uses
     const Env& env;
     Dataset& data;
-    LazyFree& lazy_free;
+    LazyFree& lazy_free;  // frees large values in the background
     Users& users;
     Permissions& permissions;
     ScriptCache& scripts;
@@ -54,14 +54,14 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
   // Saves the present state under this name, and replaces a snapshot that has it. Cost: O(databases + users +
   // directives + scripts).
   void Save(Bytes name);
-  bool Delete(Bytes name);        // false: there is no such snapshot
+  bool Delete(Bytes name);        // deletes a snapshot; false: there is none of this name
   void Clear() { all_.clear(); }  // deletes all snapshots
   // Throws a Refusal if directives, users or functions cannot be restored, or if the snapshot is lost. If a directive
   // is refused, nothing has changed, because directives are restored first. `running` is the session of the caller.
   // Requires: there is such a snapshot.
-  void Restore(Bytes name, Unit& unit, const Session* running);  // throws a Refusal if a directive is refused
+  void Restore(Bytes name, Unit& unit, const Session* running);  // restores it; throws a Refusal on failure
   // Returns the differences from the snapshot `before` to the snapshot `after`. Requires: the snapshots exist.
-  std::vector<DataSnapshots::Difference> Compare(Bytes before, Bytes after) const;  // `after` empty: the present
+  std::vector<DataSnapshots::Difference> Compare(Bytes before, Bytes after) const;  // `after` empty: now
 
   // Copies the data and the functions of a snapshot to an empty server. Returns an error if that server cannot load the
   // functions. Requires: there is such a snapshot.
@@ -83,13 +83,13 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
 
  private:
   using Texts = std::vector<std::string>;
-  struct Setup {             // all that a snapshot has, except the data
+  struct Setup {             // the state of a server, except the data
     std::string directives;  // names and values of all directives, packed
     std::string users;       // the users as lines of an ACL file
     Programs programs;       // scripts and functions
     ClockControl::State clock;
   };
-  struct Snapshot {  // data and setup at one moment
+  struct Snapshot {  // the complete state of a server at one moment
     DataSnapshots::SnapshotPtr data;
     Setup setup;            // all except the data
     int64_t saved_wall_ms;  // Unix time
@@ -99,10 +99,10 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
   std::string UserLines() const;         // the users as lines of an ACL file
   Texts Scripts() const;                 // cached scripts, sorted
   Texts Functions() const;               // source code of the libraries, ordered by name
-  void RestoreDirectives(Bytes packed);  // `packed`: names and values, as in Setup
-  void RestoreUsers(const std::string& lines, const Session* running);
-  void RestoreScripts(const Texts& bodies);
-  void RestoreFunctions(const Texts& codes, Unit& unit);
+  void RestoreDirectives(Bytes packed);  // sets all directives. `packed`: as Setup::directives
+  void RestoreUsers(const std::string& lines, const Session* running);  // `running`: calling session
+  void RestoreScripts(const Texts& bodies);                             // replaces the cached scripts
+  void RestoreFunctions(const Texts& codes, Unit& unit);                // replaces all libraries
   const Snapshot& At(Bytes name) const;
   void DropLost();  // drops the snapshots that are lost because all data was replaced
 

@@ -20,7 +20,7 @@ struct Services;
 class NodeGroup {  // interface to the nodes of a process that runs a whole cluster, for TEST CLUSTER
  public:
   enum class Role : uint8_t { kPrimary, kReplica, kSentinel };  // of a node
-  struct Member {                                               // one node
+  struct Member {                                               // one node of the cluster
     std::string name;                                           // "node-1"
     std::string id;  // cluster node ID; empty if it is in no cluster or is dead
     int port;
@@ -49,8 +49,8 @@ class NodeGroup {  // interface to the nodes of a process that runs a whole clus
     uint64_t client;                                      // client ID
     auto operator<=>(const TaskClient&) const = default;  // NOLINT(modernize-use-nullptr): generated
   };
-  virtual std::optional<std::string> Begin(const TaskClient& asker, const Task& task) = 0;  // error or nullopt
-  virtual std::optional<Outcome> TakeOutcome(const TaskClient& asker) = 0;  // nullopt: the client's task still runs
+  virtual std::optional<std::string> Begin(const TaskClient& asker, const Task& task) = 0;  // starts it; or an error
+  virtual std::optional<Outcome> TakeOutcome(const TaskClient& asker) = 0;  // nullopt: the task still runs
 
   // Delays all traffic between nodes of different sides, as if a network had failed; connections stay open. A node that
   // belongs to no side reaches all others. Replaces the previous partition. Without sides, ends it and delivers the

@@ -13,10 +13,10 @@
 
 namespace respite {
 
-class TextPattern {  // a glob pattern that is fast for plain text and plain prefixes
+class TextPattern {  // a glob pattern, matched fast if it is plain text or a plain prefix
  public:
   explicit TextPattern(Bytes pattern, CaseMode mode = CaseMode::kSensitive);
-  bool Matches(Bytes text) const {
+  bool Matches(Bytes text) const {  // whether the whole text matches the pattern
     return text.starts_with(beginning_) && (is_plain_ ? EqualsPrefix(text) : Fits(text));
   }
   Bytes Beginning() const { return beginning_; }  // common prefix of all matching texts; may be empty
@@ -69,15 +69,15 @@ struct RequestFilter {                 // conditions for requests; all given one
   uint32_t category = 0;               // bit of an AclCategory; 0: any category
   std::optional<TextPattern> key;      // pattern that one of the request's keys must match
   ClientFilter client;
-  std::optional<bool> is_in_script;       // whether a script runs it; nullopt: does not matter
+  std::optional<bool> is_in_script;       // SCRIPT: whether a script runs it; nullopt: does not matter
   std::optional<bool> is_in_transaction;  // whether EXEC runs it; nullopt: matches when the client sends it
 
   bool MayMatch(const Command& tried) const;  // checks the conditions that depend only on the command
   bool MayMatchUnknown() const { return !command && category == 0 && !key; }  // for an unknown command
   // What Matches needs to know about a request. Requires: MayMatch was true for its command, or MayMatchUnknown for an
   // unknown command.
-  struct Facts {  // what Matches checks of one request
-    ClientView client;
+  struct Facts {                       // what Matches checks of one request
+    ClientView client;                 // the client that sent the request
     int db;                            // database of the request
     const Command* command;            // null if the command is unknown
     std::span<const Bytes> words;      // arguments, including the command name
@@ -87,7 +87,7 @@ struct RequestFilter {                 // conditions for requests; all given one
     std::vector<TextStart> key_starts = {TextStart(Bytes())};  // starts of `keys`; one empty start if there is no key
 
     static Facts Of(const RequestFaults::Attempt& request);
-    void FindKeys();  // sets keys and key_starts
+    void FindKeys();  // finds the keys among `words`; sets `keys` and `key_starts`
   };
   bool Matches(Facts& facts) const;
 

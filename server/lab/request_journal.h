@@ -31,7 +31,7 @@ namespace respite {
 class Clients;
 struct CurrentExecution;
 
-struct RequestEntry {  // one request as it ran
+struct RequestEntry {  // one request in the journal, with its client and its outcome
   enum class Outcome : uint8_t { kOk, kError, kBlocked, kFault };
 
   uint64_t seq = 0;                            // sequence number of the entry, from 1; 0: no entry
@@ -45,7 +45,7 @@ struct RequestEntry {  // one request as it ran
   RequestFaults::Place place = RequestFaults::Place::kSent;  // sent by a client, or run by EXEC or a script
   KeyHistory::Step lock = KeyHistory::Step::kNone;           // whether it acquired a lock
   bool is_in_transaction = false;                            // EXEC has run the request
-  uint64_t waited_until = 0;   // for a blocked request: the next entry's number when it was unblocked; else 0
+  uint64_t waited_until = 0;   // for a formerly blocked request: next entry's number when it ended; else 0
   std::string detail;          // kError: the error; kFault: the name of the fault
   std::string words;           // the arguments, concatenated; long ones are shortened
   std::vector<uint32_t> ends;  // where each argument ends in `words`
@@ -58,20 +58,20 @@ struct RequestEntry {  // one request as it ran
   }
 };
 
-struct JournalFilter {  // selects entries; all given conditions must hold
-  RequestFilter request;
+struct JournalFilter {                 // selects entries of the journal; all given conditions must hold
+  RequestFilter request;               // conditions for the request and its client
   std::optional<TextPattern> outcome;  // pattern for the whole OutcomeText or its first word
   std::optional<uint64_t> since;       // number of the first entry that may match
 
-  bool Matches(const RequestEntry& entry) const;
+  bool Matches(const RequestEntry& entry) const;  // true: all conditions hold
 };
 
-class RequestJournal final : public CallObserver, private KeyEventListener {  // TEST JOURNAL: the latest requests
+class RequestJournal final : public CallObserver, private KeyEventListener {  // TEST JOURNAL
  public:
-  static constexpr size_t kDefaultCapacity = 10'000;            // entries that are kept if the client names no number
+  static constexpr size_t kDefaultCapacity = 10'000;            // maximum number of entries by default
   static constexpr size_t kMaxCapacity = 1'000'000;             // largest number of entries that a client may request
   static constexpr size_t kMaxJournalBytes = size_t{64} << 20;  // maximum memory of all entries together
-  static constexpr size_t kMaxKeptArgumentBytes = 1024;         // bytes kept of each argument
+  static constexpr size_t kMaxKeptArgumentBytes = 1024;         // bytes recorded of each argument and error
   static constexpr size_t kMaxKeptArguments = 1024;             // arguments kept of each request
 
   struct Parts {  // other parts of the server that this class uses
@@ -87,57 +87,57 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
   RequestJournal& operator=(const RequestJournal&) = delete;
 
   // Requires: 1 <= last <= kMaxCapacity.
-  void Start(size_t last);                          // clears the journal, and keeps at most `last` entries from now on
-  void Stop();                                      // stops recording; the entries can still be read
-  void Clear();                                     // removes all entries
-  void Forget();                                    // stops recording and removes all entries
-  bool IsOn() const { return is_on_; }              // requests are recorded
-  bool HasBegun() const { return capacity_ != 0; }  // Start was called, even if the journal is off now
+  void Start(size_t last);              // clears the journal, and keeps at most `last` entries from now on
+  void Stop();                          // stops recording; the entries can still be read
+  void Clear();                         // removes all entries; recording goes on
+  void Forget();                        // stops, removes all entries and client records, and numbers from 1 again
+  bool IsOn() const { return is_on_; }  // requests are recorded
+  bool HasBegun() const { return capacity_ != 0; }  // Start was called since Forget
   void Continue(RequestJournal& before);  // takes over the entries and the state of another server, which ends
 
   // Returns the expired keys and the locks since Start or Clear. Locks that were held at Clear are included.
   const KeyHistory& keys() const { return keys_; }
   uint64_t FirstSeq() const { return first_; }              // sequence number of the oldest entry
   uint64_t NextSeq() const { return next_; }                // sequence number of the next entry
-  uint64_t DroppedCount() const { return dropped_count_; }  // number of entries since Start or Clear that were dropped
+  uint64_t DroppedCount() const { return dropped_count_; }  // entries dropped for room since Clear
   // Returns an entry by its sequence number. Requires: FirstSeq() <= seq < NextSeq().
   const RequestEntry& At(uint64_t seq) const { return entries_[seq - first_]; }
   template <class Visit>
-  void ForEach(const JournalFilter& filter, Visit&& visit) const;
-  uint64_t Count(const JournalFilter& filter) const;  // number of entries that match
+  void ForEach(const JournalFilter& filter, Visit&& visit) const;  // calls visit(entry), oldest first
+  uint64_t Count(const JournalFilter& filter) const;               // number of kept entries that match
   uint64_t Epoch() const { return epoch_; }  // changes whenever entries are removed, except the oldest to make room
 
   void NoteFault(const RequestFaults::Attempt& request, const RequestFault& fault, Bytes name);  // records the fault
 
-  void OnCall(const FinishedCall& call) override;    // records a command that has run
-  void OnRefusal(const RefusedCall& call) override;  // records a request that was refused
-  void OnWait(const WaitingCall& call) override;     // records a request that was blocked
+  void OnCall(const FinishedCall& call) override;    // adds or completes the entry of a command that has run
+  void OnRefusal(const RefusedCall& call) override;  // adds the entry of a request that was refused
+  void OnWait(const WaitingCall& call) override;     // adds the entry of a request that is blocked
   void OnQueued(const WaitingCall& call) override;   // counts the round trip of a request queued by MULTI
 
  private:
-  struct Sender {  // a client that has sent requests
-    std::shared_ptr<const RequestOwner> client;
-    uint64_t turn = 0;           // turn of the event loop with its last request
-    uint32_t trips = 0;          // number of round trips since its last entry
-    uint64_t waiting_entry = 0;  // number of the entry of its blocked request; 0: none
-    std::string fault;           // name of the fault that acts on its running request
+  struct Sender {                                // a client that has sent requests
+    std::shared_ptr<const RequestOwner> client;  // the client, with its latest properties
+    uint64_t turn = 0;                           // turn of the event loop with its last request
+    uint32_t trips = 0;                          // number of round trips since its last entry
+    uint64_t waiting_entry = 0;                  // number of the entry of its blocked request; 0: none
+    std::string fault;                           // name of the fault that acts on its running request
   };
-  struct Request {           // a request to record
-    const Session* session;  // the session that runs the request; for a script, the script's session
-    const Command* command;
+  struct Request {                 // a request to record
+    const Session* session;        // the session that runs the request; for a script, the script's session
+    const Command* command;        // null if the command is unknown
     std::span<const Bytes> words;  // arguments, including the command name
     int depth = 0;                 // 0: sent by a client; more: run by EXEC or a script
     size_t shown = SIZE_MAX;       // number of arguments that may be recorded; the others may be secrets
   };
-  struct End {  // how a request has ended
-    RequestEntry::Outcome outcome = RequestEntry::Outcome::kOk;
-    Bytes detail = {};  // kError: the error; kFault: the name of the fault
-    int64_t duration_us = 0;
+  struct End {                                                   // how a request has ended
+    RequestEntry::Outcome outcome = RequestEntry::Outcome::kOk;  // how it ended
+    Bytes detail = {};                                           // kError: the error; kFault: the name of the fault
+    int64_t duration_us = 0;                                     // time that it took
   };
 
-  void OnKeyEvent(int db, Bytes key, const KeyEvent& event) override;  // tells the key history
-  void OnFlush(std::span<const int> dbs) override { keys_.OnFlush(dbs, Moment()); }
-  void OnSwap(int one, int other) override { keys_.OnSwap(one, other); }
+  void OnKeyEvent(int db, Bytes key, const KeyEvent& event) override;                // tells keys_ about it
+  void OnFlush(std::span<const int> dbs) override { keys_.OnFlush(dbs, Moment()); }  // ends the locks
+  void OnSwap(int one, int other) override { keys_.OnSwap(one, other); }             // moves the locks
 
   JournalMoment Moment() const;                           // the current position in the journal, and the time
   void Attach();                                          // begins to receive calls and key events
@@ -145,24 +145,24 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
   Sender& SenderOf(const Session& client);                // record of this client, created if absent
   void CountTrip(Sender& sender, int depth);              // counts a round trip, once for all requests of one turn
   RequestEntry& At(uint64_t seq) { return entries_[seq - first_]; }
-  RequestEntry& Append(const Request& request, const Session& client, Sender& sender);  // drops the oldest if full
+  RequestEntry& Append(const Request& request, const Session& client, Sender& sender);  // adds an entry
   void Finish(RequestEntry& entry, Sender& sender, const End& end);  // sets the outcome and duration of the entry
   static void Keep(RequestEntry& entry, const Request& request);
   // Describes a request that has not run, or that has failed, for a new entry of the journal.
   Request FailedRequest(const Session& session, const Command* command, std::span<const Bytes> words, int depth) const;
   RequestEntry TakeOldest();  // removes and returns the oldest entry, so that its memory is reused
   void MakeRoom();            // drops the oldest entries while they need more than kMaxJournalBytes
-  void ForgetOldSenders();    // forgets disconnected clients if there are many of them
+  void ForgetOldSenders();    // forgets disconnected clients if very many clients are remembered
 
   const Parts parts_;                 // other parts of the server that this class uses
   bool is_on_ = false;                // requests are recorded
-  size_t capacity_ = 0;               // maximum number of entries; 0 before the first Start
-  std::deque<RequestEntry> entries_;  // oldest first
+  size_t capacity_ = 0;               // maximum number of entries; 0: before Start, and after Forget
+  std::deque<RequestEntry> entries_;  // the recorded requests, oldest first
   uint64_t first_ = 1;                // sequence number of the oldest entry
   uint64_t next_ = 1;                 // sequence number of the next entry
-  uint64_t dropped_count_ = 0;        // number of entries that were dropped since Start or Clear
+  uint64_t dropped_count_ = 0;        // entries dropped for room since Start or Clear
   uint64_t epoch_ = 0;                // changes whenever entries are removed, except the oldest to make room
-  size_t bytes_ = 0;                  // memory of all entries
+  size_t bytes_ = 0;                  // memory of all entries, in bytes
   KeyHistory keys_;                   // records expired keys and locks
   std::unordered_map<uint64_t, Sender> senders_;  // clients that have sent requests, by client ID
   uint64_t last_sender_id_ = 0;                   // client ID of last_sender_

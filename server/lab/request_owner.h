@@ -17,7 +17,7 @@ struct RequestOwner {  // the client that sent a request, with its properties at
   uint64_t id = 0;
   std::string name;
   std::string user;
-  std::string address;  // "127.0.0.1:50123"
+  std::string address;  // IP address and port: "127.0.0.1:50123"
   std::string library;  // lib-name, as in CLIENT SETINFO
 
   static std::shared_ptr<const RequestOwner> Of(const Session& client);
@@ -26,6 +26,6 @@ struct RequestOwner {  // the client that sent a request, with its properties at
 };
 
 // Returns whether a request of this client is one of TEST, or belongs to the traffic between servers.
-bool IsTestOrServerTraffic(const Session& client, const Command* command);  // `command` null: unknown
+bool IsTestOrServerTraffic(const Session& client, const Command* command);  // `command` may be null (unknown)
 
 }  // namespace respite

@@ -19,10 +19,10 @@ class CommandTable;
 size_t NonSecretArgumentCount(const CommandTable& commands, const Command* command, std::span<const Bytes> words);
 
 // Used to show the conditions of TEST EXPECT and TEST AWAIT.
-std::string ConditionText(std::span<const Bytes> words);  // all arguments on one line; long ones are shortened
+std::string ConditionText(std::span<const Bytes> words);  // all arguments on one line, long ones shortened
 
 // Returns the request on one line. Shortens long words and long requests. Hides the words from index `hidden_from` on,
 // because they may be secrets.
-std::string RequestText(std::span<const Bytes> words, size_t hidden_from = SIZE_MAX);
+std::string RequestText(std::span<const Bytes> words, size_t hidden_from = SIZE_MAX);  // hides words from this index on
 
 }  // namespace respite

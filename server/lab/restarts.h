@@ -12,11 +12,11 @@ struct Session;
 
 class Restarts {  // interface that kills and restarts servers (TEST CRASH)
  public:
-  struct DataAfterCrash {  // the data that the server finds after the restart
+  struct DataAfterCrash {  // which data the restarted server loads
     // What the restarted server loads. kFiles: the files on the disk. kAll: the data that an append-only file would
     // have kept, if there was none.
     enum class From : uint8_t { kFiles, kAll } from = From::kFiles;
-    AppendFsync policy = AppendFsync::kAlways;  // decides which tail of the append-only file is lost
+    AppendFsync policy = AppendFsync::kAlways;  // appendfsync setting that decides how much is lost
   };
 
   virtual ~Restarts() = default;
@@ -24,7 +24,7 @@ class Restarts {  // interface that kills and restarts servers (TEST CRASH)
   // Kills the server of this client in the next turn and restarts it with its original settings. The client then
   // becomes a client of the new server and gets +OK; all other clients are disconnected. The caller must call
   // Call::ContinueInNextTurn. Its command is resumed only if the restart has failed.
-  virtual bool Crash(const Session& caller, DataAfterCrash remains) = 0;  // false: this connection cannot stay open
+  virtual bool Crash(const Session& caller, DataAfterCrash remains) = 0;  // kills the client's server; false: it cannot
 };
 
 }  // namespace respite

@@ -11,7 +11,7 @@
 
 namespace respite {
 
-class Shuffle final : public ReplyEditor {  // TEST SHUFFLE: shuffles replies that have no specified order
+class Shuffle final : public ReplyEditor {  // TEST SHUFFLE: shuffles elements of unordered replies
  public:
   Shuffle(LateBound<ReplyEditor>& port, uint64_t seed) : port_(port), random_(seed) {}
   ~Shuffle() override = default;
@@ -19,8 +19,8 @@ class Shuffle final : public ReplyEditor {  // TEST SHUFFLE: shuffles replies th
   Shuffle& operator=(const Shuffle&) = delete;
 
   bool IsOn() const { return port_ && &*port_ == this; }
-  void TurnOn() { port_.Attach(this); }
-  void TurnOff() { port_.Detach(); }
+  void TurnOn() { port_.Attach(this); }  // begins to shuffle replies
+  void TurnOff() { port_.Detach(); }     // stops shuffling
   // Sets the seed. With an equal seed, equal requests get equal orders.
   void Seed(uint64_t seed) { random_ = Random(seed); }
 
@@ -30,7 +30,7 @@ class Shuffle final : public ReplyEditor {  // TEST SHUFFLE: shuffles replies th
 
  private:
   LateBound<ReplyEditor>& port_;
-  Random random_;  // decides into which order elements are shuffled
+  Random random_;  // source of the orders
 };
 
 }  // namespace respite

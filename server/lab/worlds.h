@@ -19,20 +19,20 @@ namespace respite {
 class NamedSnapshots;
 struct Session;
 
-class Worlds {  // interface to isolated servers behind one port (TEST WORLD)
+class Worlds {  // interface to isolated servers in this process ("worlds", TEST WORLD)
  public:
-  static constexpr size_t kMaxWorlds = 10'000;  // number of worlds that a server may have
+  static constexpr size_t kMaxWorlds = 10'000;  // maximum number of isolated servers (worlds) of a server
   static constexpr size_t kMaxNameBytes = 256;  // maximum size of a world's name
 
-  struct Order {                                     // options of a new world
+  struct Order {                                     // options of a new world, an isolated server in this process
     std::optional<int> port = std::nullopt;          // port of its own; 0: the system chooses one; nullopt: none
-    const NamedSnapshots* snapshots = nullptr;       // the snapshots in which `snapshot` is found
+    const NamedSnapshots* snapshots = nullptr;       // where the snapshot named `snapshot` is found
     std::string snapshot = {};                       // name of the snapshot that has the initial data; empty: no data
-    std::optional<Emulated> version = std::nullopt;  // nullopt: the version of the server that has the worlds
+    std::optional<Emulated> version = std::nullopt;  // emulated version; nullopt: that of the server with the worlds
   };
   struct Summary {  // one line of TEST WORLD LIST
     std::string name;
-    size_t clients;            // number of clients
+    size_t clients;            // number of clients that are in the world
     size_t keys;               // number of keys
     int port;                  // port of its own; 0 if it has none
     std::string_view version;  // emulated version; empty if none
@@ -47,15 +47,15 @@ class Worlds {  // interface to isolated servers behind one port (TEST WORLD)
   virtual void Drop(Bytes name) = 0;
   virtual std::vector<Summary> List() const = 0;
   virtual size_t Count() const = 0;          // number of worlds
-  virtual bool HaveClients() const = 0;      // any world has a client
+  virtual bool HaveClients() const = 0;      // any world (isolated server) has a client
   virtual int PortOf(Bytes name) const = 0;  // port of its own; 0: none
 
   struct Entry {                            // where a client moves, and the reply or request with which it begins there
-    std::string world;                      // empty: the server that has the worlds
+    std::string world;                      // name of the world it moves to; empty: the server that has the worlds
     std::string reply = "+OK\r\n";          // sent when the client has moved
     std::vector<std::string> request = {};  // if not empty, runs there and replaces `reply`
   };
-  virtual bool MayMove(const Session& session) const = 0;  // this client could move to a world
+  virtual bool MayMove(const Session& session) const = 0;  // the client could move to a world
   // Moves the connection of a client to a world in the next turn. The command of the client must call
   // Call::ContinueInNextTurn. It is resumed only if the move has failed. Returns false if the client has no connection
   // that could move.

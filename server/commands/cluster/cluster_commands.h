@@ -15,7 +15,7 @@ inline constexpr char kClusterDisabled[] = "ERR This instance has cluster suppor
 inline constexpr char kTargetNotAPrimary[] = "ERR Target node is not a master";
 }  // namespace refusals
 
-inline Cluster& RequireCluster(Call& call) {  // throws a Refusal if cluster support is disabled
+inline Cluster& RequireCluster(Call& call) {  // the cluster state; throws a Refusal if this is no cluster node
   Cluster* const cluster = call.services.cluster.cluster();
   if (cluster == nullptr) throw Refusal{refusals::kClusterDisabled};
   return *cluster;
@@ -31,6 +31,6 @@ inline ClusterNode& GetNodeById(Cluster& cluster, Bytes id_text, const char* ref
   return *node;
 }
 
-int ParseSlotNumber(Bytes word);  // parses a slot number. Throws "ERR Invalid or out of range slot"
+int ParseSlotNumber(Bytes word);  // parses 0 to 16383. Throws "ERR Invalid or out of range slot"
 
 }  // namespace respite

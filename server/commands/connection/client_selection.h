@@ -17,26 +17,26 @@ namespace respite {
 
 struct Call;
 
-struct ClientSelection {  // the clients that CLIENT LIST shows and CLIENT KILL closes
+struct ClientSelection {  // options of CLIENT LIST and CLIENT KILL that select clients
   using Condition = std::function<bool(const Session&)>;
 
   std::optional<std::vector<uint64_t>> ids;  // client IDs given by the option ID
-  std::optional<bool> skips_caller;          // value of SKIPME; nullopt: not given
-  std::map<Bytes, Condition> by_property;    // the other options, by name; all conditions must be true
+  std::optional<bool> skips_caller;          // SKIPME: whether the calling client is left out; nullopt: not given
+  std::map<Bytes, Condition> by_property;    // the conditions of other options, by option name; all must be true
 
-  bool Matches(const Session& session) const;  // all conditions hold
+  bool Matches(const Session& session) const;  // whether the selection includes this client
   // Calls visit(session) for each client that matches and is not being closed. The clients come in the order of `ids`,
   // or without `ids` in ascending order of their IDs. Cost: O(ids × log clients), or O(clients) without `ids`.
   template <class Visit>
   void ForEachMatch(const Clients& clients, Visit&& visit) const;
-};
+};  // calls visit(session) for each selected client
 
 // The command that selects clients. CLIENT LIST and CLIENT KILL have different rules for IDs.
 enum class ClientPurpose : uint8_t { kList, kKill };
 
 // Takes all remaining arguments. If an option is repeated, the last one counts. The result refers to the request's
 // bytes.
-ClientSelection TakeClientSelection(Call& call, ClientPurpose purpose);  // the options of CLIENT LIST or KILL
+ClientSelection TakeClientSelection(Call& call, ClientPurpose purpose);  // parses the options of CLIENT LIST or KILL
 ClientSelection ClientsFrom(Bytes address);  // the clients that are connected from this address
 
 template <class Visit>

@@ -20,10 +20,10 @@ class Collation {  // the order of texts in the locale of `locale-collate`, for 
 
   bool Exists() const { return locale_ != nullptr; }  // this system has the locale
   bool ByBytes() const { return by_bytes_; }  // true: texts are compared by bytes, so that each text is its own key
-  std::string KeyOf(Bytes text) const;        // comparing keys by bytes compares the texts by collation
+  std::string KeyOf(Bytes text) const;        // sort key: comparing such keys by bytes orders the texts by the locale
 
  private:
-  locale_t locale_ = nullptr;  // null: this system lacks the locale
+  locale_t locale_ = nullptr;  // the locale for comparisons; null: this system lacks it
   bool by_bytes_ = true;       // texts are compared by bytes
 };
 

@@ -34,7 +34,7 @@ class DrawLimit {  // limits replies with random elements that may repeat, as SR
     if (count > kMaxElements) throw Refusal{refusals::kReplyTooLong};
   }
 
-  void Check();  // throws a Refusal if the reply is too long. Must be called after each element
+  void Check();  // throws a Refusal if the reply is too long. Call it after each element
 
  private:
   static constexpr size_t kMaxReplyBytes = 512 * 1024 * 1024;  // maximum size of a reply
@@ -42,7 +42,7 @@ class DrawLimit {  // limits replies with random elements that may repeat, as SR
 
   Call& call_;
   size_t start_;    // size of the client's output before the reply
-  size_t checked_;  // size of the client's output at the last check
+  size_t checked_;  // size of the client's output when Check last examined it
 };
 
 inline void DrawLimit::Check() {

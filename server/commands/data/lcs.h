@@ -16,14 +16,14 @@ class LcsTable {  // finds the longest common subsequence of two strings, for LC
  public:
   // A part of the longest common subsequence whose bytes are consecutive in each of the two strings. The offsets are
   // inclusive.
-  struct Match {               // a run of bytes that both strings have
+  struct Match {               // a run of equal bytes in both strings
     uint32_t a_first, a_last;  // offsets of the first and the last byte in string a
     uint32_t b_first, b_last;  // offsets of the first and the last byte in string b
     int64_t Length() const { return int64_t{a_last} - a_first + 1; }  // number of bytes of the run
   };
   struct Subsequence {  // a longest common subsequence
     std::string text;
-    std::vector<Match> matches;  // from the end of the strings to the beginning
+    std::vector<Match> matches;  // its runs, from the end of the strings to the beginning
   };
 
   // As in Redis, longer strings are refused.

@@ -9,13 +9,13 @@
 
 namespace respite {
 
-ListEnd TakeEnd(Args& args);  // takes `left` or `right`
+ListEnd TakeEnd(Args& args);  // takes the argument LEFT or RIGHT, or throws a Refusal
 
 inline KeyEvent PushEvent(ListEnd end) { return end == ListEnd::kHead ? KeyEvent("lpush") : KeyEvent("rpush"); }
 inline KeyEvent PopEvent(ListEnd end) { return end == ListEnd::kHead ? KeyEvent("lpop") : KeyEvent("rpop"); }
 inline Bytes PopCommand(ListEnd end) { return end == ListEnd::kHead ? "LPOP" : "RPOP"; }  // the command to propagate
 
-void PopOne(Call& call, Edit<List>& list, ListEnd end);  // replies with the element at an end and removes it
+void PopOne(Call& call, Edit<List>& list, ListEnd end);  // removes the element at this end, and replies with it
 // Removes `count` elements from one end, and replies with an array of them. The array begins with the outermost
 // element. Requires: the list has so many elements.
 void PopMany(Call& call, Edit<List>& list, ListEnd end, size_t count);  // replies with an array, outermost first
@@ -23,9 +23,9 @@ void PopMany(Call& call, Edit<List>& list, ListEnd end, size_t count);  // repli
 struct LMPopOptions {  // the arguments of LMPOP, and of BLMPOP after its timeout
   std::span<const Bytes> keys;
   ListEnd end = ListEnd::kHead;
-  size_t count = 1;  // maximum number of elements to pop
+  size_t count = 1;  // COUNT: maximum number of elements to pop
 };
-LMPopOptions ParseLMPopOptions(Args& args);
+LMPopOptions ParseLMPopOptions(Args& args);                  // parses the arguments of LMPOP from `numkeys` on
 bool PopFromFirst(Call& call, const LMPopOptions& options);  // pops from the first list that exists; false: none does
 
 // Moves an element from one end of `source` to an end of the list at `target_key`, and replies with it. Requires: the

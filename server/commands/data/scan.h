@@ -16,7 +16,7 @@ namespace respite {
 struct Call;
 
 // Unlike a Glob, a filter with the pattern `*` also matches the empty text.
-class TextFilter {  // the pattern of KEYS and SCAN
+class TextFilter {  // a glob pattern with a fast path for "*", for KEYS and SCAN
  public:
   explicit TextFilter(Bytes pattern) : matches_all_(pattern == "*"), glob_(pattern) {}
   bool Matches(Bytes text) const { return matches_all_ || glob_.Matches(text); }  // the text matches the pattern
@@ -31,10 +31,10 @@ uint64_t ParseCursor(Bytes word);  // throws a Refusal if this is no cursor
 // Parses the cursor of a command. Like the emulated version, may refuse a cursor with a sign.
 uint64_t ParseCursor(const Call& call, Bytes word);  // throws a Refusal if this is no cursor
 
-struct ScanOptions {   // the options of SCAN, HSCAN, SSCAN, ZSCAN and CLUSTERSCAN
-  int64_t count = 10;  // value of COUNT
-  TextFilter filter{"*"};
-  bool by_type = false;           // TYPE was given
+struct ScanOptions {              // the options of SCAN, HSCAN, SSCAN, ZSCAN and CLUSTERSCAN
+  int64_t count = 10;             // value of COUNT: about how many elements one call visits
+  TextFilter filter{"*"};         // the pattern of MATCH; "*" without MATCH
+  bool by_type = false;           // TYPE was given: only keys of one type
   std::optional<ValueType> type;  // value of TYPE; nullopt although by_type: an unknown type
   bool without_values = false;    // NOVALUES, NOSCORES: fields without values, members without scores
   std::optional<int> slot;        // value of SLOT, for CLUSTERSCAN
@@ -47,7 +47,7 @@ struct ScanOptions {   // the options of SCAN, HSCAN, SSCAN, ZSCAN and CLUSTERSC
 // an error.
 enum class ScanKind : uint8_t { kKeys, kKeysOfKnownTypes, kFields, kMembers, kScoredMembers, kCluster };
 
-ScanOptions ParseScanOptions(Args& args, ScanKind scan_of);
+ScanOptions ParseScanOptions(Args& args, ScanKind scan_of);  // parses the options after the cursor
 
 // Returns those of the scanned keys that match the options and have not expired.
 std::vector<const Entry*> FilterKeys(Call& call, const ScanOptions& options, std::vector<const Entry*> scanned);

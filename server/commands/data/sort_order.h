@@ -42,7 +42,7 @@ class SortOrder {  // orders elements for SORT by numbers or texts
   SortOrder(SortDirection direction, std::span<const Bytes> elements) : direction_(direction), elements_(elements) {}
 
   void AddNumber(double number) { Add(NumberRank(number)); }  // adds the sort key of the next element
-  void SetTexts(std::span<const Bytes> texts);                // sets all sort keys; data() is null: absent, comes first
+  void SetTexts(std::span<const Bytes> texts);                // sets all sort keys; those with null data() come first
 
   // Elements with equal sort keys keep their order. Requires: the range is within the elements. Cost: O(n), and O(k *
   // log(k)) for k elements of the same rank.
@@ -64,7 +64,7 @@ class SortOrder {  // orders elements for SORT by numbers or texts
   void Sort(KeyIterator first, KeyIterator last);
   static void SortByRank(KeyIterator first, KeyIterator last);  // sorts by the ranks alone, and ignores texts
 
-  SortDirection direction_;
+  SortDirection direction_;          // ascending or descending
   std::span<const Bytes> elements_;  // the elements to sort
   std::span<const Bytes> texts_;     // sort keys; empty: the elements themselves are compared
   std::vector<Key> keys_;

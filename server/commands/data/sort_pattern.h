@@ -13,15 +13,15 @@
 
 namespace respite {
 
-class SortPattern {  // where SORT finds a value for an element (BY, GET)
+class SortPattern {  // a pattern of SORT: where the value for each element is found (BY, GET)
  public:
   explicit SortPattern(Bytes text);
 
   Bytes text() const { return text_; }
-  bool HasStar() const { return kind_ == Kind::kKey; }  // the value depends on the element
+  bool HasStar() const { return kind_ == Kind::kKey; }  // it contains `*`: the value depends on the element
   // Calls visit(Bytes value) if the element has a value. The view is valid only during the call.
   template <class Visit>
-  bool VisitValue(DbView& db, Bytes element, Visit&& visit);           // false: there is no value
+  bool VisitValue(DbView& db, Bytes element, Visit&& visit);           // calls visit(value); false: there is none
   void FetchAhead(const DbView& db, std::span<const Bytes> elements);  // prefetches the values of the next elements
 
  private:

@@ -32,6 +32,6 @@ struct ScriptArguments {  // of EVAL and FCALL after the name or text: the numbe
 };
 
 // As in Redis, the flags that a script declares replace those of EVAL or FCALL.
-uint32_t FlagsForScript(uint32_t command_flags, uint32_t script_flags);  // CommandFlag bits for EVAL or FCALL
+uint32_t FlagsForScript(uint32_t command_flags, uint32_t script_flags);  // flags that EVAL or FCALL has for this script
 
 }  // namespace respite

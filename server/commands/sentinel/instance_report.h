@@ -20,21 +20,21 @@ class InstanceReport {  // the reply of SENTINEL MASTER, REPLICAS and SENTINELS 
  private:
   InstanceReport(const SentinelCore& core, const Instance& instance) : core_(core), instance_(instance) {}
 
-  void AddCommon();                                // fields that all kinds of instances have
-  void AddAgeFields();                             // fields with the ages of pings and replies
-  void AddServer(const ServerInstance& server);    // fields that primaries and replicas have
-  void AddPrimary(const Primary& primary);         // fields that only primaries have
-  void AddReplica(const WatchedReplica& replica);  // fields that only replicas have
-  void AddSentinel(const PeerSentinel& sentinel);  // fields that only Sentinels have
+  void AddCommon();                                // adds fields that all kinds of instances have
+  void AddAgeFields();                             // adds fields with the time since the latest pings and replies
+  void AddServer(const ServerInstance& server);    // adds fields that only primaries and replicas have
+  void AddPrimary(const Primary& primary);         // adds fields that only primaries have
+  void AddReplica(const WatchedReplica& replica);  // adds fields that only replicas have
+  void AddSentinel(const PeerSentinel& sentinel);  // adds fields that only Sentinels have
   std::string Flags() const;                       // state of the instance as text, such as "master,s_down"
 
   void Add(Bytes name, std::string value) { fields_.emplace_back(name, std::move(value)); }
   void Add(Bytes name, int64_t value) { Add(name, std::to_string(value)); }
-  void AddMsSince(Bytes name, int64_t at_ms) { Add(name, core_.NowMs() - at_ms); }  // milliseconds since `at_ms`
+  void AddMsSince(Bytes name, int64_t at_ms) { Add(name, core_.NowMs() - at_ms); }  // adds the age in ms
 
   const SentinelCore& core_;
   const Instance& instance_;  // the primary, replica or Sentinel that is reported
-  Fields fields_;             // names and values, in Redis' order
+  Fields fields_;             // names and values of the reply, in Redis' order
 };
 
 }  // namespace respite

@@ -10,15 +10,15 @@
 
 namespace respite {
 
-inline Sentinel& SentinelOf(const Call& call) { return *call.services.sentinel.sentinel(); }  // this Sentinel
+inline Sentinel& SentinelOf(const Call& call) { return *call.services.sentinel.sentinel(); }  // the server's own
 
-inline Primary& PrimaryNamed(const Call& call, Bytes name) {  // throws a Refusal if there is no such primary
+inline Primary& PrimaryNamed(const Call& call, Bytes name) {  // monitored primary; refuses unknown
   Primary* const primary = SentinelOf(call).state().Find(name);
   if (primary == nullptr) throw Refusal{"ERR No such master with that name"};
   return *primary;
 }
 
-inline void SaveAndReply(Call& call) {  // writes the configuration file, and replies OK if that succeeded
+inline void SaveAndReply(Call& call) {  // writes the configuration file, then replies OK or an error
   if (!SentinelOf(call).core().Save()) throw Refusal{"ERR Failed to save config file. Check server logs."};
   call.reply.Ok();
 }

@@ -8,8 +8,8 @@
 
 namespace respite {
 
-struct PictureSize {  // in characters
-  int64_t columns;
+struct PictureSize {  // size of a picture of LOLWUT, in characters
+  int64_t columns;    // width in characters
   int64_t rows;
 };
 

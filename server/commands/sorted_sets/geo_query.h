@@ -23,25 +23,25 @@ struct GeoQuery {  // the arguments of GEOSEARCH, GEOSEARCHSTORE and the older G
   enum class Order : uint8_t { kNone, kNearestFirst, kFarthestFirst };
 
   GeoShape shape;                  // the area that is searched
-  Order order = Order::kNone;      // given by ASC or DESC
+  Order order = Order::kNone;      // order by distance, given by ASC or DESC
   int64_t count = 0;               // maximum number of places; 0: all
-  bool takes_any = false;          // ANY: any `count` places in the area, not the nearest
+  bool takes_any = false;          // ANY: takes the first `count` places found, not the nearest ones
   bool with_distance = false;      // WITHDIST: replies with the distance of each place
   bool with_hash = false;          // WITHHASH: replies with the geohash of each place
   bool with_point = false;         // WITHCOORD: replies with the coordinates of each place
-  std::optional<Bytes> store_key;  // STORE, STOREDIST: key of the result
-  bool stores_distance = false;    // STOREDIST: the result has distances as scores
+  std::optional<Bytes> store_key;  // STORE, STOREDIST: key that gets the result; nullopt: it is the reply
+  bool stores_distance = false;    // STOREDIST: the stored scores are distances, not geohashes
 
   // As in Redis, COUNT without ANY selects the nearest places, so the places must be sorted.
-  bool IsSorted() const { return order != Order::kNone || (count > 0 && !takes_any); }
+  bool IsSorted() const { return order != Order::kNone || (count > 0 && !takes_any); }  // by distance
 };
 
-std::optional<GeoPoint> PlaceOf(const SortedSet& places, Bytes member);  // nullopt if there is no such member
+std::optional<GeoPoint> PlaceOf(const SortedSet& places, Bytes member);  // its coordinates; nullopt: no such member
 GeoPoint TakePoint(Args& args);    // takes longitude and latitude. Throws a Refusal if they are out of range
-double MetersPerUnit(Bytes unit);  // the length of `m`, `km`, `ft` or `mi`
+double MetersPerUnit(Bytes unit);  // meters per `m`, `km`, `ft` or `mi`; throws a Refusal for others
 
 // Parses the arguments after the keys. `places` is needed to find a member on which the search is centred. As in Redis,
 // if `places` does not exist, a missing member is no error.
-GeoQuery ParseGeoQuery(Args& args, const SortedSet& places, GeoForm form);
+GeoQuery ParseGeoQuery(Args& args, const SortedSet& places, GeoForm form);  // parses one form of command
 
 }  // namespace respite

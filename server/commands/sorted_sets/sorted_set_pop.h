@@ -16,7 +16,7 @@ inline Bytes PopCommand(ScoreEnd end) { return end == ScoreEnd::kMin ? "ZPOPMIN"
 
 // Removes `count` members from one end, and calls write(member, score) for each. Requires: the set has so many members.
 template <class Write>
-void PopMembers(Edit<SortedSet>& set, ScoreEnd end, size_t count, Write&& write) {
+void PopMembers(Edit<SortedSet>& set, ScoreEnd end, size_t count, Write&& write) {  // pops lowest or highest
   const RankSpan span{end == ScoreEnd::kMin ? 0 : set->Size() - count, count};
   set->ForEach(span, end == ScoreEnd::kMin ? Direction::kUp : Direction::kDown, write);
   set->Remove(span);
@@ -26,9 +26,9 @@ void PopMembers(Edit<SortedSet>& set, ScoreEnd end, size_t count, Write&& write)
 struct ZMPopOptions {  // the arguments of ZMPOP, and of BZMPOP after its timeout
   std::span<const Bytes> keys;
   ScoreEnd end = ScoreEnd::kMin;
-  size_t count = 1;  // maximum number of members to pop
+  size_t count = 1;  // COUNT: maximum number of members to pop
 };
-ZMPopOptions ParseZMPopOptions(Args& args);
-bool PopFromFirst(Call& call, const ZMPopOptions& options);  // the first sorted set that exists; false: none does
+ZMPopOptions ParseZMPopOptions(Args& args);                  // parses the arguments of ZMPOP from `numkeys` on
+bool PopFromFirst(Call& call, const ZMPopOptions& options);  // pops from the first existing key; false: none
 
 }  // namespace respite

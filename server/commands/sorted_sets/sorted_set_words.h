@@ -19,10 +19,10 @@ inline constexpr char kScoreNotANumber[] = "ERR resulting score is not a number 
 }  // namespace refusals
 
 // Parses the two ends of a range of scores: `1.5`, `(1.5` (exclusive), `-inf`. Throws a Refusal if an end is not valid.
-ScoreRange ParseScoreRange(Bytes min, Bytes max, const DialectTraits& traits);
+ScoreRange ParseScoreRange(Bytes min, Bytes max, const DialectTraits& traits);  // "(1" excludes 1
 LexRange ParseLexRange(Bytes min, Bytes max);  // ends: `[member`, `(member` (exclusive), `-` (first), `+` (last)
 
-inline RankSpan ClampRanks(const IndexRange& range, size_t size) {  // the part of the range within `size` members
+inline RankSpan ClampRanks(const IndexRange& range, size_t size) {  // cuts the range to `size` members
   const auto [first, count] = range.ClampTo(size);
   return {first, count};
 }
@@ -32,7 +32,7 @@ inline RankSpan RanksFromOtherEnd(RankSpan span, size_t size) { return {size - s
 
 enum class Scores : uint8_t { kNo, kYes };
 
-class MemberWriter {  // writes members with or without scores to a reply
+class MemberWriter {  // writes an array of members, with or without scores, as a reply
  public:
   MemberWriter(Reply& reply, Scores scores) : reply_(&reply), scores_(scores) {}
 
@@ -45,7 +45,7 @@ class MemberWriter {  // writes members with or without scores to a reply
   }
 
  private:
-  Reply* reply_;
+  Reply* reply_;   // the reply to which members are written
   Scores scores_;  // whether scores are written
 };
 
@@ -54,12 +54,12 @@ inline Scores TakeWithScores(Args& args) { return args.TakeToken("WITHSCORES") ?
 
 // Returns how many bytes to reserve for a new sorted set. `bytes` is the total length of the members. Returns 0 if
 // there are too many members for a packed set.
-inline size_t ListpackCapacityFor(size_t count, size_t bytes, const EncodingLimits& limits) {
+inline size_t ListpackCapacityFor(size_t count, size_t bytes, const EncodingLimits& limits) {  // 0: too many
   constexpr size_t kPerMember = 4;
   return count > limits.zset_max_listpack_entries ? 0 : kPerMember * count + bytes;
 }
 
-struct AddCounts {      // result of AddPairs
+struct AddCounts {      // how many members AddPairs has added and changed
   int64_t added = 0;    // number of new members
   int64_t changed = 0;  // number of members whose score changed
   AddResult last = {AddResult::Outcome::kRuledOut};
@@ -70,7 +70,7 @@ struct AddCounts {      // result of AddPairs
 // Adds `count` members by a rule (ZADD, ZINCRBY, GEOADD). pair_at(index) returns a std::pair<Bytes, double>. Throws a
 // Refusal if a sum of scores is not a number; so a rule that adds scores requires that `count` is 1.
 template <class PairAt>
-AddCounts AddPairs(Edit<SortedSet>& set, const AddRule& rule, size_t count, PairAt&& pair_at) {  // adds members
+AddCounts AddPairs(Edit<SortedSet>& set, const AddRule& rule, size_t count, PairAt&& pair_at) {  // for ZADD
   using Outcome = AddResult::Outcome;
   AddCounts counts;
   set->PrepareToAdd(count);

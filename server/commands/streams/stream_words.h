@@ -17,10 +17,10 @@ namespace refusals {
 inline constexpr char kStreamId[] = "ERR Invalid stream ID specified as stream command argument";
 // As in Redis, an error cuts such a name at its first NUL byte.
 inline std::string ShownName(Bytes name) { return std::string(name.substr(0, name.find('\0'))); }  // for error texts
-inline Refusal NoSuchKeyOrGroup(Bytes key, Bytes group) {
+inline Refusal NoSuchKeyOrGroup(Bytes key, Bytes group) {                                          // the NOGROUP error
   return {"NOGROUP No such key '" + ShownName(key) + "' or consumer group '" + ShownName(group) + "'"};
 }
-inline Refusal NoSuchGroup(Bytes group, Bytes key) {
+inline Refusal NoSuchGroup(Bytes group, Bytes key) {  // the NOGROUP error
   return {"NOGROUP No such consumer group '" + ShownName(group) + "' for key name '" + ShownName(key) + "'"};
 }
 
@@ -28,8 +28,8 @@ inline Refusal NoSuchGroup(Bytes group, Bytes key) {
 
 StreamId TakeStreamId(Bytes word);  // parses an ID; a missing sequence number counts as 0. Throws a Refusal
 
-StreamId ParseRangeStart(Bytes word);  // parses `-`, `+`, an ID, or `(` and an ID (exclusive)
-StreamId ParseRangeEnd(Bytes word);    // parses the same as the end of a range
+StreamId ParseRangeStart(Bytes word);  // parses `-`, `+`, an ID or `(ID` (exclusive) as the start of XRANGE
+StreamId ParseRangeEnd(Bytes word);    // parses `-`, `+`, an ID or `(ID` (exclusive) as the end of XRANGE
 
 void WriteEntry(Reply& reply, const StreamLog::Walk& entry);  // writes an entry as [id, [field, value, …]]
 // Writes an array of the entries from one ID to another. Writes at most `most` entries, or all of them if `most` is 0.
@@ -37,7 +37,7 @@ void WriteEntries(Reply& reply, const StreamLog& log, const StreamId& from, cons
                   StreamLog::Order order);
 bool WriteEntryOf(Reply& reply, const StreamLog& log, const StreamId& id);  // false: no such entry, nothing written
 
-struct GroupEdit {  // a consumer group that a command changes
+struct GroupEdit {  // a consumer group that a command changes, with its stream
   Bytes key;
   Bytes name;
   Edit<Stream>& stream;  // the stream, opened for changes

@@ -14,6 +14,6 @@ ClockMove ParseClockMove(Call& call);  // parses all remaining arguments of TEST
 
 inline constexpr int kClockFields = 6;  // number of fields in the reply of TEST CLOCK; `next` is the last
 void ReplyClock(Reply& reply, const ClockControl& control);                // writes the fields of TEST CLOCK
-void ReplyDue(Reply& reply, const std::optional<ClockControl::Due>& due);  // the next event as a map, or null
+void ReplyDue(Reply& reply, const std::optional<ClockControl::Due>& due);  // writes the next due event, or null
 
 }  // namespace respite

@@ -17,10 +17,10 @@ inline constexpr char kConditions[] = "COMMAND, CATEGORY, KEY, CLIENT, ID, USER,
 bool TakeCondition(Args& args, const CommandTable& commands, RequestFilter& filter);  // false: there is no condition
 // Takes one condition for entries of the journal. In addition to the conditions for requests, it may be OUTCOME or
 // SINCE.
-bool TakeCondition(Args& args, const CommandTable& commands, JournalFilter& filter);  // false: there is no condition
+bool TakeCondition(Args& args, const CommandTable& commands, JournalFilter& filter);  // false: no more conditions
 
 void RequireCompleteJournal(const RequestJournal& journal, const JournalFilter& filter);  // throws if entries are lost
 
-ClientFilter TakeClientFilter(Args& args);  // takes CLIENT, ID, USER, ADDR, DB, LIB
+ClientFilter TakeClientFilter(Args& args);  // takes the conditions CLIENT, ID, USER, ADDR, DB and LIB
 
 }  // namespace respite

@@ -28,28 +28,28 @@ constexpr CommandSpec TestSpec(std::string_view syntax, std::string_view summary
 }
 
 int64_t ParseDurationArgumentMs(Bytes word);  // parses `250` (ms), `30s`, `5m`, `2h` or `7d`, or throws a Refusal
-int64_t ParseTimeArgumentMs(Bytes word);      // parses a time in Unix milliseconds. Throws a Refusal that says so
-bool ParseOnOff(Bytes word);                  // parses ON or OFF. Throws a Refusal
-bool ParseYesNo(Bytes word);                  // parses YES or NO. Throws a Refusal
+int64_t ParseTimeArgumentMs(Bytes word);      // parses a Unix time in milliseconds; throws a Refusal for others
+bool ParseOnOff(Bytes word);                  // true: ON. Throws a Refusal unless it is ON or OFF
+bool ParseYesNo(Bytes word);                  // true: YES. Throws a Refusal unless it is YES or NO
 
 std::string Shown(Bytes word);  // the argument, quoted and shortened for an error text
 [[noreturn]] void RefuseArgument(Bytes word, const std::string& what, const std::string& instead);  // throws a Refusal
 
-Bytes ValueOf(Args& args, Bytes word);  // takes the value after an argument `word` such as COMMAND or TIMES
+Bytes ValueOf(Args& args, Bytes word);  // takes and returns the argument after the option `word`; throws if absent
 
-struct Range {  // a range of numbers, with both ends
+struct Range {  // a range of permitted numbers, both ends included
   int64_t min;
   int64_t max;
 };
-int64_t ParseNumberInRange(Bytes word, const std::string& what, Range range);  // throws a Refusal that names `what`
+int64_t ParseNumberInRange(Bytes word, const std::string& what, Range range);  // throws a Refusal about `what`
 
 template <class Value>
-void SetOnce(std::optional<Value>& place, Bytes word, Value value) {  // throws a Refusal if `word` is given twice
+void SetOnce(std::optional<Value>& place, Bytes word, Value value) {  // refuses an option given twice
   if (place) throw Refusal{"ERR " + ToUpper(word) + " is given twice"};
   place = std::move(value);
 }
 
-struct TestAction {  // an action of TEST SNAPSHOT, TEST WORLD or TEST FAULT
+struct TestAction {  // an action word of TEST SNAPSHOT, TEST WORLD or TEST FAULT, and its function
   Bytes name;
   void (*run)(Call&);
 };
@@ -77,7 +77,7 @@ class ReplyFields {  // writes a map reply, field by field
   }
 
  private:
-  Reply& reply_;
+  Reply& reply_;  // the reply to which the map is written
 };
 
 }  // namespace respite

@@ -13,6 +13,6 @@ namespace respite {
 // client to the world, which is created if it does not exist. `request` runs there first; if it is empty, the reply is
 // OK. If the default user needs no password, any password is accepted; otherwise the default user's password is
 // required.
-bool LogInToWorld(Call& call, Bytes user, Bytes password, std::vector<std::string> request);  // false: no world user
+bool LogInToWorld(Call& call, Bytes user, Bytes password, std::vector<std::string> request);  // false: not `world.NAME`
 
 }  // namespace respite

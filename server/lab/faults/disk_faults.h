@@ -15,7 +15,7 @@
 
 namespace respite {
 
-struct DiskFault {  // what TEST FAULT does to a write or sync
+struct DiskFault {  // what a rule of TEST FAULT does to a write or sync: an error, a delay
   enum class Kind : uint8_t { kFull, kSlow, kError };
   static constexpr int64_t kMaxSlowMs = 60'000;  // largest delay, because the server blocks during a delay
 
@@ -25,7 +25,7 @@ struct DiskFault {  // what TEST FAULT does to a write or sync
 
 class DiskFaults {  // the rules of TEST FAULT for writes and syncs of files
  public:
-  static constexpr size_t kMaxDiskRules = 64;  // number of rules for which the shared memory has space
+  static constexpr size_t kMaxDiskRules = 64;  // maximum number of rules; their shared memory has a fixed size
 
   DiskFaults();
   ~DiskFaults();
@@ -40,7 +40,7 @@ class DiskFaults {  // the rules of TEST FAULT for writes and syncs of files
   const HitCounts* CountsOf(uint64_t serial) const;  // hits and matches of the rule; null: there is no such rule
 
   enum class Operation : uint8_t { kWrite, kSync };
-  struct DiskEffect {          // what happens to one write or sync
+  struct DiskEffect {          // what the rules do to one write or sync
     IoError error = kNoError;  // error that the operation gets
     int64_t slow_ms = 0;       // how long the operation is delayed
   };
@@ -54,10 +54,10 @@ class DiskFaults {  // the rules of TEST FAULT for writes and syncs of files
   Slot* Find(uint64_t serial) const;
   Slot* NextAfter(uint64_t serial, Operation operation) const;  // next rule that may act on the operation, or null
 
-  std::atomic<Table*> table_ = nullptr;  // null until the first rule is added
+  std::atomic<Table*> table_ = nullptr;  // the rules, in shared memory; null until the first rule is added
 };
 
-class FaultyDisk final : public FileSystem {  // applies the rules of DiskFaults to writes and syncs of its files
+class FaultyDisk final : public FileSystem {  // a file system whose writes and syncs suffer the faults of DiskFaults
  public:
   using Sleep = std::function<void(int64_t ms)>;
 
@@ -67,24 +67,24 @@ class FaultyDisk final : public FileSystem {  // applies the rules of DiskFaults
 
   Result<std::unique_ptr<File>, IoError> Open(const std::string& path, Mode mode) override;
   IoError Rename(const std::string& from, const std::string& to) override { return files_.Rename(from, to); }
-  IoError Remove(const std::string& path) override { return files_.Remove(path); }
-  IoError MakeDirectory(const std::string& path) override { return files_.MakeDirectory(path); }
-  IoError SyncDirectory(const std::string& path) override { return files_.SyncDirectory(path); }
+  IoError Remove(const std::string& path) override { return files_.Remove(path); }                // without faults
+  IoError MakeDirectory(const std::string& path) override { return files_.MakeDirectory(path); }  // no faults
+  IoError SyncDirectory(const std::string& path) override { return files_.SyncDirectory(path); }  // no faults
   Result<std::vector<std::string>, IoError> List(const std::string& path) override { return files_.List(path); }
-  Kind KindOf(const std::string& path) override { return files_.KindOf(path); }
+  Kind KindOf(const std::string& path) override { return files_.KindOf(path); }  // without faults
   Result<std::unique_ptr<File>, IoError> Lock(const std::string& path) override { return files_.Lock(path); }
   void RunInBackground(FileTask& task) override {  // runs the task in a background thread
     files_.RunInBackground(task);
   }
 
-  IoError InjectFault(DiskFaults::Operation operation);  // sleeps for the delay, and returns the error
+  IoError InjectFault(DiskFaults::Operation operation);  // sleeps for the rules' delay, and returns their error
 
  private:
   static void ReallySleep(int64_t ms);  // blocks the thread for this time
 
-  FileSystem& files_;  // does the real work
-  DiskFaults& faults_;
-  const Sleep sleep_;  // function that blocks the thread, replaced in tests
+  FileSystem& files_;   // does the real work
+  DiskFaults& faults_;  // the rules that are applied
+  const Sleep sleep_;   // function that blocks the thread, replaced in tests
 };
 
 }  // namespace respite

@@ -31,7 +31,7 @@ class RequestJournal;
 
 enum class RefusedConnections : uint8_t { kClosed, kNotAccepted };  // what happens to new connections
 
-struct FaultDefinition {  // the arguments of TEST FAULT ADD
+struct FaultDefinition {  // a rule to add: the arguments of TEST FAULT ADD
   using Action = std::variant<RequestFault, RefusedConnections, DiskFault>;
 
   std::string name;
@@ -39,7 +39,7 @@ struct FaultDefinition {  // the arguments of TEST FAULT ADD
   RequestFilter filter;            // the requests on which it acts
   Action action;                   // what it does
   HitSchedule turns;               // how often the rule acts; without its seed
-  std::optional<int64_t> for_ms;   // how long the rule lasts; nullopt: without end
+  std::optional<int64_t> for_ms;   // FOR: how long the rule lasts; nullopt: without end
 };
 
 class FaultRules final : public RequestFaults, public Timers::Source {  // the rules of TEST FAULT
@@ -64,15 +64,15 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
   // Throws a Refusal if this server cannot have such a rule. Requires: no rule has this name, and Count() < kMaxRules.
   void Add(FaultDefinition order);
   // Removes a rule, and lets the requests continue that it delays.
-  bool Delete(Bytes name);  // false: there is no such rule
-  void Clear();             // removes all rules
+  bool Delete(Bytes name);  // deletes a rule; false: there is no rule of this name
+  void Clear();             // removes all rules, and releases the clients that they hold
   // Sets the seed for the random choices of PERCENT. An equal seed gives equal choices.
   void Seed(uint64_t seed);
 
   struct Summary {  // one rule of TEST FAULT LIST
     enum class State : uint8_t { kActive, kSpent, kOver };
     const FaultDefinition& order;    // the arguments of TEST FAULT ADD
-    uint64_t matches;                // number of requests that the rule matched
+    uint64_t matches;                // requests, connections or disk operations that the rule matched
     uint64_t hits;                   // number of matched requests on which the rule acted
     State state;                     // kSpent: TIMES is used up; kOver: FOR has passed
     std::optional<int64_t> left_ms;  // time until the rule ends; nullopt: without FOR
@@ -82,10 +82,10 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
   // such rule.
   std::optional<uint64_t> Hits(Bytes name) const;
 
-  void Attach(ListeningSockets* sockets) { sockets_ = sockets; }  // rules may shut these; null: none
-  bool RefusesConnection(Bytes address);  // a rule refuses a connection from there. Cost: O(connection rules)
+  void Attach(ListeningSockets* sockets) { sockets_ = sockets; }  // sockets that rules may shut, or null
+  bool RefusesConnection(Bytes address);  // counts as a hit of the rule. Cost: O(connection rules)
 
-  const RequestFault* FindFault(const Attempt& request) override;
+  const RequestFault* FindFault(const Attempt& request) override;  // null: no rule acts on it; else a hit
 
   // The interface Timers::Source, by which the event loop ends a rule when the duration after FOR has passed.
   int64_t NextDueMs() const override {
@@ -101,17 +101,17 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
     Rule* rule;
     TextStart key;  // start of its condition KEY; empty without one
   };
-  struct Candidates {              // rules that may act on one command; made again when the rules have changed since
+  struct Candidates {              // rules that may act on one command; remade after each change of the rules
     uint64_t version = 0;          // value of version_ when the list was made
     bool needs_keys = false;       // a rule of the list has the condition KEY
     std::vector<Candidate> rules;  // in the order in which they were added
   };
 
-  const Candidates& CandidatesFor(const Command& command);  // rules that may act on the command
+  const Candidates& CandidatesFor(const Command& command);  // active rules that may act on it, cached
   static Candidate CandidateOf(Rule& rule);                 // the entry for this rule in a list of candidates
   // Ends the effect of a rule, which stays in the list.
   void Stop(Rule& rule);
-  void RecomputeAfterRuleChange();     // makes members, hooks and listening sockets agree with the rules
+  void RecomputeAfterRuleChange();     // updates all that depends on the rules: connection rules, hooks, sockets
   uint64_t SeedFor(Bytes name) const;  // seed for the choices of this rule
   bool ShutsSockets() const;           // an active rule makes the server refuse connections
 
@@ -122,8 +122,8 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
   Rules rules_;                                                 // in the order in which they were added
   std::map<std::string, Rules::iterator, std::less<>> names_;   // the rules by name
   std::vector<Candidates> candidates_;                          // rules that may act on a command, by Command::id
-  std::vector<Rule*> connection_rules_;                         // active rules that refuse connections
-  std::map<std::pair<int64_t, uint64_t>, Rule*> rules_by_end_;  // rules with FOR, by end time and serial
+  std::vector<Rule*> connection_rules_;                         // active rules that refuse new connections
+  std::map<std::pair<int64_t, uint64_t>, Rule*> rules_by_end_;  // active rules with FOR, by end and serial
   ListeningSockets* sockets_ = nullptr;  // sockets that rules may shut; null: this server has none of its own
 };
 

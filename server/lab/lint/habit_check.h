@@ -19,16 +19,16 @@ class HabitCheck final : public LintCheck {  // the rules no-ttl, deprecated, ne
 
  private:
   struct WatchingClient {  // a client that uses WATCH
-    LintClient client;
-    std::string key;  // the first key that the client watches
-    uint64_t number;  // number of the WATCH among the requests of the client
+    LintClient client;     // the client as findings name it
+    std::string key;       // the first key that the client watches
+    uint64_t number;       // number of the WATCH among the requests of the client
   };
 
-  void CheckNoTtl(const LintRequest& request, LintRemarks& remarks);           // the rule no-ttl
-  void CheckVersions(const LintRequest& request, LintRemarks& remarks) const;  // the rules deprecated and newer
+  void CheckNoTtl(const LintRequest& request, LintRemarks& remarks);  // checks the rule no-ttl: keys without deadline
+  void CheckVersions(const LintRequest& request, LintRemarks& remarks) const;  // checks the rules deprecated and newer
   void CheckVersionMarks(const std::string& what, const VersionMark& since, const VersionMark& deprecated_since,
                          Bytes replaced_by, LintRemarks& remarks) const;
-  void CheckWatchWithoutExec(const LintRequest& request, LintRemarks& remarks);  // the rule watch-without-exec
+  void CheckWatchWithoutExec(const LintRequest& request, LintRemarks& remarks);  // checks the rule watch-without-exec
   void NoteWatch(const LintRequest& request);  // remembers the first WATCH of a client, until the WATCH ends
 
   const Parts parts_;  // other parts of the server that the checks use

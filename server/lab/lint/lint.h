@@ -29,9 +29,9 @@ struct CurrentExecution;
 // The mode of a rule. In the mode kStrict, a request that violates the rule is refused.
 enum class LintMode : uint8_t { kOff, kOn, kStrict };
 
-struct LintFinding {  // something that TEST LINT has found, once for all its repetitions
+struct LintFinding {  // a violation that TEST LINT has found, one for all its repetitions
   LintRule rule;
-  LintClient client;    // the first client that did this
+  LintClient client;    // the first client that caused it
   std::string command;  // "set"; empty for a remark about a client that has left
   std::string request;  // the first request, as it would be typed
   std::string key;      // the first key
@@ -43,7 +43,7 @@ struct LintFinding {  // something that TEST LINT has found, once for all its re
 
 class Lint final : public RequestFaults, public CallObserver, private KeyEventListener {  // TEST LINT
  public:
-  static constexpr size_t kMaxFindings = 1000;  // number of findings that are recorded
+  static constexpr size_t kMaxFindings = 1000;  // most findings kept
 
   struct Parts {  // other parts of the server that this class uses
     const Env& env;
@@ -60,27 +60,27 @@ class Lint final : public RequestFaults, public CallObserver, private KeyEventLi
   Lint(const Lint&) = delete;
   Lint& operator=(const Lint&) = delete;
 
-  LintMode ModeOf(LintRule rule) const { return modes_[static_cast<size_t>(rule)]; }
+  LintMode ModeOf(LintRule rule) const { return modes_[static_cast<size_t>(rule)]; }  // off, on or strict
   // Sets the mode of these rules, from the next request on.
-  void SetMode(std::span<const LintRule> rules, LintMode mode);
-  LintLimits& limits() { return limits_; }  // the numbers and patterns that rules use
+  void SetMode(std::span<const LintRule> rules, LintMode mode);  // sets the mode of these rules
+  LintLimits& limits() { return limits_; }                       // the numbers and patterns that rules use
   // Turns off all rules, but keeps the findings.
   void Stop();
-  void Clear();                                 // removes the findings
+  void Clear();                                 // removes the findings; the rules stay on
   void Forget();                                // turns all rules off, removes the findings and resets the limits
-  bool HasBegun() const { return has_begun_; }  // a rule was on at some time
+  bool HasBegun() const { return has_begun_; }  // a rule was set at some time since Forget
   void Continue(Lint& before);                  // takes over the rules and findings of another server, which ends
 
   std::vector<const LintFinding*> Report();  // all findings, including those about clients that have left
 
-  const RequestFault* FindFault(const Attempt& request) override;
-  void OnCall(const FinishedCall& call) override;    // runs the checks after a request
-  void OnRefusal(const RefusedCall& call) override;  // tells the checks that a request has failed
+  const RequestFault* FindFault(const Attempt& request) override;  // the error, if a strict rule forbids it
+  void OnCall(const FinishedCall& call) override;                  // runs the checks after a request
+  void OnRefusal(const RefusedCall& call) override;                // tells the checks that a request has failed
 
  private:
-  void OnKeyEvent(int db, Bytes key, const KeyEvent& event) override;
-  void OnFlush(std::span<const int> dbs) override;  // tells the checks that all keys are gone
-  void OnSwap(int one, int other) override;
+  void OnKeyEvent(int db, Bytes key, const KeyEvent& event) override;  // tells the checks of the change
+  void OnFlush(std::span<const int> dbs) override;  // tells the checks that all keys of these databases are gone
+  void OnSwap(int one, int other) override;         // makes the checks forget the keys of both databases
 
   struct Sender {           // a client that has sent requests
     LintClient owner;       // the client as findings name it
@@ -91,7 +91,7 @@ class Lint final : public RequestFaults, public CallObserver, private KeyEventLi
   void ChooseChecks();                      // creates the checks that the active rules need, and destroys the others
   void Listen();                            // begins to receive requests and key events
   void Leave();                             // stops receiving requests and key events
-  LintRemarks RemarksOnGoneClients();       // remarks about clients that have disconnected
+  LintRemarks RemarksOnGoneClients();       // collects the remarks about disconnected clients
   Sender& SenderOf(const Session& client);  // record of this client, created if absent
   LintRequest RequestOf(const Attempt& request);  // the request as the checks see it
   // Records a finding for each remark, unless its rule is off. Returns the first remark of a strict rule about this
@@ -99,15 +99,15 @@ class Lint final : public RequestFaults, public CallObserver, private KeyEventLi
   std::optional<LintRemark> Note(const LintRequest* request, LintRemarks remarks);
   void Add(const LintRequest* request, const LintRemark& remark);
 
-  const Parts parts_;                                         // other parts of the server that this class uses
-  std::array<LintMode, kLintRuleCount> modes_{};              // modes of the rules, by LintRule
-  LintLimits limits_;                                         // the numbers and patterns that rules use
-  bool has_begun_ = false;                                    // a rule was on at some time
-  std::map<size_t, std::unique_ptr<LintCheck>> checks_;       // checks that have an active rule, in a fixed order
-  std::unordered_map<uint64_t, Sender> senders_;              // clients that have sent requests, by client ID
-  std::map<std::string, LintFinding> findings_;               // by the properties that identify a finding
-  std::vector<const LintFinding*> findings_in_order_;         // the findings in the order of their discovery
-  bool is_test_or_server_traffic_ = false;                    // the last request is of TEST, or of another server
+  const Parts parts_;                                    // other parts of the server that this class uses
+  std::array<LintMode, kLintRuleCount> modes_{};         // modes of the rules, by LintRule
+  LintLimits limits_;                                    // the numbers and patterns that rules use
+  bool has_begun_ = false;                               // a rule was on at some time
+  std::map<size_t, std::unique_ptr<LintCheck>> checks_;  // checks that have an active rule, in a fixed order
+  std::unordered_map<uint64_t, Sender> senders_;         // clients that have sent requests, by client ID
+  std::map<std::string, LintFinding> findings_;          // by the properties that identify a finding
+  std::vector<const LintFinding*> findings_in_order_;    // the findings in the order of their discovery
+  bool is_test_or_server_traffic_ = false;               // whether the last request is of TEST or from another server
   RequestFault refusal_{.kind = RequestFault::Kind::kError};  // the error that a request gets from a strict rule
 };
 

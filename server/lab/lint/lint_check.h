@@ -55,17 +55,17 @@ using KeyMap = std::map<KeyName, Value, KeyOrder>;
 
 struct LintRequest {  // a request as the checks see it
   using Place = RequestFaults::Place;
-  static constexpr size_t kMaxKeyBytes = 1024;  // longer keys are ignored
+  static constexpr size_t kMaxKeyBytes = 1024;  // keys that are longer are left out of `keys`
 
   const Session& client;
   LintClient owner;  // the client as findings name it
   int db;
-  const Command& command;
+  const Command& command;        // the command of the request
   std::span<const Bytes> words;  // arguments, including the command name
   KeyList keys;                  // keys of the request, without keys longer than kMaxKeyBytes
   Place place;                   // whether it was sent, queued, or run by EXEC or a script
   uint64_t number;               // number of this request among those of the client
-  size_t reply_bytes = 0;        // bytes of the reply, after a kSent request
+  size_t reply_bytes = 0;        // size of the reply; 0 before the call, and unless place is kSent
 
   bool Is(Bytes full_name) const { return Bytes(command.full_name) == full_name; }
   bool IsOneOf(std::span<const Bytes> full_names) const;            // the command has one of these names
@@ -99,8 +99,8 @@ class LintCheck {  // detects violations of a few related rules
   static constexpr size_t kMaxGoneClients = 1000;  // number of disconnected clients that a check may remember
 
   virtual ~LintCheck() = default;
-  virtual void CheckBeforeCall(const LintRequest& /*request*/, LintRemarks& /*remarks*/) {}    // before the call
-  virtual void CheckAfterSuccess(const LintRequest& /*request*/, LintRemarks& /*remarks*/) {}  // after success
+  virtual void CheckBeforeCall(const LintRequest& /*request*/, LintRemarks& /*remarks*/) {}  // before the request runs
+  virtual void CheckAfterSuccess(const LintRequest& /*request*/, LintRemarks& /*remarks*/) {}  // after the request
   virtual void NoteFailedRequest(const Session& /*client*/) {}  // a request of this client has failed or was refused
   // Called when the running request changes a key, and when a key expires, which may also happen between requests.
   virtual void OnKeyEvent(const KeyView& /*key*/, const KeyEvent& /*event*/) {}  // a key was changed or has expired
@@ -118,7 +118,7 @@ bool HasWatchedKeys(const Session& client);                                     
 
 // Bounds the memory of a check. Does nothing while the table has fewer than `max_size` rows.
 template <class Table>
-void ClearIfFull(Table& table, size_t max_size) {  // removes all rows
+void ClearIfFull(Table& table, size_t max_size) {  // removes all rows if it has `max_size`
   if (table.size() >= max_size) table.clear();
 }
 

@@ -32,7 +32,7 @@ enum class LintRule : uint8_t {
 };
 inline constexpr size_t kLintRuleCount = 16;  // number of rules
 
-struct LintRuleInfo {  // texts about a rule, for TEST LINT
+struct LintRuleInfo {  // name and texts of a rule, for TEST LINT
   Bytes name;          // for example "cross-slot"
   Bytes finds;         // text about the usage that the rule detects
   Bytes instead;       // text about the recommended alternative
@@ -54,16 +54,16 @@ inline constexpr int kAnyVersionPart = 999;  // stands for a part that a version
 std::string VersionLimitText(const Version& version);  // "7.2", without omitted parts
 
 struct LintLimits {                                 // the numbers and patterns that rules use
-  uint64_t calls_in_sequence = 20;                  // number of requests in a row that the rule chatty reports
-  uint64_t value_bytes = uint64_t{1} << 20;         // maximum size of an argument, for the rule big-value
-  uint64_t percent_of_accesses = 50;                // maximum share of one key, for the rule hot-key
+  uint64_t calls_in_sequence = 20;                  // largest number of requests in a row without a remark of chatty
+  uint64_t value_bytes = uint64_t{1} << 20;         // maximum size of an argument or a reply, for the rule big-value
+  uint64_t percent_of_accesses = 50;                // largest share that one key may have, for the rule hot-key
   std::string timed_keys = "*";                     // pattern of keys that must have a deadline, for the rule no-ttl
   Version deprecated_in = {7, 2, kAnyVersionPart};  // the rule deprecated reports what this or an older one deprecated
   Version newest = {7, 2, kAnyVersionPart};         // the latest version whose commands the rule newer permits
 };
 
 // Sets the value of a rule from text. Requires: the rule takes a value.
-bool SetLintLimit(LintRule rule, Bytes value, LintLimits& limits);  // false: the value is not valid for the rule
+bool SetLintLimit(LintRule rule, Bytes value, LintLimits& limits);  // sets it; false: not valid
 // Requires: the rule takes a value.
 std::string LintLimitText(LintRule rule, const LintLimits& limits);  // the value that the rule has now
 

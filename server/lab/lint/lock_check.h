@@ -21,13 +21,13 @@ class LockCheck final : public LintCheck {  // the rules lock-without-ttl, forei
 
   void CheckBeforeCall(const LintRequest& request, LintRemarks& remarks) override;    // before the request runs
   void CheckAfterSuccess(const LintRequest& request, LintRemarks& remarks) override;  // after the request has succeeded
-  void NoteFailedRequest(const Session& client) override { NoteEndOfWatch(client); }
-  void OnKeyEvent(const KeyView& key, const KeyEvent& event) override;  // ends the lock if its key is gone
+  void NoteFailedRequest(const Session& client) override { NoteEndOfWatch(client); }  // ends its WATCH
+  void OnKeyEvent(const KeyView& key, const KeyEvent& event) override;  // ends a lock: key deleted, overwritten
   void Forget(const KeyView& key) override;                             // discards the knowledge about this key
   void ForgetAll(int db) override;                                      // discards the knowledge about this database
 
  private:
-  struct Holder {            // a client that holds a lock, or thinks so
+  struct Holder {            // a client that holds a lock, or that acts as if it did
     LintClient client;       // the client that has acquired the lock
     KeyMap<bool> used = {};  // keys used under the lock; true: not only by commands that add to the value
     KeySet written = {};     // keys written since another client took the lock
@@ -36,7 +36,7 @@ class LockCheck final : public LintCheck {  // the rules lock-without-ttl, forei
     bool Knows(const KeyView& key) const;  // the client has read the key while it held the lock
   };
   struct Lock {
-    std::optional<Holder> holder;  // nullopt: no client holds it
+    std::optional<Holder> holder;  // the client that holds it; nullopt: none
     std::deque<Holder> former;     // clients whose lock expired before they ended their work
   };
   using Locks = KeyMap<Lock>;
@@ -50,8 +50,8 @@ class LockCheck final : public LintCheck {  // the rules lock-without-ttl, forei
   void CheckForeignUnlock(const LintRequest& request, LintRemarks& remarks);    // the rule foreign-unlock
   void CheckExpiredLockWork(const LintRequest& request, LintRemarks& remarks);  // the rule expired-lock-work
   void NoteWork(const LintRequest& request, const KeyView& key, Work work, Lock& lock, LintRemarks& remarks);
-  void NoteUse(const KeyView& key, Work work, Lock& lock, LintRemarks& remarks);  // the holder uses the key
-  bool HasCompared(const LintRequest& request, const KeyView& key) const;         // read the value in a script or WATCH
+  void NoteUse(const KeyView& key, Work work, Lock& lock, LintRemarks& remarks);  // notes that the holder uses the key
+  bool HasCompared(const LintRequest& request, const KeyView& key) const;  // it read the lock in a script or WATCH
   void Take(const LintRequest& request, const KeyName& key);
   void MakeRoom();                                         // removes finished locks if there are very many
   void DropFinishedLocks(KeySet& locks, uint64_t client);  // removes the finished locks of a client if it has many

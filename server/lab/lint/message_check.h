@@ -17,9 +17,9 @@ class MessageCheck final : public LintCheck {  // the rule lost-message
   void ReportGoneClients(LintRemarks& remarks) override;  // adds remarks about clients that have disconnected
 
  private:
-  struct Consumer {  // a consumer of a consumer group
-    KeyName stream;
-    std::string group;
+  struct Consumer {     // a consumer of a consumer group
+    KeyName stream;     // key of the stream
+    std::string group;  // name of the consumer group
     std::string name;
     auto operator<=>(const Consumer&) const = default;  // NOLINT(modernize-use-nullptr): generated
   };

@@ -19,9 +19,9 @@ class SlotCheck final : public LintCheck {  // the rules cross-slot, undeclared-
     bool has_remark = false;           // a remark on this request was made
   };
 
-  void CheckTransactionSlots(const LintRequest& request, LintRemarks& remarks);  // the rule cross-slot for EXEC
+  void CheckTransactionSlots(const LintRequest& request, LintRemarks& remarks);  // cross-slot, at EXEC
   void CheckCrossSlot(Bytes key, LintRemarks& remarks);                        // the rule cross-slot, for one more key
-  void CheckUndeclaredKeys(const LintRequest& request, LintRemarks& remarks);  // the rule undeclared-key
+  void CheckUndeclaredKeys(const LintRequest& request, LintRemarks& remarks);  // rule undeclared-key, for scripts
 
   Slots slots_;                                       // the keys of the running request
   std::set<std::string, std::less<>> declared_keys_;  // keys that the caller of the running script has declared

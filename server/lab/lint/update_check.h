@@ -21,13 +21,13 @@ class UpdateCheck final : public LintCheck {  // the rule lost-update
 
   void CheckBeforeCall(const LintRequest& request, LintRemarks& remarks) override;    // before the request runs
   void CheckAfterSuccess(const LintRequest& request, LintRemarks& remarks) override;  // after the request has succeeded
-  void OnKeyEvent(const KeyView& key, const KeyEvent& event) override;                // notes a changed key
-  void Forget(const KeyView& key) override;  // discards the knowledge about this key
-  void ForgetAll(int db) override;           // discards the knowledge about this database
+  void OnKeyEvent(const KeyView& key, const KeyEvent& event) override;  // notes a key that the request changed
+  void Forget(const KeyView& key) override;                             // discards the knowledge about this key
+  void ForgetAll(int db) override;                                      // discards the knowledge about this database
 
  private:
   struct Extent {                              // part of a value: fields of a hash, or the whole value
-    static constexpr size_t kMaxFields = 128;  // number of fields in an Extent that is remembered
+    static constexpr size_t kMaxFields = 128;  // an Extent with more fields is not remembered
 
     bool is_all = false;                // true: the whole value
     std::vector<uint64_t> fields = {};  // sorted hash codes of the fields; empty if is_all

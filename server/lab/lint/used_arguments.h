@@ -16,6 +16,6 @@ struct UsedArgument {              // an argument of a command's syntax that a r
 
 // Returns the arguments of the syntax in the order of the request, up to the first word that does not fit. If a word
 // can be a value or an option, it is taken for a value. Values that every request must have are not listed.
-std::vector<UsedArgument> UsedArguments(const CommandSyntax& syntax, std::span<const Bytes> words);
+std::vector<UsedArgument> UsedArguments(const CommandSyntax& syntax, std::span<const Bytes> words);  // in syntax order
 
 }  // namespace respite

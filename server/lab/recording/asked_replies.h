@@ -25,18 +25,18 @@ class AskedReplies {  // the requests of one connection that await a reply
   // Takes bytes that the client has sent, and adds their requests.
   void Feed(Bytes bytes);
   std::optional<AskedRequest> Take(const ReplyTree& reply);  // the request to which this reply belongs; nullopt: none
-  void Confirm(const ReplyTree& message);  // a message, which may confirm the first request that awaits confirmations
+  void Confirm(const ReplyTree& message);        // handles a message, which may confirm the first SUBSCRIBE that waits
   bool IsMessage(const ReplyTree& reply) const;  // this is a message or a confirmation of a subscription, not a reply
 
-  uint64_t count() const { return count_; }                    // number of requests so far
+  uint64_t count() const { return count_; }                    // number of requests that were fed
   bool IsIncomparable() const { return has_other_protocol_; }  // SYNC, PSYNC or MONITOR was sent
-  bool HasOwnTime() const { return has_own_time_; }  // the client has moved a clock with TEST, or entered a world
+  bool HasOwnTime() const { return has_own_time_; }            // it used TEST CLOCK, RESET or SNAPSHOT, or a world
 
  private:
   enum class Answers : uint8_t { kOn, kOff, kSkipNext };  // CLIENT REPLY
 
-  void Receive(std::vector<std::string> words);  // handles a complete request
-  void NoteReplyMode(const std::string& mode);   // handles CLIENT REPLY
+  void Receive(std::vector<std::string> words);  // handles one request that the parser has read
+  void NoteReplyMode(const std::string& mode);   // handles CLIENT REPLY ON, OFF or SKIP
   void Queue(std::vector<std::string> words);    // adds a request after MULTI
 
   RequestParser parser_;                                        // parses the bytes that the client sends
@@ -45,8 +45,8 @@ class AskedReplies {  // the requests of one connection that await a reply
   std::optional<std::vector<std::vector<std::string>>> queue_;  // requests queued since MULTI
   Answers answers_ = Answers::kOn;                              // mode of CLIENT REPLY
   bool has_subscribed_ = false;                                 // the client may get messages
-  bool has_other_protocol_ = false;                             // another protocol follows: PSYNC or MONITOR
-  bool has_own_time_ = false;  // the client has moved a clock with TEST, or entered a world
+  bool has_other_protocol_ = false;                             // another protocol follows: SYNC, PSYNC or MONITOR
+  bool has_own_time_ = false;  // it used TEST CLOCK, RESET or SNAPSHOT, or entered a world
   uint64_t count_ = 0;         // number of requests so far
 };
 

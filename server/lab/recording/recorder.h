@@ -14,10 +14,10 @@
 
 namespace respite {
 
-class Recorder {  // records the bytes that connections receive and send (the directive `record`)
+class Recorder {  // writes all bytes that connections receive and send to a file (directive `record`)
  public:
-  struct Parts {  // other objects that the recorder uses
-    FileSystem& files;
+  struct Parts {        // other objects that the recorder uses
+    FileSystem& files;  // file system of the recording
     const Pace& pace;
     Logger& log;
   };
@@ -30,7 +30,7 @@ class Recorder {  // records the bytes that connections receive and send (the di
   // Begins a recording in this file, and replaces the file if it exists. Only the owner of the file may read it,
   // because it contains passwords. Returns an error text, or nullopt.
   std::optional<std::string> Open(const std::string& path, const RecordingStart& start);
-  std::unique_ptr<StreamTap> NewTap();  // receives the bytes of one connection. Must be destroyed before the recorder
+  std::unique_ptr<StreamTap> NewTap();  // recorder of one connection. Must be destroyed before this
   void Flush();  // writes the buffered events to the file. If that fails, logs the error and ends the recording
   // Ends the recording. Called when the server ends, before it closes its connections, so these disconnections are not
   // recorded.
@@ -43,7 +43,7 @@ class Recorder {  // records the bytes that connections receive and send (the di
 
   const Parts parts_;           // other parts of the server that this class uses
   std::unique_ptr<File> file_;  // null before Open or after an error
-  int64_t began_us_ = 0;        // Pace time when the recording began
+  int64_t began_us_ = 0;        // real elapsed time when the recording began
   std::string unwritten_;       // events that are not in the file yet
   uint64_t connections_ = 0;    // number of connections so far
 };

@@ -30,7 +30,7 @@ struct RecordedEvent {  // something that happened on one connection of a record
   enum class Kind : uint8_t { kOpen, kIn, kOut, kEnd, kClose };
 
   int64_t at_us = 0;        // time since the start of the recording
-  uint64_t connection = 0;  // number of the connection
+  uint64_t connection = 0;  // number of the connection in the recording
   Kind kind = Kind::kOpen;
   std::string bytes = {};  // bytes that were received or sent, for kIn and kOut
 
@@ -43,8 +43,8 @@ struct RecordingStart {          // what the first line of a recording says
   std::string emulated = {};     // the directive `emulate` of the recorded server
 };
 
-struct Recording {  // the bytes that all connections of a server received and sent
-  RecordingStart start;
+struct Recording {                    // the bytes that all connections of a server received and sent
+  RecordingStart start;               // when the recording began, and by which server
   std::vector<RecordedEvent> events;  // oldest first
 };
 
@@ -56,6 +56,6 @@ inline constexpr char kEventEnd = '\n';
 
 // Parses a recording. Ignores an incomplete last event, which a crash may leave. Returns an error message if a
 // connection has events before it is opened or after it is closed, or is opened twice.
-Result<Recording, std::string> ParseRecording(Bytes text);
+Result<Recording, std::string> ParseRecording(Bytes text);  // parses a file; error: text
 
 }  // namespace respite

@@ -35,27 +35,27 @@ class Replay {  // sends the requests of a recording to another server, and comp
     double speed = 1;                       // for kReal: multiple of the recorded speed
     std::vector<std::string> ignored = {};  // patterns for names of commands whose replies are not compared
   };
-  struct Parts {  // other objects that the replay uses
-    Network& network;
+  struct Parts {       // other objects that the replay uses
+    Network& network;  // makes the connections to the server
     const Pace& pace;
-    const CommandSet& commands;
+    const CommandSet& commands;                   // commands known to the comparison of replies
     std::function<void(const std::string&)> say;  // shows a line to the user
     std::function<void()> on_move;                // called when Continue has something to do
   };
   Replay(Parts parts, Recording recording, Options options);
 
-  std::optional<int64_t> Continue();  // does what is possible; returns ms until the next call; nullopt: the end
+  std::optional<int64_t> Continue();  // does what is possible; returns ms until the next call; nullopt: it has ended
 
-  struct Outcome {             // what the user is told at the end
-    uint64_t connections = 0;  // number of connections that were repeated
-    uint64_t requests = 0;     // number of requests that were sent
+  struct Outcome {             // counts and error that the user is told at the end
+    uint64_t connections = 0;  // number of recorded connections that were opened again
+    uint64_t requests = 0;     // number of recorded requests on them, whether sent or not
     uint64_t same = 0;         // number of equal replies
-    uint64_t different = 0;    // number of replies that differ
+    uint64_t different = 0;    // replies that differ or are missing, and connections that ended early
     uint64_t open = 0;         // number of replies that need not be equal
     uint64_t foreign = 0;      // number of connections that could not be compared completely
     std::string failure;       // why the replay stopped early; empty if it is complete
   };
-  const Outcome& outcome() const { return outcome_; }
+  const Outcome& outcome() const { return outcome_; }  // counts so far
 
  private:
   using Kind = RecordedEvent::Kind;
@@ -64,34 +64,34 @@ class Replay {  // sends the requests of a recording to another server, and comp
   bool IsReady(const RecordedEvent& event);  // all replies recorded before the event have arrived and its time has come
   bool HasPendingReplies() const;            // replies that were recorded have not arrived yet
   bool EndIfUnreachable();                   // ends the replay if the server cannot be reached; true: it has ended
-  void GiveUpWaiting();                      // closes the connections that do not reply
+  void GiveUpWaiting();                      // reports and closes the connections whose replies are missing
   bool ReachRecordedTimeOf(const RecordedEvent& event);  // may move the server's clock; false: the time has not come
   bool MoveClock(int64_t at_us);  // moves the server's clock to this recorded time; false: it is not there yet
   void ConnectClock();            // opens the connection for TEST CLOCK
   void Perform(const RecordedEvent& event);     // connects, sends, expects a reply or closes
   void ReportEarlyEnd(const ReplayPeer& peer);  // reports a connection that the server ended too early
-  void Finish();                                // counts and removes all connections
+  void Finish();                                // ends the replay: compares, counts and removes all connections
   void CompareAndRemove(uint64_t connection);   // compares the last replies, counts and removes the connection
   void CompareAll();                            // compares the replies that have arrived
   void Compare(ReplayPeer& peer, ReplayPeer::Moment moment);  // compares the connection's replies that have arrived
-  void Judge(const ReplayPeer& peer, const ReplayPeer::Pair& pair);  // counts and reports the difference of two replies
+  void Judge(const ReplayPeer& peer, const ReplayPeer::Pair& pair);  // counts a pair of replies, reports a difference
   void ReportDifference(const ReplayPeer& peer, const ReplayPeer::Pair& pair);  // shows both replies to the user
-  int64_t WaitedMs() const { return parts_.pace.NowMs() - waiting_since_ms_; }  // time since the last event
+  int64_t WaitedMs() const { return parts_.pace.NowMs() - waiting_since_ms_; }  // since waiting_since_ms_
 
   const Parts parts_;          // other parts of the server that this class uses
   const Recording recording_;  // the recording that is repeated
-  const Options options_;
+  const Options options_;      // how to replay
   const Time time_;
   const ReplyJudge judge_;                                 // compares replies
-  const int64_t began_ms_;                                 // Pace time when the replay began
+  const int64_t began_ms_;                                 // real elapsed time when the replay began
   size_t next_ = 0;                                        // index of the next event of the recording
   std::map<uint64_t, std::unique_ptr<ReplayPeer>> peers_;  // connections by their number in the recording
   std::unique_ptr<ReplayPeer> clock_;                      // connection for TEST CLOCK; null if unused
   int pending_clock_replies_ = 0;                          // replies that clock_ still awaits
   int64_t clock_ms_ = 0;                                   // Unix time of the server; 0 before its first reply
   int64_t clock_to_ms_ = 0;                                // Unix time of the latest TEST CLOCK request
-  int64_t waiting_since_ms_;                               // Pace time when the last event was performed
-  int64_t performed_at_us_ = 0;                            // recorded time of the last event that sent bytes
+  int64_t waiting_since_ms_;                               // real elapsed time of the last event or GiveUpWaiting
+  int64_t performed_at_us_ = 0;                            // recorded time of the last request or new connection
   Outcome outcome_;                                        // counts so far
 };
 

@@ -16,7 +16,7 @@
 
 namespace respite {
 
-class ReplayPeer final : public Link::User {  // repeats one connection of a recording
+class ReplayPeer final : public Link::User {  // repeats one connection of a recording with the new server
  public:
   // `on_move` is called when the connection changes or data has arrived. It must not destroy this object.
   ReplayPeer(uint64_t number, std::function<void()> on_move) : number_(number), on_move_(std::move(on_move)) {}
@@ -24,7 +24,7 @@ class ReplayPeer final : public Link::User {  // repeats one connection of a rec
   void Connect(Network& network, const Link::Target& target) { link_ = network.Connect(target, *this); }
   // Sends bytes to the server. Requires: the link is open.
   void Send(Bytes bytes) { link_->Send(bytes); }
-  void HangUp();  // closes the connection
+  void HangUp();  // closes the connection from this side
 
   // --- Recorded events.
 
@@ -48,9 +48,9 @@ class ReplayPeer final : public Link::User {  // repeats one connection of a rec
 
   // At the end of the replay, `recorded` or `replayed` is nullopt if only the other server has sent a further reply.
   struct Pair {                           // two replies to compare
-    std::optional<AskedRequest> request;  // the request of the replies; nullopt for a message
-    std::optional<ReplyTree> recorded;    // from the recorded server
-    std::optional<ReplyTree> replayed;    // from the new server
+    std::optional<AskedRequest> request;  // the request that got these replies; nullopt for a message
+    std::optional<ReplyTree> recorded;    // reply of the recorded server; nullopt: none
+    std::optional<ReplyTree> replayed;    // reply of the new server; nullopt: none
   };
   enum class Moment : uint8_t { kUnderWay, kEnd };  // kEnd: no more replies will arrive
   // Returns the next pair to compare, or nullopt. While the replay runs (kUnderWay), a reply without its counterpart
@@ -58,7 +58,7 @@ class ReplayPeer final : public Link::User {  // repeats one connection of a rec
   std::optional<Pair> Next(Moment moment);
 
   // The interface Link::User.
-  void OnConnected() override;
+  void OnConnected() override;                       // the connection is established
   void OnReceived(Bytes bytes) override;             // adds bytes that the new server has sent
   void OnEnded(const std::string& reason) override;  // the connection has ended
 
@@ -78,9 +78,9 @@ class ReplayPeer final : public Link::User {  // repeats one connection of a rec
     ReplyTreeParser parser_;  // parses the server's bytes
   };
 
-  static std::optional<ReplyTree> TakeFirst(std::deque<ReplyTree>& queue);  // nullopt: the queue is empty
+  static std::optional<ReplyTree> TakeFirst(std::deque<ReplyTree>& queue);  // nullopt: it was empty
 
-  const uint64_t number_;
+  const uint64_t number_;                // number of the connection in the recording
   const std::function<void()> on_move_;  // called when data has arrived
   std::unique_ptr<Link> link_;
   AskedReplies asked_;                              // requests that await a reply

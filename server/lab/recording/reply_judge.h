@@ -32,7 +32,7 @@ class ReplyJudge {  // decides whether two servers gave the same reply to a requ
 
  private:
   const Command* Find(const std::vector<std::string>& words) const;
-  bool IsIgnored(const Command* command, const std::string& name) const;  // its replies are not compared
+  bool IsIgnored(const Command* command, const std::string& name) const;  // option: replies not compared
   Verdict JudgeOne(const std::vector<std::string>& words, const ReplyTree& recorded, const ReplyTree& replayed) const;
 
   const CommandSet& set_;

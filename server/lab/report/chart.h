@@ -15,7 +15,7 @@ namespace respite {
 
 inline constexpr size_t kNoColumn = SIZE_MAX;  // the row belongs to no client
 
-struct ChartSpan {    // a vertical range. Row n has the height 2n at its upper end, and 2n + 1 in its middle
+struct ChartSpan {    // a vertical range. Row n begins at height 2n, and its middle is at 2n + 1
   size_t column = 0;  // index of the client's column
   size_t from = 0;
   size_t to = 0;
@@ -24,14 +24,14 @@ struct ChartSpan {    // a vertical range. Row n has the height 2n at its upper 
 struct Chart {                                   // the journal as a sequence chart, for TEST REPORT
   struct Column {                                // a client
     std::shared_ptr<const RequestOwner> client;  // the client, with its latest known name
-    size_t lanes = 0;                            // largest number of locks that it holds together, at most kMaxLanes
+    size_t lanes = 0;                            // most locks that it holds at the same time, at most kMaxLanes
   };
   struct Row {                  // a request or an expired key; time runs downwards
     int64_t at_us = 0;          // time since `begin_us`
     size_t column = kNoColumn;  // column of the client; for an expired key, of the lock's holder
     const RequestEntry* entry;  // null for an expired key
-    const ExpiredKey* expired;  // null for a request
-    int level = 0;              // 1 within a transaction or a script, 2 within both
+    const ExpiredKey* expired;  // the expired key that the row shows; null for a request
+    int level = 0;              // nesting: 1 in a transaction or a script, 2 in both
     bool is_claimed = false;    // a row above shows the EXEC or EVAL that ran this request
   };
   struct Lock : ChartSpan {          // the time for which a client held a lock
@@ -39,10 +39,10 @@ struct Chart {                                   // the journal as a sequence ch
     const HeldLock* lock = nullptr;  // the lock in the journal
   };
   struct Wait : ChartSpan {               // the time for which a request was blocked
-    const RequestEntry* entry = nullptr;  // the request in the journal
+    const RequestEntry* entry = nullptr;  // the blocked request in the journal
   };
 
-  static constexpr size_t kMaxLanes = 6;  // the last lane also shows all further locks of a client
+  static constexpr size_t kMaxLanes = 6;  // columns for locks per client; the last one also shows all further locks
 
   int64_t begin_us = 0;         // Unix time of the first row
   std::vector<Column> columns;  // one for each client
@@ -57,6 +57,6 @@ struct Chart {                                   // the journal as a sequence ch
 // Makes a chart of the last `last` entries that match the filter, the locks of their clients, and the keys that expired
 // in that time. EVAL and EXEC are placed above the commands that they ran. Cost: O(entries of the journal + locks · log
 // locks).
-Chart MakeChart(const RequestJournal& journal, const JournalFilter& filter, size_t last);  // shows the last matches
+Chart MakeChart(const RequestJournal& journal, const JournalFilter& filter, size_t last);  // of the last matches
 
 }  // namespace respite
