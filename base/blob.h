@@ -17,7 +17,7 @@
 
 namespace respite {
 
-class BlobRef {  // a counted reference to a block of bytes on the heap
+class BlobRef {  // a counted reference to a Blob: a block of bytes on the heap, freed with the last reference
  public:
   BlobRef() = default;
   BlobRef(const BlobRef& other) : block_(other.block_) {
@@ -31,7 +31,7 @@ class BlobRef {  // a counted reference to a block of bytes on the heap
   ~BlobRef() { Drop(); }
 
   // Returns a block of `capacity` uninitialised bytes. Its content is the first `size` of them.
-  static BlobRef OfSize(size_t size, size_t capacity) {  // allocates a new Blob
+  static BlobRef OfSize(size_t size, size_t capacity) {  // allocates a new Blob, whose bytes are not set yet
     void* memory = AllocateOrEnd(sizeof(Block) + capacity);
     BlobRef ref;
     ref.block_ = new (memory) Block{{1}, size, capacity};
@@ -44,17 +44,21 @@ class BlobRef {  // a counted reference to a block of bytes on the heap
   }
 
   explicit operator bool() const { return block_ != nullptr; }
-  bool IsUnique() const { return block_->references.load(std::memory_order_acquire) == 1; }
+  bool IsUnique() const {  // true: no other reference to this Blob exists
+    return block_->references.load(std::memory_order_acquire) == 1;
+  }
   Bytes View() const { return {block_->Data(), block_->size}; }
   char* Data() { return block_->Data(); }
-  const char* ConstData() const { return block_->Data(); }
+  const char* ConstData() const { return block_->Data(); }  // the bytes of the Blob, for reading only
   // Returns true if this reference and `other` refer to the same block.
   bool Is(const BlobRef& other) const { return block_ == other.block_; }
   size_t Size() const { return block_->size; }
   size_t Capacity() const { return block_->capacity; }  // in bytes; Size() of them are in use
   // Requires: size <= Capacity().
-  void SetSize(size_t size) { block_->size = size; }                     // changes how many bytes are in use
-  size_t UsedBytes() const { return sizeof(Block) + block_->capacity; }  // with header and unused capacity
+  void SetSize(size_t size) { block_->size = size; }  // changes how many bytes are in use
+  size_t UsedBytes() const {                          // memory of the Blob with header and unused capacity
+    return sizeof(Block) + block_->capacity;
+  }
 
   // Release and Adopt convert a reference to a raw pointer and back, for owners that pack the pointer into their own
   // layout.

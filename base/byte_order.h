@@ -78,7 +78,7 @@ inline uint64_t LoadLittle(const char* from, size_t bytes) {
 }
 
 // Writes the lowest `bytes` bytes of a number, 0 to 8, in little-endian order.
-inline void StoreLittle(char* to, uint64_t number, size_t bytes) {
+inline void StoreLittle(char* to, uint64_t number, size_t bytes) {  // writes the low `bytes` bytes, little-endian
   if (bytes >= 4) {
     StoreLittle<uint32_t>(to, static_cast<uint32_t>(number));
     StoreLittle<uint32_t>(to + bytes - 4, static_cast<uint32_t>(number >> (bytes - 4) * 8));

@@ -14,11 +14,17 @@ namespace respite {
 
 using Bytes = std::string_view;
 
-constexpr char LowerChar(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
-constexpr char UpperChar(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - ('a' - 'A')) : c; }
-constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-constexpr bool IsSpace(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-constexpr bool IsPrintable(char c) { return c >= ' ' && c <= '~'; }
+constexpr char LowerChar(char c) {  // changes A-Z to a-z
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+}
+constexpr char UpperChar(char c) {  // changes a-z to A-Z
+  return c >= 'a' && c <= 'z' ? static_cast<char>(c - ('a' - 'A')) : c;
+}
+constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }  // true: 0 to 9
+constexpr bool IsSpace(char c) {                                 // true: an ASCII blank, tab or line end
+  return c == ' ' || (c >= '\t' && c <= '\r');
+}
+constexpr bool IsPrintable(char c) { return c >= ' ' && c <= '~'; }  // true: printable ASCII, from ' ' to '~'
 
 inline constexpr char kHexDigits[] = "0123456789abcdef";
 
@@ -26,8 +32,8 @@ constexpr uint8_t ByteAt(Bytes text, size_t at) { return static_cast<uint8_t>(te
 
 // Returns true if both texts are equal when the case of ASCII letters is ignored.
 bool EqualsIgnoreCase(Bytes a, Bytes b);  // true: equal except for the case of ASCII letters
-std::string ToLower(Bytes text);
-std::string ToUpper(Bytes text);
+std::string ToLower(Bytes text);          // a copy of the text in which A-Z are a-z
+std::string ToUpper(Bytes text);          // a copy of the text in which a-z are A-Z
 
 // Returns the double-quoted form that MONITOR, redis-cli and log lines use. The characters \\ \" \n \r \t \a \b get
 // these escapes; other bytes outside printable ASCII are written as \xhh. SplitQuoted reads this form.
@@ -44,7 +50,7 @@ std::optional<std::vector<std::string>> SplitQuoted(Bytes line);  // the words o
 
 // Quotes the word if SplitQuoted could not read it otherwise, or if it begins with #. A line that begins with an
 // unquoted # would be a comment.
-std::string QuotedIfNeeded(Bytes word);  // quotes the word if SplitQuoted could not read it otherwise
+std::string QuotedIfNeeded(Bytes word);  // quotes a word that SplitQuoted would misread, or that begins with #
 // Returns a line of all words, separated by spaces and quoted where necessary, so that SplitQuoted reads the same
 // words.
 template <typename Words>
@@ -58,16 +64,17 @@ std::string JoinQuoted(const Words& words) {  // joins the words with spaces, an
 }
 
 // Returns the fields between separators: at least one, which may be empty. The views point into `text`.
-std::vector<Bytes> SplitOn(Bytes text, char separator);  // returns at least one part
+std::vector<Bytes> SplitOn(Bytes text, char separator);  // the parts between separators, as views; at least one part
 
 // Frees the memory of a text or vector that is kept for reuse, if it has room for more than `max_kept` elements. (The
 // assignment `container = {}` would not free its memory.)
 template <typename Container>
-void FreeIfLarge(Container& container, size_t max_kept) {
+void FreeIfLarge(Container& container,  // empties the container if it has room for more than `max_kept` elements
+                 size_t max_kept) {
   if (container.capacity() > max_kept) Container().swap(container);
 }
 
 // Returns `text` without white space at either end.
-Bytes TrimSpaces(Bytes text);
+Bytes TrimSpaces(Bytes text);  // the text without white space at either end
 
 }  // namespace respite

@@ -19,12 +19,12 @@ class Clock {  // the time that data and clients see; tests can move it
   virtual int64_t WallUs() const = 0;       // microseconds since 1970-01-01T00:00:00Z
   virtual int64_t MonotonicUs() const = 0;  // never goes back; from an unspecified origin
   // Converts a reading of Pace that the caller already has into monotonic time. Cost: no system call.
-  virtual int64_t MonotonicUsAtPaceUs(int64_t pace_us) const = 0;  // the monotonic time at a reading of the Pace
+  virtual int64_t MonotonicUsAtPaceUs(int64_t pace_us) const = 0;  // the time when Pace (real elapsed time) reads this
   // Returns the Pace reading at which MonotonicUs will reach `monotonic_us`, or kNever while the clock stands still.
-  virtual int64_t PaceUsAtMonotonicUs(int64_t monotonic_us) const = 0;  // the Pace reading at that monotonic time
+  virtual int64_t PaceUsAtMonotonicUs(int64_t monotonic_us) const = 0;  // what Pace (real elapsed time) will read then
   static constexpr int64_t kNever = INT64_MAX;  // the time is never reached, since the clock stands still
 
-  int64_t WallMs() const { return WallUs() / 1000; }            // wall time is Unix time
+  int64_t WallMs() const { return WallUs() / 1000; }            // Unix time in milliseconds; may be set back
   int64_t MonotonicMs() const { return MonotonicUs() / 1000; }  // never goes back; from an unspecified origin
 };
 
@@ -33,16 +33,20 @@ class SystemClock final : public Clock {  // the clocks of the machine
  public:
   int64_t WallUs() const override;
   int64_t MonotonicUs() const override;
-  int64_t MonotonicUsAtPaceUs(int64_t pace_us) const override { return pace_us; }  // the time at a Pace reading
-  int64_t PaceUsAtMonotonicUs(int64_t monotonic_us) const override { return monotonic_us; }
+  int64_t MonotonicUsAtPaceUs(int64_t pace_us) const override {  // the same number: both read the machine's clock
+    return pace_us;
+  }
+  int64_t PaceUsAtMonotonicUs(int64_t monotonic_us) const override {  // the same number: both read the machine's clock
+    return monotonic_us;
+  }
 };
 
 // A clock that stands still until a test advances it. The same object is also a Pace, which reads the monotonic time of
 // this clock. Not thread safe.
 class ManualClock final : public Clock, public Pace {  // for tests: stands still until it is advanced
  public:
-  int64_t WallUs() const override { return wall_us_; }
-  int64_t MonotonicUs() const override {
+  int64_t WallUs() const override { return wall_us_; }  // the Unix time that the test has set
+  int64_t MonotonicUs() const override {  // the monotonic time set by the test; see AdvanceWithEachReading
     wall_us_ += us_per_reading_;
     return monotonic_us_ += us_per_reading_;
   }
@@ -50,25 +54,28 @@ class ManualClock final : public Clock, public Pace {  // for tests: stands stil
   int64_t PaceUsAtMonotonicUs(int64_t monotonic_us) const override {
     return monotonic_us <= monotonic_us_ ? 0 : kNever;
   }
-  int64_t NowUs() const override { return MonotonicUs(); }
+  int64_t NowUs() const override { return MonotonicUs(); }  // as a Pace: reads the monotonic time
 
   void SetWallMs(int64_t wall_ms) { wall_us_ = wall_ms * 1000; }  // sets wall time; monotonic time stays
 
   // Requires: elapsed_us >= 0.
   void AdvanceUs(int64_t elapsed_us);                                   // moves wall and monotonic time forward
-  void AdvanceMs(int64_t elapsed_ms) { AdvanceUs(elapsed_ms * 1000); }  // moves wall and monotonic time
+  void AdvanceMs(int64_t elapsed_ms) { AdvanceUs(elapsed_ms * 1000); }  // moves wall and monotonic time forward
 
   // From now on, each reading of the monotonic time advances wall and monotonic time by `elapsed_us`. Needed for code
   // that waits in a loop until time passes.
-  void AdvanceWithEachReading(int64_t elapsed_us) { us_per_reading_ = elapsed_us; }  // moves wall and monotonic time
+  void AdvanceWithEachReading(int64_t elapsed_us) {  // each reading of monotonic time then moves both by this
+    us_per_reading_ = elapsed_us;
+  }
 
-  void StepWallMs(int64_t step_ms) { wall_us_ += step_ms * 1000; }  // moves wall time; monotonic time stays
+  void StepWallMs(int64_t step_ms) {  // moves wall time by this step; monotonic time stays
+    wall_us_ += step_ms * 1000;
+  }
 
  private:
-  mutable int64_t wall_us_ =
-      1'000'000'000'000'000;  // 2001-09-09, far from zero, so that subtracting a day still gives a valid time
-  mutable int64_t monotonic_us_ = 1'000'000;
-  int64_t us_per_reading_ = 0;  // how far each reading of the monotonic time advances the clock
+  mutable int64_t wall_us_ = 1'000'000'000'000'000;  // Unix time that the clock shows; begins in 2001
+  mutable int64_t monotonic_us_ = 1'000'000;         // the monotonic time that the clock shows
+  int64_t us_per_reading_ = 0;                       // how far each reading of the monotonic time advances the clock
 };
 
 }  // namespace respite

@@ -15,15 +15,15 @@ class Descriptor {  // owns a file descriptor
   Descriptor& operator=(Descriptor&& other) noexcept;
   ~Descriptor();
 
-  bool IsOpen() const { return fd_ >= 0; }
+  bool IsOpen() const { return fd_ >= 0; }  // false: owns no file descriptor
   int Get() const { return fd_; }
-  int Release();  // gives up the file descriptor without closing it
+  int Release();  // returns the file descriptor, which the caller must close from now on
 
  private:
   int fd_ = -1;
 };
 
 // Returns the first line of a file, at most 1 KB and without the line end.
-std::optional<std::string> FirstLineOf(const char* path);  // reads the first line of a file; nullopt if that fails
+std::optional<std::string> FirstLineOf(const char* path);  // first line of a file, up to 1 KB; nullopt: cannot read it
 
 }  // namespace respite

@@ -23,7 +23,8 @@ enum class CaseMode : uint8_t { kSensitive, kIgnore };
 
 // Returns true if the pattern matches the whole text. Cost: at worst O(|pattern| * |text|); no recursion, no
 // allocation.
-bool GlobMatch(Bytes pattern, Bytes text, CaseMode mode = CaseMode::kSensitive);  // true: it matches
+bool GlobMatch(Bytes pattern, Bytes text,  // true: the pattern matches the whole text
+               CaseMode mode = CaseMode::kSensitive);
 
 // A compiled pattern, for matching many texts and for patterns of untrusted clients. The cost of matching a set such as
 // [abc] does not depend on its length, and the search for plain bytes between stars takes linear time. Cost of
@@ -35,7 +36,7 @@ class Glob {  // a compiled pattern
   // Returns the result of GlobMatch, except that a pattern matches nothing if its sets and question marks need millions
   // of steps, which counts as abuse. Cost: O(|pattern| + |text|) for plain bytes and stars, otherwise at worst O(|part
   // between stars| * |text|).
-  bool Matches(Bytes text) const;  // true if the pattern matches the whole text
+  bool Matches(Bytes text) const;  // true: it matches the whole text; false also if that takes millions of steps
 
  private:
   friend class GlobReader;

@@ -17,11 +17,11 @@ namespace respite {
 
 // The secret key: 128 bits that no client can learn. Do not seed a random number generator with it, because clients can
 // compute the seed from the generator's output.
-struct HashKey {  // a secret key of 128 bits
+struct HashKey {  // the secret key of the hash function SipHash: 128 bits
   uint64_t low = 0;
   uint64_t high = 0;
 
-  static HashKey FromKernel();  // random bits from the kernel
+  static HashKey FromKernel();  // makes a new key of random bits from the kernel
   bool operator==(const HashKey&) const = default;
 };
 

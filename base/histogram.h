@@ -14,28 +14,28 @@
 
 namespace respite {
 
-class LatencyHistogram {  // the durations of the calls of one command
+class LatencyHistogram {  // counts how long the calls of one command took
  public:
   // Counts one duration, clamped to the range from 1 ns to 1 s. Cost: a few ns.
-  void Record(uint64_t duration_ns);  // counts one call that took this long
+  void Record(uint64_t duration_ns);  // counts one call of this duration; above 1 s counts as 1 s
 
   uint64_t Count() const { return count_; }  // number of recorded durations
 
   // Returns the upper end, in nanoseconds, of the bucket with the given percentile (100 is the largest value). As in
   // Redis, percentile 0 gives the lower end of the first bucket in use. Returns 0 if nothing was recorded. Cost: one
   // pass over the allocated buckets.
-  uint64_t ValueAtPercentile(double percentile) const;  // a duration in ns; 0: nothing was recorded
+  uint64_t ValueAtPercentile(double percentile) const;  // ns that so many percent of calls took at most; 0: no calls
 
   // Returns pairs of an upper bound in microseconds and the number of calls that took at most that long, one pair for
   // each bound that adds calls. The bounds double: 1, 2, 4, 8, 16, 33, 66, 132 … (As in Redis, they are powers of two
   // times 1024 ns, rounded to microseconds.)
-  std::vector<std::pair<uint64_t, uint64_t>> CumulativeBucketsUs() const;  // (upper bound, calls up to it)
+  std::vector<std::pair<uint64_t, uint64_t>> CumulativeBucketsUs() const;  // (bound in µs, calls up to it)
 
   void Reset();  // forgets all durations
 
  private:
   static constexpr size_t kGroupSize = 128;  // number of buckets in one group
-  static constexpr size_t kMaxGroups = 24;   // maximum number of groups
+  static constexpr size_t kMaxGroups = 24;   // maximum number of groups of buckets
   using Group = std::array<uint64_t, kGroupSize>;
 
   static size_t BucketOf(uint64_t duration_ns);      // the bucket that counts this duration

@@ -66,11 +66,13 @@ constexpr Bytes HashTag(Bytes key) {  // the text between { and }, or else the w
   return key.substr(open + 1, close - open - 1);
 }
 
-constexpr int KeySlot(Bytes key) { return Crc16(HashTag(key)) & (kSlotCount - 1); }  // from 0 to 16383
+constexpr int KeySlot(Bytes key) {  // the hash slot of a key, 0 to 16383
+  return Crc16(HashTag(key)) & (kSlotCount - 1);
+}
 
 // Returns the slot of all keys that the pattern can match, or nullopt if they may have several slots. All keys have one
 // slot if the pattern has no special characters, or none up to the end of its hash tag.
-constexpr std::optional<int> PatternSlot(Bytes pattern) {  // the slot of all keys that match; nullopt: several
+constexpr std::optional<int> PatternSlot(Bytes pattern) {  // the slot of all keys that match; nullopt: maybe several
   const Bytes plain = pattern.substr(0, pattern.find_first_of("*?[\\"));
   const bool is_text = plain.size() == pattern.size();
   if (is_text || HashTag(plain).size() != plain.size()) return KeySlot(plain);

@@ -9,8 +9,8 @@ namespace respite {
 template <class T>
 class LateBound {  // a pointer to an object that is made later, or that may be missing
  public:
-  void Attach(T* object) { object_ = object; }  // from now on refers to `object`
-  void Detach() { object_ = nullptr; }          // from now on refers to no object
+  void Attach(T* object) { object_ = object; }  // from now on, points to `object`
+  void Detach() { object_ = nullptr; }          // from now on, points to no object
   explicit operator bool() const { return object_ != nullptr; }
   // Requires: an object is attached.
   T* operator->() const { return object_; }

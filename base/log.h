@@ -50,9 +50,11 @@ class Logger {  // writes the server's log
   Logger& operator=(const Logger&) = delete;
 
   // Drops lines below `level`; kNothing drops all lines.
-  void SetLevel(LogLevel level) { level_ = level; }  // lower levels are dropped
-  LogLevel Level() const { return level_; }
-  bool Shows(LogLevel level) const { return level >= level_ && level != LogLevel::kNothing; }  // such lines are written
+  void SetLevel(LogLevel level) { level_ = level; }  // from now on drops lines of lower levels
+  LogLevel Level() const { return level_; }          // lines below this level are not written
+  bool Shows(LogLevel level) const {                 // true: lines of this level are written
+    return level >= level_ && level != LogLevel::kNothing;
+  }
 
   // Sets the formats of later lines.
   void SetFormat(LogFormat format, LogTimeFormat time_format) {  // sets the formats of later lines
@@ -62,29 +64,34 @@ class Logger {  // writes the server's log
 
   // Sets the role: M primary, S replica, C child (and before the server is set up), X sentinel. The role applies to the
   // calling process; its forked children log as C (or X) automatically. So call this again after daemonizing.
-  void SetRole(char role);  // M primary, S replica, C child, X sentinel
+  void SetRole(char role);  // letter in each line: M primary, S replica, C child, X sentinel
 
   // Names the server that this log belongs to, if the process has several. From now on, "[name] " precedes each text.
-  void SetName(std::string_view name) { name_ = "[" + std::string(name) + "] "; }  // precedes each text
+  void SetName(std::string_view name) {  // from now on, "[name] " precedes each text
+    name_ = "[" + std::string(name) + "] ";
+  }
 
   // Logs to `path` from now on; an empty path means standard output. Creates the file if it does not exist. If the file
   // cannot be opened, changes nothing and returns the reason ("Permission denied").
-  std::optional<std::string> SetFile(std::string path);  // returns why the file cannot be opened; nullopt: success
+  std::optional<std::string> SetFile(std::string path);  // logs to this file; returns why it cannot; nullopt: success
 
   // Also sends every line (without prefix) to syslog. `facility` is a constant of <syslog.h>; see SyslogFacility.
   void EnableSyslog(std::string ident, int facility);  // from now on also sends each line to syslog
 
   void Log(LogLevel level, std::string_view text);
-  void Debug(std::string_view text) { Log(LogLevel::kDebug, text); }
-  void Verbose(std::string_view text) { Log(LogLevel::kVerbose, text); }
-  void Notice(std::string_view text) { Log(LogLevel::kNotice, text); }
-  void Warning(std::string_view text) { Log(LogLevel::kWarning, text); }
+  void Debug(std::string_view text) { Log(LogLevel::kDebug, text); }      // logs a line of level debug
+  void Verbose(std::string_view text) { Log(LogLevel::kVerbose, text); }  // logs a line of level verbose
+  void Notice(std::string_view text) { Log(LogLevel::kNotice, text); }    // logs a line of level notice
+  void Warning(std::string_view text) { Log(LogLevel::kWarning, text); }  // logs a line of level warning
 
   // For logos and reports of many lines. Requires: the text has no part that a client or another server chose.
-  void LogRaw(LogLevel level, std::string_view text);  // writes the text unchanged, without prefix and newline
+  void LogRaw(LogLevel level,  // writes the text without prefix and newline, if the level is shown
+              std::string_view text);
   void LogRaw(std::string_view text) { LogRaw(LogLevel::kNotice, text); }
 
-  uint64_t DroppedLines() const { return dropped_lines_.load(std::memory_order_relaxed); }  // since the last report
+  uint64_t DroppedLines() const {  // number of lines lost since the last report of lost lines
+    return dropped_lines_.load(std::memory_order_relaxed);
+  }
 
  private:
   enum class Outcome : uint8_t { kWritten, kTorn, kLost };
@@ -95,14 +102,14 @@ class Logger {  // writes the server's log
   void Emit(LogLevel level, std::string_view text, std::string line);
   bool LogDroppedLines();  // logs how many lines were lost; false if that cannot be written
   bool Put(std::string line);
-  Outcome Write(std::string_view line) const;  // writes a line to the file or to standard output
-  Outcome WriteToStandardOutput(std::string_view line) const;
+  Outcome Write(std::string_view line) const;  // writes to the file or standard output; kTorn: only in part, kLost: not
+  Outcome WriteToStandardOutput(std::string_view line) const;  // writes without waiting; kLost: not written
 
-  const Clock& clock_;
-  const int standard_output_;  // the file descriptor of standard output
-  std::atomic<LogLevel> level_ = LogLevel::kNotice;
-  std::atomic<LogFormat> format_ = LogFormat::kLegacy;
-  std::atomic<LogTimeFormat> time_format_ = LogTimeFormat::kLegacy;
+  const Clock& clock_;                                               // the time that log lines show
+  const int standard_output_;                                        // the file descriptor of standard output
+  std::atomic<LogLevel> level_ = LogLevel::kNotice;                  // lines of lower levels are dropped
+  std::atomic<LogFormat> format_ = LogFormat::kLegacy;               // legacy lines as in Redis, or key=value pairs
+  std::atomic<LogTimeFormat> time_format_ = LogTimeFormat::kLegacy;  // how lines show the time
   std::atomic<char> role_ = 'C';
   std::atomic<pid_t> role_pid_;  // the process that has role_; its forked children log as C or X
   std::string name_;             // "[name] "; empty if the process has only one server
@@ -128,9 +135,9 @@ class SyslogPause {  // while it exists, no thread writes to syslog
 };
 
 // Parses the values of the `loglevel` directive, ignoring case: "notice" -> kNotice and so on.
-std::optional<LogLevel> ParseLogLevel(std::string_view name);  // nullopt: unknown name
+std::optional<LogLevel> ParseLogLevel(std::string_view name);  // the level of this name; nullopt: unknown name
 
 // Parses a value of `syslog-facility`, ignoring case: "local0" … "local7" or "user".
-std::optional<int> SyslogFacility(std::string_view name);  // "local0" is LOG_LOCAL0; nullopt: unknown name
+std::optional<int> SyslogFacility(std::string_view name);  // "local0" gives LOG_LOCAL0; nullopt: unknown name
 
 }  // namespace respite

@@ -43,7 +43,7 @@ class ThreadMemory {  // the allocation counters of one thread
   // lives. Cost: two loads.
   //
   // Without jemalloc, the first thread that called OfThisThread reports for the whole process, and the others report 0.
-  int64_t HeldBytes() const;  // bytes allocated by the thread minus bytes freed by it; may be negative
+  int64_t HeldBytes() const;  // bytes allocated minus bytes freed by the thread; may be negative
 
  private:
   const uint64_t* allocated_ = nullptr;  // jemalloc's count of all bytes the thread ever allocated; null: not measured
@@ -51,7 +51,7 @@ class ThreadMemory {  // the allocation counters of one thread
 };
 
 struct AllocatorStats {  // figures of jemalloc, in bytes
-  size_t allocated = 0;  // bytes that the program uses
+  size_t allocated = 0;  // bytes of all allocations that are in use
   size_t active = 0;     // bytes of pages that have allocations
   size_t resident = 0;   // bytes of pages in physical memory
   size_t retained = 0;   // bytes of virtual memory that is kept without physical pages
@@ -61,14 +61,14 @@ struct AllocatorStats {  // figures of jemalloc, in bytes
 AllocatorStats ReadAllocatorStats();  // figures of jemalloc; all zero with another allocator
 
 // Returns a text such as "jemalloc-5.3.0", or "libc".
-std::string AllocatorName();  // returns "jemalloc-5.3.0" or "libc"
+std::string AllocatorName();  // returns a name such as "jemalloc-5.3.0", or "libc"
 
 // Cost: reads /proc.
 size_t ResidentBytes();  // physical memory of this process, in bytes
 
 size_t SystemMemory();  // physical memory of the machine, in bytes
 
-void PurgeAllocator();  // returns unused pages to the system
+void PurgeAllocator();  // makes jemalloc return unused pages to the system
 
 // Cost: some ms.
 std::string AllocatorReport();  // the text of MEMORY MALLOC-STATS; empty if there is none

@@ -14,7 +14,7 @@
 namespace respite {
 
 // Not thread safe.
-class MovableClock final : public Clock {  // TEST CLOCK stops it, moves it or changes its speed
+class MovableClock final : public Clock {  // the machine's clock, unless TEST CLOCK stops or moves it
  public:
   // kReal: the speed of real time, though possibly with an offset. kFrozen: stands still. kScaled: slower or faster.
   enum class Mode : uint8_t { kReal, kFrozen, kScaled };
@@ -24,12 +24,12 @@ class MovableClock final : public Clock {  // TEST CLOCK stops it, moves it or c
   // `pace` is the Pace whose readings MonotonicUsAtPaceUs receives.
   MovableClock(const Clock& machine, const Pace& pace);
 
-  int64_t WallUs() const override;
-  int64_t MonotonicUs() const override {
+  int64_t WallUs() const override;        // the Unix time of this clock now; stands still while frozen
+  int64_t MonotonicUs() const override {  // the monotonic time of this clock now; stands still while frozen
     return mode_ == Mode::kFrozen ? monotonic_us_ : MonotonicUsAtPaceUs(pace_.NowUs());
   }
-  int64_t MonotonicUsAtPaceUs(int64_t pace_us) const override;       // the monotonic time when the Pace reads `pace_us`
-  int64_t PaceUsAtMonotonicUs(int64_t monotonic_us) const override;  // what the Pace reads at this monotonic time
+  int64_t MonotonicUsAtPaceUs(int64_t pace_us) const override;       // its monotonic time at this real elapsed time
+  int64_t PaceUsAtMonotonicUs(int64_t monotonic_us) const override;  // the real elapsed time then; kNever: frozen
 
   Mode mode() const { return mode_; }
   // Returns how many seconds of this clock pass in one real second; 0 while the clock stands still.
@@ -40,7 +40,9 @@ class MovableClock final : public Clock {  // TEST CLOCK stops it, moves it or c
 
   void Freeze() { Run(Mode::kFrozen, 0); }  // the clock stands still from now on
   // Requires: kMinRate <= rate <= kMaxRate.
-  void RunAt(double rate) { Run(rate == 1 ? Mode::kReal : Mode::kScaled, rate); }  // in clock seconds per real second
+  void RunAt(double rate) {  // changes its speed to `rate` clock seconds per real second
+    Run(rate == 1 ? Mode::kReal : Mode::kScaled, rate);
+  }
   void FollowMachine();  // wall time is the machine's again; monotonic time continues
   // Moves wall and monotonic time forward without a change of the mode. Requires: elapsed_us >= 0, and the new times
   // fit an int64_t.
@@ -57,10 +59,10 @@ class MovableClock final : public Clock {  // TEST CLOCK stops it, moves it or c
   double rate_ = 1;
   // The anchor is the moment from which the clock counts elapsed time. In mode kReal, wall time is the machine's plus
   // an offset, so wall time follows steps of the machine's clock.
-  int64_t pace_us_;             // the reading of the Pace at the anchor
+  int64_t pace_us_;             // the real elapsed time at the anchor
   int64_t monotonic_us_;        // the monotonic time at the anchor
   int64_t wall_us_;             // the wall time at the anchor
-  int64_t wall_offset_us_ = 0;  // distance from the machine's wall time, in mode kReal
+  int64_t wall_offset_us_ = 0;  // how far wall time is ahead of the machine's, in mode kReal
 };
 
 }  // namespace respite

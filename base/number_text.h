@@ -19,7 +19,7 @@ namespace respite {
 class IntegerText {  // the decimal text of an integer, stored without allocation
  public:
   explicit IntegerText(int64_t value);
-  static IntegerText FromUnsigned(uint64_t value);  // also values above INT64_MAX
+  static IntegerText FromUnsigned(uint64_t value);  // the text of a number, also above INT64_MAX
 
   operator Bytes() const { return View(); }  // NOLINT(google-explicit-constructor): it is a text
   Bytes View() const { return {digits_.data(), size_}; }
@@ -37,17 +37,17 @@ class IntegerText {  // the decimal text of an integer, stored without allocatio
 // unchanged.
 //
 // Cost: about 1 ns per digit at most.
-std::optional<int64_t> ParseInteger(Bytes text);    // nullopt: the text is not such an integer
-std::optional<uint64_t> ParseUnsigned(Bytes text);  // nullopt: the text is not such an integer
+std::optional<int64_t> ParseInteger(Bytes text);    // reads an integer; nullopt: not exactly as one is printed
+std::optional<uint64_t> ParseUnsigned(Bytes text);  // reads an integer; nullopt: not exactly as one is printed
 
 // Parses a float argument: decimal, exponent, hexadecimal, "inf" or "infinity" with either sign, in any case. Refuses
 // NaN, numbers that are too large, and numbers so small that they would read as zero. Cost: ordinary decimals are fast
 // (no copy); other forms are copied once.
-std::optional<double> ParseDouble(Bytes text);  // nullopt: the text is not such a number
+std::optional<double> ParseDouble(Bytes text);  // reads a float argument; nullopt: no number, or NaN
 
 // Parses a long double for INCRBYFLOAT and HINCRBYFLOAT, with the precision of x86_64 on every processor. As Redis
 // does, refuses texts of 5120 bytes and more.
-std::optional<long double> ParseLongDouble(Bytes text);  // nullopt: the text is not such a number
+std::optional<long double> ParseLongDouble(Bytes text);  // reads a float argument; nullopt: no number
 
 // Prints a score or RESP3 double with digits that read back as the same value (see grisu.h). Integers up to 2^62 are
 // printed plainly, others as 0.000012, 12000000000000000000, 1.5e-7, 1e+20, and special values as inf, -inf, nan, -0.
@@ -57,7 +57,7 @@ std::string DoubleText(double value);  // prints a score or a RESP3 double
 std::string ShortDoubleText(double value);  // like DoubleText, but prints 10000000000 as 1e+10
 
 // Prints the result of INCRBYFLOAT: at most 17 digits after the point, no trailing zeros, no exponent, and never "-0".
-std::string LongDoubleText(long double value);  // prints a result of INCRBYFLOAT
+std::string LongDoubleText(long double value);  // prints a result of INCRBYFLOAT, with at most 17 decimals
 
 // Prints a number as INFO prints percentages. Requires: 0 <= decimals <= 40.
 std::string FixedText(double value, int decimals);  // prints exactly `decimals` digits after the point

@@ -33,12 +33,12 @@ inline void* ReallocateOrEnd(void* memory, size_t bytes) {  // realloc; ends the
   return moved;
 }
 // Frees memory faster than std::free, because jemalloc need not look up the size. Requires: `memory` is not null.
-void FreeSized(void* memory, size_t bytes) noexcept;  // frees memory whose requested size is known
+void FreeSized(void* memory, size_t bytes) noexcept;  // as free; `bytes` is the size that was requested
 
 // Chooses how the process ends. Any thread may call `ending`, which must not allocate and must not return. By default,
 // the process writes a line to standard error and calls abort().
 using OutOfMemoryEnding = void (*)(size_t bytes);
-void ChooseOutOfMemoryEnding(OutOfMemoryEnding ending);  // sets the function that ends the process
+void ChooseOutOfMemoryEnding(OutOfMemoryEnding ending);  // sets what ends the process when memory is exhausted
 
 // Must be called before any other OpenSSL function.
 void GuardOpenSslMemory();  // makes OpenSSL allocate with AllocateOrEnd

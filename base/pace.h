@@ -23,7 +23,7 @@ class Pace {  // the clock of real elapsed time; tests cannot move it (Clock: th
 // Cost: one vDSO call (about 20 ns) per reading.
 class SystemPace final : public Pace {  // the machine's monotonic clock, which tests cannot move
  public:
-  int64_t NowUs() const override;
+  int64_t NowUs() const override;  // real elapsed time in µs, from the machine's monotonic clock
   // Returns true if the kernel uses the tick counters itself. The kernel does so only if the counters of all processors
   // agree. Cost: reads a small file.
   bool IsTickCounterReliable() const override;  // true if the kernel itself relies on the processor's tick counters

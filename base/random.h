@@ -19,7 +19,7 @@ class Random {  // a fast generator with a seed, never for secrets
   uint64_t Next();
 
   // Returns a random number from 0 to bound - 1, without bias. Requires: bound > 0.
-  uint64_t Below(uint64_t bound);  // a random number in [0, bound), uniformly distributed
+  uint64_t Below(uint64_t bound);  // a random number from 0 to bound - 1, uniformly distributed
 
   // Returns a number uniformly distributed in [0, 1), a multiple of 2^-53.
   double Unit();
@@ -34,7 +34,7 @@ uint64_t SystemSeed();  // 64 random bits from the kernel
 std::string RandomHex(size_t digits);  // hexadecimal digits from the kernel, suitable for passwords
 
 // Seeds derived with different numbers give unrelated sequences.
-uint64_t DerivedSeed(uint64_t seed, uint64_t number);  // gives another seed for each `number`
+uint64_t DerivedSeed(uint64_t seed, uint64_t number);  // a new seed, different for each `number`
 
 // The digits come from the kernel or, in tests that must be repeatable, from a seed.
 class IdSource {  // generates random run IDs, replication IDs and passwords

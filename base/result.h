@@ -20,7 +20,7 @@ struct Failure {
 
   explicit Failure(E reason) : error(std::move(reason)) {}
 };
-Failure(const char*)->Failure<std::string>;
+Failure(const char*)->Failure<std::string>;  // Failure("text") holds a std::string
 
 // The value of a Result<Done>, whose function only succeeds or fails. Success is `return Done{};`.
 struct Done {};
@@ -44,7 +44,7 @@ class [[nodiscard]] Result {  // a value, or the reason why there is none
 
   // Requires: ok().
   const T& value() const& { return *std::get_if<0>(&outcome_); }
-  T& value() & { return *std::get_if<0>(&outcome_); }
+  T& value() & { return *std::get_if<0>(&outcome_); }  // the result; requires: ok()
   T&& value() && { return std::move(*std::get_if<0>(&outcome_)); }
 
   // Requires: !ok().

@@ -20,10 +20,10 @@ class SlotSet {  // some of the 16384 hash slots, as a bitmap
 
   bool Has(int slot) const { return (words_[Word(slot)] & Bit(slot)) != 0; }
   void Add(int slot) { words_[Word(slot)] |= Bit(slot); }
-  void Remove(int slot) { words_[Word(slot)] &= ~Bit(slot); }
-  void Clear() { words_.fill(0); }  // removes all slots
+  void Remove(int slot) { words_[Word(slot)] &= ~Bit(slot); }  // removes a slot
+  void Clear() { words_.fill(0); }                             // removes all slots
   // Cost: O(slots / 64).
-  int Count() const {  // number of slots in the set
+  int Count() const {  // number of slots in this set
     int count = 0;
     for (const uint64_t word : words_) count += std::popcount(word);
     return count;
@@ -46,13 +46,13 @@ class SlotSet {  // some of the 16384 hash slots, as a bitmap
     }
   }
 
-  void AppendBytes(std::string& out) const {  // appends the slots as the bitmap of the cluster bus
+  void AppendBytes(std::string& out) const {  // appends the slots as the bitmap of 2048 bytes that the cluster bus uses
     std::array<char, kBytes> bytes;
     for (size_t i = 0; i < words_.size(); ++i) StoreLittle<uint64_t>(bytes.data() + i * sizeof(uint64_t), words_[i]);
     out.append(bytes.data(), bytes.size());
   }
   // Requires: bytes.size() == kBytes.
-  static SlotSet FromBytes(Bytes bytes) {  // reads the bitmap of the cluster bus
+  static SlotSet FromBytes(Bytes bytes) {  // reads a bitmap that AppendBytes wrote
     SlotSet slots;
     for (size_t i = 0; i < slots.words_.size(); ++i) {
       slots.words_[i] = LoadLittle<uint64_t>(bytes.data() + i * sizeof(uint64_t));
@@ -73,7 +73,7 @@ struct SlotRange {  // consecutive slots, both ends included
   bool operator==(const SlotRange&) const = default;
 };
 
-inline std::vector<SlotRange> RangesOf(const SlotSet& slots) {  // the ranges of the set, in ascending order
+inline std::vector<SlotRange> RangesOf(const SlotSet& slots) {  // the ranges of consecutive slots in the set, ascending
   std::vector<SlotRange> ranges;
   slots.ForEach([&](int slot) {
     if (!ranges.empty() && ranges.back().last == slot - 1) {

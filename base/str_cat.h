@@ -30,7 +30,7 @@ class StrCatArgument {  // a text, a character or an integer, as text
 
  private:
   template <typename Integer>
-  static IntegerText Number(Integer value) {
+  static IntegerText Number(Integer value) {  // the decimal text of an integer of any type
     if constexpr (std::unsigned_integral<Integer>) {
       return IntegerText::FromUnsigned(value);
     } else {
@@ -44,7 +44,7 @@ class StrCatArgument {  // a text, a character or an integer, as text
 
 // No argument may be a view of `text`. Cost: O(bytes appended), amortized.
 template <typename... Arguments>
-void StrAppend(std::string& text, const Arguments&... arguments) {
+void StrAppend(std::string& text, const Arguments&... arguments) {  // appends texts, characters and integers to `text`
   const std::initializer_list<StrCatArgument> all = {StrCatArgument(arguments)...};
   size_t bytes = text.size();
   for (const StrCatArgument& argument : all) bytes += argument.text().size();
@@ -53,7 +53,7 @@ void StrAppend(std::string& text, const Arguments&... arguments) {
 }
 
 template <typename... Arguments>
-std::string StrCat(const Arguments&... arguments) {
+std::string StrCat(const Arguments&... arguments) {  // joins texts, characters and integers to one string
   std::string text;
   StrAppend(text, arguments...);
   return text;

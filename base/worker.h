@@ -12,7 +12,7 @@
 namespace respite {
 
 template <class Item>
-class Worker {  // a thread that handles items one after the other
+class Worker {  // a thread that handles queued items one after the other
  public:
   using Handler = std::function<void(Item)>;
 
@@ -23,7 +23,9 @@ class Worker {  // a thread that handles items one after the other
   ~Worker();
 
   // Sets a function that the thread calls first. Must be called before the first EnsureThread.
-  void SetThreadPrologue(std::function<void()> prologue) { prologue_ = std::move(prologue); }  // called once, first
+  void SetThreadPrologue(std::function<void()> prologue) {  // sets what the thread calls first
+    prologue_ = std::move(prologue);
+  }
   bool EnsureThread();  // starts the thread if needed; false: the system cannot create one
   // Adds an item to the end of the queue. Requires: EnsureThread() returned true.
   void Add(Item item);
@@ -37,7 +39,7 @@ class Worker {  // a thread that handles items one after the other
   std::condition_variable wake_;
   std::deque<Item> queue_;  // items that the thread has not taken yet
   bool stop_ = false;
-  std::thread thread_;
+  std::thread thread_;  // the thread that handles items; not joinable before EnsureThread
 };
 
 template <class Item>

@@ -39,27 +39,31 @@ struct ChunkBlock {  // the start of a list chunk's memory; the packed elements 
   uint8_t prefix;    // length of the common prefix (texts)
   bool has_lengths;  // false when all texts are equally long
   bool has_marks;    // true when some length byte of an open block may be 254 or 255
-  bool is_exact;     // true when Seal() found no shorter form than open, and no element was added since then
+  bool is_exact;     // true when Seal() found no shorter form than open, and nothing has changed since then
 
   const char* At(size_t offset) const { return reinterpret_cast<const char*>(this) + offset; }
   char* At(size_t offset) { return reinterpret_cast<char*>(this) + offset; }
-  bool HasLengths() const { return form == ChunkForm::kOpen || has_lengths; }  // each element has a length byte
-  uint8_t Length(uint32_t index) const { return static_cast<uint8_t>(*At(lengths + index)); }  // from its length byte
+  bool HasLengths() const { return form == ChunkForm::kOpen || has_lengths; }  // true: each element has a length byte
+  uint8_t Length(uint32_t index) const {                                       // the length byte of an element
+    return static_cast<uint8_t>(*At(lengths + index));
+  }
 };
 
 // Allocates a block. Requires: size >= sizeof(ChunkBlock). Free it with std::free.
-ChunkBlock* AllocateChunkBlock(size_t size);  // free it with std::free
+ChunkBlock* AllocateChunkBlock(size_t size);  // allocates a block of this size; free it with std::free
 
 // Returns the smallest block for these elements, or null if packing saves nothing compared with an open block of
 // `open_size` bytes. Requires: at least one element.
-ChunkBlock* CreateSealedBlock(std::span<const Bytes> elements, size_t open_size);  // null: packing saves nothing
+ChunkBlock* CreateSealedBlock(std::span<const Bytes> elements,  // packs the elements; null: that saves nothing
+                              size_t open_size);
 
 // UnpackText and UnpackInteger decode one sealed element into `scratch`, which must have room for 255 + 7 bytes. Call
 // UnpackPrefix once on the same `scratch` before UnpackText.
 //   place    index of the first symbol of the element, or index of the integer
 //   symbols  number of symbols of the element, after the common prefix
 void UnpackPrefix(const ChunkBlock& block, char* scratch);  // writes the common prefix of the texts to `scratch`
-Bytes UnpackText(const ChunkBlock& block, uint32_t place, uint32_t symbols, char* scratch);
-Bytes UnpackInteger(const ChunkBlock& block, uint32_t place, char* scratch);
+Bytes UnpackText(const ChunkBlock& block, uint32_t place, uint32_t symbols,  // decodes a text; `scratch` has the prefix
+                 char* scratch);
+Bytes UnpackInteger(const ChunkBlock& block, uint32_t place, char* scratch);  // the text of the integer at `place`
 
 }  // namespace respite

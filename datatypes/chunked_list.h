@@ -38,7 +38,7 @@ class ChunkLimit {  // how full a chunk may become: list-max-listpack-size
   size_t MaxCount() const;  // maximum number of elements of a chunk
   // Returns true if a chunk may become so large. As in Redis, a limit on the number of elements also implies a limit of
   // 8 KB.
-  bool Admits(size_t listpack_bytes, size_t count) const;  // true if a chunk may be so large
+  bool Admits(size_t listpack_bytes, size_t count) const;  // true: a chunk may be so large
 
  private:
   int64_t fill_;
@@ -54,7 +54,9 @@ class ChunkRow {  // the chunks of one list, with spare places at both ends
   // Inserts an empty chunk before the i-th. Requires: i <= Size(). Cost: O(1) amortised at the ends, else O(Size()).
   ListChunk& Insert(size_t i);         // inserts an empty chunk before the i-th, and returns it
   void Erase(size_t i, size_t count);  // erases `count` chunks from the i-th on
-  size_t UsedBytes() const { return slots_.capacity() * sizeof(ListChunk); }
+  size_t UsedBytes() const {           // memory of the row, without the blocks of its chunks
+    return slots_.capacity() * sizeof(ListChunk);
+  }
 
  private:
   void AddCapacityInFront();  // adds unused places before the first chunk
@@ -76,49 +78,53 @@ class ChunkedList final : public Object {  // a list too large for one listpack:
     Cursor(const ChunkedList& list, Place place);
     bool IsValid() const { return cursor_.IsValid(); }  // false: past either end
     // Returns the current element; the view is valid until the cursor moves. Requires: IsValid().
-    Bytes Element() { return cursor_.Element(); }
-    Place CurrentPlace() const { return {chunk_, cursor_.Index()}; }
+    Bytes Element() { return cursor_.Element(); }  // the current element, valid until the cursor moves
+    Place CurrentPlace() const { return {chunk_, cursor_.Index()}; }  // chunk and index of the current element
     void Next() {
       cursor_.Next();
       if (!cursor_.IsValid()) EnterNextChunk();
     }
-    void Previous() {
+    void Previous() {  // goes to the element before; IsValid() is false before the first
       cursor_.Previous();
       if (!cursor_.IsValid()) EnterPreviousChunk();
     }
 
    private:
-    void EnterNextChunk();
-    void EnterPreviousChunk();
+    void EnterNextChunk();      // goes to the first element of the next chunk, if there is one
+    void EnterPreviousChunk();  // goes to the last element of the previous chunk, if there is one
 
     const ChunkedList* list_;
-    size_t chunk_;  // index of the current chunk
-    ChunkCursor cursor_;
+    size_t chunk_;        // index of the current chunk
+    ChunkCursor cursor_;  // position in the current chunk
   };
 
   explicit ChunkedList(ChunkLimit limit) : limit_(limit) {}
 
-  std::unique_ptr<Object> Clone() const override;
+  std::unique_ptr<Object> Clone() const override;  // returns a deep copy
   size_t Size() const override { return size_; }
   // Returns the memory in bytes. If `samples` is not 0, measures only the first `samples` chunks and extrapolates.
   size_t UsedBytes(size_t samples) const override;
 
-  size_t ChunkCount() const { return row_.Size(); }
-  const ListChunk& Chunk(size_t i) const { return row_[i]; }
+  size_t ChunkCount() const { return row_.Size(); }           // number of chunks of the list
+  const ListChunk& Chunk(size_t i) const { return row_[i]; }  // the i-th chunk of the list
 
   // Adds an element at this end. Cost: O(length of the element), amortised.
   void Push(ListEnd end, Bytes element);
   // Removes the element at this end. Requires: the list is not empty. Cost: O(1) amortised.
   void Pop(ListEnd end);
   // Appends a chunk unchanged, whatever its size. Requires: the chunk is not empty.
-  void AppendChunk(ListChunk chunk);  // appends the chunk unchanged
+  void AppendChunk(ListChunk chunk);  // appends a whole chunk of elements to the list
 
   // PrefetchChunk, PrefetchBlock and PrefetchElement are for ListHint, which must call them in this order. They
   // prefetch the chunk at the end of the list that `end` names, the block of this chunk, and its outermost element.
   // Requires: the list is not empty.
-  void PrefetchChunk(ListEnd end) const { Prefetch(&row_[Edge(end)]); }
-  void PrefetchBlock(ListEnd end) const { row_[Edge(end)].PrefetchBlock(); }
-  void PrefetchElement(ListEnd end) const {
+  void PrefetchChunk(ListEnd end) const {  // first step of ListHint: the outermost ListChunk
+    Prefetch(&row_[Edge(end)]);
+  }
+  void PrefetchBlock(ListEnd end) const {  // second step of ListHint: the memory of that chunk
+    row_[Edge(end)].PrefetchBlock();
+  }
+  void PrefetchElement(ListEnd end) const {  // third step of ListHint: the outermost element
     const ListChunk& chunk = row_[Edge(end)];
     end == ListEnd::kHead ? chunk.PrefetchFront() : chunk.PrefetchBack();
   }
@@ -129,36 +135,36 @@ class ChunkedList final : public Object {  // a list too large for one listpack:
   // Calls visit(Bytes) for `count` elements from `index` on; each view is valid during its call. Requires: count > 0,
   // index + count <= Size(). Cost: that of PlaceOf, then O(count).
   template <class Visit>
-  void VisitRange(size_t index, size_t count, Visit visit) const;
+  void VisitRange(size_t index, size_t count, Visit visit) const;  // calls visit(Bytes) for these elements
   // Returns the first element that equals `element`. Cost: O(n).
   std::optional<Place> Find(Bytes element) const;
 
   // Insert an element before or after the one at `place`, or replace the one at `place`. Cost: O(number of chunks +
   // size of a chunk).
-  void InsertBefore(Place place, Bytes element);
-  void InsertAfter(Place place, Bytes element);
-  void Replace(Place place, Bytes element);
+  void InsertBefore(Place place, Bytes element);  // inserts an element before the one at `place`
+  void InsertAfter(Place place, Bytes element);   // inserts an element after the one at `place`
+  void Replace(Place place, Bytes element);       // replaces the element at `place`
   // Requires: index + count <= Size(). Cost: that of InsertBefore, plus O(count).
   void EraseRange(size_t index, size_t count);  // erases `count` elements from `index` on
   // Removes at most `max_count` elements equal to `element`, starting at the end `from`; returns the number removed.
   // Cost: O(n).
-  size_t EraseEqual(Bytes element, size_t max_count, ListEnd from);  // returns the number removed
+  size_t EraseEqual(Bytes element, size_t max_count, ListEnd from);  // erases elements equal to it; returns how many
 
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
  private:
-  bool HasCapacityFor(size_t chunk, Bytes element) const;  // true: the chunk may take one more element
+  bool HasCapacityFor(size_t chunk, Bytes element) const;  // true: this chunk may take the element
   size_t Edge(ListEnd end) const { return end == ListEnd::kHead ? 0 : row_.Size() - 1; }
   ListChunk& AddChunkAt(ListEnd end);             // adds an empty chunk at this end, and returns it
-  void SealInside(ListEnd end, size_t distance);  // seals the chunk that is `distance` chunks from this end
-  ListChunk& SplitBefore(Place place);            // returns the new chunk, which begins with `place`
-  void MergeAround(size_t centre);                // merges small neighbours after a split, as Redis does
+  void SealInside(ListEnd end, size_t distance);  // compresses the chunk `distance` chunks from this end
+  ListChunk& SplitBefore(Place place);            // splits a chunk; returns the part from `place` on
+  void MergeAround(size_t centre);                // merges small chunks around this one after a split, as Redis does
   bool MergeIfSmall(size_t left);                 // merges chunks `left` and `left` + 1; false: the limit forbids it
   size_t EraseEqualInChunk(ListChunk& chunk, Bytes element, size_t max_count, ListEnd from);  // the number erased
 
   ChunkRow row_;
   size_t size_ = 0;
-  ChunkLimit limit_;
+  ChunkLimit limit_;  // how full a chunk may become
 };
 
 template <class Visit>

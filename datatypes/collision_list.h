@@ -31,7 +31,9 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
   };
 
   size_t Size() const { return size_; }
-  size_t UsedBytes() const { return chunks_.capacity() * sizeof(chunks_[0]) + chunks_.size() * sizeof(Chunk); }
+  size_t UsedBytes() const {  // memory of the list
+    return chunks_.capacity() * sizeof(chunks_[0]) + chunks_.size() * sizeof(Chunk);
+  }
 
   // Returns the address of the slot with this key, or null.
   Slot* Find(Bytes key, uint64_t hash) {
@@ -39,7 +41,8 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
   }
   // Returns the address where the slot `wanted` is stored, or null. `key` is the key of `wanted`. The item that
   // `wanted` points to may be freed already.
-  Slot* FindSame(const Slot& wanted, Bytes key, uint64_t hash) {  // finds `wanted` itself; null: not stored
+  Slot* FindSame(const Slot& wanted, Bytes key,  // the place where `wanted` is stored; null: not stored
+                 uint64_t hash) {
     return FindBy(hash, [&](const Slot& slot) { return slot == wanted ? 0 : SlotKey(slot).compare(key); });
   }
   // Returns true if the list contains the slot. Does not read the item that the slot points to. Cost: O(log n + slots
@@ -51,7 +54,7 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
   }
 
   // Inserts a slot. Requires: its key is not in the list.
-  void Insert(const Slot& slot, uint64_t hash) {  // requires: its key is not in the list
+  void Insert(const Slot& slot, uint64_t hash) {  // adds a slot; requires: its key is not in the list
     const Bytes key = SlotKey(slot);
     const Place at = LowerBound(hash, [&](const Slot& other) { return SlotKey(other).compare(key); });
     if (chunks_.empty()) chunks_.push_back(std::make_unique<Chunk>());
@@ -60,7 +63,7 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
   }
 
   // Removes the slot that Find or FindSame returned for this hash and key.
-  void Remove(Bytes key, uint64_t hash) {
+  void Remove(Bytes key, uint64_t hash) {  // removes the slot of this key; requires: it is in the list
     const Place at = LowerBound(hash, [&](const Slot& slot) { return SlotKey(slot).compare(key); });
     Chunk& chunk = *chunks_[at.chunk];
     std::copy(chunk.items + at.index + 1, chunk.items + chunk.count, chunk.items + at.index);
@@ -71,7 +74,7 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
 
   // Calls `visit(item)` for each item with first <= hash <= last, in order.
   template <class Visit>
-  void ForEachBetween(uint64_t first, uint64_t last, Visit&& visit) const {  // visits the items with such hashes
+  void ForEachBetween(uint64_t first, uint64_t last, Visit&& visit) const {  // visits items with first <= hash <= last
     const Place begin = LowerBound(first, [](const Slot&) { return 0; });
     for (size_t c = begin.chunk, i = begin.index; c < chunks_.size(); ++c, i = 0)
       for (; i < chunks_[c]->count; ++i) {
@@ -82,7 +85,7 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
 
   // Calls `visit(slot)` for each slot until `visit` returns false. Returns true if all were visited.
   template <class Visit>
-  bool ForEachWhile(Visit&& visit) const {
+  bool ForEachWhile(Visit&& visit) const {  // stops when visit(slot) is false; true: all were visited
     for (const auto& chunk : chunks_)
       for (size_t i = 0; i < chunk->count; ++i)
         if (!visit(chunk->items[i].slot)) return false;
@@ -90,7 +93,7 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
   }
 
   // Returns a random slot, uniformly chosen. Requires: not empty. Cost: a few random numbers.
-  const Slot& PickRandom(Random& random) const {
+  const Slot& PickRandom(Random& random) const {  // returns a random slot; requires: the list is not empty
     for (;;) {
       const Chunk& chunk = *chunks_[random.Below(chunks_.size())];
       const uint64_t at = random.Below(kChunk);
@@ -102,7 +105,7 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
   static constexpr size_t kChunk = 511;  // items per chunk, which is 8 KB with the count
   struct Chunk {                         // a sorted run of items
     size_t count = 0;                    // number of items in use
-    Item items[kChunk];
+    Item items[kChunk];                  // the first `count` are in use, in order
   };
   struct Place {   // a position: item `index` of chunk `chunk`
     size_t chunk;  // index in chunks_
@@ -112,7 +115,7 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
   // Returns the first place that is not before (hash, key). `compare(slot)` is negative if the slot's key is less than
   // the wanted one.
   template <class Compare>
-  Place LowerBound(uint64_t hash, Compare&& compare) const {  // the first place that is not lower
+  Place LowerBound(uint64_t hash, Compare&& compare) const {  // the first place not before this hash and key
     const auto before = [&](const Item& item) { return item.hash != hash ? item.hash < hash : compare(item.slot) < 0; };
     const auto chunk = std::partition_point(chunks_.begin(), chunks_.end(), [&](const auto& candidate) {
       return before(candidate->items[candidate->count - 1]);
@@ -130,7 +133,7 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
     return item.hash == hash && compare(item.slot) == 0 ? &item.slot : nullptr;
   }
 
-  void InsertAt(Place at, const Item& item) {  // splits a full chunk first
+  void InsertAt(Place at, const Item& item) {  // inserts an item at this place; splits a full chunk first
     if (chunks_[at.chunk]->count == kChunk) at = SplitAt(at);
     Chunk& chunk = *chunks_[at.chunk];
     std::copy_backward(chunk.items + at.index, chunk.items + chunk.count, chunk.items + chunk.count + 1);
@@ -149,7 +152,7 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
     return at.index <= kHalf ? at : Place{at.chunk + 1, at.index - kHalf};
   }
 
-  void MergeWithNeighbour(size_t at) {  // if chunk `at` is nearly empty; removes an empty one
+  void MergeWithNeighbour(size_t at) {  // merges chunk `at` if both are small; removes an empty chunk
     if (at + 1 == chunks_.size() && at != 0) --at;
     Chunk& lower = *chunks_[at];
     size_t gone = at;

@@ -17,12 +17,12 @@
 
 namespace respite {
 
-struct EntryDeleter {  // frees the entry of an EntryPtr
+struct EntryDeleter {  // lets an EntryPtr free its entry
   void operator()(Entry* entry) const { Entry::Destroy(entry); }
 };
 using EntryPtr = std::unique_ptr<Entry, EntryDeleter>;
 
-class Database {  // one numbered database: SELECT n
+class Database {  // one numbered database (SELECT n): its keys and their indexes
  public:
   explicit Database(const HashKey& hash_key)
       : entries_(hash_key), entries_with_deadline_(hash_key), hashes_with_field_deadlines_(hash_key) {}
@@ -31,19 +31,27 @@ class Database {  // one numbered database: SELECT n
   ~Database() { Clear(); }
 
   // From now on, maintains an index of the keys by hash slot. Requires: the database is empty.
-  void EnableSlotIndex() { by_slot_ = std::make_unique<SlotIndex>(hash_key()); }  // requires: no keys
-  const SlotIndex* by_slot() const { return by_slot_.get(); }                     // null: there is no such index
+  void EnableSlotIndex() {  // from now on, indexes keys by hash slot; requires: there are no keys yet
+    by_slot_ = std::make_unique<SlotIndex>(hash_key());
+  }
+  const SlotIndex* by_slot() const { return by_slot_.get(); }  // the keys by cluster hash slot; null: not indexed
 
   size_t Size() const { return entries_.Size(); }
   size_t CountKeysWithDeadline() const { return entries_with_deadline_.Size(); }  // expired or not
-  const HashKey& hash_key() const { return entries_.hash_key(); }
+  const HashKey& hash_key() const { return entries_.hash_key(); }                 // the secret key of the hash function
   uint64_t Hash(Bytes key) const { return entries_.Hash(key); }
 
   Entry* Find(Bytes key) const { return entries_.Find(key, entries_.Hash(key)); }
   Entry* Find(Bytes key, uint64_t hash) const { return entries_.Find(key, hash); }
-  void PrefetchBucket(uint64_t hash) const { entries_.PrefetchBucket(hash); }
-  void PrefetchForInsert(uint64_t hash) const { entries_.PrefetchForInsert(hash); }
-  void PrefetchEntry(uint64_t hash) const { entries_.PrefetchItem(hash); }
+  void PrefetchBucket(uint64_t hash) const {  // before a lookup: prefetches where the key's pointer is
+    entries_.PrefetchBucket(hash);
+  }
+  void PrefetchForInsert(uint64_t hash) const {  // prefetches what adding a key of this hash will change
+    entries_.PrefetchForInsert(hash);
+  }
+  void PrefetchEntry(uint64_t hash) const {  // prefetches the entry, after PrefetchBucket
+    entries_.PrefetchItem(hash);
+  }
 
   // Adds a key. Requires: the key does not exist. Cost: O(1), one allocation.
   Entry* Add(Bytes key, StringContent content, int64_t deadline_ms, uint32_t access) {
@@ -53,25 +61,26 @@ class Database {  // one numbered database: SELECT n
   // Adds an entry that was taken out of a database. Requires: its key is not in this database.
   Entry* Add(EntryPtr entry);
   // Prepares an empty database for `keys` keys, of which `timed` have a deadline. The numbers are only a hint.
-  void Reserve(size_t keys, size_t timed) {  // a hint; `timed` of the keys have a deadline
+  void Reserve(size_t keys,  // prepares an empty database for so many keys, `timed` of them with a deadline
+               size_t timed) {
     entries_.Reserve(keys);
     entries_with_deadline_.Reserve(timed);
   }
-  Entry* Assign(Entry* entry, StringContent content);  // makes the entry a string; deadline and access data stay
+  Entry* Assign(Entry* entry, StringContent content);  // stores a string in the entry, which may move; deadline stays
   // Extends the text of a string to `size` bytes with zero bytes. Afterwards the text can be modified in place
   // (Entry::MutableText) and is no longer an integer or embedded. A text that grows repeatedly gets spare room.
   // Requires: `size` is not below the current size. Cost: O(new bytes), sometimes O(size).
   Entry* Grow(Entry* entry, size_t size);
   // Resize changes the size of a packed collection. Hold stores the collection in another encoding. See the functions
   // of these names in Entry.
-  Entry* Resize(Entry* entry, size_t inline_size);  // changes the size of a packed collection
+  Entry* Resize(Entry* entry, size_t inline_size);  // resizes a packed value; returns the entry, which may move
   Entry* Hold(Entry* entry, ValueForm form, Bytes packed);
   Entry* Hold(Entry* entry, std::unique_ptr<Object> object);
   // Sets or replaces the deadline; kNoDeadline removes it.
-  Entry* SetDeadline(Entry* entry, int64_t deadline_ms);  // kNoDeadline removes it
+  Entry* SetDeadline(Entry* entry, int64_t deadline_ms);  // in Unix ms; kNoDeadline removes it; the entry may move
   // Says whether any field of a hash has a deadline. kSome adds the hash to the index of such hashes, kNone removes it.
   enum class FieldDeadlines : uint8_t { kNone, kSome };
-  void IndexFieldDeadlines(Entry* entry,
+  void IndexFieldDeadlines(Entry* entry,               // updates the index of hashes with deadlines on fields
                            FieldDeadlines deadlines);  // adds it to hashes_with_field_deadlines_, or removes it
 
   // Removes the entry from the database. The entry is freed when the caller drops the pointer (or hands it to the
@@ -85,35 +94,42 @@ class Database {  // one numbered database: SELECT n
     return entries_.Scan(cursor, visit);
   }
   template <class Visit>
-  uint64_t ScanEntriesWithDeadline(uint64_t cursor, Visit&& visit) const {
+  uint64_t ScanEntriesWithDeadline(uint64_t cursor, Visit&& visit) const {  // visits some; returns the next cursor
     return entries_with_deadline_.Scan(cursor, visit);
   }
   template <class Visit>
-  uint64_t ScanHashesWithFieldDeadlines(uint64_t cursor, Visit&& visit) const {
+  uint64_t ScanHashesWithFieldDeadlines(uint64_t cursor, Visit&& visit) const {  // visits some; returns the next cursor
     return hashes_with_field_deadlines_.Scan(cursor, visit);
   }
   template <class Visit>
-  void ForEach(Visit&& visit) const {
+  void ForEach(Visit&& visit) const {  // calls visit(Entry*) for each key, in no order
     entries_.ForEach(visit);
   }
 
-  Entry* PickRandom(Random& random) const { return entries_.PickRandom(random); }
-  Entry* PickRandomWithDeadline(Random& random) const { return entries_with_deadline_.PickRandom(random); }
+  Entry* PickRandom(Random& random) const {  // a random key; null: there are no keys
+    return entries_.PickRandom(random);
+  }
+  Entry* PickRandomWithDeadline(Random& random) const {  // a random key with a deadline; null: there is none
+    return entries_with_deadline_.PickRandom(random);
+  }
 
-  const HashIndex<Entry*>& Entries() const { return entries_; }
-  const HashIndex<Entry*>& EntriesWithDeadline() const { return entries_with_deadline_; }
-  const HashIndex<Entry*>& HashesWithFieldDeadlines() const { return hashes_with_field_deadlines_; }
+  const HashIndex<Entry*>& Entries() const { return entries_; }  // all keys
+  const HashIndex<Entry*>& EntriesWithDeadline() const {         // the keys that have a deadline, expired or not
+    return entries_with_deadline_;
+  }
+  const HashIndex<Entry*>& HashesWithFieldDeadlines() const {  // the hashes that have fields with deadlines
+    return hashes_with_field_deadlines_;
+  }
 
  private:
   Entry* Add(EntryPtr entry, uint64_t hash);
   // Updates the address of an entry in the indexes after it has moved. `from` may be freed already. Returns `to`.
-  Entry* UpdateMovedEntry(Entry* from, Entry* to);  // returns `to`
+  Entry* UpdateMovedEntry(Entry* from, Entry* to);  // makes the indexes point to `to`; returns `to`
 
-  HashIndex<Entry*> entries_;                // all keys
-  HashIndex<Entry*> entries_with_deadline_;  // entries that have a deadline
-  std::unique_ptr<SlotIndex> by_slot_;       // keys by cluster hash slot; null: no such index
-  HashIndex<Entry*>
-      hashes_with_field_deadlines_;  // hashes with fields that have deadlines; these entries are also marked
+  HashIndex<Entry*> entries_;                      // all keys
+  HashIndex<Entry*> entries_with_deadline_;        // entries that have a deadline
+  std::unique_ptr<SlotIndex> by_slot_;             // keys by cluster hash slot; null: no such index
+  HashIndex<Entry*> hashes_with_field_deadlines_;  // hashes that have fields with deadlines
 };
 
 }  // namespace respite

@@ -32,13 +32,15 @@ class Digest {  // a SHA-1 value as DEBUG DIGEST computes it
  public:
   void Add(Bytes part);
   void Mix(Bytes part);
-  void MixNumber(uint32_t number);  // its four bytes, big endian, in order with other parts
+  void MixNumber(uint32_t number);  // continues the digest with a number as four bytes, big endian
   // Returns the digest's bytes so far, for use in another digest.
-  Bytes RawBytes() const { return {reinterpret_cast<const char*>(bytes_.data()), bytes_.size()}; }
+  Bytes RawBytes() const {  // the 20 bytes of the digest
+    return {reinterpret_cast<const char*>(bytes_.data()), bytes_.size()};
+  }
   std::string Hex() const;
 
  private:
-  std::array<uint8_t, 20> bytes_{};
+  std::array<uint8_t, 20> bytes_{};  // the SHA-1 value so far; at first all zero
 };
 
 void MixValue(Digest& digest, const Entry& entry);  // continues the digest with type, content and deadline

@@ -38,13 +38,14 @@ inline constexpr int64_t kNoDeadline = -1;
 // Returns true if a key or field with this deadline has expired. It still exists during the millisecond of its
 // deadline. Its life began somewhere within a millisecond, so without this rule it could end up to a millisecond too
 // early.
-constexpr bool IsDeadlineOver(int64_t deadline_ms, int64_t now_ms) {  // true after the deadline
+constexpr bool IsDeadlineOver(int64_t deadline_ms,  // true: there is a deadline, and it is before `now_ms`
+                              int64_t now_ms) {
   return deadline_ms != kNoDeadline && deadline_ms < now_ms;
 }
 
 // The content of a string to be stored. The bytes are borrowed unless they are in `blob`.
 struct StringContent {                        // a string to be stored, in the form it will have
-  static constexpr size_t kEmbeddedMax = 44;  // bytes; Redis: OBJ_ENCODING_EMBSTR_SIZE_LIMIT, seen in OBJECT ENCODING
+  static constexpr size_t kEmbeddedMax = 44;  // bytes; OBJECT ENCODING says raw, not embstr, for a longer text
   static constexpr size_t kInlineMax = 4096;  // bytes; longer values get their own Blob, which replies can share
 
   ValueForm form = ValueForm::kRaw;
@@ -52,7 +53,9 @@ struct StringContent {                        // a string to be stored, in the f
   Bytes bytes = {};     // the text, unless the form is kInt or kBlob
   BlobRef blob = {};
 
-  static StringContent Integer(int64_t value) { return {.form = ValueForm::kInt, .integer = value}; }
+  static StringContent Integer(int64_t value) {  // a string that is stored as an integer
+    return {.form = ValueForm::kInt, .integer = value};
+  }
   // Creates text that is stored unchanged, never as an integer.
   static StringContent Text(Bytes text) {
     if (text.size() <= kEmbeddedMax) return {.form = ValueForm::kEmbedded, .bytes = text};
@@ -71,7 +74,9 @@ struct StringContent {                        // a string to be stored, in the f
     if (text.size() > kInlineMax) return FromBlob(BlobRef::Copy(text));
     return {.form = ValueForm::kRaw, .bytes = text};
   }
-  static StringContent FromBlob(BlobRef blob) { return {.form = ValueForm::kBlob, .blob = std::move(blob)}; }
+  static StringContent FromBlob(BlobRef blob) {  // a text whose bytes are in a Blob
+    return {.form = ValueForm::kBlob, .blob = std::move(blob)};
+  }
 
   size_t InlineSize() const {
     return form == ValueForm::kInt || form == ValueForm::kBlob ? sizeof(int64_t) : bytes.size();
@@ -80,28 +85,32 @@ struct StringContent {                        // a string to be stored, in the f
 
 class Entry {  // a key with its value, deadline and access data, in one allocation
  public:
-  static constexpr uint32_t kAccessMask = 0xffffff;  // of bits_: data for eviction
+  static constexpr uint32_t kAccessMask = 0xffffff;  // the bits of bits_ with access data for eviction (LRU or LFU)
 
   Entry(const Entry&) = delete;
   Entry& operator=(const Entry&) = delete;
 
   // Allocates an entry, with a deadline slot unless `deadline_ms` is kNoDeadline. The caller owns the entry and must
   // free it with Destroy.
-  static Entry* Create(Bytes key, StringContent content, int64_t deadline_ms, uint32_t access);
+  static Entry* Create(Bytes key, StringContent content,  // allocates a string entry; free it with Destroy
+                       int64_t deadline_ms, uint32_t access);
   // Creates an entry with a packed collection, and allocates `spare` more bytes for its growth.
-  static Entry* CreatePacked(Bytes key, ValueType type, ValueForm form, Bytes packed, size_t spare, uint32_t access);
-  static Entry* CreateWithObject(Bytes key, ValueType type, std::unique_ptr<Object> object, uint32_t access);
+  static Entry* CreatePacked(Bytes key, ValueType type, ValueForm form,  // allocates an entry with a packed collection
+                             Bytes packed, size_t spare, uint32_t access);
+  static Entry* CreateWithObject(Bytes key, ValueType type,  // allocates an entry that owns `object`
+                                 std::unique_ptr<Object> object, uint32_t access);
   // Returns a deep copy under another key; a Blob is shared. Cost: O(n) for collections.
-  static Entry* Clone(const Entry& entry, Bytes key, int64_t deadline_ms, uint32_t access);  // a deep copy
-  static void Destroy(Entry* entry);
+  static Entry* Clone(const Entry& entry, Bytes key, int64_t deadline_ms,  // a copy under another key; a Blob is shared
+                      uint32_t access);
+  static void Destroy(Entry* entry);  // frees the entry and the value that it owns
 
   // These functions take the entry and return it, possibly at another address.
   //   Rename: changes the key; value, deadline and access data stay.
   //   AddDeadlineSlot: adds room for a deadline (none is set yet).
   //   Resize: truncates the inline value, or extends it with uninitialised bytes.
   //   Hold: stores another collection of the same type. The old one must be inline or released already.
-  static Entry* Rename(Entry* entry, Bytes key);           // changes the key; may move the entry
-  static Entry* AddDeadlineSlot(Entry* entry);             // reserves the bytes of a deadline; no deadline is set yet
+  static Entry* Rename(Entry* entry, Bytes key);  // changes the key; may move the entry
+  static Entry* AddDeadlineSlot(Entry* entry);    // makes room for a deadline, which is not set yet; may move it
   static Entry* Resize(Entry* entry, size_t inline_size);  // changes the size of the inline value; may move the entry
   static Entry* Hold(Entry* entry, ValueForm form, Bytes packed);
   static Entry* Hold(Entry* entry, std::unique_ptr<Object> object);
@@ -112,26 +121,30 @@ class Entry {  // a key with its value, deadline and access data, in one allocat
 
   int64_t Deadline() const { return HasDeadlineSlot() ? Load<int64_t>(Payload()) : kNoDeadline; }  // Unix ms
   bool HasDeadlineSlot() const { return (bits_ & kDeadlineBit) != 0; }  // true: there are bytes for a deadline
-  bool IsExpired(int64_t now_ms) const { return HasDeadlineSlot() && IsDeadlineOver(Load<int64_t>(Payload()), now_ms); }
+  bool IsExpired(int64_t now_ms) const {  // true: it has a deadline, which is before `now_ms`
+    return HasDeadlineSlot() && IsDeadlineOver(Load<int64_t>(Payload()), now_ms);
+  }
   // Requires: HasDeadlineSlot().
-  void SetDeadline(int64_t deadline_ms) { Store(Payload(), deadline_ms); }  // requires: HasDeadlineSlot()
+  void SetDeadline(int64_t deadline_ms) { Store(Payload(), deadline_ms); }  // Unix ms; requires: HasDeadlineSlot()
 
   uint32_t Access() const { return bits_ & kAccessMask; }  // LRU seconds, or LFU minutes and counter, for eviction
-  void SetAccess(uint32_t access) {                        // 24 bits, as Access() returns
+  void SetAccess(uint32_t access) {                        // stores data for eviction: 24 bits, as Access() returns
     if (Access() != access) bits_ = (bits_ & ~kAccessMask) | (access & kAccessMask);  // avoids a needless write
   }
 
   // Returns true if some fields of this hash have deadlines of their own. Database sets this mark, and indexes the
   // marked entries.
-  bool HasFieldDeadlines() const { return (bits_ & kFieldDeadlinesBit) != 0; }  // some fields have deadlines
-  void MarkFieldDeadlines() { bits_ |= kFieldDeadlinesBit; }
-  void UnmarkFieldDeadlines() { bits_ &= ~kFieldDeadlinesBit; }
+  bool HasFieldDeadlines() const {  // true: fields of this hash have deadlines
+    return (bits_ & kFieldDeadlinesBit) != 0;
+  }
+  void MarkFieldDeadlines() { bits_ |= kFieldDeadlinesBit; }     // records that some fields of this hash have deadlines
+  void UnmarkFieldDeadlines() { bits_ &= ~kFieldDeadlinesBit; }  // records that no field of this hash has a deadline
 
   // The next functions are for strings. Each requires the form that its name says: kInt for integers, kEmbedded or kRaw
   // for inline text, kBlob for a Blob.
-  int64_t IntegerValue() const { return Load<int64_t>(Value()); }
-  void SetInteger(int64_t value) { Store(MutableValue(), value); }          // requires: the form is kInt
-  Bytes InlineText() const { return {Value(), InlineSize()}; }              // of a kEmbedded or kRaw string
+  int64_t IntegerValue() const { return Load<int64_t>(Value()); }   // the number; requires: the form is kInt
+  void SetInteger(int64_t value) { Store(MutableValue(), value); }  // stores another number; requires: the form is kInt
+  Bytes InlineText() const { return {Value(), InlineSize()}; }      // text of a kEmbedded or kRaw string
   Bytes BlobText() const { return BlobRef::ViewOf(Load<void*>(Value())); }  // text of a kBlob string
   BlobRef Blob() const {
     BlobRef owned = BlobRef::Adopt(Load<void*>(Value()));
@@ -142,42 +155,44 @@ class Entry {  // a key with its value, deadline and access data, in one allocat
 
   // The next functions are for collections. Packed and MutablePacked require a listpack or an intset; HeldObject and
   // ReleaseObject require kObject.
-  Bytes Packed() const { return InlineText(); }  // the bytes of the listpack or intset
-  char* MutablePacked() { return MutableValue(); }
-  Object* HeldObject() const { return Load<Object*>(Value()); }  // the object of a kObject value
+  Bytes Packed() const { return InlineText(); }                  // the bytes of the listpack or intset
+  char* MutablePacked() { return MutableValue(); }               // the listpack or intset, for changes in place
+  Object* HeldObject() const { return Load<Object*>(Value()); }  // the object of a large collection (kObject)
   // Returns the object, which the caller then owns. The caller must immediately give the entry another value.
-  std::unique_ptr<Object> ReleaseObject();  // passes ownership of the object to the caller
+  std::unique_ptr<Object> ReleaseObject();  // gives the object to the caller, who must give the entry another value
 
   // Returns the length of a string without producing its text. Cost: O(1), for integers O(digits).
   size_t TextSize() const;  // length of the text of a string
 
   // Stores this string in place, if the entry has room and would waste at most half of it. Otherwise returns false, and
   // the caller must create a new entry. Never changes key, deadline or access data.
-  bool TryAssign(const StringContent& content);  // false: there is no room in this entry
+  bool TryAssign(const StringContent& content);  // stores a string in place; false: no room, or too much of it
 
   // Extends the text in place to `size` bytes with zero bytes; the form is no longer embedded. Returns false if there
   // is no room or if the Blob is shared. Requires: `size` is not below the current size. Cost: O(new bytes).
-  bool TryGrow(size_t size);  // appends zero bytes up to `size`; false: no room
+  bool TryGrow(size_t size);  // appends zero bytes up to `size`; false: no room, or the Blob is shared
   // Returns the text, for modification in place. Requires: TryGrow was called just before.
-  char* MutableText();  // only directly after TryGrow
+  char* MutableText();  // the text, for changes in place; only directly after TryGrow
 
   // Returns the number of bytes that the allocator uses for this entry and everything it owns. For a collection, the
   // number is estimated from `samples` elements, or from all if `samples` is 0.
-  size_t UsedBytes(size_t samples = 5) const;
+  size_t UsedBytes(size_t samples = 5) const;  // memory of key and value, estimated from so many elements; 0: all
   // Returns the cost of freeing the value: the number of elements of an object, otherwise 1.
-  size_t FreeEffort() const { return Form() == ValueForm::kObject ? HeldObject()->Size() : 1; }  // elements to free
+  size_t FreeEffort() const {  // the cost of freeing the value: the Size() of an object, otherwise 1
+    return Form() == ValueForm::kObject ? HeldObject()->Size() : 1;
+  }
 
  private:
-  static constexpr int kTypeShift = 24;                     // position of the ValueType in bits_
-  static constexpr int kFormShift = 27;                     // position of the ValueForm in bits_
-  static constexpr uint32_t kDeadlineBit = 1u << 30;        // in bits_: a deadline slot is present
-  static constexpr uint32_t kFieldDeadlinesBit = 1u << 31;  // in bits_: fields of the hash have deadlines
-  static constexpr uint32_t kTypeMask = 7u << kTypeShift;
-  static constexpr uint32_t kFormMask = 7u << kFormShift;
+  static constexpr int kTypeShift = 24;                           // position of the ValueType in bits_
+  static constexpr int kFormShift = 27;                           // position of the ValueForm in bits_
+  static constexpr uint32_t kDeadlineBit = 1u << 30;              // in bits_: a deadline slot is present
+  static constexpr uint32_t kFieldDeadlinesBit = 1u << 31;        // in bits_: fields of the hash have deadlines
+  static constexpr uint32_t kTypeMask = 7u << kTypeShift;         // the bits of bits_ with the ValueType
+  static constexpr uint32_t kFormMask = 7u << kFormShift;         // the bits of bits_ with the ValueForm
   static constexpr int kInlineShift = 12;                         // position of the inline size in sizes_
-  static constexpr uint32_t kWideKey = (1u << kInlineShift) - 1;  // in place of the key size, it marks a wide entry
-  static constexpr size_t kNarrowInlineMax = UINT32_MAX >> kInlineShift;  // bytes; a larger value needs a wide entry
-  struct WideSizes {  // the sizes of a wide entry, which follow its header
+  static constexpr uint32_t kWideKey = (1u << kInlineShift) - 1;  // as key size in sizes_: the sizes are in WideSizes
+  static constexpr size_t kNarrowInlineMax = UINT32_MAX >> kInlineShift;  // bytes; a larger size is stored in WideSizes
+  struct WideSizes {  // sizes of key and value, after the header, if sizes_ has no room for them
     uint32_t key;
     uint32_t inlined;  // bytes of the value inside the entry
   };
@@ -191,7 +206,7 @@ class Entry {  // a key with its value, deadline and access data, in one allocat
     return value;
   }
   template <class T>
-  static void Store(char* to, T value) {
+  static void Store(char* to, T value) {  // writes a number that need not be aligned
     std::memcpy(to, &value, sizeof value);
   }
 
@@ -203,31 +218,37 @@ class Entry {  // a key with its value, deadline and access data, in one allocat
   const char* Memory() const { return reinterpret_cast<const char*>(this); }
   char* Memory() { return reinterpret_cast<char*>(this); }  // the first byte of this entry
   WideSizes Wide() const { return Load<WideSizes>(Memory() + sizeof(Entry)); }
-  size_t KeySize() const { return IsWide() ? Wide().key : sizes_ & kWideKey; }
-  size_t InlineSize() const { return IsWide() ? Wide().inlined : sizes_ >> kInlineShift; }  // bytes
-  void SetSizes(size_t key_size, size_t inline_size);  // requires: the sizes fit into an entry of this width
-  void SetInlineSize(size_t inline_size) { SetSizes(KeySize(), inline_size); }
+  size_t KeySize() const { return IsWide() ? Wide().key : sizes_ & kWideKey; }  // bytes of the key
+  size_t InlineSize() const {                                                   // bytes of the value inside the entry
+    return IsWide() ? Wide().inlined : sizes_ >> kInlineShift;
+  }
+  void SetSizes(size_t key_size, size_t inline_size);  // stores the sizes in sizes_, or in WideSizes if IsWide()
+  void SetInlineSize(size_t inline_size) {             // stores the new size of the value inside the entry
+    SetSizes(KeySize(), inline_size);
+  }
 
   const char* Payload() const { return Memory() + HeaderBytes(); }
   char* Payload() { return Memory() + HeaderBytes(); }  // after the header: the deadline if there is one, key, value
   size_t DeadlineBytes() const { return HasDeadlineSlot() ? sizeof(int64_t) : 0; }  // 8 or 0
   const char* Value() const { return Memory() + ValueOffset(); }                    // first byte of the value
-  char* MutableValue() { return Memory() + ValueOffset(); }
+  char* MutableValue() { return Memory() + ValueOffset(); }  // first byte of the value, for changes
   // Allocates an entry whose value is not written yet, with `spare` bytes to grow.
-  static Entry* Allocate(Bytes key, size_t inline_size, int64_t deadline_ms, uint32_t access, size_t spare = 0);
+  static Entry* Allocate(Bytes key, size_t inline_size, int64_t deadline_ms,  // allocates one without a value
+                         uint32_t access, size_t spare = 0);
   // Allocates an entry with the type, form and field-deadline mark of `entry`, and room for a value of the same size;
   // the value is not written yet.
-  static Entry* AllocateLike(const Entry& entry, Bytes key, int64_t deadline_ms, uint32_t access);
-  static Entry* Widen(Entry* entry);                                                  // stores its sizes in WideSizes
+  static Entry* AllocateLike(const Entry& entry, Bytes key, int64_t deadline_ms,  // allocates an equal one, no value
+                             uint32_t access);
+  static Entry* Widen(Entry* entry);  // moves the sizes to WideSizes; the entry moves too
   size_t ValueOffset() const { return HeaderBytes() + DeadlineBytes() + KeySize(); }  // from the start of the entry
-  void SetTypeAndForm(ValueType type, ValueForm form) {
+  void SetTypeAndForm(ValueType type, ValueForm form) {  // stores the type of the value and how it is stored
     bits_ = (bits_ & ~(kTypeMask | kFormMask)) | (static_cast<uint32_t>(type) << kTypeShift) |
             (static_cast<uint32_t>(form) << kFormShift);
   }
   void WriteValue(const StringContent& content);  // writes the value into the entry, where it must fit
-  void FreeBlobOrObject();                        // frees a value that is not inline
+  void FreeBlobOrObject();                        // frees a Blob or object that the value points to
 
-  uint32_t sizes_ = 0;  // key size (12 bits) and inline size (20), or the mark of a wide entry
+  uint32_t sizes_ = 0;  // key size (12 bits) and inline size (20); key size kWideKey: they are in WideSizes
   uint32_t bits_ = 0;
 };
 static_assert(sizeof(Entry) == 8);

@@ -22,8 +22,8 @@ struct GeoPoint {                                      // a place on earth
   static constexpr double kMaxLongitude = 180;         // degrees
   static constexpr double kMaxLatitude = 85.05112878;  // degrees; the limit of the square map of EPSG:3857
 
-  double longitude = 0;
-  double latitude = 0;
+  double longitude = 0;  // degrees, east of Greenwich positive
+  double latitude = 0;   // degrees, north of the equator positive
 
   bool IsOnMap() const {  // true: GEOADD accepts the point
     return longitude >= -kMaxLongitude && longitude <= kMaxLongitude && latitude >= -kMaxLatitude &&
@@ -32,23 +32,23 @@ struct GeoPoint {                                      // a place on earth
 };
 
 // Returns the distance between two places along a great circle. The earth counts as a sphere.
-double DistanceMeters(const GeoPoint& a, const GeoPoint& b);
+double DistanceMeters(const GeoPoint& a, const GeoPoint& b);  // distance along a great circle
 
 // Returns the score of a place: the number of its cell at step 26. Requires: point.IsOnMap().
 uint64_t GeoScore(const GeoPoint& point);  // the score of a place in a sorted set: a geohash of 52 bits
 // Returns the centre of the cell with this score.
-GeoPoint PointOfScore(double score);  // the centre of the cell with this score
+GeoPoint PointOfScore(double score);  // the centre of the geohash cell with this score
 // Returns the 11 characters of the common text form. As in Redis, the last is always 0, because 52 bits fill only ten
 // characters.
-std::string GeohashText(const GeoPoint& point);  // the 11 characters of the common text form
+std::string GeohashText(const GeoPoint& point);  // the geohash as 11 characters, as GEOHASH replies
 
 // The area of a search: a circle, or a box whose sides follow meridians and parallels.
 struct GeoShape {  // the area of a search, a circle or a box
   enum class Kind : uint8_t { kCircle, kBox };
 
   Kind kind = Kind::kCircle;
-  GeoPoint center;
-  double radius = 0;           // of a circle; in units, as width and height
+  GeoPoint center;             // the middle of the circle or box
+  double radius = 0;           // of a circle; times meters_per_unit, as width and height
   double width = 0;            // of a box, from west to east
   double height = 0;           // of a box, from south to north
   double meters_per_unit = 1;  // of radius, width and height

@@ -25,15 +25,15 @@ namespace respite {
 
 class Hash : public Collection {
  public:
-  static constexpr ValueType kType = ValueType::kHash;
-  static constexpr ValueForm kInitialForm = ValueForm::kListpack;
-  static Bytes InitialPacked() { return Listpack::Empty(); }  // the bytes of an empty hash
+  static constexpr ValueType kType = ValueType::kHash;             // the type of an entry that holds a hash
+  static constexpr ValueForm kInitialForm = ValueForm::kListpack;  // a new hash is a listpack
+  static Bytes InitialPacked() { return Listpack::Empty(); }       // the bytes of an empty packed hash
 
   explicit Hash(const CollectionContext& place) : Collection(place) {}
-  static Hash WithExpiredFields(const Entry& entry);  // for reading: no field counts as expired
+  static Hash WithExpiredFields(const Entry& entry);  // the hash, for reading, so that no field counts as expired
 
   // Returns true if there are no fields, not even expired ones. Cost: O(1).
-  bool IsEmpty() const;
+  bool IsEmpty() const;  // true: there are no fields, not even expired ones
   // Returns the number of fields that are not expired. Cost: O(1 + expired fields).
   size_t Size() const;
 
@@ -45,21 +45,21 @@ class Hash : public Collection {
 
   // Calls visit(Bytes field, Bytes value) for each field; the texts are valid during the call. Cost: O(n).
   template <class Visit>
-  void ForEach(Visit&& visit) const;
+  void ForEach(Visit&& visit) const;  // calls visit(field, value) for each field that is not expired
 
   struct Place {                       // the place of one field, valid until the next edit
-    size_t offset = 0;                 // where a packed field begins
+    size_t offset = 0;                 // of a packed hash: where the field begins
     const HashField* field = nullptr;  // for a table only
   };
   struct Pair {
-    PackedText field;
-    PackedText value;
+    PackedText field;  // the name of the field
+    PackedText value;  // the value of the field
   };
   Pair At(const Place& place) const;
   // Returns the places of all fields that are not expired. Cost: O(n).
   std::vector<Place> Places() const;  // the places of all fields that are not expired
   // Returns a random field, uniformly chosen. Requires: Size() > 0. Cost: O(1) for tables without expired fields.
-  Place PickRandom(Random& random) const;
+  Place PickRandom(Random& random) const;  // a random field that is not expired; requires: Size() > 0
 
   // Returns the table, for scans with a cursor, or null for a packed hash. Fields of the table may be expired: see
   // IsAlive.
@@ -69,7 +69,7 @@ class Hash : public Collection {
   // Converts a packed hash to a table if the new fields and values alone exceed the limits of a packed hash. So a large
   // command does not convert the hash halfway. As in Redis, arguments that only replace existing fields count too, and
   // fields that the hash already has do not count.
-  void PrepareToAdd(std::span<const Bytes> fields_and_values);  // converts to a table if it could not stay packed
+  void PrepareToAdd(std::span<const Bytes> fields_and_values);  // converts to a table if these are too many or too long
   enum class Outcome : uint8_t { kAdded, kReplaced };
   enum class OldDeadline : uint8_t { kDrop, kKeep };
   // Sets a field. Requires: the texts are not views of this hash. Cost: O(1), O(n) when packed.
@@ -78,28 +78,32 @@ class Hash : public Collection {
   bool Remove(Bytes field);  // false: there is no such field
   // Sets or replaces the deadline; kNoDeadline removes it. Returns false if there is no such field. Cost: O(log n),
   // O(n) when packed.
-  bool SetDeadline(Bytes field, int64_t deadline_ms);  // false: there is no such field
+  bool SetDeadline(Bytes field, int64_t deadline_ms);  // sets it in Unix ms; kNoDeadline removes it; false: no field
 
   // Returns the earliest deadline of all fields, or kNoDeadline if no field has one. Cost: O(1).
-  int64_t NextDeadline() const;  // the earliest deadline of any field in Unix ms, or kNoDeadline
-  bool HasExpiredFields() const { return IsDeadlineOver(NextDeadline()); }
+  int64_t NextDeadline() const;    // the earliest deadline of any field in Unix ms, or kNoDeadline
+  bool HasExpiredFields() const {  // true: at least one field has expired and is not removed yet
+    return IsDeadlineOver(NextDeadline());
+  }
   // Returns the number of expired fields. Requires: Exists(). Cost: O(expired fields), O(n) when packed.
-  size_t CountExpiredFields() const;  // number of fields whose deadline has passed
+  size_t CountExpiredFields() const;  // number of expired fields that are not removed yet
   // Returns true if there are fields and all of them are expired.
-  bool AreAllFieldsExpired() const;                      // false if there are no fields
+  bool AreAllFieldsExpired() const;                      // true: there are fields, and all are expired
   std::vector<std::string> RemoveExpired(size_t limit);  // removes at most `limit` expired fields; returns their names
 
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
  private:
-  bool IsDeadlineOver(int64_t deadline_ms) const {  // true: has expired
+  bool IsDeadlineOver(int64_t deadline_ms) const {  // true: it is before the time of the command
     return respite::IsDeadlineOver(deadline_ms, now_ms_);
   }
-  bool IsTable() const { return slot_.Form() == ValueForm::kObject; }
-  bool IsTimed() const { return slot_.Form() == ValueForm::kTimedListpack; }  // the listpack has deadlines
-  HashTable& AsTable() const { return slot_.As<HashTable>(); }
-  Listpack AsListpack() const { return Listpack(slot_.View()); }
-  size_t Stride() const { return IsTimed() ? 3 : 2; }  // number of listpack elements per field
+  bool IsTable() const { return slot_.Form() == ValueForm::kObject; }  // true: the hash is a HashTable, false: packed
+  bool IsTimed() const {                                               // true: a listpack with deadlines of fields
+    return slot_.Form() == ValueForm::kTimedListpack;
+  }
+  HashTable& AsTable() const { return slot_.As<HashTable>(); }    // the table; requires: IsTable()
+  Listpack AsListpack() const { return Listpack(slot_.View()); }  // the listpack; requires: packed
+  size_t Stride() const { return IsTimed() ? 3 : 2; }             // number of listpack elements per field
 
   struct Row {  // a packed field: the offsets of its elements and of the next field
     size_t field;
@@ -107,18 +111,19 @@ class Hash : public Collection {
     size_t next;
     int64_t deadline_ms;  // Unix ms or kNoDeadline
   };
-  Row PackedFieldAt(size_t at) const;  // `at`: offset where the field begins
+  Row PackedFieldAt(size_t at) const;  // the packed field that begins at offset `at`
   // Returns the offset at which a packed field begins, even if it is expired, or Listpack::kNowhere.
   size_t Find(Bytes field) const { return AsListpack().Find(field, Listpack::kHeader, Stride()); }
-  size_t CountExpiredInListpack() const;  // number of expired packed fields
+  size_t CountExpiredInListpack() const;  // number of expired fields of a packed hash
   // Inserts a field into a packed hash, at the position that its deadline determines.
-  void InsertPackedField(const EncodedElement& field, const EncodedElement& value, int64_t deadline_ms);
+  void InsertPackedField(const EncodedElement& field, const EncodedElement& value,  // adds a field at its place
+                         int64_t deadline_ms);
   void SetPackedDeadline(size_t at, int64_t deadline_ms);  // moves the field to the place of its new deadline
-  Outcome SetInListpack(Bytes field, Bytes value, OldDeadline old_deadline);
-  Outcome SetInTable(Bytes field, Bytes value, OldDeadline old_deadline);
-  void ConvertToTable();
-  void ConvertToTimedListpack();
-  void UpdateDeadlineIndex();  // tells the database whether any field of this hash has a deadline
+  Outcome SetInListpack(Bytes field, Bytes value, OldDeadline old_deadline);  // sets a field of a packed hash
+  Outcome SetInTable(Bytes field, Bytes value, OldDeadline old_deadline);     // sets a field of a hash that is a table
+  void ConvertToTable();                                                      // makes a packed hash a HashTable
+  void ConvertToTimedListpack();  // gives each field of a packed hash room for a deadline
+  void UpdateDeadlineIndex();     // tells the database whether any field of this hash has a deadline
 };
 
 template <class Visit>

@@ -54,7 +54,7 @@
 
 namespace respite {
 
-struct KeyedHasher {  // the hash depends on a secret key, against chosen collisions
+struct KeyedHasher {  // hashes with a secret key, so that no client can choose keys that collide
   HashKey key;
   uint64_t operator()(Bytes text) const { return HashBytes(text, key); }
 };
@@ -88,18 +88,18 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   HashIndex& operator=(const HashIndex&) = delete;
   ~HashIndex() { FreePages(); }
 
-  const HashKey& hash_key() const { return hasher_.key; }
+  const HashKey& hash_key() const { return hasher_.key; }  // the secret key of the hash function
   uint64_t Hash(Bytes key) const { return hasher_(key); }
   size_t Size() const { return size_; }
   // Returns the memory of pages, directory and collisions, without the items.
-  size_t UsedBytes() const {
+  size_t UsedBytes() const {  // memory of the table, without the items
     const size_t collisions = collisions_ == nullptr ? 0 : sizeof *collisions_ + collisions_->UsedBytes();
     return page_count_ * PageBytes(buckets_per_page_) + directory_.capacity() * sizeof(Page*) + collisions;
   }
-  size_t Capacity() const {  // used or free slots
+  size_t Capacity() const {  // number of slots in the pages, used or free
     return page_count_ * static_cast<size_t>(buckets_per_page_) * kSlotsPerBucket;
   }
-  size_t PageCount() const { return page_count_; }
+  size_t PageCount() const { return page_count_; }  // number of pages
 
   // Returns the slot with this key, or Slot{}. Cost: O(1), typically one cache line of the table and one of the item.
   Slot Find(Bytes key, uint64_t hash) const {
@@ -111,18 +111,18 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
 
   // PrefetchBucket and PrefetchItem are hints for a batch of lookups. First prefetch every bucket, then every item that
   // may match, then do the lookups.
-  void PrefetchBucket(uint64_t hash) const {
+  void PrefetchBucket(uint64_t hash) const {  // prefetches the bucket where a lookup of this hash begins
     const Page* page = directory_[DirectoryIndexOf(hash)];
     if (page != nullptr) Prefetch(&page->buckets[HomeBucketOf(hash)]);
   }
   // Prefetches the bucket of a key that may be inserted, and the header of the page, which an insertion changes.
-  void PrefetchForInsert(uint64_t hash) const {
+  void PrefetchForInsert(uint64_t hash) const {  // prefetches what an insertion of this hash will change
     const Page* page = directory_[DirectoryIndexOf(hash)];
     if (page == nullptr) return;
     Prefetch(page);
     Prefetch(&page->buckets[HomeBucketOf(hash)]);
   }
-  void PrefetchItem(uint64_t hash) const {
+  void PrefetchItem(uint64_t hash) const {  // after PrefetchBucket: the items that may have this hash
     const Page* page = directory_[DirectoryIndexOf(hash)];
     if (page == nullptr) return;
     const Bucket& bucket = page->buckets[HomeBucketOf(hash)];
@@ -136,7 +136,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
 
   // Inserts a slot. Requires: its key is not in the table. Cost: O(1); sometimes splits a page (at most kBucketsPerPage
   // * kSlotsPerBucket items), and rarely also doubles the directory.
-  void Insert(Slot slot, uint64_t hash) {  // requires: the key is not in the table
+  void Insert(Slot slot, uint64_t hash) {  // adds a slot; requires: the key is not in the table
     const bool has_room = TryInsert(slot, hash) || (GrowOrSplitPage(hash) && TryInsert(slot, hash));
     if (!has_room) AddCollision(slot, hash);
     ++size_;
@@ -144,7 +144,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
 
   // Creates the pages for about `count` slots in advance, so that inserting them splits almost no page. Does nothing if
   // the table has items or `count` is at most kReservedPerPage. Cost: O(count), 10 to 21 bytes of memory for each slot.
-  void Reserve(size_t count) {  // creates pages for this number of slots in advance
+  void Reserve(size_t count) {  // makes pages for so many slots in an empty table
     if (size_ != 0 || depth_ != 0 || count <= kReservedPerPage) return;
     FreePages();
     while (depth_ < kMaxDepth && count >> depth_ > kReservedPerPage) ++depth_;
@@ -156,7 +156,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
 
   // Replaces the slot of an item that has moved in memory. Returns false and changes nothing if `old` is not stored
   // with this hash.
-  bool Replace(Slot old, Slot slot, uint64_t hash) {  // false: `old` is not stored
+  bool Replace(Slot old, Slot slot, uint64_t hash) {  // stores `slot` where `old` was; false: `old` is not stored
     Cell* const cell = SearchPage(hash, [&](const Slot& found) { return found == old; });
     if (cell != nullptr) {
       cell->Replace(slot);
@@ -176,7 +176,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   }
 
   // Removes the slot with this key and returns it, or returns Slot{}. Cost: O(1); sometimes merges two pages.
-  Slot Remove(Bytes key, uint64_t hash) {  // returns Slot{} if there is none
+  Slot Remove(Bytes key, uint64_t hash) {  // removes and returns the slot; Slot{}: there is none
     const Cell* const cell = FindInPage(key, hash);
     if (cell == nullptr) return RemoveCollision(key, hash);
     Slot slot = cell->Get();
@@ -198,7 +198,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
 
   // Calls `visit(slot)` for each slot, in unspecified order. `visit` must not change the table. Cost: O(n).
   template <class Visit>
-  void ForEach(Visit&& visit) const {
+  void ForEach(Visit&& visit) const {  // calls visit(slot) for each slot, in no order
     ForEachPage([&](const Page& page) {
       for (int b = 0; b < buckets_per_page_; ++b)
         for (int i = 0; i < kSlotsPerBucket; ++i)
@@ -214,16 +214,16 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   // Calls `visit(slot)` for each slot until `visit` returns false, and prefetches the memory of the items. Returns true
   // if all slots were visited. `visit` must not change the table.
   template <class Visit>
-  bool ForEachWhile(Visit&& visit) const;
+  bool ForEachWhile(Visit&& visit) const;  // stops when visit(slot) is false; true: all were visited
 
   // Returns a random slot, uniformly chosen, or Slot{} if the table is empty. Cost: O(1) expected.
-  Slot PickRandom(Random& random) const;  // returns Slot{} if the table is empty
+  Slot PickRandom(Random& random) const;  // a random slot; Slot{}: the table is empty
 
   // Calls `visit(slot)` for each slot of a random bucket, which may be empty, or for one slot of the CollisionList.
   // First prefetches the items of the bucket. Each slot of the table is visited with the same probability. Cost: one
   // cache line of the table, one of each item.
   template <class Visit>
-  void VisitRandomBucket(Random& random, Visit&& visit) const;
+  void VisitRandomBucket(Random& random, Visit&& visit) const;  // visits the slots of one random bucket, perhaps none
 
   // Removes every item without freeing it. Cost: O(pages).
   void Clear() {  // removes all slots, without freeing the items
@@ -238,7 +238,9 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     buckets_per_page_ = 1;
   }
   // Returns the number of slots in the CollisionList; 0 with any good hash.
-  size_t CollisionCount() const { return collisions_ == nullptr ? 0 : collisions_->Size(); }  // 0 with any good hash
+  size_t CollisionCount() const {  // number of slots in collisions_; 0 with any good hash
+    return collisions_ == nullptr ? 0 : collisions_->Size();
+  }
 
   // For tests. Returns true if a search finds every item and all counters agree with what the pages hold.
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
@@ -247,13 +249,13 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   static constexpr int kSlotsPerBucket = 7;   // slots per bucket
   static constexpr int kBucketsPerPage = 63;  // buckets of a page, unless it is the only page
   static constexpr int kMaxProbe = 8;     // buckets that an insertion tries after the home, before it splits the page
-  static constexpr int kMergeBelow = 96;  // a page with at most this many items tries to merge with its sibling
+  static constexpr int kMergeBelow = 96;  // a page with so few items tries, now and then, to merge with its sibling
   static constexpr int kMergedAtMost = 192;          // two pages merge if they hold at most this many items together
   static constexpr int kMaxDepth = 28;               // maximum depth of pages and directory, in bits of the hash
   static constexpr size_t kReservedPerPage = 400;    // slots that Reserve plans for each page
   static constexpr uint32_t kMinItemsToSplit = 220;  // a page with fewer items may place them at any distance from home
   static constexpr size_t kDirectoryPerPage = 16;    // maximum directory entries per page; even pages need one or two
-  static constexpr uint8_t kManySpilled = UINT8_MAX;  // too many to count, or collisions; stays until a rebuild
+  static constexpr uint8_t kManySpilled = UINT8_MAX;  // value of `spill`: too many to count, or items in collisions_
 
   using Cell = SlotCell<Slot>;
 
@@ -284,16 +286,16 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
 
   // The only page of a small table has 1, 3, 7, 21 or 63 buckets. Each of these numbers divides kBucketsPerPage,
   // because cursors rely on that.
-  static constexpr int NextSmallerBucketCount(int buckets) {  // for a page that is the only one
+  static constexpr int NextSmallerBucketCount(int buckets) {  // for the only page: 63, 21, 7, 3, 1
     return buckets == 63 ? 21 : buckets == 21 ? 7 : buckets == 7 ? 3 : 1;
   }
-  static constexpr int NextLargerBucketCount(int buckets) {  // for a page that is the only one
+  static constexpr int NextLargerBucketCount(int buckets) {  // for the only page: 1, 3, 7, 21, 63
     return buckets == 1 ? 3 : buckets == 3 ? 7 : buckets == 7 ? 21 : 63;
   }
-  static constexpr size_t PageBytes(int buckets) {  // size of a page
+  static constexpr size_t PageBytes(int buckets) {  // size of a page with so many buckets
     return offsetof(Page, buckets) + static_cast<size_t>(buckets) * sizeof(Bucket);
   }
-  static Page* NewPage(int buckets, int depth) {
+  static Page* NewPage(int buckets, int depth) {  // allocates an empty page
     size_t bytes = PageBytes(buckets);
     void* memory = ::operator new (bytes, std::align_val_t{alignof(Page)});
     std::memset(memory, 0, bytes);
@@ -301,14 +303,20 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     page->depth = depth;
     return page;
   }
-  static void DeletePage(Page* page) { ::operator delete (page, std::align_val_t{alignof(Page)}); }
+  static void DeletePage(Page* page) {  // frees the page; null is allowed
+    ::operator delete (page, std::align_val_t{alignof(Page)});
+  }
 
-  static uint8_t TagOf(uint64_t hash) { return static_cast<uint8_t>((hash >> 32) | 0x80); }  // 7 bits of the hash
+  static uint8_t TagOf(uint64_t hash) {  // the 7 bits of the hash that are stored in the bucket
+    return static_cast<uint8_t>((hash >> 32) | 0x80);
+  }
   int HomeBucketOf(uint64_t hash) const {  // the bucket where the search begins
     return static_cast<int>(((hash & 0xffffffffull) * static_cast<uint64_t>(buckets_per_page_)) >> 32);
   }
   int Next(int bucket) const { return bucket + 1 == buckets_per_page_ ? 0 : bucket + 1; }
-  size_t DirectoryIndexOf(uint64_t hash) const { return depth_ == 0 ? 0 : static_cast<size_t>(hash >> (64 - depth_)); }
+  size_t DirectoryIndexOf(uint64_t hash) const {  // where in directory_ the page of the hash is
+    return depth_ == 0 ? 0 : static_cast<size_t>(hash >> (64 - depth_));
+  }
 
   struct Trace {  // the bits of a slot's hash that the page stores
     uint8_t tag;
@@ -317,9 +325,11 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   };
   // A hint contains ten bits of the hash: those that decide about splits of pages of depth 0 to 9, of depth 10 to 19,
   // or of depth 20 and more.
-  static constexpr int kHomeBits = 6;                                     // bits of a hint that tell the home bucket
-  static constexpr int kSplitBits = Cell::kHintBits - kHomeBits;          // bits of a hint that decide about splits
-  static constexpr int HintEra(int depth) { return depth / kSplitBits; }  // which ten hash bits are in the hint
+  static constexpr int kHomeBits = 6;                             // bits of a hint that tell the home bucket
+  static constexpr int kSplitBits = Cell::kHintBits - kHomeBits;  // bits of a hint that decide about splits
+  static constexpr int HintEra(int depth) {  // which ten hash bits the hints of such a page hold: 0, 1, 2
+    return depth / kSplitBits;
+  }
 
   Trace TraceOf(uint64_t hash, int depth) const {  // what a page of this depth stores of the hash
     const int home = HomeBucketOf(hash);
@@ -327,22 +337,26 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     const uint64_t bits = (hash << (HintEra(depth) * kSplitBits)) >> (64 - kSplitBits);
     return {TagOf(hash), home, static_cast<uint32_t>(bits << kHomeBits) | static_cast<uint32_t>(home)};
   }
-  static int HomeBucketOfHint(uint32_t hint) { return static_cast<int>(hint & ((1u << kHomeBits) - 1)); }
-  int HomeBucketOfCell(const Cell& cell) const {  // where its hash puts it: from the cell's hint, or by hashing the key
+  static int HomeBucketOfHint(uint32_t hint) {  // the home bucket that the hint contains
+    return static_cast<int>(hint & ((1u << kHomeBits) - 1));
+  }
+  int HomeBucketOfCell(const Cell& cell) const {  // the bucket where a search for its slot begins
     if constexpr (Cell::kHasHint) return HomeBucketOfHint(cell.Hint());
     return HomeBucketOf(Hash(SlotKey(cell.Get())));
   }
   // Returns the half of a page of this depth to which a hash or a hint belongs: low (0) or high (1).
-  static size_t HalfOfHash(uint64_t hash, int depth) { return (hash >> (63 - depth)) & 1; }  // 0: low, 1: high
-  static size_t HalfOfHint(uint32_t hint, int depth) {  // the half where the item belongs: 0 low, 1 high
+  static size_t HalfOfHash(uint64_t hash, int depth) {  // where the item goes in a split: 0 low, 1 high
+    return (hash >> (63 - depth)) & 1;
+  }
+  static size_t HalfOfHint(uint32_t hint, int depth) {  // where the item goes in a split: 0 low, 1 high
     return (hint >> (kHomeBits + kSplitBits - 1 - depth % kSplitBits)) & 1;
   }
 
-  Cell* FindInPage(Bytes key, uint64_t hash) const {  // null: the page of the hash does not have the key
+  Cell* FindInPage(Bytes key, uint64_t hash) const {  // the cell of this key; null: its page does not have it
     return SearchPage(hash, [&](const Slot& slot) { return SlotKey(slot) == key; });
   }
   template <class IsWanted>
-  Cell* SearchPage(uint64_t hash, IsWanted&& is_wanted) const {  // null: no wanted slot is in the page of the hash
+  Cell* SearchPage(uint64_t hash, IsWanted&& is_wanted) const {  // the first wanted cell of the page; null: none
     Page* page = directory_[DirectoryIndexOf(hash)];
     if (page == nullptr) return nullptr;
     uint8_t tag = TagOf(hash);
@@ -364,12 +378,12 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     const Page* page = directory_[DirectoryIndexOf(hash)];
     return page != nullptr && page->buckets[HomeBucketOf(hash)].spill == kManySpilled && collisions_ != nullptr;
   }
-  void AddCollision(const Slot& slot, uint64_t hash) {  // stores a slot that no page can take
+  void AddCollision(const Slot& slot, uint64_t hash) {  // stores a slot in collisions_, as its page cannot take it
     if (collisions_ == nullptr) collisions_ = std::make_unique<CollisionList<Slot>>();
     collisions_->Insert(slot, hash);
     directory_[DirectoryIndexOf(hash)]->buckets[HomeBucketOf(hash)].spill = kManySpilled;
   }
-  Slot RemoveCollision(Bytes key, uint64_t hash) {  // returns Slot{} if there is none
+  Slot RemoveCollision(Bytes key, uint64_t hash) {  // removes and returns it; Slot{}: not in collisions_
     if (!MayCollide(hash)) return Slot{};
     const Slot* place = collisions_->Find(key, hash);
     if (place == nullptr) return Slot{};
@@ -379,21 +393,21 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     --size_;
     return slot;
   }
-  void MarkCollisions(Page& page, size_t prefix) const {  // sets `spill` of the home buckets of collisions
+  void MarkCollisions(Page& page, size_t prefix) const {  // sets `spill` in home buckets of collisions
     if (collisions_ == nullptr) return;
     const auto [first, last] = HashRangeOf(page, prefix);
     collisions_->ForEachBetween(first, last,
                                 [&](const auto& item) { page.buckets[HomeBucketOf(item.hash)].spill = kManySpilled; });
   }
   // Returns the first and the last hash of the page at `prefix` of the directory.
-  std::pair<uint64_t, uint64_t> HashRangeOf(const Page& page, size_t prefix) const {  // the first and the last hash
+  std::pair<uint64_t, uint64_t> HashRangeOf(const Page& page, size_t prefix) const {  // first and last hash of a page
     if (page.depth == 0) return {0, UINT64_MAX};
     const uint64_t rest = UINT64_MAX >> page.depth;
     const uint64_t first = (static_cast<uint64_t>(prefix) << (64 - depth_)) & ~rest;
     return {first, first | rest};
   }
 
-  bool TryInsert(const Slot& slot, uint64_t hash) {  // false: no bucket has room
+  bool TryInsert(const Slot& slot, uint64_t hash) {  // stores it in its page; false: no bucket has room
     Page*& page = directory_[DirectoryIndexOf(hash)];
     if (page == nullptr) {  // happens only for the first page of an empty table
       page = NewPage(buckets_per_page_, 0);
@@ -410,7 +424,8 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
 
   // Stores the slot in its home bucket or in one of the `reach` buckets after it. Returns false if none of these has
   // room.
-  bool PutInPage(Page& page, const Slot& slot, const Trace& trace, int reach) const {  // false: there is no room
+  bool PutInPage(Page& page, const Slot& slot, const Trace& trace,  // stores it near its home; false: no room
+                 int reach) const {
     int at = trace.home;
     for (int probe = 0; probe <= reach && probe < buckets_per_page_; ++probe, at = Next(at)) {
       Bucket& bucket = page.buckets[at];
@@ -442,7 +457,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   // Grows or splits a page. Returns false if the page already has depth kMaxDepth, or if the directory would become too
   // large for the number of pages. In these cases, the hashes of the items on the page probably agree in too many bits
   // for a split.
-  bool GrowOrSplitPage(uint64_t hash) {  // false: the page cannot grow and cannot split
+  bool GrowOrSplitPage(uint64_t hash) {  // makes room for an item; false: it can neither grow nor split
     if (buckets_per_page_ < kBucketsPerPage) {
       Resize(NextLargerBucketCount(buckets_per_page_));
       return true;
@@ -460,10 +475,10 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   // Changes the number of buckets of the only page. Requires: its items fit.
   void Resize(int buckets);  // gives the only page this number of buckets
   // Splits the page at index `prefix` of the directory in two. Requires: the page's depth is less than the directory's.
-  void SplitPage(size_t prefix);
-  void MergePageIfSparse(size_t prefix);  // with its sibling, if both are nearly empty
+  void SplitPage(size_t prefix);          // splits a page in two by one more bit of the hash
+  void MergePageIfSparse(size_t prefix);  // merges a page with its sibling if both are nearly empty
 
-  static void PrefetchItems(const Bucket& bucket) {
+  static void PrefetchItems(const Bucket& bucket) {  // prefetches all items of the bucket
     for (int i = 0; i < kSlotsPerBucket; ++i) {
       const void* item = bucket.tags[i] == 0 ? nullptr : SlotMemory(bucket.cells[i].Get());
       if (item != nullptr) Prefetch(item);
@@ -473,9 +488,11 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   // Moves every slot of `from` to halves[0] or halves[1], as the next bit of its hash says. The halves are pages of
   // equal depth, and may be the same page. If the hints do not have this bit, the function reads the keys, and
   // prefetches them in small groups.
-  void MoveSlotsToHalves(const Page& from, int buckets, const std::array<Page*, 2>& halves);
-  void MoveToHalfByHint(const Bucket& bucket, int i, int depth, const std::array<Page*, 2>& halves) const;
-  void MoveToHalfByHash(const Cell& cell, int depth, const std::array<Page*, 2>& halves) const;
+  void MoveSlotsToHalves(const Page& from, int buckets,  // moves all slots, by the next bit of each hash
+                         const std::array<Page*, 2>& halves);
+  void MoveToHalfByHint(const Bucket& bucket, int i, int depth,  // moves one slot
+                        const std::array<Page*, 2>& halves) const;
+  void MoveToHalfByHash(const Cell& cell, int depth, const std::array<Page*, 2>& halves) const;  // moves one slot
 
   void DoubleDirectory() {  // lets the directory use one more bit of the hash
     std::vector<Page*> wider(directory_.size() * 2);
@@ -510,7 +527,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     }
   }
   // Returns the index in the directory of page `number` in the order of hashes. Cost: O(number).
-  size_t DirectoryIndexOfPage(uint64_t number) const {  // of page `number` in the order of hashes
+  size_t DirectoryIndexOfPage(uint64_t number) const {  // index of page `number` in the order of hashes
     size_t at = 0;
     for (; number != 0; --number) at += Span(*directory_[at]);
     return at;
@@ -552,7 +569,8 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   // Calls visit for the slots of the CollisionList that belong to bucket `home` of this page. The page is at index
   // `prefix` of the directory.
   template <class Visit>
-  void VisitCollisions(const Page& page, size_t prefix, int home, Visit&& visit) const {
+  void VisitCollisions(const Page& page, size_t prefix,  // visits slots in collisions_ that belong to this bucket
+                       int home, Visit&& visit) const {
     if (collisions_ == nullptr || page.buckets[home].spill != kManySpilled) return;
     const auto [first, last] = HashRangeOf(page, prefix);
     collisions_->ForEachBetween(first, last, [&](const auto& item) {
@@ -561,7 +579,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   }
   // Decides at random where a random slot is taken from. Returns true (from the CollisionList) with the probability c /
   // (c + `others`), where c is the number of slots in this list.
-  bool DrawsCollision(Random& random, size_t others) const {  // decides at random whether a random slot is one
+  bool DrawsCollision(Random& random, size_t others) const {  // true, at random: take a random slot from collisions_
     return collisions_ != nullptr && random.Below(collisions_->Size() + others) < collisions_->Size();
   }
 
@@ -584,7 +602,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     return (place.prefix << 11) | (static_cast<uint64_t>(place.depth) << 6) | static_cast<uint64_t>(place.bucket);
   }
 
-  [[no_unique_address]] Hasher hasher_;
+  [[no_unique_address]] Hasher hasher_;  // computes the hash of a key
   size_t size_ = 0;
   size_t page_count_ = 0;                            // number of pages
   size_t deepest_page_count_ = 0;                    // number of pages with the same depth as the directory

@@ -4,7 +4,7 @@
 namespace respite {
 
 template <class Slot, class Hasher>
-void HashIndex<Slot, Hasher>::Resize(int buckets) {
+void HashIndex<Slot, Hasher>::Resize(int buckets) {  // gives the only page this number of buckets
   Page* old = directory_[0];
   int old_buckets = std::exchange(buckets_per_page_, buckets);
   directory_[0] = NewPage(buckets, 0);
@@ -14,7 +14,7 @@ void HashIndex<Slot, Hasher>::Resize(int buckets) {
 }
 
 template <class Slot, class Hasher>
-void HashIndex<Slot, Hasher>::SplitPage(size_t prefix) {
+void HashIndex<Slot, Hasher>::SplitPage(size_t prefix) {  // splits a page in two by one more bit of the hash
   Page* old = directory_[prefix];
   int depth = old->depth + 1;
   Page* low = NewPage(kBucketsPerPage, depth);
@@ -31,7 +31,8 @@ void HashIndex<Slot, Hasher>::SplitPage(size_t prefix) {
 }
 
 template <class Slot, class Hasher>
-void HashIndex<Slot, Hasher>::MoveSlotsToHalves(const Page& from, int buckets, const std::array<Page*, 2>& halves) {
+void HashIndex<Slot, Hasher>::MoveSlotsToHalves(const Page& from, int buckets,  // by the next bit of each hash
+                                                const std::array<Page*, 2>& halves) {
   const bool by_hint =
       Cell::kHasHint && buckets == buckets_per_page_ && HintEra(from.depth) == HintEra(halves[0]->depth);
   for (int b = 0; b < buckets; ++b) {
@@ -47,22 +48,23 @@ void HashIndex<Slot, Hasher>::MoveSlotsToHalves(const Page& from, int buckets, c
 // Slots that are moved in another order may end up farther than kMaxProbe from home, so PutInPage may use any bucket of
 // the page. It never fails, because callers make the new pages large enough for all slots.
 template <class Slot, class Hasher>
-void HashIndex<Slot, Hasher>::MoveToHalfByHint(const Bucket& bucket, int i, int depth,
-                                               const std::array<Page*, 2>& halves) const {
+void HashIndex<Slot, Hasher>::MoveToHalfByHint(const Bucket& bucket,  // moves one slot
+                                               int i, int depth, const std::array<Page*, 2>& halves) const {
   const uint32_t hint = bucket.cells[i].Hint();
   PutInPage(*halves[HalfOfHint(hint, depth)], bucket.cells[i].Get(), {bucket.tags[i], HomeBucketOfHint(hint), hint},
             kBucketsPerPage - 1);
 }
 
 template <class Slot, class Hasher>
-void HashIndex<Slot, Hasher>::MoveToHalfByHash(const Cell& cell, int depth, const std::array<Page*, 2>& halves) const {
+void HashIndex<Slot, Hasher>::MoveToHalfByHash(const Cell& cell,  // moves one slot
+                                               int depth, const std::array<Page*, 2>& halves) const {
   const Slot& slot = cell.Get();
   const uint64_t hash = Hash(SlotKey(slot));
   PutInPage(*halves[HalfOfHash(hash, depth)], slot, TraceOf(hash, halves[0]->depth), kBucketsPerPage - 1);
 }
 
 template <class Slot, class Hasher>
-void HashIndex<Slot, Hasher>::MergePageIfSparse(size_t prefix) {
+void HashIndex<Slot, Hasher>::MergePageIfSparse(size_t prefix) {  // with its sibling, if both are nearly empty
   Page* page = directory_[prefix];
   if (page->depth == 0) return;
   size_t span = Span(*page);
@@ -115,8 +117,8 @@ uint64_t HashIndex<Slot, Hasher>::Scan(uint64_t cursor, Visit&& visit) const {
 
 template <class Slot, class Hasher>
 template <class Visit>
-bool HashIndex<Slot, Hasher>::ForEachWhile(Visit&& visit) const {
-  constexpr int kAhead = 2;  // buckets
+bool HashIndex<Slot, Hasher>::ForEachWhile(Visit&& visit) const {  // until visit(slot) is false; true: all were visited
+  constexpr int kAhead = 2;                                        // buckets
   const Page* last = nullptr;
   for (const Page* page : directory_) {
     if (page == last || page == nullptr) continue;
@@ -131,7 +133,7 @@ bool HashIndex<Slot, Hasher>::ForEachWhile(Visit&& visit) const {
 }
 
 template <class Slot, class Hasher>
-Slot HashIndex<Slot, Hasher>::PickRandom(Random& random) const {
+Slot HashIndex<Slot, Hasher>::PickRandom(Random& random) const {  // a random slot; Slot{}: the table is empty
   if (size_ == 0) return Slot{};
   if (DrawsCollision(random, size_ - CollisionCount())) return collisions_->PickRandom(random);
   for (;;) {
@@ -143,7 +145,7 @@ Slot HashIndex<Slot, Hasher>::PickRandom(Random& random) const {
 
 template <class Slot, class Hasher>
 template <class Visit>
-void HashIndex<Slot, Hasher>::VisitRandomBucket(Random& random, Visit&& visit) const {
+void HashIndex<Slot, Hasher>::VisitRandomBucket(Random& random, Visit&& visit) const {  // visits all its slots
   if (size_ == 0) return;
   if (DrawsCollision(random, page_count_ * static_cast<size_t>(buckets_per_page_)))
     return visit(collisions_->PickRandom(random));
@@ -154,7 +156,7 @@ void HashIndex<Slot, Hasher>::VisitRandomBucket(Random& random, Visit&& visit) c
 }
 
 template <class Slot, class Hasher>
-bool HashIndex<Slot, Hasher>::IsConsistent() const {
+bool HashIndex<Slot, Hasher>::IsConsistent() const {  // for tests; false: the structure violates one of its rules
   size_t slots = 0;
   size_t pages = 0;
   size_t deepest = 0;

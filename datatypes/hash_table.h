@@ -35,7 +35,7 @@ class HashField {  // name, value and perhaps a deadline's heap index, in one bl
     const Layout layout(this);
     return {Memory() + layout.name_at, layout.name_size};
   }
-  Bytes Value() const {
+  Bytes Value() const {  // the value of the field
     const Layout layout(this);
     return {Memory() + layout.name_at + layout.name_size, layout.value_size};
   }
@@ -46,7 +46,9 @@ class HashField {  // name, value and perhaps a deadline's heap index, in one bl
 
   HashField() = default;
 
-  static const uint8_t* RawBytes(const HashField* field) { return reinterpret_cast<const uint8_t*>(field); }
+  static const uint8_t* RawBytes(const HashField* field) {  // the block as bytes
+    return reinterpret_cast<const uint8_t*>(field);
+  }
   const char* Memory() const { return reinterpret_cast<const char*>(this); }
   char* Memory() { return reinterpret_cast<char*>(this); }  // the first byte of this field
   struct Layout {                                           // where name and value are in the block
@@ -69,23 +71,23 @@ class HashField {  // name, value and perhaps a deadline's heap index, in one bl
   };
   enum class Kind : uint8_t { kPlain, kTimed };
 
-  static HashField* Create(Bytes name, Bytes value, Kind kind);
+  static HashField* Create(Bytes name, Bytes value, Kind kind);  // allocates a field; kTimed: with room for a deadline
   static size_t BlockSize(size_t name_size, size_t value_size, Kind kind);
-  bool TryReplace(Bytes value);  // stores the value in place; false: it needs another block
-  size_t BlockSize() const;      // bytes of the block to allocate
+  bool TryReplace(Bytes value);  // stores a new value in place; false: it needs another block
+  size_t BlockSize() const;      // bytes of this field's block
   // Requires: IsTimed().
-  uint32_t Place() const;         // index of the field in the heap of deadlines
+  uint32_t Place() const;         // index in the heap of deadlines; requires: IsTimed()
   void SetPlace(uint32_t place);  // stores the index of the field in the heap of deadlines
 };
 
-class HashTable final : public Object {  // a large hash: the value of one key
+class HashTable final : public Object {  // the value of a large hash: its fields by name, and their deadlines
  public:
   explicit HashTable(const HashKey& hash_key) : index_(hash_key) {}
   ~HashTable() override;
 
-  std::unique_ptr<Object> Clone() const override;
+  std::unique_ptr<Object> Clone() const override;  // returns a deep copy
   size_t Size() const override { return index_.Size(); }
-  size_t UsedBytes(size_t samples) const override;
+  size_t UsedBytes(size_t samples) const override;  // memory, estimated from so many fields; 0: exact
 
   // Returns the field with this name, or null if there is no such field. The pointer is valid until the field, its
   // value or its deadline changes. Cost: O(1).
@@ -99,18 +101,20 @@ class HashTable final : public Object {  // a large hash: the value of one key
 
   int64_t DeadlineOf(const HashField& field) const;  // Unix ms or kNoDeadline
   // Sets or replaces the deadline; kNoDeadline removes it. Returns false if there is no such field. Cost: O(log n).
-  bool SetDeadline(Bytes name, int64_t deadline_ms);  // false: there is no such field
+  bool SetDeadline(Bytes name, int64_t deadline_ms);  // sets it in Unix ms; kNoDeadline removes it; false: no field
 
   size_t TimedCount() const { return heap_ ? heap_->size() : 0; }  // number of fields with a deadline
   // Returns the earliest deadline of all fields, or kNoDeadline if no field has one.
-  int64_t NextDeadline() const { return TimedCount() == 0 ? kNoDeadline : heap_->front().deadline_ms; }  // Unix ms
+  int64_t NextDeadline() const {  // the earliest of all, in Unix ms, or kNoDeadline
+    return TimedCount() == 0 ? kNoDeadline : heap_->front().deadline_ms;
+  }
   // Returns the number of expired fields. Cost: O(expired fields).
-  size_t CountExpiredFields(int64_t now_ms) const;  // number of fields whose deadline has passed
+  size_t CountExpiredFields(int64_t now_ms) const;  // number of expired fields that are not removed yet
   // Returns true if there are fields and all of them are expired. Cost: usually O(1), O(n) if all or almost all fields
   // are expired.
-  bool AreAllFieldsExpired(int64_t now_ms) const;  // false if there are no fields
+  bool AreAllFieldsExpired(int64_t now_ms) const;  // true: there are fields, and all are expired
   // Returns the expired field with the earliest deadline, or null if no field is expired.
-  const HashField* FirstExpired(int64_t now_ms) const {  // the one with the earliest deadline
+  const HashField* FirstExpired(int64_t now_ms) const {  // the expired field with the earliest deadline, or null
     return TimedCount() != 0 && IsDeadlineOver(heap_->front().deadline_ms, now_ms) ? heap_->front().field : nullptr;
   }
 
@@ -120,14 +124,18 @@ class HashTable final : public Object {  // a large hash: the value of one key
     return index_.Scan(cursor, [&](const HashField* field) { visit(field); });
   }
   template <class Visit>
-  void ForEach(Visit&& visit) const {
+  void ForEach(Visit&& visit) const {  // calls visit(const HashField*) for each field, expired or not
     index_.ForEach([&](const HashField* field) { visit(field); });
   }
-  const HashField* PickRandom(Random& random) const { return index_.PickRandom(random); }
-  void PrefetchBucket(uint64_t hash) const { index_.PrefetchBucket(hash); }
-  void PrefetchField(uint64_t hash) const { index_.PrefetchItem(hash); }
+  const HashField* PickRandom(Random& random) const {  // a random field, which may be expired; null: there are none
+    return index_.PickRandom(random);
+  }
+  void PrefetchBucket(uint64_t hash) const {  // before a lookup: prefetches the bucket of this hash
+    index_.PrefetchBucket(hash);
+  }
+  void PrefetchField(uint64_t hash) const { index_.PrefetchItem(hash); }  // after PrefetchBucket: prefetches the field
   uint64_t Hash(Bytes name) const { return index_.Hash(name); }
-  const HashIndex<HashField*>& Index() const { return index_; }
+  const HashIndex<HashField*>& Index() const { return index_; }  // the fields by name
 
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
@@ -138,21 +146,22 @@ class HashTable final : public Object {  // a large hash: the value of one key
   };
 
   // Stores `field` instead of `old` and frees `old`.
-  void ReplaceField(HashField* old, HashField* field, uint64_t hash);  // frees the block of `old`
+  void ReplaceField(HashField* old, HashField* field, uint64_t hash);  // stores `field` for `old`, and frees `old`
   // Replaces a field by a copy that has room for a deadline (kTimed) or has none (kPlain); returns the copy.
-  HashField* RecreateField(HashField* field, HashField::Kind kind, uint64_t hash);  // frees the old block
+  HashField* RecreateField(HashField* field, HashField::Kind kind,  // frees it; returns a copy of this kind
+                           uint64_t hash);
   void SetHeapItem(size_t place, TimedField timed) {  // stores the item at this heap index
     timed.field->SetPlace(static_cast<uint32_t>(place));
     (*heap_)[place] = timed;
   }
   void SiftUp(size_t place);            // moves a heap item up to its right place
   void SiftDown(size_t place);          // moves a heap item down to its right place
-  void RestoreHeapOrder(size_t place);  // must be called after the deadline at `place` has changed
-  void RemoveAt(size_t place);          // removes an item from the heap
+  void RestoreHeapOrder(size_t place);  // moves a heap item to its right place after its deadline has changed
+  void RemoveAt(size_t place);          // removes the item at this heap index
   template <class Visit>
-  void VisitExpired(size_t place, int64_t now_ms, Visit&& visit) const;  // expired heap items from `place` down
+  void VisitExpired(size_t place, int64_t now_ms, Visit&& visit) const;  // expired items at and below this heap index
 
-  HashIndex<HashField*> index_;
+  HashIndex<HashField*> index_;                   // the fields by name
   std::unique_ptr<std::deque<TimedField>> heap_;  // a deque grows without a copy; null until a field has a deadline
 };
 

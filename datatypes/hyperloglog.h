@@ -50,7 +50,7 @@ class HllRegisters {  // the registers as one byte each, for merging several val
   uint8_t operator[](size_t index) const { return ranks_[index]; }
   // Merges the registers of a value into these. Returns false if the value is corrupt; some of its registers may have
   // been merged already.
-  [[nodiscard]] bool Merge(const Hll& hll);  // false: `hll` is corrupt, and may be merged in part
+  [[nodiscard]] bool Merge(const Hll& hll);  // raises these to those of `hll`; false: corrupt, maybe merged in part
   uint64_t Count() const;
 
  private:
@@ -73,21 +73,21 @@ struct HllChange {  // how the stored text must change to include one more eleme
   size_t offset = 0;                // where kSplice edits the text
   std::array<char, 24> inserted{};  // the bytes that kSplice writes
 
-  Bytes InsertedBytes() const { return {inserted.data(), inserted_size}; }
+  Bytes InsertedBytes() const { return {inserted.data(), inserted_size}; }  // the bytes that kSplice writes
 };
 
 // Reads the text of a HyperLogLog value. The text must not change while this object is used.
 class Hll {
  public:
   static constexpr size_t kHeaderSize = 16;                                         // bytes of the header
-  static constexpr size_t kDenseSize = kHeaderSize + HllRegisters::kCount * 6 / 8;  // bytes, with the header
+  static constexpr size_t kDenseSize = kHeaderSize + HllRegisters::kCount * 6 / 8;  // bytes of a dense value
 
   // Returns nullopt if the text is not a HyperLogLog. Checks the header and, for a dense value, the size.
   static std::optional<Hll> Of(Bytes text);
   static Bytes Empty();  // the text of a new value, which is sparse
 
   HllEncoding Encoding() const { return static_cast<HllEncoding>(text_[4]); }  // dense or sparse
-  std::optional<uint64_t> CachedCount() const;                                 // nullopt: the count is stale
+  std::optional<uint64_t> CachedCount() const;                                 // the stored count; nullopt: it is stale
   // Returns the estimated number of elements, or nullopt if the value is corrupt. Cost: O(registers) for a dense value,
   // O(runs) for a sparse one.
   std::optional<uint64_t> Count() const;  // the estimate; nullopt: the value is corrupt
@@ -100,7 +100,7 @@ class Hll {
   // Returns the text in dense encoding, including header and count, or nullopt if the value is corrupt.
   std::optional<std::string> Dense() const;  // the text in dense encoding; nullopt: the value is corrupt
   // Returns a readable form of the runs: `Z:16384`, `z:3 v:2,1`. Requires: sparse.
-  std::string DescribeRuns() const;  // such as "Z:16384"; requires: sparse
+  std::string DescribeRuns() const;  // readable runs, such as "Z:16384"; requires: sparse
 
   uint8_t Register(size_t index) const;  // the rank that the register has; requires: dense
 
@@ -109,18 +109,20 @@ class Hll {
 
   explicit Hll(Bytes text) : text_(text) {}
 
-  Bytes Registers() const { return text_.substr(kHeaderSize); }                      // the text after the header
-  HllChange AddToSparse(HllObservation observation, size_t sparse_max_bytes) const;  // the edit for a sparse value
+  Bytes Registers() const { return text_.substr(kHeaderSize); }  // the registers: the text after the header
+  HllChange AddToSparse(HllObservation observation, size_t sparse_max_bytes) const;  // the edit that adds an element
 
   Bytes text_;
 };
 
 // The next four functions change a text that Hll::Of accepts.
-void HllSetRegister(std::span<char> text, HllObservation observation);        // requires: dense
-void HllStoreRegisters(std::span<char> text, const HllRegisters& registers);  // requires: dense
-void HllStoreCount(std::span<char> text, uint64_t count);                     // stores the cached count
-void HllInvalidateCachedCount(std::span<char> text);                          // marks the cached count as stale
+void HllSetRegister(std::span<char> text,  // stores the rank in its register; requires: dense
+                    HllObservation observation);
+void HllStoreRegisters(std::span<char> text, const HllRegisters& registers);  // stores all registers; requires: dense
+void HllStoreCount(std::span<char> text, uint64_t count);  // stores the cached count, which is then not stale
+void HllInvalidateCachedCount(std::span<char> text);       // marks the cached count as stale
 // Adds an observation to the text, and makes the encoding dense if necessary. Requires: Hll::HasAllRegisters().
-void HllAdd(std::string& text, HllObservation observation, size_t sparse_max_bytes);  // may change the encoding
+void HllAdd(std::string& text, HllObservation observation,  // adds an element; may make the value dense
+            size_t sparse_max_bytes);
 
 }  // namespace respite

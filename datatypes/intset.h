@@ -29,8 +29,8 @@ class Intset {  // reads a Redis intset; the bytes are borrowed
   // Requires: index < Count().
   int64_t At(size_t index) const;
   // Returns the index of the first value that is not below `value`; Count() if there is none. Cost: O(log n).
-  size_t LowerBound(int64_t value) const;  // the index of the first value that is not below `value`
-  bool Contains(int64_t value) const;
+  size_t LowerBound(int64_t value) const;  // index of the first value that is not below it; Count(): there is none
+  bool Contains(int64_t value) const;      // true: the intset has this value
 
   // Returns the smallest width that can store the value: 2, 4 or 8 bytes.
   static size_t WidthOf(int64_t value);  // bytes that the value needs: 2, 4 or 8
@@ -38,13 +38,13 @@ class Intset {  // reads a Redis intset; the bytes are borrowed
   static bool IsWellFormed(Bytes bytes);  // true: sorted, and as long as its header says
 
  private:
-  Bytes bytes_;
+  Bytes bytes_;  // the whole intset
 };
 
 // Adds a value. Returns false if the intset already contains the value. Cost: O(n) bytes moved.
-bool AddToIntset(PackedStore& store, int64_t value);  // false: it contains the value already
+bool AddToIntset(PackedStore& store, int64_t value);  // adds a value; false: the intset has it already
 // Removes a value. Returns false if the intset does not contain the value. Cost: O(n) bytes moved.
-bool RemoveFromIntset(PackedStore& store, int64_t value);   // false: it does not contain the value
+bool RemoveFromIntset(PackedStore& store, int64_t value);   // removes a value; false: the intset does not have it
 void RemoveFromIntsetAt(PackedStore& store, size_t index);  // removes the index-th value
 
 }  // namespace respite

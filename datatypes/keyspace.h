@@ -15,7 +15,7 @@ namespace respite {
 // Hash slots that this node is importing from another node of the cluster. Their keys are in the databases, but are
 // invisible until this node owns the slots. KEYS, SCAN, RANDOMKEY and DBSIZE skip them, and they are not expired or
 // evicted.
-class HiddenSlots {  // slots being imported: no client sees their keys yet
+class HiddenSlots {  // cluster hash slots being imported; clients do not see their keys yet
  public:
   // Each set has the name of the migration that imports it. No slot is in two sets.
   using Sets = std::map<std::string, SlotSet, std::less<>>;
@@ -27,18 +27,18 @@ class HiddenSlots {  // slots being imported: no client sees their keys yet
     sets_.emplace(std::move(name), slots);
   }
   // Makes the slots of this set visible. Does nothing if no set has this name.
-  void Reveal(Bytes name) {  // makes the slots of this set visible
+  void Reveal(Bytes name) {  // makes the slots of the set with this name visible
     if (const auto found = sets_.find(name); found != sets_.end()) sets_.erase(found);
   }
   void Clear() { sets_.clear(); }  // makes all slots visible
 
-  bool IsEmpty() const { return sets_.empty(); }
+  bool IsEmpty() const { return sets_.empty(); }  // true: no slot is hidden
   const Sets& All() const { return sets_; }
   // Cost of Has and HasKey: O(sets); there is rarely more than one set.
   bool Has(int slot) const {
     return std::any_of(sets_.begin(), sets_.end(), [slot](const auto& one) { return one.second.Has(slot); });
   }
-  bool HasKey(Bytes key) const { return !sets_.empty() && Has(KeySlot(key)); }  // true: its slot is hidden
+  bool HasKey(Bytes key) const { return !sets_.empty() && Has(KeySlot(key)); }  // true: the slot of the key is hidden
 
  private:
   Sets sets_;
@@ -59,16 +59,16 @@ class Keyspace {  // the numbered databases of a server
   const Database& operator[](int index) const { return databases_[static_cast<size_t>(index)]; }
 
   // Returns the slots that are being imported; their keys are invisible to clients.
-  HiddenSlots& hidden() { return hidden_; }
+  HiddenSlots& hidden() { return hidden_; }  // the slots being imported, whose keys clients do not see
   const HiddenSlots& hidden() const { return hidden_; }
   // Returns the number of keys outside hidden slots. Cost: O(1); O(hidden slots) while there are any.
-  size_t VisibleKeyCount(int index) const;  // number of keys that are not in hidden slots
+  size_t VisibleKeyCount(int index) const;  // number of keys of a database that are not in hidden slots
   // Returns true if no database has keys. Cost: O(databases).
   bool IsEmpty() const {
     return std::all_of(databases_.begin(), databases_.end(), [](const Database& one) { return one.Size() == 0; });
   }
   // Returns the number of keys of a slot in all databases. Requires: kBySlot. Cost: O(databases).
-  size_t CountKeysInSlot(int slot) const {
+  size_t CountKeysInSlot(int slot) const {  // number of keys of a slot in all databases; requires: kBySlot
     size_t count = 0;
     for (const Database& one : databases_) count += one.by_slot()->Count(slot);
     return count;
@@ -76,7 +76,7 @@ class Keyspace {  // the numbered databases of a server
 
   void Swap(int a, int b) { std::swap((*this)[a], (*this)[b]); }
   // Empties one database and returns its content to the caller, which must free it. Cost: O(1).
-  Database Detach(int index) {  // empties a database, and returns its content
+  Database Detach(int index) {  // empties a database, and gives its content to the caller
     Database content = MakeDatabase();
     std::swap(content, (*this)[index]);
     return content;
@@ -89,10 +89,10 @@ class Keyspace {  // the numbered databases of a server
     return made;
   }
 
-  HashKey hash_key_;
-  Index index_;
-  HiddenSlots hidden_;  // slots being imported
-  std::vector<Database> databases_;
+  HashKey hash_key_;                 // the secret key of the hash functions of all databases
+  Index index_;                      // whether the databases index keys by slot
+  HiddenSlots hidden_;               // slots being imported, whose keys clients do not see
+  std::vector<Database> databases_;  // the databases by number
 };
 
 inline size_t Keyspace::VisibleKeyCount(int index) const {

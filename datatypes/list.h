@@ -26,15 +26,15 @@ enum class ListSide : uint8_t { kBefore, kAfter };
 
 class List : public Collection {
  public:
-  static constexpr ValueType kType = ValueType::kList;
-  static constexpr ValueForm kInitialForm = ValueForm::kListpack;
-  static Bytes InitialPacked() { return Listpack::Empty(); }  // the bytes of an empty list
+  static constexpr ValueType kType = ValueType::kList;             // the type of an entry that holds a list
+  static constexpr ValueForm kInitialForm = ValueForm::kListpack;  // a new list is a listpack
+  static Bytes InitialPacked() { return Listpack::Empty(); }       // the bytes of an empty packed list
 
   explicit List(const CollectionContext& place) : Collection(place) {}
 
   // Returns the number of elements. Cost: O(1).
   size_t Size() const;
-  bool IsEmpty() const;
+  bool IsEmpty() const;  // true: there are no elements
 
   // All methods below require Exists().
 
@@ -44,37 +44,40 @@ class List : public Collection {
   // Removes the element at this end. Requires: the list is not empty.
   void Pop(ListEnd end);
   // Removes the element at one end and pushes it at the other or the same end. Requires: not empty.
-  void Rotate(ListEnd from, ListEnd to);  // moves an element from one end to the other or the same end
+  void Rotate(ListEnd from, ListEnd to);  // moves one element from this end to that end, which may be the same
 
   // Inserts `element` before or after the first element equal to `pivot`. Returns false if no element equals `pivot`.
   // Cost: O(n).
-  bool Insert(Bytes pivot, ListSide side, Bytes element);  // false: no element equals `pivot`
+  bool Insert(Bytes pivot, ListSide side, Bytes element);  // inserts beside the first `pivot`; false: there is none
   // Replaces the element at `index`. Returns false if there is no such index.
-  bool Replace(size_t index, Bytes element);  // false: there is no such index
+  bool Replace(size_t index, Bytes element);  // replaces an element; false: there is no such index
   // Requires: index + count <= Size().
   void EraseRange(size_t index, size_t count);  // erases `count` elements from `index` on
   // Removes at most `max_count` elements equal to `element`, starting at the end `from`; returns the number removed.
   // Cost: O(n).
-  size_t EraseEqual(Bytes element, size_t max_count, ListEnd from);  // returns the number removed
+  size_t EraseEqual(Bytes element, size_t max_count, ListEnd from);  // erases elements equal to it; returns how many
 
   // Calls `visit(Bytes)` for `count` elements from `index` on; each view is valid during its call. Requires: index +
   // count <= Size(); the list need not exist if `count` is 0. Cost: that of a new ListCursor at `index`, plus O(count).
   template <class Visit>
-  void VisitRange(size_t index, size_t count, Visit visit) const;
+  void VisitRange(size_t index, size_t count, Visit visit) const;  // calls visit(Bytes) for these elements
 
  private:
   friend class ListCursor;
   bool IsPacked() const { return slot_.Form() == ValueForm::kListpack; }  // true: the list is a listpack
-  Listpack Packed() const { return Listpack(slot_.View()); }
-  ChunkedList& Chunks() const { return slot_.As<ChunkedList>(); }
-  ChunkLimit Limit() const { return ChunkLimit(limits_->list_max_listpack_size); }
+  Listpack Packed() const { return Listpack(slot_.View()); }              // the listpack; requires: IsPacked()
+  ChunkedList& Chunks() const { return slot_.As<ChunkedList>(); }         // the list of chunks; requires: !IsPacked()
+  ChunkLimit Limit() const {                                              // how full a listpack or chunk may become
+    return ChunkLimit(limits_->list_max_listpack_size);
+  }
 
-  void PrepareToAdd(std::span<const Bytes> elements);  // converts to chunks if the listpack would be too large
-  void ConvertToChunks();
-  void ConvertToListpackIfSmall();  // converts a single chunk that is at most half full
-  void PushToListpack(ListEnd end, std::span<const Bytes> elements);
-  void PopWithoutConversion(ListEnd end);  // pops an element without a change of the encoding
-  size_t EraseEqualInListpack(const EncodedElement& element, size_t max_count, ListEnd from);
+  void PrepareToAdd(std::span<const Bytes> elements);  // converts to chunks if these make the listpack too large
+  void ConvertToChunks();                              // makes a listpack a ChunkedList
+  void ConvertToListpackIfSmall();                     // makes a single chunk, at most half full, a listpack
+  void PushToListpack(ListEnd end, std::span<const Bytes> elements);  // pushes elements at one end of a listpack
+  void PopWithoutConversion(ListEnd end);                     // pops an element without a change of the encoding
+  size_t EraseEqualInListpack(const EncodedElement& element,  // erases equal elements; returns how many
+                              size_t max_count, ListEnd from);
 };
 
 // Iterates over a list. Any change of the list invalidates the cursor.
@@ -85,16 +88,22 @@ class ListCursor {  // a position in a list
   ListCursor(const List& list, size_t index);
 
   // Returns false after the cursor has moved past either end of the list.
-  bool IsValid() const { return chunked_ ? chunked_->IsValid() : at_ != Listpack::kNowhere; }
+  bool IsValid() const {  // false: the cursor is past either end
+    return chunked_ ? chunked_->IsValid() : at_ != Listpack::kNowhere;
+  }
   // Returns the current element; the view is valid until the cursor moves. Requires: IsValid().
-  Bytes Element() { return chunked_ ? chunked_->Element() : PackedElementText(); }
+  Bytes Element() {  // the current element, valid until the cursor moves
+    return chunked_ ? chunked_->Element() : PackedElementText();
+  }
   void Next() { chunked_ ? chunked_->Next() : NextInListpack(); }
-  void Previous() { chunked_ ? chunked_->Previous() : PreviousInListpack(); }
+  void Previous() {  // goes to the element before; IsValid() is false before the first
+    chunked_ ? chunked_->Previous() : PreviousInListpack();
+  }
 
  private:
-  void NextInListpack();
-  void PreviousInListpack();
-  Bytes PackedElementText();
+  void NextInListpack();      // goes to the next element of a listpack
+  void PreviousInListpack();  // goes to the element before in a listpack
+  Bytes PackedElementText();  // the current element of a listpack, as text
 
   Listpack packed_{Listpack::Empty()};  // the bytes of a list that is a listpack
   size_t at_ = Listpack::kNowhere;

@@ -57,33 +57,35 @@ class ListChunk {  // neighbouring elements of a large list in one memory block
   ~ListChunk();
 
   // Returns a copy with the same form. Cost: one allocation and one memcpy.
-  ListChunk Clone() const;  // returns a copy with the same form
+  ListChunk Clone() const;  // returns a copy, sealed if this one is
 
-  uint32_t Count() const { return count_; }  // number of elements
-  bool IsEmpty() const { return count_ == 0; }
-  bool IsSealed() const { return block_ != nullptr && block_->form != ChunkForm::kOpen; }  // packed, not open
+  uint32_t Count() const { return count_; }     // number of elements
+  bool IsEmpty() const { return count_ == 0; }  // true: there are no elements
+  bool IsSealed() const {                       // true: compressed to its shortest form, without room for more
+    return block_ != nullptr && block_->form != ChunkForm::kOpen;
+  }
   // Returns the size of a Redis listpack of the elements.
-  size_t ListpackBytes() const { return kListpackFrame + entry_bytes_; }  // size of a Redis listpack of the elements
+  size_t ListpackBytes() const { return kListpackFrame + entry_bytes_; }  // size of a Redis listpack of its elements
   // Returns the size of the memory block in bytes.
-  size_t UsedBytes() const { return block_ == nullptr ? 0 : block_->size; }
+  size_t UsedBytes() const { return block_ == nullptr ? 0 : block_->size; }  // memory of the block
 
   // Add an element at the front or the back. Cost: O(length of the element), amortised.
-  void PushFront(Bytes element);
-  void PushBack(Bytes element);
+  void PushFront(Bytes element);  // adds an element before the first
+  void PushBack(Bytes element);   // adds an element after the last
   // Remove the element at the front or the back. Requires: the chunk is not empty. Cost: O(1).
-  void PopFront();
-  void PopBack();
+  void PopFront();  // removes the first element
+  void PopBack();   // removes the last element
 
   // Insert an element before the one at `index`, or replace that one. Cost: O(size of the chunk). Requires: index <=
   // Count() to insert, index < Count() to replace.
-  void Insert(uint32_t index, Bytes element);  // inserts before the element at `index`
-  void Replace(uint32_t index, Bytes element);
+  void Insert(uint32_t index, Bytes element);   // inserts before the element at `index`
+  void Replace(uint32_t index, Bytes element);  // replaces the element at `index`
   // Requires: index + count <= Count().
   void Erase(uint32_t index, uint32_t count);  // erases `count` elements from `index` on
   // Calls visit(Bytes) for `count` elements from `index` on; each view is valid during its call. Requires: count > 0,
   // index + count <= Count(). Cost: that of a new ChunkCursor, then O(count).
   template <class Visit>
-  void VisitRange(uint32_t index, uint32_t count, Visit visit) const;
+  void VisitRange(uint32_t index, uint32_t count, Visit visit) const;  // calls visit(Bytes) for these elements
   ListChunk SplitOff(uint32_t index);   // moves the elements from `index` on into a new chunk
   void Append(const ListChunk& other);  // adds the elements of `other` at the back
 
@@ -92,9 +94,9 @@ class ListChunk {  // neighbouring elements of a large list in one memory block
 
   // Hints to the processor. PrefetchFront and PrefetchBack read memory that PrefetchBlock fetches, so call
   // PrefetchBlock first.
-  void PrefetchBlock() const { Prefetch(block_); }
-  void PrefetchFront() const;
-  void PrefetchBack() const;
+  void PrefetchBlock() const { Prefetch(block_); }  // prefetches the header of the block
+  void PrefetchFront() const;                       // after PrefetchBlock: prefetches the place of the first element
+  void PrefetchBack() const;                        // after PrefetchBlock: prefetches the place of the last element
 
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
@@ -117,12 +119,12 @@ class ListChunk {  // neighbouring elements of a large list in one memory block
   void ShrinkIfMostlySpare();                              // rebuilds a block that is mostly spare bytes
   uint32_t TextBytes() const { return block_->end - block_->begin; }  // bytes of all texts; requires: open
   uint32_t SpareBytes() const;                                        // number of spare bytes; requires: open
-  uint32_t ListpackBytesOf(uint32_t index, uint32_t count) const;     // of `count` elements from `index` on
-  void Release();                                                     // frees the memory block
+  uint32_t ListpackBytesOf(uint32_t index, uint32_t count) const;     // size of these elements in a Redis listpack
+  void Release();                                                     // frees the memory block; the counts stay
 
-  ChunkBlock* block_ = nullptr;  // null: no element was added yet
-  uint32_t count_ = 0;
-  uint32_t entry_bytes_ = 0;  // bytes that the elements would take in a Redis listpack
+  ChunkBlock* block_ = nullptr;  // null: no memory, and no elements
+  uint32_t count_ = 0;           // number of elements
+  uint32_t entry_bytes_ = 0;     // bytes that the elements would take in a Redis listpack
 };
 
 // A position in a chunk. Any change of the chunk invalidates the cursor and the elements it returned.
@@ -140,7 +142,7 @@ class ChunkCursor {  // the position of an element in a chunk
   bool IsValid() const { return index_ < count_; }  // false: past either end
   uint32_t Index() const { return index_; }         // index of the current element in the chunk
   // Returns the current element; the view is valid until the cursor moves. Requires: IsValid().
-  Bytes Element() {
+  Bytes Element() {  // the current element, valid until the cursor moves
     if (block_->form == ChunkForm::kOpen) {
       const uint8_t length = block_->Length(index_);
       if (length < kMark16) return {block_->At(place_), length};
@@ -149,17 +151,19 @@ class ChunkCursor {  // the position of an element in a chunk
   }
   // Returns the current element, decoded into `scratch`, which must contain the prefix already (CopyPrefix). Requires:
   // a sealed chunk of texts.
-  Bytes DecodeInto(Scratch& scratch) const { return DecodeSlowElement(scratch); }  // requires: sealed texts
-  void CopyPrefix(Scratch& scratch) const;  // copies the prefix that all sealed texts share
+  Bytes DecodeInto(Scratch& scratch) const {  // the element, in `scratch` after its prefix; requires: sealed texts
+    return DecodeSlowElement(scratch);
+  }
+  void CopyPrefix(Scratch& scratch) const;  // writes the prefix that sealed texts share, for DecodeInto
   void Next() {
     place_ += Step();
     ++index_;
   }
-  void Previous();
+  void Previous();  // goes to the element before; IsValid() is false before the first
 
  private:
   friend class ListChunk;
-  static constexpr uint8_t kMark16 = 254;  // a length byte: a 16-bit length stands before and after the text
+  static constexpr uint8_t kMark16 = 254;  // a length byte: a long element, whose length stands before and after it
 
   // Returns the distance from this element to the next, in the unit of `place_`.
   uint32_t Step() const {
@@ -169,12 +173,12 @@ class ChunkCursor {  // the position of an element in a chunk
     }
     return SealedStep(index_);
   }
-  uint32_t SealedStep(uint32_t index) const {  // the distance to the next element
+  uint32_t SealedStep(uint32_t index) const {  // in a sealed chunk: the distance to the next element
     if (block_->form == ChunkForm::kIntegers) return 1;
     return block_->has_lengths ? block_->Length(index) : block_->width;
   }
-  uint32_t MarkedStep(uint32_t place, uint8_t length) const;  // of a long element, with its two lengths
-  uint32_t StepBack(uint32_t index, uint32_t place) const;    // distance from the element before
+  uint32_t MarkedStep(uint32_t place, uint8_t length) const;  // bytes of a long element with its two lengths
+  uint32_t StepBack(uint32_t index, uint32_t place) const;    // distance of the element before
   uint32_t PlaceOf(uint32_t index) const;           // where element `index` begins, counted from the first element
   uint32_t PlaceFromEnd(uint32_t index) const;      // where element `index` begins, counted from the last element
   Bytes DecodeSlowElement(Scratch& scratch) const;  // decodes an element that is sealed or has 254 bytes or more

@@ -34,7 +34,7 @@
 
 namespace respite {
 
-struct PackedElement {  // one element as it is stored, a text or an integer
+struct PackedElement {  // one element as it is stored: a text or an integer
   Bytes text;
   int64_t integer = 0;      // the value, if it is an integer
   bool is_integer = false;  // `integer` is the value, not `text`
@@ -63,7 +63,7 @@ class EncodedElement {  // the bytes of an element that will be stored
   // Returns the size including the tail.
   size_t Size() const { return head_size_ + text_.size() + tail_size_; }
   // Writes the element to `to`, where there must be room for Size() bytes. Returns the end of the element.
-  char* Write(char* to) const;  // returns the end of the element
+  char* Write(char* to) const;  // writes the element to `to`; returns its end
   // Returns true if the element at `at` has this content. Requires: an element begins at `at`.
   bool Matches(const char* at) const {  // true: the element at `at` has this content
     return at[0] == head_[0] && std::memcmp(at, head_.data(), head_size_) == 0 &&
@@ -71,8 +71,8 @@ class EncodedElement {  // the bytes of an element that will be stored
   }
 
  private:
-  void EncodeInteger(int64_t integer);
-  void EncodeTail();  // writes the size, for backward iteration
+  void EncodeInteger(int64_t integer);  // encodes an integer into head_
+  void EncodeTail();                    // encodes the size into tail_, for backward iteration
 
   std::array<char, 9> head_{};
   std::array<char, 5> tail_{};
@@ -93,9 +93,9 @@ class Listpack {  // reads a Redis listpack; the bytes are borrowed
   explicit Listpack(Bytes bytes) : bytes_(bytes) {}
 
   // Returns the number of elements. Cost: O(1); O(n) from 65535 elements on, which the header cannot count.
-  size_t Count() const;  // number of elements
-  bool IsEmpty() const { return bytes_.size() == kHeader + 1; }
-  size_t Begin() const { return kHeader; }  // offset of the first element
+  size_t Count() const;                                          // number of elements
+  bool IsEmpty() const { return bytes_.size() == kHeader + 1; }  // true: there are no elements
+  size_t Begin() const { return kHeader; }                       // offset of the first element
   // Returns the offset at which an appended element would begin.
   size_t End() const { return bytes_.size() - 1; }
   size_t Next(size_t at) const { return at + ElementSize(bytes_.data() + at); }
@@ -120,7 +120,7 @@ class Listpack {  // reads a Redis listpack; the bytes are borrowed
     at = Next(at);
     return long_one;
   }
-  PackedText TextAt(size_t at) const { return PackedText(At(at)); }
+  PackedText TextAt(size_t at) const { return PackedText(At(at)); }  // the text of the element at this offset
   // Returns the offset of the index-th element, or End() if there are fewer. Starts from the nearer end if the header
   // has the count. Cost: O(elements passed).
   size_t Seek(size_t index) const;
@@ -129,7 +129,7 @@ class Listpack {  // reads a Redis listpack; the bytes are borrowed
   size_t Find(Bytes wanted, size_t from, size_t stride = 1) const { return Find(EncodedElement(wanted), from, stride); }
 
   // Returns the size of the element that begins at `at`, including the tail.
-  static size_t ElementSize(const char* at) {  // bytes of an element with its tail
+  static size_t ElementSize(const char* at) {  // bytes of the element at `at`, with its tail
     size_t content = ContentSize(at);
     return content + TailSize(content);
   }
@@ -140,26 +140,27 @@ class Listpack {  // reads a Redis listpack; the bytes are borrowed
 
  private:
   friend class EncodedElement;
-  static size_t ContentSize(const char* at);  // bytes of an element without its tail
+  static size_t ContentSize(const char* at);  // bytes of the element at `at`, without its tail
   static size_t TailSize(size_t content) {    // bytes of the tail of an element with this much content
     return content <= 127 ? 1 : content < 16383 ? 2 : content < 2097151 ? 3 : content < 268435455 ? 4 : 5;
   }
 
-  Bytes bytes_;
+  Bytes bytes_;  // the whole listpack
 };
 
 // The functions from here on edit a listpack. Texts must not be views of the listpack itself.
 
 // Inserts elements before the one at `at` (Listpack::End() appends). Cost: O(bytes after `at`).
-void InsertElements(PackedStore& store, size_t at, std::span<const EncodedElement> elements);
-inline void InsertElement(PackedStore& store, size_t at, const EncodedElement& element) {
+void InsertElements(PackedStore& store, size_t at,  // inserts elements before offset `at`
+                    std::span<const EncodedElement> elements);
+inline void InsertElement(PackedStore& store, size_t at, const EncodedElement& element) {  // inserts before offset `at`
   InsertElements(store, at, {&element, 1});
 }
-inline void AppendElement(PackedStore& store, const EncodedElement& element) {
+inline void AppendElement(PackedStore& store, const EncodedElement& element) {  // adds an element at the end
   InsertElement(store, store.Size() - 1, element);
 }
-void ReplaceElement(PackedStore& store, size_t at, const EncodedElement& element);
+void ReplaceElement(PackedStore& store, size_t at, const EncodedElement& element);  // replaces the element at `at`
 // Removes `count` elements from `at` on. Afterwards `at` is the offset of the next element.
-void RemoveElements(PackedStore& store, size_t at, size_t count);  // from `at` on
+void RemoveElements(PackedStore& store, size_t at, size_t count);  // removes `count` elements from offset `at` on
 
 }  // namespace respite

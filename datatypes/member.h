@@ -29,7 +29,7 @@ class Member {  // a set member in 8 bytes: the text itself or a pointer to it
   Member() = default;
 
   // Makes a handle for this text. Allocates memory if the text is longer than kShortMax bytes.
-  static Member Create(Bytes text) {
+  static Member Create(Bytes text) {  // stores the text in the handle, or in a new block; free with Destroy
     Member member;
     if (text.size() > kShortMax) {
       member.word_ = reinterpret_cast<uintptr_t>(NewBlock(text));
@@ -39,7 +39,7 @@ class Member {  // a set member in 8 bytes: the text itself or a pointer to it
     member.word_ |= text.size() * 2 + 1;  // the byte at the lowest address
     return member;
   }
-  static void Destroy(Member member) {
+  static void Destroy(Member member) {  // frees the block of a long text
     if (!member.IsShort()) std::free(member.Block());
   }
 
@@ -58,13 +58,13 @@ class Member {  // a set member in 8 bytes: the text itself or a pointer to it
     }
   }
   // Returns the memory outside the handle that is read for the text, or null.
-  const void* Memory() const { return IsShort() ? nullptr : Block(); }  // null: a short text
+  const void* Memory() const { return IsShort() ? nullptr : Block(); }  // the block of a long text; null: a short one
   // Returns the number of bytes that the allocator uses outside the handle.
-  size_t UsedBytes() const { return IsShort() ? 0 : malloc_usable_size(Block()); }
-  uint64_t Identity() const { return word_; }  // equal for equal handles
+  size_t UsedBytes() const { return IsShort() ? 0 : malloc_usable_size(Block()); }  // memory outside the handle
+  uint64_t Identity() const { return word_; }  // equal for the same member or equal short texts
 
  private:
-  static char* NewBlock(Bytes text) {
+  static char* NewBlock(Bytes text) {  // allocates the block of a long text: its size and bytes
     size_t size_bytes = 1;
     for (size_t rest = text.size() >> 7; rest != 0; rest >>= 7) ++size_bytes;
     auto* block = static_cast<char*>(AllocateOrEnd(size_bytes + text.size()));
@@ -80,7 +80,7 @@ class Member {  // a set member in 8 bytes: the text itself or a pointer to it
 };
 static_assert(sizeof(Member) == 8 && std::endian::native == std::endian::little);
 
-inline Bytes SlotKey(const Member& member) { return member.Text(); }             // for HashIndex: the key of a slot
+inline Bytes SlotKey(const Member& member) { return member.Text(); }  // for HashIndex: the text of the member
 inline const void* SlotMemory(const Member& member) { return member.Memory(); }  // for HashIndex: what to prefetch
 
 }  // namespace respite

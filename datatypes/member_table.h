@@ -18,48 +18,52 @@
 
 namespace respite {
 
-class MemberTable final : public Object {  // a large set: the value of one key
+class MemberTable final : public Object {  // the value of a large set: a hash table that owns its members
  public:
   explicit MemberTable(const HashKey& hash_key) : index_(hash_key) {}
   ~MemberTable() override;
 
-  std::unique_ptr<Object> Clone() const override;
+  std::unique_ptr<Object> Clone() const override;  // returns a deep copy
   size_t Size() const override { return index_.Size(); }
-  size_t UsedBytes(size_t samples) const override;
+  size_t UsedBytes(size_t samples) const override;  // memory, estimated from so many members; 0: exact
 
-  const HashKey& hash_key() const { return index_.hash_key(); }
+  const HashKey& hash_key() const { return index_.hash_key(); }  // the secret key of the hash function
   uint64_t Hash(Bytes text) const { return index_.Hash(text); }
-  void PrefetchBucket(uint64_t hash) const { index_.PrefetchBucket(hash); }
-  void PrefetchItem(uint64_t hash) const { index_.PrefetchItem(hash); }
+  void PrefetchBucket(uint64_t hash) const {  // before a lookup: prefetches the bucket of this hash
+    index_.PrefetchBucket(hash);
+  }
+  void PrefetchItem(uint64_t hash) const { index_.PrefetchItem(hash); }  // after PrefetchBucket: prefetches the text
 
-  bool Contains(Bytes text) const { return Contains(text, Hash(text)); }
+  bool Contains(Bytes text) const { return Contains(text, Hash(text)); }  // true: the set has it
   bool Contains(Bytes text, uint64_t hash) const { return static_cast<bool>(index_.Find(text, hash)); }
   // Adds a text. Returns false if the table contains the text already.
   bool Add(Bytes text);  // false: the text exists already
   // Adds a member that was taken out of another table. Requires: its text is not in this table.
-  void Adopt(Member member) { index_.Insert(member, Hash(member.Text())); }  // takes ownership of it
+  void Adopt(Member member) { index_.Insert(member, Hash(member.Text())); }  // adds a member, and takes ownership of it
   // Removes a text. Returns false if the table does not contain the text. `text` may be a view of the member itself.
   bool Remove(Bytes text);  // false: there is no such text
   // Removes the member and gives it to the caller. Returns Member{} if there is no such member.
   Member Take(Bytes text) { return index_.Remove(text, Hash(text)); }
 
   // Returns a random member, uniformly chosen. Requires: Size() > 0. Cost: O(1) expected.
-  Member PickRandom(Random& random) const { return index_.PickRandom(random); }
+  Member PickRandom(Random& random) const {  // a random member; requires: the set is not empty
+    return index_.PickRandom(random);
+  }
   // Returns `count` different random members; each choice is equally likely. Requires: count <= Size(). Cost: O(count),
   // or O(n) if `count` is at least a third of the members.
-  std::vector<Member> Sample(size_t count, Random& random) const;  // different members
+  std::vector<Member> Sample(size_t count, Random& random) const;  // `count` different random members
 
   // Calls visit(const Member&) for each member, in unspecified order. ForEachWhile stops when `visit` returns false.
   // `visit` must not change the table. The view of a short member's text points into the table.
   template <class Visit>
-  void ForEach(Visit&& visit) const {
+  void ForEach(Visit&& visit) const {  // calls visit(const Member&) for each member
     index_.ForEachWhile([&](const Member& member) {
       visit(member);
       return true;
     });
   }
   template <class Visit>
-  bool ForEachWhile(Visit&& visit) const {
+  bool ForEachWhile(Visit&& visit) const {  // stops when visit(member) is false; true: all were visited
     return index_.ForEachWhile(visit);
   }
   // Visits some members, and returns the next cursor; see HashIndex::Scan.
@@ -68,10 +72,10 @@ class MemberTable final : public Object {  // a large set: the value of one key
     return index_.Scan(cursor, visit);
   }
 
-  bool IsConsistent() const { return index_.IsConsistent(); }  // for tests
+  bool IsConsistent() const { return index_.IsConsistent(); }  // for tests; false: a rule of the structure is violated
 
  private:
-  HashIndex<Member> index_;
+  HashIndex<Member> index_;  // the members by their hash
 };
 
 }  // namespace respite

@@ -50,7 +50,7 @@ struct RankSpan {    // `count` members from rank `first` on; rank 0 has the low
   size_t first = 0;  // the lowest rank
   size_t count = 0;  // number of members
 
-  bool IsEmpty() const { return count == 0; }
+  bool IsEmpty() const { return count == 0; }  // true: no members
 };
 
 enum class Direction : uint8_t { kUp, kDown };

@@ -18,7 +18,7 @@ namespace respite {
 
 using MemberIndex = HashIndex<ScoredMember*>;
 
-class ScoreTable final : public Object {  // a large sorted set: members by name and by score
+class ScoreTable final : public Object {  // the value of a large sorted set: members by text and by score
  public:
   explicit ScoreTable(const HashKey& hash_key) : members_(hash_key) {}
   // Takes ownership of members sorted by score, and of an index that contains exactly these members. Cost: O(n).
@@ -28,23 +28,29 @@ class ScoreTable final : public Object {  // a large sorted set: members by name
   ScoreTable(const HashKey& hash_key, std::span<const ScoreTree::Item> sorted);
   ~ScoreTable() override;
 
-  std::unique_ptr<Object> Clone() const override;
+  std::unique_ptr<Object> Clone() const override;  // returns a deep copy
   size_t Size() const override { return tree_.Size(); }
-  size_t UsedBytes(size_t samples) const override;
+  size_t UsedBytes(size_t samples) const override;  // memory, estimated from so many members; 0: exact
 
   const MemberIndex& members() const { return members_; }  // the records by member
   const ScoreTree& tree() const { return tree_; }
 
   uint64_t Hash(Bytes member) const { return members_.Hash(member); }
-  void PrefetchBucket(uint64_t hash) const { members_.PrefetchBucket(hash); }
-  void PrefetchItem(uint64_t hash) const { members_.PrefetchItem(hash); }
+  void PrefetchBucket(uint64_t hash) const {  // before a lookup: prefetches the bucket of this hash
+    members_.PrefetchBucket(hash);
+  }
+  void PrefetchItem(uint64_t hash) const {  // after PrefetchBucket: prefetches the record
+    members_.PrefetchItem(hash);
+  }
   // Returns the record of this member, or null if there is no such member. Cost: O(1).
   ScoredMember* Find(Bytes member, uint64_t hash) const { return members_.Find(member, hash); }
   ScoredMember* Find(Bytes member) const { return Find(member, Hash(member)); }
   // Adds a member. Requires: the table does not have it. Cost: O(log n), one allocation.
   void Add(Bytes member, uint64_t hash, double score);
   // Changes the score of a member of this table. Cost: O(log n), less if the order does not change.
-  void ChangeScore(ScoredMember* member, double score) { tree_.ChangeScore(member, score); }
+  void ChangeScore(ScoredMember* member, double score) {  // changes the score of a member of this set
+    tree_.ChangeScore(member, score);
+  }
   // Removes a member. Returns false if there is no such member. Cost: O(log n).
   bool Remove(Bytes member);  // false: there is no such member
   // Requires: first + count <= Size(). Cost: O(count + log n).

@@ -60,7 +60,7 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
     // Requires: !AtEnd().
     Item operator*() const;
     void Next();
-    void Previous();
+    void Previous();              // goes to the next lower item; AtEnd() below the lowest
     void PrefetchAhead() const;   // prefetches the record a few items ahead
     void PrefetchBehind() const;  // prefetches the record a few items back
 
@@ -89,28 +89,28 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
 
   size_t Size() const { return size_; }
   // Returns the memory of the nodes, without the records.
-  size_t UsedBytes() const;
+  size_t UsedBytes() const;  // memory of the nodes, without the members
 
   // Inserts a record. Requires: its (score, member) is not in the tree. Cost: O(log n); sometimes splits a node.
-  void Insert(ScoredMember* member);
+  void Insert(ScoredMember* member);  // adds a member at the place of its score
   // Removes a record. Requires: the record is in the tree, and since its insertion only ChangeScore has changed its
   // score. Cost: O(log n).
-  void Remove(const ScoredMember* member);
+  void Remove(const ScoredMember* member);  // takes a member out of the tree, without freeing it
   // Changes the score of a record. Changes only one leaf if the order of the members stays the same. Requires: the
   // record is in the tree.
-  void ChangeScore(ScoredMember* member, double score);
+  void ChangeScore(ScoredMember* member, double score);  // sets the score of a member, and moves it to its place
   // Removes `count` items from rank `first` on, and calls `visit(ScoredMember*)` for each; `visit` may free the record.
   // Requires: first + count <= Size(). Cost: O(count), and O(log n) for each leaf that has such items.
   template <class Visit>
-  void RemoveRange(size_t first, size_t count, Visit&& visit);  // `first` is a rank; visits what it removes
+  void RemoveRange(size_t first, size_t count, Visit&& visit);  // removes and visits these ranks
   // Removes all items. Cost: O(nodes).
   void Clear();  // removes all items
 
   // Returns the number of items before the record or before the bound. Requires: the record is in the tree. Cost: O(log
   // n).
   size_t RankOf(const ScoredMember* member) const;
-  size_t RankOf(const ScoreBound& bound) const;
-  size_t RankOf(const LexBound& bound) const;  // items before the bound
+  size_t RankOf(const ScoreBound& bound) const;  // number of items before this place
+  size_t RankOf(const LexBound& bound) const;    // number of items before this place
 
   // Cost: O(1).
   Cursor First() const { return {first_, 0}; }  // the item with the lowest rank
@@ -119,21 +119,20 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
   Cursor At(size_t rank) const;
   // FirstAfter returns the first item after the bound. LastBefore returns the last item before the bound. Cost: O(log
   // n).
-  Cursor FirstAfter(const ScoreBound& bound) const;
-  Cursor FirstAfter(const LexBound& bound) const;
-  Cursor LastBefore(const ScoreBound& bound) const;
-  Cursor LastBefore(const LexBound& bound) const;
+  Cursor FirstAfter(const ScoreBound& bound) const;  // the first item after this place, or AtEnd()
+  Cursor FirstAfter(const LexBound& bound) const;    // the first item after this place, or AtEnd()
+  Cursor LastBefore(const ScoreBound& bound) const;  // the last item before this place, or AtEnd()
+  Cursor LastBefore(const LexBound& bound) const;    // the last item before this place, or AtEnd()
 
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
  private:
-  static constexpr uint32_t kMaxLeafItems = 62;  // maximum number of items on a leaf
-  static constexpr uint32_t kMaxChildren = 72;   // maximum number of children of an inner node
-  static constexpr uint32_t kBulkItems = 56;     // items per leaf that is built from sorted items
-  static constexpr uint32_t kBulkChildren = 64;  // children per inner node that is built from sorted items
-  static constexpr uint32_t kPrefetchDistance =
-      6;                                      // how far ahead of a walking cursor records are prefetched, in items
-  static constexpr uint32_t kMaxHeight = 12;  // maximum number of levels of inner nodes
+  static constexpr uint32_t kMaxLeafItems = 62;     // maximum number of items on a leaf
+  static constexpr uint32_t kMaxChildren = 72;      // maximum number of children of an inner node
+  static constexpr uint32_t kBulkItems = 56;        // items per leaf that is built from sorted items
+  static constexpr uint32_t kBulkChildren = 64;     // children per inner node that is built from sorted items
+  static constexpr uint32_t kPrefetchDistance = 6;  // how many items ahead of a cursor records are prefetched
+  static constexpr uint32_t kMaxHeight = 12;        // maximum number of levels of inner nodes
 
   // Both kinds of node consist of parallel arrays, so that a search need not read more than the scores in most cases.
   // ForEachArray visits each array of one node together with the same array of another.
@@ -141,8 +140,8 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
     static constexpr uint32_t kCapacity = kMaxLeafItems;
     Leaf* previous = nullptr;  // the neighbour with lower scores
     Leaf* next = nullptr;
-    uint32_t count = 0;  // number of entries in use
-    double scores[kCapacity];
+    uint32_t count = 0;                // number of entries in use
+    double scores[kCapacity];          // ascending; the first `count` are in use
     ScoredMember* members[kCapacity];  // members[i] has scores[i]
 
     uint64_t ItemCount() const { return count; }  // number of items on this leaf
@@ -163,7 +162,7 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
     uint32_t counts[kCapacity];  // number of items below each child; 2^32 items would need 300 GB
     double scores[kCapacity];
     ScoredMember* members[kCapacity];  // members[i] and scores[i] are the separator: the first item below children[i]
-    void* children[kCapacity];
+    void* children[kCapacity];         // a Leaf or Inner each, in order
 
     uint64_t ItemCount() const { return ItemsBefore(count); }  // number of items below this node
     uint64_t ItemsBefore(uint32_t index) const;                // number of items below the children before this one
@@ -173,7 +172,7 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
       members[index] = item.member;
     }
     template <class Visit>
-    static void ForEachArray(Inner& to, Inner& from, Visit&& visit) {  // visits each pair of arrays
+    static void ForEachArray(Inner& to, Inner& from, Visit&& visit) {  // visits each pair of equal arrays
       visit(to.counts, from.counts);
       visit(to.scores, from.scores);
       visit(to.members, from.members);
@@ -183,8 +182,8 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
   static_assert(sizeof(Leaf) == 1024 && sizeof(Inner) == 2048);
 
   struct ItemBound {  // the place before or after a pair of score and member
-    double score;
-    Bytes member;
+    double score;     // the score of the pair
+    Bytes member;     // the member of the pair
     Side side;
   };
   struct BuiltNode {  // a node that its parent must still list
@@ -210,16 +209,19 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
   // splits.
   enum class Where : uint8_t { kInside, kLeftEdge, kRightEdge };
 
-  static uint32_t CountBefore(const double* scores, ScoredMember* const* members, uint32_t count, const ScoreBound&);
-  static uint32_t CountBefore(const double* scores, ScoredMember* const* members, uint32_t count, const LexBound&);
-  static uint32_t CountBefore(const double* scores, ScoredMember* const* members, uint32_t count, const ItemBound&);
+  static uint32_t CountBefore(const double* scores,  // number of entries before the bound
+                              ScoredMember* const* members, uint32_t count, const ScoreBound&);
+  static uint32_t CountBefore(const double* scores,  // number of entries before the bound
+                              ScoredMember* const* members, uint32_t count, const LexBound&);
+  static uint32_t CountBefore(const double* scores,  // number of entries before the bound
+                              ScoredMember* const* members, uint32_t count, const ItemBound&);
 
   template <class Node>
-  static void OpenGap(Node& node, uint32_t at, uint32_t count);  // moves the entries from `at` on by `count` places
+  static void OpenGap(Node& node, uint32_t at, uint32_t count);  // moves the entries from `at` on back by `count`
   template <class Node>
-  static void CloseGap(Node& node, uint32_t at, uint32_t count);  // removes `count` entries
+  static void CloseGap(Node& node, uint32_t at, uint32_t count);  // removes `count` entries from `at` on
   template <class Node>
-  static void Splice(Node& to, uint32_t at, Node& from, uint32_t first, uint32_t count);  // moves `count` entries
+  static void Splice(Node& to, uint32_t at, Node& from, uint32_t first, uint32_t count);  // moves entries between nodes
   template <class Bound>
   Place Find(const Bound& bound) const;
   template <class Bound>
@@ -228,15 +230,16 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
   Path PathTo(const Bound& bound) const;              // the path to the place of the bound
   Path PathToItem(const ScoredMember* member) const;  // the path to this item
   Path PathToRank(size_t rank) const;                 // the path to the item with this rank
-  static Cursor ItemAfterPlace(Place place);
-  Cursor ItemBeforePlace(Place place) const;
+  static Cursor ItemAfterPlace(Place place);          // the item after this gap, or AtEnd()
+  Cursor ItemBeforePlace(Place place) const;          // the item before this gap, or AtEnd()
 
   // A level is the number of inner nodes above a node: its parent is steps[level - 1], and the root's level is 0.
-  void SplitLeaf(Path& path, Item item);  // inserts `item` into a full leaf
-  void InsertChild(Path& path, uint32_t level, void* child, Item first, uint64_t items, Where where);
+  void SplitLeaf(Path& path, Item item);                                 // inserts `item` into a full leaf
+  void InsertChild(Path& path, uint32_t level, void* child, Item first,  // after a split: adds the new node
+                   uint64_t items, Where where);
   void GrowRoot(void* right, Item first, uint64_t items);  // makes a new root over the old one and `right`
   void AddToItemCounts(Path& path, int64_t difference);    // adds to the item counts of the inner nodes of the path
-  static void UpdateSeparators(Path& path, uint32_t level, Item first);  // makes `first` the separator of the path
+  static void UpdateSeparators(Path& path, uint32_t level, Item first);  // sets the first item in the nodes above
 
   void EraseFromLeaf(Path& path, uint32_t first, uint32_t count);  // erases items from a leaf, then repairs the tree
   void RemoveChild(Path& path, uint32_t level);                    // removes the entry of a freed node from its parent
@@ -244,7 +247,7 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
   template <class Node>
   void Mend(Path& path, uint32_t level);
   template <class Node>
-  static void Balance(Inner& parent, uint32_t left_index);  // evens out two neighbouring children
+  static void Balance(Inner& parent, uint32_t left_index);  // evens out this child and the next
   void Drop(Leaf* leaf);
   void Drop(Inner* inner);
   void FreeBelow(void* node, uint32_t height);  // frees the node and all below it

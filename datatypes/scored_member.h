@@ -24,7 +24,7 @@ class ScoredMember {  // one member of a large sorted set with its score
   ScoredMember& operator=(const ScoredMember&) = delete;
 
   // The caller owns the record and must free it with Destroy. Cost: one allocation.
-  static ScoredMember* Create(double score, Bytes member) {
+  static ScoredMember* Create(double score, Bytes member) {  // allocates a record; free it with Destroy
     void* memory = AllocateOrEnd(sizeof(ScoredMember) + SizePrefixBytes(member.size()) + member.size());
     auto* record = new (memory) ScoredMember(score);
     char* to = record->Payload();
@@ -34,12 +34,12 @@ class ScoredMember {  // one member of a large sorted set with its score
     member.copy(to, member.size());
     return record;
   }
-  static void Destroy(ScoredMember* record) { std::free(record); }
+  static void Destroy(ScoredMember* record) { std::free(record); }  // frees the record
 
-  double Score() const { return score_; }
-  void SetScore(double score) { score_ = score; }
-  Bytes Key() const { return Member(); }  // for HashIndex
-  Bytes Member() const {
+  double Score() const { return score_; }          // the score of the member
+  void SetScore(double score) { score_ = score; }  // changes the score only; ScoreTree moves the member
+  Bytes Key() const { return Member(); }           // for HashIndex
+  Bytes Member() const {                           // the text of the member
     const char* from = Payload();
     const auto first = static_cast<uint8_t>(*from++);
     if (first <= 0x7f) [[likely]]
@@ -60,7 +60,7 @@ class ScoredMember {  // one member of a large sorted set with its score
     for (; size > 0x7f; size >>= 7) ++bytes;
     return bytes;
   }
-  static Bytes ReadLongMember(const char* from, size_t first) {  // if its size takes several bytes
+  static Bytes ReadLongMember(const char* from, size_t first) {  // the text, if its size takes several bytes
     size_t size = first & 0x7f;
     uint8_t byte = 0x80;
     for (int shift = 7; byte > 0x7f; shift += 7) {
@@ -72,7 +72,7 @@ class ScoredMember {  // one member of a large sorted set with its score
   const char* Payload() const { return reinterpret_cast<const char*>(this + 1); }
   char* Payload() { return reinterpret_cast<char*>(this + 1); }  // after the score: the size and bytes of the member
 
-  double score_;
+  double score_;  // the score of the member
 };
 static_assert(sizeof(ScoredMember) == 8);
 

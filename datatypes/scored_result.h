@@ -25,9 +25,9 @@ class ScoredResult {  // collects members with scores, to reply or store them
 
   size_t Size() const { return items_.size(); }
   // Appends a member without a lookup, so the member must be new. Do not mix with Combine.
-  void Append(Bytes member, double score);  // the member must be new
+  void Append(Bytes member, double score);  // adds a new member, without a look at the others
   // Adds a member, or combines `score` with the score that the member already has. Do not mix with Append.
-  void Combine(Bytes member, double score, Aggregate aggregate);  // adds the member, or combines its score
+  void Combine(Bytes member, double score, Aggregate aggregate);  // adds a member, or combines its two scores
   // Removes a member. Requires: members were added with Combine. Returns false if there is no such member.
   bool Remove(Bytes member);  // false: there is no such member
 
@@ -35,16 +35,17 @@ class ScoredResult {  // collects members with scores, to reply or store them
   static double AggregateScores(double one, double other, Aggregate aggregate);  // combines scores as ZUNIONSTORE does
 
   // Returns the members in the order of a sorted set. Cost: O(n log n).
-  std::span<const ScoreTree::Item> SortedItems();  // in the order of a sorted set
+  std::span<const ScoreTree::Item> SortedItems();  // sorts the members as a sorted set does, and returns them
   // Builds a sorted set in the encoding that the limits require. The ScoredResult must not be used afterwards. Cost:
   // O(n log n).
-  EntryPtr MakeEntry(Bytes key, const EncodingLimits& limits, uint32_t access);  // builds the sorted set
+  EntryPtr MakeEntry(Bytes key, const EncodingLimits& limits,  // builds the sorted set; this object is then used up
+                     uint32_t access);
 
  private:
   bool FitsListpack(const EncodingLimits& limits) const;  // true: the set may be packed
 
-  MemberIndex members_;  // the items by member; empty after Append
-  std::vector<ScoreTree::Item> items_;
+  MemberIndex members_;                 // the items by member; empty after Append
+  std::vector<ScoreTree::Item> items_;  // the members with their scores
 };
 
 }  // namespace respite

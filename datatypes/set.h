@@ -24,34 +24,34 @@ namespace respite {
 
 class Set : public Collection {
  public:
-  static constexpr ValueType kType = ValueType::kSet;
-  static constexpr ValueForm kInitialForm = ValueForm::kIntset;
-  static Bytes InitialPacked() { return Intset::Empty(); }  // the bytes of an empty set
+  static constexpr ValueType kType = ValueType::kSet;            // the type of an entry that holds a set
+  static constexpr ValueForm kInitialForm = ValueForm::kIntset;  // a new set is an intset
+  static Bytes InitialPacked() { return Intset::Empty(); }       // the bytes of an empty packed set
 
   explicit Set(const CollectionContext& place) : Collection(place) {}
 
-  bool IsEmpty() const { return Size() == 0; }
+  bool IsEmpty() const { return Size() == 0; }  // true: there are no members
   // Returns the number of members. Cost: O(1).
   size_t Size() const;
   // Returns whether the set has this member. Cost: O(1) in a table, O(log n) in an intset, O(n) in a listpack.
-  bool Contains(Bytes member) const;
+  bool Contains(Bytes member) const;  // true: the set has this member
   bool Contains(const PackedElement& member) const;
   // Hints that these members will be looked up next, so that their cache misses overlap. For up to about 16 members.
-  void PrefetchMembers(std::span<const Bytes> members) const;
+  void PrefetchMembers(std::span<const Bytes> members) const;  // before a lookup of these members in a table
   // Returns the table of a large set, or null for a packed or absent one.
   const MemberTable* Table() const;  // null: packed or no such key
 
   // Calls visit(const PackedElement&) for each member. ForEachWhile stops when `visit` returns false, and returns true
   // if all members were visited.
   template <class Visit>
-  void ForEach(Visit&& visit) const {
+  void ForEach(Visit&& visit) const {  // calls visit(const PackedElement&) for each member
     ForEachWhile([&](const PackedElement& member) {
       visit(member);
       return true;
     });
   }
   template <class Visit>
-  bool ForEachWhile(Visit&& visit) const;
+  bool ForEachWhile(Visit&& visit) const;  // stops when visit(member) is false; true: all were visited
 
   // Call visit(const PackedElement&) for random members:
   //   PickRandom          one, uniformly chosen. Requires: !IsEmpty(). Cost: O(1), O(n) in a listpack.
@@ -59,19 +59,19 @@ class Set : public Collection {
   //                       Cost: O(count) in a table, O(n) when packed.
   //   SampleWithRepeats   `count` independent choices. Requires: !IsEmpty(). Cost: O(count + n).
   template <class Visit>
-  void PickRandom(Random& random, Visit&& visit) const;
+  void PickRandom(Random& random, Visit&& visit) const;  // visits one random member; requires: not empty
   template <class Visit>
-  void Sample(size_t count, Random& random, Visit&& visit) const;  // visits `count` different members
+  void Sample(size_t count, Random& random, Visit&& visit) const;  // visits `count` different random members
   template <class Visit>
-  void SampleWithRepeats(size_t count, Random& random, Visit&& visit) const;
+  void SampleWithRepeats(size_t count, Random& random, Visit&& visit) const;  // visits random members, maybe repeated
 
   // The functions from here on edit the set. All require: Exists().
 
   // Prepares for adding `count` members, of which `first` is one. An empty set takes the form that Redis would create.
   // A packed set with members becomes a table if `count` exceeds the limit of its form: set-max-intset-entries or
   // set-max-listpack-entries.
-  void PrepareToAdd(Bytes first, size_t count);  // chooses the form for this number of members
-  void InitializeForm(ValueForm form);           // requires: the set is empty
+  void PrepareToAdd(Bytes first, size_t count);  // chooses the form for so many new members
+  void InitializeForm(ValueForm form);           // gives an empty set this form
   // Adds a member. Returns false if the member exists already. Requires: `member` is not a view of this set.
   bool Add(Bytes member);  // false: the member exists already
   bool Add(const PackedElement& member);
@@ -83,35 +83,36 @@ class Set : public Collection {
   template <class Visit>
   void Pop(size_t count, Random& random, Visit&& visit);
   // Converts to kIntset if there are at most set-max-intset-entries members. Requires: all members are integers.
-  void TryConvertToIntset();  // does nothing if there are too many members
+  void TryConvertToIntset();  // makes a set of integers an intset, unless it has too many members
 
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
  private:
-  Listpack Packed() const { return Listpack(slot_.View()); }
-  Intset AsIntset() const { return Intset(slot_.View()); }
-  MemberTable& MutableTable() const { return slot_.As<MemberTable>(); }
-  size_t MaxIntegers() const;  // maximum number of members of an intset
+  Listpack Packed() const { return Listpack(slot_.View()); }             // the listpack of a set in this form
+  Intset AsIntset() const { return Intset(slot_.View()); }               // the intset of a set in this form
+  MemberTable& MutableTable() const { return slot_.As<MemberTable>(); }  // the table of a set in this form
+  size_t MaxIntegers() const;                                            // maximum number of members of an intset
 
   bool AddInteger(int64_t value);                                 // adds to an intset; false: the value exists already
-  bool AddToListpack(const EncodedElement& element, Bytes text);  // false: the member exists already
-  bool RemoveFromListpack(const EncodedElement& element);         // false: there is no such member
-  void ConvertToTable();
+  bool AddToListpack(const EncodedElement& element, Bytes text);  // adds it; false: the set has it already
+  bool RemoveFromListpack(const EncodedElement& element);         // removes it; false: there is no such member
+  void ConvertToTable();                                          // makes a packed set a MemberTable
   // Converts an intset to a listpack before `text` is added, if the limits allow a listpack.
-  bool TryConvertToListpack(Bytes text);  // false: the limits forbid it
+  bool TryConvertToListpack(Bytes text);  // from an intset, before `text` is added; false: the limits forbid it
 
   // Returns the index-th member. Requires: the set is packed.
   PackedElement PackedAt(size_t index) const;  // returns the index-th member; requires: packed
   std::vector<PackedElement> All() const;
   // Chooses `count` different indexes below `size` at random, and returns them in ascending order.
-  static std::vector<size_t> ChooseIndexes(size_t count, size_t size, Random& random);  // at random, in ascending order
+  static std::vector<size_t> ChooseIndexes(size_t count, size_t size,  // `count` random indexes, ascending
+                                           Random& random);
   template <class Visit>
   void VisitIndexes(const std::vector<size_t>& indexes, Visit&& visit) const;  // visits the members at these indexes
   void RemoveAtIndexes(const std::vector<size_t>& indexes);                    // removes the members at these indexes
 
   // Takes `count` random members out of the table. When Pop removes almost all members, it makes a new set of those
   // that stay, as Redis does. Requires: the set is a table.
-  std::vector<Member> TakeRandomMembers(size_t count, Random& random);  // removes them from the table
+  std::vector<Member> TakeRandomMembers(size_t count, Random& random);  // removes and returns `count` random members
   void ReplaceBy(const std::vector<Member>& members);                   // makes a new table of these members
 };
 

@@ -55,7 +55,7 @@ class MemberFilter {  // finds the members that all given sets have, or that non
  private:
   struct Candidate {  // a member that may pass the filter
     explicit Candidate(const PackedElement& m) : member(m), text(m) {}
-    PackedElement member;
+    PackedElement member;  // the member as its set stores it
     PackedText text;
     uint64_t hash = 0;
   };
@@ -69,12 +69,12 @@ class MemberFilter {  // finds the members that all given sets have, or that non
     return true;
   }
   // Removes the members of the group that do not pass.
-  void RemoveRejectedCandidates();  // removes the candidates of the group that do not pass
-  void PrefetchCandidates(const MemberTable& table);
+  void RemoveRejectedCandidates();                    // removes the candidates of the group that do not pass
+  void PrefetchCandidates(const MemberTable& table);  // before the candidates of the group are looked up in this table
 
   std::span<const Set* const> sets_;
   Keep keep_;
-  std::vector<Candidate> group_;  // candidates that are looked up together
+  std::vector<Candidate> group_;  // up to kGroup candidates that are looked up together
 };
 
 // Adds the members of all sets to `result`.
@@ -88,9 +88,9 @@ template <class Visit>
 void Intersect(std::span<const Set> sets, Visit&& visit);
 // Returns the set with the fewest members, over which Intersect iterates. If several sets have equally few, returns the
 // first of them. Returns null if a set is empty.
-const Set* SmallestOf(std::span<const Set> sets);  // null: one of the sets is empty
+const Set* SmallestOf(std::span<const Set> sets);  // the set with the fewest members; null: one is empty
 // Returns the other sets, ordered by size, without those that are the same set as `smallest`.
-std::vector<const Set*> OthersBySize(std::span<const Set> sets, const Set& smallest);  // the smallest first
+std::vector<const Set*> OthersBySize(std::span<const Set> sets, const Set& smallest);  // the other sets, smallest first
 
 template <class Visit>
 void Intersect(std::span<const Set> sets, Visit&& visit) {  // visits the members that all sets have

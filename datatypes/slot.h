@@ -16,7 +16,7 @@ Bytes SlotKey(Item* const& item) {  // the key under which a HashIndex finds the
   return item->Key();
 }
 template <class Item>
-const void* SlotMemory(Item* const& item) {  // what a lookup in a HashIndex will read
+const void* SlotMemory(Item* const& item) {  // the memory that a lookup will read, for prefetching
   return item;
 }
 
@@ -26,8 +26,8 @@ const void* SlotMemory(Item* const& item) {  // what a lookup in a HashIndex wil
 template <class Slot>
 class SlotCell {  // a slot of a HashIndex and a hint, in 8 bytes
  public:
-  static constexpr bool kHasHint = false;  // a handle has no bits left for a hint
-  static constexpr int kHintBits = 16;
+  static constexpr bool kHasHint = false;  // a handle such as Member leaves no bits for a hint
+  static constexpr int kHintBits = 16;     // number of bits of the hash that fit next to a pointer
 
   const Slot& Get() const { return slot_; }
   uint32_t Hint() const { return 0; }
@@ -43,7 +43,7 @@ template <class Item>
 class SlotCell<Item*> {
  public:
   static constexpr bool kHasHint = true;
-  static constexpr int kHintBits = 16;
+  static constexpr int kHintBits = 16;  // number of bits of the hash that fit next to a pointer
 
   Item* Get() const { return reinterpret_cast<Item*>(word_ & kAddress); }
   uint32_t Hint() const { return static_cast<uint32_t>(word_ >> kAddressBits); }
@@ -51,7 +51,7 @@ class SlotCell<Item*> {
     assert((reinterpret_cast<uintptr_t>(item) & ~kAddress) == 0 && hint >> kHintBits == 0);
     word_ = reinterpret_cast<uintptr_t>(item) | uint64_t{hint} << kAddressBits;
   }
-  void Replace(Item* item) { Set(item, Hint()); }  // keeps the hint
+  void Replace(Item* item) { Set(item, Hint()); }  // stores another pointer, and keeps the hint
 
  private:
   static constexpr int kAddressBits = 64 - kHintBits;            // number of bits that a pointer uses

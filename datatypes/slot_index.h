@@ -20,20 +20,22 @@ class SlotIndex {  // the keys of each cluster hash slot in one database
  public:
   explicit SlotIndex(const HashKey& hash_key) : hash_key_(hash_key) {}
 
-  void Insert(Entry* entry, uint64_t hash) {
+  void Insert(Entry* entry, uint64_t hash) {  // adds a key; requires: it is not in the index
     if (slots_.empty()) slots_.resize(kSlotCount);
     auto& slot = slots_[Place(entry->Key())];
     if (slot == nullptr) slot = std::make_unique<Keys>(hash_key_);
     slot->Insert(entry, hash);
   }
   // Removes a key. Requires: the key is in the index.
-  void Remove(Bytes key, uint64_t hash) {
+  void Remove(Bytes key, uint64_t hash) {  // removes a key; requires: it is in the index
     auto& slot = slots_[Place(key)];
     slot->Remove(key, hash);
     if (slot->Size() == 0) slot.reset();
   }
   // Updates the address of a key's entry. Requires: the key is in the index.
-  void Replace(Entry* from, Entry* to, uint64_t hash) { slots_[Place(to->Key())]->Replace(from, to, hash); }
+  void Replace(Entry* from, Entry* to, uint64_t hash) {  // the entry of a key has moved from `from` to `to`
+    slots_[Place(to->Key())]->Replace(from, to, hash);
+  }
   void Clear() {  // removes all keys
     for (auto& slot : slots_) slot.reset();
   }
@@ -44,7 +46,7 @@ class SlotIndex {  // the keys of each cluster hash slot in one database
   }
   // Calls `visit(const Entry*)` for each key of the slot, until `visit` returns false.
   template <class Visit>
-  void ForEachWhile(int slot, Visit&& visit) const {
+  void ForEachWhile(int slot, Visit&& visit) const {  // until visit(const Entry*) is false; for the keys of a slot
     const Keys* const keys = KeysOf(slot);
     if (keys != nullptr) keys->ForEachWhile(visit);
   }
@@ -64,12 +66,16 @@ class SlotIndex {  // the keys of each cluster hash slot in one database
 
   // The keys of one slot. A slot without keys has a null pointer in slots_.
   using Keys = HashIndex<Entry*>;
-  const Keys* KeysOf(int slot) const { return slots_.empty() ? nullptr : slots_[static_cast<size_t>(slot)].get(); }
+  const Keys* KeysOf(int slot) const {  // the keys of this slot; null: there are none
+    return slots_.empty() ? nullptr : slots_[static_cast<size_t>(slot)].get();
+  }
 
  private:
-  static size_t Place(Bytes key) { return static_cast<size_t>(KeySlot(key)); }  // the hash slot of the key
+  static size_t Place(Bytes key) {  // index in slots_: the hash slot of the key
+    return static_cast<size_t>(KeySlot(key));
+  }
 
-  HashKey hash_key_;
+  HashKey hash_key_;                          // the secret key of the hash function
   std::vector<std::unique_ptr<Keys>> slots_;  // keys by slot number; empty until there is a key
 };
 

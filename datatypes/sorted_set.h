@@ -32,28 +32,28 @@ struct AddRule {  // the options NX, XX, GT, LT and INCR of ZADD
 
 struct AddResult {  // what SortedSet::Add did
   enum class Outcome : uint8_t { kRuledOut, kNotANumber, kAdded, kChanged, kSame };
-  Outcome outcome;
+  Outcome outcome;   // what happened to the member
   double score = 0;  // the current score, unless the rule prevented the change or the new score is not a number
 };
 
 class SortedSet : public Collection {  // gives access to the sorted set of one key
  public:
-  static constexpr ValueType kType = ValueType::kSortedSet;
-  static constexpr ValueForm kInitialForm = ValueForm::kListpack;
-  static Bytes InitialPacked() { return Listpack::Empty(); }  // the bytes of an empty sorted set
+  static constexpr ValueType kType = ValueType::kSortedSet;        // the type of an entry that holds a sorted set
+  static constexpr ValueForm kInitialForm = ValueForm::kListpack;  // a new sorted set is a listpack
+  static Bytes InitialPacked() { return Listpack::Empty(); }       // the bytes of an empty packed sorted set
 
-  struct RankAndScore {  // of one member
+  struct RankAndScore {  // of one member: its rank from the lowest score, and its score
     size_t rank;
-    double score;
+    double score;  // the score of the member
   };
 
   explicit SortedSet(const CollectionContext& place) : Collection(place) {}
 
-  bool IsEmpty() const { return Size() == 0; }
+  bool IsEmpty() const { return Size() == 0; }  // true: there are no members
   // Returns the number of members. Cost: O(1).
   size_t Size() const;
   // Returns the score, or nullopt if there is no such member. Cost: O(1), O(n) packed.
-  std::optional<double> Score(Bytes member) const;  // nullopt: there is no such member
+  std::optional<double> Score(Bytes member) const;  // the score; nullopt: there is no such member
   // Returns rank and score, or nullopt if there is no such member. Cost: O(log n), O(n) packed.
   std::optional<RankAndScore> RankOf(Bytes member) const;  // nullopt: there is no such member
   RankSpan RankSpanOf(const ScoreRange& range) const;
@@ -62,7 +62,7 @@ class SortedSet : public Collection {  // gives access to the sorted set of one 
   // Calls visit(Bytes member, double score) for the members of the span; the view is valid during the call. Requires:
   // the span is within the set. Cost: O(log n + count), with sequential memory access.
   template <class Visit>
-  void ForEach(RankSpan span, Direction direction, Visit&& visit) const;
+  void ForEach(RankSpan span, Direction direction, Visit&& visit) const;  // calls visit(member, score) for these ranks
   template <class Visit>
   void ForEach(Visit&& visit) const {
     ForEach({0, Size()}, Direction::kUp, visit);
@@ -73,7 +73,7 @@ class SortedSet : public Collection {  // gives access to the sorted set of one 
   AddResult Add(Bytes member, double score, const AddRule& rule = {});
   // Must be called before `members` members are added. Converts the set to a table if these members would make it too
   // large to stay packed.
-  void PrepareToAdd(size_t members);  // converts to a table if the set would become too large
+  void PrepareToAdd(size_t members);  // converts to a table if `members` alone is above the limit of a packed set
   // Removes a member. Returns false if there is no such member.
   bool Remove(Bytes member);  // false: there is no such member
   // Removes the members of the span. Cost: O(count + log n).
@@ -85,21 +85,26 @@ class SortedSet : public Collection {  // gives access to the sorted set of one 
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
  private:
-  bool IsTable() const { return slot_.Exists() && slot_.Form() == ValueForm::kObject; }
-  ScoreTable& table() const { return slot_.As<ScoreTable>(); }
-  Listpack packed() const { return Listpack(slot_.Exists() ? slot_.View() : Listpack::Empty()); }
+  bool IsTable() const {  // true: a ScoreTable, not packed
+    return slot_.Exists() && slot_.Form() == ValueForm::kObject;
+  }
+  ScoreTable& table() const { return slot_.As<ScoreTable>(); }  // the table; requires: IsTable()
+  Listpack packed() const {                                     // the listpack; empty if there is no such key
+    return Listpack(slot_.Exists() ? slot_.View() : Listpack::Empty());
+  }
 
-  static double ScoreAt(const Listpack& packed, size_t at);  // `at` is the offset of the score
+  static double ScoreAt(const Listpack& packed, size_t at);  // the score at this offset
   template <class StartsHere, class EndsBehind>
-  RankSpan RankSpanInListpack(StartsHere&& starts_here, EndsBehind&& ends_behind) const;
-  AddResult AddToTable(Bytes member, double score, const AddRule& rule);
-  void AddToListpack(Bytes member, double score);  // requires: the set is packed and does not have the member
-  void ChangeScoreInListpack(size_t at, Bytes member, double score);  // `at` is the offset of the member
-  bool StaysInPlace(size_t at, Bytes member, double score) const;     // true: the new score does not change the rank
-  void ConvertToTable();
+  RankSpan RankSpanInListpack(StartsHere&& starts_here,  // the ranks of a range in a packed set
+                              EndsBehind&& ends_behind) const;
+  AddResult AddToTable(Bytes member, double score, const AddRule& rule);  // adds or changes, as Add does
+  void AddToListpack(Bytes member, double score);                         // adds a new member; requires: packed
+  void ChangeScoreInListpack(size_t at, Bytes member, double score);      // for the member at offset `at`
+  bool StaysInPlace(size_t at, Bytes member, double score) const;         // true: its rank stays the same
+  void ConvertToTable();                                                  // makes a packed sorted set a ScoreTable
 
   template <class Visit>
-  void ForEachInTable(RankSpan span, Direction direction, Visit&& visit) const;
+  void ForEachInTable(RankSpan span, Direction direction, Visit&& visit) const;  // ForEach, for a table
 };
 
 template <class Visit>
@@ -146,7 +151,7 @@ class PackedScore {  // a score, encoded as a listpack element
   explicit PackedScore(double score);
   PackedScore(const PackedScore&) = delete;
   PackedScore& operator=(const PackedScore&) = delete;
-  const EncodedElement& Element() const { return element_; }
+  const EncodedElement& Element() const { return element_; }  // the score, ready to be stored in a listpack
 
  private:
   std::string text_;

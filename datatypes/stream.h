@@ -46,9 +46,9 @@ struct StreamTrim {  // the options MAXLEN, MINID and LIMIT of XTRIM and XADD
   enum class Strategy : uint8_t { kNone, kMaxLength, kMinId };
   enum class Precision : uint8_t { kExact, kWholeBlocks };
 
-  Strategy strategy = Strategy::kNone;
+  Strategy strategy = Strategy::kNone;      // kMaxLength for MAXLEN, kMinId for MINID
   Precision precision = Precision::kExact;  // kWholeBlocks for the option `~`
-  uint64_t max_length = 0;                  // for kMaxLength: number of entries that remain
+  uint64_t max_length = 0;                  // for kMaxLength: the newest entries that must stay
   StreamId min_id;                          // for kMinId: entries below this ID are removed
   uint64_t limit = 0;  // maximum number to remove; stops before a block that would exceed it; 0: none
 };
@@ -77,31 +77,30 @@ class StreamLog final : public Object {  // the entries and consumer groups of o
     bool IsValid() const { return is_valid_; }  // false after the last entry
     // The functions from here on require IsValid().
     const StreamId& Id() const { return entry_.id; }
-    uint64_t FieldCount() const { return entry_.field_count; }  // number of field-value pairs
+    uint64_t FieldCount() const { return entry_.field_count; }  // number of field-value pairs of the current entry
     // Calls visit(Bytes field, Bytes value) for each pair; the texts are valid during the call.
     template <class Visit>
-    void ForEachPair(Visit&& visit) const {
+    void ForEachPair(Visit&& visit) const {  // calls visit(field, value) for the current entry
       block_.Get()->ForEachPair(entry_, visit);
     }
     void Next() { order_ == Order::kForward ? StepForward() : StepBackward(); }
 
    private:
     friend class StreamLog;
-    void StepForward();
+    void StepForward();          // goes to the entry with the next greater ID; IsValid() becomes false at the end
     void StepBackward();         // goes to the entry with the next smaller ID; IsValid() becomes false at the end
-    void CollectBlockEntries();  // collects the entries of a block for a backward walk
+    void CollectBlockEntries();  // fills unvisited_entries_ from block_, for a backward walk
     bool IsWanted(const StreamBlock::EntryView& entry) const {  // true: the entry is live and in the range
       return entry.state == StreamBlock::EntryState::kLive && entry.id >= from_ && entry.id <= to_;
     }
 
-    Blocks::Cursor block_;
-    std::optional<StreamBlock::Cursor> at_;  // forward
-    std::vector<StreamBlock::EntryView>
-        unvisited_entries_;  // backward: the entries of this block that are still to be visited
-    StreamBlock::EntryView entry_{};
+    Blocks::Cursor block_;                                   // the block of the current entry
+    std::optional<StreamBlock::Cursor> at_;                  // forward
+    std::vector<StreamBlock::EntryView> unvisited_entries_;  // backward: entries of the block still to visit
+    StreamBlock::EntryView entry_{};                         // the current entry
     StreamId from_;
     StreamId to_;
-    Order order_;
+    Order order_;            // forward or backward
     bool is_valid_ = false;  // false after the last entry
   };
 
@@ -109,13 +108,13 @@ class StreamLog final : public Object {  // the entries and consumer groups of o
   ~StreamLog() override;
 
   // The functions of Object. Size counts blocks, groups and pending entries.
-  std::unique_ptr<Object> Clone() const override;
+  std::unique_ptr<Object> Clone() const override;  // returns a deep copy
   size_t Size() const override;
-  size_t UsedBytes(size_t samples) const override;
+  size_t UsedBytes(size_t samples) const override;  // memory, estimated from so many blocks; 0: exact
 
   // Returns the number of live entries. Cost: O(1).
   uint64_t Length() const { return length_; }          // number of live entries
-  const StreamId& LastId() const { return last_id_; }  // the last ID issued, even if its entry is deleted
+  const StreamId& LastId() const { return last_id_; }  // ID of the newest entry ever, or set by XSETID
   // Returns the ID of the first live entry, or 0-0 if there is none. Cost: O(1).
   const StreamId& FirstId() const { return first_id_; }  // ID of the first live entry; 0-0: none
   // Returns the ID of the last live entry, or 0-0 if there is none. Cost: O(1).
@@ -124,10 +123,10 @@ class StreamLog final : public Object {  // the entries and consumer groups of o
   // replicated with this ID.
   StreamId FirstStoredId() const;  // ID of the first entry, deleted or not; Max(): there is none
   // Returns the greatest ID that XDEL removed; trimming does not count.
-  const StreamId& MaxDeletedId() const { return max_deleted_id_; }  // greatest ID that XDEL removed
+  const StreamId& MaxDeletedId() const { return max_deleted_id_; }  // greatest ID that XDEL removed, or set by XSETID
   // Returns the number of entries that were ever added. No group has read more entries than that.
-  uint64_t EntriesAdded() const { return entries_added_; }  // number of entries ever added
-  const Blocks& blocks() const { return blocks_; }
+  uint64_t EntriesAdded() const { return entries_added_; }  // number of entries ever added; XSETID can set it
+  const Blocks& blocks() const { return blocks_; }          // the blocks of entries, by their first ID
   // Returns the number of nodes that Redis' radix tree of this stream would have. XINFO STREAM shows it. Cost:
   // O(blocks).
   uint64_t RadixTreeNodes() const;  // number of nodes that the radix tree of Redis would have
@@ -140,86 +139,96 @@ class StreamLog final : public Object {  // the entries and consumer groups of o
   // Cost: amortised O(bytes of the entry).
   void Add(const StreamId& id, std::span<const Bytes> fields_and_values, const StreamBlock::Limits& limits);
   // Removes an entry. Returns false if there is no live entry with this ID. Cost: O(log n + size of a block).
-  bool Delete(const StreamId& id);          // false: there is no such entry
+  bool Delete(const StreamId& id);          // removes a live entry; false: there is none
   bool Contains(const StreamId& id) const;  // true: the entry is live
   // Returns the number of live entries with from <= ID <= to, at most `max_count`. Cost: O(number of blocks + entries
   // of two blocks).
-  uint64_t CountRange(const StreamId& from, const StreamId& to, uint64_t max_count) const;
+  uint64_t CountRange(const StreamId& from,  // number of live entries in the range, at most `max_count`
+                      const StreamId& to, uint64_t max_count) const;
   // Removes the oldest entries as `trim` says, and returns their number. Cost: O(removed + entries of one block).
   uint64_t Trim(const StreamTrim& trim);
 
   // For XSETID, and for loading files.
-  void SetLastId(const StreamId& id) { last_id_ = id; }  // for XSETID and for loading files
+  void SetLastId(const StreamId& id) { last_id_ = id; }  // sets the last ID, for XSETID and loading files
   // Sets entries-added. Also lowers the count of groups that have read more, because Redis refuses a file with such a
   // group. Cost: O(groups).
-  void SetEntriesAdded(uint64_t count);                               // for XSETID and for loading files
-  void SetMaxDeletedId(const StreamId& id) { max_deleted_id_ = id; }  // for XSETID
+  void SetEntriesAdded(uint64_t count);       // for XSETID and loading files; may lower the counts of groups
+  void SetMaxDeletedId(const StreamId& id) {  // sets the greatest deleted ID, for XSETID and loading files
+    max_deleted_id_ = id;
+  }
 
-  const Groups& groups() const { return groups_; }
+  const Groups& groups() const { return groups_; }  // the consumer groups by name
   // FindGroup returns null if there is no such group.
   StreamGroup* FindGroup(Bytes name);  // null: there is no such group
   const StreamGroup* FindGroup(Bytes name) const;
   // Returns null if the name already exists. `entries_read` is lowered to EntriesAdded() if it is higher.
-  StreamGroup* CreateGroup(Bytes name, const StreamId& last_id, int64_t entries_read);  // null: the name exists
+  StreamGroup* CreateGroup(Bytes name, const StreamId& last_id,  // adds a group; null: the name exists
+                           int64_t entries_read);
   // Moves the group to `last_id`. `entries_read` is lowered to EntriesAdded() if it is higher.
-  void SetGroupLastId(StreamGroup& group, const StreamId& last_id, int64_t entries_read) const;
+  void SetGroupLastId(StreamGroup& group, const StreamId& last_id,  // sets how far the group has read
+                      int64_t entries_read) const;
   // Removes the group and its pending entries. Returns false if there is no such group. Cost: O(pending / 62).
-  bool DestroyGroup(Bytes name);  // false: there is no such group
+  bool DestroyGroup(Bytes name);  // removes a group and its pending entries; false: there is no such group
   // Advances the last ID of the group to this entry and counts the entry as read. Requires: the ID is above the group's
   // last ID.
-  void AdvanceGroup(StreamGroup& group, const StreamId& id, ReadCounting counting = ReadCounting::kRedis72) const;
+  void AdvanceGroup(StreamGroup& group, const StreamId& id,  // the group has read this entry
+                    ReadCounting counting = ReadCounting::kRedis72) const;
   // Returns how many of the entries ever added are at or below `id`, or kUnknownCount. The number is known only if `id`
   // is not above the first entry, or if it is the last ID. Deletions can make it unknown.
-  int64_t EstimateEntriesRead(const StreamId& id, ReadCounting counting = ReadCounting::kRedis72) const;
+  int64_t EstimateEntriesRead(const StreamId& id,  // entries ever added up to `id`, or kUnknownCount
+                              ReadCounting counting = ReadCounting::kRedis72) const;
   // Returns the number of entries that the group has not read yet, or nullopt if deletions made it unknown.
-  std::optional<int64_t> LagOf(const StreamGroup& group, ReadCounting counting = ReadCounting::kRedis72) const;
+  std::optional<int64_t> LagOf(const StreamGroup& group,  // entries still to read; nullopt: unknown
+                               ReadCounting counting = ReadCounting::kRedis72) const;
 
   // LoadBlock and LoadEntry restore blocks with their deleted entries from a file. They return false if a live ID is
   // not above the previous one, which makes the stream unusable. FinishLoading finds the first and the last live entry.
-  bool LoadBlock(const StreamId& id, std::span<const Bytes> names);  // false: the ID is not above the previous one
-  bool LoadEntry(const StreamId& id, std::span<const Bytes> fields_and_values, StreamBlock::EntryState state);
+  bool LoadBlock(const StreamId& id, std::span<const Bytes> names);  // begins a block; false: wrong order of IDs
+  bool LoadEntry(const StreamId& id,  // adds it to the last block; false: wrong order of IDs
+                 std::span<const Bytes> fields_and_values, StreamBlock::EntryState state);
   void FinishLoading();  // finds the first and the last live entry
 
   // For tests. Returns true if all rules of the structure hold. Cost: O(n).
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
  private:
-  struct Place {  // the position of a live entry, or block.AtEnd()
-    Blocks::Cursor block;
-    StreamBlock::EntryView entry;
+  struct Place {                   // the position of a live entry, or block.AtEnd()
+    Blocks::Cursor block;          // the block of the entry
+    StreamBlock::EntryView entry;  // the entry itself
   };
   Place Find(const StreamId& id) const;
-  StreamBlock*& LastBlock() { return blocks_.At(blocks_.Last()); }
-  bool DropDeletedTail(const StreamId& id);                 // true: every stored entry is below `id` now
+  StreamBlock*& LastBlock() { return blocks_.At(blocks_.Last()); }  // the last block; requires: there are blocks
+  bool DropDeletedTail(const StreamId& id);                 // drops deleted blocks; true: others stay, below `id`
   void DropEmptyTailBlock();                                // removes the last block if it has no entries
   void BeginBlock(const StreamId& id, StreamBlock* block);  // adds `block` as the last block
   void DropBlock(const StreamId& id, StreamBlock* block);   // removes and frees the block
-  bool MayDropWholeBlock(const StreamTrim& trim, const StreamBlock& block) const;  // true: all of it goes
+  bool MayDropWholeBlock(const StreamTrim& trim, const StreamBlock& block) const;  // true: trimming removes all of it
   uint64_t TrimInsideBlock(const StreamTrim& trim, const StreamId& block_id, StreamBlock& block);  // the number removed
   void UpdateFirstId();                                                    // finds the first live entry again
   void UpdateLastLiveId();                                                 // finds the last live entry again
-  bool HasDeletionsFrom(const StreamId& id, ReadCounting counting) const;  // true: XDEL removed such entries
-  bool IsReadCountExact(const StreamGroup& group, const StreamId& next, ReadCounting counting) const;
+  bool HasDeletionsFrom(const StreamId& id, ReadCounting counting) const;  // true: XDEL removed some from `id` on
+  bool IsReadCountExact(const StreamGroup& group, const StreamId& next,    // true: the group's count is exact
+                        ReadCounting counting) const;
 
   Blocks blocks_;               // the blocks by the ID of their first entry
   uint64_t length_ = 0;         // number of live entries
-  uint64_t entries_added_ = 0;  // number of entries ever added
+  uint64_t entries_added_ = 0;  // number of entries ever added, unless XSETID has set it
   StreamId first_id_;           // ID of the first live entry; 0-0: none
-  StreamId last_id_;            // the last ID issued, even if its entry is deleted
+  StreamId last_id_;            // ID of the newest entry ever, or set by XSETID
   StreamId last_live_id_;       // ID of the last live entry; 0-0: none
-  StreamId max_deleted_id_;     // the greatest ID that XDEL removed
+  StreamId max_deleted_id_;     // the greatest ID that XDEL removed, or set by XSETID
   Groups groups_;               // the consumer groups by name
 };
 
 class Stream : public Collection {  // gives access to the stream of one key
  public:
-  static constexpr ValueType kType = ValueType::kStream;
-  static constexpr bool kStaysWhenEmpty = true;  // an empty stream keeps its key
-  static std::unique_ptr<Object> MakeInitialObject() { return std::make_unique<StreamLog>(); }
+  static constexpr ValueType kType = ValueType::kStream;  // the type of an entry that holds a stream
+  static constexpr bool kStaysWhenEmpty = true;           // an empty stream keeps its key
+  static std::unique_ptr<Object> MakeInitialObject() { return std::make_unique<StreamLog>(); }  // makes an empty stream
 
   explicit Stream(const CollectionContext& place) : Collection(place) {}
 
-  bool IsEmpty() const { return !Exists() || Log().Length() == 0; }
+  bool IsEmpty() const { return !Exists() || Log().Length() == 0; }  // true: no live entries or no such key
   // Requires: Exists().
   StreamLog& Log() { return slot_.As<StreamLog>(); }
   const StreamLog& Log() const { return slot_.As<StreamLog>(); }

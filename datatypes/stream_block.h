@@ -39,7 +39,7 @@ class StreamText {  // a stored name or value as text, even if it is an integer
   Bytes View() const { return is_integer_ ? Bytes(digits_) : view_; }
 
  private:
-  IntegerText digits_{0};
+  IntegerText digits_{0};  // the text of an integer
   Bytes view_;
   bool is_integer_ = false;  // true: the text is in digits_
 };
@@ -55,7 +55,7 @@ class StreamBlock {  // about a hundred neighbouring entries, as in one node of 
 
   struct EntryView {  // an entry as it is stored in a block
     StreamId id;
-    EntryState state;
+    EntryState state;      // live, or deleted but still stored
     bool has_own_names;    // false: the field names are the master's
     uint64_t field_count;  // number of field-value pairs
     const char* flags;     // where the entry's flags are in the block
@@ -81,26 +81,29 @@ class StreamBlock {  // about a hundred neighbouring entries, as in one node of 
     const char* end_;
     const char* next_;
     uint64_t master_count_;  // number of field names of the master
-    EntryView entry_;
+    EntryView entry_;        // the current entry
   };
 
   // Creates an empty block that begins at `id`. `fields_and_values` are those of the first entry, which the caller
   // appends afterwards. The field names become those of the master, which later entries can share. The caller owns the
   // block and must free it with Destroy.
-  static StreamBlock* Create(const StreamId& id, std::span<const Bytes> fields_and_values);
+  static StreamBlock* Create(const StreamId& id,  // a new block without entries, for these field names
+                             std::span<const Bytes> fields_and_values);
   // Creates an empty block that begins at `id`. Its master (the field names that entries can share) has these names.
-  static StreamBlock* CreateWithFieldNames(const StreamId& id, std::span<const Bytes> names);
+  static StreamBlock* CreateWithFieldNames(const StreamId& id,  // a new block without entries
+                                           std::span<const Bytes> names);
   static StreamBlock* Clone(const StreamBlock& block);  // the caller owns the copy
   static void Destroy(StreamBlock* block);              // frees the block
 
   // Appends an entry with these fields and values; returns the block, possibly at another address. Requires: `id` is
   // above LastId(), or not below `block_id` for the first entry. Cost: O(bytes of the entry), amortised.
-  static StreamBlock* Append(StreamBlock* block, const StreamId& block_id, const StreamId& id,
-                             std::span<const Bytes> fields_and_values, EntryState state);
+  static StreamBlock* Append(StreamBlock* block,  // adds an entry; returns the block, which may have moved
+                             const StreamId& block_id, const StreamId& id, std::span<const Bytes> fields_and_values,
+                             EntryState state);
   // Shrinks the block to its used size.
   static StreamBlock* Seal(StreamBlock* block);  // shrinks the block to its used size; may move it
   // Requires: the entry is in this block, and live.
-  void MarkDeleted(const EntryView& entry);
+  void MarkDeleted(const EntryView& entry);  // deletes an entry, whose bytes stay
 
   uint32_t LiveCount() const { return live_count_; }        // number of live entries
   uint32_t DeletedCount() const { return deleted_count_; }  // number of entries marked as deleted
@@ -108,38 +111,41 @@ class StreamBlock {  // about a hundred neighbouring entries, as in one node of 
   // Returns how large a Redis listpack with the same entries would be. Cost: O(1).
   uint64_t ListpackBytes() const;  // size of the Redis node with the same entries
   // Returns false if an entry with these fields and values must begin another block.
-  bool HasCapacityFor(std::span<const Bytes> fields_and_values, const Limits& limits) const;  // false: no room
-  size_t UsedBytes() const;
+  bool HasCapacityFor(std::span<const Bytes> fields_and_values,  // false: the entry needs a new block
+                      const Limits& limits) const;
+  size_t UsedBytes() const;  // memory of the block
 
   // ForEachName calls visit(Bytes name) for each field name of the master, ForEachPair calls visit(Bytes field, Bytes
   // value) for each pair of an entry. The texts are valid during the call.
   template <class Visit>
-  void ForEachName(Visit&& visit) const;
+  void ForEachName(Visit&& visit) const;  // calls visit(name) for each field name of the master
   template <class Visit>
-  void ForEachPair(const EntryView& entry, Visit&& visit) const;
-  uint64_t NameCount() const;  // number of field names of the master
+  void ForEachPair(const EntryView& entry, Visit&& visit) const;  // calls visit(field, value)
+  uint64_t NameCount() const;  // number of field names of the master, which entries share
 
  private:
   StreamBlock() = default;
   enum IdForm : uint8_t { kNextSequence, kLaterFirst, kLaterSequence, kLater };
   class Writer;
   struct EntryHeader;
-  EntryHeader HeaderFor(const StreamId& id, std::span<const Bytes> fields_and_values, EntryState state) const;
-  void WriteBody(Writer& writer, const EntryHeader& head, const StreamId& id,
+  EntryHeader HeaderFor(const StreamId& id, std::span<const Bytes> fields_and_values,  // computes it for an entry
+                        EntryState state) const;
+  void WriteBody(Writer& writer, const EntryHeader& head, const StreamId& id,  // writes ID, names and values
                  std::span<const Bytes> fields_and_values) const;
 
   const char* Data() const { return reinterpret_cast<const char*>(this + 1); }
   char* Data() { return reinterpret_cast<char*>(this + 1); }
   const char* End() const { return Data() + size_; }
-  static StreamBlock* Reserve(StreamBlock* block, size_t more);  // makes room for `more` bytes; may move the block
-  static StreamBlock* CreateWithMasterFields(const StreamId& id, std::span<const Bytes> texts, size_t stride);
-  bool HasMasterNames(std::span<const Bytes> fields_and_values) const;  // true: the field names are the master's
+  static StreamBlock* Reserve(StreamBlock* block, size_t more);   // makes room for `more` bytes; may move the block
+  static StreamBlock* CreateWithMasterFields(const StreamId& id,  // each `stride`-th text is a field name
+                                             std::span<const Bytes> texts, size_t stride);
+  bool HasMasterNames(std::span<const Bytes> fields_and_values) const;  // true: the same names as the master
 
-  struct Varint {  // a decoded number, and where the bytes after it begin
-    uint64_t value;
+  struct Varint {    // a decoded number, and where the bytes after it begin
+    uint64_t value;  // the number
     const char* next;
   };
-  static Varint ReadVarint(const char* at) {
+  static Varint ReadVarint(const char* at) {  // decodes a number of 7 bits per byte
     uint64_t value = static_cast<uint8_t>(*at++);
     if (value < 128) return {value, at};
     value &= 127;
@@ -153,7 +159,7 @@ class StreamBlock {  // about a hundred neighbouring entries, as in one node of 
     StreamText text;
     const char* next;
   };
-  static Element ReadElement(const char* at);
+  static Element ReadElement(const char* at);      // decodes a name or value
   static Element ReadLongElement(const char* at);  // reads an element that needs more than its first byte to decode
 
   uint32_t room_ = 0;           // bytes after the header

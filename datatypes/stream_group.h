@@ -24,7 +24,7 @@ struct StreamConsumer {                        // one consumer of a group
 
   explicit StreamConsumer(int64_t now_ms) : seen_ms(now_ms) {}
 
-  int64_t seen_ms;                    // Unix ms when the consumer last tried to read or claim
+  int64_t seen_ms;                    // Unix ms when the consumer last tried to read or claim, or was created
   int64_t active_ms = kNeverActive;   // Unix ms when the consumer last received an entry
   StreamIdMap<NoValue> pending;       // IDs delivered and not acknowledged; changed by StreamGroup only
   const std::string* name = nullptr;  // its key in the map of the group
@@ -32,16 +32,16 @@ struct StreamConsumer {                        // one consumer of a group
 
 struct PendingEntry {  // an entry that was delivered to a consumer and not acknowledged yet
   // Returns the time since the last delivery, or 0 if the clock was set back since then. Requires: now_ms >= 0.
-  int64_t IdleMs(int64_t now_ms) const { return std::max<int64_t>(now_ms - delivered_ms, 0); }  // since the delivery
+  int64_t IdleMs(int64_t now_ms) const { return std::max<int64_t>(now_ms - delivered_ms, 0); }  // ms since the delivery
 
   // Returns a copy of this entry in which the number of deliveries is higher by one.
-  PendingEntry WithOneMoreDelivery() const {
+  PendingEntry WithOneMoreDelivery() const {  // a copy whose `deliveries` is higher by one
     return {consumer, delivered_ms, std::min<uint64_t>(deliveries + 1, std::numeric_limits<int64_t>::max())};
   }
 
-  StreamConsumer* consumer;  // the consumer that received the entry last
-  int64_t delivered_ms;      // Unix ms of the last delivery, not negative
-  uint64_t deliveries;       // number of deliveries, at most INT64_MAX
+  StreamConsumer* consumer;  // the consumer that received or claimed the entry last
+  int64_t delivered_ms;      // Unix ms of the last delivery, not negative; XCLAIM can set it
+  uint64_t deliveries;       // number of deliveries, at most INT64_MAX; XCLAIM can set it
 };
 
 class StreamGroup {  // a consumer group: what it has read, and its pending entries
@@ -54,7 +54,7 @@ class StreamGroup {  // a consumer group: what it has read, and its pending entr
   StreamGroup(const StreamGroup&) = delete;
   StreamGroup& operator=(const StreamGroup&) = delete;
 
-  StreamId last_id;      // ID of the last entry delivered
+  StreamId last_id;      // entries above this ID are new to the group
   int64_t entries_read;  // number of entries ever added with IDs up to last_id, or kUnknownCount
 
   const Consumers& consumers() const { return consumers_; }  // the consumers by name
@@ -62,27 +62,27 @@ class StreamGroup {  // a consumer group: what it has read, and its pending entr
   StreamConsumer* FindConsumer(Bytes name);  // null: there is no such consumer
   const StreamConsumer* FindConsumer(Bytes name) const;
   // Requires: no consumer has this name.
-  StreamConsumer& CreateConsumer(Bytes name, int64_t now_ms);  // requires: no consumer has this name
+  StreamConsumer& CreateConsumer(Bytes name, int64_t now_ms);  // adds one; requires: the name is new
   // Removes the consumer and its pending entries. Cost: O(pending * log n).
-  void DeleteConsumer(StreamConsumer& consumer);  // removes its pending entries too
+  void DeleteConsumer(StreamConsumer& consumer);  // removes the consumer and its pending entries
 
   const Pending& pending() const { return pending_; }
   const PendingEntry* FindPending(const StreamId& id) const { return pending_.Find(id); }  // null: not pending
   // Makes the entry pending for this consumer, even if it is pending for another one. Cost: O(log n), or O(1) for an ID
   // above all pending ones.
-  void Assign(const StreamId& id, const PendingEntry& entry);  // makes the entry pending for this consumer
+  void Assign(const StreamId& id, const PendingEntry& entry);  // makes it pending for entry.consumer only
   // Counts one more delivery of an entry to the consumer that already has it. Requires: the entry is pending.
-  void DeliverAgain(const StreamId& id, int64_t now_ms);  // counts one more delivery to the same consumer
+  void DeliverAgain(const StreamId& id, int64_t now_ms);  // counts one more delivery, now, to the same consumer
   // Acknowledges an entry, so that it is no longer pending. Returns false if it was not pending. Cost: O(log n).
   bool RemovePending(const StreamId& id);  // as XACK; false: the entry was not pending
 
-  size_t UsedBytes() const;
+  size_t UsedBytes() const;   // memory of the group
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
  private:
   friend class StreamLog;
   // Replaces the content by a copy of the content of `other`.
-  void CopyFrom(const StreamGroup& other);  // replaces the content by a copy
+  void CopyFrom(const StreamGroup& other);  // makes this group a copy of `other`
 
   Pending pending_;      // the pending entries of all consumers, by ID
   Consumers consumers_;  // the consumers of this group by name

@@ -28,9 +28,9 @@ struct StreamId {  // the ID of an entry: milliseconds and sequence number
   std::optional<StreamId> Previous() const;  // the next lower ID; nullopt: this is Min()
 
   // Returns 16 bytes, big endian, ms first, which sort as the IDs do.
-  std::array<char, 16> RawBytes() const;  // 16 bytes, which sort as the IDs do
+  std::array<char, 16> RawBytes() const;  // ms and seq, big endian; they sort as the IDs do
   // Requires: 16 bytes.
-  static StreamId FromBytes(Bytes bytes);  // reads the result of RawBytes
+  static StreamId FromBytes(Bytes bytes);  // the ID whose RawBytes these are
 };
 
 // The text of an ID, "ms-seq", stored in the object itself. The result of View() is valid as long as the object exists.
@@ -53,16 +53,16 @@ class StreamIdText {  // the text of an ID: "ms-seq"
 //   ms-*     kAutomatic
 struct ParsedStreamId {  // an ID as a client wrote it, perhaps without the sequence number
   enum class Sequence : uint8_t { kGiven, kMissing, kAutomatic };
-  StreamId id;  // seq is 0 unless given
-  Sequence sequence = Sequence::kGiven;
+  StreamId id;                           // seq is 0 unless given
+  Sequence sequence = Sequence::kGiven;  // whether the sequence number was given, missing or *
 
-  StreamId WithDefaultSequence(uint64_t seq) const {
+  StreamId WithDefaultSequence(uint64_t seq) const {  // the ID; its sequence number is `seq` if it was missing
     return sequence == Sequence::kMissing ? StreamId{id.ms, seq} : id;
   }
 };
 
 // The commands handle "-", "+", "$" and ">" themselves, and decide if they accept kAutomatic. As in Redis, blanks, a
 // plus sign and zeros may precede the digits of a number, and the text ends at the first NUL.
-std::optional<ParsedStreamId> ParseStreamId(Bytes text);  // nullopt: the text is not an ID
+std::optional<ParsedStreamId> ParseStreamId(Bytes text);  // reads "ms-seq", "ms" or "ms-*"; nullopt: not an ID
 
 }  // namespace respite

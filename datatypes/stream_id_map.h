@@ -44,7 +44,7 @@ class StreamIdMap {  // an ordered map by entry ID: a B+-tree
  public:
   struct Item {
     StreamId id;
-    [[no_unique_address]] Value value;
+    [[no_unique_address]] Value value;  // what the map stores for this ID
   };
 
   // Points to an item, or past either end (AtEnd). Any change of the map invalidates the cursor.
@@ -58,7 +58,7 @@ class StreamIdMap {  // an ordered map by entry ID: a B+-tree
     void Next() {
       if (++index_ == leaf_->count) *this = {leaf_->next, 0};
     }
-    void Previous() {
+    void Previous() {  // goes to the next lower ID; AtEnd() below the lowest
       if (index_-- == 0) *this = {leaf_->previous, leaf_->previous == nullptr ? 0 : leaf_->previous->count - 1};
     }
 
@@ -81,7 +81,7 @@ class StreamIdMap {  // an ordered map by entry ID: a B+-tree
   ~StreamIdMap() { Clear(); }
 
   size_t Size() const { return size_; }
-  bool IsEmpty() const { return size_ == 0; }
+  bool IsEmpty() const { return size_ == 0; }  // true: there are no items
   // Returns the memory of the map in bytes. Cost: O(leaves).
   size_t UsedBytes() const;  // memory of all nodes
 
@@ -96,9 +96,9 @@ class StreamIdMap {  // an ordered map by entry ID: a B+-tree
     return !at.AtEnd() && at.Id() == id ? &at.Get() : nullptr;
   }
   // Inserts an item. Returns false and changes nothing if the ID exists already.
-  bool Insert(const StreamId& id, const Value& value);  // false: the ID exists already
+  bool Insert(const StreamId& id, const Value& value);  // adds an item; false: the ID exists already
   // Removes the item with this ID. Returns false if there is no such ID.
-  bool Erase(const StreamId& id);  // false: there is no such ID
+  bool Erase(const StreamId& id);  // removes an item; false: there is no such ID
   void Clear();                    // removes all items
 
   Cursor First() const { return IsEmpty() ? Cursor() : Cursor(first_, 0); }  // the item with the lowest ID
@@ -125,7 +125,7 @@ class StreamIdMap {  // an ordered map by entry ID: a B+-tree
     uint32_t count;  // items in use
     uint32_t room;
 
-    Item* items() { return reinterpret_cast<Item*>(this + 1); }
+    Item* items() { return reinterpret_cast<Item*>(this + 1); }  // the items, in order; `count` are in use
     const Item* items() const { return reinterpret_cast<const Item*>(this + 1); }
     uint32_t LowerBound(const StreamId& id) const {  // index of the first item not below `id`
       const Item* at = std::lower_bound(items(), items() + count, id,
@@ -170,13 +170,13 @@ class StreamIdMap {  // an ordered map by entry ID: a B+-tree
   static bool IsNodeConsistent(const void* node, int height);  // false: a rule is violated below the node
   Path PathTo(const StreamId& id) const;                       // the path to the leaf where `id` belongs
   void LinkNeighboursTo(Leaf* leaf);                           // makes the neighbours of `leaf` point to it
-  void ReplaceLeaf(Path& path, Leaf* leaf);                    // `leaf` takes the place of a freed leaf
+  void ReplaceLeaf(Path& path, Leaf* leaf);                    // puts `leaf` in the place of a leaf that was freed
   void GrowLeaf(Path& path);                                   // doubles the capacity of the leaf
   void SplitLeaf(Path& path, const StreamId& id);              // makes room for `id` in a full leaf
   void PutChild(Path& path, int level, const StreamId& bound, void* child);  // inserts a child after the one taken
   void UnlinkChild(Path& path, int level);  // removes from its node the child taken at this level; frees empty nodes
   void DropLeaf(Path& path);                // removes the leaf at the end of the path
-  void MergeWithNextLeaf(Path& path);       // merges a sparse leaf, if both fit into one
+  void MergeWithNextLeaf(Path& path);       // merges a leaf with the next one, if both fit into one
   void Swap(StreamIdMap& other) {
     std::swap(root_, other.root_);
     std::swap(first_, other.first_);

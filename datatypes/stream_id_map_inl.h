@@ -4,7 +4,7 @@
 namespace respite {
 
 template <class Value>
-typename StreamIdMap<Value>::Path StreamIdMap<Value>::PathTo(const StreamId& id) const {
+typename StreamIdMap<Value>::Path StreamIdMap<Value>::PathTo(const StreamId& id) const {  // to the leaf of `id`
   Path path;
   void* node = root_;
   for (int level = 0; level < height_; ++level) {
@@ -18,7 +18,7 @@ typename StreamIdMap<Value>::Path StreamIdMap<Value>::PathTo(const StreamId& id)
 }
 
 template <class Value>
-typename StreamIdMap<Value>::Cursor StreamIdMap<Value>::AtOrAfter(const StreamId& id) const {
+typename StreamIdMap<Value>::Cursor StreamIdMap<Value>::AtOrAfter(const StreamId& id) const {  // the first ID >= `id`
   if (IsEmpty() || last_->items()[last_->count - 1].id < id) return {};
   void* node = root_;
   for (int level = 0; level < height_; ++level) {
@@ -31,7 +31,7 @@ typename StreamIdMap<Value>::Cursor StreamIdMap<Value>::AtOrAfter(const StreamId
 }
 
 template <class Value>
-typename StreamIdMap<Value>::Cursor StreamIdMap<Value>::AtOrBefore(const StreamId& id) const {
+typename StreamIdMap<Value>::Cursor StreamIdMap<Value>::AtOrBefore(const StreamId& id) const {  // the last ID <= `id`
   Cursor at = AtOrAfter(id);
   if (at.AtEnd()) return Last();
   if (at.Id() != id) at.Previous();
@@ -39,7 +39,7 @@ typename StreamIdMap<Value>::Cursor StreamIdMap<Value>::AtOrBefore(const StreamI
 }
 
 template <class Value>
-bool StreamIdMap<Value>::Insert(const StreamId& id, const Value& value) {
+bool StreamIdMap<Value>::Insert(const StreamId& id, const Value& value) {  // adds an item; false: the ID exists already
   if (root_ == nullptr) root_ = first_ = last_ = NewLeaf(kFirstLeafCapacity);
   Leaf* leaf = last_;
   uint32_t index = leaf->count;
@@ -60,7 +60,7 @@ bool StreamIdMap<Value>::Insert(const StreamId& id, const Value& value) {
 }
 
 template <class Value>
-bool StreamIdMap<Value>::Erase(const StreamId& id) {
+bool StreamIdMap<Value>::Erase(const StreamId& id) {  // removes an item; false: there is no such ID
   if (IsEmpty()) return false;
   Path path = PathTo(id);
   Leaf* leaf = path.leaf;
@@ -81,7 +81,7 @@ bool StreamIdMap<Value>::Erase(const StreamId& id) {
 
 // Replaces the leaf at the end of the path, which is freed already, by `leaf`.
 template <class Value>
-void StreamIdMap<Value>::ReplaceLeaf(Path& path, Leaf* leaf) {
+void StreamIdMap<Value>::ReplaceLeaf(Path& path, Leaf* leaf) {  // puts `leaf` in the place of a leaf that was freed
   path.leaf = leaf;
   if (height_ == 0) {
     root_ = leaf;
@@ -93,13 +93,13 @@ void StreamIdMap<Value>::ReplaceLeaf(Path& path, Leaf* leaf) {
 
 // Makes the neighbours of a leaf point to this leaf. At either end of the map, sets first_ or last_ instead.
 template <class Value>
-void StreamIdMap<Value>::LinkNeighboursTo(Leaf* leaf) {
+void StreamIdMap<Value>::LinkNeighboursTo(Leaf* leaf) {  // makes the neighbours of `leaf` point to it
   (leaf->previous == nullptr ? first_ : leaf->previous->next) = leaf;
   (leaf->next == nullptr ? last_ : leaf->next->previous) = leaf;
 }
 
 template <class Value>
-void StreamIdMap<Value>::GrowLeaf(Path& path) {
+void StreamIdMap<Value>::GrowLeaf(Path& path) {  // doubles the capacity of the leaf
   const uint32_t room = std::min(path.leaf->room * 2, kLeafMax);
   Leaf* grown = static_cast<Leaf*>(ReallocateOrEnd(static_cast<void*>(path.leaf), sizeof(Leaf) + room * sizeof(Item)));
   grown->room = room;
@@ -108,7 +108,7 @@ void StreamIdMap<Value>::GrowLeaf(Path& path) {
 
 // Makes room for `id` in a full leaf, and updates the path to the leaf that will contain it.
 template <class Value>
-void StreamIdMap<Value>::SplitLeaf(Path& path, const StreamId& id) {
+void StreamIdMap<Value>::SplitLeaf(Path& path, const StreamId& id) {  // makes room for `id` in a full leaf
   Leaf* left = path.leaf;
   const bool at_right_edge = left->next == nullptr && left->items()[left->count - 1].id < id;
   const uint32_t keep = at_right_edge ? left->count : left->count / 2;
@@ -128,7 +128,7 @@ void StreamIdMap<Value>::SplitLeaf(Path& path, const StreamId& id) {
 // Inserts a new child after the one that the path took at this level; splits a full node in two. Afterwards the path is
 // invalid for inner nodes.
 template <class Value>
-void StreamIdMap<Value>::PutChild(Path& path, int level, const StreamId& bound, void* child) {
+void StreamIdMap<Value>::PutChild(Path& path, int level, const StreamId& bound, void* child) {  // adds a child
   if (level < 0) {
     Inner* root = static_cast<Inner*>(AllocateOrEnd(sizeof(Inner)));
     root->count = 0;
@@ -153,7 +153,7 @@ void StreamIdMap<Value>::PutChild(Path& path, int level, const StreamId& bound, 
 
 // Removes the child that the path took at this level; also removes the node if it has no children left.
 template <class Value>
-void StreamIdMap<Value>::UnlinkChild(Path& path, int level) {
+void StreamIdMap<Value>::UnlinkChild(Path& path, int level) {  // removes the child of this level; frees empty nodes
   Inner* node = path.nodes[level];
   node->Drop(path.taken[level]);
   if (node->count == 0) {  // never the root, which has at least two children
@@ -170,7 +170,7 @@ void StreamIdMap<Value>::UnlinkChild(Path& path, int level) {
 }
 
 template <class Value>
-void StreamIdMap<Value>::DropLeaf(Path& path) {
+void StreamIdMap<Value>::DropLeaf(Path& path) {  // removes the leaf at the end of the path
   Leaf* leaf = path.leaf;
   (leaf->previous == nullptr ? first_ : leaf->previous->next) = leaf->next;
   (leaf->next == nullptr ? last_ : leaf->next->previous) = leaf->previous;
@@ -179,7 +179,7 @@ void StreamIdMap<Value>::DropLeaf(Path& path) {
 }
 
 template <class Value>
-void StreamIdMap<Value>::MergeWithNextLeaf(Path& path) {
+void StreamIdMap<Value>::MergeWithNextLeaf(Path& path) {  // merges a leaf with the next one, if both fit into one
   Inner* parent = path.nodes[height_ - 1];
   const uint32_t at = path.taken[height_ - 1];
   if (at + 1 == parent->count) return;
@@ -194,7 +194,7 @@ void StreamIdMap<Value>::MergeWithNextLeaf(Path& path) {
 }
 
 template <class Value>
-void StreamIdMap<Value>::FreeNode(void* node, int height) {
+void StreamIdMap<Value>::FreeNode(void* node, int height) {  // frees a node and all nodes below it
   if (height > 0) {
     Inner* inner = static_cast<Inner*>(node);
     for (uint32_t i = 0; i < inner->count; ++i) FreeNode(inner->children[i], height - 1);
@@ -203,7 +203,7 @@ void StreamIdMap<Value>::FreeNode(void* node, int height) {
 }
 
 template <class Value>
-void StreamIdMap<Value>::Clear() {
+void StreamIdMap<Value>::Clear() {  // removes all items
   if (root_ != nullptr) FreeNode(root_, height_);
   root_ = nullptr;
   first_ = last_ = nullptr;
@@ -212,7 +212,7 @@ void StreamIdMap<Value>::Clear() {
 }
 
 template <class Value>
-size_t StreamIdMap<Value>::UsedBytes() const {
+size_t StreamIdMap<Value>::UsedBytes() const {  // memory of all nodes
   size_t used = 0;
   size_t leaves = 0;
   for (Leaf* leaf = first_; leaf != nullptr; leaf = leaf->next, ++leaves) used += malloc_usable_size(leaf);
@@ -224,7 +224,7 @@ size_t StreamIdMap<Value>::UsedBytes() const {
 }
 
 template <class Value>
-bool StreamIdMap<Value>::IsNodeConsistent(const void* node, int height) {
+bool StreamIdMap<Value>::IsNodeConsistent(const void* node, int height) {  // false: a rule is violated below the node
   if (height == 0) return static_cast<const Leaf*>(node)->count > 0;
   const Inner* inner = static_cast<const Inner*>(node);
   for (uint32_t i = 0; i < inner->count; ++i) {
@@ -235,7 +235,7 @@ bool StreamIdMap<Value>::IsNodeConsistent(const void* node, int height) {
 }
 
 template <class Value>
-bool StreamIdMap<Value>::IsConsistent() const {
+bool StreamIdMap<Value>::IsConsistent() const {  // for tests; false: the structure violates one of its rules
   if (height_ > 0 && (!IsNodeConsistent(root_, height_) || static_cast<Inner*>(root_)->count < 2)) return false;
   size_t seen = 0;
   const Leaf* before = nullptr;

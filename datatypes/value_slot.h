@@ -14,7 +14,7 @@
 
 namespace respite {
 
-class ValueSlot final : public PackedStore {  // access to one collection, whose entry may move when it is edited
+class ValueSlot final : public PackedStore {  // the place of one collection, whose entry may move when edited
  public:
   ValueSlot() = default;
   // Makes a ValueSlot that is only for reading.
@@ -23,7 +23,7 @@ class ValueSlot final : public PackedStore {  // access to one collection, whose
 
   bool Exists() const { return entry_ != nullptr; }  // false: there is no such key
   Entry* entry() const { return entry_; }            // null: there is no such key
-  Database& database() const { return *database_; }
+  Database& database() const { return *database_; }  // the database of the key; requires: not only for reading
   // Requires: Exists(). This also holds for all functions below.
   ValueForm Form() const { return entry_->Form(); }
   // Returns the object as a `Table`, the class of objects that the type of the entry has. Requires: Form() == kObject.
@@ -34,7 +34,7 @@ class ValueSlot final : public PackedStore {  // access to one collection, whose
 
   char* Splice(size_t offset, size_t removed, size_t inserted) override;  // returns the address of the new bytes
   // Changes the encoding. Requires: `packed` is not part of the value it replaces.
-  void ConvertTo(ValueForm form, Bytes packed);  // changes the encoding
+  void ConvertTo(ValueForm form, Bytes packed);  // replaces the value by this encoding of it
   void ConvertTo(std::unique_ptr<Object> object);
 
  private:
@@ -46,13 +46,13 @@ class ValueSlot final : public PackedStore {  // access to one collection, whose
 
 struct CollectionContext {  // what the constructors of Hash, List, Set, SortedSet and Stream take
   ValueSlot slot;
-  const EncodingLimits& limits;
-  int64_t now_ms;  // Unix ms, which decides which fields are expired
+  const EncodingLimits& limits;  // the sizes up to which a collection stays packed
+  int64_t now_ms;                // Unix ms, which decides which fields are expired
 };
 
 class Collection {  // the base of Hash, List, Set, SortedSet and Stream
  public:
-  static constexpr bool kStaysWhenEmpty = false;  // true: an empty collection keeps its key
+  static constexpr bool kStaysWhenEmpty = false;  // true: a key whose collection is empty stays
 
   // Returns false if there is no such key. A missing key reads as an empty collection.
   bool Exists() const { return slot_.Exists(); }  // false: there is no such key
@@ -63,8 +63,8 @@ class Collection {  // the base of Hash, List, Set, SortedSet and Stream
       : slot_(place.slot), limits_(&place.limits), now_ms_(place.now_ms) {}
 
   ValueSlot slot_;
-  const EncodingLimits* limits_;
-  int64_t now_ms_;  // Unix ms, which decides which fields are expired
+  const EncodingLimits* limits_;  // the sizes up to which a collection stays packed
+  int64_t now_ms_;                // Unix ms, which decides which fields are expired
 };
 
 }  // namespace respite

@@ -21,17 +21,17 @@ struct ReplyPart {  // one header, number or text of a reply
   int64_t value;  // number, count of elements or length of text, according to `kind`
   Bytes text;
 
-  double Number() const { return std::bit_cast<double>(value); }  // for kind ','
+  double Number() const { return std::bit_cast<double>(value); }  // the double, if the kind is ','
 };
 
-class BinaryReplyReader {  // reads a reply of form ReplyForm::kBinary
+class BinaryReplyReader {  // reads a reply in the binary form for readers in this process
  public:
   // `reply` must stay valid while its parts are used.
   explicit BinaryReplyReader(Bytes reply) : rest_(reply) {}
 
-  bool AtEnd() const { return rest_.empty(); }  // all parts were read
+  bool AtEnd() const { return rest_.empty(); }  // true: nothing is left, also after a failure
   // Returns true if a part announced more than the reply holds. Next returns nulls from then on.
-  bool Failed() const { return failed_; }  // a part announced more than there is
+  bool Failed() const { return failed_; }  // true: Next found less than announced, or nothing
   // Returns the next part. Guarantees that the rest of the reply can hold the elements or bytes that the part
   // announces. So the caller may reserve room for them, or loop over them, without a check.
   ReplyPart Next() {
@@ -65,7 +65,7 @@ class BinaryReplyReader {  // reads a reply of form ReplyForm::kBinary
   }
 
   Bytes rest_;
-  bool failed_ = false;  // a part announced more than there is
+  bool failed_ = false;  // true: the reply had less than a part announced, or no part left
 };
 
 }  // namespace respite

@@ -23,7 +23,7 @@ class Reply {  // writes the replies of commands, in RESP2 or RESP3, into a Repl
   Reply(ReplyBuffer& out, RespVersion version, ReplyForm form = ReplyForm::kWire)
       : out_(&out), version_(version), form_(form) {}
 
-  bool IsResp3() const { return version_ == RespVersion::kResp3; }
+  bool IsResp3() const { return version_ == RespVersion::kResp3; }  // true: the reply is written in RESP3
   // Returns the bytes in the buffer, including those of earlier replies.
   size_t Size() const { return out_->Size(); }
 
@@ -31,8 +31,8 @@ class Reply {  // writes the replies of commands, in RESP2 or RESP3, into a Repl
   void Simple(Bytes text);  // writes a simple string
   // Writes an error. `text` is the line after the '-': "ERR syntax error". As in Redis, line ends in `text` become
   // spaces.
-  void Error(Bytes text);  // the line after the '-', such as "ERR syntax error"
-  void Integer(int64_t value) {
+  void Error(Bytes text);        // writes an error; `text`: the line after the '-'
+  void Integer(int64_t value) {  // writes an integer
     if (value >= 0 && value <= 9 && !IsBinary()) {
       char digit[4] = {':', static_cast<char>('0' + value), '\r', '\n'};
       out_->Append({digit, 4});
@@ -46,39 +46,43 @@ class Reply {  // writes the replies of commands, in RESP2 or RESP3, into a Repl
   void BulkInteger(int64_t value) { Bulk(IntegerText(value)); }  // writes an integer as a bulk string
   // Writes the null for a missing value. Use NullArray where Redis sends `*-1` under RESP2.
   void Null() { NullAs("$-1\r\n"); }
-  void NullArray() { NullAs("*-1\r\n"); }  // the null that is `*-1` under RESP2
+  void NullArray() { NullAs("*-1\r\n"); }  // writes null, as `*-1` under RESP2
   // Writes `#t` or `#f` under RESP3, 1 or 0 under RESP2.
   void Bool(bool value);
-  void Double(double value);
+  void Double(double value);                // writes a double; under RESP2 a bulk string
   void LongDouble(long double value);       // writes a double with the digits of a long double, for coordinates
-  void Verbatim(Bytes text, Bytes format);  // `format` is "txt" or "mkd"; under RESP2 a bulk string
-  void BigNumber(Bytes digits);             // writes a big number; `digits` are decimal
+  void Verbatim(Bytes text, Bytes format);  // writes a text; `format`: "txt" or "mkd"
+  void BigNumber(Bytes digits);             // writes a big number, given as decimal digits
   // Array, Map, Set and Push write headers: `count` elements (or `pairs` of elements) must follow.
-  void Array(size_t count) { Header('*', static_cast<int64_t>(count)); }  // a header; `count` elements must follow
+  void Array(size_t count) {  // writes the header of an array; `count` elements must follow
+    Header('*', static_cast<int64_t>(count));
+  }
   void Map(size_t pairs) { Header(IsResp3() ? '%' : '*', static_cast<int64_t>(IsResp3() ? pairs : 2 * pairs)); }
   void Set(size_t count) { Header(IsResp3() ? '~' : '*', static_cast<int64_t>(count)); }
   void Push(size_t count) { Header(IsResp3() ? '>' : '*', static_cast<int64_t>(count)); }
   // Writes the header of an attribute. Requires: IsResp3().
-  void Attribute(size_t pairs) { Header('|', static_cast<int64_t>(pairs)); }  // a header; the pairs must follow
-  void BulkArray(const auto& texts) {                                         // writes an array of bulk strings
+  void Attribute(size_t pairs) {  // writes a RESP3 header; `pairs` pairs must follow
+    Header('|', static_cast<int64_t>(pairs));
+  }
+  void BulkArray(const auto& texts) {  // writes an array of bulk strings
     Array(texts.size());
     for (const auto& text : texts) Bulk(text);
   }
 
  private:
   void Header(char kind, int64_t value);  // writes the kind, the number and a line end
-  void DoubleDigits(Bytes text);          // writes a double with these digits
-  void NullAs(Bytes resp2) {              // `resp2` is the form under RESP2
+  void DoubleDigits(Bytes text);          // writes a double that has these digits
+  void NullAs(Bytes resp2) {              // writes null; `resp2` is its form under RESP2
     if (IsBinary()) return Header('_', IsResp3() ? 3 : 2);
     out_->Append(IsResp3() ? Bytes("_\r\n") : resp2);
   }
-  bool IsBinary() const { return form_ == ReplyForm::kBinary; }
-  void Binary(char kind, int64_t value);   // writes a header or number of a kBinary reply
-  void BinaryText(char kind, Bytes text);  // writes a text of a kBinary reply
-  void ShortBulk(Bytes text);              // writes a bulk string of less than 64 bytes
+  bool IsBinary() const { return form_ == ReplyForm::kBinary; }  // true: the reply is for a reader in this process
+  void Binary(char kind, int64_t value);                         // writes a header or number in the binary form
+  void BinaryText(char kind, Bytes text);                        // writes a text in the binary form
+  void ShortBulk(Bytes text);                                    // writes a bulk string of less than 64 bytes
 
   ReplyBuffer* out_;
-  RespVersion version_;  // that the client has chosen by HELLO
+  RespVersion version_;  // RESP2, or RESP3 if the client has chosen it
   ReplyForm form_;
 };
 

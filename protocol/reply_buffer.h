@@ -26,7 +26,7 @@ class BlockPool {  // keeps free blocks of kBlockBytes for all reply buffers
   static constexpr size_t kMaxFreeBlocks = 1024;    // maximum number of free blocks, enough after a busy turn
 
   std::unique_ptr<char[]> Take();
-  void Return(std::unique_ptr<char[]> block);  // makes the block free
+  void Return(std::unique_ptr<char[]> block);  // keeps a block for reuse, or frees it if there are too many
   // Frees half of the blocks that were not used since the last Trim. Must be called periodically.
   void Trim();
   // Frees all blocks that no buffer uses. For times when memory is short.
@@ -40,19 +40,19 @@ class BlockPool {  // keeps free blocks of kBlockBytes for all reply buffers
 
 class ReplyBuffer {  // the bytes that wait to be sent to one client
  public:
-  static constexpr size_t kMinSharedBytes = BlockPool::kBlockBytes;  // longer values are referenced, not copied
+  static constexpr size_t kMinSharedBytes = BlockPool::kBlockBytes;  // a Blob of this size or more is not copied
 
   explicit ReplyBuffer(BlockPool& pool) : pool_(&pool) {}
   ReplyBuffer(const ReplyBuffer&) = delete;
   ReplyBuffer& operator=(const ReplyBuffer&) = delete;
   ~ReplyBuffer() { Clear(); }
 
-  bool IsEmpty() const { return size_ == 0; }  // nothing waits to be sent
+  bool IsEmpty() const { return size_ == 0; }  // true: nothing waits to be sent
   // Returns the number of bytes that wait to be sent.
   size_t Size() const { return size_; }
   size_t SegmentCount() const { return segments_.size() - head_; }  // number of blocks and Blob references
   size_t HeldBytes() const { return held_bytes_; }                  // memory of the blocks and Blobs in the queue
-  size_t BlockBytes() const { return block_bytes_; }  // the part of HeldBytes that is in blocks, not in shared Blobs
+  size_t BlockBytes() const { return block_bytes_; }                // memory of the blocks in the queue, without Blobs
   size_t QueueBytes() const { return segments_.capacity() * sizeof(Segment); }  // memory of the queue itself
 
   // Requires: n <= BlockPool::kBlockBytes.
@@ -65,14 +65,14 @@ class ReplyBuffer {  // the bytes that wait to be sent to one client
     room_ -= n;
     size_ += n;
   }
-  void Append(Bytes bytes) {
+  void Append(Bytes bytes) {  // adds a copy of these bytes
     if (bytes.size() > room_) return AppendSlowly(bytes);
     Commit(bytes.copy(end_, bytes.size()));  // unlike memcpy, accepts an empty view with a null pointer
   }
-  void AppendShared(BlobRef blob);  // appends a Blob that is sent without a copy
+  void AppendShared(BlobRef blob);  // adds the bytes of a Blob by reference, without a copy
   // Appends a message that other clients also receive, as a reference if that is cheaper than a copy. Uses no block
   // while there are only a few such messages, or while they are adjacent in their SharedLog.
-  void AppendPart(const BlobPart& part) {  // a message that other clients also receive
+  void AppendPart(const BlobPart& part) {  // adds a message that other clients also get, by reference if cheaper
     if (end_ == nullptr && !segments_.empty() && segments_.back().IsContinuedBy(part)) {
       segments_.back().size += part.size;
       held_bytes_ += part.size;
@@ -95,7 +95,7 @@ class ReplyBuffer {  // the bytes that wait to be sent to one client
 
   // Calls `visit(Bytes)` for each of the first `max` blocks and Blob parts that wait to be sent.
   template <class Visit>
-  void VisitFront(size_t max, Visit&& visit) const {  // calls `visit(Bytes)` for the first `max` pieces
+  void VisitFront(size_t max, Visit&& visit) const {  // calls `visit(Bytes)` for the first unsent pieces
     for (size_t i = head_; i < segments_.size() && i - head_ < max; ++i) {
       Bytes view = View(i);
       visit(i == head_ ? view.substr(front_sent_) : view);
@@ -112,15 +112,17 @@ class ReplyBuffer {  // the bytes that wait to be sent to one client
     size_t offset = 0;  // in `blob`
     size_t size = 0;  // of the part of `blob` or of a closed block; the open block is the last segment and ends at end_
 
-    bool IsContinuedBy(const BlobPart& part) const {  // `part` begins where this segment ends in the same Blob
+    bool IsContinuedBy(const BlobPart& part) const {  // true: `part` begins where this segment ends
       return blob.Is(part.blob) && offset + size == part.offset;
     }
   };
   // If the buffer has this many segments, it copies further short messages into a block instead of referring to them.
   // Only the first message of a log is still referenced.
-  static constexpr size_t kMaxScatteredParts = 4;  // maximum number of segments before parts are copied
+  static constexpr size_t kMaxScatteredParts = 4;  // with so many segments, further short messages are copied
 
-  bool IsOpen(size_t index) const { return end_ != nullptr && index + 1 == segments_.size(); }  // the segment can grow
+  bool IsOpen(size_t index) const {  // true: it is a block that can still grow
+    return end_ != nullptr && index + 1 == segments_.size();
+  }
   Bytes View(size_t index) const;
   void AddBlock();                              // begins a new block at the end
   void CloseBlock();                            // the last block does not grow any more

@@ -17,23 +17,27 @@ class ReplyCutter {  // finds the elements of a reply without decoding them
     char kind;      // the letter that RESP uses; 0 at the end of the reply
     int64_t value;  // elements of an aggregate (pairs of a map), or bytes of a text; negative for null
 
-    bool IsAggregate() const { return kind == '*' || kind == '~' || kind == '>' || kind == '%'; }
+    bool IsAggregate() const {  // true: an array, set, push or map
+      return kind == '*' || kind == '~' || kind == '>' || kind == '%';
+    }
     // Returns the number of elements that follow the header and belong to it.
-    int64_t ElementCount() const { return !IsAggregate() || value < 0 ? 0 : kind == '%' ? 2 * value : value; }
+    int64_t ElementCount() const {  // number of elements that follow
+      return !IsAggregate() || value < 0 ? 0 : kind == '%' ? 2 * value : value;
+    }
   };
-  Header TakeHeader();  // takes the next header; if it is an aggregate's, its elements follow
-  Bytes TakeElement();  // takes a whole element with everything in it
+  Header TakeHeader();  // reads the next header, and moves after it; kind 0: the reply has ended
+  Bytes TakeElement();  // reads a whole element with all that it contains
   // TakenPart and Rest return the parts of the reply before and after the current position.
-  Bytes TakenPart() const { return reply_.substr(0, at_); }  // the reply up to the current position
+  Bytes TakenPart() const { return reply_.substr(0, at_); }  // the part of the reply that was taken
   Bytes Rest() const { return reply_.substr(at_); }
 
  private:
-  Header TakeBinaryHeader();            // TakeHeader, for a reply of form kBinary
+  Header TakeBinaryHeader();            // TakeHeader, for a reply in the binary form
   Header TakeWireHeader();              // TakeHeader, for a RESP reply
   void SkipText(const Header& header);  // skips the text after this header, if there is one
 
   const Bytes reply_;     // the whole reply
-  const bool is_binary_;  // the form of the reply is ReplyForm::kBinary, not RESP
+  const bool is_binary_;  // true: the reply is in the binary form, not RESP
   size_t at_ = 0;
 };
 

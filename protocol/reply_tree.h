@@ -45,8 +45,8 @@ struct ReplyTree {  // a reply of a server, parsed
   std::vector<ReplyTree> children = {};    // elements; for a map: key, value, key, value …
   std::vector<ReplyTree> attributes = {};  // key, value … of the attribute before this reply
 
-  bool IsError() const { return kind == ReplyKind::kError || kind == ReplyKind::kBulkError; }
-  bool IsNull() const { return kind == ReplyKind::kNull || kind == ReplyKind::kNullArray; }
+  bool IsError() const { return kind == ReplyKind::kError || kind == ReplyKind::kBulkError; }  // true: an error
+  bool IsNull() const { return kind == ReplyKind::kNull || kind == ReplyKind::kNullArray; }  // true: a null of any form
   std::string ReadableText() const;  // one line, such as [1, "two", nil, -ERR no, {"k": 3}]
 
   bool operator==(const ReplyTree&) const = default;
@@ -60,7 +60,7 @@ class ReplyTreeParser {  // builds trees from the bytes of replies, as they arri
   // Returns the next complete reply, or nullopt if more bytes are needed or the input is malformed.
   std::optional<ReplyTree> Next();
 
-  bool Failed() const { return !error_.empty(); }  // the input is malformed
+  bool Failed() const { return !error_.empty(); }  // true: the input is malformed, and nothing more is read
   // Returns why the input is malformed. After an error the parser accepts nothing more.
   const std::string& Error() const { return error_; }                    // why the input is malformed; empty: it is not
   size_t PendingBytes() const { return buffer_.size() - reply_begin_; }  // bytes after the last complete reply
@@ -75,9 +75,9 @@ class ReplyTreeParser {  // builds trees from the bytes of replies, as they arri
   enum class Step : uint8_t { kElement, kOpened, kIncomplete, kFailed };
 
   Step ReadElement();                                       // reads one header, number or text
-  Step ReadLine(char kind, Bytes line);                     // an element that fits on one line
-  Step ReadText(char kind, Bytes line, size_t text_begin);  // an element whose line is followed by a text
-  Step OpenAggregate(char kind, Bytes line);                // an array, map, set, push or attribute
+  Step ReadLine(char kind, Bytes line);                     // reads an element that fits on one line
+  Step ReadText(char kind, Bytes line, size_t text_begin);  // reads an element with a text after the line
+  Step OpenAggregate(char kind, Bytes line);                // begins an array, map, set, push or attribute
   Step Fail(std::string what);                              // sets error_
   void Place(ReplyTree node);  // adds the node to the innermost open aggregate, or makes it the reply
 

@@ -35,15 +35,15 @@ struct RequestBatch {   // requests that are parsed but not yet executed
     size_t offset;      // start of the request in the input, for Unread
   };
 
-  std::vector<Bytes> words;  // the arguments of all requests, one after the other
-  std::vector<Request> requests;
+  std::vector<Bytes> words;              // the arguments of all requests, one after the other
+  std::vector<Request> requests;         // the parsed requests, in order
   std::vector<BlobRef> blobs;            // owns the big arguments among `words`
   std::deque<std::string> inline_words;  // owns the words of inline commands
 
   std::span<const Bytes> Words(const Request& request) const {  // the command name and arguments of one request
     return {&words[request.first_word], request.words};
   }
-  void Clear() {
+  void Clear() {  // removes all requests
     constexpr size_t kKeptWords = 16 * 1024;
     words.clear();
     if (words.capacity() > kKeptWords) words.shrink_to_fit();
@@ -53,7 +53,7 @@ struct RequestBatch {   // requests that are parsed but not yet executed
   }
 };
 
-struct RequestLimits {
+struct RequestLimits {                   // what a request may contain; beyond that, ParseInto returns kError
   int64_t max_bulk_bytes = 512ll << 20;  // maximum size of an argument: proto-max-bulk-len
   bool authenticated = true;             // false: the server accepts at most 10 arguments of 16 KB
 };
@@ -65,11 +65,11 @@ class RequestParser {  // turns the bytes of one client into requests
 
   static constexpr size_t kMinBigArgumentBytes = 32 * 1024;  // arguments of this size or more arrive in their own Blob
   static constexpr size_t kMaxPreallocatedBytes = 1024 * 1024;  // a larger argument's Blob grows as bytes arrive
-  static constexpr size_t kMaxInlineBytes = 64 * 1024;          // maximum bytes of an inline command
+  static constexpr size_t kMaxInlineBytes = 64 * 1024;          // bytes of a line that may arrive without its end
 
   // Returns memory for at least one byte. The parser uses `scratch` from Received until SaveRest.
   std::span<char> ReadTarget(std::span<char> scratch);  // where the caller must read the next bytes
-  void Received(size_t n);                              // the first `n` bytes of the last ReadTarget were filled
+  void Received(size_t n);                              // `n` bytes were read into the last ReadTarget
   // Parses the next complete request and appends it to the batch. After kError, Error() is Redis' text and the caller
   // must disconnect the client.
   Status ParseInto(RequestBatch& batch, const RequestLimits& limits);  // appends the next complete request
@@ -81,25 +81,31 @@ class RequestParser {  // turns the bytes of one client into requests
   void Unread(const RequestBatch& batch, size_t index);  // the requests from `index` on will be parsed again
 
   // Frees buffers that a stalled client does not need. Call this between reads. Cost: O(bytes that have arrived).
-  void Shrink();  // frees preallocated buffers of a client that has stalled
+  void Shrink();  // frees unused memory of a client that has sent nothing for long
 
-  const std::string& Error() const { return error_; }  // the text after "-ERR "
+  const std::string& Error() const { return error_; }  // the error text, to be sent after "-ERR "
   // Returns the number of bytes that were received and are not yet part of a complete request.
-  size_t PendingBytes() const { return size_ - begin_ + big_filled_ - big_in_window_; }  // of an incomplete request
+  size_t PendingBytes() const {  // received bytes that are not yet part of a whole request
+    return size_ - begin_ + big_filled_ - big_in_window_;
+  }
   // Requires: what Unread requires.
   size_t PendingBytesFrom(const RequestBatch& batch, size_t index) const {  // what PendingBytes would be after Unread
     return size_ - batch.requests[index].offset + big_filled_ - big_in_window_;
   }
   // Returns the size of Redis' query buffer: PendingBytes without the parsed part of an incomplete request, plus, while
   // a batch is in use, the bytes of its requests.
-  size_t BufferedBytes() const { return size_ - parked_ + big_filled_ - big_in_window_; }  // Redis' query buffer
-  size_t PendingArgumentBytes() const;  // bytes of the complete arguments of the incomplete request
+  size_t BufferedBytes() const {  // size of what Redis calls the client's query buffer
+    return size_ - parked_ + big_filled_ - big_in_window_;
+  }
+  size_t PendingArgumentBytes() const;  // bytes of the arguments of an incomplete request that are complete
   // Returns the bytes of the incomplete request, without its big arguments. The view is valid until the next non-const
   // call.
-  Bytes PendingRequest() const { return {data_ + begin_, size_ - begin_}; }  // bytes of the incomplete request
+  Bytes PendingRequest() const {  // the bytes of an incomplete request, without big arguments
+    return {data_ + begin_, size_ - begin_};
+  }
   // Returns the input that was not parsed. After kError it begins with the text that caused the error. The view is
   // valid until the next non-const call.
-  Bytes UnparsedInput() const { return {data_ + pos_, size_ - pos_}; }  // the input that was not parsed yet
+  Bytes UnparsedInput() const { return {data_ + pos_, size_ - pos_}; }  // the received bytes that were not parsed yet
   size_t HeldBytes() const;                                             // memory of the parser's buffers
 
  private:
@@ -115,19 +121,21 @@ class RequestParser {  // turns the bytes of one client into requests
     int64_t value;  // valid if the status is kRequest
   };
 
-  Status ParseRequest(RequestBatch& batch, const RequestLimits& limits);    // the next request, which may be empty
-  Status ParseMultibulk(RequestBatch& batch, const RequestLimits& limits);  // a RESP array of bulk strings
-  Status ParseInline(RequestBatch& batch);                                  // a line of words
-  Status ParseCount(const RequestLimits& limits);                           // "*3": the number of arguments
-  Status ParseArgument(RequestBatch& batch, const RequestLimits& limits);   // a bulk string
-  Status ParseBulkSize(const RequestLimits& limits);                        // "$5": the size of an argument
-  void MoveToScratch();     // makes scratch_ the window, with the pending bytes at its front
+  Status ParseRequest(RequestBatch& batch, const RequestLimits& limits);    // parses one request, maybe empty
+  Status ParseMultibulk(RequestBatch& batch, const RequestLimits& limits);  // parses a RESP array
+  Status ParseInline(RequestBatch& batch);                                  // parses a line of words
+  Status ParseCount(const RequestLimits& limits);                           // reads "*3", the number of arguments
+  Status ParseArgument(RequestBatch& batch, const RequestLimits& limits);   // reads one argument, a bulk string
+  Status ParseBulkSize(const RequestLimits& limits);                        // reads "$5", the size of an argument
+  void MoveToScratch();     // moves the incomplete request to the caller's buffer, before the new bytes
   void StartBigArgument();  // creates a Blob for the argument, and copies what has arrived into it
   // Returns the size of the arriving argument including its line end.
-  size_t BigArgumentBytes() const { return static_cast<size_t>(bulk_size_) + 2; }  // with the line end
+  size_t BigArgumentBytes() const {  // size of the arriving big argument and its line end
+    return static_cast<size_t>(bulk_size_) + 2;
+  }
   // Returns a Blob with room for the arriving argument. `arrived` bytes of the argument have arrived, which limits the
   // room for a large argument.
-  BlobRef NewBigArgumentBlob(size_t arrived) const;  // a new Blob, larger than the `arrived` bytes
+  BlobRef NewBigArgumentBlob(size_t arrived) const;  // allocates room for the arriving argument
   void GrowBigArgument();                            // replaces the argument's full Blob by a larger one
   Status FinishBigArgument(RequestBatch& batch);     // adds the argument to the batch if all of it has arrived
   void RestoreBigArgument();                         // gives the argument a Blob again after Shrink
@@ -142,21 +150,21 @@ class RequestParser {  // turns the bytes of one client into requests
   size_t size_ = 0;             // number of bytes in the window
   size_t begin_ = 0;            // start of the current request
   size_t pos_ = 0;              // end of the parsed bytes
-  size_t parked_ = 0;           // bytes at the front of the window that were already parsed at the last SaveRest
-  bool in_scratch_ = false;     // the window is in the caller's scratch buffer, not in own_
+  size_t parked_ = 0;           // bytes at the front of data_ that were already parsed at the last SaveRest
+  bool in_scratch_ = false;     // data_ is in the caller's scratch buffer, not in own_
   char* scratch_ = nullptr;     // the last ReadTarget, if it was in the caller's scratch buffer; otherwise null
   bool reading_big_ = false;    // the last ReadTarget was in the Blob of a big argument
 
-  int64_t arguments_left_ = -1;            // -1 if the count has not been read
-  int64_t bulk_size_ = -1;                 // -1 if the size of the next argument has not been read
+  int64_t arguments_left_ = -1;            // arguments still to parse; -1: their count was not read
+  int64_t bulk_size_ = -1;                 // size of the next argument; -1: it was not read
   std::vector<Argument> saved_arguments_;  // complete arguments of the incomplete request
   size_t saved_blob_count_ = 0;            // number of Blobs among saved_arguments_
   std::vector<BlobRef> blobs_;             // big arguments of the incomplete request; the last may be arriving
   std::vector<char> big_parked_;           // the bytes of the last Blob that have arrived, while big_shrunk_
-  bool big_shrunk_ = false;                // Shrink freed the last Blob
+  bool big_shrunk_ = false;                // Shrink freed the last Blob; its bytes are in big_parked_
   bool big_open_ = false;                  // the last of blobs_ is still arriving
   size_t big_filled_ = 0;                  // number of bytes of the last Blob that have arrived
-  size_t big_in_window_ = 0;               // how many of these are also at the end of the window, until SaveRest
+  size_t big_in_window_ = 0;               // how many of these are also at the end of data_, until SaveRest
 
   std::vector<char> own_;  // the parser's own buffer
   std::string error_;      // empty: no error

@@ -26,7 +26,7 @@ class RequestWriter {  // appends one request to a string
   ~RequestWriter() { Flush(); }
 
   RequestWriter& Word(Bytes word);
-  RequestWriter& Integer(int64_t number);  // writes an argument as decimal text
+  RequestWriter& Integer(int64_t number);  // adds an argument, as decimal text
 
  private:
   static constexpr size_t kGatheredCapacity = 512;  // bytes that are gathered before they are appended to `out`
@@ -46,7 +46,7 @@ void AppendRequest(std::string& out, const Words& words) {
   RequestWriter writer(out, std::size(words));
   for (const auto& word : words) writer.Word(word);
 }
-inline void AppendRequest(std::string& out, std::initializer_list<Bytes> words) {
+inline void AppendRequest(std::string& out, std::initializer_list<Bytes> words) {  // appends a request as RESP text
   AppendRequest(out, std::span<const Bytes>(words.begin(), words.size()));
 }
 

@@ -15,7 +15,7 @@ namespace respite {
 
 struct BlobPart {  // a range of bytes in a Blob
   BlobRef blob;
-  size_t offset = 0;
+  size_t offset = 0;  // where the range begins in the Blob
   size_t size = 0;
 
   Bytes View() const { return {blob.ConstData() + offset, size}; }
@@ -28,7 +28,7 @@ class SharedLog {  // stores a message that many clients receive, once for all o
 
   // Appends all pieces as one message. Cost: one copy. There is an allocation for each kLogBytes, and for each message
   // over kMaxLoggedMessageBytes.
-  BlobPart Append(Bytes first, std::span<const Bytes> others);  // appends all pieces as one message
+  BlobPart Append(Bytes first, std::span<const Bytes> others);  // stores the pieces as one message; returns where
 
  private:
   BlobRef log_;
