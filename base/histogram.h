@@ -24,7 +24,7 @@ class LatencyHistogram {  // counts how long the calls of one command took
   // Returns the upper end, in nanoseconds, of the bucket with the given percentile (100 is the largest value). As in
   // Redis, percentile 0 gives the lower end of the first bucket in use. Returns 0 if nothing was recorded. Cost: one
   // pass over the allocated buckets.
-  uint64_t ValueAtPercentile(double percentile) const;  // ns that so many percent of calls took at most; 0: no calls
+  uint64_t ValueAtPercentile(double percentile) const;  // ns that this many percent of calls took at most; 0: no calls
 
   // Returns pairs of an upper bound in microseconds and the number of calls that took at most that long, one pair for
   // each bound that adds calls. The bounds double: 1, 2, 4, 8, 16, 33, 66, 132 … (As in Redis, they are powers of two

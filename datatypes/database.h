@@ -61,7 +61,7 @@ class Database {  // one numbered database (SELECT n): its keys and their indexe
   // Adds an entry that was taken out of a database. Requires: its key is not in this database.
   Entry* Add(EntryPtr entry);
   // Prepares an empty database for `keys` keys, of which `timed` have a deadline. The numbers are only a hint.
-  void Reserve(size_t keys,  // prepares an empty database for so many keys, `timed` of them with a deadline
+  void Reserve(size_t keys,  // prepares an empty database for this many keys, `timed` of them with a deadline
                size_t timed) {
     entries_.Reserve(keys);
     entries_with_deadline_.Reserve(timed);

@@ -176,7 +176,7 @@ class Entry {  // a key with its value, deadline and access data, in one allocat
 
   // Returns the number of bytes that the allocator uses for this entry and everything it owns. For a collection, the
   // number is estimated from `samples` elements, or from all if `samples` is 0.
-  size_t UsedBytes(size_t samples = 5) const;  // memory of key and value, estimated from so many elements; 0: all
+  size_t UsedBytes(size_t samples = 5) const;  // memory of key and value, estimated from this many elements; 0: all
   // Returns the cost of freeing the value: the number of elements of an object, otherwise 1.
   size_t FreeEffort() const {  // the cost of freeing the value: the Size() of an object, otherwise 1
     return Form() == ValueForm::kObject ? HeldObject()->Size() : 1;

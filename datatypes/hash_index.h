@@ -96,9 +96,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     const size_t collisions = collisions_ == nullptr ? 0 : sizeof *collisions_ + collisions_->UsedBytes();
     return page_count_ * PageBytes(buckets_per_page_) + directory_.capacity() * sizeof(Page*) + collisions;
   }
-  size_t Capacity() const {  // number of slots in the pages, used or free
-    return page_count_ * static_cast<size_t>(buckets_per_page_) * kSlotsPerBucket;
-  }
+  size_t Capacity() const { return page_count_ * static_cast<size_t>(buckets_per_page_) * kSlotsPerBucket; }
   size_t PageCount() const { return page_count_; }  // number of pages
 
   // Returns the slot with this key, or Slot{}. Cost: O(1), typically one cache line of the table and one of the item.
@@ -144,7 +142,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
 
   // Creates the pages for about `count` slots in advance, so that inserting them splits almost no page. Does nothing if
   // the table has items or `count` is at most kReservedPerPage. Cost: O(count), 10 to 21 bytes of memory for each slot.
-  void Reserve(size_t count) {  // makes pages for so many slots in an empty table
+  void Reserve(size_t count) {  // makes pages for this many slots in an empty table
     if (size_ != 0 || depth_ != 0 || count <= kReservedPerPage) return;
     FreePages();
     while (depth_ < kMaxDepth && count >> depth_ > kReservedPerPage) ++depth_;
@@ -237,10 +235,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     depth_ = 0;
     buckets_per_page_ = 1;
   }
-  // Returns the number of slots in the CollisionList; 0 with any good hash.
-  size_t CollisionCount() const {  // number of slots in collisions_; 0 with any good hash
-    return collisions_ == nullptr ? 0 : collisions_->Size();
-  }
+  size_t CollisionCount() const { return collisions_ == nullptr ? 0 : collisions_->Size(); }  // 0 with any good hash
 
   // For tests. Returns true if a search finds every item and all counters agree with what the pages hold.
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
@@ -249,7 +244,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   static constexpr int kSlotsPerBucket = 7;   // slots per bucket
   static constexpr int kBucketsPerPage = 63;  // buckets of a page, unless it is the only page
   static constexpr int kMaxProbe = 8;     // buckets that an insertion tries after the home, before it splits the page
-  static constexpr int kMergeBelow = 96;  // a page with so few items tries, now and then, to merge with its sibling
+  static constexpr int kMergeBelow = 96;  // a page with this few items tries, now and then, to merge with its sibling
   static constexpr int kMergedAtMost = 192;          // two pages merge if they hold at most this many items together
   static constexpr int kMaxDepth = 28;               // maximum depth of pages and directory, in bits of the hash
   static constexpr size_t kReservedPerPage = 400;    // slots that Reserve plans for each page
@@ -292,7 +287,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   static constexpr int NextLargerBucketCount(int buckets) {  // for the only page: 1, 3, 7, 21, 63
     return buckets == 1 ? 3 : buckets == 3 ? 7 : buckets == 7 ? 21 : 63;
   }
-  static constexpr size_t PageBytes(int buckets) {  // size of a page with so many buckets
+  static constexpr size_t PageBytes(int buckets) {  // size of a page with this many buckets
     return offsetof(Page, buckets) + static_cast<size_t>(buckets) * sizeof(Bucket);
   }
   static Page* NewPage(int buckets, int depth) {  // allocates an empty page
@@ -303,20 +298,14 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     page->depth = depth;
     return page;
   }
-  static void DeletePage(Page* page) {  // frees the page; null is allowed
-    ::operator delete (page, std::align_val_t{alignof(Page)});
-  }
+  static void DeletePage(Page* page) { ::operator delete (page, std::align_val_t{alignof(Page)}); }
 
-  static uint8_t TagOf(uint64_t hash) {  // the 7 bits of the hash that are stored in the bucket
-    return static_cast<uint8_t>((hash >> 32) | 0x80);
-  }
+  static uint8_t TagOf(uint64_t hash) { return static_cast<uint8_t>((hash >> 32) | 0x80); }  // 7 bits of the hash
   int HomeBucketOf(uint64_t hash) const {  // the bucket where the search begins
     return static_cast<int>(((hash & 0xffffffffull) * static_cast<uint64_t>(buckets_per_page_)) >> 32);
   }
   int Next(int bucket) const { return bucket + 1 == buckets_per_page_ ? 0 : bucket + 1; }
-  size_t DirectoryIndexOf(uint64_t hash) const {  // where in directory_ the page of the hash is
-    return depth_ == 0 ? 0 : static_cast<size_t>(hash >> (64 - depth_));
-  }
+  size_t DirectoryIndexOf(uint64_t hash) const { return depth_ == 0 ? 0 : static_cast<size_t>(hash >> (64 - depth_)); }
 
   struct Trace {  // the bits of a slot's hash that the page stores
     uint8_t tag;
@@ -325,11 +314,9 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   };
   // A hint contains ten bits of the hash: those that decide about splits of pages of depth 0 to 9, of depth 10 to 19,
   // or of depth 20 and more.
-  static constexpr int kHomeBits = 6;                             // bits of a hint that tell the home bucket
-  static constexpr int kSplitBits = Cell::kHintBits - kHomeBits;  // bits of a hint that decide about splits
-  static constexpr int HintEra(int depth) {  // which ten hash bits the hints of such a page hold: 0, 1, 2
-    return depth / kSplitBits;
-  }
+  static constexpr int kHomeBits = 6;                                     // bits of a hint that tell the home bucket
+  static constexpr int kSplitBits = Cell::kHintBits - kHomeBits;          // bits of a hint that decide about splits
+  static constexpr int HintEra(int depth) { return depth / kSplitBits; }  // which ten hash bits are in the hint
 
   Trace TraceOf(uint64_t hash, int depth) const {  // what a page of this depth stores of the hash
     const int home = HomeBucketOf(hash);
@@ -337,17 +324,13 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     const uint64_t bits = (hash << (HintEra(depth) * kSplitBits)) >> (64 - kSplitBits);
     return {TagOf(hash), home, static_cast<uint32_t>(bits << kHomeBits) | static_cast<uint32_t>(home)};
   }
-  static int HomeBucketOfHint(uint32_t hint) {  // the home bucket that the hint contains
-    return static_cast<int>(hint & ((1u << kHomeBits) - 1));
-  }
+  static int HomeBucketOfHint(uint32_t hint) { return static_cast<int>(hint & ((1u << kHomeBits) - 1)); }
   int HomeBucketOfCell(const Cell& cell) const {  // the bucket where a search for its slot begins
     if constexpr (Cell::kHasHint) return HomeBucketOfHint(cell.Hint());
     return HomeBucketOf(Hash(SlotKey(cell.Get())));
   }
   // Returns the half of a page of this depth to which a hash or a hint belongs: low (0) or high (1).
-  static size_t HalfOfHash(uint64_t hash, int depth) {  // where the item goes in a split: 0 low, 1 high
-    return (hash >> (63 - depth)) & 1;
-  }
+  static size_t HalfOfHash(uint64_t hash, int depth) { return (hash >> (63 - depth)) & 1; }
   static size_t HalfOfHint(uint32_t hint, int depth) {  // where the item goes in a split: 0 low, 1 high
     return (hint >> (kHomeBits + kSplitBits - 1 - depth % kSplitBits)) & 1;
   }

@@ -87,7 +87,7 @@ class HashTable final : public Object {  // the value of a large hash: its field
 
   std::unique_ptr<Object> Clone() const override;  // returns a deep copy
   size_t Size() const override { return index_.Size(); }
-  size_t UsedBytes(size_t samples) const override;  // memory, estimated from so many fields; 0: exact
+  size_t UsedBytes(size_t samples) const override;  // memory, estimated from this many fields; 0: exact
 
   // Returns the field with this name, or null if there is no such field. The pointer is valid until the field, its
   // value or its deadline changes. Cost: O(1).

@@ -14,7 +14,7 @@
 //
 // A text that is exactly what an integer prints as (ParseInteger) is stored as this integer. Each element has the
 // smallest encoding. So equal elements have equal bytes, and Find compares bytes. A listpack from another server must
-// be encoded anew, since it may use other encodings.
+// be encoded again, since it may use other encodings.
 //
 // Example: the pair "f", 1000:  0d 00 00 00 | 02 00 | 81 66 02 | c3 e8 02 | ff
 //

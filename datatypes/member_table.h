@@ -25,7 +25,7 @@ class MemberTable final : public Object {  // the value of a large set: a hash t
 
   std::unique_ptr<Object> Clone() const override;  // returns a deep copy
   size_t Size() const override { return index_.Size(); }
-  size_t UsedBytes(size_t samples) const override;  // memory, estimated from so many members; 0: exact
+  size_t UsedBytes(size_t samples) const override;  // memory, estimated from this many members; 0: exact
 
   const HashKey& hash_key() const { return index_.hash_key(); }  // the secret key of the hash function
   uint64_t Hash(Bytes text) const { return index_.Hash(text); }

@@ -23,7 +23,7 @@ class Object {  // a collection too large to be stored inside its entry
   virtual size_t Size() const = 0;
   // Returns the number of bytes that the allocator uses for the object. Estimates from `samples` elements, or measures
   // all if `samples` is 0. Cost: O(samples), or O(n) if `samples` is 0.
-  virtual size_t UsedBytes(size_t samples) const = 0;  // memory, estimated from so many elements; 0: exact
+  virtual size_t UsedBytes(size_t samples) const = 0;  // memory, estimated from this many elements; 0: exact
 };
 
 }  // namespace respite

@@ -30,7 +30,7 @@ class ScoreTable final : public Object {  // the value of a large sorted set: me
 
   std::unique_ptr<Object> Clone() const override;  // returns a deep copy
   size_t Size() const override { return tree_.Size(); }
-  size_t UsedBytes(size_t samples) const override;  // memory, estimated from so many members; 0: exact
+  size_t UsedBytes(size_t samples) const override;  // memory, estimated from this many members; 0: exact
 
   const MemberIndex& members() const { return members_; }  // the records by member
   const ScoreTree& tree() const { return tree_; }

@@ -70,7 +70,7 @@ class Set : public Collection {
   // Prepares for adding `count` members, of which `first` is one. An empty set takes the form that Redis would create.
   // A packed set with members becomes a table if `count` exceeds the limit of its form: set-max-intset-entries or
   // set-max-listpack-entries.
-  void PrepareToAdd(Bytes first, size_t count);  // chooses the form for so many new members
+  void PrepareToAdd(Bytes first, size_t count);  // chooses the form for this many new members
   void InitializeForm(ValueForm form);           // gives an empty set this form
   // Adds a member. Returns false if the member exists already. Requires: `member` is not a view of this set.
   bool Add(Bytes member);  // false: the member exists already

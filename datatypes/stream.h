@@ -110,7 +110,7 @@ class StreamLog final : public Object {  // the entries and consumer groups of o
   // The functions of Object. Size counts blocks, groups and pending entries.
   std::unique_ptr<Object> Clone() const override;  // returns a deep copy
   size_t Size() const override;
-  size_t UsedBytes(size_t samples) const override;  // memory, estimated from so many blocks; 0: exact
+  size_t UsedBytes(size_t samples) const override;  // memory, estimated from this many blocks; 0: exact
 
   // Returns the number of live entries. Cost: O(1).
   uint64_t Length() const { return length_; }          // number of live entries

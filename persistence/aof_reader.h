@@ -118,7 +118,7 @@ class AofReader {  // reads the records of an append-only file as views into a b
   size_t parsed_ = 0;                               // position in buffer_ where the last parse of a record stopped
   uint64_t large_size_ = 0;                         // after kLargeArgument, the size of the argument at parsed_
   Fault fault_;                                     // describes the last outcome other than kWhole
-  AnnotationListener annotation_listener_;          // gets the "#TS:…" lines; null: nobody does
+  AnnotationListener annotation_listener_;          // gets the "#TS:…" lines; null: none does
 };
 
 }  // namespace respite

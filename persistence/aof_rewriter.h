@@ -22,7 +22,7 @@ struct AofBaseOptions {                               // how WriteAofBase writes
   GradualSync sync = GradualSync::kIncremental;       // whether WriteAofBase also syncs step by step
   std::optional<int64_t> timestamp_s = std::nullopt;  // Unix time for the first line of the file; nullopt: no such line
   Bytes prologue = {};                                // requests that are written before all others
-  uint64_t keys_per_report = 1024;                    // after so many keys WriteAofBase calls `told`
+  uint64_t keys_per_report = 1024;                    // after this many keys WriteAofBase calls `told`
 };
 
 struct AofBaseSaveResult {  // what WriteAofBase has written

@@ -97,7 +97,8 @@ class FileSystem {  // the operations on files, as an interface, so that tests c
 
   // Runs tasks on another thread, one after the other. This default implementation instead runs a task immediately, on
   // the caller's thread. Requires: the task is not queued and does not run.
-  virtual void RunInBackground(FileTask& task) {  // runs the task later on another thread; this default: at once, here
+  virtual void RunInBackground(
+      FileTask& task) {  // runs the task later on another thread; this default: immediately, here
     MarkPending(task);
     RunPending(task);
   }
@@ -124,7 +125,7 @@ class SystemFiles final
   Kind KindOf(const std::string& path) override;                                     // absent, file or directory
   Result<std::unique_ptr<File>, IoError> Lock(const std::string& path) override;     // against other Respite processes
   // Runs the task on a thread that the first task starts. If the system cannot create a thread, tasks run immediately.
-  void RunInBackground(FileTask& task) override;  // on another thread, in order; at once here if there can be none
+  void RunInBackground(FileTask& task) override;  // on another thread, in order; immediately here if there can be none
   // Makes the thread of RunInBackground call `prologue` first. Must be called before the first RunInBackground.
   void SetThreadPrologue(std::function<void()> prologue) {  // the thread calls `prologue` before its first task
     worker_.SetThreadPrologue(std::move(prologue));

@@ -14,7 +14,7 @@ size_t CompressLzf(Bytes text, char* into);  // writes to `into`; returns the si
 
 // Returns false if no text of `size` bytes can be compressed to `packed_size` bytes. Check this before allocating
 // memory for the text.
-bool IsPossibleLzfSize(uint64_t packed_size, uint64_t size);  // `size` bytes could come from so few
+bool IsPossibleLzfSize(uint64_t packed_size, uint64_t size);  // `size` bytes could come from this few
 
 // Cost: O(size).
 bool DecompressLzf(Bytes packed, std::span<char> text);  // fills `text`; false: not exactly text.size() bytes

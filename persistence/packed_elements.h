@@ -121,7 +121,7 @@ class ListpackMaker {  // builds a listpack, each element in its smallest encodi
   static constexpr size_t kInitialCapacity = 256;  // size of bytes_ at the start
 
   // Returns memory for `bytes` more bytes plus the end byte.
-  char* Room(size_t bytes);  // memory for so many more bytes after the content
+  char* Room(size_t bytes);  // memory for this many more bytes after the content
 
   std::string bytes_;                // the first size_ bytes are in use
   size_t size_ = Listpack::kHeader;  // used bytes of bytes_, without the end byte

@@ -45,7 +45,7 @@ struct RdbSaveOptions {  // how WriteRdb writes the file
   // `usage` is kNone.
   std::function<uint64_t(uint32_t access)> compute_usage =
       nullptr;                      // computes the value for `usage` from Entry::Access
-  uint64_t keys_per_report = 1024;  // after so many keys WriteRdb calls `told`
+  uint64_t keys_per_report = 1024;  // after this many keys WriteRdb calls `told`
 };
 
 struct RdbSaveResult {  // what WriteRdb has written

@@ -64,7 +64,7 @@ struct RdbReadOptions {  // how the readers read an RDB
   int databases = 16;                            // number of databases; a higher index in the file is an error
   Checksum checksum = Checksum::kVerify;         // whether the CRC-64 at the end must be right
   Versions versions = Versions::kKnown;          // kAll also reads newer versions, if they use only known types
-  uint64_t progress_interval = 2 * 1024 * 1024;  // about so many bytes between two calls of OnProgress
+  uint64_t progress_interval = 2 * 1024 * 1024;  // about this many bytes between two calls of OnProgress
   size_t batch = 16;                             // maximum number of entries per call of the sink
   size_t piece_bytes = 256 << 10;                // bytes per read of the file, unless a value needs more; at least 1
 };

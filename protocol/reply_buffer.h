@@ -118,7 +118,7 @@ class ReplyBuffer {  // the bytes that wait to be sent to one client
   };
   // If the buffer has this many segments, it copies further short messages into a block instead of referring to them.
   // Only the first message of a log is still referenced.
-  static constexpr size_t kMaxScatteredParts = 4;  // with so many segments, further short messages are copied
+  static constexpr size_t kMaxScatteredParts = 4;  // with this many segments, further short messages are copied
 
   bool IsOpen(size_t index) const {  // true: it is a block that can still grow
     return end_ != nullptr && index + 1 == segments_.size();

@@ -133,7 +133,7 @@ class LuaBuffer {  // a growing text in the memory of the Lua state
  private:
   static constexpr size_t kInlineSize = 1024;  // bytes stored without an allocation
 
-  void Grow(size_t count);  // makes room for so many more bytes
+  void Grow(size_t count);  // makes room for this many more bytes
 
   lua_State* lua_;
   size_t size_ = 0;

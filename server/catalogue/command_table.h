@@ -218,9 +218,9 @@ class CommandTable {  // the commands of one server, with statistics
 
 namespace command_table_internal {
 
-// Converts eight bytes (ASCII) to lower case at once. In each byte of `from_a`, bit 7 means that the character is >=
+// Converts eight bytes (ASCII) to lower case together. In each byte of `from_a`, bit 7 means that the character is >=
 // 'A'; in `behind_z`, that it is > 'Z'.
-inline uint64_t ToLowerEightBytes(uint64_t word) {  // lower case of eight ASCII characters at once
+inline uint64_t ToLowerEightBytes(uint64_t word) {  // lower case of eight ASCII characters together
   constexpr uint64_t kEach = 0x0101010101010101u;
   const uint64_t low = word & (kEach * 0x7F);
   const uint64_t from_a = low + kEach * (0x80 - 'A');

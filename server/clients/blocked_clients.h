@@ -108,7 +108,7 @@ class BlockedClients final : public Timers::Source {  // sessions in BLPOP, XREA
     uint64_t client;                                        // client id; equal deadlines end in this order
     auto operator<=>(const WaitDeadline&) const = default;  // NOLINT(modernize-use-nullptr): generated
   };
-  static constexpr int kMaxEndedPerTurn = 100;  // RunDue ends at most so many waits in a Turn
+  static constexpr int kMaxEndedPerTurn = 100;  // RunDue ends at most this many waits in a Turn
 
   void MarkReady(int db, Bytes key, Line& line);  // puts a changed key with blocked clients into ready_keys_
   void MarkKeysReady(int db);                     // puts all keys with blocked clients into ready_keys_

@@ -51,7 +51,7 @@ class ClientCleanup {  // removes a closed session from all lists: subscriptions
   }
 
  private:
-  static constexpr size_t kMaxUnsubscribesPerTurn = 1000;  // UnsubscribeSome ends at most so many
+  static constexpr size_t kMaxUnsubscribesPerTurn = 1000;  // UnsubscribeSome ends at most this many
 
   const Parts parts_;  // the objects that the constructor got
 };

@@ -128,7 +128,7 @@ class TimerFrequency {  // hz, which grows with the number of clients under dyna
   }
 
  private:
-  static constexpr size_t kClientsPerTick = 200;  // dynamic-hz aims at so few; Redis: MAX_CLIENTS_PER_CLOCK_TICK
+  static constexpr size_t kClientsPerTick = 200;  // dynamic-hz aims at this few; Redis: MAX_CLIENTS_PER_CLOCK_TICK
 
   const Settings& settings_;  // values of the directives
   const Clients& clients_;    // their number influences hz

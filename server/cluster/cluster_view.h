@@ -47,7 +47,7 @@ class ClusterView {  // what this node knows of its cluster
   // --- Slots.
 
   ClusterNode* Owner(int slot) const { return owners_[static_cast<size_t>(slot)]; }  // of the slot; null: no owner
-  void Assign(int slot, ClusterNode* owner);  // makes `owner` own the slot; null: nobody
+  void Assign(int slot, ClusterNode* owner);  // makes `owner` own the slot; null: no node
   SlotSet TakeLostSlots() {                   // slots that any owner has lost since the last call
     return std::exchange(lost_slots_, {});
   }

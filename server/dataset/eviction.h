@@ -59,8 +59,8 @@ class Eviction {  // keeps memory within maxmemory by removing keys
     kFailed,   // more than maxmemory is used, and no key can be evicted
   };
 
-  Outcome FreeMemory();                                           // frees spare blocks, then evicts keys
-  Outcome EvictKeys(size_t excess_bytes);                         // evicts until so many bytes are free, or time is up
+  Outcome FreeMemory();                    // frees spare blocks, then evicts keys
+  Outcome EvictKeys(size_t excess_bytes);  // evicts until this many bytes are free, or time is up
   void EvictOne(Unit& unit, const EvictionPool::Choice& choice);  // removes the chosen key
   size_t ExcessBytes() const;                                     // how much more than maxmemory is used
   void NoteOutcome(Outcome outcome);                              // measures for INFO how long maxmemory is exceeded

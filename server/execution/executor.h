@@ -166,7 +166,7 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   // before `kept_bytes` is sent in any case.
   void FinishReply(Session& session, size_t reply_start, size_t kept_bytes = 0);  // applies CLIENT REPLY and faults
   void EndFaultyReply(Session& session, size_t reply_start);                      // applies a fault to a complete reply
-  void PauseFaultyReply(Session& session, size_t reply_start);  // a reply with a fault goes on later: holds it back
+  void PauseFaultyReply(Session& session, size_t reply_start);  // a reply with a fault continues later: holds it back
   // Stores the request for a later Turn.
   void PauseRequest(Session& session, std::span<const Bytes> arguments, Progress progress);  // for a later Turn
   void Reject(const Request& request, const Refusal& refusal);                               // replies with the refusal

@@ -49,7 +49,7 @@ class Pump {  // runs the requests that a session has sent
     const CurrentExecution& current_execution;  // the command that runs now
   };
 
-  static constexpr size_t kMaxRequestsPerTurn = 1024;  // about so many requests of one session run in a Turn
+  static constexpr size_t kMaxRequestsPerTurn = 1024;  // about this many requests of one session run in a Turn
   // Time limit in µs for the pipelines of all sessions in one Turn. When this time is used up, each session runs one
   // more request, and its other requests wait for the next Turn. So pipelines of slow commands do not delay other
   // clients for longer. The first request of each session does not count, because it always runs.

@@ -43,7 +43,7 @@ class MissingFeatures final : public CallObserver {  // TEST MISSING: records wh
   MissingFeatures& operator=(const MissingFeatures&) = delete;
 
   void Start() { parts_.observers.Attach(*this); }  // begins to record missing features
-  void Clear();                                     // removes the records; the recording goes on
+  void Clear();                                     // removes the records; the recording continues
   void Continue(MissingFeatures& before);           // takes over the records of another server, which ends
   // Returns all recorded features, in the order in which they were first used.
   const std::vector<const MissingFeature*>& All() const { return features_in_order_; }

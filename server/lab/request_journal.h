@@ -89,7 +89,7 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
   // Requires: 1 <= last <= kMaxCapacity.
   void Start(size_t last);              // clears the journal, and keeps at most `last` entries from now on
   void Stop();                          // stops recording; the entries can still be read
-  void Clear();                         // removes all entries; recording goes on
+  void Clear();                         // removes all entries; recording continues
   void Forget();                        // stops, removes all entries and client records, and numbers from 1 again
   bool IsOn() const { return is_on_; }  // requests are recorded
   bool HasBegun() const { return capacity_ != 0; }  // Start was called since Forget

@@ -88,7 +88,7 @@ class ByteStream {  // the bytes of one socket, plain or through TLS
   Descriptor socket_;               // the connected socket
   int error_ = 0;                   // errno of the last failed call of a plain stream
   std::unique_ptr<TlsStream> tls_;  // null: a plain stream
-  std::unique_ptr<StreamTap> tap_;  // gets a copy of all bytes; null: nobody does
+  std::unique_ptr<StreamTap> tap_;  // gets a copy of all bytes; null: none does
 };
 
 }  // namespace respite

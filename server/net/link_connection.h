@@ -70,14 +70,14 @@ class LinkConnection final : public SocketPoller::Watcher, public std::enable_sh
       if (self->user_ != nullptr) action(*self);
     });
   }
-  void TryNextAddress();                       // starts to connect to the next address; ends the link if none is left
-  void FinishConnecting();                     // after connect(2): goes on if it succeeded, else tries the next address
-  void BeginHandshakeOrOpen();                 // after connecting: the TLS handshake, or Open
-  void Handshake();                            // performs the next step of the TLS handshake, then Open
-  void Open();                                 // the connection is ready: tells the user (OnConnected)
-  void OnReady(SocketPoller::Interest ready);  // serves the socket, which is ready
-  void Receive();                              // reads from the socket a few times, and delivers
-  void ReceiveLater();                         // calls Receive in a later turn
+  void TryNextAddress();        // starts to connect to the next address; ends the link if none is left
+  void FinishConnecting();      // after connect(2): continues if it succeeded, else tries the next address
+  void BeginHandshakeOrOpen();  // after connecting: the TLS handshake, or Open
+  void Handshake();             // performs the next step of the TLS handshake, then Open
+  void Open();                  // the connection is ready: tells the user (OnConnected)
+  void OnReady(SocketPoller::Interest ready);                 // serves the socket, which is ready
+  void Receive();                                             // reads from the socket a few times, and delivers
+  void ReceiveLater();                                        // calls Receive in a later turn
   bool HasUnsent() const { return unsent_.size() != sent_; }  // bytes wait for the socket, and not for a delay
   void SendNow(Bytes bytes);                                  // sends bytes without a simulated delay; queues the rest
   void SendMore();                                            // sends from unsent_ what the socket takes

@@ -66,10 +66,10 @@ class SocketPoller {  // finds all sockets that are ready, with one call of epol
   struct Round;                                   // the sockets that one epoll_wait has found
   static constexpr int kMaxEventsPerRound = 128;  // maximum number of events from one epoll_wait
   static constexpr int kMaxRoundsPerTurn = 8;     // maximum number of epoll_wait calls per turn
-  static constexpr int kMaxServedPerTurn = 128;   // once so many were served, no new epoll_wait in this turn
+  static constexpr int kMaxServedPerTurn = 128;   // once this many were served, no new epoll_wait in this turn
   // The maximum time per turn for hang-ups and long calls. Further ones wait, so that thousands of them do not delay
   // other sockets. epoll reports them again, in order of arrival.
-  static constexpr int64_t kMaxLongCallsUs = 250;  // after so long, further long calls wait for the next turn
+  static constexpr int64_t kMaxLongCallsUs = 250;  // after this time, further long calls wait for the next turn
 
   struct Share {                // what one call of Serve has used so far
     int served = 0;             // number of sockets served

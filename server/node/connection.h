@@ -64,7 +64,7 @@ class Connection final : public Transport,  // the socket of one client
   void ResumeInNextTurn();                         // posts RunPump, so that other clients are served first
   void HandleEndOfInput(Transfer::State state);    // the peer has disconnected (kEnded), or reading failed (kFailed)
   void CloseGradually();  // closes the client after the peer has disconnected; may take several turns
-  void RunPump();         // runs the requests that have arrived, as far as the client may run them now
+  void RunPump();         // runs the requests that have arrived and that the client may run now
   Session& BecomeClientOf(NodeHost& other);  // creates a session on `other`, and closes the old one
   // Restores the user that the client had when it left the server that had accepted it. If that user was deleted or
   // turned off, the client is treated as new.

@@ -18,7 +18,7 @@ struct OpenFilesGrant {           // what the limit of open files permits
   std::vector<ConfigNote> notes;  // messages for the log
 };
 
-// Raises RLIMIT_NOFILE for `maxclients` clients of each of `nodes` servers, as far as the system allows. Never lowers
+// Raises RLIMIT_NOFILE for `maxclients` clients of each of `nodes` servers, up to what the system allows. Never lowers
 // the limit.
 OpenFilesGrant RaiseOpenFilesLimit(uint32_t maxclients, uint32_t nodes);  // `nodes`: number of servers
 // Makes CONFIG SET maxclients raise RLIMIT_NOFILE, or fail if that is impossible. Requires: `config` and `log` exist as

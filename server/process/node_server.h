@@ -118,7 +118,7 @@ class NodeServer {  // one Redis server of this process
   Step Load();
   // Connects immediately to the known nodes: the other nodes of the cluster, or all servers that a Sentinel watches.
   // Requires: all these nodes have loaded their data.
-  void ConnectToPeers();  // connects at once to the other cluster nodes, or to the servers that a Sentinel watches
+  void ConnectToPeers();  // connects immediately to the other cluster nodes, or to the servers that a Sentinel watches
   // Returns true if these connections are open: the link of a replica to its primary, and the links between nodes of a
   // cluster. A Sentinel must also have heard from all servers.
   bool HasAllConnections() const;  // its links to other servers are open

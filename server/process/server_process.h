@@ -65,7 +65,7 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
     --running_server_count_;
   }
   void HandleServerRestarting(HostedServer&) override { ++running_server_count_; }  // the server counts as living again
-  void HandleServerRestarted(HostedServer& hosted) override;  // restores its links; its test servers begin anew
+  void HandleServerRestarted(HostedServer& hosted) override;  // restores its links; its test servers begin again
   void HandleRestartFailure(HostedServer& hosted) override;   // frees it; ends the process if it was the last
 
  private:

@@ -106,7 +106,7 @@ void Replicas::SendStream(Session& session, Replica& replica) {
 
 void Replicas::Deliver() {
   if (!parts_.stream.HasBacklog()) return;
-  // The request for acknowledgements is a part of the stream, so the history offset grows with it. During a manual
+  // The request for acknowledgements is part of the stream, so the history offset grows with it. During a manual
   // failover of the cluster, the offset must not grow, so the request waits.
   if (wants_acks_ && !parts_.pause.IsPausedBy(Pause::kCluster)) {
     wants_acks_ = false;

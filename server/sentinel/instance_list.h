@@ -30,7 +30,7 @@ class InstanceList {  // adds, finds and removes watched instances
   static WatchedReplica* FindReplicaAt(const Primary& primary, const std::string& host, int port);  // null: none
   static PeerSentinel* FindSentinelAt(const Primary& primary, const std::string& host, int port);   // null: none
 
-  void UpdateSentinelAddress(const PeerSentinel& moved);  // at all primaries that know it; links are made anew
+  void UpdateSentinelAddress(const PeerSentinel& moved);  // at all primaries that know it; links are made again
   void ForgetSentinel(const std::string& id);  // removes it from all primaries, as another Sentinel has its address
 
   enum class Sentinels : uint8_t { kForget, kKeep };

@@ -61,7 +61,7 @@ class AofWriter {  // buffers propagated commands, writes them to the append-onl
   void Append(const PropagatedGroup& commands);  // adds the commands to the buffer, and any "#TS:" line
   // Writes the buffer to the file, and syncs it as appendfsync says. Must be called at the end of each Turn. Cost: a
   // few comparisons when there is nothing to do.
-  void Flush(Urgency urgency, Child child);  // writes the buffer and syncs as appendfsync says; kNow: at once
+  void Flush(Urgency urgency, Child child);  // writes the buffer and syncs as appendfsync says; kNow: immediately
   IoError SyncNow();                         // syncs the file before it returns; after running syncs
 
   bool MustStop() const { return must_stop_; }  // a write or sync failed under appendfsync always: no reply may be sent

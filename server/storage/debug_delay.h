@@ -6,7 +6,7 @@
 namespace respite {
 
 // Sleeps for `us` µs. The timer signal of scripts (SIGRTMIN) does not shorten the sleep; other signals do, as in Redis.
-void SleepUs(int64_t us);  // sleeps so many microseconds, unless a signal ends the sleep
+void SleepUs(int64_t us);  // sleeps this many microseconds, unless a signal ends the sleep
 
 // Sleeps for `delay_us` µs. A negative number -n means a sleep of 1 µs on every n-th call.
 inline void DebugDelay(int delay_us, unsigned& calls) {  // sleeps `delay_us` µs; -n: 1 µs on every n-th call

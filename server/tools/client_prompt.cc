@@ -308,7 +308,7 @@ size_t CommandPrompt::Editor::ShowHint() {
   return hint.size();
 }
 
-// Completes the line as far as all candidates agree. If that adds nothing, a second Tab lists the candidates.
+// Completes the part on which all candidates agree. If that adds nothing, a second Tab lists the candidates.
 unsigned char CommandPrompt::Editor::Complete(EditLine* line, int) {
   Editor& self = Of(line);
   const LineInfo* const info = el_line(line);

@@ -13,6 +13,6 @@ uint64_t CountBadWords(std::span<volatile uint64_t> words);  // overwrites the w
 
 // Tests `megabytes` of memory and prints the result. Returns the exit code: 1 if a word was bad or the memory is not
 // available.
-int TestMemory(int megabytes);  // tests so much memory and prints the result; returns the exit code
+int TestMemory(int megabytes);  // tests this much memory and prints the result; returns the exit code
 
 }  // namespace respite

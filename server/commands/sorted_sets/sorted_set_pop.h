@@ -14,7 +14,8 @@ enum class ScoreEnd : uint8_t { kMin, kMax };
 
 inline Bytes PopCommand(ScoreEnd end) { return end == ScoreEnd::kMin ? "ZPOPMIN" : "ZPOPMAX"; }  // to propagate
 
-// Removes `count` members from one end, and calls write(member, score) for each. Requires: the set has so many members.
+// Removes `count` members from one end, and calls write(member, score) for each. Requires: the set has this many
+// members.
 template <class Write>
 void PopMembers(Edit<SortedSet>& set, ScoreEnd end, size_t count, Write&& write) {  // pops lowest or highest
   const RankSpan span{end == ScoreEnd::kMin ? 0 : set->Size() - count, count};

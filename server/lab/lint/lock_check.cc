@@ -216,8 +216,8 @@ bool LockCheck::IsFinished(const KeyName& key, const Lock& lock) const {
 }
 
 // Makes room if there are kMaxLocks locks. A program that sets a key per job, to prevent double execution, makes very
-// many of them. First removes the locks that nobody holds any longer. If at least half of kMaxLocks are left, removes
-// all.
+// many of them. First removes the locks that no client holds any longer. If at least half of kMaxLocks are left,
+// removes all.
 void LockCheck::MakeRoom() {
   if (locks_.size() < kMaxLocks) return;
   std::erase_if(locks_, [this](const auto& row) {

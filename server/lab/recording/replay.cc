@@ -11,7 +11,7 @@ namespace respite {
 
 namespace {
 
-// If a reply is missing for so long, it may depend on the server's clock, which the replay then moves.
+// If a reply is missing for this long, it may depend on the server's clock, which the replay then moves.
 constexpr int64_t kMayWaitForClockMs = 20;
 // How long the replay waits for replies, and for the server's clock, before it gives up. Without TEST CLOCK, the
 // recorded time is added to kPatienceMs.

@@ -100,7 +100,7 @@ std::vector<NodeGroup::Member> NodeMembers::List() const {
 // --- Tasks that take several turns
 
 std::optional<std::string> NodeMembers::Begin(const TaskClient& asker, const Task& task) {
-  // Removes tasks whose outcome nobody has fetched, because their clients have left.
+  // Removes tasks whose outcome no client has fetched, because their clients have left.
   std::erase_if(pending_, [&](const auto& one) { return pace_.NowMs() > one.second.until_ms + kMaxMs; });
   Pending pending{.task = task, .until_ms = pace_.NowMs() + kMaxMs};
   std::optional<std::string> refusal;
