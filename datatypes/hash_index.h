@@ -314,8 +314,8 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   };
   // A hint contains ten bits of the hash: those that decide about splits of pages of depth 0 to 9, of depth 10 to 19,
   // or of depth 20 and more.
-  static constexpr int kHomeBits = 6;                                     // bits of a hint that tell the home bucket
-  static constexpr int kSplitBits = Cell::kHintBits - kHomeBits;          // bits of a hint that decide about splits
+  static constexpr int kHomeBits = 6;                             // bits of a hint that tell the home bucket
+  static constexpr int kSplitBits = Cell::kHintBits - kHomeBits;  // hash bits in a hint; each split of a page tests one
   static constexpr int HintEra(int depth) { return depth / kSplitBits; }  // which ten hash bits are in the hint
 
   Trace TraceOf(uint64_t hash, int depth) const {  // what a page of this depth stores of the hash

@@ -104,9 +104,9 @@ uint64_t HashIndex<Slot, Hasher>::Scan(uint64_t cursor, Visit&& visit) const {
   VisitHome(*page, bucket, visit);
   VisitCollisions(*page, at, bucket, visit);
   if (bucket + 1 < buckets_per_page_) {
-    // The cursor describes the page as it is now. If the page has split, the scan continues in the lower half, where
-    // its prefix is, and visits all of the upper half afterwards. If the page has merged, the prefix is where the
-    // merged page begins; the bucket was chosen above.
+    // The cursor describes the page as it is now. If the page has split since the last cursor, the prefix of `place`
+    // is in the lower half: the scan continues there, and then visits the whole upper half. If the page has merged,
+    // the new prefix is the beginning of the merged page; the bucket to start from was corrected above.
     return EncodeCursor(
         {depth < place.depth ? begin : place.prefix, depth, (bucket + 1) * (kBucketsPerPage / buckets_per_page_)});
   }

@@ -11,9 +11,10 @@
 // Invariants
 //   1. Every leaf is at the same depth; leaves are linked in order.
 //   2. An inner node's separator i is the first item below child i, its count i the number of items below child i.
-//   3. Nodes are at least a quarter full, except the root and the nodes at either edge of the tree. A full node that
-//      must grow at an edge of the tree stays full, so that ordered items fill the leaves; other full nodes are split
-//      in half.
+//   3. Nodes are at least a quarter full, except the root and the nodes at either edge of the tree.
+//
+// A full node that gets one more item is split in half. But if the item is the first or the last of the whole tree, it
+// goes into a new node, and the full node stays full. So items that are added in order fill the leaves.
 #pragma once
 
 #include <cstddef>

@@ -9,13 +9,15 @@
 //            exact, else float 64
 //   text     str; never bin
 //   table    array if its keys are exactly 1…n, else map, in the order of next(); an empty table is an array
-//   others   nil; also a table inside 16 tables, which ends cycles
+//   boolean  true or false
+//   others   nil; so is a table at the 17th level of nesting, which ends cycles
 //
 // The reader accepts everything except bin, ext and the byte c1, which are errors. A uint 64 of 2^63 or more is read as
 // the negative number with the same bits.
 //
-// The number of stack slots limits the nesting of input (RequireStackSlots): 4000 arrays, or 8000 maps that are keys of
-// maps. An announced length reserves memory for a few elements only, so a false length costs nothing.
+// The number of stack slots limits the nesting of input (RequireStackSlots): 4000 levels of arrays or of maps as
+// values, 8000 if each map is a key of the one around it. An announced length reserves memory for a few elements only,
+// so a false length costs nothing.
 #include <algorithm>
 #include <array>
 #include <bit>

@@ -112,8 +112,8 @@ int Insert(lua_State* lua) {
   const int end = CheckSize(lua, 1) + 1;
   const int arguments = lua_gettop(lua);
   if (arguments != 2 && arguments != 3) return luaL_error(lua, "wrong number of arguments to 'insert'");
-  // Scripts see an empty proxy instead of a read-only table. Among the functions of this library, only insert could put
-  // something into the proxy.
+  // To scripts, a read-only table looks like an empty table, its proxy. Only insert checks for it, because no other
+  // function of this library could put something into the proxy.
   if (IsReadOnly(lua, 1)) return RefuseRawChange(lua);
   const int position = arguments == 2 ? end : CheckInt(lua, 2);
   WorkCount work(lua);

@@ -101,7 +101,9 @@ constexpr int ArityOf(std::string_view text) {  // arity that follows from a syn
 }
 
 // Returns "CLIENT" for the syntax line of CLIENT|LIST, and an empty text for a command that is not a subcommand.
-constexpr std::string_view ContainerOf(std::string_view text) { return ParseSyntax(text).container; }  // empty: none
+constexpr std::string_view ContainerOf(std::string_view text) {  // CLIENT for CLIENT|LIST; empty: not a subcommand
+  return ParseSyntax(text).container;
+}
 
 // Calls visit(const SyntaxArgument&, std::span<const SyntaxArgument> children) for each argument in `nodes` that is not
 // nested in another one.

@@ -150,7 +150,7 @@ class CommandSet {  // all commands of one kind of server (data or Sentinel) in 
   // final address, otherwise null.
   Command Make(const CommandCard& card, const Command* parent) const;
 
-  const Where where_;                                 // the kind of server that has these commands
+  const Where where_;                                 // kDataServers or kSentinels: who has them
   const Dialect& dialect_;                            // the version whose commands these are
   std::vector<Command> commands_;                     // top-level commands, which own their subcommands
   uint32_t size_ = 0;                                 // number of commands and subcommands

@@ -104,9 +104,9 @@ class Clients {  // owns the sessions of all clients
   size_t unauthenticated_bytes_ = 0;                       // input of clients that have not logged in
   std::map<uint64_t, std::unique_ptr<Session>> sessions_;  // all sessions by id
   std::vector<Session*> sessions_to_flush_;                // sessions that have replies to send when the Turn ends
-  std::vector<Session*> with_messages_;  // sessions that have only messages to send; flushed after sessions_to_flush_
-  uint64_t message_count_ = 0;           // grows with each message to any client
-  bool has_unsent_messages_ = false;     // FlushQueued could not send all messages
+  std::vector<Session*> with_messages_;      // sessions that QueueMessages has queued; flushed after sessions_to_flush_
+  uint64_t message_count_ = 0;               // grows with each message to any client
+  bool has_unsent_messages_ = false;         // FlushQueued could not send all messages
   std::vector<Session*> flushing_sessions_;  // sessions whose output FlushQueued is sending
   std::vector<Session*> paused_;             // sessions whose requests wait for CLIENT PAUSE to end
   std::vector<Session*> unblocked_;          // sessions whose wait has ended

@@ -1,9 +1,9 @@
 // PubSub: subscriptions to channels, patterns and shard channels, and the delivery of messages.
 //
 // A channel or pattern exists while it has subscribers, which receive messages in order of subscription. A message is
-// serialized once per protocol version into a SharedLog, which the buffers of all receivers reference. So a receiver
-// costs a few memory accesses regardless of the message's length. client-output-buffer-limit closes slow receivers
-// after the message was delivered to all.
+// serialized once per protocol version into a SharedLog. The buffer of a receiver refers to the log, or copies a short
+// message if that is cheaper. So a long message costs hardly more per receiver than a short one.
+// client-output-buffer-limit closes slow receivers after the message was delivered to all.
 #pragma once
 
 #include <array>

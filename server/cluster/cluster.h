@@ -96,8 +96,9 @@ class Cluster final : public Bus::User {  // a cluster node: its knowledge, bus 
   // Handles a packet that arrives on a link that this node opened. Checks that the expected node has sent it; if that
   // node is in handshake, ends the handshake. Returns the sender, or null if the rest of the packet must be ignored.
   ClusterNode* HandleAnswerFromNode(BusLink& link, ClusterNode* sender, const PacketHeader& header);  // null: other id
-  // Ends the handshake with `node`, and gives it the id from its answer. `known`: the node that has this id already, or
-  // null. Returns null if the rest of the packet must be ignored.
+  // Ends the handshake with `node`: gives it the id from its answer, and returns it. If a node with this id exists
+  // already (`known`, otherwise null), removes `node` instead and updates the address of `known`. Then, and also if the
+  // id is invalid, returns null: the rest of the packet must be ignored.
   ClusterNode* EndHandshake(ClusterNode& node, ClusterNode* known, const BusLink& link, const PacketHeader& header);
   void RecordPong(ClusterNode& node);  // records when the node has answered, and clears PFAIL
   void UpdateAddress(ClusterNode& node, const BusLink& link, const PacketHeader& header);  // if the sender has moved

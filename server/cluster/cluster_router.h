@@ -30,7 +30,7 @@ class ClusterRouter final : public SlotRouter {  // checks whether this node ser
 
   // Returns the address or name by which clients are told of a node (cluster-preferred-endpoint-type). Returns nothing
   // for unknown-endpoint: clients then use the address to which they have connected.
-  std::optional<std::string> EndpointFor(const Session& session, const ClusterNode& node) const;
+  std::optional<std::string> EndpointFor(const Session& session, const ClusterNode& node) const;  // IP or host name
   static const std::string& IpFor(const Session& session, const ClusterNode& node);  // fits the client's address family
   static int PortFor(const Session& session, const ClusterNode& node);  // for clients; the TLS port for a TLS client
 

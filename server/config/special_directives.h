@@ -28,7 +28,7 @@ inline constexpr SpecialShape kDir{AssignDir, DirText, DirFileLines};
 
 // `save`: pairs of a number of seconds and a number of changed keys, as in SavePoint; an empty text means never.
 Objection AssignSave(Settings& settings, ConfigWords words, ConfigOrigin origin);  // nullopt: stored
-std::string SaveText(const Settings& settings);                                    // as CONFIG GET shows it
+std::string SaveText(const Settings& settings);                                    // `save` as CONFIG GET shows it
 FileLines SaveFileLines(std::string_view name, const Settings& settings);          // for CONFIG REWRITE
 inline constexpr SpecialShape kSave{AssignSave, SaveText, SaveFileLines};
 
@@ -74,7 +74,7 @@ FileLines ExitOnIdleFileLines(std::string_view name, const Settings& settings); 
 inline constexpr SpecialShape kExitOnIdle{AssignExitOnIdle, ExitOnIdleText, ExitOnIdleFileLines};
 
 // `emulate`: a version of Redis or Valkey, as in ParseEmulatedVersion; an empty text means none.
-Objection AssignEmulate(Settings& settings, ConfigWords words, ConfigOrigin origin);  // nullopt: stored
+Objection AssignEmulate(Settings& settings, ConfigWords words, ConfigOrigin origin);  // stores it, or says why not
 std::string EmulateText(const Settings& settings);                                    // as CONFIG GET shows it
 FileLines EmulateFileLines(std::string_view name, const Settings& settings);          // for CONFIG REWRITE
 inline constexpr SpecialShape kEmulate{AssignEmulate, EmulateText, EmulateFileLines};

@@ -1,6 +1,6 @@
-// PropagatedCommands: what the append-only file and replicas get instead of, or for, a command that ran. Such
-// propagated commands have the same result on any server at any time, because they contain absolute deadlines and final
-// values. Append-only files and replication streams consist of them.
+// PropagatedCommands: what the append-only file and replicas get for a command that ran: the command itself, or other
+// commands in its place. They have the same result on any server at any time, because they contain absolute deadlines
+// and final values. Append-only files and replication streams consist of them.
 #pragma once
 
 #include <cstdint>

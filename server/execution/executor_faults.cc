@@ -77,8 +77,8 @@ std::optional<Executor::Outcome> Executor::ApplyFault(const Request& request) {
   return std::nullopt;
 }
 
-// Replies with `reply` instead of running the request. Like a refused EXEC, an EXEC that does not run still ends its
-// transaction.
+// Sends `reply` instead of running the request. If the request is EXEC, its transaction ends nevertheless, as after a
+// refused EXEC.
 void Executor::AnswerInstead(const Request& request, Bytes reply) {
   Session& session = request.session;
   if (request.command->Spec().transaction == TransactionRole::kExecutes) EndTransaction(parts_.watched_keys, session);

@@ -45,7 +45,7 @@ struct RequestEntry {  // one request in the journal, with its client and its ou
   RequestFaults::Place place = RequestFaults::Place::kSent;  // sent by a client, or run by EXEC or a script
   KeyHistory::Step lock = KeyHistory::Step::kNone;           // whether it acquired a lock
   bool is_in_transaction = false;                            // EXEC has run the request
-  uint64_t waited_until = 0;   // for a formerly blocked request: next entry's number when it ended; else 0
+  uint64_t waited_until = 0;   // number of the first entry after the end of its wait; 0: it waits, or never did
   std::string detail;          // kError: the error; kFault: the name of the fault
   std::string words;           // the arguments, concatenated; long ones are shortened
   std::vector<uint32_t> ends;  // where each argument ends in `words`

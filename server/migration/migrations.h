@@ -94,7 +94,7 @@ class Migrations final : public Timers::Source {  // MIGRATE that does not block
 
   void Finish(Migration& migration);  // unblocks the client, or deletes the keys if the client has gone
   MigrateOutcome CollectOutcome(Migration& migration);    // the result; also ends the pause for its keys
-  Session* FindCaller(const Migration& migration) const;  // the client's session; null: gone
+  Session* FindCaller(const Migration& migration) const;  // the client's session; null: gone, or it has stopped waiting
   void DeleteKeysOfGoneCaller(int db, const std::vector<std::string>& keys);  // moved keys, if the client left
   void ResumePausedRequests();  // runs requests that have waited for migrating keys
   int64_t NowMs() const;        // monotonic time

@@ -102,7 +102,7 @@ class EventLoop {  // one per thread; serves sockets, timers and tasks in turns
   WorkQueue handshakes_;              // steps of TLS handshakes, a share per turn
   WorkQueue closings_;                // sockets to close, a share per turn
   std::vector<Participant*> active_;  // participants with events; null: the turn was ended, or the participant left
-  std::vector<Task> posted_tasks_;    // tasks of the next turn; may own connections, so they go before asio_
+  std::vector<Task> posted_tasks_;    // tasks of the next turn; after asio_, as they may own connections, which use it
   std::deque<Task> due_;              // tasks to run now; those beyond the limit wait for the next turn
   bool is_busy_ = false;              // sockets are likely to be ready again, because the last turn served some
   int64_t handlers_ran_us_ = 0;       // when handlers of Asio last ran, in real elapsed time

@@ -23,7 +23,7 @@ class WorkQueue {  // expensive steps, of which each turn of the event loop runs
   bool IsEmpty() const { return steps_.empty(); }                                  // no step waits
   size_t Size() const { return steps_.size(); }                                    // number of waiting steps
 
-  void ServeShare(size_t min_steps = 1);     // runs `min_steps` steps, and more while the turn's share of time lasts
+  void ServeShare(size_t min_steps = 1);     // runs `min_steps` steps, then more until the share of time is used up
   void ServeAll() { ServeShare(SIZE_MAX); }  // runs all steps, whatever the time
 
  private:

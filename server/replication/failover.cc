@@ -92,7 +92,7 @@ void Failover::HandOver(const PrimaryAddress& target) {
   parts_.changer.HandOver(target);
 }
 
-void Failover::EndIfInProgress() {
+void Failover::EndIfHandedOver() {
   if (state_ == State::kInProgress) EndFailover();
 }
 

@@ -58,7 +58,7 @@ class Failover {  // FAILOVER, on the primary that hands its role over
   void Continue() {  // hands over if a replica has the whole stream; does nothing without a failover
     if (state_ == State::kAwaitsSync) LookForTarget();
   }
-  void EndIfInProgress();    // ends it after the hand-over: the new primary accepted, or none is followed
+  void EndIfHandedOver();    // ends it if the role was handed over: the new primary accepted, or none is followed
   void HandleRefusedRole();  // aborts the failover: the new primary has refused the role
 
   State state() const { return state_; }  // whether a failover runs, and which step

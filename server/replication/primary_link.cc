@@ -233,7 +233,7 @@ void PrimaryLink::ContinueReplication() {
     parts_.replicas.CloseAll();  // replicas learn the new ID when they reconnect
   }
   parts_.services.env.log.Notice("MASTER <-> REPLICA sync: Master accepted a Partial Resynchronization.");
-  parts_.failover.EndIfInProgress();
+  parts_.failover.EndIfHandedOver();
   parts_.stream.Begin();
   history.data = History::Data::kWhole;  // also for an empty server, which may continue a history
   BecomeLinked(history.stream_db);
@@ -242,7 +242,7 @@ void PrimaryLink::ContinueReplication() {
 // --- The snapshot
 
 void PrimaryLink::BeginTransfer(const std::string& id, int64_t offset) {
-  parts_.failover.EndIfInProgress();
+  parts_.failover.EndIfHandedOver();
   resync_.emplace(Resync::Parts{parts_.services, parts_.replicas, parts_.stream}, id, offset);
   state_ = State::kTransfer;
 }

@@ -139,7 +139,7 @@ void Replication::Promote() {
   if (!services_.clients.role.is_replica) return;
   services_.env.config.Adjust().replicaof.reset();
   primary_link_.Leave();
-  failover_.EndIfInProgress();  // this server follows no primary any more
+  failover_.EndIfHandedOver();  // this server follows no primary any more
   SetRole({});
   History& history = services_.data.dataset.history;
   if (history.data == History::Data::kNone) {

@@ -21,8 +21,8 @@ class ServerPhase {  // whether the server runs a slow script, loads or has stop
     kAsync,      // piece by piece; clients see the old data until the end
   };
 
-  // Which kind of slow script is running, if any. A script or function is slow when it has run longer than
-  // busy-reply-threshold, so that other clients are served.
+  // The kind of the slow script that is running, if any. A script or function counts as slow when it has run for
+  // busy-reply-threshold; from then on, other clients are served while it runs.
   enum class BusyScriptKind : uint8_t { kNone, kScript, kFunction };
 
   // `holder` (may be null) is the client that runs the script; the server reads no input from this client until the

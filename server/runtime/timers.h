@@ -51,7 +51,7 @@ class Timers {  // work that is due at a time of the Clock
   }
 
  private:
-  std::vector<Source*> sources_;  // all components with such work
+  std::vector<Source*> sources_;  // all components with timed work
 };
 
 }  // namespace respite

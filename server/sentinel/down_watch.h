@@ -24,7 +24,9 @@ class DownWatch {  // decides which instances are down
   enum class Pace : uint8_t { kWhenDue, kNow };
   void AskOtherSentinels(Primary& primary, Pace pace);  // asks whether they agree that it is down
   // Sets the handler that runs after each answer of another Sentinel.
-  void SetOpinionHandler(std::function<void(Primary&)> handler) { on_opinion_ = std::move(handler); }  // of replies
+  void SetOpinionHandler(std::function<void(Primary&)> handler) {
+    on_opinion_ = std::move(handler);
+  }  // runs after each answer
 
  private:
   void CloseHangingLinks(Instance& instance);     // closes connections without answers, so that new ones are made

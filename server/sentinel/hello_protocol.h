@@ -45,7 +45,7 @@ class HelloProtocol {  // lets Sentinels of a primary find each other, and agree
   bool IsValid(const Hello& hello) const;                               // its addresses, ids and epochs are acceptable
   PeerSentinel* FindOrAddSender(Primary& primary, const Hello& hello);  // null: it cannot be added
   bool ForgetFormerSentinel(Primary& primary, const Hello& hello);  // with the same id or address; true: it has moved
-  void ApplyEpoch(Primary& primary, uint64_t epoch);  // takes the epoch if it is larger than the current one
+  void ApplyEpoch(Primary& primary, uint64_t epoch);  // raises this Sentinel's current epoch, if `epoch` is larger
   void ApplyConfig(Primary& primary, const PeerSentinel& sender, const Hello& hello);  // takes a newer address
   std::string OwnIp(const Instance& instance) const;  // the IP address that this Sentinel announces there
 

@@ -31,12 +31,12 @@ class InstanceList {  // adds, finds and removes watched instances
   static PeerSentinel* FindSentinelAt(const Primary& primary, const std::string& host, int port);   // null: none
 
   void UpdateSentinelAddress(const PeerSentinel& moved);  // at all primaries that know it; links are made again
-  void ForgetSentinel(const std::string& id);  // removes it from all primaries, as another Sentinel has its address
+  void ForgetSentinel(const std::string& id);             // removes the Sentinel with this ID from all primaries
 
   enum class Sentinels : uint8_t { kForget, kKeep };
   void Reset(Primary& primary, Sentinels sentinels);  // forgets its replicas, state and perhaps Sentinels
-  // Gives the primary a new address; the server at the former address becomes a replica. Returns false if the name does
-  // not resolve.
+  // Gives the primary a new address. The server at the former address is listed as one of its replicas from then on.
+  // Returns false if the name does not resolve.
   bool ChangeAddress(Primary& primary, const std::string& host, int port);  // false: its name does not resolve
   void Remove(Primary& primary) { core_.state.primaries.erase(std::string(primary.name)); }  // stops to watch
 

@@ -36,7 +36,7 @@ class AofWriter {  // buffers propagated commands, writes them to the append-onl
     const Clock& clock;        // the server's clock, for "#TS:" and TEST
     const Pace& pace;          // real elapsed time
     Logger& log;               // gets the errors
-    LatencyMonitor& latency;   // gets the times of slow writes and syncs
+    LatencyMonitor& latency;   // records slow writes and syncs
   };
   enum class Urgency : uint8_t { kRelaxed, kNow };  // kNow: never delay the write
   enum class Child : uint8_t { kNone, kRuns };      // for no-appendfsync-on-rewrite and the names of latency events

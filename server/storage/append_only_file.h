@@ -73,7 +73,7 @@ class AppendOnlyFile final : public Journal {  // the append-only file (appendon
 
   // --- Changes while the server runs
 
-  Step TurnOn();  // CONFIG SET appendonly yes; after kFailed nothing has changed
+  Step TurnOn();  // CONFIG SET appendonly yes; after kFailed the file is off
   // Turns the file on again after the server itself turned it off. No client learns of a failure, so Cron retries it.
   void TurnBackOn();  // like TurnOn; if it fails, Cron tries it again
   void TurnOff();     // CONFIG SET appendonly no; also ends a rewrite

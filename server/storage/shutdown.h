@@ -108,8 +108,8 @@ class Shutdown {  // shuts the server down: SHUTDOWN, SIGTERM and SIGINT
   std::optional<Delayed> delayed_shutdown_;   // set while a shutdown waits for replicas
   std::vector<uint64_t> waiting_client_ids_;  // IDs of clients that wait for the shutdown
   int signal_ = 0;                            // the signal whose shutdown has not ended yet; 0: none
-  // The number of failed rewrites when a shutdown by signal began to wait for the first base of the append-only file.
-  // Not set without such a wait.
+  // AppendOnlyFile::ConsecutiveFailures() when a shutdown by signal began to wait for the first base. If the number has
+  // changed since, the rewrite has failed. Not set without such a wait.
   std::optional<uint64_t> rewrite_failures_before_wait_;  // ConsecutiveFailures() when a wait began; nullopt: no wait
   std::function<void()> on_cancelled_;  // called when a shutdown that waited, or by a signal, is given up
   std::function<void(const std::string&)> tell_status_;  // called with status texts for the operator

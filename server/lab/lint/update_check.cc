@@ -93,7 +93,7 @@ void UpdateCheck::CheckLostUpdate(const LintRequest& request, const KeyView& key
   for (const Read& read : reads_[request.client.id]) {
     const bool is_old = request.number - read.number > kMaxBetween;
     if (is_old || read.writer == nullptr || read.key.db != key.db || read.key.key != key.key) continue;
-    if (!written.Overlaps(read.overwritten) || LosesNothing(request, key, read)) continue;
+    if (!written.Overlaps(read.overwritten) || ProbablyFillsCache(request, key, read)) continue;
     remarks.push_back({.rule = LintRule::kLostUpdate,
                        .why = Shown(read.writer) + " has written " + QuotedForRemark(key.key) +
                               " since it was read; what it wrote is lost",
@@ -105,7 +105,7 @@ void UpdateCheck::CheckLostUpdate(const LintRequest& request, const KeyView& key
 // Returns true if the client probably fills a cache: it found no key, and its write has a deadline or repeats the
 // present value. For a key that existed, an equal value proves nothing: both clients may have decremented the same old
 // value.
-bool UpdateCheck::LosesNothing(const LintRequest& request, const KeyView& key, const Read& read) const {
+bool UpdateCheck::ProbablyFillsCache(const LintRequest& request, const KeyView& key, const Read& read) const {
   const bool has_deadline = request.Is("setex") || request.Is("psetex") || request.HasOption(3, "EX") ||
                             request.HasOption(3, "PX") || request.HasOption(3, "EXAT") || request.HasOption(3, "PXAT");
   if (!read.was_absent) return false;

@@ -50,7 +50,8 @@ class UpdateCheck final : public LintCheck {  // the rule lost-update
   static bool ReplacesUnconditionally(const LintRequest& request);  // it overwrites any value of the key
   static Extent ExtentOf(const LintRequest& request);  // the part of the value that the request reads or writes
   void CheckLostUpdate(const LintRequest& request, const KeyView& key, const Extent& written, LintRemarks& remarks);
-  bool LosesNothing(const LintRequest& request, const KeyView& key, const Read& read) const;  // it fills a cache
+  // The client probably fills a cache: it had found no key.
+  bool ProbablyFillsCache(const LintRequest& request, const KeyView& key, const Read& read) const;
   void NoteReads(const LintRequest& request);  // remembers what the client has read
   void NoteRead(const LintRequest& request, const KeyView& key, const Extent& extent);    // remembers a read of one key
   void NoteWrite(const LintRequest& request, const KeyName& key, const Extent& written);  // marks reads by others

@@ -10,7 +10,8 @@
 namespace respite {
 
 // The text is valid UTF-8. Rows have at most 120 columns, but the summary, the list of clients and the lines about
-// locks may be longer. More than 24 clients get no columns. Cost: O(locks + rows · min(clients, 24)).
+// locks may be longer. With more than 24 clients, there are no columns for clients, and each row names its client.
+// Cost: O(locks + rows · min(clients, 24)).
 std::string TextReport(const Chart& chart);  // the chart as plain text, for terminals and the output of failed tests
 
 }  // namespace respite

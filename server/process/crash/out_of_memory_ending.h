@@ -12,7 +12,8 @@ void EndServerOutOfMemory(size_t bytes);  // ends the server with SIGABRT
 void EndChildOutOfMemory(size_t bytes);          // ends a child that writes a file, as failed
 void EndCrashReporterOutOfMemory(size_t bytes);  // ends the child that writes a crash report, silently
 
-// Without this, a stack that cannot grow would cause a fault, which is reported as a crash. Cost: a page.
+// Extends the stack now by up to 1 MB of address space. Otherwise a stack that cannot grow later would cause a fault,
+// and the report would show a crash instead of a lack of memory. Takes one page of memory.
 void ReserveStack();  // makes memory available for the main thread's stack to grow
 
 }  // namespace respite

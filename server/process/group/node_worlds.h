@@ -91,7 +91,7 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
   const std::unique_ptr<Config> base_;                           // copy of the configuration, from which worlds begin
   std::map<std::string, World, std::less<>> worlds_;             // the isolated servers by name
   std::vector<World> dropped_worlds_;                            // stopped isolated servers, destroyed in the next turn
-  bool has_idle_timer_ = false;                                  // a timer for DropIdleWorlds runs
+  bool has_idle_timer_ = false;                                  // a timer that will call DropIdleWorlds is set
   const std::shared_ptr<bool> life_ = std::make_shared<bool>();  // expires with this object
 };
 
