@@ -101,8 +101,8 @@ void LapTimerOf<Ticks>::MeasureRate() {
   const bool is_plausible = rate >= kMinTicksPerUs && rate <= kMaxTicksPerUs;
   const bool has_changed = ticks_per_us_ != 0 && std::abs(rate / ticks_per_us_ - 1) > kMaxRateDeviation;
   if (!is_plausible || has_changed) return RestartRateMeasurement(mark);
-  // IsTickCounterReliable costs more than a reading of the Pace. It is called only now, so a server that lives for a
-  // few milliseconds never calls it.
+  // IsTickCounterReliable reads a small file, which costs more than reading the Pace. So it is called only when a rate
+  // has been measured, and a server that lives for a few milliseconds never calls it.
   if (ticks_per_us_ == 0 && !pace_.IsTickCounterReliable()) {
     measure_at_us_ = kNever;
     return;

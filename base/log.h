@@ -43,7 +43,8 @@ enum class LogTimeFormat : uint8_t { kLegacy, kIso8601, kMilliseconds };
 // output exits.
 class Logger {  // writes the server's log
  public:
-  // `clock` must outlive the logger. Initially the level is kNotice, the target is standard output and the role is C.
+  // `clock` must outlive the logger. Initially the level is kNotice, the target is standard output, and the role is C
+  // (see SetRole).
   explicit Logger(const Clock& clock, int standard_output = 1);
   ~Logger();
   Logger(const Logger&) = delete;

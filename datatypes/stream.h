@@ -181,8 +181,9 @@ class StreamLog final : public Object {  // the entries and consumer groups of o
   std::optional<int64_t> LagOf(const StreamGroup& group,  // entries still to read; nullopt: unknown
                                ReadCounting counting = ReadCounting::kRedis72) const;
 
-  // LoadBlock and LoadEntry restore blocks with their deleted entries from a file. They return false if a live ID is
-  // not above the previous one, which makes the stream unusable. FinishLoading finds the first and the last live entry.
+  // LoadBlock and LoadEntry restore blocks with their deleted entries from a file. They return false if the ID of a
+  // block or of a live entry is too low, which makes the stream unusable. FinishLoading finds the first and the last
+  // live entry.
   bool LoadBlock(const StreamId& id, std::span<const Bytes> names);  // begins a block; false: wrong order of IDs
   bool LoadEntry(const StreamId& id,  // adds it to the last block; false: wrong order of IDs
                  std::span<const Bytes> fields_and_values, StreamBlock::EntryState state);

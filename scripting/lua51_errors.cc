@@ -177,7 +177,7 @@ const char* PushFormat(lua_State* lua, const char* format, ...) {
   return text;
 }
 
-// The offset of the bytes in a string object.
+// The offset of the characters in a TString, the string object of the linked Lua 5.4.
 constexpr size_t kStringHeaderSize = 24;
 // The sizes of the two buffers that 5.1 uses for the name of a chunk, each including the final zero byte.
 constexpr size_t kRuntimeSize = LUA_IDSIZE;

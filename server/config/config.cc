@@ -63,8 +63,8 @@ const Directive* FindKnown(Bytes name, const Dialect& dialect) {
   return directive != nullptr && directive->IsKnownAs(NameInTable(*directive, name), dialect) ? directive : nullptr;
 }
 
-// Returns whether patterns of CONFIG GET match this name of the directive. Without `emulate`, a primary name that Redis
-// 7.2 does not know is not matched.
+// Returns whether patterns of CONFIG GET can match this name of the directive. If Redis 7.2 knows a renamed directive
+// only by its alias, they match the new name only under `emulate`.
 bool IsListedAs(std::string_view name, const Directive& directive, const Dialect& dialect) {
   if (name.empty() || !directive.IsKnownAs(name, dialect)) return false;
   return dialect.EmulatesVersion() || name == directive.PortableName() || name != directive.name;

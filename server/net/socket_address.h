@@ -27,8 +27,8 @@ struct OpenError {   // why a socket could not be opened
 Result<Descriptor, OpenError> ListenTcp(const std::string& host, const TcpOptions& options);
 // Ends all listening at this socket, also through the copy that a new child process has until the child closes it.
 void StopListening(int descriptor);  // also through copies of the socket in children
-// While the returned socket is open, the system chooses the port for no other socket, but ListenTcp can listen at it.
-// Port 0: the system chooses a free port.
+// Binds a port without listening. While the returned socket is open, the system does not give the port to a socket that
+// asks for any free port, but ListenTcp can listen on it. Port 0: the system chooses a free port.
 Result<Descriptor, OpenError> ReserveTcpPort(const std::string& host, int port);  // binds a socket that does not listen
 // Listens at a Unix socket. Replaces a socket file of this name. If `mode` is 0, the permissions of the file depend on
 // umask.

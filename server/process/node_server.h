@@ -99,7 +99,7 @@ class NodeServer {  // one Redis server of this process
   };
   void SetClusterStart(ClusterStart start) { cluster_start_ = std::move(start); }  // replaces nodes.conf
 
-  // --- For servers with replicas or a primary in this process
+  // --- For a primary and its replicas in the same process
 
   // If all servers of a group get the same replication ID, a replica needs no snapshot from its primary.
   void SetReplidIfEmpty(std::string replid) { replid_if_empty_ = std::move(replid); }  // for a server without data

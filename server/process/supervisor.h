@@ -19,7 +19,8 @@ class Supervisor {  // reports the state of the server to systemd or upstart
   bool HasSupervisor() const { return active_ != Supervision::kNone; }  // systemd or upstart manages this process
 
   void ReportReady() const;  // reports that the server is ready to serve
-  // Reports that the server is stopping. A non-empty `status` adds details.
+  // Reports to systemd that the server is stopping. If `status` is not empty, reports only this text instead, which
+  // says what the stopping server waits for.
   void ReportStopping(const std::string& status) const;  // reports that the server stops, and why it still waits
 
  private:

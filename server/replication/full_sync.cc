@@ -316,8 +316,8 @@ void FullSync::SendFiles() {
     return parts_.snapshots.RemoveBackgroundSyncFile();
   }
   for (Session* session : receiving) SendFile(*session);
-  // If a socket has room, the empty task begins another turn, in which the replica gets more of its file. A full socket
-  // begins a turn itself when it has room.
+  // Posts a task that does nothing, only to begin another turn, in which the replicas get more of their files. If all
+  // sockets are full, no task is needed, because a full socket begins a turn when it has room.
   const auto has_room = [](const Session* session) {
     return session->replica->file != nullptr &&
            (session->transport == nullptr || !session->transport->IsWaitingToWrite());

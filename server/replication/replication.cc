@@ -115,7 +115,8 @@ void Replication::Follow(const std::string& host, int port, History::Owner owner
   services_.clients.blocked.EndAllWaits(UnblockReason::kRoleChanged);  // these clients wait to write
   // The replicas of this server stay connected, since the new primary may continue the history that they have.
   stream_.SetSource(ReplicationStream::Source::kPrimary);
-  // If this server was a primary, perhaps no other server has its last writes, so the age of its data is not known.
+  // A former primary may have writes that no other server has. Then its data is no earlier state of the new primary's
+  // history, and has no known age (see PrimaryLink::Data).
   const bool is_same = owner == History::Owner::kSame && !was_primary && services_.data.dataset.history.IsWhole();
   primary_link_.Follow(was_known ? Handshake::MayContinue::kYes : Handshake::MayContinue::kNo,
                        is_same ? PrimaryLink::Data::kSameHistory : PrimaryLink::Data::kOther);

@@ -46,7 +46,7 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
   bool MayMove(const Session& session) const override;       // true if this client can move to an isolated server
   bool Enter(const Session& session, Entry entry) override;  // moves the client to another server; false: impossible
 
-  // The function of Restarts, for the worlds.
+  // The function of Restarts. It can crash only isolated servers (worlds).
   bool Crash(const Session& caller, DataAfterCrash remains) override;  // crashes its server; false: it cannot
 
   // The functions of NodeServer::Owner, for the worlds.
