@@ -8,6 +8,8 @@
 #include <string>
 #include <thread>
 
+#include "base/str_cat.h"
+
 #ifdef RESPITE_JEMALLOC
 #include <jemalloc/jemalloc.h>
 #endif
@@ -16,8 +18,6 @@
 // sanitizer's own allocator.
 #ifdef RESPITE_SANITIZED
 #include <sanitizer/allocator_interface.h>
-
-#include "base/str_cat.h"
 #endif
 
 namespace respite {

@@ -29,7 +29,7 @@ class Rig {
         server_({config_, clock_, pace_, log_, HashKey{1}, 1, files_, children_}),
         pump_(server_.services()) {
     log_.SetLevel(LogLevel::kNothing);
-    session_ = &server_.clients().Create(0);
+    session_ = &server_.services().clients.registry.Create(0);
   }
   // Runs the requests of one read and discards the replies.
   void Run(Bytes input) {
@@ -39,7 +39,7 @@ class Rig {
     pump_.Run(*session_);
     session_->out.Consume(session_->out.Size());
   }
-  FaultRules& faults() { return server_.lab().faults; }
+  FaultRules& faults() { return server_.services().lab.faults; }
 
  private:
   SystemClock clock_;

@@ -11,7 +11,7 @@ bool AreSame(const Set& one, const Set& other) { return one.slot().entry() == ot
 
 Set EmptySet(Database& room, Bytes key, const EncodingLimits& limits, uint32_t access) {
   Entry* entry = room.Add(
-      EntryPtr(Entry::CreatePacked(key, Set::kType, Set::kInitialForm, Set::InitialPacked(), /*room=*/0, access)));
+      EntryPtr(Entry::CreatePacked(key, Set::kType, Set::kInitialForm, Set::InitialPacked(), /*spare=*/0, access)));
   return Set({.slot = ValueSlot(room, entry), .limits = limits, .now_ms = 0});
 }
 

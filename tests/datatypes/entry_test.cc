@@ -135,7 +135,7 @@ TEST(EntryTest, SizesThatDoNotFitIntoTheFirstWordMakeItWide) {
       for (bool timed : {false, true}) {
         SCOPED_TRACE(testing::Message() << key_size << " " << size << " " << timed);
         const std::string key(key_size, 'k');
-        EntryPtr entry(Entry::CreatePacked(key, ValueType::kHash, ValueForm::kListpack, "first", /*room=*/0, 77));
+        EntryPtr entry(Entry::CreatePacked(key, ValueType::kHash, ValueForm::kListpack, "first", /*spare=*/0, 77));
         if (timed) {
           entry.reset(Entry::AddDeadlineSlot(entry.release()));
           entry->SetDeadline(99);

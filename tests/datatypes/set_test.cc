@@ -21,7 +21,7 @@ class SetTest : public testing::Test {
     limits_ = limits;
     if (Entry* old = database_.Find("k")) database_.Take(old);
     Entry* entry = database_.Add(EntryPtr(
-        Entry::CreatePacked("k", Set::kType, Set::kInitialForm, Set::InitialPacked(), /*room=*/0, /*access=*/0)));
+        Entry::CreatePacked("k", Set::kType, Set::kInitialForm, Set::InitialPacked(), /*spare=*/0, /*access=*/0)));
     return Set({.slot = ValueSlot(database_, entry), .limits = limits_, .now_ms = 0});
   }
   Set MakeOf(const std::vector<std::string>& members, EncodingLimits limits = {}) {
