@@ -82,7 +82,8 @@ size_t SkipStars(Bytes pattern, size_t at) {
   return at;
 }
 
-// As in Redis, a pattern with more stars than this, without those at its end, counts as abuse and matches nothing.
+// As in Redis, a pattern with more groups of stars than this counts as abuse and matches nothing. Adjacent stars are
+// one group; a group at the end does not count.
 constexpr int kMaxStars = 1000;
 
 }  // namespace

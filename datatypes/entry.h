@@ -78,7 +78,7 @@ struct StringContent {                        // a string to be stored, in the f
     return {.form = ValueForm::kBlob, .blob = std::move(blob)};
   }
 
-  size_t InlineSize() const {
+  size_t InlineSize() const {  // bytes that it takes in an entry; for kInt and kBlob 8
     return form == ValueForm::kInt || form == ValueForm::kBlob ? sizeof(int64_t) : bytes.size();
   }
 };

@@ -45,8 +45,9 @@ void HashIndex<Slot, Hasher>::MoveSlotsToHalves(const Page& from, int buckets,  
   }
 }
 
-// Slots that are moved in another order may end up farther than kMaxProbe from home, so PutInPage may use any bucket of
-// the page. It never fails, because callers make the new pages large enough for all slots.
+// Moves one slot. The slots arrive in another order than they were inserted in, so some may find no room within
+// kMaxProbe of their home bucket. Therefore PutInPage may use any bucket of the page. It does not fail, because callers
+// make the new pages large enough for all slots.
 template <class Slot, class Hasher>
 void HashIndex<Slot, Hasher>::MoveToHalfByHint(const Bucket& bucket,  // moves one slot
                                                int i, int depth, const std::array<Page*, 2>& halves) const {

@@ -72,8 +72,9 @@ uint64_t Estimate(const Histogram& histogram) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Dense registers. Six bytes hold eight registers. They are read as the upper six of eight bytes; before the first
-// registers those two extra bytes belong to the header.
+// Dense registers. Six bytes hold eight registers of 6 bits. A group is read as one number of eight bytes that begins
+// two bytes before the group, and those two bytes are shifted out. Before the first group they are the end of the
+// header.
 
 constexpr size_t kGroup = 8;
 constexpr size_t kGroupBytes = 6;

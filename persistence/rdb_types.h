@@ -38,11 +38,11 @@ using RdbValueResult = Result<EntryPtr, RdbValueFault>;
 
 // ReadRdbList … ReadRdbStream read the bytes after the type byte. The caller must check input.Failed(): if it is true,
 // the result is meaningless.
-RdbValueResult ReadRdbList(RdbInput& input, rdb::Type type, const RdbEntryProperties& target);  // to an entry
-RdbValueResult ReadRdbSet(RdbInput& input, rdb::Type type, const RdbEntryProperties& target);   // to an entry
-RdbValueResult ReadRdbSortedSet(RdbInput& input, rdb::Type type, const RdbEntryProperties& target);
-RdbValueResult ReadRdbHash(RdbInput& input, rdb::Type type, const RdbEntryProperties& target);  // to an entry
-RdbValueResult ReadRdbStream(RdbInput& input, rdb::Type type, const RdbEntryProperties& target);
+RdbValueResult ReadRdbList(RdbInput& input, rdb::Type type, const RdbEntryProperties& target);       // makes its entry
+RdbValueResult ReadRdbSet(RdbInput& input, rdb::Type type, const RdbEntryProperties& target);        // makes its entry
+RdbValueResult ReadRdbSortedSet(RdbInput& input, rdb::Type type, const RdbEntryProperties& target);  // makes its entry
+RdbValueResult ReadRdbHash(RdbInput& input, rdb::Type type, const RdbEntryProperties& target);       // makes its entry
+RdbValueResult ReadRdbStream(RdbInput& input, rdb::Type type, const RdbEntryProperties& target);     // makes its entry
 
 // WriteRdbList … WriteRdbStream write the bytes after the type byte; rdb_value_writer.cc writes the type byte.
 void WriteRdbList(RdbOutput& out, const Entry& entry);       // writes the list without its type byte
@@ -61,6 +61,7 @@ inline Failure<RdbValueFault> EmptyValue() {  // makes the failure "the collecti
 inline EntryPtr MakePackedEntry(const RdbEntryProperties& target, ValueType type, ValueForm form, Bytes packed) {
   return EntryPtr(Entry::CreatePacked(target.key, type, form, packed, 0, target.access));
 }
+// Makes an entry that owns `object`, without the deadline of `target`, which ReadRdbValue sets afterwards.
 inline EntryPtr MakeObjectEntry(const RdbEntryProperties& target, ValueType type, std::unique_ptr<Object> object) {
   return EntryPtr(Entry::CreateWithObject(target.key, type, std::move(object), target.access));
 }

@@ -77,9 +77,9 @@ class Reply {  // writes the replies of commands, in RESP2 or RESP3, into a Repl
     out_->Append(IsResp3() ? Bytes("_\r\n") : resp2);
   }
   bool IsBinary() const { return form_ == ReplyForm::kBinary; }  // true: the reply is for a reader in this process
-  void Binary(char kind, int64_t value);                         // writes a header or number in the binary form
-  void BinaryText(char kind, Bytes text);                        // writes a text in the binary form
-  void ShortBulk(Bytes text);                                    // writes a bulk string of less than 64 bytes
+  void Binary(char kind, int64_t value);   // writes a header or number as BinaryReplyReader reads it: kind, 8 bytes
+  void BinaryText(char kind, Bytes text);  // writes a text in the binary form
+  void ShortBulk(Bytes text);              // writes a bulk string of less than 64 bytes
 
   ReplyBuffer* out_;
   RespVersion version_;  // RESP2, or RESP3 if the client has chosen it

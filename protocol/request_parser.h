@@ -67,7 +67,8 @@ class RequestParser {  // turns the bytes of one client into requests
   static constexpr size_t kMaxPreallocatedBytes = 1024 * 1024;  // a larger argument's Blob grows as bytes arrive
   static constexpr size_t kMaxInlineBytes = 64 * 1024;          // bytes of a line that may arrive without its end
 
-  // Returns memory for at least one byte. The parser uses `scratch` from Received until SaveRest.
+  // Returns memory for at least one byte: the unused part of `scratch`, or memory of the parser. `scratch` must stay
+  // valid and unchanged from this call until SaveRest, except for the bytes that the caller reads into it.
   std::span<char> ReadTarget(std::span<char> scratch);  // where the caller must read the next bytes
   void Received(size_t n);                              // `n` bytes were read into the last ReadTarget
   // Parses the next complete request and appends it to the batch. After kError, Error() is Redis' text and the caller

@@ -77,7 +77,7 @@ class ScriptEngine final : private ThreadObserver {  // one Lua state that runs 
   void CollectGarbage() {  // between scripts: runs one step of Lua's collector if there is enough garbage
     if (used_bytes_ > collector_threshold_bytes_) CollectSome();
   }
-  // Starts the collector for the rest of the running script, if the script has used a lot of memory.
+  // Starts the collector for the rest of the running script, if the Lua state uses a lot of memory.
   void RelieveMemory() {  // lets the collector run until the script's end if Lua uses over 64 MB
     if (used_bytes_ > kRelieveFrom) StartCollector();
   }

@@ -108,7 +108,7 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
   bool Delete(Bytes library_name);  // removes a library; false: there is none of this name
   // Moves out all libraries and their Lua state, which another thread may then free.
   Contents Take() { return std::exchange(contents_, Contents(hash_key_)); }  // moves all out
-  void PutBack(Contents contents) {  // undoes Take, and drops what was loaded since
+  void PutBack(Contents contents) {  // replaces all libraries with those that Take moved out, here or elsewhere
     contents_ = std::move(contents);
   }
 

@@ -108,11 +108,11 @@ class Encoder {
     }
   }
 
-  // If all keys of the table on top are positive integers, returns the greatest of them. Returns 0 for other tables,
-  // which are objects.
+  // Returns the greatest key of the table on top, if all keys are positive integers. Returns 0 for a table that becomes
+  // an object: one with another key, an empty one, or a sparse one (which is refused if the configuration says so).
   //
-  // As in Redis, the greatest index is stored in an int. An index that is too large becomes the smallest int, so the
-  // next index counts as greater.
+  // As in Redis, the greatest key is stored in an int. A key that does not fit becomes the smallest int, so the next
+  // key that is visited replaces it.
   int64_t ArraySize() {
     int64_t greatest = 0;
     int64_t entries = 0;

@@ -1,5 +1,5 @@
 // The libraries that scripts find as globals, in addition to Lua's own (lib_*.cc), and helpers that the libraries
-// share. The helpers are number conversions of Lua 5.1, its limit of stack slots, the remaining native stack, and an
+// share: number conversions, calls of the script's hook in long loops, limits of Lua's and of the native stack, and an
 // output buffer.
 #pragma once
 

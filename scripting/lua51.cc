@@ -4,9 +4,9 @@
 
 namespace respite {
 
-// Makes `pairs` and `next` visit most tables in the order of 5.1. Lua 5.4 seeds the hash of texts with the time and
-// addresses, so no two processes have the same order. 5.1 has no seed. Without a seed, the hash of texts of up to 31
-// bytes is the same as in 5.1, and so is the order of most tables.
+// Sets the seed of Lua's hash of texts to 0, so that `pairs` and `next` visit most tables in the order of 5.1, which
+// has no seed. Lua 5.4 takes the seed from the time and addresses, so the order would differ between processes. With
+// seed 0, texts of up to 31 bytes have the same hash as in 5.1, and most tables have the same order.
 namespace lua51 {
 
 extern "C" {

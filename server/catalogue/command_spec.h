@@ -19,7 +19,7 @@ class KeyList;
 struct Services;
 struct Session;
 
-// Flags of commands, in the order in which COMMAND INFO shows them.
+// Flags of commands. COMMAND INFO shows most of them (kCommandFlagNames gives the names and the order).
 enum CommandFlag : uint32_t {
   kWrite = 1u << 0,
   kReadOnly = 1u << 1,

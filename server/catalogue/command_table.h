@@ -36,7 +36,7 @@ struct Command {                          // a CommandCard, with properties deri
   int first_key = 0;                      // position in argv, for COMMAND INFO; 0: none
   int last_key = 0;                       // position in argv; negative: from the end
   int key_step = 0;                       // distance between keys
-  uint32_t prefetch_key_index = 0;        // argv index of a key that all requests have; 0: none
+  uint32_t prefetch_key_index = 0;        // argv index of the first key at a fixed place, to prefetch; 0: none
   uint32_t only_key_index = 0;            // argv index of the only key; 0: no key, several keys, or no fixed place
   uint32_t id = 0;                        // 0, 1, 2 … over commands and subcommands
   std::vector<Command> subcommands = {};  // those of a container; empty: the command is no container

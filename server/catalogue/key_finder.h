@@ -70,7 +70,7 @@ struct LegacyKeys {      // first key, last key and step of COMMAND INFO
 LegacyKeys LegacyKeysOf(std::span<const KeySpec> specs);  // the numbers that describe these specs best
 
 // Returns one position only, because prefetching one key is enough.
-uint32_t PrefetchKeyIndex(std::span<const KeySpec> specs);  // argv index of a key that all requests have; 0: none
+uint32_t PrefetchKeyIndex(std::span<const KeySpec> specs);  // argv index of the first key at a fixed place; 0: none
 
 // Requires: if the card has a hook, the hook finds the same key.
 uint32_t OnlyKeyIndex(std::span<const KeySpec> specs);  // argv index of the only key; 0: not one key at a fixed place

@@ -65,7 +65,7 @@ class VersionMark {  // the versions that introduced a feature: "7.4.0", or "8.0
   std::string Text() const;  // for users: "7.4.0", "Valkey 9.1.0" or "8.2.0 and Valkey 8.0.0"
 
  private:
-  static constexpr std::string_view kValkey = "valkey:";               // prefix of Valkey's number
+  static constexpr std::string_view kValkey = "valkey:";               // what precedes the number of Valkey in a mark
   static constexpr size_t NumberLength(std::string_view text);         // counts the number at the start of `text`
   static constexpr Version ParseVersionNumber(std::string_view text);  // parses "7.4.0"
 

@@ -119,7 +119,7 @@ struct Session {  // the server's state of one client
     if (fault_state != nullptr) fault_state->gate.NoteSent(bytes);
   }
   // Returns true if all output was sent, or if the rest must never be sent (OutputGate::AddFinalBarrier).
-  bool HasSentAll() const {  // no output is left that may ever be sent
+  bool HasSentAll() const {  // all output was sent, or the rest must never be sent
     return out.IsEmpty() || (fault_state != nullptr && fault_state->gate.HasReachedEnd());
   }
 

@@ -69,7 +69,7 @@ struct BlockedClient {                               // a blocked session and th
   std::vector<KeyQueues<BlockedClient*>::Place> places;                 // positions in the queues of its keys
   std::vector<KeyQueues<BlockedClient*>::Place> deletion_queue_places;  // positions in BlockedClients::deletion_queues_
 
-  size_t HeldPlaceBytes() const {  // memory of places and deletion_queue_places
+  size_t HeldPlaceBytes() const {  // memory of its positions in the queues of keys
     constexpr size_t kNodeBytes = 4 * sizeof(void*);
     return (places.capacity() + deletion_queue_places.capacity()) *
            (sizeof(KeyQueues<BlockedClient*>::Place) + kNodeBytes);

@@ -50,7 +50,7 @@ class Gossip {  // spreads what nodes know of each other, in PING, PONG and MEET
  private:
   std::vector<const ClusterNode*> ChooseNodesForGossip(const ClusterNode* receiver);  // whom a packet to it describes
   GossipEntry MakeGossipEntry(const ClusterNode& node) const;                         // what a packet says of the node
-  PingExtensions MyExtensions();                                         // what this node announces of itself
+  PingExtensions MyExtensions();  // its own names, shard and client addresses, and the nodes that it has forgotten
   void ApplyGossipEntry(ClusterNode& sender, const GossipEntry& entry);  // applies what is said of another node
   void UpdateKnownNode(ClusterNode& sender, ClusterNode& node, const GossipEntry& entry);  // applies gossip
   void AddGossipedNode(const GossipEntry& entry);         // adds a node that was not known yet

@@ -3,7 +3,8 @@
 //   <id> <address> <flags> <id of the primary, or -> <ping> <pong> <epoch> <link> <slots>
 //   vars currentEpoch <n> lastVoteEpoch <n>
 //
-// The line `vars` is only in nodes.conf. The address is `<ip>:<port>@<bus port>[,<hostname>[,<name>=<value>]…]`.
+// The address is `<ip>:<port>@<bus port>[,<hostname>[,<name>=<value>]…]`. The line `vars` and the pairs
+// `<name>=<value>` are only in nodes.conf.
 // Slots are `5`, `0-5460`, `[7->-<id>]` while slot 7 migrates to that node, `[7-<-<id>]` while it is imported from it.
 #pragma once
 

@@ -113,8 +113,8 @@ bool ServerClusterHost::IsLinked() const { return services_.replication.role().i
 
 bool ServerClusterHost::HasWholeData() const { return services_.data.dataset.history.IsWhole(); }
 
-// Makes this server a replica. If it follows this primary already and the history is the same, only makes a link that
-// waits for its next attempt connect now.
+// Makes this server a replica. If it already follows this primary, with the same history, nothing changes; but if the
+// link is waiting before its next attempt to connect, it connects now.
 void ServerClusterHost::Follow(const std::string& ip, int port, History::Owner owner) {
   RunNowOrAfterLongTask([this, ip, port, owner] {
     const auto& now = services_.env.settings.replicaof;

@@ -58,8 +58,9 @@ void SlotClaims::AssignClaimedSlots(ClusterNode& claimant, uint64_t epoch, const
     view.WantHealthCheck();
   });
   UpdateDisclaimedSlots(claimant, claimed);
-  // A primary that loses its last slot becomes a replica of the node that got the slot, and so do its replicas. In this
-  // way a failed primary that was replaced returns to its shard.
+  // If this node's primary (or this node, as a primary) has lost its last slot, this node becomes a replica of the node
+  // that got the slot. Without cluster-allow-replica-migration, it does so only if that node has no slots of others, so
+  // that it has replaced the primary. In this way a failed primary that was replaced returns to its shard.
   const bool may_move = parts_.core.settings.cluster_allow_replica_migration || lost == claimant.slot_count;
   if (lost != 0 && my_primary.slot_count == 0 && may_move) {
     parts_.core.log.Notice("Configuration change detected. Reconfiguring myself as a replica of " + claimant.LogName());

@@ -13,7 +13,7 @@ namespace respite {
 // A function that returns the value of an environment variable, or an empty text if the variable is not set.
 using Variables = std::function<std::string(const char* name)>;
 
-struct ContainerPlan {                       // what the container's entry point starts
+struct ContainerPlan {                       // the program that the container runs, and certificates to create before
   std::vector<std::string> arguments;        // the program to run and its arguments
   std::string certificates;                  // folder for the certificates to create; empty: none
   std::vector<std::string> certificates_of;  // common names of further clients that get a certificate

@@ -12,8 +12,8 @@
 
 namespace respite {
 
-// Returns the rows of all directives, as one span for each directives_*.cc. Cost: no allocation.
-std::span<const std::span<const Directive>> DirectivesBySubject();  // all directives; one span per directives_*.cc
+// Returns the rows of all directives, as one span for each function of directive_rows.h. Cost: no allocation.
+std::span<const std::span<const Directive>> DirectivesBySubject();  // all directives; one span per subject, such as TLS
 
 // Finds the row of a directive. Cost: O(directives), some microseconds.
 const Directive* FindDirective(Bytes name);  // by name or alias, ignoring case; null: unknown

@@ -33,8 +33,8 @@ class EvictionPool {  // finds a good key to evict by sampling a few keys at a t
       : keyspace_(keyspace), settings_(settings), access_(access), random_(random) {}
 
   // Returns the key to evict next under maxmemory-policy. Returns nullopt if there is none, or if the samples contained
-  // only keys of hidden slots. Requires: the policy evicts. Cost: samples about maxmemory-samples keys, with one cache
-  // miss each (random policies: one key).
+  // only keys that may not be evicted, because their slots are still being imported (HiddenSlots). Requires: the policy
+  // evicts. Cost: samples about maxmemory-samples keys, with one cache miss each (random policies: one key).
   std::optional<Choice> Choose(int64_t now_ms);  // the key to evict next; nullopt: none
 
  private:

@@ -158,7 +158,7 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   Outcome ContinueLater(const Request& request);  // pauses a request whose handler runs again in the next Turn
   void EndRequest(const Request& request);        // finishes the reply, and tells the observers
 
-  void ReadTime();                                            // reads the clock when a command ends
+  void ReadTime();                                            // updates the cached monotonic time
   void SetCurrentTime(int64_t pace_us);                       // sets the cached time
   std::optional<Outcome> ApplyFault(const Request& request);  // applies TEST FAULT; nullopt: run the request
   void AnswerInstead(const Request& request, Bytes reply);    // sends this RESP reply instead

@@ -219,7 +219,8 @@ bool IsAllowedInStreams(const Command& command) {
   throw refusals::Busy(parts_.env.phase.busy_script(), Named());
 }
 
-// Refuses access to keys. As Redis does, treats a monitor like a replica, also in the error text.
+// Refuses access to keys by a connection on which a replica or a MONITOR client follows this server. As in Redis, the
+// error text speaks of a replica in both cases.
 [[gnu::always_inline]] inline void Gates::CheckFollowerKeyAccess(const Request& request) const {
   const bool follows = request.session.monitor || request.session.kind == SessionKind::kReplica;
   if (!follows || (request.flags & (kWrite | kReadOnly | kMayReplicate)) == 0) return;

@@ -85,7 +85,8 @@ void ScriptRunner::ThrowIfScriptRuns() const {
 
 void ScriptRunner::Begin(Call& call, const Request* request, Kind kind, Bytes name) {
   const bool repeats = call.unit.IsReplaying();
-  // If the script is a client's, the Executor has just read the time, so the cached time is used.
+  // For a client's script, the time that the Executor read for the client's command is recent enough. For a replayed
+  // command the Executor has read no time, so the clock is read here.
   const int64_t started_ms = repeats ? parts_.env.pace.NowMs() : parts_.current_execution.pace_us / 1000;
   const bool is_over_memory =
       respite::Applies(Gate::kMemory, PathOfCommands(call.unit)) && parts_.eviction.LacksMemory();

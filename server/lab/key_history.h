@@ -61,7 +61,8 @@ class KeyHistory {  // for the journal: which keys expired, and which locks clie
 
   enum class Step : uint8_t { kNone, kTook, kMissed };  // effect of a call on a lock; kMissed: it was held already
 
-  // Records a call that has ended, and may begin a lock. `at.next_seq` is the number of its journal entry.
+  // Records a call that has ended. Notes the lock that the call has acquired, if any, and that `client` ended the locks
+  // which the call released. `at.next_seq` is the number of the call's journal entry.
   Step RecordCall(const FinishedCall& call, const std::shared_ptr<const RequestOwner>& client, JournalMoment at);
   void ForgetUnrecordedCall();  // discards what was noted about a call that the journal does not record
 
@@ -102,7 +103,7 @@ class KeyHistory {  // for the journal: which keys expired, and which locks clie
   template <class Condition>
   void EndAll(HeldLock::End how, JournalMoment at, Condition&& condition);  // ends the locks that meet the condition
   HeldLock& At(uint64_t number) { return locks_[number - first_lock_]; }    // the lock with this number
-  void DropOldestLock();  // drops the oldest record of a lock, to save memory
+  void DropOldestLock();  // removes the record of the oldest lock that a client took, whether it is held or ended
   void MakeRoom();        // drops the oldest records while they need more than kMaxHistoryBytes
 
   std::deque<ExpiredKey> expired_keys_;  // oldest first

@@ -79,7 +79,7 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
     const CurrentExecution& current_execution;
     const Clients& clients;
     CallObservers& observers;
-    LateBound<KeyEventListener>& key_events;
+    LateBound<KeyEventListener>& key_events;  // the journal attaches itself here while it records
   };
   explicit RequestJournal(const Parts& parts) : parts_(parts) {}
   ~RequestJournal() override { Stop(); }

@@ -79,7 +79,8 @@ class EventLoop {  // one per thread; serves sockets, timers and tasks in turns
   WorkQueue& handshakes() { return handshakes_; }  // steps of TLS handshakes, a share per turn
   // These sockets belong to sessions that no longer exist.
   WorkQueue& closings() { return closings_; }  // sockets to close, a share per turn
-  // The buffer into which a connection reads if it has no unprocessed input. It contains no data between two handlers.
+  // The buffer into which a connection reads, unless more than a few KB of its input are unprocessed. It contains no
+  // data between two handlers.
   std::span<char> Scratch() { return scratch_; }  // the read buffer that all connections share
 
  private:

@@ -13,7 +13,7 @@
 
 namespace respite {
 
-struct OpenFilesGrant {           // what the limit of open files permits
+struct OpenFilesGrant {           // result of RaiseOpenFilesLimit: how many clients the limit of open files permits
   uint32_t maxclients;            // the number of clients that can be served; 0 if too few to run
   std::vector<ConfigNote> notes;  // messages for the log
 };

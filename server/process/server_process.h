@@ -137,7 +137,7 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   Daemon daemon_;                              // the waiting parent, if the process went to the background
   std::optional<Supervisor> supervisor_;       // systemd or upstart
   bool in_background_ = false;                 // it runs as a daemon
-  ReadyFd ready_fd_;                           // the launcher's pipe of `ready-fd`
+  ReadyFd ready_fd_;                           // pipe to the launcher, gets the ports once they listen (`ready-fd`)
   ParentWatch parent_watch_;                   // the process that launched this one
   std::vector<ConfigNote> notes_after_ready_;  // messages to log after readiness
   PidOrPortFile pidfile_;                      // the file of `pidfile`

@@ -35,8 +35,8 @@ class Replication final : public RoleChanger {  // the part of a server that has
   // Makes this server a replica (REPLICAOF host port). `owner` tells whether the new primary may have another history.
   // If it may, the data here counts as foreign until the new primary continues this history or sends a snapshot.
   void Follow(const std::string& host, int port, History::Owner owner);  // becomes its replica
-  // Makes this server a primary, for REPLICAOF NO ONE and for a failover. Sets History::Data::kWhole, since it was
-  // decided that this data counts.
+  // Makes this server a primary, for REPLICAOF NO ONE and for a failover. From now on its data counts as complete
+  // (History::Data::kWhole), even if it lacks data of the former primary; the log then has a warning.
   void Promote() override;  // makes this server a primary (REPLICAOF NO ONE, failover)
   // Called after the data was loaded at startup. Without `appendonly`, first continues the history that the loaded RDB
   // file names. Then follows the primary that the settings name, if any.

@@ -55,7 +55,7 @@ class Resync final : private SnapshotTarget {  // one full synchronisation of th
   void BeginDirectLoad();              // prepares to load the snapshot while it arrives
   void DropOldHistory();               // drops the history, the replicas and the append-only file of this server
   void KillChild();                    // stops any child that runs, such as a background save of the old data
-  void FlushOldData();                 // deletes all keys
+  void FlushOldData();                 // deletes all keys and functions
   bool LoadFile();                     // loads the received file; false if that failed
   void NotifyOfNewData();              // notifies watching and blocked clients of the new keys
   void TurnAofBackOn();                // starts the append-only file again, if `appendonly` is on

@@ -20,7 +20,7 @@ class InstanceList {  // adds, finds and removes watched instances
   // been down longest. If none is down, or during a failover, the new replica is not added.
   Added<WatchedReplica> AddReportedReplica(Primary& primary, const std::string& host, int port);  // if room
   Added<PeerSentinel> AddSentinel(Primary& primary, const std::string& id, const std::string& host, int port,
-                                  SentinelCore::Accept accept);
+                                  SentinelCore::Accept accept);  // fails if invalid or known
 
   bool RemoveDownSentinelIfFull(Primary& primary);  // the one down longest; false: full, and none is down
 

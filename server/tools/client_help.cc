@@ -114,8 +114,9 @@ class RemainingArguments {
     bool is_optional_now = node.optional;
   };
 
-  // Returns the words of the argument if `word` can be its first word: its token, or one of its alternatives. Otherwise
-  // returns nullopt.
+  // Returns the words of which the argument consists (its token and the names of its values, as the hint shows them) if
+  // `word` can be the first of them; otherwise nullopt. With `by_token`, only a token can match. Without it, `word` can
+  // also be the value of an argument that has no token.
   static std::optional<std::vector<std::string>> Match(const SyntaxArgument& node, ArgumentNodes children,
                                                        std::string_view word, bool by_token) {
     std::vector<std::string> words;

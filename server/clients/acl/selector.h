@@ -90,7 +90,7 @@ class Selector {  // one set of permissions of an ACL user: commands, keys and c
   static constexpr uint8_t kMayRead = 1;   // a bit of KeyPattern::access
   static constexpr uint8_t kMayWrite = 2;  // a bit of KeyPattern::access
 
-  const char* ApplyCommand(Bytes rule);        // applies "+get" or "-@all"; returns null, or the error
+  const char* ApplyCommand(Bytes rule);        // applies "+get" or "-@write", not "-@all"; returns null, or the error
   const char* ApplyFirstArgument(Bytes name);  // applies "select|0": allows SELECT 0; returns null, or the error
   const char* ApplyKeyPattern(uint8_t access, Bytes glob);  // allows these keys; returns null, or the error
   const char* ApplyKeyAccess(Bytes rule);                   // applies "%R~a*"; returns null, or the error

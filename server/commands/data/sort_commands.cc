@@ -223,8 +223,9 @@ std::vector<size_t> SelectByNumber(Call& call, SortOptions& options, std::span<c
   return order.Select(range);
 }
 
-// Prepares texts for comparison by collation, which SORT ALPHA uses, as in Redis, unless it stores the result. Cuts the
-// texts at their first NUL byte. If the result is not empty, it owns the bytes of `texts`.
+// Prepares texts for the comparison by collation that SORT ALPHA uses. (As in Redis, SORT … STORE compares bytes
+// instead.) Cuts the texts at their first NUL byte. Unless the locale compares by bytes, replaces them by sort keys.
+// The result owns those keys, so it must live as long as `texts`. It is empty if there are none.
 std::vector<std::string> Collate(Call& call, std::vector<Bytes>& texts) {
   for (Bytes& text : texts) text = text.substr(0, text.find('\0'));
   const Collation collation(call.services.env.settings.locale_collate);

@@ -38,7 +38,7 @@ struct FaultDefinition {  // a rule to add: the arguments of TEST FAULT ADD
   std::vector<std::string> words;  // the arguments after the name, for TEST FAULT LIST
   RequestFilter filter;            // the requests on which it acts
   Action action;                   // what it does
-  HitSchedule turns;               // how often the rule acts; without its seed
+  HitSchedule turns;               // on which of its matches it acts: TIMES, AFTER, PERCENT; Add sets the seed
   std::optional<int64_t> for_ms;   // FOR: how long the rule lasts; nullopt: without end
 };
 

@@ -65,6 +65,6 @@ struct LintLimits {                                 // the numbers and patterns 
 // Sets the value of a rule from text. Requires: the rule takes a value.
 bool SetLintLimit(LintRule rule, Bytes value, LintLimits& limits);  // sets it; false: not valid
 // Requires: the rule takes a value.
-std::string LintLimitText(LintRule rule, const LintLimits& limits);  // the value that the rule has now
+std::string LintLimitText(LintRule rule, const LintLimits& limits);  // the present value of the rule, as text
 
 }  // namespace respite

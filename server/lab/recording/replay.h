@@ -66,9 +66,9 @@ class Replay {  // sends the requests of a recording to another server, and comp
   bool EndIfUnreachable();                   // ends the replay if the server cannot be reached; true: it has ended
   void GiveUpWaiting();                      // reports and closes the connections whose replies are missing
   bool ReachRecordedTimeOf(const RecordedEvent& event);  // may move the server's clock; false: the time has not come
-  bool MoveClock(int64_t at_us);  // moves the server's clock to this recorded time; false: it is not there yet
-  void ConnectClock();            // opens the connection for TEST CLOCK
-  void Perform(const RecordedEvent& event);     // connects, sends, expects a reply or closes
+  bool MoveClock(int64_t at_us);             // asks the server to set its clock; false: it is not there yet, call again
+  void ConnectClock();                       // opens the connection for TEST CLOCK
+  void Perform(const RecordedEvent& event);  // connects, sends, expects a reply or closes
   void ReportEarlyEnd(const ReplayPeer& peer);  // reports a connection that the server ended too early
   void Finish();                                // ends the replay: compares, counts and removes all connections
   void CompareAndRemove(uint64_t connection);   // compares the last replies, counts and removes the connection

@@ -58,7 +58,8 @@ std::unique_ptr<TlsStream> Tls::Accept(int descriptor, TlsAuthClients clients) c
   SslHandle connection(SSL_new(server_.get()));
   if (connection == nullptr) return nullptr;
   SSL_set_verify(connection.get(), VerifyMode(clients), nullptr);
-  // A session that began without a certificate must not be resumed once certificates are required.
+  // The setting is part of the session ID context, because a session that began without a certificate must not be
+  // resumed once certificates are required.
   const auto kind = static_cast<unsigned char>(clients);
   SSL_set_session_id_context(connection.get(), &kind, sizeof kind);
   SSL_set_accept_state(connection.get());

@@ -1,5 +1,6 @@
-// The sections of INFO. Each function returns a section as text, with its title. Fields and their order are those of
-// Redis 7.2. Fields about features that this server lacks have the values of a Redis that does not use them.
+// The sections of INFO. Each function returns a section as text, with its title. It contains the fields of all
+// versions, which FilterInfoFields then reduces to those of the emulated version. Fields about features that this
+// server lacks have the values of a Redis that does not use them.
 #pragma once
 
 #include <concepts>

@@ -121,7 +121,7 @@ void NodeWorlds::Drop(Bytes name) {
   RunLater([this] { dropped_worlds_.clear(); });
 }
 
-// Drops the world of this server, because a client of the world has called SHUTDOWN.
+// A client of a world has called SHUTDOWN, so the server of the world has stopped. Removes that world only.
 void NodeWorlds::HandleServerStopped(NodeServer& node) {
   const auto name = NameOf(node.host());
   if (name) Drop(*name);

@@ -22,7 +22,7 @@ namespace respite {
 
 class Connection;
 
-class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owner {  // isolated servers for tests
+class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owner {  // all isolated servers (worlds)
  public:
   struct Parts {               // arguments of the constructor
     NodeServer::Owner& owner;  // receives the events of `server`
