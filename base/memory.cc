@@ -14,7 +14,7 @@
 #include <jemalloc/jemalloc.h>
 #endif
 
-// Under a sanitizer, the functions of this header measure memory, because mallinfo does not count that of the
+// Under a sanitizer, the functions of this header measure memory, because mallinfo does not count the memory of the
 // sanitizer's own allocator.
 #ifdef RESPITE_SANITIZED
 #include <sanitizer/allocator_interface.h>

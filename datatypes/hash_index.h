@@ -440,7 +440,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   // Grows or splits a page. Returns false if the page already has depth kMaxDepth, or if the directory would become too
   // large for the number of pages. In these cases, the hashes of the items on the page probably agree in too many bits
   // for a split.
-  bool GrowOrSplitPage(uint64_t hash) {  // makes room for an item; false: it can neither grow nor split
+  bool GrowOrSplitPage(uint64_t hash) {  // makes room for an item; false: it cannot grow and cannot split
     if (buckets_per_page_ < kBucketsPerPage) {
       Resize(NextLargerBucketCount(buckets_per_page_));
       return true;

@@ -3,7 +3,7 @@
 //   short, up to 7 bytes   | size * 2 + 1 | text …             |    in the handle itself
 //   long                    pointer (even) to | size, 7 bits per byte, least significant first | text … |
 //
-// So a set of a million short texts needs no memory besides the table of the HashIndex. The handle owns no memory: the
+// So a set of a million short texts needs no memory except the table of the HashIndex. The handle owns no memory: the
 // owner of the table frees each member with Destroy. Two handles are equal if they are the same member, or equal short
 // texts.
 #pragma once

@@ -17,7 +17,7 @@ struct FileFormat {  // what kind of file it is, judged by its first bytes
     kRecords,  // "*" or "#", the beginning of an append-only file
     kOther,
   };
-  Kind kind = Kind::kEmpty;  // kOther: neither an RDB of Redis nor an append-only file
+  Kind kind = Kind::kEmpty;  // kOther: not an RDB of Redis, and not an append-only file
   // Completes a sentence that begins "The file is …", for example "a snapshot of Valkey (VALKEY080)".
   std::string what = {};  // "a snapshot of Valkey (VALKEY080)": completes "The file is …"
 };

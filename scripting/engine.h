@@ -99,7 +99,7 @@ class ScriptEngine final : private ThreadObserver {  // one Lua state that runs 
 
   static void* Allocate(void* engine, void* block, size_t old_bytes, size_t new_bytes);  // lua_Alloc with the limit
   static void OnCount(lua_State* lua, lua_Debug*);  // Lua's hook, called in long scripts: Check
-  void Check(lua_State* lua);                       // raises an error if the script was killed or its time is over
+  void Check(lua_State* lua);                       // raises an error if the script was killed or its time has passed
   void CheckIfDue(lua_State* lua);                  // calls Check if it is time (ScriptWatch::IsCheckDue)
   void BeforeResume(lua_State* lua) override;       // calls CheckIfDue before a coroutine is resumed
   void OnSwitch(lua_State* thread) noexcept override { watch_.Switch(thread); }  // of coroutines

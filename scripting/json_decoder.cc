@@ -53,7 +53,7 @@ constexpr std::array<Token, 256> kTokens = [] {
   return tokens;
 }();
 
-// What the letter after a backslash means; 0: nothing. 'u' is handled separately.
+// The character that a letter after a backslash means; 0: none. 'u' is handled separately.
 constexpr std::array<char, 256> kEscaped = [] {
   std::array<char, 256> escaped{};
   escaped['"'] = '"';

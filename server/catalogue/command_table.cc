@@ -93,7 +93,7 @@ uint32_t CategoriesWith(const CommandCard& card, uint32_t flags) {
   // A container command (CONFIG, CLIENT) does not get the ACL category of its group. Only its subcommands do.
   uint32_t all = spec.categories != 0 || card.run == nullptr ? spec.categories : CategoryOf(spec.group);
   if (flags & kWrite) all |= kAclWrite;
-  // As in Redis, EVAL_RO is not in @read. What a script reads is checked when its commands run.
+  // As in Redis, EVAL_RO is not in @read. The commands of a script are checked when they run.
   if ((flags & kReadOnly) && !(all & kAclScripting)) all |= kAclRead;
   if (flags & kAdmin) all |= kAclAdmin | kAclDangerous;
   if (flags & kPubSub) all |= kAclPubSub;

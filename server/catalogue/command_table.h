@@ -88,7 +88,7 @@ class CommandNames {  // finds commands by name, ignoring case
   std::span<const Command* const> Commands() const { return commands_; }  // all of them, family by family
 
  private:
-  // A Key holds a whole name of up to 16 bytes. Of a longer name, it holds the first and the last eight bytes.
+  // A Key holds a whole name of up to 16 bytes. For a longer name, it holds the first and the last eight bytes.
   struct Key {  // length, first and last eight bytes of a name in lower case
     Key() = default;
     explicit Key(Bytes name);

@@ -31,8 +31,6 @@
 
 namespace respite {
 
-constexpr size_t kMaxKeptErrorBytes = 1024;
-
 namespace refusals {
 namespace {
 
@@ -273,8 +271,6 @@ Executor::Outcome Executor::ContinueLater(const Request& request) {
                     .stage = request.progress.stage,
                     .error = ErrorOf(request),
                     .reply_bytes = ReplyBytesSince(session, request.reply_start)});
-  if (request.ending == FinishedCall::Ending::kFailed) [[unlikely]]
-    FreeIfLarge(last_error_, kMaxKeptErrorBytes);
 }
 
 void Executor::PauseRequest(Session& session, std::span<const Bytes> arguments, Progress progress) {

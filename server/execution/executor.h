@@ -196,12 +196,13 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   // Drops the reply as CLIENT REPLY requires. Requires: the mode is not kOn.
   void ApplyReplyMode(Session& session, size_t reply_start);  // drops a reply that the client does not want
 
-  const Parts parts_;                    // the objects that the constructor got
-  CurrentExecution& current_execution_;  // the command that runs now; only the Executor changes it
-  LapTimer lap_;                         // reads the clock of Pace at low cost
-  int64_t unit_wall_us_ = 0;             // Unix time of the running Unit, for TIME
-  size_t kept_output_bytes_ = 0;         // this part of the running command's output is always sent
-  std::string last_error_;               // the error of the last command that a handler refused
+  const Parts parts_;                                 // the objects that the constructor got
+  CurrentExecution& current_execution_;               // the command that runs now; only the Executor changes it
+  LapTimer lap_;                                      // reads the clock of Pace at low cost
+  int64_t unit_wall_us_ = 0;                          // Unix time of the running Unit, for TIME
+  size_t kept_output_bytes_ = 0;                      // this part of the running command's output is always sent
+  static constexpr size_t kMaxKeptErrorBytes = 1024;  // of last_error_, after the observers were told
+  std::string last_error_;                            // the error of the last command that a handler refused
 };
 
 // Tells the recorder of statistics and the observers. The recorder gets every call, so it is called directly and not as
@@ -210,6 +211,8 @@ inline void Executor::Tell(const FinishedCall& call) {
   parts_.stats_recorder.OnCall(call);
   parts_.observers.OnCall(call);
   call.session.redacted_arguments.clear();
+  if (!call.error.empty()) [[unlikely]]
+    FreeIfLarge(last_error_, kMaxKeptErrorBytes);
 }
 
 }  // namespace respite

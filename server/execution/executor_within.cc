@@ -27,9 +27,8 @@ void Executor::ExecuteNested(Unit& unit, Session& session, const Command& comman
   current_execution_.words = outer_words;
   ReadTime();
   const int64_t duration_us = current_execution_.last_us - request.started_us;
-  const Bytes error = request.ending == FinishedCall::Ending::kFailed ? Bytes(last_error_) : Bytes();
   const size_t reply_bytes = session.IsScript() ? 0 : ReplyBytesSince(session, request.reply_start);
-  Tell(FinishedCall{session, command, arguments, duration_us, request.ending, Progress::Stage::kNew, error,
+  Tell(FinishedCall{session, command, arguments, duration_us, request.ending, Progress::Stage::kNew, ErrorOf(request),
                     current_execution_.depth, reply_bytes});
   --current_execution_.depth;
 }
