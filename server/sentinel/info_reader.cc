@@ -102,11 +102,11 @@ void InfoReader::ReadReplicaLine(Primary& primary, Bytes line) {
 void InfoReader::ReadReplicaField(ServerInstance& server, const Field& field) {
   const int64_t now_ms = core_.NowMs();
   if (field.name == "master_host" && field.value.size() <= kLongestHost &&
-      !EqualsIgnoreCase(field.value, server.reported_host)) {
-    server.reported_host = field.value;
+      !EqualsIgnoreCase(field.value, server.reported_primary_host)) {
+    server.reported_primary_host = field.value;
     server.reported_since_ms = now_ms;
-  } else if (field.name == "master_port" && NumberOf(field.value) != server.reported_port) {
-    server.reported_port = static_cast<int>(NumberOf(field.value));
+  } else if (field.name == "master_port" && NumberOf(field.value) != server.reported_primary_port) {
+    server.reported_primary_port = static_cast<int>(NumberOf(field.value));
     server.reported_since_ms = now_ms;
   } else if (field.name == "master_link_status") {
     server.primary_link_is_up = EqualsIgnoreCase(field.value, "up");
@@ -170,7 +170,9 @@ void InfoReader::HandlePrimaryRole(WatchedReplica& replica) {
 
 void InfoReader::CorrectItsPrimary(WatchedReplica& replica) {
   Primary& primary = replica.primary;
-  if (replica.reported_port == primary.address.port && core_.IsHostOf(primary.address, replica.reported_host)) return;
+  if (replica.reported_primary_port == primary.address.port &&
+      core_.IsHostOf(primary.address, replica.reported_primary_host))
+    return;
   const int64_t wait_ms = primary.failover_timeout_ms;
   if (!LooksSane(primary) || !WasUpFor(replica, wait_ms) || core_.NowMs() - replica.reported_since_ms <= wait_ms)
     return;
@@ -181,7 +183,8 @@ void InfoReader::CorrectItsPrimary(WatchedReplica& replica) {
 void InfoReader::AdvanceReconfiguration(WatchedReplica& replica) {
   const WatchedReplica* const promoted = replica.primary.promoted;
   if (replica.reconfiguration == Reconfiguration::kSent && promoted != nullptr &&
-      replica.reported_port == promoted->address.port && core_.IsHostOf(promoted->address, replica.reported_host)) {
+      replica.reported_primary_port == promoted->address.port &&
+      core_.IsHostOf(promoted->address, replica.reported_primary_host)) {
     replica.reconfiguration = Reconfiguration::kInProgress;
     events_.Tell(LogLevel::kNotice, "+slave-reconf-inprog", replica);
   }

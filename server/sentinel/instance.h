@@ -75,9 +75,9 @@ struct ServerInstance : Instance {  // an instance that answers INFO
   ReportedRole reported_role;        // the role in the last reply to INFO
   int64_t role_since_ms;             // real elapsed time at which reported_role last changed
   // What a replica reports about its primary in INFO.
-  std::string reported_host;         // master_host in INFO
-  int reported_port = 0;             // master_port in INFO
-  int64_t reported_since_ms;         // real elapsed time at which reported_host or reported_port last changed
+  std::string reported_primary_host;  // master_host in INFO
+  int reported_primary_port = 0;      // master_port in INFO
+  int64_t reported_since_ms;  // real elapsed time at which reported_primary_host or reported_primary_port last changed
   bool primary_link_is_up = false;   // master_link_status in INFO
   int64_t primary_link_down_ms = 0;  // milliseconds, from master_link_down_since_seconds in INFO
 };

@@ -142,7 +142,7 @@ void InstanceList::Reset(Primary& primary, Sentinels sentinels) {
   primary.failover_start_ms = kLongAgo;
   primary.leader.clear();
   primary.run_id.clear();
-  primary.reported_host.clear();
+  primary.reported_primary_host.clear();
   primary.reported_role = ReportedRole::kPrimary;
   primary.role_since_ms = now_ms;
   primary.info_is_awaited = false;

@@ -140,8 +140,8 @@ void InstanceReport::AddPrimary(const Primary& primary) {
 void InstanceReport::AddReplica(const WatchedReplica& replica) {
   Add("master-link-down-time", replica.primary_link_down_ms);
   Add("master-link-status", std::string(replica.primary_link_is_up ? "ok" : "err"));
-  Add("master-host", replica.reported_host.empty() ? std::string("?") : replica.reported_host);
-  Add("master-port", replica.reported_port);
+  Add("master-host", replica.reported_primary_host.empty() ? std::string("?") : replica.reported_primary_host);
+  Add("master-port", replica.reported_primary_port);
   Add("slave-priority", replica.priority);
   Add("slave-repl-offset", std::to_string(replica.offset));
   Add("replica-announced", replica.is_announced ? 1 : 0);
