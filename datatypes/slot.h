@@ -20,14 +20,15 @@ const void* SlotMemory(Item* const& item) {  // the memory that a lookup will re
   return item;
 }
 
-// A slot as a HashIndex stores it, in 8 bytes. A pointer leaves 16 bits for a hint, which are bits of the hash.
-// Processors use 48 bits of an address, and Linux returns longer addresses only on request. Handles leave no room for a
-// hint.
+// A slot as a HashIndex stores it, in 8 bytes. A pointer leaves 19 bits for a hint, which are bits of the hash:
+// processors use 48 bits of an address, and Linux returns longer addresses only on request; the lowest three bits of an
+// item's address are zero. Handles leave no room for a hint.
+inline constexpr int kSlotHintBits = 19;  // number of bits of the hash that fit next to a pointer
+
 template <class Slot>
 class SlotCell {  // a slot of a HashIndex and a hint, in 8 bytes
  public:
   static constexpr bool kHasHint = false;  // a handle such as Member leaves no bits for a hint
-  static constexpr int kHintBits = 16;     // number of bits of the hash that fit next to a pointer
 
   const Slot& Get() const { return slot_; }
   uint32_t Hint() const { return 0; }
@@ -43,19 +44,18 @@ template <class Item>
 class SlotCell<Item*> {
  public:
   static constexpr bool kHasHint = true;
-  static constexpr int kHintBits = 16;  // number of bits of the hash that fit next to a pointer
 
-  Item* Get() const { return reinterpret_cast<Item*>(word_ & kAddress); }
+  Item* Get() const { return reinterpret_cast<Item*>(word_ << kSlotHintBits >> (kSlotHintBits - kZeroBits)); }
   uint32_t Hint() const { return static_cast<uint32_t>(word_ >> kAddressBits); }
   void Set(Item* item, uint32_t hint) {
-    assert((reinterpret_cast<uintptr_t>(item) & ~kAddress) == 0 && hint >> kHintBits == 0);
-    word_ = reinterpret_cast<uintptr_t>(item) | uint64_t{hint} << kAddressBits;
+    word_ = reinterpret_cast<uintptr_t>(item) >> kZeroBits | uint64_t{hint} << kAddressBits;
+    assert(Get() == item && Hint() == hint);
   }
   void Replace(Item* item) { Set(item, Hint()); }  // stores another pointer, and keeps the hint
 
  private:
-  static constexpr int kAddressBits = 64 - kHintBits;            // number of bits that a pointer uses
-  static constexpr uint64_t kAddress = UINT64_MAX >> kHintBits;  // the bits that a pointer uses
+  static constexpr int kAddressBits = 64 - kSlotHintBits;  // number of bits that a pointer uses
+  static constexpr int kZeroBits = 3;  // low bits of an address that are not stored, as they are zero
   static_assert(sizeof(Item*) == sizeof(uint64_t));
 
   uint64_t word_;

@@ -1,0 +1,176 @@
+// The pages of HashIndex (hash_index.h): buckets of one cache line, and what a page stores of the hashes of its slots.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <new>
+
+#include "base/byte_order.h"
+#include "datatypes/slot.h"
+
+namespace respite {
+
+// The bits of a slot's hash that its page stores: 7 bits as a tag, and the hint.
+//
+//   hash    top bits: directory and splits | … | tag (bits 32 to 38) | position (bits 23 to 31) | …
+//   hint    ten of the top bits | position
+//
+// The position determines the home bucket. The ten bits decide about splits of pages of depth 0 to 9, of depth 10 to
+// 19, or of depth 20 and more. A cell without a hint (slot.h) stores the tag only.
+struct HashTrace {                                                  // what a page stores of the hash of a slot
+  static constexpr int kPositionBits = 9;                           // bits of the hash that determine the home bucket
+  static constexpr int kSplitBits = kSlotHintBits - kPositionBits;  // bits of a hint that decide about splits
+
+  static HashTrace Of(uint64_t hash, int depth) {  // of a slot with this hash, on a page of this depth
+    const auto split_bits = static_cast<uint32_t>((hash << (EraOf(depth) * kSplitBits)) >> (64 - kSplitBits));
+    return {TagOf(hash), split_bits << kPositionBits | PositionOf(hash)};
+  }
+
+  static uint8_t TagOf(uint64_t hash) { return static_cast<uint8_t>((hash >> 32) | 0x80); }  // never 0
+  static uint32_t PositionOf(uint64_t hash) { return static_cast<uint32_t>(hash) >> (32 - kPositionBits); }
+  static int EraOf(int depth) { return depth / kSplitBits; }  // which ten top bits the hints of a page contain
+  uint32_t Position() const { return hint & ((1u << kPositionBits) - 1); }
+  // Requires: `depth` has the same era as the depth for which this HashTrace was made.
+  bool IsInUpperHalf(int depth) const {  // where a split of a page of this depth moves the slot
+    return ((hint >> (kPositionBits + kSplitBits - 1 - depth % kSplitBits)) & 1) != 0;
+  }
+
+  uint8_t tag;
+  uint32_t hint;
+};
+
+template <class Slot>
+struct alignas(64) HashBucket {  // one cache line
+  static constexpr int kSlots = 7;
+  static constexpr uint8_t kManySpilled = UINT8_MAX;  // value of `spill`: too many to count, or some are collisions
+
+  uint8_t tags[kSlots];          // 0: free
+  uint8_t spill;                 // items that passed this bucket and are stored in a later one, or kManySpilled
+  SlotCell<Slot> cells[kSlots];  // a slot and its hint; free if the tag is 0
+
+  uint32_t Match(uint8_t tag) const {  // bit i is set if tags[i] == tag
+    constexpr uint64_t kLow = 0x0101010101010101ull;
+    constexpr uint64_t kHigh = 0x8080808080808080ull;
+    const auto word = LoadLittle<uint64_t>(reinterpret_cast<const char*>(tags));
+    uint64_t x = (word & 0x00ffffffffffffffull) ^ (kLow * tag);
+    // Sets the high bit of each byte of `zero` whose byte in `x` is zero. This is exact: no carry crosses bytes.
+    uint64_t zero = ~(((x & ~kHigh) + ~kHigh) | x) & kHigh;
+    zero &= 0x0080808080808080ull;
+    // Collects the high bits of the seven bytes in the lowest seven bits.
+    return static_cast<uint32_t>(((zero >> 7) * 0x0102040810204080ull) >> 56);
+  }
+  void AddToSpill(int by) {  // adds `by` to the count of items that passed the bucket
+    if (spill != kManySpilled) spill = static_cast<uint8_t>(spill + by);
+  }
+};
+
+template <class Slot>
+struct alignas(64) HashPage {             // a header of one line, and buckets
+  static constexpr int kMaxBuckets = 63;  // buckets of the largest page, which takes 4096 bytes
+
+  // Returns the number of buckets of the next larger page. The numbers are 1, 3, 7, 15, 23, 31, 39, 47, 55 and 63. With
+  // the header, each is a size class of jemalloc.
+  static constexpr int NextBucketCount(int buckets) { return buckets < 7 ? 2 * buckets + 1 : buckets + 8; }
+  static constexpr size_t BytesOf(int buckets) {  // size of a page with this many buckets
+    return offsetof(HashPage, buckets) + static_cast<size_t>(buckets) * sizeof(HashBucket<Slot>);
+  }
+
+  int32_t depth;  // top hash bits that all items of this page share
+  uint32_t used;
+  HashBucket<Slot> buckets[kMaxBuckets];  // the first BucketCount() of its HashPageRef exist
+};
+
+// A page and the number of its buckets, in one word: an address that is a multiple of 64 has six bits to spare. So a
+// search knows the home bucket without reading the header of the page. HashPageRef does not own the page.
+template <class Slot>
+class HashPageRef {  // a page and its number of buckets
+ public:
+  using Page = HashPage<Slot>;
+  using Bucket = HashBucket<Slot>;
+  using Cell = SlotCell<Slot>;
+  static_assert(sizeof(Cell) == 8 && sizeof(Bucket) == 64 && sizeof(Page) == 4096 && alignof(Page) == 64);
+
+  HashPageRef() = default;
+  static HashPageRef New(int buckets, int depth) {  // allocates an empty page
+    const size_t bytes = Page::BytesOf(buckets);
+    void* memory = ::operator new (bytes, std::align_val_t{alignof(Page)});
+    std::memset(memory, 0, bytes);
+    HashPageRef page;
+    page.word_ = reinterpret_cast<uintptr_t>(memory) | static_cast<uintptr_t>(buckets);
+    page->depth = depth;
+    return page;
+  }
+  void Delete() const { ::operator delete (Get(), std::align_val_t{alignof(Page)}); }  // frees the page
+
+  Page* Get() const { return reinterpret_cast<Page*>(word_ & ~kCountMask); }  // the page; null: there is none
+  Page* operator->() const { return Get(); }
+  explicit operator bool() const { return word_ != 0; }
+  friend bool operator==(HashPageRef, HashPageRef) = default;
+  int BucketCount() const { return static_cast<int>(word_ & kCountMask); }  // number of buckets of the page
+  uint32_t Capacity() const { return static_cast<uint32_t>(BucketCount() * Bucket::kSlots); }  // number of slots
+
+  int HomeBucketOf(uint64_t hash) const {  // the bucket where the search for this hash begins
+    return HomeBucketAt(HashTrace::PositionOf(hash));
+  }
+  int HomeBucketAt(uint32_t position) const {  // the home bucket of items with this position
+    return static_cast<int>((position * (word_ & kCountMask)) >> HashTrace::kPositionBits);
+  }
+  uint32_t FirstPositionOf(int bucket) const {  // the lowest position whose home is this bucket
+    const auto count = static_cast<uint32_t>(BucketCount());
+    return ((static_cast<uint32_t>(bucket) << HashTrace::kPositionBits) + count - 1) / count;
+  }
+  int Next(int bucket) const { return bucket + 1 == BucketCount() ? 0 : bucket + 1; }  // the bucket after this one
+
+  // Returns the first cell in the home bucket of this hash and those after it for which is_wanted(slot) is true.
+  // Returns null if there is none. Requires: there is a page.
+  template <class IsWanted>
+  Cell* Search(uint64_t hash, IsWanted&& is_wanted) const {  // the first wanted cell; null: none
+    const uint8_t tag = HashTrace::TagOf(hash);
+    int at = HomeBucketOf(hash);
+    for (int probe = 0; probe < BucketCount(); ++probe, at = Next(at)) {
+      Bucket& bucket = Get()->buckets[at];
+      for (uint32_t match = bucket.Match(tag); match != 0; match &= match - 1) {
+        Cell& cell = bucket.cells[std::countr_zero(match)];
+        if (is_wanted(cell.Get())) return &cell;
+      }
+      if (bucket.spill == 0) return nullptr;
+    }
+    return nullptr;
+  }
+  // Stores the slot in its home bucket or in one of the `reach` buckets after it. Returns false if none of these has
+  // room.
+  bool Put(const Slot& slot, const HashTrace& trace, int reach) const {  // stores it near its home; false: no room
+    const int home = HomeBucketAt(trace.Position());
+    int at = home;
+    for (int probe = 0; probe <= reach && probe < BucketCount(); ++probe, at = Next(at)) {
+      Bucket& bucket = Get()->buckets[at];
+      const uint32_t free = bucket.Match(0);
+      if (free == 0) continue;
+      const int place = std::countr_zero(free);
+      bucket.tags[place] = trace.tag;
+      bucket.cells[place].Set(slot, trace.hint);
+      for (int passed = home; passed != at; passed = Next(passed)) Get()->buckets[passed].AddToSpill(1);
+      ++Get()->used;
+      return true;
+    }
+    return false;
+  }
+  void Clear(const Cell* cell, int home) const {  // frees the cell of a slot with this home bucket
+    const auto* begin = reinterpret_cast<const char*>(Get()->buckets);
+    const auto offset = static_cast<size_t>(reinterpret_cast<const char*>(cell) - begin);
+    const int at = static_cast<int>(offset / sizeof(Bucket));
+    Bucket& bucket = Get()->buckets[at];
+    bucket.tags[cell - bucket.cells] = 0;
+    for (int passed = home; passed != at; passed = Next(passed)) Get()->buckets[passed].AddToSpill(-1);
+    --Get()->used;
+  }
+
+ private:
+  static constexpr uintptr_t kCountMask = 63;
+  static_assert(Page::kMaxBuckets <= kCountMask);
+  uintptr_t word_ = 0;  // address of the page | number of buckets
+};
+
+}  // namespace respite
