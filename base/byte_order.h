@@ -55,7 +55,7 @@ Number LoadBig(const char* from) {  // reads a big-endian number
   return byte_order_internal::Load<std::endian::big, Number>(from);
 }
 
-// The caller must write the type, because the type says how many bytes are stored: StoreLittle<uint32_t>(to, size).
+// Callers must name the type, because it says how many bytes are stored: StoreLittle<uint32_t>(to, size).
 template <class Number>
 void StoreLittle(char* to, std::type_identity_t<Number> number) {  // writes a little-endian number
   byte_order_internal::Store<std::endian::little>(to, number);
@@ -67,7 +67,7 @@ void StoreBig(char* to, std::type_identity_t<Number> number) {  // writes a big-
 }
 
 // Reads 0 to 8 bytes as an unsigned little-endian number. Two or three loads that overlap are faster than a loop.
-inline uint64_t LoadLittle(const char* from, size_t bytes) {
+inline uint64_t LoadLittle(const char* from, size_t bytes) {  // reads 0 to 8 bytes, little-endian
   if (bytes >= 4) {
     const uint64_t high = LoadLittle<uint32_t>(from + bytes - 4);
     return LoadLittle<uint32_t>(from) | high << (bytes - 4) * 8;
@@ -92,13 +92,13 @@ inline void StoreLittle(char* to, uint64_t number, size_t bytes) {  // writes th
 }
 
 // Reads 0 to 8 bytes as an unsigned big-endian number.
-inline uint64_t LoadBig(const char* from, size_t bytes) {
+inline uint64_t LoadBig(const char* from, size_t bytes) {  // reads 0 to 8 bytes, big-endian
   return bytes == 0 ? 0 : ByteSwapped(LoadLittle(from, bytes)) >> (sizeof(uint64_t) - bytes) * 8;
 }
 
 // Returns the first eight bytes of a text as a number. If the numbers of two texts differ, they compare as the texts
 // do. A text of less than eight bytes counts as if zero bytes followed it.
-inline uint64_t LoadBigPrefix(Bytes text) {  // the first eight bytes, read as a big-endian number
+inline uint64_t LoadBigPrefix(Bytes text) {  // the first 8 bytes as a big-endian number, padded with zeros
   return ByteSwapped(LoadLittle(text.data(), std::min<size_t>(text.size(), sizeof(uint64_t))));
 }
 

@@ -60,7 +60,7 @@ class WordReader {
     return !rest_.empty();
   }
 
-  // Returns nullopt if the quotes are unbalanced. Requires: SkipSpaces() returned true.
+  // Reads the next word. Returns nullopt if the quotes are unbalanced. Requires: SkipSpaces() returned true.
   std::optional<std::string> Next() {
     std::string word;
     while (!rest_.empty()) {
@@ -168,7 +168,7 @@ std::string Quoted(Bytes text) {
 }
 
 std::optional<std::vector<std::string>> SplitQuoted(Bytes line) {
-  // As in Redis, a NUL ends the line.
+  // As in Redis, the line ends at its first NUL.
   WordReader reader(line.substr(0, line.find('\0')));
   std::vector<std::string> words;
   while (reader.SkipSpaces()) {

@@ -21,7 +21,7 @@ constexpr char UpperChar(char c) {  // changes a-z to A-Z
   return c >= 'a' && c <= 'z' ? static_cast<char>(c - ('a' - 'A')) : c;
 }
 constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }  // true: 0 to 9
-constexpr bool IsSpace(char c) {                                 // true: an ASCII blank, tab or line end
+constexpr bool IsSpace(char c) {                                 // true: ASCII white space, including \v and \f
   return c == ' ' || (c >= '\t' && c <= '\r');
 }
 constexpr bool IsPrintable(char c) { return c >= ' ' && c <= '~'; }  // true: printable ASCII, from ' ' to '~'
@@ -69,7 +69,7 @@ std::vector<Bytes> SplitOn(Bytes text, char separator);  // the parts between se
 // Frees the memory of a text or vector that is kept for reuse, if it has room for more than `max_kept` elements. (The
 // assignment `container = {}` would not free its memory.)
 template <typename Container>
-void FreeIfLarge(Container& container,  // empties the container if it has room for more than `max_kept` elements
+void FreeIfLarge(Container& container,  // empties and frees the container if it has room for more than `max_kept`
                  size_t max_kept) {
   if (container.capacity() > max_kept) Container().swap(container);
 }

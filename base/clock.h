@@ -17,11 +17,11 @@ class Clock {  // the time that data and clients see; tests can move it
   virtual ~Clock() = default;
 
   virtual int64_t WallUs() const = 0;       // microseconds since 1970-01-01T00:00:00Z
-  virtual int64_t MonotonicUs() const = 0;  // never goes back; from an unspecified origin
+  virtual int64_t MonotonicUs() const = 0;  // in µs from an unspecified origin; never goes back
   // Converts a reading of Pace that the caller already has into monotonic time. Cost: no system call.
-  virtual int64_t MonotonicUsAtPaceUs(int64_t pace_us) const = 0;  // the time when Pace (real elapsed time) reads this
+  virtual int64_t MonotonicUsAtPaceUs(int64_t pace_us) const = 0;  // the monotonic time when Pace reads `pace_us`
   // Returns the Pace reading at which MonotonicUs will reach `monotonic_us`, or kNever while the clock stands still.
-  virtual int64_t PaceUsAtMonotonicUs(int64_t monotonic_us) const = 0;  // what Pace (real elapsed time) will read then
+  virtual int64_t PaceUsAtMonotonicUs(int64_t monotonic_us) const = 0;  // the reading of Pace (real elapsed time) then
   static constexpr int64_t kNever = INT64_MAX;  // the time is never reached, since the clock stands still
 
   int64_t WallMs() const { return WallUs() / 1000; }            // Unix time in milliseconds; may be set back
@@ -31,8 +31,8 @@ class Clock {  // the time that data and clients see; tests can move it
 // Cost: one vDSO call (about 20 ns) per reading.
 class SystemClock final : public Clock {  // the clocks of the machine
  public:
-  int64_t WallUs() const override;
-  int64_t MonotonicUs() const override;
+  int64_t WallUs() const override;                               // microseconds since 1970-01-01T00:00:00Z
+  int64_t MonotonicUs() const override;                          // in µs from an unspecified origin; never goes back
   int64_t MonotonicUsAtPaceUs(int64_t pace_us) const override {  // the same number: both read the machine's clock
     return pace_us;
   }
@@ -51,7 +51,7 @@ class ManualClock final : public Clock, public Pace {  // for tests: stands stil
     return monotonic_us_ += us_per_reading_;
   }
   int64_t MonotonicUsAtPaceUs(int64_t) const override { return monotonic_us_; }  // the time at a Pace reading
-  int64_t PaceUsAtMonotonicUs(int64_t monotonic_us) const override {
+  int64_t PaceUsAtMonotonicUs(int64_t monotonic_us) const override {             // 0: already reached; kNever: not yet
     return monotonic_us <= monotonic_us_ ? 0 : kNever;
   }
   int64_t NowUs() const override { return MonotonicUs(); }  // as a Pace: reads the monotonic time
@@ -62,9 +62,9 @@ class ManualClock final : public Clock, public Pace {  // for tests: stands stil
   void AdvanceUs(int64_t elapsed_us);                                   // moves wall and monotonic time forward
   void AdvanceMs(int64_t elapsed_ms) { AdvanceUs(elapsed_ms * 1000); }  // moves wall and monotonic time forward
 
-  // From now on, each reading of the monotonic time advances wall and monotonic time by `elapsed_us`. Needed for code
-  // that waits in a loop until time passes.
-  void AdvanceWithEachReading(int64_t elapsed_us) {  // each reading of monotonic time then moves both by this
+  // From now on, each reading of the monotonic time advances wall and monotonic time by `elapsed_us`. Code that waits
+  // in a loop until time passes needs this.
+  void AdvanceWithEachReading(int64_t elapsed_us) {  // at each reading, advances wall and monotonic time
     us_per_reading_ = elapsed_us;
   }
 

@@ -46,16 +46,16 @@ uint64_t FoldWord(uint64_t word) {
 
 #if defined(__x86_64__)
 
-// Returns the remainder of x^exponent, bits reflected.
+// Returns the remainder of x^exponent after division by the polynomial, bits reflected.
 constexpr uint64_t PowerRemainder(int exponent) {
   uint64_t remainder = uint64_t{1} << 63;
   for (; exponent > 0; --exponent) remainder = (remainder >> 1) ^ ((remainder & 1) != 0 ? kReflectedPolynomial : 0);
   return remainder;
 }
 
-// The factors that shift 16 bytes ahead by a number of bits, one for each half. They differ because the first half has
-// weight x^64 relative to the second. Each exponent is one lower because the product of two reflected numbers is one
-// bit too low.
+// The two factors that shift 16 bytes ahead by a number of bits, one for each half of the 16 bytes. The factors differ
+// because the first half has weight x^64 relative to the second half. Each exponent is one lower, because the product
+// of two reflected numbers is one bit too low.
 struct Shift {
   uint64_t first;
   uint64_t second;

@@ -14,7 +14,7 @@ namespace {
 int AsSigned(char c) { return static_cast<signed char>(c); }
 int AsFolded(char c) { return c == '\xff' ? -1 : static_cast<unsigned char>(LowerChar(c)); }
 
-// The result of matching one element of the pattern, which consumes exactly one byte of the text.
+// The result of matching one element of the pattern, such as a literal, ? or [a-z], with one byte of the text.
 struct Element {
   bool matches;
   size_t end;  // where the next element begins in the pattern
@@ -24,7 +24,8 @@ class ElementMatcher {
  public:
   ElementMatcher(Bytes pattern, CaseMode mode) : pattern_(pattern), mode_(mode) {}
 
-  // Requires: at < pattern.size(), and no star at `at`.
+  // Matches the element at position `at` of the pattern with the byte `c`. Requires: at < pattern.size(), and no star
+  // at `at`.
   Element Match(size_t at, char c) const {
     switch (pattern_[at]) {
       case '?':

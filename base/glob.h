@@ -53,13 +53,13 @@ class Glob {  // a compiled pattern
   };
   class Search;
 
-  Part& OpenPart();  // returns the part since the last star, to which elements are added
+  Part& OpenPart();  // returns the part after the last star; new elements are added to it
   void Add(Element element);
   bool Accepts(Element element, char c) const;  // true if this element matches the byte `c`
 
   CaseMode mode_;
-  std::vector<Element> elements_;  // of all parts, one after the other
-  std::string literal_bytes_;      // for each element its byte, with which plain parts are searched
+  std::vector<Element> elements_;  // the elements of all parts, one after the other
+  std::string literal_bytes_;      // the byte of each element; plain parts are searched with these bytes
   std::vector<Set> sets_;
   std::vector<Part> parts_;        // the pieces of the pattern between its stars
   bool begins_with_star_ = false;  // the pattern begins with a star

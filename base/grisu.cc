@@ -118,7 +118,7 @@ class DigitWriter {
   Decimal Write() { return WriteIntegral() ? decimal_ : WriteFractional(); }
 
  private:
-  // Returns true if the digits before the decimal point are enough.
+  // Writes the digits before the decimal point, or fewer. Returns true if they are enough to identify the value.
   bool WriteIntegral() {
     auto integral = static_cast<uint32_t>(interval_.high.fraction >> shift_);
     const uint64_t fraction = interval_.high.fraction & (One() - 1);

@@ -29,7 +29,7 @@ class LatencyHistogram {  // counts how long the calls of one command took
   // Returns pairs of an upper bound in microseconds and the number of calls that took at most that long, one pair for
   // each bound that adds calls. The bounds double: 1, 2, 4, 8, 16, 33, 66, 132 … (As in Redis, they are powers of two
   // times 1024 ns, rounded to microseconds.)
-  std::vector<std::pair<uint64_t, uint64_t>> CumulativeBucketsUs() const;  // (bound in µs, calls up to it)
+  std::vector<std::pair<uint64_t, uint64_t>> CumulativeBucketsUs() const;  // (upper bound in µs, calls within it)
 
   void Reset();  // forgets all durations
 

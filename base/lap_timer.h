@@ -91,7 +91,7 @@ class LapTimerOf {  // reads real elapsed time (Pace) cheaply, from the processo
 };
 
 template <class Ticks>
-void LapTimerOf<Ticks>::MeasureRate() {
+void LapTimerOf<Ticks>::MeasureRate() {  // computes how many ticks a µs has
   const uint64_t ticks = Ticks::Now();
   const Mark mark{ticks, pace_.NowUs()};
   if (Ticks::Now() - ticks > kMaxTicksBetweenReadings) return;  // the next lap tries again
@@ -115,7 +115,7 @@ void LapTimerOf<Ticks>::MeasureRate() {
 }
 
 template <class Ticks>
-void LapTimerOf<Ticks>::RestartRateMeasurement(const Mark& mark) {
+void LapTimerOf<Ticks>::RestartRateMeasurement(const Mark& mark) {  // measures the rate anew from this mark on
   ticks_per_us_ = 0;
   max_lap_ticks_ = 0;
   rate_start_ = mark;

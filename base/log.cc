@@ -312,7 +312,7 @@ void Logger::Emit(LogLevel level, std::string_view text, std::string line) {
   }
 }
 
-// Returns false if the report itself cannot be written.
+// Logs how many lines were lost. Returns false if that report itself cannot be written.
 bool Logger::LogDroppedLines() {
   const uint64_t dropped = dropped_lines_.exchange(0, std::memory_order_relaxed);
   if (dropped == 0) return true;

@@ -85,10 +85,10 @@ class Logger {  // writes the server's log
   void Notice(std::string_view text) { Log(LogLevel::kNotice, text); }    // logs a line of level notice
   void Warning(std::string_view text) { Log(LogLevel::kWarning, text); }  // logs a line of level warning
 
-  // For logos and reports of many lines. Requires: the text has no part that a client or another server chose.
+  // Writes logos and reports of many lines. Requires: the text has no part that a client or another server chose.
   void LogRaw(LogLevel level,  // writes the text without prefix and newline, if the level is shown
               std::string_view text);
-  void LogRaw(std::string_view text) { LogRaw(LogLevel::kNotice, text); }
+  void LogRaw(std::string_view text) { LogRaw(LogLevel::kNotice, text); }  // writes the text unchanged
 
   uint64_t DroppedLines() const {  // number of lines lost since the last report of lost lines
     return dropped_lines_.load(std::memory_order_relaxed);

@@ -37,8 +37,8 @@ class IntegerText {  // the decimal text of an integer, stored without allocatio
 // unchanged.
 //
 // Cost: about 1 ns per digit at most.
-std::optional<int64_t> ParseInteger(Bytes text);    // reads an integer; nullopt: not exactly as one is printed
-std::optional<uint64_t> ParseUnsigned(Bytes text);  // reads an integer; nullopt: not exactly as one is printed
+std::optional<int64_t> ParseInteger(Bytes text);    // reads an integer as IntegerText prints it; nullopt: other text
+std::optional<uint64_t> ParseUnsigned(Bytes text);  // reads an integer as IntegerText prints it; nullopt: other text
 
 // Parses a float argument: decimal, exponent, hexadecimal, "inf" or "infinity" with either sign, in any case. Refuses
 // NaN, numbers that are too large, and numbers so small that they would read as zero. Cost: ordinary decimals are fast

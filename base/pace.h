@@ -15,7 +15,7 @@ class Pace {  // the clock of real elapsed time; tests cannot move it (Clock: th
 
   // Returns true if the tick counter of the processor runs as evenly as this pace. LapTimer then uses ticks to compute
   // the time between two readings.
-  virtual bool IsTickCounterReliable() const { return false; }  // true: the processor's ticks are as even
+  virtual bool IsTickCounterReliable() const { return false; }  // true: the ticks run as evenly as this pace
 
   int64_t NowMs() const { return NowUs() / 1000; }  // real elapsed time, from an unspecified origin
 };

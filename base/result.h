@@ -15,8 +15,8 @@ namespace respite {
 
 // Wraps the reason of a failure, so that Result<std::string> is unambiguous.
 template <typename E>
-struct Failure {
-  E error;  // why the function failed
+struct Failure {  // the reason of a failure, as a type of its own
+  E error;        // why the function failed
 
   explicit Failure(E reason) : error(std::move(reason)) {}
 };
@@ -43,13 +43,13 @@ class [[nodiscard]] Result {  // a value, or the reason why there is none
   explicit operator bool() const { return ok(); }
 
   // Requires: ok().
-  const T& value() const& { return *std::get_if<0>(&outcome_); }
-  T& value() & { return *std::get_if<0>(&outcome_); }  // the result; requires: ok()
-  T&& value() && { return std::move(*std::get_if<0>(&outcome_)); }
+  const T& value() const& { return *std::get_if<0>(&outcome_); }    // the value; requires: ok()
+  T& value() & { return *std::get_if<0>(&outcome_); }               // the result; requires: ok()
+  T&& value() && { return std::move(*std::get_if<0>(&outcome_)); }  // moves the value out; requires: ok()
 
   // Requires: !ok().
-  const E& error() const& { return *std::get_if<1>(&outcome_); }
-  E&& error() && { return std::move(*std::get_if<1>(&outcome_)); }
+  const E& error() const& { return *std::get_if<1>(&outcome_); }    // the reason; requires: !ok()
+  E&& error() && { return std::move(*std::get_if<1>(&outcome_)); }  // moves the reason out; requires: !ok()
 
  private:
   std::variant<T, E> outcome_;  // the value or the error

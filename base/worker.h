@@ -53,7 +53,7 @@ Worker<Item>::~Worker() {
 }
 
 template <class Item>
-bool Worker<Item>::EnsureThread() {
+bool Worker<Item>::EnsureThread() {  // starts the thread if needed; false: impossible
   if (thread_.joinable()) return true;
   try {
     thread_ = std::thread([this] { Work(); });
