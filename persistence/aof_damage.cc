@@ -19,7 +19,7 @@ constexpr size_t kLongestHead = 24;  // "*" or "$", a number, CRLF
 constexpr size_t kLongestName = 64;  // of a command
 constexpr Bytes kCrLf = "\r\n";
 
-// A line "<mark><number>CRLF" at the beginning of a text.
+// A line such as "*3\r\n" or "$5\r\n" at the beginning of a text: a mark and a number.
 struct Head {
   uint64_t number;
   size_t size;  // of the line
@@ -71,7 +71,7 @@ class RecordSearch {
     }
   }
 
-  // Sets found_ if the record that begins at `offset` is complete.
+  // Examines the record that begins at `offset`. Sets found_ if the record is complete, or if the search must stop.
   void Examine(uint64_t offset, const Head& count) {
     std::string name;
     uint64_t at = offset + count.size;

@@ -15,7 +15,7 @@
 
 namespace respite {
 
-struct LaterRecord {  // a complete record that follows the damaged place
+struct LaterRecord {  // what a search found after the damage: a complete record, or none
   enum class Kind : uint8_t {
     kNone,
     kFound,

@@ -48,30 +48,35 @@ class AofManifest {  // the list of the files of an append-only file
   std::string Text() const;                                        // the content of the manifest file
 
   const std::optional<Part>& base() const { return base_; }                // the data set at the last rewrite
-  const std::vector<Part>& incrementals() const { return incrementals_; }  // oldest first
+  const std::vector<Part>& incrementals() const { return incrementals_; }  // commands since the base; oldest first
   const std::vector<Part>& history() const { return history_; }            // obsolete files, still to be removed
   bool IsEmpty() const { return !base_ && incrementals_.empty(); }         // there is nothing to load
 
   // A function that returns true for names that a new file must not have, such as the name of a file left by a crash.
-  // It need not know the files in history(), because AofManifest itself avoids their names.
+  // The function need not know the files in history(), because AofManifest itself avoids their names.
   using Taken = std::function<bool(const std::string& name)>;
   // Adds a new base, `<file name>.<seq>.base.rdb` or `.aof`; the old base becomes history. Returns the name of the new
   // base; the reference is valid until the manifest changes.
-  const std::string& AddBase(Bytes file_name, AofBaseFormat format, const Taken& is_taken = nullptr);  // its new name
+  const std::string& AddBase(Bytes file_name, AofBaseFormat format,  // adds a new base file; returns its name
+                             const Taken& is_taken = nullptr);
   // Adds a new last incremental, `<file name>.<seq>.incr.aof`. The returned reference is valid until the manifest
   // changes.
-  const std::string& AddIncremental(Bytes file_name, const Taken& is_taken = nullptr);  // returns the new file's name
+  const std::string& AddIncremental(Bytes file_name, const Taken& is_taken = nullptr);  // adds a file; returns its name
   bool HasPartNamed(Bytes name) const;      // true if a file with this name is listed
   void RetireIncrementals(size_t kept);     // moves all but the last `kept` incrementals to the history
   void DropHistory() { history_.clear(); }  // empties the list of obsolete files; removes no file
-  void UseOldFileAsBase(Bytes file_name);   // makes this file, the only one before Redis 7, the base of the empty list
+  void UseOldFileAsBase(Bytes file_name);   // makes the AOF of Redis 6 or older, a single file, the base
 
   static std::string Name(Bytes file_name) { return std::string(file_name) + ".manifest"; }  // of the manifest
   // Returns the name under which a new manifest is written before the file is renamed to Name().
-  static std::string TemporaryName(Bytes file_name) { return "temp-" + Name(file_name); }  // of a new manifest
+  static std::string TemporaryName(Bytes file_name) {  // of a new manifest, until it is renamed to Name()
+    return "temp-" + Name(file_name);
+  }
   // Returns the name of the incremental file that is written while the first base is created. The file is renamed when
   // the base is complete.
-  static std::string TemporaryIncrementalName(Bytes file_name) { return "temp-" + std::string(file_name) + ".incr"; }
+  static std::string TemporaryIncrementalName(Bytes file_name) {  // of the incremental, until there is a base
+    return "temp-" + std::string(file_name) + ".incr";
+  }
 
   bool operator==(const AofManifest&) const = default;
 
@@ -83,7 +88,7 @@ class AofManifest {  // the list of the files of an append-only file
 
   std::optional<Part> base_;        // the data set at the last rewrite
   std::vector<Part> incrementals_;  // oldest first; the last one is open for writing
-  std::vector<Part> history_;       // obsolete files, latest first
+  std::vector<Part> history_;       // obsolete files; new ones are added at the front
   int64_t base_seq_ = 0;            // sequence number of the last base
   int64_t incremental_seq_ = 0;     // sequence number of the last incremental
 };

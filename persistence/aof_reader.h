@@ -90,11 +90,13 @@ class AofReader {  // reads the records of an append-only file as views into a b
 
   // Parses the record at begin_. If it is complete, adds its words to the batch and advances begin_.
   Outcome ParseRecord(RequestBatch& batch);  // adds the record at begin_ to the batch, if it is complete in the buffer
-  Outcome ParseRecordArguments(RequestBatch& batch, size_t pos, uint64_t count);  // adds its arguments
+  Outcome ParseRecordArguments(RequestBatch& batch, size_t pos, uint64_t count);  // adds the record's arguments
   // Skips the annotations that begin at begin_, and sets parsed_ to the start of the record after them.
   Outcome SkipAnnotations();  // passes "#TS:…" lines to the listener; sets parsed_ after them
   Outcome Stop(Outcome outcome, Fault::Kind kind, size_t begin, size_t at, uint64_t lines = 0);  // sets fault_
-  uint64_t FileOffset(size_t pos) const { return offset_ + (pos - begin_) + fetched_bytes_; }    // of buffer_[pos]
+  uint64_t FileOffset(size_t pos) const {  // the position of buffer_[pos] in the file
+    return offset_ + (pos - begin_) + fetched_bytes_;
+  }
   void TakeRecord(RequestBatch& batch, size_t first_word, size_t end);  // adds a parsed record to the batch
   // Reads more of the file into the buffer. Returns kRecords if the caller should parse again. `outcome` is the result
   // of the parse that ran out of bytes. At the end of the file, kNothing leads to kEnd, and any other outcome to

@@ -20,6 +20,7 @@ enum class PayloadCheck : uint8_t { kSkipChecksum, kChecksum };
 
 // Returns the part of the payload before version and checksum. Returns nullopt if the payload is too short, if its
 // version is newer than this server can read, or if the checksum is wrong.
-std::optional<Bytes> VerifyPayload(Bytes payload, PayloadCheck check);  // without version and checksum; nullopt: bad
+std::optional<Bytes> VerifyPayload(Bytes payload,  // checks and removes version and checksum; nullopt: invalid
+                                   PayloadCheck check);
 
 }  // namespace respite

@@ -23,6 +23,6 @@ struct FileFormat {  // what kind of file it is, judged by its first bytes
 };
 
 // Cost: one read of a few bytes.
-Result<FileFormat, IoError> DetectFileFormat(File& file);  // judges by the first bytes
+Result<FileFormat, IoError> DetectFileFormat(File& file);  // determines the kind of a file from its first bytes
 
 }  // namespace respite

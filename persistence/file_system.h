@@ -20,7 +20,7 @@ namespace respite {
 using IoError = int;
 inline constexpr IoError kNoError = 0;
 
-std::string IoErrorText(IoError error);  // describes it: "No space left on device"
+std::string IoErrorText(IoError error);  // describes the error: "No space left on device"
 
 struct IoProgress {  // how many bytes an operation processed, and why it failed, if it did
   uint64_t bytes;    // number of bytes processed before any error
@@ -28,7 +28,7 @@ struct IoProgress {  // how many bytes an operation processed, and why it failed
 };
 
 // Writes all bytes of `data`, unless an error occurs. Continues after interruptions by signals and after short writes.
-IoProgress WriteAll(int descriptor, Bytes data);  // continues after short writes and interruptions by signals
+IoProgress WriteAll(int descriptor, Bytes data);  // writes all of `data`, also after short writes and signals
 
 // An open file; the destructor closes it.
 class File {  // an open file, as an interface; the destructor closes it
@@ -39,7 +39,8 @@ class File {  // an open file, as an interface; the destructor closes it
   // first IoProgress::bytes bytes of the data.
   virtual IoProgress Write(Bytes data) = 0;  // appends all of the data, unless an error occurs
   // Reads bytes at an offset. Reads fewer bytes than requested only at the end of the file or after an error.
-  virtual IoProgress ReadAt(uint64_t offset, std::span<char> into) = 0;  // fewer bytes only at the end or on error
+  virtual IoProgress ReadAt(uint64_t offset,  // fills `into`; reads less only at the end of the file or on an error
+                            std::span<char> into) = 0;
   // Returns when all data written before the call is on disk. Another thread may call this while others write.
   virtual IoError Sync() = 0;  // returns when all data written before the call is on the disk
   // Asks the system to start writing the data to disk, without waiting. The system may ignore this.
@@ -57,7 +58,7 @@ class FileTask {  // work on files that FileSystem::RunInBackground runs on anot
   virtual ~FileTask() = default;
 
   // Once IsPending returns false, the caller may read the results of Run.
-  bool IsPending() const { return pending_.load(std::memory_order_acquire); }  // false: never started, or ended
+  bool IsPending() const { return pending_.load(std::memory_order_acquire); }  // true: the task is queued or runs
   void Await() const { pending_.wait(true, std::memory_order_acquire); }       // waits until the task has ended
 
  protected:
@@ -85,7 +86,7 @@ class FileSystem {  // the operations on files, as an interface, so that tests c
   virtual IoError Rename(const std::string& from, const std::string& to) = 0;  // replaces any file named `to`
   virtual IoError Remove(const std::string& path) = 0;                         // removes the name of a file
   // Creates a directory. Succeeds if it already exists.
-  virtual IoError MakeDirectory(const std::string& path) = 0;  // creates it; success if it exists already
+  virtual IoError MakeDirectory(const std::string& path) = 0;  // creates a directory; success if it exists already
   // Makes creations, renames and removals in a directory durable. "." is the working directory.
   virtual IoError SyncDirectory(const std::string& path) = 0;  // makes renames and removals in it survive a crash
   // Returns the names in a directory, unordered, without "." and "..".
@@ -93,19 +94,19 @@ class FileSystem {  // the operations on files, as an interface, so that tests c
   virtual Kind KindOf(const std::string& path) = 0;                                     // absent, file or directory
   // Locks a file or directory against other Respite processes until the returned File is destroyed. The system releases
   // the lock of a process that crashed. Fails with EWOULDBLOCK if another process holds the lock.
-  virtual Result<std::unique_ptr<File>, IoError> Lock(const std::string& path) = 0;  // until it is destroyed
+  virtual Result<std::unique_ptr<File>, IoError> Lock(const std::string& path) = 0;  // locks a file or directory
 
   // Runs tasks on another thread, one after the other. This default implementation instead runs a task immediately, on
   // the caller's thread. Requires: the task is not queued and does not run.
-  virtual void RunInBackground(
-      FileTask& task) {  // runs the task later on another thread; this default: immediately, here
+  virtual void RunInBackground(FileTask& task) {  // runs it later on another thread; this default: immediately, here
     MarkPending(task);
     RunPending(task);
   }
 
  protected:
   static void MarkPending(FileTask& task) { task.pending_.store(true, std::memory_order_relaxed); }  // not ended
-  // Does not touch the task after the notification. The owner may free the task once pending_ is false.
+  // Runs a task and marks it as ended. Does not touch the task after the notification, because the owner may free the
+  // task once pending_ is false.
   static void RunPending(FileTask& task) {  // runs the task and marks it as ended
     task.Run();
     task.pending_.store(false, std::memory_order_release);
@@ -113,19 +114,19 @@ class FileSystem {  // the operations on files, as an interface, so that tests c
   }
 };
 
-class SystemFiles final
-    : public FileSystem {  // the real file system; the destructor finishes the tasks given to RunInBackground
+// The real file system. The destructor finishes the tasks given to RunInBackground.
+class SystemFiles final : public FileSystem {  // the real file system
  public:
   Result<std::unique_ptr<File>, IoError> Open(const std::string& path, Mode mode) override;  // opens a file of the disk
   IoError Rename(const std::string& from, const std::string& to) override;  // replaces any file named `to`
   IoError Remove(const std::string& path) override;                         // removes the name of a file
-  IoError MakeDirectory(const std::string& path) override;                  // creates it; success if it exists already
+  IoError MakeDirectory(const std::string& path) override;  // creates a directory; success if it exists already
   IoError SyncDirectory(const std::string& path) override;  // makes renames and removals in it survive a crash
   Result<std::vector<std::string>, IoError> List(const std::string& path) override;  // the names in it, unordered
   Kind KindOf(const std::string& path) override;                                     // absent, file or directory
   Result<std::unique_ptr<File>, IoError> Lock(const std::string& path) override;     // against other Respite processes
   // Runs the task on a thread that the first task starts. If the system cannot create a thread, tasks run immediately.
-  void RunInBackground(FileTask& task) override;  // on another thread, in order; immediately here if there can be none
+  void RunInBackground(FileTask& task) override;  // runs the task on one other thread, or here if there can be none
   // Makes the thread of RunInBackground call `prologue` first. Must be called before the first RunInBackground.
   void SetThreadPrologue(std::function<void()> prologue) {  // the thread calls `prologue` before its first task
     worker_.SetThreadPrologue(std::move(prologue));
@@ -139,10 +140,12 @@ std::string DirectoryOf(const std::string& path);  // the part before the last "
 
 // Replaces a whole file atomically: writes a new file, syncs it, and renames it. Readers see either the old or the new
 // content, even after a crash. `temporary` is the name of the new file before the rename.
-IoError ReplaceFile(FileSystem& files, const std::string& path, const std::string& temporary, Bytes content);
-// Like the function above, with a temporary name that contains the process ID.
-IoError ReplaceFile(FileSystem& files, const std::string& path, Bytes content);
+IoError ReplaceFile(FileSystem& files, const std::string& path,  // replaces the content of a file atomically
+                    const std::string& temporary, Bytes content);
+// Replaces a whole file atomically, with a temporary name that contains the process ID.
+IoError ReplaceFile(FileSystem& files, const std::string& path, Bytes content);  // replaces its content
 // Returns the content of a file, at most `max_bytes` bytes.
-Result<std::string, IoError> ReadFile(FileSystem& files, const std::string& path, uint64_t max_bytes);
+Result<std::string, IoError> ReadFile(FileSystem& files, const std::string& path,  // the content of a file
+                                      uint64_t max_bytes);
 
 }  // namespace respite

@@ -88,8 +88,8 @@ std::optional<PackedElement> ZiplistContent(Cutter& cutter) {
   return IntegerElement(cutter.SignedLittle(size));
 }
 
-// Returns nullopt if a size that fits into one byte is stored in the long form. Such a zipmap is corrupt
-// (CVE-2026-25243).
+// Reads a size in a zipmap. Returns nullopt if a size that fits into one byte is stored in the long form, which means
+// that the zipmap is corrupt (CVE-2026-25243).
 std::optional<uint64_t> ZipmapSize(Cutter& cutter) {
   const size_t left = cutter.Left();
   const uint64_t size = cutter.ShortOrLong();

@@ -37,14 +37,14 @@ class ListpackReader {  // reads and checks a listpack element by element
  public:
   explicit ListpackReader(Bytes bytes);
 
-  bool Failed() const { return failed_; }     // a malformed element was met, or Fail was called
+  bool Failed() const { return failed_; }     // true: a malformed element was met, or Fail was called
   void Fail() { failed_ = true; }             // makes Failed true, for callers that find an error themselves
   bool AtEnd() const { return at_ == end_; }  // no element is left, or reading failed
   // Returns the number of unread bytes. Each element takes at least two bytes.
   size_t Left() const { return static_cast<size_t>(end_ - at_); }  // number of unread bytes
   // Returns the next element. Fails if there is none.
   PackedElement Next();     // reads the next element; sets Failed if there is none
-  bool IsComplete() const;  // everything was read, and the number of elements matches the header
+  bool IsComplete() const;  // true: everything was read, and the number of elements matches the header
 
  private:
   const char* at_ = nullptr;   // the next unread byte
@@ -56,7 +56,8 @@ class ListpackReader {  // reads and checks a listpack element by element
 
 // Returns true if two of the elements 0, stride, 2*stride … have the same text. A temporary hash table uses `hash_key`.
 // Cost: O(n).
-bool HasEqualElements(std::span<const PackedElement> elements, size_t stride, const HashKey& hash_key);  // by stride
+bool HasEqualElements(std::span<const PackedElement> elements,  // true: of the elements 0, stride …, two are equal
+                      size_t stride, const HashKey& hash_key);
 
 // Checks whether a listpack is canonical, that is, has the bytes that our own code would write: well formed, each
 // element in its smallest encoding, and a correct number of elements. Such a listpack can be stored unchanged, and its
@@ -66,7 +67,7 @@ class CanonicalListpack {  // checks whether a listpack has the bytes that our o
   explicit CanonicalListpack(Bytes bytes);
 
   // Call the other functions of this class only if this returns true.
-  bool IsCanonical() const { return is_canonical_; }  // well formed, and each element in its smallest encoding
+  bool IsCanonical() const { return is_canonical_; }  // true: well formed, each element in its smallest encoding
   size_t Count() const { return count_; }             // number of elements
   PackedElement At(size_t i) const {                  // the element with this index, decoded
     return Listpack(bytes_).At(static_cast<size_t>(RawBytes(i).data() - bytes_.data()));
@@ -100,7 +101,7 @@ class ListpackMaker {  // builds a listpack, each element in its smallest encodi
 
   void Append(const EncodedElement& element);  // copies an element that is already encoded
   void AppendText(Bytes text);                 // a text that looks like an integer is stored as one
-  void AppendInteger(int64_t integer);         // in its smallest encoding
+  void AppendInteger(int64_t integer);         // stores it in its smallest encoding
   void Append(const PackedElement& element) {  // a text or an integer
     return element.is_integer ? AppendInteger(element.integer) : AppendText(element.text);
   }
@@ -133,6 +134,6 @@ std::string MakeListpack(std::span<const PackedElement> elements);  // a listpac
 
 // Builds an intset whose integers have the smallest possible width. Requires: the integers are in ascending order, and
 // no two are equal.
-std::string MakeIntset(std::span<const int64_t> integers);  // of ascending, distinct integers
+std::string MakeIntset(std::span<const int64_t> integers);  // an intset of these ascending, distinct integers
 
 }  // namespace respite

@@ -1,9 +1,9 @@
-// Reads an RDB file to its end, as a server would, and reports its content or its error in the format of
+// CheckRdb reads an RDB file to its end, as a server would, and reports its content or its error in the format of
 // redis-check-rdb.
 //
-// Unlike redis-check-rdb, it also reads version 12, and validates values as rdb_value_reader.h describes. Like
-// redis-check-rdb, it skips data of modules, although Respite servers do not load such data. An empty collection, which
-// a server skips, is not an error.
+// Unlike redis-check-rdb, CheckRdb also reads version 12, and validates values as rdb_value_reader.h describes. Like
+// redis-check-rdb, CheckRdb skips data of modules, although Respite servers do not load such data. An empty collection,
+// which a server skips, is not an error.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class CheckConsole {  // an interface: prints what the file checks report, and a
 
 // Checks the RDB at the start of a file. `now_ms` determines which keys have expired. Cost: O(bytes); memory for the
 // longest value.
-std::optional<uint64_t> CheckRdb(File& file, const std::string& name,  // the offset after the RDB; nullopt: damaged
+std::optional<uint64_t> CheckRdb(File& file, const std::string& name,  // returns the end of the RDB; nullopt: damaged
                                  int64_t now_ms, CheckConsole& console);
 
 }  // namespace respite

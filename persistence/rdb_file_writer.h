@@ -21,7 +21,7 @@
 
 namespace respite {
 
-struct RdbContent {                                      // what WriteRdb writes; everything is borrowed
+struct RdbContent {                                      // what WriteRdb writes; keyspace and libraries are borrowed
   const Keyspace& keyspace;                              // the data set to save
   std::vector<Bytes> libraries;                          // source codes of the function libraries to save
   std::vector<std::pair<std::string, std::string>> aux;  // redis-ver, ctime …, in this order
@@ -43,8 +43,8 @@ struct RdbSaveOptions {  // how WriteRdb writes the file
   RdbUsage usage = RdbUsage::kNone;                  // whether to write the LRU or LFU data of the keys
   // A function that returns seconds (if `usage` is kIdleSeconds) or a counter up to 255 (if kFrequency). Not called if
   // `usage` is kNone.
-  std::function<uint64_t(uint32_t access)> compute_usage =
-      nullptr;                      // computes the value for `usage` from Entry::Access
+  std::function<uint64_t(uint32_t access)> compute_usage =  // computes the value for `usage` from Entry::Access
+      nullptr;
   uint64_t keys_per_report = 1024;  // after this many keys WriteRdb calls `told`
 };
 
@@ -56,7 +56,7 @@ struct RdbSaveResult {  // what WriteRdb has written
 // Appends the RDB to the file. After an error, some of the output may have been written. `told` (may be null) is called
 // after each `keys_per_report` keys with the number of keys so far; `told` may sleep. Cost: O(data set), in 256 KB of
 // memory plus the longest compressed text.
-Result<RdbSaveResult, IoError> WriteRdb(File& file, const RdbContent& source, const RdbSaveOptions& options,
-                                        const std::function<void(uint64_t keys)>& told);
+Result<RdbSaveResult, IoError> WriteRdb(File& file, const RdbContent& source,  // appends the data set as an RDB
+                                        const RdbSaveOptions& options, const std::function<void(uint64_t keys)>& told);
 
 }  // namespace respite

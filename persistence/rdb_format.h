@@ -116,7 +116,7 @@ enum class Type : uint8_t {
   kTimedHashListpack = 25,
 };
 
-// Opcodes, which appear where a type could.
+// Opcodes. In a file, an opcode or the type of a key comes first in each item.
 inline constexpr uint8_t kSlotInfo = 244;
 inline constexpr uint8_t kFunctionLibrary = 245;
 inline constexpr uint8_t kFunctionDraft = 246;  // written by unfinished versions of Redis 7.0

@@ -205,7 +205,7 @@ void WriteTimedListpack(RdbOutput& out, Bytes packed) {
   out.Text(packed);
 }
 
-// Writes a hash whose fields no longer have deadlines in the form without deadlines, because more servers can read that
+// Writes a hash in which no field has a deadline any more, in the form without deadlines. More servers can read that
 // form.
 void WriteUntimedListpack(RdbOutput& out, Bytes packed) {
   const auto rows = ListpackElements(packed);

@@ -30,7 +30,7 @@ char* RdbScratch::Take(size_t bytes) {
   return blocks_.back().memory.get() + used_ - bytes;
 }
 
-// Keeps the first block for the next texts, unless that block is large.
+// Frees all texts. Keeps the first block for the next texts, unless that block is large.
 void RdbScratch::Clear() {
   constexpr size_t kMaxKept = 256 * 1024;
   if (blocks_.empty()) return;

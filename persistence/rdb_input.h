@@ -31,7 +31,7 @@ class RdbText {  // a text read from an RDB: a view of the input or of decoded m
   static RdbText Integer(int32_t integer);  // a text that was stored as an integer
 
   Bytes View() const { return digit_count_ == 0 ? view_ : Bytes(digits_.data(), digit_count_); }  // the text
-  std::optional<int64_t> AsInteger() const {  // nullopt if the text was not stored as an integer
+  std::optional<int64_t> AsInteger() const {  // the value; nullopt: not stored as an integer
     return digit_count_ == 0 ? std::nullopt : std::optional<int64_t>(integer_);
   }
 
@@ -76,9 +76,11 @@ class RdbInput {  // reads the numbers and texts of the RDB format from untruste
   explicit RdbInput(RdbSupply& supply) : supply_(&supply) {}
 
   bool Failed() const { return failed_; }   // a read has failed or Fail was called: all later reads give zero or empty
-  bool RanOut() const { return ran_out_; }  // it failed because it has fewer bytes than it announces
-  uint64_t MissingBytes() const { return missing_; }  // minimum number of missing bytes, if it ran out
-  IoError SupplyError() const { return supply_ == nullptr ? kNoError : supply_->error(); }  // kNoError: none
+  bool RanOut() const { return ran_out_; }  // true: a read failed because bytes are missing
+  uint64_t MissingBytes() const { return missing_; }  // minimum number of missing bytes, if RanOut
+  IoError SupplyError() const {                       // why the supply could not read more bytes; kNoError: it could
+    return supply_ == nullptr ? kNoError : supply_->error();
+  }
   // Makes the input fail, for readers that find an error in the data.
   void Fail();  // makes the input fail, for readers that find an error in the data
   uint64_t Left() const { return rest_.size() + (supply_ == nullptr || failed_ ? 0 : supply_->Left()); }
@@ -109,10 +111,10 @@ class RdbInput {  // reads the numbers and texts of the RDB format from untruste
     const uint8_t head = Byte();
     return head < rdb::kLength14 ? RdbText(RawBytes(head)) : LongText(head);
   }
-  // A compressed text that would be longer makes the input fail before memory is allocated. IsTextTooLong then returns
-  // true.
-  void SetMaxTextBytes(uint64_t bytes) { max_text_bytes_ = bytes; }  // of a compressed text once decompressed
-  bool IsTextTooLong() const { return is_text_too_long_; }           // it failed because of SetMaxTextBytes
+  // Limits the size of a compressed text after decompression. A longer text makes the input fail before memory is
+  // allocated. IsTextTooLong then returns true.
+  void SetMaxTextBytes(uint64_t bytes) { max_text_bytes_ = bytes; }  // limits a compressed text after decompression
+  bool IsTextTooLong() const { return is_text_too_long_; }           // a compressed text exceeded SetMaxTextBytes
   uint16_t Little16() { return Little<uint16_t>(); }                 // reads a little-endian number
   uint32_t Little32() { return Little<uint32_t>(); }                 // reads a little-endian number
   uint64_t Little64() { return Little<uint64_t>(); }                 // reads a little-endian number

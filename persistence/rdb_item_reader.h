@@ -20,7 +20,7 @@ namespace respite {
 
 struct RdbValueFault;
 
-class RdbInputOwner {  // what RdbItemReader asks the owner of its input
+class RdbInputOwner {  // an interface to the owner of the input of an RdbItemReader
  public:
   virtual ~RdbInputOwner() = default;
   virtual uint64_t Checksum(Bytes rest) = 0;   // CRC-64 of all bytes before `rest`, the unread part

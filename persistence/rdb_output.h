@@ -32,11 +32,11 @@ class RdbOutput {  // writes the numbers and texts of the RDB format into a buff
   RdbOutput(RdbCompression compression, RdbDrain& drain, size_t capacity)
       : compression_(compression), drain_(&drain), buffer_(capacity, '\0') {}
 
-  Bytes BufferedOutput() const { return {buffer_.data(), size_}; }  // the output that was not drained yet
+  Bytes BufferedOutput() const { return {buffer_.data(), size_}; }  // the output that the drain has not received yet
   // Sets the dialect. Must be called before the first value is written.
-  void SetDialect(RdbDialect dialect) { dialect_ = dialect; }  // before the first value
+  void SetDialect(RdbDialect dialect) { dialect_ = dialect; }  // sets which Redis version must read the output
   RdbDialect dialect() const { return dialect_; }              // k70: writes what Redis 7.0 can read
-  // Moves the output out of this object. Requires: there is no drain.
+  // Moves the output out of this object. Requires: it was made without an RdbDrain, so the buffer has all output.
   std::string TakeBuffer() {  // moves out the whole output; only without a drain
     buffer_.resize(size_);
     return std::move(buffer_);
@@ -77,8 +77,8 @@ class RdbOutput {  // writes the numbers and texts of the RDB format into a buff
   }
   void MakeRoom(size_t bytes);            // flushes or grows the buffer
   void WriteLongBytes(Bytes bytes);       // writes a long text: bypasses the buffer if there is a drain
-  bool TryShortInteger(int64_t integer);  // false: wrote nothing, as it needs more than 4 bytes
-  bool TryCompressed(Bytes text);         // false: wrote nothing, as the text would not be shorter
+  bool TryShortInteger(int64_t integer);  // writes an integer of up to 4 bytes; false: it is longer
+  bool TryCompressed(Bytes text);         // writes a text compressed; false: wrote nothing, as it saves too little
 
   RdbCompression compression_;            // whether Text compresses long texts
   RdbDialect dialect_ = RdbDialect::k72;  // k70: writes what Redis 7.0 can read

@@ -10,8 +10,8 @@ namespace respite {
 
 namespace {
 
-// An incomplete item of fewer bytes is read again as soon as enough bytes may have arrived. A longer one is read again
-// only when its bytes have doubled; reading it after each piece would take quadratic time.
+// An incomplete item of fewer bytes than this is read again as soon as enough bytes may have arrived. A longer item is
+// read again only when its bytes have doubled; reading it after each piece would take quadratic time.
 constexpr size_t kShort = 256;
 // The assumed size of an RDB whose sender has not announced the size (diskless replication). It limits the memory that
 // a RESIZEDB item can make us allocate in advance.

@@ -34,14 +34,14 @@ class RdbReceiver final : private RdbInputOwner {  // reads an RDB that arrives 
  private:
   Status Read(Bytes bytes);                 // reads the items that are complete in these bytes
   uint64_t Checksum(Bytes rest) override;   // CRC-64 of all bytes before `rest`, the unread part
-  uint64_t MaxBytesAhead() const override;  // upper limit of the bytes that follow
+  uint64_t MaxBytesAhead() const override;  // maximum number of bytes that may follow
 
   const RdbReadOptions options_;         // how to read the RDB
   const std::optional<uint64_t> total_;  // length of the RDB, if known
   RdbItemReader items_;                  // reads the complete items
   RdbInput input_{Bytes()};              // the bytes that are read now
   std::string kept_;                     // received bytes of an incomplete item
-  uint64_t retry_at_bytes_ = 0;          // size of kept_ at which its item is read again
+  uint64_t retry_at_bytes_ = 0;          // when kept_ has this size, its item is read again
   uint64_t base_ = 0;                    // position of kept_ in the RDB
   uint64_t checksum_ = 0;                // checksum of the bytes before base_
   Bytes current_;                        // the argument of Read, while Read runs

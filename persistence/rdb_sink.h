@@ -22,22 +22,22 @@ struct RdbEntry {                    // a key read from an RDB, with value and d
   std::optional<uint8_t> frequency;  // LFU counter; nullopt: not in the file
 };
 
-// All `Bytes` arguments are valid only during the call. A Failure stops the reading, and its text becomes that of the
-// RdbFailure.
+// All `Bytes` arguments are valid only during the call. If a function returns a Failure, reading stops, and the
+// RdbFailure has the text of that Failure.
 class RdbSink {  // an interface that receives the content of an RDB, in order
  public:
   virtual ~RdbSink() = default;
 
   // In OnAux and OnDatabase, `offset` is the position in the file where the item ends.
-  virtual void OnAux(Bytes name, Bytes value, uint64_t offset) = 0;  // a property of the file, such as redis-ver
-  virtual void OnDatabase(int /*db*/, uint64_t /*offset*/) {}        // before its keys
+  virtual void OnAux(Bytes name, Bytes value, uint64_t offset) = 0;  // called with a property, such as redis-ver
+  virtual void OnDatabase(int /*db*/, uint64_t /*offset*/) {}        // called before the keys of a database
   // Called with the announced number of keys of a database, for Database::Reserve. The numbers are only a hint. They
   // are limited to what the rest of the input could contain if each key took 16 bytes.
-  virtual void OnResizeDatabase(int db, uint64_t keys, uint64_t keys_with_deadline) = 0;  // a hint
-  // Called with up to `RdbReadOptions::batch` keys of one database, which the sink takes. Inserting into a large
+  virtual void OnResizeDatabase(int db, uint64_t keys, uint64_t keys_with_deadline) = 0;  // announced numbers of keys
+  // Called with up to `RdbReadOptions::batch` keys of one database, which the sink takes over. Inserting into a large
   // keyspace mostly waits for memory, so prefetch the buckets of all keys before inserting the first. The reader does
   // not check for duplicate keys.
-  virtual Result<Done> OnEntries(int db, std::span<RdbEntry> entries) = 0;  // some keys, which the sink takes
+  virtual Result<Done> OnEntries(int db, std::span<RdbEntry> entries) = 0;  // some keys, which the sink takes over
   // Called for a key whose value is an empty collection, as some old servers wrote. The reader does not pass such a key
   // to OnEntries.
   virtual void OnEmptyCollection(int db, Bytes key) = 0;  // the value is an empty collection; Redis skips such keys

@@ -47,7 +47,7 @@ RdbValueResult ReadRdbStream(RdbInput& input, rdb::Type type, const RdbEntryProp
 // WriteRdbList … WriteRdbStream write the bytes after the type byte; rdb_value_writer.cc writes the type byte.
 void WriteRdbList(RdbOutput& out, const Entry& entry);       // writes the list without its type byte
 void WriteRdbSet(RdbOutput& out, const Entry& entry);        // writes the set without its type byte
-void WriteRdbSortedSet(RdbOutput& out, const Entry& entry);  // writes it without its type byte
+void WriteRdbSortedSet(RdbOutput& out, const Entry& entry);  // writes the sorted set without its type byte
 void WriteRdbHash(RdbOutput& out, const Entry& entry);       // writes the hash without its type byte
 void WriteRdbStream(RdbOutput& out, const Entry& entry);     // writes the stream without its type byte
 
@@ -58,22 +58,24 @@ inline Failure<RdbValueFault> EmptyValue() {  // makes the failure "the collecti
   return Failure(RdbValueFault{RdbValueFault::Kind::kEmpty, "the collection is empty"});
 }
 
-inline EntryPtr MakePackedEntry(const RdbEntryProperties& target, ValueType type, ValueForm form, Bytes packed) {
+inline EntryPtr MakePackedEntry(const RdbEntryProperties& target, ValueType type,  // makes an entry of a packed value
+                                ValueForm form, Bytes packed) {
   return EntryPtr(Entry::CreatePacked(target.key, type, form, packed, 0, target.access));
 }
-// Makes an entry that owns `object`, without the deadline of `target`, which ReadRdbValue sets afterwards.
-inline EntryPtr MakeObjectEntry(const RdbEntryProperties& target, ValueType type, std::unique_ptr<Object> object) {
+// Makes an entry that owns `object`. Does not set the deadline of `target`; ReadRdbValue does so afterwards.
+inline EntryPtr MakeObjectEntry(const RdbEntryProperties& target, ValueType type,  // makes an entry that owns `object`
+                                std::unique_ptr<Object> object) {
   return EntryPtr(Entry::CreateWithObject(target.key, type, std::move(object), target.access));
 }
 
 // Reads `count` texts, or fewer if the input fails. Use this only for small collections, because all texts are in
 // memory together.
-std::vector<RdbText> ReadTexts(RdbInput& input, uint64_t count);  // fewer if the input fails
+std::vector<RdbText> ReadTexts(RdbInput& input, uint64_t count);  // reads texts; fewer if the input fails
 PackedElements ElementsOf(const std::vector<RdbText>& texts);     // views of the texts as elements
 // Returns true if a packed collection can be stored unchanged: it is canonical, has at most `max_items` items of
 // `stride` elements each, and the first elements of the items are distinct.
-bool MayStoreUnchanged(const CanonicalListpack& listpack, size_t stride, uint64_t max_items,
+bool MayStoreUnchanged(const CanonicalListpack& listpack, size_t stride, uint64_t max_items,  // true: needs no rebuild
                        const RdbEntryProperties& target);
-bool HasLongElement(const PackedElements& elements, uint64_t max);  // one has more than `max` bytes
+bool HasLongElement(const PackedElements& elements, uint64_t max);  // true: an element has more than `max` bytes
 
 }  // namespace respite

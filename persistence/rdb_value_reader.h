@@ -1,10 +1,10 @@
 // Creates entries from the values in RDB files and DUMP payloads, for every encoding that Redis 7.2 reads and for the
 // hashes with field deadlines of Redis 7.4.
 //
-// The input is untrusted. A value is refused as a whole if it is truncated or announces more than it contains. The same
-// holds if it repeats a field or member, has a score that is not a number, or is an empty collection. Values are
-// rebuilt in our own encodings, according to the limits of this server. As in Redis, a packed hash, set or sorted set
-// stays packed unless it has too many elements, even if some are long.
+// The input is untrusted. A value is refused as a whole if it is truncated or announces more than it contains. A value
+// is also refused if it repeats a field or member, has a score that is not a number, or is an empty collection. Values
+// are rebuilt in our own encodings, according to the limits of this server. As in Redis, a packed hash, set or sorted
+// set stays packed unless it has too many elements, even if some are long.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +19,6 @@ namespace respite {
 RdbValueResult ReadRdbValue(RdbInput& input, uint8_t type, const RdbEntryProperties& target);  // makes an entry
 
 // Returns true for the packed encodings that Redis 7 writes, but not for the old ones (ziplist, zipmap).
-bool IsPackedRdbType(uint8_t type);  // the value is one packed text, or a list of such texts
+bool IsPackedRdbType(uint8_t type);  // true: the value is one packed text, or a list of such texts
 
 }  // namespace respite
