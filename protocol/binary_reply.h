@@ -30,8 +30,9 @@ class BinaryReplyReader {  // reads a reply in the binary form for readers in th
   explicit BinaryReplyReader(Bytes reply) : rest_(reply) {}
 
   bool AtEnd() const { return rest_.empty(); }  // true: nothing is left, also after a failure
-  // Returns true if a part announced more than the reply holds. Next returns nulls from then on.
-  bool Failed() const { return failed_; }  // true: Next found less than announced, or nothing
+  // Returns true if a part announced more than the reply contains, or if Next found no part. Next returns nulls from
+  // then on.
+  bool Failed() const { return failed_; }  // true: Next found less than announced, or no part
   // Returns the next part. Guarantees that the rest of the reply can hold the elements or bytes that the part
   // announces. So the caller may reserve room for them, or loop over them, without a check.
   ReplyPart Next() {
@@ -51,8 +52,8 @@ class BinaryReplyReader {  // reads a reply in the binary form for readers in th
  private:
   static constexpr size_t kMinPartBytes = 1 + sizeof(int64_t);  // minimum size of a part
 
-  // Returns how many bytes follow the part, at least, for each unit of its `value`. Returns 0 if nothing follows parts
-  // of this kind.
+  // Returns the minimum number of bytes that follow a part for each unit of its `value`: for each byte of a text, or
+  // for each element. Returns 0 if nothing follows parts of this kind.
   static size_t BytesPerUnit(char kind) {  // minimum bytes that follow the part for each unit of `value`
     if (kind == '$' || kind == '+' || kind == '-' || kind == '=' || kind == '(') return 1;
     if (kind == '*' || kind == '~' || kind == '>') return kMinPartBytes;

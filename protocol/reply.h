@@ -24,7 +24,7 @@ class Reply {  // writes the replies of commands, in RESP2 or RESP3, into a Repl
       : out_(&out), version_(version), form_(form) {}
 
   bool IsResp3() const { return version_ == RespVersion::kResp3; }  // true: the reply is written in RESP3
-  // Returns the bytes in the buffer, including those of earlier replies.
+  // Returns the number of bytes in the buffer, including those of earlier replies.
   size_t Size() const { return out_->Size(); }
 
   void Ok() { IsBinary() ? BinaryText('+', "OK") : out_->Append("+OK\r\n"); }
@@ -51,7 +51,7 @@ class Reply {  // writes the replies of commands, in RESP2 or RESP3, into a Repl
   void Bool(bool value);
   void Double(double value);                // writes a double; under RESP2 a bulk string
   void LongDouble(long double value);       // writes a double with the digits of a long double, for coordinates
-  void Verbatim(Bytes text, Bytes format);  // writes a text; `format`: "txt" or "mkd"
+  void Verbatim(Bytes text, Bytes format);  // writes a verbatim string; `format`: "txt" or "mkd"
   void BigNumber(Bytes digits);             // writes a big number, given as decimal digits
   // Array, Map, Set and Push write headers: `count` elements (or `pairs` of elements) must follow.
   void Array(size_t count) {  // writes the header of an array; `count` elements must follow
@@ -61,7 +61,7 @@ class Reply {  // writes the replies of commands, in RESP2 or RESP3, into a Repl
   void Set(size_t count) { Header(IsResp3() ? '~' : '*', static_cast<int64_t>(count)); }
   void Push(size_t count) { Header(IsResp3() ? '>' : '*', static_cast<int64_t>(count)); }
   // Writes the header of an attribute. Requires: IsResp3().
-  void Attribute(size_t pairs) {  // writes a RESP3 header; `pairs` pairs must follow
+  void Attribute(size_t pairs) {  // writes the header of an attribute; `pairs` pairs must follow
     Header('|', static_cast<int64_t>(pairs));
   }
   void BulkArray(const auto& texts) {  // writes an array of bulk strings

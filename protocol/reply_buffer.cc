@@ -74,7 +74,8 @@ void ReplyBuffer::AppendReference(BlobRef blob, size_t offset, size_t size) {
 }
 
 void ReplyBuffer::AppendPartSlowly(const BlobPart& part) {
-  // A reference to the beginning of a log is worthwhile, because later messages will extend it.
+  // Refers to the first message of a log even if there are many segments, because later messages will extend this
+  // reference.
   const bool shares = part.size >= SharedLog::kMaxLoggedMessageBytes ||
                       (part.size > room_ && (part.offset == 0 || SegmentCount() < kMaxScatteredParts));
   if (shares) return AppendReference(part.blob, part.offset, part.size);

@@ -29,7 +29,7 @@ class BlockPool {  // keeps free blocks of kBlockBytes for all reply buffers
   void Return(std::unique_ptr<char[]> block);  // keeps a block for reuse, or frees it if there are too many
   // Frees half of the blocks that were not used since the last Trim. Must be called periodically.
   void Trim();
-  // Frees all blocks that no buffer uses. For times when memory is short.
+  // Frees all blocks that no buffer uses. Useful when memory is short.
   void Clear();                                 // frees all free blocks
   size_t Kept() const { return free_.size(); }  // number of free blocks
 
@@ -84,8 +84,9 @@ class ReplyBuffer {  // the bytes that wait to be sent to one client
 
   // Requires: none of the removed bytes has been sent.
   void RollBack(size_t size);  // removes what was appended after Size() was `size`
-  void Clear();
-  // Clears the buffer, but keeps its block. For code in this process that reads many replies one after the other.
+  void Clear();                // removes everything, and returns the blocks to the pool
+  // Clears the buffer, but keeps its block. Useful for code in this process that reads many replies one after the
+  // other.
   void Rewind() {  // clears the buffer, but keeps its block for immediate reuse
     if (end_ == nullptr || segments_.size() != 1 || front_sent_ != 0) return Clear();
     end_ -= size_;
@@ -125,14 +126,14 @@ class ReplyBuffer {  // the bytes that wait to be sent to one client
   }
   Bytes View(size_t index) const;
   void AddBlock();                              // begins a new block at the end
-  void CloseBlock();                            // the last block does not grow any more
+  void CloseBlock();                            // ends the last block, which then does not grow any more
   void AppendSlowly(Bytes bytes);               // appends bytes if the open block has not enough space
   void AppendPartSlowly(const BlobPart& part);  // appends a part that does not continue the last segment
   void AppendReference(BlobRef blob, size_t offset, size_t size);  // appends a segment that refers to these bytes
   void Release(Segment& segment);                                  // frees the block or Blob reference of the segment
 
   BlockPool* pool_;
-  std::vector<Segment> segments_;  // those before head_ are already sent
+  std::vector<Segment> segments_;  // blocks and Blob references; those before head_ are already sent
   size_t head_ = 0;                // index of the first unsent segment
   size_t front_sent_ = 0;          // bytes of the first unsent segment that are already sent
   char* end_ = nullptr;            // where the next byte is written in the open block; null if no block is open

@@ -39,7 +39,7 @@ struct ReplyTree {  // a reply of a server, parsed
   ReplyKind kind = ReplyKind::kNull;
   std::string text =
       {};  // of a simple string, error, bulk string, bulk error, verbatim (without format), double or big number
-  std::string format = {};                 // three letters; format of a verbatim text
+  std::string format = {};                 // format of a verbatim text, three letters
   int64_t integer = 0;                     // value of an integer; 0 or 1 for a bool
   double number = 0;                       // value of a double
   std::vector<ReplyTree> children = {};    // elements; for a map: key, value, key, value …
@@ -74,8 +74,8 @@ class ReplyTreeParser {  // builds trees from the bytes of replies, as they arri
   };
   enum class Step : uint8_t { kElement, kOpened, kIncomplete, kFailed };
 
-  Step ReadElement();                                       // reads one header, number or text
-  Step ReadLine(char kind, Bytes line);                     // reads an element that fits on one line
+  Step ReadElement();                    // reads one header, number or text
+  Step ReadLine(char kind, Bytes line);  // reads an element without a text after the line, such as an integer
   Step ReadText(char kind, Bytes line, size_t text_begin);  // reads an element with a text after the line
   Step OpenAggregate(char kind, Bytes line);                // begins an array, map, set, push or attribute
   Step Fail(std::string what);                              // sets error_

@@ -12,9 +12,9 @@ namespace respite {
 namespace {
 
 constexpr size_t kReadAtLeast = 16 * 1024;
-// Up to this many pending bytes are moved to the scratch buffer, in front of the bytes that are read. So thousands of
-// clients with half a request each hold no more memory than its bytes. More bytes are not moved, since each small read
-// would copy them again.
+// Up to this many pending bytes are moved to the scratch buffer, before the bytes that are read next. So a client that
+// has sent half a request needs memory only for these bytes, even if there are thousands of such clients. More bytes
+// are not moved, since each small read would copy them again.
 constexpr size_t kMovedAtMost = 4 * 1024;
 constexpr int64_t kUnauthenticatedArguments = 10;
 constexpr int64_t kUnauthenticatedBulk = 16384;
@@ -37,8 +37,8 @@ inline int64_t TakeShortNumber(const char*& at, const char* end, char mark) {
   return value;
 }
 
-// Parses the usual request, which has arrived whole and has no big argument. Appends its words and returns its end. For
-// any other request, returns null and appends nothing.
+// Parses a usual request: one that has arrived whole and has no big argument. Appends its words and returns its end.
+// For any other request, returns null and appends nothing.
 const char* TakeUsual(const char* at, const char* end, int64_t max_argument, std::vector<Bytes>& words) {
   const size_t first_word = words.size();
   int64_t left = TakeShortNumber(at, end, '*');
@@ -321,7 +321,8 @@ RequestParser::Status RequestParser::ParseInline(RequestBatch& batch) {
 }
 
 void RequestParser::Unread(const RequestBatch& batch, size_t index) {
-  // Everything after the unread requests is unparsed again, so the state of an incomplete request is discarded.
+  // All input from the first unread request on will be parsed again, so the state of an incomplete request is
+  // discarded.
   saved_arguments_.clear();
   saved_blob_count_ = 0;
   blobs_.clear();

@@ -65,7 +65,7 @@ class RequestParser {  // turns the bytes of one client into requests
 
   static constexpr size_t kMinBigArgumentBytes = 32 * 1024;  // arguments of this size or more arrive in their own Blob
   static constexpr size_t kMaxPreallocatedBytes = 1024 * 1024;  // a larger argument's Blob grows as bytes arrive
-  static constexpr size_t kMaxInlineBytes = 64 * 1024;          // bytes of a line that may arrive without its end
+  static constexpr size_t kMaxInlineBytes = 64 * 1024;          // maximum bytes of a line whose end has not arrived
 
   // Returns memory for at least one byte: the unused part of `scratch`, or memory of the parser. `scratch` must stay
   // valid and unchanged from this call until SaveRest, except for the bytes that the caller reads into it.
@@ -98,13 +98,13 @@ class RequestParser {  // turns the bytes of one client into requests
   size_t BufferedBytes() const {  // size of what Redis calls the client's query buffer
     return size_ - parked_ + big_filled_ - big_in_window_;
   }
-  size_t PendingArgumentBytes() const;  // bytes of the arguments of an incomplete request that are complete
+  size_t PendingArgumentBytes() const;  // bytes of an incomplete request's arguments that have arrived whole
   // Returns the bytes of the incomplete request, without its big arguments. The view is valid until the next non-const
   // call.
   Bytes PendingRequest() const {  // the bytes of an incomplete request, without big arguments
     return {data_ + begin_, size_ - begin_};
   }
-  // Returns the input that was not parsed. After kError it begins with the text that caused the error. The view is
+  // Returns the input that was not parsed. After kError the view begins with the text that caused the error. It is
   // valid until the next non-const call.
   Bytes UnparsedInput() const { return {data_ + pos_, size_ - pos_}; }  // the received bytes that were not parsed yet
   size_t HeldBytes() const;                                             // memory of the parser's buffers
@@ -122,7 +122,7 @@ class RequestParser {  // turns the bytes of one client into requests
     int64_t value;  // valid if the status is kRequest
   };
 
-  Status ParseRequest(RequestBatch& batch, const RequestLimits& limits);    // parses one request, maybe empty
+  Status ParseRequest(RequestBatch& batch, const RequestLimits& limits);    // adds one request; nothing if it is empty
   Status ParseMultibulk(RequestBatch& batch, const RequestLimits& limits);  // parses a RESP array
   Status ParseInline(RequestBatch& batch);                                  // parses a line of words
   Status ParseCount(const RequestLimits& limits);                           // reads "*3", the number of arguments
@@ -134,8 +134,8 @@ class RequestParser {  // turns the bytes of one client into requests
   size_t BigArgumentBytes() const {  // size of the arriving big argument and its line end
     return static_cast<size_t>(bulk_size_) + 2;
   }
-  // Returns a Blob with room for the arriving argument. `arrived` bytes of the argument have arrived, which limits the
-  // room for a large argument.
+  // Returns a Blob with room for the arriving argument, of which `arrived` bytes have arrived. For a large argument,
+  // that number limits the room.
   BlobRef NewBigArgumentBlob(size_t arrived) const;  // allocates room for the arriving argument
   void GrowBigArgument();                            // replaces the argument's full Blob by a larger one
   Status FinishBigArgument(RequestBatch& batch);     // adds the argument to the batch if all of it has arrived
@@ -145,7 +145,7 @@ class RequestParser {  // turns the bytes of one client into requests
   void Restore(RequestBatch& batch);  // appends the saved arguments to the batch
   Status Fail(std::string text);
   Number TakeNumber(const NumberKind& kind);        // reads "<kind><number>\r\n" at pos_ and advances
-  Number TakeNumberSlowly(const NumberKind& kind);  // also handles long, incomplete and wrong numbers
+  Number TakeNumberSlowly(const NumberKind& kind);  // as TakeNumber; also for long, incomplete and wrong numbers
 
   const char* data_ = nullptr;  // the window: scratch_ or own_
   size_t size_ = 0;             // number of bytes in the window
@@ -165,7 +165,7 @@ class RequestParser {  // turns the bytes of one client into requests
   bool big_shrunk_ = false;                // Shrink freed the last Blob; its bytes are in big_parked_
   bool big_open_ = false;                  // the last of blobs_ is still arriving
   size_t big_filled_ = 0;                  // number of bytes of the last Blob that have arrived
-  size_t big_in_window_ = 0;               // how many of these are also at the end of data_, until SaveRest
+  size_t big_in_window_ = 0;               // bytes of the last Blob that are also at the end of data_, until SaveRest
 
   std::vector<char> own_;  // the parser's own buffer
   std::string error_;      // empty: no error

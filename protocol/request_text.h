@@ -42,7 +42,7 @@ class RequestWriter {  // appends one request to a string
 
 // Appends all words of a request; Words is a range whose elements convert to Bytes.
 template <typename Words>
-void AppendRequest(std::string& out, const Words& words) {
+void AppendRequest(std::string& out, const Words& words) {  // appends a request as RESP text
   RequestWriter writer(out, std::size(words));
   for (const auto& word : words) writer.Word(word);
 }
@@ -53,7 +53,8 @@ inline void AppendRequest(std::string& out, std::initializer_list<Bytes> words) 
 // Cost: O(words).
 size_t RequestBytes(std::span<const Bytes> words);  // length of the request as RESP text
 
-// Writes many requests of any size through its own buffer to Take. Words longer than the buffer are not copied.
+// Writes many requests of any size. Collects them in a buffer, and passes each full buffer to the virtual function
+// Take. Words longer than the buffer are not copied.
 //
 //   out.Begin(3);
 //   out.Word("INCRBY");

@@ -23,12 +23,12 @@ struct BlobPart {  // a range of bytes in a Blob
 
 class SharedLog {  // stores a message that many clients receive, once for all of them
  public:
-  static constexpr size_t kLogBytes = 16 * 1024 - 24;         // size of one log; with a Blob's header, one size class
+  static constexpr size_t kLogBytes = 16 * 1024 - 24;         // size of one log; 16 KB with the Blob's header
   static constexpr size_t kMaxLoggedMessageBytes = 4 * 1024;  // a longer message gets its own Blob
 
   // Appends all pieces as one message. Cost: one copy. There is an allocation for each kLogBytes, and for each message
   // over kMaxLoggedMessageBytes.
-  BlobPart Append(Bytes first, std::span<const Bytes> others);  // stores the pieces as one message; returns where
+  BlobPart Append(Bytes first, std::span<const Bytes> others);  // stores the pieces as one message; returns its place
 
  private:
   BlobRef log_;
