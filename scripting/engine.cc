@@ -268,8 +268,8 @@ void ScriptEngine::Release(Function function) { luaL_unref(lua_, LUA_REGISTRYIND
 
 void ScriptEngine::PushTexts(std::span<const Bytes> texts) {
   lua_createtable(lua_, static_cast<int>(texts.size()), 0);
-  // A client can choose texts that collide in Lua's table of strings. Then pushing the texts may take long, so checks
-  // the time limit.
+  // A client can choose texts that collide in Lua's table of strings. Then pushing the texts may take long, so the loop
+  // checks the time limit.
   constexpr lua_Integer kTextsPerCheck = 64;
   lua_Integer index = 0;
   for (Bytes text : texts) {
@@ -318,8 +318,8 @@ std::optional<ScriptFailure> ScriptEngine::RunFunction(const Invocation& invocat
 // Runs a script or function. `prepare` pushes the error handler, the function and its arguments.
 template <typename Prepare>
 std::optional<ScriptFailure> ScriptEngine::Run(const Invocation& invocation, Prepare prepare, Reply& reply) {
-  // A small invocation is prepared without protection against memory errors: that little memory is missing only if the
-  // system has none at all. A larger one fails with an error if it exceeds the limit.
+  // A small invocation is prepared without protection against memory errors, because so little memory is missing only
+  // if the system has none at all. If a larger invocation exceeds the limit, it fails with an error.
   const size_t room = CapacityFor(invocation);
   // The phase includes preparing the arguments and writing the reply, because a client can make them arbitrarily long.
   const WatchedPhase watched(*this, Phase::kRun);
@@ -408,8 +408,8 @@ ScriptFailure ScriptEngine::TakeFailure(Bytes name) {
 }
 
 void ScriptEngine::CollectSome() {
-  // Runs one step regardless of Lua's own schedule, which is not kept up while the collector is stopped. That schedule
-  // would also count freed memory, such as the buffer for a long source, as work done.
+  // Runs one step, whatever Lua's own schedule says. That schedule is not updated while the collector is stopped, and
+  // it counts freed memory, such as the buffer for a long source, as work done.
   constexpr int kOneStep = 0;
   if (lua_gc(lua_, LUA_GCSTEP, kOneStep) != 0) collector_threshold_bytes_ = 2 * used_bytes_ + kMinGarbageToCollect;
 }

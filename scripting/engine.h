@@ -49,7 +49,7 @@ class ScriptEngine final : private ThreadObserver {  // one Lua state that runs 
   enum class CompileLimit : uint8_t { kHost, kLoadDeadline };
   // Compiles a text; `chunk` is its name in errors ("@user_script"). The error is the text of Lua's error, or names the
   // limit that ended the compiler. Requires: no script runs in this engine.
-  Result<Function> Compile(Bytes source, const char* chunk, CompileLimit limit);  // compiles a text
+  Result<Function> Compile(Bytes source, const char* chunk, CompileLimit limit);  // compiles a text to a function
   // Stores the function on top of Lua's stack, and pops it. May raise a Lua error.
   Function Keep();                  // pops the function on top of Lua's stack, and returns a reference
   void Release(Function function);  // frees the compiled function that Compile or Keep returned
@@ -61,15 +61,17 @@ class ScriptEngine final : private ThreadObserver {  // one Lua state that runs 
     std::span<const Bytes> args;  // ARGV
   };
   // EVAL: sets the globals KEYS and ARGV and runs the script. Writes the reply unless the script fails.
-  std::optional<ScriptFailure> RunScript(const Invocation& invocation, Reply& reply);  // EVAL; nullopt: done
+  std::optional<ScriptFailure> RunScript(const Invocation& invocation, Reply& reply);  // runs EVAL; nullopt: success
   // FCALL: calls the function with keys and arguments. Writes the reply unless the function fails.
-  std::optional<ScriptFailure> RunFunction(const Invocation& invocation, Reply& reply);  // FCALL; nullopt: done
+  std::optional<ScriptFailure> RunFunction(const Invocation& invocation, Reply& reply);  // runs FCALL; nullopt: success
   // Sets the deadline for compiling and running libraries to `timeout_ms` milliseconds from now.
-  void SetLoadDeadline(int64_t timeout_ms) { load_until_ms_ = host_.MonotonicMs() + timeout_ms; }  // for libraries
+  void SetLoadDeadline(int64_t timeout_ms) {  // sets the deadline for compiling and running libraries
+    load_until_ms_ = host_.MonotonicMs() + timeout_ms;
+  }
   // Sets how much memory scripts may hold; the initial value is kMemoryLimit.
   void SetMemoryLimit(size_t bytes) { memory_limit_ = bytes; }  // how many bytes scripts may hold from now on
   // FUNCTION LOAD: runs the code of a library, without a reply, at most until the deadline of SetLoadDeadline.
-  std::optional<ScriptFailure> RunLibrary(Function function);  // FUNCTION LOAD; nullopt: success
+  std::optional<ScriptFailure> RunLibrary(Function function);  // runs FUNCTION LOAD; nullopt: success
   bool IsRunning() const {  // true while a script or function runs; false while a library is loaded
     return phase_ == Phase::kRun;
   }
@@ -98,11 +100,13 @@ class ScriptEngine final : private ThreadObserver {  // one Lua state that runs 
   static constexpr size_t kMinGarbageToCollect = size_t{32} << 10;  // bytes that make a collector step worthwhile
 
   static void* Allocate(void* engine, void* block, size_t old_bytes, size_t new_bytes);  // lua_Alloc with the limit
-  static void OnCount(lua_State* lua, lua_Debug*);  // Lua's hook, called in long scripts: Check
+  static void OnCount(lua_State* lua, lua_Debug*);  // Lua's hook in long scripts; calls Check
   void Check(lua_State* lua);                       // raises an error if the script was killed or its time has passed
   void CheckIfDue(lua_State* lua);                  // calls Check if it is time (ScriptWatch::IsCheckDue)
   void BeforeResume(lua_State* lua) override;       // calls CheckIfDue before a coroutine is resumed
-  void OnSwitch(lua_State* thread) noexcept override { watch_.Switch(thread); }  // of coroutines
+  void OnSwitch(lua_State* thread) noexcept override {  // this thread (a coroutine or its resumer) begins to run
+    watch_.Switch(thread);
+  }
   bool MustEnd(lua_State* lua) noexcept override;  // true: the script was ended, so every instruction raises the error
   const char* StopReason();  // asks whether the running script must end: the error for it, or null
   // The argument that Protect passes to `work`: none, or a copy of the value on top of the engine's stack.
@@ -115,11 +119,11 @@ class ScriptEngine final : private ThreadObserver {  // one Lua state that runs 
   template <typename Prepare>
   std::optional<ScriptFailure> Run(const Invocation& invocation, Prepare prepare, Reply& reply);  // runs any script
   std::optional<ScriptFailure> Finish(int status, Bytes name, Reply& reply);  // writes the reply or returns the failure
-  ScriptFailure DescribeFailure(Bytes name);  // makes it from the error on top of the stack; `name`: the script's
-  ScriptFailure DescribeFailureBriefly(Bytes name);  // the same, without allocating in Lua
+  ScriptFailure DescribeFailure(Bytes name);         // describes the error on top of Lua's stack; `name`: the script's
+  ScriptFailure DescribeFailureBriefly(Bytes name);  // as DescribeFailure, without allocating in Lua
   ScriptFailure TakeFailure(Bytes name);             // does the work of DescribeFailure; may raise a Lua error
   void ClearArguments();                             // removes the globals KEYS and ARGV of the last script
-  void PushTexts(std::span<const Bytes> texts);      // pushes them as one Lua table
+  void PushTexts(std::span<const Bytes> texts);      // pushes the texts as one Lua table
   void CollectSome();                                // runs one step of Lua's collector
   void StartCollector();                             // lets the collector run for the rest of the running script
 
@@ -133,7 +137,7 @@ class ScriptEngine final : private ThreadObserver {  // one Lua state that runs 
   size_t memory_limit_ = kMemoryLimit;  // bytes that scripts may hold
   int64_t load_until_ms_ = 0;           // host_.MonotonicMs() at which loading must end
   bool collector_runs_ = false;         // the running script has used much memory, so Lua's collector runs
-  ScriptWatch watch_;                   // has OnCount called in long scripts
+  ScriptWatch watch_;                   // calls OnCount regularly in long scripts
   Function globals_ = 0;                // reference to the real table behind the read-only globals
   lua_State* lua_;                      // the Lua state of this engine
 };

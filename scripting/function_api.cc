@@ -14,8 +14,8 @@ namespace respite {
 
 namespace {
 
-// The addresses of these variables are registry keys. They stand for the globals of library code during loading, and
-// for the library being loaded.
+// The addresses of these variables are keys of Lua's registry. Their values there are the globals that library code
+// sees during loading, and the library that is being loaded.
 const char kLoadGlobals = 0;
 const char kLoadedLibrary = 0;
 

@@ -15,7 +15,7 @@ void OpenFunctionApi(lua_State* lua);  // adds the globals that library code see
 
 // Runs the code of a library until the deadline of SetLoadDeadline. The code adds its functions to `library`. Requires:
 // `engine` was created with OpenFunctionApi.
-std::optional<ScriptFailure> RegisterFunctions(ScriptEngine& engine, ScriptEngine::Function code,  // nullopt: success
-                                               FunctionLibrary& library);
+std::optional<ScriptFailure> RegisterFunctions(ScriptEngine& engine,  // runs the code of a library; nullopt: success
+                                               ScriptEngine::Function code, FunctionLibrary& library);
 
 }  // namespace respite

@@ -13,7 +13,7 @@ struct FunctionHeader {  // the first line of a library: `#!lua name=mylib`
   size_t size;           // size of the line without its end; the code begins there, so that line numbers stay correct
 };
 // Reads the header line of a library. The error is the text for the client, without "ERR".
-Result<FunctionHeader> ReadFunctionHeader(Bytes code);
+Result<FunctionHeader> ReadFunctionHeader(Bytes code);  // reads the first line of a library
 
 inline constexpr char kBadFunctionName[] =
     "Library names can only contain letters, numbers, or underscores(_) and must be at least one character long";

@@ -59,8 +59,8 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
   static constexpr int64_t kLoadTimeoutMs = 500;  // time limit for loading a client's library
   // Where a library comes from: a client, or a file or a primary (kAccepted), so that a server has loaded it before. A
   // kAccepted library gets ten times the time of kClient, because the machine may be slower now or may have paused the
-  // process. It also gets twice the memory: files order libraries by name, so other libraries may now be loaded before
-  // it.
+  // process. A kAccepted library also gets twice the memory: files order libraries by name, so other libraries may now
+  // be loaded before it.
   enum class Origin : uint8_t { kClient, kAccepted };
 
   using ByName = std::map<std::string, std::unique_ptr<FunctionLibrary>, std::less<>>;
@@ -73,8 +73,8 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
 
     const FunctionLibrary* Find(Bytes name) const;                            // null if there is no such library
     const ScriptFunction* FindFunction(Bytes name) const;                     // null if there is no such function
-    const FunctionLibrary& Link(std::unique_ptr<FunctionLibrary> library);    // adds it, with its functions
-    std::unique_ptr<FunctionLibrary> Unlink(const FunctionLibrary& library);  // takes it and its functions out
+    const FunctionLibrary& Link(std::unique_ptr<FunctionLibrary> library);    // adds a library with its functions
+    std::unique_ptr<FunctionLibrary> Unlink(const FunctionLibrary& library);  // removes it with its functions
   };
   struct Contents {  // all libraries with the Lua state that has their code
     explicit Contents(const HashKey& key) : loaded(key) {}
@@ -99,25 +99,28 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
 
   // Adds a library. If that fails, nothing changes; the error is the text for the client, without "ERR". Cost: O(size
   // of the code), plus running the code.
-  Result<const FunctionLibrary*> Load(Bytes code, OnExisting on_existing, Origin origin = Origin::kClient);  // adds one
+  Result<const FunctionLibrary*> Load(Bytes code, OnExisting on_existing,  // adds a library, or changes nothing
+                                      Origin origin = Origin::kClient);
   int64_t TotalLoadTimeMs() const { return total_load_time_ms_; }  // time spent in Load so far, failures included
   // Adds all libraries or none. The server serves no other client during the call, so libraries from a client should
   // share one time limit.
-  Result<Done> Restore(std::span<const std::string> codes, RestorePolicy policy, TimeLimit limit,
+  Result<Done> Restore(std::span<const std::string> codes, RestorePolicy policy, TimeLimit limit,  // adds all or none
                        Origin origin = Origin::kClient);
   bool Delete(Bytes library_name);  // removes a library; false: there is none of this name
   // Moves out all libraries and their Lua state, which another thread may then free.
-  Contents Take() { return std::exchange(contents_, Contents(hash_key_)); }  // moves all out
+  Contents Take() { return std::exchange(contents_, Contents(hash_key_)); }  // moves all libraries out
   void PutBack(Contents contents) {  // replaces all libraries with those that Take moved out, here or elsewhere
     contents_ = std::move(contents);
   }
 
   // Returns null if there is no such function. Cost: O(1).
-  const ScriptFunction* FindFunction(Bytes name) const { return contents_.loaded.FindFunction(name); }
+  const ScriptFunction* FindFunction(Bytes name) const {  // the function of this name, in any library; null: none
+    return contents_.loaded.FindFunction(name);
+  }
   // Returns the libraries ordered by name. Persistence writes the `code` of each.
   const ByName& All() const { return contents_.loaded.libraries; }  // the libraries by name
   const Collection& Loaded() const { return contents_.loaded; }     // all libraries, with the index of their functions
-  size_t FunctionCount() const { return contents_.loaded.functions.size(); }  // of all libraries
+  size_t FunctionCount() const { return contents_.loaded.functions.size(); }  // number of functions of all libraries
 
   ScriptEngine& engine();  // the Lua state of all libraries, created if there is none
   void CollectGarbage() {  // between functions: runs one step of Lua's collector if there is enough garbage
@@ -133,9 +136,10 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
   static int64_t TimeoutMs(Origin origin) {  // time limit for loading one library
     return origin == Origin::kClient ? kLoadTimeoutMs : 10 * kLoadTimeoutMs;
   }
-  Result<const FunctionLibrary*> LoadInto(Collection& into, Bytes code, OnExisting on_existing);  // runs and adds it
+  Result<const FunctionLibrary*> LoadInto(Collection& into, Bytes code,  // runs the code, and adds the library
+                                          OnExisting on_existing);
   std::optional<std::string> Run(FunctionLibrary& library, Bytes program);  // runs its code; returns the error
-  Result<Done> Join(Collection added, RestorePolicy policy);  // adds them to the loaded ones as FUNCTION RESTORE does
+  Result<Done> Join(Collection added, RestorePolicy policy);  // adds libraries to the loaded ones, as FUNCTION RESTORE
   void Release(const FunctionLibrary& library);               // frees the compiled code of its functions
   void Release(const Collection& collection);                 // frees the compiled code of all its functions
 

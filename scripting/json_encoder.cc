@@ -91,7 +91,7 @@ class Encoder {
       if (config_.encode_invalid_numbers == InvalidNumbers::kRefuse) Refuse(index, "must not be NaN or Inf");
       return out_.Append(Bytes("null"));
     }
-    // printf would print some NaNs with a sign.
+    // Writes every NaN as "nan", because printf would print some NaNs with a sign.
     if (std::isnan(number)) return out_.Append(Bytes("nan"));
     out_.Append(PrintedNumber(number, config_.encode_precision));
   }

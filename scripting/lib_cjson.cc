@@ -15,8 +15,8 @@
 namespace respite {
 namespace {
 
-// Returns the settings of the cjson table to which the running function belongs. They are the first upvalue of each
-// function, which keeps them alive.
+// Returns the settings of the cjson table to which the running function belongs. Each function of the table has the
+// settings as its first upvalue, which keeps them alive.
 JsonConfig& Config(lua_State* lua) { return *static_cast<JsonConfig*>(lua_touserdata(lua, lua_upvalueindex(1))); }
 
 int Encode(lua_State* lua) {

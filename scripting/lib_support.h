@@ -25,12 +25,12 @@ uint64_t TruncatedUnsigned(double value);  // cuts off the fraction; negative: t
 
 // Returns an argument that is a number or a numeric text, without its fraction. Raises Lua's error for any other
 // argument.
-int64_t IntegerArgument(lua_State* lua, int index);  // cuts off the fraction; raises Lua's error for no number
-int64_t OptionalIntegerArgument(lua_State* lua, int index, int64_t otherwise);  // `otherwise` if it is absent
+int64_t IntegerArgument(lua_State* lua, int index);  // a number without its fraction; raises an error for other types
+int64_t OptionalIntegerArgument(lua_State* lua, int index, int64_t otherwise);  // a number, or `otherwise` if absent
 
 // Calls the hook of the script, if one is set, as Lua does while it runs a script's instructions. Long C++ functions
 // call this, so that a script can be ended inside them. The hook may raise the error that ends the script.
-inline void CallHook(lua_State* lua) {  // so that a script can be ended: calls its hook, which may raise an error
+inline void CallHook(lua_State* lua) {  // calls the script's hook, which may raise the error that ends it
   lua_Hook hook = lua_gethook(lua);
   if (hook == nullptr) return;
   lua_Debug nothing{};
@@ -58,7 +58,7 @@ class WorkCount {  // counts the steps of a long C++ loop, so that the script's 
   static constexpr uint32_t kStepsPerHookCall = 16384;  // steps between two hook calls: some hundred microseconds
   static constexpr uint32_t kStepsPerRequestPoll = 16;  // steps between two tests of IsCheckRequested
 
-  bool IsCheckRequested() const {  // ScriptWatch sets the hook count to 1 to request a hook call
+  bool IsCheckRequested() const {  // true: ScriptWatch requests a hook call, by a hook count of 1
     return lua_gethookcount(lua_) == 1;
   }
 
@@ -77,9 +77,9 @@ inline bool HasStackSpace() {  // false: the native stack is nearly used up, so 
 
 // Makes room for `count` more values on Lua's stack. Returns false if that needs more than the 8000 slots that Lua 5.1
 // gives a C function, or if the native stack is nearly used up. This limits the nesting depth in the libraries.
-bool ReserveStackSlots(lua_State* lua, size_t count);  // for values on Lua's stack; false: too many
+bool ReserveStackSlots(lua_State* lua, size_t count);  // makes room on Lua's stack; false: it would be too large
 // Makes room as ReserveStackSlots does, but raises an error instead of returning false: "stack overflow (<why>)".
-void RequireStackSlots(lua_State* lua, size_t count, const char* why);  // of Lua's stack, or raises an error
+void RequireStackSlots(lua_State* lua, size_t count, const char* why);  // makes room on Lua's stack, or raises an error
 
 // A number as printf's "%.<precision>g" writes it: 5, 0.1, 1e+15, -0, inf, -nan. Lua 5.1 uses a precision of 14.
 // Requires: 1 <= precision <= 14.
@@ -137,13 +137,13 @@ class LuaBuffer {  // a growing text in the memory of the Lua state
 
   lua_State* lua_;
   size_t size_ = 0;
-  size_t capacity_ = kInlineSize;             // bytes at data_
+  size_t capacity_ = kInlineSize;             // size of the memory at data_, in bytes
   char* data_ = inline_;                      // the text: inline_, or an allocation
   alignas(size_t) char inline_[kInlineSize];  // the text, up to this size
 };
 
 // Pushes a text onto Lua's stack.
-inline void PushBytes(lua_State* lua, Bytes text) { lua_pushlstring(lua, text.data(), text.size()); }
+inline void PushBytes(lua_State* lua, Bytes text) { lua_pushlstring(lua, text.data(), text.size()); }  // pushes a text
 
 // Each of these functions opens one library: it pushes the library's table and returns 1, as lua_CFunction requires.
 // All these libraries are safe for untrusted scripts.

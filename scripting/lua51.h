@@ -33,7 +33,7 @@ class ThreadObserver {  // an interface that is told when a script switches betw
   virtual bool MustEnd(lua_State* lua) noexcept = 0;  // true: the script was ended, so its errors must not be caught
 };
 
-void ObserveThreads(lua_State* lua, ThreadObserver* observer);  // null: none; it must outlive all that is in the state
+void ObserveThreads(lua_State* lua, ThreadObserver* observer);  // sets the observer; null: none; must outlive the state
 
 // Lua 5.1 source text, changed so that 5.4 reads it as 5.1 does. Unknown escape sequences become the character after
 // the backslash, a function with `...` that uses the table `arg` gets one, and bytecode is read as text. Line numbers
@@ -60,13 +60,15 @@ int LoadSource(lua_State* lua, Bytes source, const char* chunk);  // lua_load fo
 namespace lua51 {
 
 // Returns an argument as a C int. As in 5.1, a value that does not fit loses its upper bits.
-inline int CheckInt(lua_State* lua, int argument) { return static_cast<int>(luaL_checkinteger(lua, argument)); }
+inline int CheckInt(lua_State* lua, int argument) {  // a numeric argument as an int; may lose its upper bits
+  return static_cast<int>(luaL_checkinteger(lua, argument));
+}
 
-inline int OptionalInt(lua_State* lua, int argument, int otherwise) {  // `otherwise` if it is absent
+inline int OptionalInt(lua_State* lua, int argument, int otherwise) {  // as CheckInt, or `otherwise` if absent
   return lua_isnoneornil(lua, argument) ? otherwise : CheckInt(lua, argument);
 }
 
-inline Bytes CheckBytes(lua_State* lua, int argument) {  // raises Lua's error unless it is a string or number
+inline Bytes CheckBytes(lua_State* lua, int argument) {  // the text of an argument; an error unless string or number
   size_t size = 0;
   const char* text = luaL_checklstring(lua, argument, &size);
   return {text, size};

@@ -184,7 +184,8 @@ int Load(lua_State* lua) {
   return LoadText(lua, CheckBytes(lua, 3), chunk_name);
 }
 
-// Checks the arguments. Ignores settings of the collector, because they would affect other scripts.
+// collectgarbage. Executes collect, step and count. Ignores the settings of the collector, because they would affect
+// other scripts.
 int CollectGarbage(lua_State* lua) {
   static const char* const kOptions[] = {"collect", "stop",     "restart",    "count",
                                          "step",    "setpause", "setstepmul", nullptr};

@@ -62,7 +62,8 @@ inline constexpr int kDivisionEvent = kFirstArithmeticEvent + LUA_OPDIV;
 
 extern "C" {
 // Creates or interns a string.
-void* NewString(lua_State* lua, const char* text, size_t size) asm("_Z12luaS_newlstrP9lua_StatePKcm");
+void* NewString(lua_State* lua, const char* text, size_t size)  // creates or interns a string object
+    asm("_Z12luaS_newlstrP9lua_StatePKcm");
 int ToNumber(const Value* value, lua_Number* number) asm("_Z14luaV_tonumber_PK6TValuePd");  // 0: not a number
 }
 

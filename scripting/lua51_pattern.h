@@ -21,16 +21,16 @@ class PatternMatcher {  // matches one Lua pattern at positions of one subject
   const char* MatchAt(const char* start);  // returns the end of the match, or null: none
 
   // Pushes the capture with this index, counted from 0. In a pattern without captures, capture 0 is the whole match.
-  void PushCapture(int index, const char* start, const char* end);  // pushes one, from 0
+  void PushCapture(int index, const char* start, const char* end);  // pushes the capture `index`, counted from 0
   int PushCaptures(const char* start, const char* end);  // pushes all captures, or the whole match; returns how many
   int PushOwnCaptures();                                 // pushes all captures; returns how many, which may be 0
 
  private:
   static constexpr int kMaxCaptures = 32;                // more captures in a pattern are an error
   static constexpr int kMaxDepth = 1000;                 // maximum depth of Match's recursion
-  static constexpr size_t kWorkPerHookCall = 4'000'000;  // between two hook calls, in bytes compared: a few ms
-  static constexpr size_t kWorkPerMatchCall = 16;        // work of one call of Match
-  static constexpr ptrdiff_t kUnfinished = -1;           // Capture::size before its closing bracket
+  static constexpr size_t kWorkPerHookCall = 4'000'000;  // bytes compared between two hook calls: a few ms
+  static constexpr size_t kWorkPerMatchCall = 16;        // each call of Match counts as this many bytes of work
+  static constexpr ptrdiff_t kUnfinished = -1;           // Capture::size until its `)` is reached
   static constexpr ptrdiff_t kPosition = -2;             // Capture::size of "()", which captures a position
 
   struct Capture {      // what one bracketed part of the pattern has matched
@@ -53,14 +53,14 @@ class PatternMatcher {  // matches one Lua pattern at positions of one subject
   char At(const char* place) const { return place < pattern_end_ ? *place : '\0'; }
   const char* FindItemEnd(const char* item);  // the end of the class, set or character at `item`
   const char* FindSetEnd(const char* set);    // the end of the [set] in the pattern
-  bool MatchesOne(const char* at, const char* item, const char* item_end);  // one character matches it
+  bool MatchesOne(const char* at, const char* item, const char* item_end);  // true: the character at `at` matches
   void AddWork(size_t work) {  // counts bytes of work, and calls the script's hook after every 4 million
     work_ += work;
     if (work_ >= kWorkPerHookCall) CallScriptHook();
   }
   void CallScriptHook();  // calls the script's hook, which may end the script
-  bool IsInSet(unsigned char c, const char* set, const char* set_end) const;  // `set`: "[…]"
-  Capture& FinishedCapture(int index);  // raises an error if the capture is not finished
+  bool IsInSet(unsigned char c, const char* set, const char* set_end) const;  // true: `c` is in the [set]
+  Capture& FinishedCapture(int index);  // the capture `index`; raises an error if it is unfinished
 
   lua_State* lua_;                             // for errors and captures
   Bytes subject_;                              // the text to search

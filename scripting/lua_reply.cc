@@ -197,7 +197,8 @@ class ReplyWriter {
     lua_error(lua_);
   }
 
-  // Writes the value on top of the stack and pops it. If the value has elements, only begins it; WriteNext writes them.
+  // Writes the value on top of the stack and pops it. If the value has elements, writes only the header; WriteNext
+  // writes the elements.
   void WriteTop() {
     // Ten stack slots are enough for the iteration over one table and for lookups in it.
     if (open_.size() >= kDeepest || lua_checkstack(lua_, 10) == 0) {
@@ -293,8 +294,8 @@ class ReplyWriter {
     lua_pop(lua_, 2);
   }
 
-  // Writes a verbatim string, given by the table on top of the stack. If the table lacks one of the two texts, pops it
-  // and returns false.
+  // Writes a verbatim string, given by the table on top of the stack. If the table lacks its format or its text, pops
+  // the table and returns false.
   bool WriteVerbatim() {
     if (Has("format", LUA_TSTRING)) {
       lua_insert(lua_, -2);  // moves it below the table

@@ -16,7 +16,7 @@ int RefuseRawChange(lua_State* lua);  // raises the error for changing a read-on
 void MakeReadOnly(lua_State* lua);  // replaces the table on top of Lua's stack by a read-only proxy
 
 // Returns true if the value is a read-only proxy. Functions that change tables without metamethods must check this.
-bool IsReadOnly(lua_State* lua, int index);  // the value at `index` is a read-only proxy
+bool IsReadOnly(lua_State* lua, int index);  // true: the value at `index` is a read-only proxy
 
 bool PushReal(lua_State* lua, int index);  // pushes the real table of a read-only proxy; false: no proxy
 

@@ -45,13 +45,13 @@ class ScriptCache {  // the scripts of EVAL, compiled once
   // FindByText and FindBySha return null if there is no such script. FindByText computes at most one hash of the text,
   // which is much cheaper than its SHA-1. FindBySha is O(1).
   const Script* FindByText(Bytes body);  // the stored script with this text; null if absent
-  const Script* FindBySha(Bytes sha);    // by SHA-1, in any case; null if absent
+  const Script* FindBySha(Bytes sha);    // the script with this SHA-1, in upper or lower case; null if absent
   // Compiles a script and stores it, or returns the stored one. The error is the text for the client, without "ERR".
   Result<const Script*> Add(Bytes body);  // compiles and stores the script, unless it is stored
   // Moves out all scripts and their Lua state, which another thread may then free.
   Contents Take() { return std::exchange(contents_, Contents(hash_key_)); }  // moves all scripts out
 
-  // Calls visit(const Script&) for each script, in no order.
+  // Calls visit(const Script&) for each script, in unspecified order.
   template <class Visit>
   void ForEach(Visit&& visit) const {  // calls visit(const Script&) for each stored script
     for (const auto& [sha, script] : contents_.by_sha) visit(*script);

@@ -22,7 +22,7 @@ enum ScriptFlag : uint32_t {
   kScriptUndeclared = 1u << 5,
 };
 
-std::optional<ScriptFlag> FindScriptFlag(Bytes name);  // by name; nullopt: there is no such flag
+std::optional<ScriptFlag> FindScriptFlag(Bytes name);  // the flag of this name; nullopt: there is none
 // Returns the names of the flags that are set, in the order in which FUNCTION LIST shows them.
 std::vector<std::string_view> ScriptFlagNames(uint32_t flags);  // names of the flags that are set
 
@@ -33,7 +33,7 @@ struct Shebang {                     // the parts of a line that begins with "#!
   std::vector<std::string> options;  // the other words, such as "name=mylib"
   size_t size;                       // size of the line without its end
 };
-std::optional<Shebang> ReadShebang(Bytes body);  // nullopt: the line has no end, or a zero byte
+std::optional<Shebang> ReadShebang(Bytes body);  // reads the first line; nullopt: it has no end, or a zero byte
 
 // The flags in the header of an EVAL script, and the place where the code begins. The code begins at the end of the
 // header line, so that line numbers stay correct.
@@ -43,6 +43,6 @@ struct ScriptHeader {                  // what the first line of an EVAL script 
 };
 // Reads the header of a script. The error is the text for the client, without "ERR". `knows_engines` means that, as in
 // some versions of Valkey, an error can say that a scripting engine is missing.
-Result<ScriptHeader> ReadScriptHeader(Bytes body, bool knows_engines = false);  // of an EVAL script
+Result<ScriptHeader> ReadScriptHeader(Bytes body, bool knows_engines = false);  // reads its first line
 
 }  // namespace respite

@@ -24,7 +24,7 @@ struct ScriptDialect {                                 // what scripts see of th
   int valkey_version_number = 0;                       // 0 if this is not Valkey
   std::string_view call = "redis lib call";            // the name of redis.call in errors
   std::string_view command = "Lua redis lib command";  // the name of redis.call in errors about arguments
-  std::string_view table = "redis";                    // the name in errors, such as "redis.call"
+  std::string_view table = "redis";                    // the name of the table `redis` in errors
   std::string_view log_level = "debug level";          // the name of the level in errors of redis.log
   bool has_headers = true;                             // scripts may have a header, such as `#!lua flags=no-writes`
   bool knows_engines = false;                          // errors say "Could not find scripting engine 'js'"
@@ -46,8 +46,8 @@ class ScriptHost {  // an interface: what a running script needs of the server
   virtual RespVersion Resp() const noexcept = 0;              // the protocol of replies to the script
   virtual void SetReplication(uint8_t targets) noexcept = 0;  // redis.set_repl: ScriptReplication bits
   // Returns true if the client may run this command, or nullopt if there is no such command.
-  virtual std::optional<bool> MayRun(std::span<const Bytes> arguments) noexcept = 0;  // ACL; nullopt: no such command
-  virtual void Log(LogLevel level, Bytes text) noexcept = 0;                          // redis.log
+  virtual std::optional<bool> MayRun(std::span<const Bytes> arguments) noexcept = 0;  // true: allowed; nullopt: unknown
+  virtual void Log(LogLevel level, Bytes text) noexcept = 0;                          // redis.log: logs a text
   // Called periodically while a script runs. Returns true to end the script, even if it has written data.
   virtual bool PollStopRequest() noexcept = 0;  // asked periodically during a script; true ends the script
   // Called periodically while the reply of a script is written. Returns true if the client was closed and must get no
@@ -55,7 +55,7 @@ class ScriptHost {  // an interface: what a running script needs of the server
   virtual bool IsReplyUnwanted() noexcept { return false; }      // true: the client is closed; ends writing the reply
   virtual int64_t MonotonicMs() const noexcept = 0;              // the clock for time limits
   virtual ScriptDialect Dialect() const noexcept { return {}; }  // the names and versions that scripts see
-  virtual void CountError(Bytes text) noexcept = 0;              // counts an error inside of a script's reply
+  virtual void CountError(Bytes text) noexcept = 0;              // adds an error within a reply to the statistics
 };
 
 }  // namespace respite

@@ -38,7 +38,7 @@ class ScriptWatch {  // calls a hook periodically in long scripts
     running_.store(thread, std::memory_order_relaxed);
     if (!IsTicking()) Hook(thread);
   }
-  bool IsCheckDue() const {  // a timer tick came since the last check of a long script, or no timer ticks
+  bool IsCheckDue() const {  // true: a timer tick came since the last check of a long script, or no timer ticks
     return is_check_due_.load(std::memory_order_relaxed) || !IsTicking();
   }
   void RearmHook(lua_State* lua);  // sets when the hook is called next; the hook must call it
@@ -49,14 +49,14 @@ class ScriptWatch {  // calls a hook periodically in long scripts
   // The state of an operating-system thread for the signal handler, which runs on that thread and has no other way to
   // find the watch. Watches nest: while a long script lets other clients be served, another server of this thread may
   // also run a script. The struct is trivial, so that the handler may use it until the thread ends.
-  struct ThreadState {                   // of an operating-system thread, for the signal handler
+  struct ThreadState {                   // state of an operating-system thread, for the signal handler
     std::atomic<ScriptWatch*> in_force;  // the watch of the script that runs on this thread
     std::atomic<bool> has_begun;         // a script began since the last tick
     std::atomic<bool> is_ticking;        // the timer of this thread runs
   };
   static thread_local ThreadState thread_;  // of this operating-system thread
 
-  static bool IsTicking() {  // the timer of this thread runs
+  static bool IsTicking() {  // true: the timer of this thread runs
     return thread_.is_ticking.load(std::memory_order_relaxed);
   }
   void OnTick();  // called at each tick of the timer, in the signal handler
