@@ -98,7 +98,7 @@ inline uint64_t LoadBig(const char* from, size_t bytes) {  // reads 0 to 8 bytes
 
 // Returns the first eight bytes of a text as a number. If the numbers of two texts differ, they compare as the texts
 // do. A text of less than eight bytes counts as if zero bytes followed it.
-inline uint64_t LoadBigPrefix(Bytes text) {  // the first 8 bytes as a big-endian number, padded with zeros
+inline uint64_t LoadBigPrefix(Bytes text) {  // the first 8 bytes as a big-endian number; missing bytes count as 0
   return ByteSwapped(LoadLittle(text.data(), std::min<size_t>(text.size(), sizeof(uint64_t))));
 }
 

@@ -36,7 +36,7 @@ class Glob {  // a compiled pattern
   // Returns the result of GlobMatch, except that a pattern matches nothing if its sets and question marks need millions
   // of steps, which counts as abuse. Cost: O(|pattern| + |text|) for plain bytes and stars, otherwise at worst O(|part
   // between stars| * |text|).
-  bool Matches(Bytes text) const;  // true: it matches the whole text; false also if that takes millions of steps
+  bool Matches(Bytes text) const;  // true: the pattern matches the text; false also if that takes millions of steps
 
  private:
   friend class GlobReader;

@@ -46,7 +46,7 @@ class LatencyHistogram {  // counts how long the calls of one command took
 
   uint64_t CountAt(size_t index) const;  // number of durations in the bucket `index`
 
-  std::array<std::unique_ptr<Group>, kMaxGroups> groups_;  // null: no duration in this group yet
+  std::array<std::unique_ptr<Group>, kMaxGroups> groups_;  // groups of buckets; null: none counted
   uint64_t count_ = 0;                                     // number of recorded durations
 };
 

@@ -28,7 +28,7 @@ class MovableClock final : public Clock {  // the machine's clock, unless TEST C
   int64_t MonotonicUs() const override {  // the monotonic time of this clock now; stands still while frozen
     return mode_ == Mode::kFrozen ? monotonic_us_ : MonotonicUsAtPaceUs(pace_.NowUs());
   }
-  int64_t MonotonicUsAtPaceUs(int64_t pace_us) const override;       // its monotonic time at this real elapsed time
+  int64_t MonotonicUsAtPaceUs(int64_t pace_us) const override;       // the monotonic time when Pace reads `pace_us`
   int64_t PaceUsAtMonotonicUs(int64_t monotonic_us) const override;  // the real elapsed time then; kNever: frozen
 
   Mode mode() const { return mode_; }
@@ -40,7 +40,7 @@ class MovableClock final : public Clock {  // the machine's clock, unless TEST C
 
   void Freeze() { Run(Mode::kFrozen, 0); }  // the clock stands still from now on
   // Requires: kMinRate <= rate <= kMaxRate.
-  void RunAt(double rate) {  // changes its speed to `rate` clock seconds per real second
+  void RunAt(double rate) {  // sets the clock's speed to `rate` clock seconds per real second
     Run(rate == 1 ? Mode::kReal : Mode::kScaled, rate);
   }
   void FollowMachine();  // wall time is the machine's again; monotonic time continues

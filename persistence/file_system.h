@@ -88,7 +88,7 @@ class FileSystem {  // the operations on files, as an interface, so that tests c
   // Creates a directory. Succeeds if it already exists.
   virtual IoError MakeDirectory(const std::string& path) = 0;  // creates a directory; success if it exists already
   // Makes creations, renames and removals in a directory durable. "." is the working directory.
-  virtual IoError SyncDirectory(const std::string& path) = 0;  // makes renames and removals in it survive a crash
+  virtual IoError SyncDirectory(const std::string& path) = 0;  // makes renames and removals in the directory durable
   // Returns the names in a directory, unordered, without "." and "..".
   virtual Result<std::vector<std::string>, IoError> List(const std::string& path) = 0;  // names in a directory
   virtual Kind KindOf(const std::string& path) = 0;                                     // absent, file or directory
@@ -98,7 +98,7 @@ class FileSystem {  // the operations on files, as an interface, so that tests c
 
   // Runs tasks on another thread, one after the other. This default implementation instead runs a task immediately, on
   // the caller's thread. Requires: the task is not queued and does not run.
-  virtual void RunInBackground(FileTask& task) {  // runs it later on another thread; this default: immediately, here
+  virtual void RunInBackground(FileTask& task) {  // runs the task on another thread; this default runs it here, now
     MarkPending(task);
     RunPending(task);
   }
@@ -121,7 +121,7 @@ class SystemFiles final : public FileSystem {  // the real file system
   IoError Rename(const std::string& from, const std::string& to) override;  // replaces any file named `to`
   IoError Remove(const std::string& path) override;                         // removes the name of a file
   IoError MakeDirectory(const std::string& path) override;  // creates a directory; success if it exists already
-  IoError SyncDirectory(const std::string& path) override;  // makes renames and removals in it survive a crash
+  IoError SyncDirectory(const std::string& path) override;  // makes renames and removals in the directory durable
   Result<std::vector<std::string>, IoError> List(const std::string& path) override;  // the names in it, unordered
   Kind KindOf(const std::string& path) override;                                     // absent, file or directory
   Result<std::unique_ptr<File>, IoError> Lock(const std::string& path) override;     // against other Respite processes
@@ -143,7 +143,7 @@ std::string DirectoryOf(const std::string& path);  // the part before the last "
 IoError ReplaceFile(FileSystem& files, const std::string& path,  // replaces the content of a file atomically
                     const std::string& temporary, Bytes content);
 // Replaces a whole file atomically, with a temporary name that contains the process ID.
-IoError ReplaceFile(FileSystem& files, const std::string& path, Bytes content);  // replaces its content
+IoError ReplaceFile(FileSystem& files, const std::string& path, Bytes content);  // replaces a file's content atomically
 // Returns the content of a file, at most `max_bytes` bytes.
 Result<std::string, IoError> ReadFile(FileSystem& files, const std::string& path,  // the content of a file
                                       uint64_t max_bytes);

@@ -27,10 +27,10 @@ namespace respite {
 using PackedElements = std::vector<PackedElement>;
 
 // Each of these functions returns all elements of a packed value. Cost: O(n).
-std::optional<PackedElements> ListpackElements(Bytes bytes);  // all its elements; nullopt: invalid
-std::optional<PackedElements> ZiplistElements(Bytes bytes);   // all its elements; nullopt: invalid
+std::optional<PackedElements> ListpackElements(Bytes bytes);  // all elements of a listpack; nullopt: invalid
+std::optional<PackedElements> ZiplistElements(Bytes bytes);   // all elements of a ziplist; nullopt: invalid
 std::optional<PackedElements> ZipmapElements(Bytes bytes);    // fields and values alternately; nullopt: invalid
-std::optional<PackedElements> IntsetElements(Bytes bytes);    // all its integers; nullopt: invalid
+std::optional<PackedElements> IntsetElements(Bytes bytes);    // all integers of an intset; nullopt: invalid
 
 // Reads the elements of a listpack in order. After an error, Failed() returns true, and Next() returns empty elements.
 class ListpackReader {  // reads and checks a listpack element by element
@@ -100,8 +100,8 @@ class ListpackMaker {  // builds a listpack, each element in its smallest encodi
   ListpackMaker() : bytes_(kInitialCapacity, '\0') {}
 
   void Append(const EncodedElement& element);  // copies an element that is already encoded
-  void AppendText(Bytes text);                 // a text that looks like an integer is stored as one
-  void AppendInteger(int64_t integer);         // stores it in its smallest encoding
+  void AppendText(Bytes text);                 // appends a text, as an integer if it looks like one
+  void AppendInteger(int64_t integer);         // appends an integer in its smallest encoding
   void Append(const PackedElement& element) {  // a text or an integer
     return element.is_integer ? AppendInteger(element.integer) : AppendText(element.text);
   }

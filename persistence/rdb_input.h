@@ -28,7 +28,7 @@ class RdbText {  // a text read from an RDB: a view of the input or of decoded m
  public:
   RdbText() = default;
   explicit RdbText(Bytes view) : view_(view) {}
-  static RdbText Integer(int32_t integer);  // a text that was stored as an integer
+  static RdbText Integer(int32_t integer);  // makes the text of an integer
 
   Bytes View() const { return digit_count_ == 0 ? view_ : Bytes(digits_.data(), digit_count_); }  // the text
   std::optional<int64_t> AsInteger() const {  // the value; nullopt: not stored as an integer

@@ -41,7 +41,7 @@ class RdbItemReader {  // reads an RDB item by item: header, keys, auxiliary fie
   bool Next();  // reads one item; false: the RDB is bad (HasFailed), or the input lacks bytes
   bool IsDone() const { return stage_ == Stage::kDone; }   // the whole RDB was read
   bool HasFailed() const { return failure_.has_value(); }  // the RDB is bad
-  RdbFailure TakeFailure();  // moves out why it failed; if nothing was recorded: "Unexpected EOF"
+  RdbFailure TakeFailure();  // moves out why reading failed; "Unexpected EOF" if nothing was recorded
   uint64_t Offset() const { return begin_ + input_->Offset(); }  // position in the RDB or file
   bool ReportProgress(uint64_t at);  // calls the sink's OnProgress if it is due; false: the sink wants to stop
 

@@ -28,7 +28,7 @@ class RdbReceiver final : private RdbInputOwner {  // reads an RDB that arrives 
   Status Take(Bytes bytes);  // reads the next bytes of the RDB; ignores bytes after its end
   Status Finish();           // ends the input; kDone if the RDB is complete, else kFailed
   // Returns why reading failed. Requires: Take or Finish returned kFailed.
-  RdbFailure TakeFailure() { return items_.TakeFailure(); }  // why it failed, after kFailed
+  RdbFailure TakeFailure() { return items_.TakeFailure(); }  // why reading failed, after kFailed
   uint64_t Offset() const { return base_; }                  // number of bytes of complete items so far
 
  private:

@@ -40,18 +40,18 @@ class RdbSink {  // an interface that receives the content of an RDB, in order
   virtual Result<Done> OnEntries(int db, std::span<RdbEntry> entries) = 0;  // some keys, which the sink takes over
   // Called for a key whose value is an empty collection, as some old servers wrote. The reader does not pass such a key
   // to OnEntries.
-  virtual void OnEmptyCollection(int db, Bytes key) = 0;  // the value is an empty collection; Redis skips such keys
-  virtual Result<Done> OnLibrary(Bytes code) = 0;         // gets the code of a function library
+  virtual void OnEmptyCollection(int db, Bytes key) = 0;  // called for an empty collection; Redis skips such keys
+  virtual Result<Done> OnLibrary(Bytes code) = 0;         // called with the code of a function library
   // Called for data that a module stored outside keys. Return Done to skip the data. This default implementation fails,
   // as Redis does.
-  virtual Result<Done> OnModuleAux(Bytes module);  // data of a module; by default refuses the RDB
+  virtual Result<Done> OnModuleAux(Bytes module);  // called for data of a module; by default refuses the RDB
   // Called if the value of a key belongs to a module. Return Done to skip the key. This default implementation fails,
   // as Redis does.
-  virtual Result<Done> OnModuleValue(Bytes module);  // the value belongs to a module; by default refuses it
+  virtual Result<Done> OnModuleValue(Bytes module);  // called for a value of a module; by default refuses the RDB
   // Called if the file seems good but has no checksum, and the checksum should have been verified.
-  virtual void OnMissingChecksum() {}  // the checksum should be verified, but there is none
+  virtual void OnMissingChecksum() {}  // called if checksums are verified, but the RDB has none
   // Called about every `progress_interval` bytes, possibly in the middle of a long value.
-  virtual Result<Done> OnProgress(uint64_t offset) = 0;  // about every `progress_interval` bytes; a Failure ends it
+  virtual Result<Done> OnProgress(uint64_t offset) = 0;  // called about every `progress_interval` bytes
 };
 
 struct RdbReadOptions {  // how the readers read an RDB
@@ -59,7 +59,7 @@ struct RdbReadOptions {  // how the readers read an RDB
   enum class Versions : uint8_t { kKnown, kAll };
 
   const EncodingLimits& limits;                  // collections up to these limits are packed
-  HashKey hash_key{};                            // for the tables of large collections
+  HashKey hash_key{};                            // secret key for the hash tables of large collections
   uint32_t access = 0;                           // Entry::Access (LRU or LFU data) of the new entries
   int databases = 16;                            // number of databases; a higher index in the file is an error
   Checksum checksum = Checksum::kVerify;         // whether the CRC-64 at the end must be right

@@ -22,7 +22,7 @@ struct RdbEntryProperties {           // what a reader of a value needs to creat
   Bytes key;                          // the name of the key
   uint32_t access;                    // Entry::Access (LRU or LFU data)
   const EncodingLimits& limits;       // collections up to these limits are packed
-  HashKey hash_key;                   // for the tables of large collections
+  HashKey hash_key;                   // secret key for the hash tables of large collections
   int64_t deadline_ms = kNoDeadline;  // Unix time at which the key expires
 };
 
@@ -38,11 +38,11 @@ using RdbValueResult = Result<EntryPtr, RdbValueFault>;
 
 // ReadRdbList … ReadRdbStream read the bytes after the type byte. The caller must check input.Failed(): if it is true,
 // the result is meaningless.
-RdbValueResult ReadRdbList(RdbInput& input, rdb::Type type, const RdbEntryProperties& target);       // makes its entry
-RdbValueResult ReadRdbSet(RdbInput& input, rdb::Type type, const RdbEntryProperties& target);        // makes its entry
-RdbValueResult ReadRdbSortedSet(RdbInput& input, rdb::Type type, const RdbEntryProperties& target);  // makes its entry
-RdbValueResult ReadRdbHash(RdbInput& input, rdb::Type type, const RdbEntryProperties& target);       // makes its entry
-RdbValueResult ReadRdbStream(RdbInput& input, rdb::Type type, const RdbEntryProperties& target);     // makes its entry
+RdbValueResult ReadRdbList(RdbInput& input, rdb::Type type, const RdbEntryProperties& target);       // makes an entry
+RdbValueResult ReadRdbSet(RdbInput& input, rdb::Type type, const RdbEntryProperties& target);        // makes an entry
+RdbValueResult ReadRdbSortedSet(RdbInput& input, rdb::Type type, const RdbEntryProperties& target);  // makes an entry
+RdbValueResult ReadRdbHash(RdbInput& input, rdb::Type type, const RdbEntryProperties& target);       // makes an entry
+RdbValueResult ReadRdbStream(RdbInput& input, rdb::Type type, const RdbEntryProperties& target);     // makes an entry
 
 // WriteRdbList … WriteRdbStream write the bytes after the type byte; rdb_value_writer.cc writes the type byte.
 void WriteRdbList(RdbOutput& out, const Entry& entry);       // writes the list without its type byte

@@ -60,7 +60,7 @@ class ReplyBuffer {  // the bytes that wait to be sent to one client
     if (n > room_) AddBlock();
     return end_;
   }
-  void Commit(size_t n) {  // after Reserve: `n` bytes were written
+  void Commit(size_t n) {  // adds the `n` bytes that the caller wrote after Reserve
     end_ += n;
     room_ -= n;
     size_ += n;
@@ -121,7 +121,7 @@ class ReplyBuffer {  // the bytes that wait to be sent to one client
   // Only the first message of a log is still referenced.
   static constexpr size_t kMaxScatteredParts = 4;  // with this many segments, further short messages are copied
 
-  bool IsOpen(size_t index) const {  // true: it is a block that can still grow
+  bool IsOpen(size_t index) const {  // true: this segment is a block that can still grow
     return end_ != nullptr && index + 1 == segments_.size();
   }
   Bytes View(size_t index) const;

@@ -21,7 +21,7 @@ class ReplyCutter {  // finds the elements of a reply without decoding them
       return kind == '*' || kind == '~' || kind == '>' || kind == '%';
     }
     // Returns the number of elements that follow the header and belong to it.
-    int64_t ElementCount() const {  // number of elements that follow
+    int64_t ElementCount() const {  // number of elements that belong to this header
       return !IsAggregate() || value < 0 ? 0 : kind == '%' ? 2 * value : value;
     }
   };

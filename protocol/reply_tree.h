@@ -47,7 +47,7 @@ struct ReplyTree {  // a reply of a server, parsed
 
   bool IsError() const { return kind == ReplyKind::kError || kind == ReplyKind::kBulkError; }  // true: an error
   bool IsNull() const { return kind == ReplyKind::kNull || kind == ReplyKind::kNullArray; }  // true: a null of any form
-  std::string ReadableText() const;  // one line, such as [1, "two", nil, -ERR no, {"k": 3}]
+  std::string ReadableText() const;  // the reply on one line, such as [1, "two", nil, -ERR no, {"k": 3}]
 
   bool operator==(const ReplyTree&) const = default;
 };

@@ -113,7 +113,7 @@ class RequestParser {  // turns the bytes of one client into requests
   // A complete argument of an incomplete request. The bytes of the argument are in the buffer that is being parsed or,
   // for a big argument, in a Blob.
   struct Argument {  // a complete argument of an incomplete request, between two reads
-    size_t offset;   // from the start of the request, or index into blobs_
+    size_t offset;   // where the argument begins in the request, or its index in blobs_
     size_t size;
     bool is_blob;  // its bytes are in blobs_
   };

@@ -108,7 +108,7 @@ class ScriptEngine final : private ThreadObserver {  // one Lua state that runs 
     watch_.Switch(thread);
   }
   bool MustEnd(lua_State* lua) noexcept override;  // true: the script was ended, so every instruction raises the error
-  const char* StopReason();  // asks whether the running script must end: the error for it, or null
+  const char* StopReason();                        // the error that must end the running script; null: none
   // The argument that Protect passes to `work`: none, or a copy of the value on top of the engine's stack.
   enum class Argument : uint8_t { kNone, kTop };
   // Calls `work` with Lua errors caught and memory limited. Moves the results of `work` to the top of this engine's

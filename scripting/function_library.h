@@ -48,7 +48,7 @@ struct NameHash {  // hashes function names case-insensitively
 struct FunctionLibrary {  // what FUNCTION LOAD adds: one text that registers functions
   std::string name;
   std::string code;                                        // the whole text, with the header line
-  std::vector<std::unique_ptr<ScriptFunction>> functions;  // in order of registration
+  std::vector<std::unique_ptr<ScriptFunction>> functions;  // the functions, in order of registration
 
   size_t UsedBytes() const;  // memory of this object: the texts and the functions' descriptions
 };
@@ -68,7 +68,7 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
     explicit Collection(const HashKey& key) : functions(0, NameHash{key}) {}
 
     ByName libraries;                                                                           // ordered by name
-    std::unordered_map<std::string_view, const ScriptFunction*, NameHash, SameName> functions;  // by name
+    std::unordered_map<std::string_view, const ScriptFunction*, NameHash, SameName> functions;  // all functions by name
     size_t used_bytes = 0;  // memory of the libraries, without compiled code
 
     const FunctionLibrary* Find(Bytes name) const;                            // null if there is no such library

@@ -31,7 +31,7 @@ class ScriptWatch {  // calls a hook periodically in long scripts
 
   // Begin and End must be called when a script begins and ends, on the same thread. The next script may run on another
   // thread. Cost: a few stores. The first script of a thread after its timer has stopped costs two system calls.
-  void Begin(lua_State* lua);  // must be called when a script begins, on its thread
+  void Begin(lua_State* lua);  // starts to watch a script that begins on this thread
   void End();                  // must be called when the script ends, on the same thread
   // Tells the watch that another thread of the same state runs now.
   void Switch(lua_State* thread) {  // another Lua thread (coroutine) of the script runs now
@@ -41,7 +41,7 @@ class ScriptWatch {  // calls a hook periodically in long scripts
   bool IsCheckDue() const {  // true: a timer tick came since the last check of a long script, or no timer ticks
     return is_check_due_.load(std::memory_order_relaxed) || !IsTicking();
   }
-  void RearmHook(lua_State* lua);  // sets when the hook is called next; the hook must call it
+  void RearmHook(lua_State* lua);  // sets when the hook is called next; the hook itself must call this
 
  private:
   class Timer;  // the timer of an operating-system thread that runs scripts
@@ -54,7 +54,7 @@ class ScriptWatch {  // calls a hook periodically in long scripts
     std::atomic<bool> has_begun;         // a script began since the last tick
     std::atomic<bool> is_ticking;        // the timer of this thread runs
   };
-  static thread_local ThreadState thread_;  // of this operating-system thread
+  static thread_local ThreadState thread_;  // the state of this operating-system thread
 
   static bool IsTicking() {  // true: the timer of this thread runs
     return thread_.is_ticking.load(std::memory_order_relaxed);
