@@ -35,14 +35,15 @@ template <class CountWord>
 
 #if defined(__x86_64__)
 __attribute__((target("popcnt"))) uint64_t CountByInstruction(Bytes bitmap) {
-  // Uses the builtin, because std::popcount itself is compiled for processors without the instruction, before it is
-  // inlined here.
+  // Uses the builtin. The compiler would translate std::popcount for processors without the popcnt instruction, before
+  // it inlines the result here.
   return CountWith(
       bitmap,
       [](uint64_t word) __attribute__((always_inline)) { return static_cast<uint64_t>(__builtin_popcountll(word)); });
 }
 
-// Sums pairs of bits, then groups of four, then bytes; the multiplication adds up the bytes.
+// Counts set bits without the popcnt instruction: in each pair of bits, then in each group of four, then in each byte
+// of a word. The multiplication adds up the counts of the bytes.
 uint64_t CountByArithmetic(Bytes bitmap) {
   return CountWith(bitmap, [](uint64_t word) {
     word -= (word >> 1) & 0x5555555555555555u;
@@ -53,8 +54,8 @@ uint64_t CountByArithmetic(Bytes bitmap) {
 }
 #endif
 
-// Skips words that equal `same`, from offset `at` on. Returns the offset of the first other word, or the offset where
-// less than a word is left before `end`.
+// Skips the 8-byte words equal to `same`, from byte offset `at` on. Returns the offset of the first different word. If
+// there is none, returns the offset at which less than one word is left before `end`.
 size_t SkipBytes(Bytes bitmap, size_t at, size_t end, uint64_t same) {
   constexpr size_t kWord = sizeof(uint64_t);
   const char* text = bitmap.data();
@@ -67,7 +68,8 @@ size_t SkipBytes(Bytes bitmap, size_t at, size_t end, uint64_t same) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Combining, 16 bytes at a time: all x86-64 and 64-bit ARM processors have such registers, and memory is slower anyway.
+// Combining. Processes 16 bytes at a time, because all x86-64 and 64-bit ARM processors have registers of this size.
+// Wider registers would not help, because memory is slower anyway.
 
 typedef uint64_t Lane __attribute__((vector_size(16)));
 
@@ -131,7 +133,7 @@ class ResultPart {
   size_t size_;
 };
 
-// Gives access to one part of each source, at the same offset in all of them.
+// Gives access to the same range of bytes in each source.
 class SourceParts {
  public:
   SourceParts(std::span<const Bytes> sources, size_t at, size_t size) : sources_(sources), at_(at), size_(size) {}
@@ -148,7 +150,7 @@ class SourceParts {
   size_t size_;
 };
 
-// Sets `part` to the bits that exactly one source has.
+// Sets `part` to the bits that are set in exactly one source.
 void CombineOnes(ResultPart& part, const SourceParts& sources) {  // NOLINT: the result so far
   ResultPart several(part.View().size());
   ResultPart both(part.View().size());
@@ -246,7 +248,7 @@ std::optional<uint64_t> FindBit(Bytes bitmap, BitRange range, Bit wanted) {
   const uint64_t flip = wanted == Bit::kSet ? 0 : ~uint64_t{0};
   const size_t end = range.last / 8 + 1;
   size_t at = range.first / 8;
-  // A set bit in `byte` marks a bit of the bitmap that equals `wanted`.
+  // In `byte`, a set bit means that the bitmap has the wanted bit at this position.
   auto byte = static_cast<uint8_t>((ByteAt(bitmap, at) ^ flip) & (0xffu >> range.first % 8));
   if (byte == 0) {
     at = SkipBytes(bitmap, at + 1, end, flip);
@@ -296,13 +298,13 @@ void WriteField(char* bitmap, const BitField& field, int64_t value) {
 std::optional<int64_t> ApplyOverflow(const BitField& field, int64_t value, FieldOverflow overflow) {
   const auto pattern = static_cast<uint64_t>(value);
   if (field.sign == FieldSign::kUnsigned) {
-    // As in Redis, a negative value counts as a large one.
+    // As in Redis, a negative value for an unsigned field counts as too high, not as too low.
     if (value >= 0 && value <= field.Max()) return value;
     return Resolve(field, pattern, Excess::kTooHigh, overflow);
   }
   if (value > field.Max()) return Resolve(field, pattern, Excess::kTooHigh, overflow);
   if (value >= field.Min()) return value;
-  // As in Redis, a value so low that its distance from the maximum does not fit an int64_t saturates at the maximum.
+  // As in Redis, a value below the minimum counts as too high if Max() - value overflows an int64_t.
   int64_t distance = 0;
   const bool far = __builtin_sub_overflow(field.Max(), value, &distance);
   return Resolve(field, pattern, far ? Excess::kTooHigh : Excess::kTooLow, overflow);

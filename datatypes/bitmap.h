@@ -21,27 +21,28 @@ struct BitRange {      // a range of bits, both ends included; requires: first <
 };
 
 Bit BitAt(Bytes bitmap, uint64_t at);  // the bit at this position; clear after the end of the string
-// Requires: the bit is within the text.
-void PutBit(char* bitmap, uint64_t at, Bit bit);  // sets or clears a bit; requires: it is within the text
+// Sets or clears one bit. Requires: the bit is within the bitmap.
+void PutBit(char* bitmap, uint64_t at, Bit bit);  // sets or clears a bit; requires: it is within the bitmap
 
 // Returns the number of set bits. Cost: O(n), 8 bytes per cycle if the processor has a population count instruction.
 uint64_t CountSetBits(Bytes bitmap);  // number of bits that are set
-// Requires: the range is within the bitmap.
+// Counts only the bits of this range. Requires: the range is within the bitmap.
 uint64_t CountSetBits(Bytes bitmap, BitRange range);
-// Returns the position of the first bit in the range that equals `wanted`. Requires: the range is within the bitmap.
-// Cost: O(n); compares eight bytes at a time.
-std::optional<uint64_t> FindBit(Bytes bitmap, BitRange range,  // position of the first such bit; nullopt: none
+// Returns the position of the first bit in the range that equals `wanted`, or nullopt if there is none. Requires: the
+// range is within the bitmap. Cost: O(n); compares eight bytes at a time.
+std::optional<uint64_t> FindBit(Bytes bitmap, BitRange range,  // position of the first wanted bit; nullopt: none
                                 Bit wanted);
 
-// kDiff, kDiff1 and kAndOr combine the first source X with the others Y. kDiff keeps the bits of X that no Y has.
-// kDiff1 keeps the bits that any Y has and X does not have. kAndOr keeps the bits of X that any Y has. kOne keeps the
-// bits that exactly one source has.
+// kDiff, kDiff1 and kAndOr combine the first source X with the others Y. kDiff sets the bits that X has and no Y has.
+// kDiff1 sets the bits that at least one Y has and X does not have. kAndOr sets the bits that X and at least one Y
+// have. kOne sets the bits that exactly one source has.
 enum class BitOperation : uint8_t { kAnd, kOr, kXor, kNot, kDiff, kDiff1, kAndOr, kOne };
 
 // Combines the sources bit by bit; shorter sources are padded with clear bits. `result` is as long as the longest
-// source and may overlap a source that begins at the same address. Requires: at least one source; exactly one for kNot,
-// at least two for kDiff, kDiff1 and kAndOr. Cost: O(n) for each source; each is read once, `result` is written once.
-void CombineBits(BitOperation operation,  // as BITOP: combines the sources into `result`
+// source. It may be the same memory as a source, if both begin at the same address. Requires: at least one source;
+// exactly one for kNot, at least two for kDiff, kDiff1 and kAndOr. Cost: O(n) for each source; each is read once,
+// `result` is written once.
+void CombineBits(BitOperation operation,  // BITOP: combines the sources into `result`
                  std::span<const Bytes> sources, std::span<char> result);
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -49,8 +50,8 @@ void CombineBits(BitOperation operation,  // as BITOP: combines the sources into
 
 enum class FieldSign : uint8_t { kUnsigned, kSigned };
 
-struct BitField {       // the integer that BITFIELD reads and writes
-  uint64_t offset = 0;  // the field begins at this bit
+struct BitField {       // the bits of an integer that BITFIELD reads or writes
+  uint64_t offset = 0;  // position of the first bit of the field
   int bits = 0;         // signed: 1 to 64, unsigned: 1 to 63, so that every value is an int64_t
   FieldSign sign = FieldSign::kUnsigned;
 
@@ -62,7 +63,7 @@ struct BitField {       // the integer that BITFIELD reads and writes
 };
 
 int64_t ReadField(Bytes bitmap, const BitField& field);  // the integer that the field holds
-// Stores the lowest bits of `value`. Requires: the field is within the text.
+// Stores the lowest bits of `value` in the field. Requires: the field is within the bitmap.
 void WriteField(char* bitmap, const BitField& field, int64_t value);  // stores the lowest bits of `value` in the field
 
 // Says what is stored when a value does not fit its field: the lowest bits of the value (kWrap), the nearest value that
@@ -71,11 +72,11 @@ enum class FieldOverflow : uint8_t { kWrap, kSaturate, kFail };
 
 // Returns the value to store in the field, which is `value` itself if it fits. Returns nullopt if it does not fit and
 // `overflow` is kFail.
-std::optional<int64_t> ApplyOverflow(const BitField& field,  // value to store, made to fit; nullopt: kFail
+std::optional<int64_t> ApplyOverflow(const BitField& field,  // the value to store; nullopt: does not fit, and kFail
                                      int64_t value, FieldOverflow overflow);
 // Returns the value to store for `old_value` + `delta`, or nullopt if the sum does not fit and `overflow` is kFail.
 // Requires: the field can hold `old_value`.
-std::optional<int64_t> AddToField(const BitField& field,  // the sum to store; nullopt: it does not fit, and kFail
+std::optional<int64_t> AddToField(const BitField& field,  // BITFIELD INCRBY: the sum; nullopt: does not fit, and kFail
                                   int64_t old_value, int64_t delta, FieldOverflow overflow);
 
 }  // namespace respite

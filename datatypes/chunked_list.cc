@@ -15,7 +15,7 @@ constexpr size_t kEntryEstimate = 8;
 // The neighbour of an end chunk is sealed only when the end chunk has reached this size, so that alternating pushes and
 // pops at a chunk boundary do not pack and unpack repeatedly.
 constexpr size_t kSettledBytes = 1024;
-// The maximum size of the content of a block, whose offsets have 32 bits.
+// The maximum size of the content of a block in bytes. Offsets in a block have 32 bits.
 constexpr size_t kMaxBlockContent = size_t{1} << 31;
 
 }  // namespace
@@ -166,8 +166,8 @@ std::optional<ChunkedList::Place> ChunkedList::Find(Bytes element) const {
   return std::nullopt;
 }
 
-// Moves the elements from `place` on into a new chunk, which it returns. Chunk `place.chunk` then has `place.index`
-// elements.
+// Moves the elements from `place` on into a new chunk, and returns the new chunk. The old chunk keeps the elements
+// before `place`.
 ListChunk& ChunkedList::SplitBefore(Place place) {
   ListChunk rest = row_[place.chunk].SplitOff(place.index);
   ListChunk& added = row_.Insert(place.chunk + 1);
@@ -175,9 +175,9 @@ ListChunk& ChunkedList::SplitBefore(Place place) {
   return added;
 }
 
-// As in Redis, if the chunk is full and the place is at its end, the neighbour takes the element if it has room.
-// Otherwise the element gets a new chunk. If the place is inside a full chunk, the chunk splits. Neighbours merge only
-// after a split.
+// If the chunk has room, inserts the element there. Otherwise does what Redis does: at the start of a full chunk, the
+// previous chunk takes the element if it has room, else the element gets a new chunk. Inside a full chunk, the chunk
+// splits, and then small neighbours merge.
 void ChunkedList::InsertBefore(Place place, Bytes element) {
   const auto [chunk, index] = place;
   ++size_;
@@ -200,8 +200,8 @@ void ChunkedList::InsertAfter(Place place, Bytes element) {
   MergeAround(chunk);
 }
 
-// Merges two neighbours if list-max-listpack-size allows it. As in Redis, the sum of both sizes counts the listpack
-// frame once.
+// Merges two neighbours if list-max-listpack-size allows it. As in Redis, the header and end byte of a listpack count
+// only once in the sum of both sizes.
 bool ChunkedList::MergeIfSmall(size_t left) {
   if (left + 1 >= row_.Size()) return false;
   ListChunk& a = row_[left];
@@ -212,8 +212,8 @@ bool ChunkedList::MergeIfSmall(size_t left) {
   return true;
 }
 
-// As Redis does, merges chunks in this order: the two before the centre, the two after the centre, the centre with its
-// left neighbour, the result with its right neighbour.
+// Merges chunks in the order of Redis: the two before the centre, the two after the centre, the centre with its left
+// neighbour, the result with its right neighbour.
 void ChunkedList::MergeAround(size_t centre) {
   if (centre >= 2 && MergeIfSmall(centre - 2)) --centre;
   MergeIfSmall(centre + 1);

@@ -36,9 +36,9 @@ class ChunkLimit {  // how full a chunk may become: list-max-listpack-size
 
   size_t MaxBytes() const;  // maximum size of the listpack of a chunk
   size_t MaxCount() const;  // maximum number of elements of a chunk
-  // Returns true if a chunk may become so large. As in Redis, a limit on the number of elements also implies a limit of
-  // 8 KB.
-  bool Admits(size_t listpack_bytes, size_t count) const;  // true: a chunk may be so large
+  // Returns true if a chunk may have this listpack size and this many elements. As in Redis, a limit on the number of
+  // elements also implies a limit of 8 KB.
+  bool Admits(size_t listpack_bytes, size_t count) const;  // true: a chunk may have this size and this many elements
 
  private:
   int64_t fill_;
@@ -76,7 +76,7 @@ class ChunkedList final : public Object {  // a list too large for one listpack:
   class Cursor {  // a position in the list
    public:
     Cursor(const ChunkedList& list, Place place);
-    bool IsValid() const { return cursor_.IsValid(); }  // false: past either end
+    bool IsValid() const { return cursor_.IsValid(); }  // false: the cursor is past either end
     // Returns the current element; the view is valid until the cursor moves. Requires: IsValid().
     Bytes Element() { return cursor_.Element(); }  // the current element, valid until the cursor moves
     Place CurrentPlace() const { return {chunk_, cursor_.Index()}; }  // chunk and index of the current element
@@ -116,27 +116,28 @@ class ChunkedList final : public Object {  // a list too large for one listpack:
   void AppendChunk(ListChunk chunk);  // appends a whole chunk of elements to the list
 
   // PrefetchChunk, PrefetchBlock and PrefetchElement are for ListHint, which must call them in this order. They
-  // prefetch the chunk at the end of the list that `end` names, the block of this chunk, and its outermost element.
+  // prefetch the first or last chunk (as `end` says), the memory block of this chunk, and its first or last element.
   // Requires: the list is not empty.
-  void PrefetchChunk(ListEnd end) const {  // first step of ListHint: the outermost ListChunk
+  void PrefetchChunk(ListEnd end) const {  // step 1 of ListHint: prefetches the first or last chunk
     Prefetch(&row_[Edge(end)]);
   }
-  void PrefetchBlock(ListEnd end) const {  // second step of ListHint: the memory of that chunk
+  void PrefetchBlock(ListEnd end) const {  // step 2 of ListHint: prefetches the memory block of this chunk
     row_[Edge(end)].PrefetchBlock();
   }
-  void PrefetchElement(ListEnd end) const {  // third step of ListHint: the outermost element
+  void PrefetchElement(ListEnd end) const {  // step 3 of ListHint: prefetches the first or last element
     const ListChunk& chunk = row_[Edge(end)];
     end == ListEnd::kHead ? chunk.PrefetchFront() : chunk.PrefetchBack();
   }
 
-  // Requires: index < Size(). Cost: O(number of chunks), with 16 bytes read for each.
+  // Returns the place of the index-th element. Requires: index < Size(). Cost: O(number of chunks), with 16 bytes read
+  // for each.
   Place PlaceOf(size_t index) const;  // the place of the index-th element of the list
   Cursor At(size_t index) const { return {*this, PlaceOf(index)}; }
   // Calls visit(Bytes) for `count` elements from `index` on; each view is valid during its call. Requires: count > 0,
   // index + count <= Size(). Cost: that of PlaceOf, then O(count).
   template <class Visit>
   void VisitRange(size_t index, size_t count, Visit visit) const;  // calls visit(Bytes) for these elements
-  // Returns the first element that equals `element`. Cost: O(n).
+  // Returns the place of the first element equal to `element`, or nullopt if there is none. Cost: O(n).
   std::optional<Place> Find(Bytes element) const;
 
   // Insert an element before or after the one at `place`, or replace the one at `place`. Cost: O(number of chunks +
@@ -144,16 +145,17 @@ class ChunkedList final : public Object {  // a list too large for one listpack:
   void InsertBefore(Place place, Bytes element);  // inserts an element before the one at `place`
   void InsertAfter(Place place, Bytes element);   // inserts an element after the one at `place`
   void Replace(Place place, Bytes element);       // replaces the element at `place`
-  // Requires: index + count <= Size(). Cost: that of InsertBefore, plus O(count).
+  // Erases `count` elements from `index` on. Requires: index + count <= Size(). Cost: that of InsertBefore, plus
+  // O(count).
   void EraseRange(size_t index, size_t count);  // erases `count` elements from `index` on
   // Removes at most `max_count` elements equal to `element`, starting at the end `from`; returns the number removed.
   // Cost: O(n).
-  size_t EraseEqual(Bytes element, size_t max_count, ListEnd from);  // erases elements equal to it; returns how many
+  size_t EraseEqual(Bytes element, size_t max_count, ListEnd from);  // erases equal elements; returns how many
 
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
  private:
-  bool HasCapacityFor(size_t chunk, Bytes element) const;  // true: this chunk may take the element
+  bool HasCapacityFor(size_t chunk, Bytes element) const;  // true: there is such a chunk, with room for `element`
   size_t Edge(ListEnd end) const { return end == ListEnd::kHead ? 0 : row_.Size() - 1; }
   ListChunk& AddChunkAt(ListEnd end);             // adds an empty chunk at this end, and returns it
   void SealInside(ListEnd end, size_t distance);  // compresses the chunk `distance` chunks from this end
@@ -168,7 +170,7 @@ class ChunkedList final : public Object {  // a list too large for one listpack:
 };
 
 template <class Visit>
-void ChunkedList::VisitRange(size_t index, size_t count, Visit visit) const {
+void ChunkedList::VisitRange(size_t index, size_t count, Visit visit) const {  // visits the elements of this range
   for (Place place = PlaceOf(index); count > 0; place = {place.chunk + 1, 0}) {
     const ListChunk& chunk = row_[place.chunk];
     const auto here = static_cast<uint32_t>(std::min<size_t>(count, chunk.Count() - place.index));

@@ -13,8 +13,8 @@
 
 namespace respite {
 
-// For lookups of members: construct a MemberHint for each lookup, then call PrefetchMember of each, then do the
-// lookups.
+// For lookups of members in large collections: construct a MemberHint for each lookup, then call PrefetchMember of each
+// hint, then do the lookups.
 class MemberHint {  // prefetches what the lookup of a member will read
  public:
   // Hints that `member` (a field of a hash, a member of a set or sorted set) will be looked up in `entry` next. Does
@@ -45,8 +45,8 @@ class MemberHint {  // prefetches what the lookup of a member will read
   uint64_t hash_ = 0;
 };
 
-// For the ends of lists: construct a ListHint for each access. Then call PrefetchChunk of each, then PrefetchBlock of
-// each, then PrefetchElement of each.
+// For accesses to the ends of large lists: construct a ListHint for each access. Then call PrefetchChunk of each hint,
+// then PrefetchBlock of each, then PrefetchElement of each.
 class ListHint {  // prefetches what a push or pop at one end will touch
  public:
   // Hints that an element at this end of the list in `entry` will be read, added or removed next. Does nothing for

@@ -1,8 +1,9 @@
 // CollisionList: the slots of a HashIndex that do not fit into its pages, ordered by hash and key.
 //
 // Pages can hold any items with well distributed hashes. Items with equal hashes, or hashes that agree in too many
-// bits, would make pages split without end; this list stores them and finds them by their keys. No client can produce
-// such hashes without the secret hash key, but memory and time must not depend on the secret alone.
+// bits, would make pages split without end. This list stores such items and finds them by their keys. Clients cannot
+// produce such hashes without the secret hash key. The list keeps memory and time bounded even if the key becomes
+// known.
 //
 // Structure: sorted chunks of at most 511 slots, and an array of pointers to them. Cost: O(log n) comparisons of keys,
 // and moving one chunk; about every 255th insertion also moves an array of n / 255 pointers. Memory: 16 to 64 bytes per
@@ -35,13 +36,13 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
     return chunks_.capacity() * sizeof(chunks_[0]) + chunks_.size() * sizeof(Chunk);
   }
 
-  // Returns the address of the slot with this key, or null.
+  // Returns the address of the slot with this key, or null if there is none.
   Slot* Find(Bytes key, uint64_t hash) {
     return FindBy(hash, [&](const Slot& slot) { return SlotKey(slot).compare(key); });
   }
-  // Returns the address where the slot `wanted` is stored, or null. `key` is the key of `wanted`. The item that
-  // `wanted` points to may be freed already.
-  Slot* FindSame(const Slot& wanted, Bytes key,  // the place where `wanted` is stored; null: not stored
+  // Returns the address where the slot `wanted` is stored, or null if it is not stored. `key` must be the key of
+  // `wanted`, because the item that `wanted` points to may be freed already.
+  Slot* FindSame(const Slot& wanted, Bytes key,  // where `wanted` is stored; null: not stored
                  uint64_t hash) {
     return FindBy(hash, [&](const Slot& slot) { return slot == wanted ? 0 : SlotKey(slot).compare(key); });
   }
@@ -72,7 +73,7 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
     if (chunk.count <= kChunk / 4) MergeWithNeighbour(at.chunk);
   }
 
-  // Calls `visit(item)` for each item with first <= hash <= last, in order.
+  // Calls `visit(item)` for each item with first <= hash <= last, in the order of hashes.
   template <class Visit>
   void ForEachBetween(uint64_t first, uint64_t last, Visit&& visit) const {  // visits items with first <= hash <= last
     const Place begin = LowerBound(first, [](const Slot&) { return 0; });
@@ -92,7 +93,7 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
     return true;
   }
 
-  // Returns a random slot, uniformly chosen. Requires: not empty. Cost: a few random numbers.
+  // Returns a random slot, uniformly chosen. Requires: the list is not empty. Cost: a few random numbers.
   const Slot& PickRandom(Random& random) const {  // returns a random slot; requires: the list is not empty
     for (;;) {
       const Chunk& chunk = *chunks_[random.Below(chunks_.size())];
@@ -102,7 +103,7 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
   }
 
  private:
-  static constexpr size_t kChunk = 511;  // items per chunk, which is 8 KB with the count
+  static constexpr size_t kChunk = 511;  // maximum number of items of a chunk; with `count`, a chunk has 8 KB
   struct Chunk {                         // a sorted run of items
     size_t count = 0;                    // number of items in use
     Item items[kChunk];                  // the first `count` are in use, in order
@@ -126,7 +127,7 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
   }
 
   template <class Compare>
-  Slot* FindBy(uint64_t hash, Compare&& compare) {  // the slot for which compare() is 0, or null
+  Slot* FindBy(uint64_t hash, Compare&& compare) {  // the slot of this hash for which compare(slot) is 0, or null
     const Place at = LowerBound(hash, compare);
     if (at.chunk == chunks_.size()) return nullptr;
     Item& item = chunks_[at.chunk]->items[at.index];
@@ -152,7 +153,7 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
     return at.index <= kHalf ? at : Place{at.chunk + 1, at.index - kHalf};
   }
 
-  void MergeWithNeighbour(size_t at) {  // merges chunk `at` if both are small; removes an empty chunk
+  void MergeWithNeighbour(size_t at) {  // merges two chunks if both have few items; removes an empty chunk
     if (at + 1 == chunks_.size() && at != 0) --at;
     Chunk& lower = *chunks_[at];
     size_t gone = at;

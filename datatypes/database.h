@@ -37,7 +37,7 @@ class Database {  // one numbered database (SELECT n): its keys and their indexe
   const SlotIndex* by_slot() const { return by_slot_.get(); }  // the keys by cluster hash slot; null: not indexed
 
   size_t Size() const { return entries_.Size(); }
-  size_t CountKeysWithDeadline() const { return entries_with_deadline_.Size(); }  // expired or not
+  size_t CountKeysWithDeadline() const { return entries_with_deadline_.Size(); }  // keys with a deadline, also expired
   const HashKey& hash_key() const { return entries_.hash_key(); }                 // the secret key of the hash function
   uint64_t Hash(Bytes key) const { return entries_.Hash(key); }
 
@@ -46,10 +46,10 @@ class Database {  // one numbered database (SELECT n): its keys and their indexe
   void PrefetchBucket(uint64_t hash) const {  // before a lookup: prefetches where the key's pointer is
     entries_.PrefetchBucket(hash);
   }
-  void PrefetchForInsert(uint64_t hash) const {  // prefetches what adding a key of this hash will change
+  void PrefetchForInsert(uint64_t hash) const {  // before Add: prefetches what a key of this hash will change
     entries_.PrefetchForInsert(hash);
   }
-  void PrefetchEntry(uint64_t hash) const {  // prefetches the entry, after PrefetchBucket
+  void PrefetchEntry(uint64_t hash) const {  // after PrefetchBucket: prefetches the key's entry
     entries_.PrefetchItem(hash);
   }
 
@@ -58,7 +58,8 @@ class Database {  // one numbered database (SELECT n): its keys and their indexe
     return Add(key, Hash(key), std::move(content), deadline_ms, access);
   }
   Entry* Add(Bytes key, uint64_t hash, StringContent content, int64_t deadline_ms, uint32_t access);
-  // Adds an entry that was taken out of a database. Requires: its key is not in this database.
+  // Adds an entry that is in no database, for example one that Take returned. Requires: its key is not in this
+  // database.
   Entry* Add(EntryPtr entry);
   // Prepares an empty database for `keys` keys, of which `timed` have a deadline. The numbers are only a hint.
   void Reserve(size_t keys,  // prepares an empty database for this many keys, `timed` of them with a deadline
@@ -72,7 +73,7 @@ class Database {  // one numbered database (SELECT n): its keys and their indexe
   // Requires: `size` is not below the current size. Cost: O(new bytes), sometimes O(size).
   Entry* Grow(Entry* entry, size_t size);
   // Resize changes the size of a packed collection. Hold stores the collection in another encoding. See the functions
-  // of these names in Entry.
+  // of these names in Entry. They return the entry, which may have moved.
   Entry* Resize(Entry* entry, size_t inline_size);  // resizes a packed value; returns the entry, which may move
   Entry* Hold(Entry* entry, ValueForm form, Bytes packed);
   Entry* Hold(Entry* entry, std::unique_ptr<Object> object);

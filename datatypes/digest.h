@@ -28,7 +28,7 @@
 
 namespace respite {
 
-class Digest {  // a SHA-1 value as DEBUG DIGEST computes it
+class Digest {  // a SHA-1 value, computed step by step as DEBUG DIGEST does
  public:
   void Add(Bytes part);
   void Mix(Bytes part);
@@ -43,7 +43,7 @@ class Digest {  // a SHA-1 value as DEBUG DIGEST computes it
   std::array<uint8_t, 20> bytes_{};  // the SHA-1 value so far; at first all zero
 };
 
-void MixValue(Digest& digest, const Entry& entry);  // continues the digest with type, content and deadline
+void MixValue(Digest& digest, const Entry& entry);  // continues it with type, content, and whether there is a deadline
 
 Digest DigestOf(const Keyspace& keyspace);  // digest of all databases, as DEBUG DIGEST prints it
 

@@ -35,16 +35,16 @@ enum class ValueForm : uint8_t { kInt, kEmbedded, kRaw, kBlob, kListpack, kTimed
 
 inline constexpr int64_t kNoDeadline = -1;
 
-// Returns true if a key or field with this deadline has expired. It still exists during the millisecond of its
-// deadline. Its life began somewhere within a millisecond, so without this rule it could end up to a millisecond too
-// early.
+// Returns true if a key or field with this deadline has expired. The key or field still exists during the millisecond
+// of its deadline. The clock rounds down to milliseconds when a TTL starts, so otherwise it could expire up to a
+// millisecond too early.
 constexpr bool IsDeadlineOver(int64_t deadline_ms,  // true: there is a deadline, and it is before `now_ms`
                               int64_t now_ms) {
   return deadline_ms != kNoDeadline && deadline_ms < now_ms;
 }
 
 // The content of a string to be stored. The bytes are borrowed unless they are in `blob`.
-struct StringContent {                        // a string to be stored, in the form it will have
+struct StringContent {                        // a string to be stored, and the form in which it will be stored
   static constexpr size_t kEmbeddedMax = 44;  // bytes; OBJECT ENCODING says raw, not embstr, for a longer text
   static constexpr size_t kInlineMax = 4096;  // bytes; longer values get their own Blob, which replies can share
 
@@ -78,7 +78,7 @@ struct StringContent {                        // a string to be stored, in the f
     return {.form = ValueForm::kBlob, .blob = std::move(blob)};
   }
 
-  size_t InlineSize() const {  // bytes that it takes in an entry; for kInt and kBlob 8
+  size_t InlineSize() const {  // bytes that the string takes in an entry: 8 for kInt and kBlob
     return form == ValueForm::kInt || form == ValueForm::kBlob ? sizeof(int64_t) : bytes.size();
   }
 };
@@ -90,8 +90,8 @@ class Entry {  // a key with its value, deadline and access data, in one allocat
   Entry(const Entry&) = delete;
   Entry& operator=(const Entry&) = delete;
 
-  // Allocates an entry, with a deadline slot unless `deadline_ms` is kNoDeadline. The caller owns the entry and must
-  // free it with Destroy.
+  // Allocates an entry with a string value, and with a deadline slot unless `deadline_ms` is kNoDeadline. The caller
+  // owns the entry and must free it with Destroy.
   static Entry* Create(Bytes key, StringContent content,  // allocates a string entry; free it with Destroy
                        int64_t deadline_ms, uint32_t access);
   // Creates an entry with a packed collection, and allocates `spare` more bytes for its growth.
@@ -166,11 +166,12 @@ class Entry {  // a key with its value, deadline and access data, in one allocat
 
   // Stores this string in place, if the entry has room and would waste at most half of it. Otherwise returns false, and
   // the caller must create a new entry. Never changes key, deadline or access data.
-  bool TryAssign(const StringContent& content);  // stores a string in place; false: no room, or too much of it
+  bool TryAssign(const StringContent& content);  // stores a string in place; false: entry too small or much too large
 
-  // Extends the text in place to `size` bytes with zero bytes; the form is no longer embedded. Returns false if there
-  // is no room or if the Blob is shared. Requires: `size` is not below the current size. Cost: O(new bytes).
-  bool TryGrow(size_t size);  // appends zero bytes up to `size`; false: no room, or the Blob is shared
+  // Extends the text in place to `size` bytes with zero bytes; the form is no longer embedded. Returns false if the
+  // string is an integer, if there is no room, or if the Blob is shared. Requires: `size` is not below the current
+  // size. Cost: O(new bytes).
+  bool TryGrow(size_t size);  // appends zero bytes up to `size`; false: no room, an integer, or the Blob is shared
   // Returns the text, for modification in place. Requires: TryGrow was called just before.
   char* MutableText();  // the text, for changes in place; only directly after TryGrow
 
@@ -190,7 +191,7 @@ class Entry {  // a key with its value, deadline and access data, in one allocat
   static constexpr uint32_t kTypeMask = 7u << kTypeShift;         // the bits of bits_ with the ValueType
   static constexpr uint32_t kFormMask = 7u << kFormShift;         // the bits of bits_ with the ValueForm
   static constexpr int kInlineShift = 12;                         // position of the inline size in sizes_
-  static constexpr uint32_t kWideKey = (1u << kInlineShift) - 1;  // as key size in sizes_: the sizes are in WideSizes
+  static constexpr uint32_t kWideKey = (1u << kInlineShift) - 1;  // this key size means: both sizes are in WideSizes
   static constexpr size_t kNarrowInlineMax = UINT32_MAX >> kInlineShift;  // bytes; a larger size is stored in WideSizes
   struct WideSizes {  // sizes of key and value, after the header, if sizes_ has no room for them
     uint32_t key;
@@ -229,24 +230,24 @@ class Entry {  // a key with its value, deadline and access data, in one allocat
 
   const char* Payload() const { return Memory() + HeaderBytes(); }
   char* Payload() { return Memory() + HeaderBytes(); }  // after the header: the deadline if there is one, key, value
-  size_t DeadlineBytes() const { return HasDeadlineSlot() ? sizeof(int64_t) : 0; }  // 8 or 0
+  size_t DeadlineBytes() const { return HasDeadlineSlot() ? sizeof(int64_t) : 0; }  // bytes of the deadline: 8 or 0
   const char* Value() const { return Memory() + ValueOffset(); }                    // first byte of the value
   char* MutableValue() { return Memory() + ValueOffset(); }  // first byte of the value, for changes
-  // Allocates an entry whose value is not written yet, with `spare` bytes to grow.
-  static Entry* Allocate(Bytes key, size_t inline_size, int64_t deadline_ms,  // allocates one without a value
+  // Allocates an entry whose value is not written yet, with `spare` more bytes for growth.
+  static Entry* Allocate(Bytes key, size_t inline_size, int64_t deadline_ms,  // allocates an entry, its value unwritten
                          uint32_t access, size_t spare = 0);
   // Allocates an entry with the type, form and field-deadline mark of `entry`, and room for a value of the same size;
   // the value is not written yet.
-  static Entry* AllocateLike(const Entry& entry, Bytes key, int64_t deadline_ms,  // allocates an equal one, no value
+  static Entry* AllocateLike(const Entry& entry, Bytes key, int64_t deadline_ms,  // copies type and form, not the value
                              uint32_t access);
-  static Entry* Widen(Entry* entry);  // moves the sizes to WideSizes; the entry moves too
+  static Entry* Widen(Entry* entry);  // moves the sizes to WideSizes; may move the entry
   size_t ValueOffset() const { return HeaderBytes() + DeadlineBytes() + KeySize(); }  // from the start of the entry
   void SetTypeAndForm(ValueType type, ValueForm form) {  // stores the type of the value and how it is stored
     bits_ = (bits_ & ~(kTypeMask | kFormMask)) | (static_cast<uint32_t>(type) << kTypeShift) |
             (static_cast<uint32_t>(form) << kFormShift);
   }
   void WriteValue(const StringContent& content);  // writes the value into the entry, where it must fit
-  void FreeBlobOrObject();                        // frees a Blob or object that the value points to
+  void FreeBlobOrObject();                        // frees the Blob or object that the value points to, if any
 
   uint32_t sizes_ = 0;  // key size (12 bits) and inline size (20); key size kWideKey: they are in WideSizes
   uint32_t bits_ = 0;

@@ -43,7 +43,7 @@ uint64_t Gather(uint64_t bits) {
   return (bits | bits >> 16) & 0x00000000ffffffff;
 }
 
-// One rectangle of the grid that divides each direction into 2^step parts.
+// One rectangle of the grid that divides longitude and latitude into 2^step parts each.
 struct Cell {
   uint64_t column = 0;  // index of the longitude
   uint64_t row = 0;     // index of the latitude
@@ -87,8 +87,8 @@ double MeridianMeters(double latitude, double other) {
   return kEarthRadiusMeters * std::fabs(Radians(other) - Radians(latitude));
 }
 
-// The bounding rectangle of a shape. Parallels get shorter away from the equator, so the edge nearer to the pole
-// determines the width.
+// The bounding rectangle of a shape, in degrees. Parallels get shorter away from the equator, so the edge nearer to the
+// pole determines the width.
 struct Bounds {
   Interval longitudes;
   Interval latitudes;

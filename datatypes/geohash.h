@@ -1,8 +1,9 @@
 // Geohash: maps places on earth to numbers such that neighbours get close numbers, and finds the places around a point.
 //
 // Longitude and latitude are each divided into 2^step equal parts; a Cell is one rectangle of that grid. The number of
-// a cell interleaves the bits of both parts, latitude in the even ones. At step 26 it has 52 bits, which a double holds
-// exactly: this is the score of a place in a sorted set. All members of a coarser cell have scores in one range.
+// a cell interleaves the bits of both indexes, with latitude at the even positions. At step 26 the number has 52 bits,
+// which a double holds exactly, and is the score of a place in a sorted set. All places in a coarser cell have scores
+// in one range.
 //
 // The arithmetic uses Redis' order of operations, so that positions and distances equal those of Redis to the last
 // digit.
@@ -38,8 +39,8 @@ double DistanceMeters(const GeoPoint& a, const GeoPoint& b);  // distance along 
 uint64_t GeoScore(const GeoPoint& point);  // the score of a place in a sorted set: a geohash of 52 bits
 // Returns the centre of the cell with this score.
 GeoPoint PointOfScore(double score);  // the centre of the geohash cell with this score
-// Returns the 11 characters of the common text form. As in Redis, the last is always 0, because 52 bits fill only ten
-// characters.
+// Returns the geohash in its common text form of 11 characters. As in Redis, the last is always 0, because 52 bits fill
+// only ten characters.
 std::string GeohashText(const GeoPoint& point);  // the geohash as 11 characters, as GEOHASH replies
 
 // The area of a search: a circle, or a box whose sides follow meridians and parallels.
@@ -48,10 +49,10 @@ struct GeoShape {  // the area of a search, a circle or a box
 
   Kind kind = Kind::kCircle;
   GeoPoint center;             // the middle of the circle or box
-  double radius = 0;           // of a circle; times meters_per_unit, as width and height
-  double width = 0;            // of a box, from west to east
-  double height = 0;           // of a box, from south to north
-  double meters_per_unit = 1;  // of radius, width and height
+  double radius = 0;           // radius of a circle, in units of meters_per_unit
+  double width = 0;            // width of a box from west to east, in the same unit
+  double height = 0;           // height of a box from south to north, in the same unit
+  double meters_per_unit = 1;  // length of the unit of radius, width and height
 
   std::optional<double> DistanceIfInside(const GeoPoint& point) const;  // meters from the center; nullopt: outside
 };
@@ -61,8 +62,8 @@ struct ScoreSpan {  // geohash scores: first <= score < end
   uint64_t end;
 };
 
-// Returns spans of scores that together cover the shape. They have the order in which Redis searches them: first the
-// cell of the centre, then up to eight neighbours.
+// Returns spans of scores that together cover the shape, in the order in which Redis searches them: first the cell of
+// the centre, then up to eight neighbours.
 std::vector<ScoreSpan> CoveringSpans(const GeoShape& shape);  // the scores that points in the shape can have
 
 }  // namespace respite

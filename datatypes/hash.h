@@ -1,7 +1,7 @@
 // Hash: fields with values and optional deadlines.
 //
 //   kListpack        field, value, field, value …                  OBJECT ENCODING says listpack
-//   kTimedListpack   field, value, deadline, field, …              listpackex: the next deadline first, 0 (none) last
+//   kTimedListpack   field, value, deadline, field, …              listpackex; sorted by deadline, 0 (none) last
 //   kObject          HashTable (hash_table.h)                      hashtable
 //
 // A hash becomes timed with its first deadline and stays timed. It becomes a table if it has more fields than
@@ -37,13 +37,15 @@ class Hash : public Collection {
   // Returns the number of fields that are not expired. Cost: O(1 + expired fields).
   size_t Size() const;
 
-  // Returns the value of a field, or nullopt if there is no such field. The text is a view of the hash.
+  // Returns the value of a field, or nullopt if there is no such field or it is expired. The text is a view of the
+  // hash.
   std::optional<PackedText> Get(Bytes field) const;
   bool Has(Bytes field) const { return Get(field).has_value(); }
   // Returns the deadline of a field, kNoDeadline if the field has none, or nullopt if there is no such field.
   std::optional<int64_t> DeadlineOf(Bytes field) const;  // Unix ms or kNoDeadline; nullopt: no such field
 
-  // Calls visit(Bytes field, Bytes value) for each field; the texts are valid during the call. Cost: O(n).
+  // Calls visit(Bytes field, Bytes value) for each field that is not expired. The texts are valid during the call.
+  // Cost: O(n).
   template <class Visit>
   void ForEach(Visit&& visit) const;  // calls visit(field, value) for each field that is not expired
 
@@ -58,12 +60,13 @@ class Hash : public Collection {
   Pair At(const Place& place) const;
   // Returns the places of all fields that are not expired. Cost: O(n).
   std::vector<Place> Places() const;  // the places of all fields that are not expired
-  // Returns a random field, uniformly chosen. Requires: Size() > 0. Cost: O(1) for tables without expired fields.
+  // Returns a random field that is not expired, uniformly chosen. Requires: Size() > 0. Cost: O(1) for tables without
+  // expired fields.
   Place PickRandom(Random& random) const;  // a random field that is not expired; requires: Size() > 0
 
-  // Returns the table, for scans with a cursor, or null for a packed hash. Fields of the table may be expired: see
-  // IsAlive.
-  const HashTable* Table() const;  // null: packed or no such key
+  // Returns the table, for scans with a cursor. Returns null if the hash is packed, or if there is no hash. Fields of
+  // the table may be expired: see IsAlive.
+  const HashTable* Table() const;  // the table of a large hash; null: packed or no such key
   bool IsAlive(const HashField& field) const { return !IsDeadlineOver(Table()->DeadlineOf(field)); }  // not expired
 
   // Converts a packed hash to a table if the new fields and values alone exceed the limits of a packed hash. So a large
@@ -75,9 +78,9 @@ class Hash : public Collection {
   // Sets a field. Requires: the texts are not views of this hash. Cost: O(1), O(n) when packed.
   Outcome Set(Bytes field, Bytes value, OldDeadline old_deadline = OldDeadline::kDrop);
   // Removes a field. Returns false if there is no such field.
-  bool Remove(Bytes field);  // false: there is no such field
-  // Sets or replaces the deadline; kNoDeadline removes it. Returns false if there is no such field. Cost: O(log n),
-  // O(n) when packed.
+  bool Remove(Bytes field);  // removes a field; false: there is no such field
+  // Sets or replaces the deadline of a field; kNoDeadline removes it. Returns false if there is no such field. Cost:
+  // O(log n), O(n) when packed.
   bool SetDeadline(Bytes field, int64_t deadline_ms);  // sets it in Unix ms; kNoDeadline removes it; false: no field
 
   // Returns the earliest deadline of all fields, or kNoDeadline if no field has one. Cost: O(1).
@@ -94,11 +97,11 @@ class Hash : public Collection {
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
  private:
-  bool IsDeadlineOver(int64_t deadline_ms) const {  // true: it is before the time of the command
+  bool IsDeadlineOver(int64_t deadline_ms) const {  // true: the deadline is before the time of the command
     return respite::IsDeadlineOver(deadline_ms, now_ms_);
   }
   bool IsTable() const { return slot_.Form() == ValueForm::kObject; }  // true: the hash is a HashTable, false: packed
-  bool IsTimed() const {                                               // true: a listpack with deadlines of fields
+  bool IsTimed() const {  // true: a listpack that stores the deadlines of its fields
     return slot_.Form() == ValueForm::kTimedListpack;
   }
   HashTable& AsTable() const { return slot_.As<HashTable>(); }    // the table; requires: IsTable()
@@ -112,7 +115,8 @@ class Hash : public Collection {
     int64_t deadline_ms;  // Unix ms or kNoDeadline
   };
   Row PackedFieldAt(size_t at) const;  // the packed field that begins at offset `at`
-  // Returns the offset at which a packed field begins, even if it is expired, or Listpack::kNowhere.
+  // Returns the offset of a field in the listpack, expired or not. Returns Listpack::kNowhere if there is no such
+  // field.
   size_t Find(Bytes field) const { return AsListpack().Find(field, Listpack::kHeader, Stride()); }
   size_t CountExpiredInListpack() const;  // number of expired fields of a packed hash
   // Inserts a field into a packed hash, at the position that its deadline determines.

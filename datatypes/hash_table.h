@@ -1,7 +1,8 @@
-// HashTable: a hash too large to stay packed. It is an index of fields, each ONE allocation with its name and value.
+// HashTable: a hash too large to stay packed. It is an index of fields. Each field is ONE allocation with name and
+// value.
 //
-//   field   | name size × 2 + timed | value size | [place among the deadlines 4] | name … | value … |
-//   sizes   groups of 7 bits, least significant first; the high bit means that another group follows
+//   field   | name size × 2 + timed | value size | [index in the deadline heap 4] | name … | value … |
+//   sizes   groups of 7 bits, least significant first; the high bit of a byte means that another group follows
 //
 // A name of 14 bytes with a value of 12 takes 28 bytes, for which the allocator uses its size class of 32. Blocks are
 // always as large as a size class, so a new value of the same class is stored in place.
@@ -73,7 +74,7 @@ class HashField {  // name, value and perhaps a deadline's heap index, in one bl
 
   static HashField* Create(Bytes name, Bytes value, Kind kind);  // allocates a field; kTimed: with room for a deadline
   static size_t BlockSize(size_t name_size, size_t value_size, Kind kind);
-  bool TryReplace(Bytes value);  // stores a new value in place; false: it needs another block
+  bool TryReplace(Bytes value);  // stores a new value in place; false: the field needs another block
   size_t BlockSize() const;      // bytes of this field's block
   // Requires: IsTimed().
   uint32_t Place() const;         // index in the heap of deadlines; requires: IsTimed()
@@ -97,10 +98,11 @@ class HashTable final : public Object {  // the value of a large hash: its field
   // Sets the value of a field; the deadline stays. Cost: O(1).
   Outcome Set(Bytes name, Bytes value);
   // Removes a field. Returns false if there is no such field. Cost: O(1), or O(log n) for a field with a deadline.
-  bool Remove(Bytes name);  // false: there is no such field
+  bool Remove(Bytes name);  // removes a field; false: there is no such field
 
   int64_t DeadlineOf(const HashField& field) const;  // Unix ms or kNoDeadline
-  // Sets or replaces the deadline; kNoDeadline removes it. Returns false if there is no such field. Cost: O(log n).
+  // Sets or replaces the deadline of a field; kNoDeadline removes it. Returns false if there is no such field. Cost:
+  // O(log n).
   bool SetDeadline(Bytes name, int64_t deadline_ms);  // sets it in Unix ms; kNoDeadline removes it; false: no field
 
   size_t TimedCount() const { return heap_ ? heap_->size() : 0; }  // number of fields with a deadline
@@ -118,7 +120,7 @@ class HashTable final : public Object {  // the value of a large hash: its field
     return TimedCount() != 0 && IsDeadlineOver(heap_->front().deadline_ms, now_ms) ? heap_->front().field : nullptr;
   }
 
-  // Scans as HashIndex::Scan does; calls `visit(const HashField*)`.
+  // Calls `visit(const HashField*)` for some fields, and returns the next cursor, as HashIndex::Scan does.
   template <class Visit>
   uint64_t Scan(uint64_t cursor, Visit&& visit) const {
     return index_.Scan(cursor, [&](const HashField* field) { visit(field); });
@@ -145,10 +147,11 @@ class HashTable final : public Object {  // the value of a large hash: its field
     HashField* field;     // the field that has this deadline
   };
 
-  // Stores `field` instead of `old` and frees `old`.
+  // Stores `field` in the index instead of `old`, and frees `old`.
   void ReplaceField(HashField* old, HashField* field, uint64_t hash);  // stores `field` for `old`, and frees `old`
-  // Replaces a field by a copy that has room for a deadline (kTimed) or has none (kPlain); returns the copy.
-  HashField* RecreateField(HashField* field, HashField::Kind kind,  // frees it; returns a copy of this kind
+  // Replaces a field by a copy with room for a deadline (kTimed) or without (kPlain). Frees the old field; returns the
+  // copy.
+  HashField* RecreateField(HashField* field, HashField::Kind kind,  // replaces it by a copy, which it returns
                            uint64_t hash);
   void SetHeapItem(size_t place, TimedField timed) {  // stores the item at this heap index
     timed.field->SetPlace(static_cast<uint32_t>(place));
@@ -159,7 +162,7 @@ class HashTable final : public Object {  // the value of a large hash: its field
   void RestoreHeapOrder(size_t place);  // moves a heap item to its right place after its deadline has changed
   void RemoveAt(size_t place);          // removes the item at this heap index
   template <class Visit>
-  void VisitExpired(size_t place, int64_t now_ms, Visit&& visit) const;  // expired items at and below this heap index
+  void VisitExpired(size_t place, int64_t now_ms, Visit&& visit) const;  // expired items from this index down
 
   HashIndex<HashField*> index_;                   // the fields by name
   std::unique_ptr<std::deque<TimedField>> heap_;  // a deque grows without a copy; null until a field has a deadline

@@ -25,11 +25,11 @@ constexpr uint8_t kSparseRankMax = 32;
 
 // ---------------------------------------------------------------------------------------------------------------------
 // The estimate: O. Ertl, "New cardinality estimation algorithms for HyperLogLog sketches", arXiv:1702.01284, algorithm
-// 6. It needs only the number of registers of each rank. Redis uses the same algorithm, and the same order of
-// operations, on which the last bit of the result depends.
+// 6. The algorithm needs only the number of registers of each rank. The order of operations is that of Redis, because
+// the last bit of the result depends on it.
 
-// The number of registers of each rank. Six bits hold up to 63; ranks above kMaxRank occur only in corrupt values and
-// are ignored.
+// The number of registers of each rank. A register of six bits can hold ranks up to 63. Ranks above kMaxRank occur only
+// in corrupt values and are ignored.
 using Histogram = std::array<uint32_t, 64>;
 
 double Sigma(double x) {
@@ -72,9 +72,8 @@ uint64_t Estimate(const Histogram& histogram) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Dense registers. Six bytes hold eight registers of 6 bits. A group is read as one number of eight bytes that begins
-// two bytes before the group, and those two bytes are shifted out. Before the first group they are the end of the
-// header.
+// Dense registers: eight registers of 6 bits in each group of six bytes. One load of eight bytes reads a group. It
+// begins two bytes before the group; a shift removes these two bytes. For the first group they belong to the header.
 
 constexpr size_t kGroup = 8;
 constexpr size_t kGroupBytes = 6;
@@ -89,7 +88,8 @@ void ForEachDense(Bytes text, Visit visit) {
 }
 
 Histogram DenseHistogram(Bytes text) {
-  // Neighbouring registers are often equal. With four tables, their updates do not wait for each other.
+  // Counts in four tables. Neighbouring registers are often equal, and increments of the same counter would wait for
+  // each other.
   std::array<Histogram, 4> parts{};
   ForEachDense(text, [&](size_t index, uint8_t rank) { ++parts[index % 4][rank]; });
   Histogram sums{};
@@ -135,7 +135,7 @@ void ForEachRun(Bytes runs, Visit visit) {
 }
 
 // Calls visit(size_t index, uint8_t rank) for the registers that are not 0. Returns false if the runs do not cover
-// exactly all registers; but as in Redis, bytes after the last register are ignored if they begin with a VAL.
+// exactly all registers. As in Redis, bytes after the last register are ignored if they begin with a VAL run.
 template <class Visit>
 bool ForEachSparse(Bytes runs, Visit visit) {
   size_t index = 0;
@@ -168,14 +168,15 @@ struct Place {
   uint32_t first = 0;  // its first register
 };
 
-// Eight bytes of runs, decoded together: the one-byte runs up to the first XZERO, and the XZERO itself.
+// The runs that are decoded from one load of eight bytes: the one-byte runs before the first XZERO, and this XZERO.
 struct Stretch {
   size_t bytes = 0;  // before the XZERO
   uint32_t xzeros = 0;
   uint32_t registers = 0;
 };
 
-// The decoder has no branches, because the mixture of runs is unpredictable. Requires: ten bytes at `from`.
+// Decodes a stretch of runs without branches, because the processor could not predict the mixture of runs. Requires:
+// ten bytes at `from`.
 Stretch StretchAt(const char* from) {
   constexpr uint64_t kEach = 0x0101010101010101u;
   const uint64_t bytes = LoadLittle<uint64_t>(from);
@@ -210,7 +211,7 @@ std::optional<Place> Locate(Bytes runs, uint32_t index) {
   return std::nullopt;
 }
 
-// The encoded form of a few runs, which will replace others in the text of a value.
+// The encoded form of a few runs, which will replace other runs in the text of a value.
 class RunText {
  public:
   void Zeros(uint32_t length) {
@@ -229,8 +230,8 @@ class RunText {
     for (char byte : bytes) bytes_[size_++] = byte;
   }
 
-  // Joins neighbouring runs of equal rank. Takes at most five steps, as Redis does, because the resulting bytes must
-  // equal those of Redis.
+  // Joins neighbouring VAL runs of equal rank. Takes at most five steps, because the resulting bytes must equal those
+  // of Redis.
   void JoinValues() {
     constexpr int kSteps = 5;
     size_t at = 0;
@@ -260,7 +261,7 @@ class RunText {
   size_t size_ = 0;
 };
 
-// Returns `run` with one register raised, as up to three runs.
+// Raises one register of `run` to the observed rank. Returns up to three runs, which replace `run`.
 RunText Split(const Run& run, uint32_t first, HllObservation observation) {
   const uint32_t before = observation.index - first;
   const uint32_t behind = run.length - before - 1;
@@ -361,7 +362,8 @@ HllChange Hll::AddToSparse(HllObservation observation, size_t sparse_max_bytes) 
   const size_t grown = text_.size() - run.SizeInBytes() + split.View().size();
   if (grown > text_.size() && grown > sparse_max_bytes) return {.kind = HllChange::Kind::kPromote};
 
-  // JoinValues examines at most five runs and the byte after them, so a few bytes of the text suffice.
+  // Passes only a few of the bytes after the run to JoinValues, which examines at most five runs and the byte after
+  // them.
   constexpr size_t kLookahead = 11;
   const Bytes behind = runs.substr(end, kLookahead);
   RunText text;

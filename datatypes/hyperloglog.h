@@ -1,8 +1,9 @@
 // HyperLogLog: estimates the number of different elements seen, in 12 KB at most, with a standard error of 0.81 %.
 //
 // An element is hashed (MurmurHash64A). 14 bits of the hash choose one of 16384 registers. This register keeps the
-// largest rank seen. The rank of an element is one more than the number of zeros at the low end of the other bits. The
-// value is an ordinary string in Redis' format, so that it can be copied, dumped and read by either server:
+// largest rank seen. The rank of an element is one more than the number of zeros at the low end of the other bits of
+// its hash. The value is an ordinary string in Redis' format, so that it can be copied, dumped and read by either
+// server:
 //
 //   "HYLL"  encoding 1  unused 3  count 8  registers …
 //
@@ -30,8 +31,8 @@
 
 namespace respite {
 
-// MurmurHash64A. Not secure: an attacker can find collisions.
-uint64_t MurmurHash(Bytes text, uint64_t seed);  // MurmurHash64A, which is not secure
+// Returns the MurmurHash64A of a text. This hash is not secure, because an attacker can find collisions.
+uint64_t MurmurHash(Bytes text, uint64_t seed);  // MurmurHash64A of a text; attackers can find collisions
 
 enum class HllEncoding : uint8_t { kDense, kSparse };
 
@@ -43,18 +44,18 @@ HllObservation HllObserve(Bytes element);  // the register and the rank of an el
 
 class Hll;
 
-class HllRegisters {  // the registers as one byte each, for merging several values
+class HllRegisters {  // all 16384 ranks, one byte each, for merging several values
  public:
   static constexpr size_t kCount = 16384;  // number of registers
 
   uint8_t operator[](size_t index) const { return ranks_[index]; }
-  // Merges the registers of a value into these. Returns false if the value is corrupt; some of its registers may have
-  // been merged already.
-  [[nodiscard]] bool Merge(const Hll& hll);  // raises these to those of `hll`; false: corrupt, maybe merged in part
+  // Merges the registers of a value into this object: each register keeps the larger rank. Returns false if the value
+  // is corrupt; some of its registers may have been merged already.
+  [[nodiscard]] bool Merge(const Hll& hll);  // keeps the larger ranks; false: `hll` is corrupt, maybe merged in part
   uint64_t Count() const;
 
  private:
-  std::array<uint8_t, kCount> ranks_{};  // one per register
+  std::array<uint8_t, kCount> ranks_{};  // the rank of each register
 };
 
 // How the text of a HyperLogLog must change so that it includes one HllObservation.
@@ -82,7 +83,8 @@ class Hll {
   static constexpr size_t kHeaderSize = 16;                                         // bytes of the header
   static constexpr size_t kDenseSize = kHeaderSize + HllRegisters::kCount * 6 / 8;  // bytes of a dense value
 
-  // Returns nullopt if the text is not a HyperLogLog. Checks the header and, for a dense value, the size.
+  // Makes a reader for this text. Returns nullopt if the text is not a HyperLogLog. Checks only the header and, for a
+  // dense value, the size.
   static std::optional<Hll> Of(Bytes text);
   static Bytes Empty();  // the text of a new value, which is sparse
 
@@ -90,9 +92,10 @@ class Hll {
   std::optional<uint64_t> CachedCount() const;                                 // the stored count; nullopt: it is stale
   // Returns the estimated number of elements, or nullopt if the value is corrupt. Cost: O(registers) for a dense value,
   // O(runs) for a sparse one.
-  std::optional<uint64_t> Count() const;  // the estimate; nullopt: the value is corrupt
-  // Returns false if the runs of a sparse value do not cover exactly 16384 registers. Then Add may return kCorrupt.
-  bool HasAllRegisters() const;  // false: the runs of a sparse value do not add up to 16384
+  std::optional<uint64_t> Count() const;  // the estimated number of elements; nullopt: the value is corrupt
+  // Returns true for a dense value, and for a sparse value whose runs cover exactly 16384 registers. If the result is
+  // false, Add may return kCorrupt.
+  bool HasAllRegisters() const;  // false: sparse, and the runs do not add up to 16384 registers
 
   // Computes the edit of the text that adds an element, but does not apply it. Cost: O(1) for a dense value; O(runs)
   // for a sparse one, read eight bytes at a time.
@@ -115,8 +118,8 @@ class Hll {
   Bytes text_;
 };
 
-// The next four functions change a text that Hll::Of accepts.
-void HllSetRegister(std::span<char> text,  // stores the rank in its register; requires: dense
+// The functions below change the text of a value. Requires: Hll::Of accepts the text.
+void HllSetRegister(std::span<char> text,  // stores the observed rank in its register; requires: dense
                     HllObservation observation);
 void HllStoreRegisters(std::span<char> text, const HllRegisters& registers);  // stores all registers; requires: dense
 void HllStoreCount(std::span<char> text, uint64_t count);  // stores the cached count, which is then not stale

@@ -1,5 +1,5 @@
-// Intset: a sorted run of integers in one block, in exactly the layout of Redis, so that a packed set is written to a
-// dump or an RDB file unchanged.
+// Intset: sorted integers in one block of memory, in exactly the layout of Redis. So a packed set is written to a dump
+// or an RDB file unchanged.
 //
 //   intset = width (4 bytes: 2, 4 or 8) | count (4) | value …      all little endian, values ascending, no two equal
 //
@@ -28,8 +28,8 @@ class Intset {  // reads a Redis intset; the bytes are borrowed
   size_t Width() const;  // bytes per value: 2, 4 or 8
   // Requires: index < Count().
   int64_t At(size_t index) const;
-  // Returns the index of the first value that is not below `value`; Count() if there is none. Cost: O(log n).
-  size_t LowerBound(int64_t value) const;  // index of the first value that is not below it; Count(): there is none
+  // Returns the index of the first stored number >= `value`, or Count() if there is none. Cost: O(log n).
+  size_t LowerBound(int64_t value) const;  // index of the first number >= `value`; Count(): there is none
   bool Contains(int64_t value) const;      // true: the intset has this value
 
   // Returns the smallest width that can store the value: 2, 4 or 8 bytes.

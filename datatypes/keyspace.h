@@ -1,4 +1,5 @@
-// Keyspace: the numbered databases of one server. HiddenSlots: the hash slots whose keys clients do not see yet.
+// Keyspace: the numbered databases of one server. HiddenSlots: the hash slots that are being imported; clients do not
+// see their keys yet.
 #pragma once
 
 #include <algorithm>
@@ -17,11 +18,11 @@ namespace respite {
 // evicted.
 class HiddenSlots {  // cluster hash slots being imported; clients do not see their keys yet
  public:
-  // Each set has the name of the migration that imports it. No slot is in two sets.
+  // Sets of hidden slots by name. The name is that of the migration that imports the slots. No slot is in two sets.
   using Sets = std::map<std::string, SlotSet, std::less<>>;
 
-  // Hides the slots of a new set. If another set hides a slot already, that set keeps the slot. This happens only with
-  // a damaged file. Does nothing if a set with this name exists.
+  // Hides the slots of a new set. A slot that another set hides already stays in that other set, which happens only
+  // with a damaged file. Does nothing if a set with this name exists.
   void Hide(std::string name, SlotSet slots) {
     for (const auto& [other, hidden] : sets_) hidden.ForEach([&](int slot) { slots.Remove(slot); });
     sets_.emplace(std::move(name), slots);
@@ -46,7 +47,7 @@ class HiddenSlots {  // cluster hash slots being imported; clients do not see th
 
 class Keyspace {  // the numbered databases of a server
  public:
-  // kBySlot: each database indexes its keys by hash slot, as cluster nodes need it.
+  // kBySlot: each database indexes its keys by hash slot, which a cluster node needs.
   enum class Index : uint8_t { kNone, kBySlot };
   Keyspace(int databases, const HashKey& hash_key, Index index = Index::kNone) : hash_key_(hash_key), index_(index) {
     databases_.reserve(static_cast<size_t>(databases));
@@ -59,15 +60,16 @@ class Keyspace {  // the numbered databases of a server
   const Database& operator[](int index) const { return databases_[static_cast<size_t>(index)]; }
 
   // Returns the slots that are being imported; their keys are invisible to clients.
-  HiddenSlots& hidden() { return hidden_; }  // the slots being imported, whose keys clients do not see
-  const HiddenSlots& hidden() const { return hidden_; }
-  // Returns the number of keys outside hidden slots. Cost: O(1); O(hidden slots) while there are any.
+  HiddenSlots& hidden() { return hidden_; }              // the slots being imported, whose keys clients do not see
+  const HiddenSlots& hidden() const { return hidden_; }  // slots being imported; clients do not see their keys
+  // Returns the number of keys of a database that are not in hidden slots. Cost: O(1), or O(hidden slots) if there are
+  // any.
   size_t VisibleKeyCount(int index) const;  // number of keys of a database that are not in hidden slots
   // Returns true if no database has keys. Cost: O(databases).
   bool IsEmpty() const {
     return std::all_of(databases_.begin(), databases_.end(), [](const Database& one) { return one.Size() == 0; });
   }
-  // Returns the number of keys of a slot in all databases. Requires: kBySlot. Cost: O(databases).
+  // Returns the number of keys of a hash slot in all databases. Requires: kBySlot. Cost: O(databases).
   size_t CountKeysInSlot(int slot) const {  // number of keys of a slot in all databases; requires: kBySlot
     size_t count = 0;
     for (const Database& one : databases_) count += one.by_slot()->Count(slot);
@@ -76,7 +78,7 @@ class Keyspace {  // the numbered databases of a server
 
   void Swap(int a, int b) { std::swap((*this)[a], (*this)[b]); }
   // Empties one database and returns its content to the caller, which must free it. Cost: O(1).
-  Database Detach(int index) {  // empties a database, and gives its content to the caller
+  Database Detach(int index) {  // empties a database, and returns its content
     Database content = MakeDatabase();
     std::swap(content, (*this)[index]);
     return content;
@@ -95,7 +97,7 @@ class Keyspace {  // the numbered databases of a server
   std::vector<Database> databases_;  // the databases by number
 };
 
-inline size_t Keyspace::VisibleKeyCount(int index) const {
+inline size_t Keyspace::VisibleKeyCount(int index) const {  // number of keys outside hidden slots
   const Database& database = (*this)[index];
   if (hidden_.IsEmpty() || database.by_slot() == nullptr) return database.Size();
   size_t visible = database.Size();

@@ -16,7 +16,8 @@ bool List::IsEmpty() const {
   return IsPacked() ? Packed().IsEmpty() : Chunks().Size() == 0;
 }
 
-// As in Redis, only the lengths of the new texts are added up, without the overhead of a listpack element.
+// Converts to chunks if the new elements would make the listpack too large. As in Redis, counts only the lengths of the
+// new texts, without the overhead of listpack elements.
 void List::PrepareToAdd(std::span<const Bytes> elements) {
   if (!IsPacked()) return;
   size_t bytes = slot_.Size();
@@ -76,8 +77,8 @@ void List::Pop(ListEnd end) {
   ConvertToListpackIfSmall();
 }
 
-// The encoding is checked only after the element has been pushed again, so that a rotation does not change the
-// encoding.
+// Checks the encoding only after the element has been pushed again, so that removing it does not convert a list of
+// chunks to a listpack.
 void List::Rotate(ListEnd from, ListEnd to) {
   const std::string element(ListCursor(*this, from == ListEnd::kHead ? 0 : Size() - 1).Element());
   const Bytes view = element;
@@ -86,8 +87,8 @@ void List::Rotate(ListEnd from, ListEnd to) {
   ConvertToListpackIfSmall();
 }
 
-// As in Redis, prepares for the new element before the search for the pivot. So the encoding may change even if nothing
-// is inserted.
+// As in Redis, calls PrepareToAdd before the search for the pivot. So the encoding may change even if nothing is
+// inserted.
 bool List::Insert(Bytes pivot, ListSide side, Bytes element) {
   PrepareToAdd({&element, 1});
   if (IsPacked()) {
@@ -103,8 +104,7 @@ bool List::Insert(Bytes pivot, ListSide side, Bytes element) {
   return true;
 }
 
-// As in Redis, prepares for the new element before the index is checked. So the encoding may change even if nothing is
-// replaced.
+// As in Redis, calls PrepareToAdd before the index is checked. So the encoding may change even if nothing is replaced.
 bool List::Replace(size_t index, Bytes element) {
   PrepareToAdd({&element, 1});
   if (index >= Size()) return false;

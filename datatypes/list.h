@@ -2,9 +2,9 @@
 // ("quicklist").
 //
 // A list changes its encoding where Redis does:
-//   - before elements are added: to chunks if the listpack plus the bare length of the new elements would exceed
+//   - before elements are added: to chunks if the listpack size plus the lengths of the new elements would exceed
 //     list-max-listpack-size;
-//   - after elements were removed or replaced: back to a listpack if a single chunk is left and it is at most half of
+//   - after elements were removed or replaced: back to a listpack if a single chunk is left, of at most half of
 //     list-max-listpack-size.
 //
 // Texts passed to a modifying method must not be views of the list itself.
@@ -38,24 +38,25 @@ class List : public Collection {
 
   // All methods below require Exists().
 
-  // Pushes the elements at this end one after the other, so that the last of them becomes the outermost. Cost: O(1)
-  // each in chunks, O(bytes) at the head of a listpack.
+  // Pushes the elements at this end one after the other, so that the last of them becomes the outermost. Cost: O(1) for
+  // each element of a list of chunks, O(bytes of the list) at the head of a listpack.
   void Push(ListEnd end, std::span<const Bytes> elements);
   // Removes the element at this end. Requires: the list is not empty.
   void Pop(ListEnd end);
-  // Removes the element at one end and pushes it at the other or the same end. Requires: not empty.
-  void Rotate(ListEnd from, ListEnd to);  // moves one element from this end to that end, which may be the same
+  // Removes the element at the end `from` and pushes it at the end `to`, which may be the same. Requires: the list is
+  // not empty.
+  void Rotate(ListEnd from, ListEnd to);  // moves one element from one end to the other, or to the same
 
   // Inserts `element` before or after the first element equal to `pivot`. Returns false if no element equals `pivot`.
   // Cost: O(n).
   bool Insert(Bytes pivot, ListSide side, Bytes element);  // inserts beside the first `pivot`; false: there is none
   // Replaces the element at `index`. Returns false if there is no such index.
   bool Replace(size_t index, Bytes element);  // replaces an element; false: there is no such index
-  // Requires: index + count <= Size().
+  // Erases `count` elements from `index` on. Requires: index + count <= Size().
   void EraseRange(size_t index, size_t count);  // erases `count` elements from `index` on
   // Removes at most `max_count` elements equal to `element`, starting at the end `from`; returns the number removed.
   // Cost: O(n).
-  size_t EraseEqual(Bytes element, size_t max_count, ListEnd from);  // erases elements equal to it; returns how many
+  size_t EraseEqual(Bytes element, size_t max_count, ListEnd from);  // erases equal elements; returns how many
 
   // Calls `visit(Bytes)` for `count` elements from `index` on; each view is valid during its call. Requires: index +
   // count <= Size(); the list need not exist if `count` is 0. Cost: that of a new ListCursor at `index`, plus O(count).
@@ -73,7 +74,7 @@ class List : public Collection {
 
   void PrepareToAdd(std::span<const Bytes> elements);  // converts to chunks if these make the listpack too large
   void ConvertToChunks();                              // makes a listpack a ChunkedList
-  void ConvertToListpackIfSmall();                     // makes a single chunk, at most half full, a listpack
+  void ConvertToListpackIfSmall();                     // makes a single chunk that is at most half full a listpack
   void PushToListpack(ListEnd end, std::span<const Bytes> elements);  // pushes elements at one end of a listpack
   void PopWithoutConversion(ListEnd end);                     // pops an element without a change of the encoding
   size_t EraseEqualInListpack(const EncodedElement& element,  // erases equal elements; returns how many
@@ -83,8 +84,8 @@ class List : public Collection {
 // Iterates over a list. Any change of the list invalidates the cursor.
 class ListCursor {  // a position in a list
  public:
-  // The new cursor is invalid if there is no such index. Cost: O(elements passed) in a listpack, else that of
-  // ChunkedList::At.
+  // Creates a cursor at this index; the cursor is invalid if there is no such index. Cost: O(elements passed) in a
+  // listpack, else that of ChunkedList::At.
   ListCursor(const List& list, size_t index);
 
   // Returns false after the cursor has moved past either end of the list.
@@ -102,7 +103,7 @@ class ListCursor {  // a position in a list
 
  private:
   void NextInListpack();      // goes to the next element of a listpack
-  void PreviousInListpack();  // goes to the element before in a listpack
+  void PreviousInListpack();  // goes to the previous element of a listpack
   Bytes PackedElementText();  // the current element of a listpack, as text
 
   Listpack packed_{Listpack::Empty()};  // the bytes of a list that is a listpack
@@ -112,7 +113,7 @@ class ListCursor {  // a position in a list
 };
 
 template <class Visit>
-void List::VisitRange(size_t index, size_t count, Visit visit) const {
+void List::VisitRange(size_t index, size_t count, Visit visit) const {  // visits the elements of this range
   if (count == 0) return;
   if (!IsPacked()) return Chunks().VisitRange(index, count, visit);
   const Listpack packed = Packed();

@@ -28,8 +28,8 @@ uint32_t MarkBytes(uint8_t length_byte) {
   return length_byte == kMark16 ? sizeof(uint16_t) : sizeof(uint32_t);
 }
 
-// Returns how many bytes an element takes among the texts of an open chunk: its text, and two marks if it is long. Its
-// length byte is stored elsewhere.
+// Returns how many bytes an element takes among the texts of an open chunk: those of its text, and of two marks (its
+// length) if it is long. The length byte is stored elsewhere.
 uint32_t StoredSize(Bytes element) {
   return static_cast<uint32_t>(element.size()) + 2 * MarkBytes(LengthByte(element.size()));
 }
@@ -45,8 +45,8 @@ void WriteElement(char* to, Bytes element) {
   StoreLittle(to + mark_bytes + element.size(), element.size(), mark_bytes);
 }
 
-// Returns the spare room to add to `used` bytes. A block larger than ordinary chunks gets only a little. It holds one
-// large element, and the chunk will get no other element.
+// Returns how many spare bytes a block with `used` bytes gets. A block of more than 64 KB gets only a few, because it
+// holds one large element and its chunk will get no other.
 uint32_t GrowthOf(uint32_t used) {
   constexpr uint32_t kMin = 64;
   constexpr uint32_t kOrdinary = 65536;
@@ -96,9 +96,10 @@ bool ListChunk::HasCapacity(Side side, uint32_t text_bytes) const {
   return block.lengths + count_ < block.body && block.size - block.end >= text_bytes;
 }
 
-// Distributes the spare room. If there is plenty at the other end, both ends share it, so that alternating pushes do
-// not shift the chunk each time. Otherwise the block grows (GrowthOf), and all new room is at this end. The length
-// table gets one byte for each text of average size that fits.
+// Returns where a block gets spare room for one more text at `side`. If the block already has plenty, both ends share
+// it, so that alternating pushes do not shift the chunk each time. Otherwise the block grows (GrowthOf), and `side`
+// gets all new room. The room is split so that the length table (one byte for each element) and the texts, if of
+// average size, become full together.
 ListChunk::Gaps ListChunk::GapsFor(Side side, uint32_t text_bytes) const {
   const uint32_t used = count_ + TextBytes() + text_bytes + 1;
   const uint32_t spare = block_->size - kHead > used ? block_->size - kHead - used : 0;
@@ -141,7 +142,7 @@ void ListChunk::Rebuild(const Gaps& gaps) {
   block_ = block;
 }
 
-// Frees memory if an open block of at least 512 bytes consists mostly of spare room.
+// Moves the elements to a smaller block if an open block of at least 512 bytes consists mostly of spare room.
 void ListChunk::ShrinkIfMostlySpare() {
   constexpr uint32_t kWorthwhile = 512;
   if (block_->size < kWorthwhile || IsSealed() || SpareBytes() < block_->size / 4 * 3) return;
@@ -157,7 +158,7 @@ void ListChunk::Open() {
   *this = std::move(opened);
 }
 
-// Does nothing for a sealed chunk: its data directly follows the header, which PrefetchBlock fetches.
+// Does nothing for a sealed chunk, because its data directly follows the header that PrefetchBlock fetches.
 void ListChunk::PrefetchFront() const {
   if (block_ == nullptr || block_->form != ChunkForm::kOpen) return;
   Prefetch(block_->At(block_->lengths) - 1);

@@ -6,12 +6,14 @@
 // ends moves nothing:
 //
 //   | header | … | lengths → | … | … | texts → | … |
-//   length byte  0-253  the length itself; the text has no marks
-//                254    uint16 length, text, uint16 length      (the second mark serves backward iteration)
-//                255    uint32 length, text, uint32 length
+//   length byte  0-253  is the length of the text
+//                254    the text stands between two marks: uint16 length, text, uint16 length
+//                255    the text stands between two marks: uint32 length, text, uint32 length
 //
-// Sealed: the form of a chunk after the list has grown beyond it. The block has its exact size and is written in the
-// shorter of these ways (chunk_seal.h):
+// The second mark of a long text is for backward iteration.
+//
+// Sealed: the form of a chunk after the list has grown beyond it. The block has no spare room and is written in the
+// shorter of these ways (chunk_seal.h), unless neither is shorter than the open form:
 //
 //   texts     the common prefix of all elements, stored once; the rest as symbols, with as few bits as the number
 //             of different characters needs; the lengths of the rest if they differ
@@ -38,7 +40,7 @@
 
 namespace respite {
 
-// The size of a listpack that has no elements.
+// The size of a listpack that has no elements, in bytes: header and end byte.
 inline constexpr size_t kListpackFrame = 7;
 
 class ListChunk {  // neighbouring elements of a large list in one memory block
@@ -65,19 +67,19 @@ class ListChunk {  // neighbouring elements of a large list in one memory block
     return block_ != nullptr && block_->form != ChunkForm::kOpen;
   }
   // Returns the size of a Redis listpack of the elements.
-  size_t ListpackBytes() const { return kListpackFrame + entry_bytes_; }  // size of a Redis listpack of its elements
+  size_t ListpackBytes() const { return kListpackFrame + entry_bytes_; }  // size of a Redis listpack of the elements
   // Returns the size of the memory block in bytes.
   size_t UsedBytes() const { return block_ == nullptr ? 0 : block_->size; }  // memory of the block
 
-  // Add an element at the front or the back. Cost: O(length of the element), amortised.
+  // PushFront and PushBack add an element at one end. Cost: O(length of the element), amortised.
   void PushFront(Bytes element);  // adds an element before the first
   void PushBack(Bytes element);   // adds an element after the last
-  // Remove the element at the front or the back. Requires: the chunk is not empty. Cost: O(1).
+  // PopFront and PopBack remove the element at one end. Requires: the chunk is not empty. Cost: O(1).
   void PopFront();  // removes the first element
   void PopBack();   // removes the last element
 
-  // Insert an element before the one at `index`, or replace that one. Cost: O(size of the chunk). Requires: index <=
-  // Count() to insert, index < Count() to replace.
+  // Insert adds an element before the one at `index`. Replace replaces the one at `index`. Cost: O(size of the chunk).
+  // Requires: index <= Count() to insert, index < Count() to replace.
   void Insert(uint32_t index, Bytes element);   // inserts before the element at `index`
   void Replace(uint32_t index, Bytes element);  // replaces the element at `index`
   // Requires: index + count <= Count().
@@ -86,7 +88,7 @@ class ListChunk {  // neighbouring elements of a large list in one memory block
   // index + count <= Count(). Cost: that of a new ChunkCursor, then O(count).
   template <class Visit>
   void VisitRange(uint32_t index, uint32_t count, Visit visit) const;  // calls visit(Bytes) for these elements
-  ListChunk SplitOff(uint32_t index);   // moves the elements from `index` on into a new chunk
+  ListChunk SplitOff(uint32_t index);   // moves the elements from `index` on into a new chunk; returns it
   void Append(const ListChunk& other);  // adds the elements of `other` at the back
 
   // Shrinks the block to its exact size and its shortest form. Cost: O(size of the chunk), about 10 ns per element.
@@ -103,7 +105,7 @@ class ListChunk {  // neighbouring elements of a large list in one memory block
  private:
   friend class ChunkCursor;
   enum class Side : uint8_t { kFront, kBack };
-  // Spare bytes around the lengths and the texts of an open block.
+  // The numbers of spare bytes around the length table and the texts of an open block.
   struct Gaps {
     uint32_t before_lengths = 0;  // spare bytes before the length bytes
     uint32_t after_lengths = 0;   // spare bytes after the length bytes
@@ -114,7 +116,7 @@ class ListChunk {  // neighbouring elements of a large list in one memory block
   void Open();
   bool HasCapacity(Side side, uint32_t text_bytes) const;  // true: there is room for one more element of this size
   void EnsureCapacity(Side side, uint32_t text_bytes);     // makes room for one more element of this size
-  Gaps GapsFor(Side side, uint32_t text_bytes) const;      // the gaps that a new block needs to take this element
+  Gaps GapsFor(Side side, uint32_t text_bytes) const;      // where a new block gets spare bytes, to take this element
   void Rebuild(const Gaps& gaps);                          // moves the elements to a new block with these gaps
   void ShrinkIfMostlySpare();                              // rebuilds a block that is mostly spare bytes
   uint32_t TextBytes() const { return block_->end - block_->begin; }  // bytes of all texts; requires: open
@@ -131,7 +133,8 @@ class ListChunk {  // neighbouring elements of a large list in one memory block
 class ChunkCursor {  // the position of an element in a chunk
  public:
   ChunkCursor() = default;
-  // Requires: index < chunk.Count(). Cost: O(1) at both ends, else a sum over up to half of the length bytes.
+  // Creates a cursor at the element `index`. Requires: index < chunk.Count(). Cost: O(1) at both ends, else a sum over
+  // up to half of the length bytes.
   ChunkCursor(const ListChunk& chunk, uint32_t index) { Seek(chunk, index); }
   void Seek(const ListChunk& chunk, uint32_t index);
 
@@ -139,7 +142,7 @@ class ChunkCursor {  // the position of an element in a chunk
   using Scratch = std::array<char, 264>;
 
   // Returns false after the cursor has moved past either end of the chunk.
-  bool IsValid() const { return index_ < count_; }  // false: past either end
+  bool IsValid() const { return index_ < count_; }  // false: the cursor is past either end
   uint32_t Index() const { return index_; }         // index of the current element in the chunk
   // Returns the current element; the view is valid until the cursor moves. Requires: IsValid().
   Bytes Element() {  // the current element, valid until the cursor moves
@@ -149,9 +152,9 @@ class ChunkCursor {  // the position of an element in a chunk
     }
     return DecodeSlowElement(scratch_);
   }
-  // Returns the current element, decoded into `scratch`, which must contain the prefix already (CopyPrefix). Requires:
-  // a sealed chunk of texts.
-  Bytes DecodeInto(Scratch& scratch) const {  // the element, in `scratch` after its prefix; requires: sealed texts
+  // Decodes the current element into `scratch`, which must contain the common prefix already (CopyPrefix). Returns a
+  // view of `scratch`, or of the block if nothing had to be decoded. Requires: a sealed chunk of texts.
+  Bytes DecodeInto(Scratch& scratch) const {  // decodes the element into `scratch`; requires: sealed texts
     return DecodeSlowElement(scratch);
   }
   void CopyPrefix(Scratch& scratch) const;  // writes the prefix that sealed texts share, for DecodeInto
@@ -163,7 +166,7 @@ class ChunkCursor {  // the position of an element in a chunk
 
  private:
   friend class ListChunk;
-  static constexpr uint8_t kMark16 = 254;  // a length byte: a long element, whose length stands before and after it
+  static constexpr uint8_t kMark16 = 254;  // a length byte: the text stands between two uint16 lengths
 
   // Returns the distance from this element to the next, in the unit of `place_`.
   uint32_t Step() const {
@@ -177,11 +180,11 @@ class ChunkCursor {  // the position of an element in a chunk
     if (block_->form == ChunkForm::kIntegers) return 1;
     return block_->has_lengths ? block_->Length(index) : block_->width;
   }
-  uint32_t MarkedStep(uint32_t place, uint8_t length) const;  // bytes of a long element with its two lengths
-  uint32_t StepBack(uint32_t index, uint32_t place) const;    // distance of the element before
-  uint32_t PlaceOf(uint32_t index) const;           // where element `index` begins, counted from the first element
-  uint32_t PlaceFromEnd(uint32_t index) const;      // where element `index` begins, counted from the last element
-  Bytes DecodeSlowElement(Scratch& scratch) const;  // decodes an element that is sealed or has 254 bytes or more
+  uint32_t MarkedStep(uint32_t place, uint8_t length) const;  // Step of a long element (length byte 254 or 255)
+  uint32_t StepBack(uint32_t index, uint32_t place) const;    // Step of element `index`, which ends at `place`
+  uint32_t PlaceOf(uint32_t index) const;           // where element `index` begins, found from the first element on
+  uint32_t PlaceFromEnd(uint32_t index) const;      // where element `index` begins, found from the last element back
+  Bytes DecodeSlowElement(Scratch& scratch) const;  // returns an element that is sealed or has 254 bytes or more
 
   const ChunkBlock* block_ = nullptr;
   uint32_t index_ = 0;  // index of the current element in the chunk
@@ -197,7 +200,7 @@ void ListChunk::VisitRange(uint32_t index, uint32_t count, Visit visit) const {
     for (; count > 0; --count, cursor.Next()) visit(cursor.Element());
     return;
   }
-  // Decodes in batches, because a processor stalls when it loads bytes that it has just stored with different widths.
+  // Decodes in batches, because a processor stalls when it loads bytes directly after stores of another width.
   constexpr uint32_t kBatch = 8;
   std::array<ChunkCursor::Scratch, kBatch> scratches;
   std::array<Bytes, kBatch> texts;

@@ -16,7 +16,7 @@ bool FitsBits(int64_t value, int bits) {
   return value >= -(int64_t{1} << (bits - 1)) && value < (int64_t{1} << (bits - 1));
 }
 
-// Writes the trailing size of an element. Returns its number of bytes.
+// Writes the tail of an element: its size `content`, in `bytes` bytes. Returns `bytes`.
 size_t WriteTail(char* to, size_t content, size_t bytes) {
   for (size_t i = 0; i < bytes; ++i) {
     uint8_t group = static_cast<uint8_t>((content >> (7 * (bytes - 1 - i))) & 127);

@@ -1,5 +1,5 @@
-// Listpack: a run of short texts and integers in one block, in exactly the layout of Redis, so that a packed value is
-// written to a dump or an RDB file unchanged.
+// Listpack: a sequence of short texts and integers in one block of memory, in exactly the layout of Redis. So a packed
+// value is written to a dump or an RDB file unchanged.
 //
 //   listpack = total size (4 bytes, little endian) | count (2, little endian; 65535: not known) | element … | 0xff
 //   element  = encoding with data | size of these, in groups of 7 bits, most significant first; every byte except
@@ -37,11 +37,11 @@ namespace respite {
 struct PackedElement {  // one element as it is stored: a text or an integer
   Bytes text;
   int64_t integer = 0;      // the value, if it is an integer
-  bool is_integer = false;  // `integer` is the value, not `text`
+  bool is_integer = false;  // true: the element is `integer`; false: it is `text`
 };
 
 // The text of an element; an integer is printed into the object itself.
-class PackedText {  // the text of a PackedElement, also of an integer
+class PackedText {  // a PackedElement as text, even if it is an integer
  public:
   explicit PackedText(const PackedElement& element) : view_(element.text) {
     if (element.is_integer) digits_.emplace(element.integer);
@@ -53,14 +53,14 @@ class PackedText {  // the text of a PackedElement, also of an integer
   std::optional<IntegerText> digits_;  // the text of an integer; nullopt: a text
 };
 
-// An element to be stored. The head is written before the text, and contains all of an integer; the tail, which is the
-// size, is written after the text. Borrows the text.
-class EncodedElement {  // the bytes of an element that will be stored
+// An element to be stored, as head, text and tail. The head is the encoding; for an integer it includes the value, and
+// there is no text. The tail is the size of the rest, for backward iteration. Borrows the text.
+class EncodedElement {  // an element in the encoding in which it will be stored
  public:
   explicit EncodedElement(Bytes text);
   explicit EncodedElement(int64_t integer);
 
-  // Returns the size including the tail.
+  // Returns the number of bytes that Write writes: head, text and tail.
   size_t Size() const { return head_size_ + text_.size() + tail_size_; }
   // Writes the element to `to`, where there must be room for Size() bytes. Returns the end of the element.
   char* Write(char* to) const;  // writes the element to `to`; returns its end
@@ -86,7 +86,8 @@ class Listpack {  // reads a Redis listpack; the bytes are borrowed
  public:
   static constexpr size_t kHeader = 6;          // bytes of the header: total size and count
   static constexpr size_t kNowhere = SIZE_MAX;  // an offset that means: not found
-  // As in Redis, no hash, set or sorted set has a larger listpack, whatever the directives allow.
+  // The maximum size in bytes of the listpack of a hash, set or sorted set. As in Redis, the directives cannot raise
+  // it.
   static constexpr size_t kMaxBytes = size_t{1} << 30;
   static Bytes Empty() { return {"\x07\0\0\0\0\0\xff", 7}; }  // the bytes of an empty listpack
 
@@ -103,8 +104,8 @@ class Listpack {  // reads a Redis listpack; the bytes are borrowed
   size_t Previous(size_t at) const;  // the offset of the element before the one at `at`
   size_t Last() const { return Previous(End()); }
   PackedElement At(size_t at) const;
-  // Returns the element at `at`, and moves `at` to the next one.
-  PackedElement Take(size_t& at) const {  // returns the element, and moves `at` after it
+  // Returns the element at offset `at`, and moves `at` to the next element.
+  PackedElement Take(size_t& at) const {  // returns the element at `at`, and moves `at` to the next
     const char* const element = bytes_.data() + at;
     const auto head = static_cast<uint8_t>(*element);
     if (head < 0x80) {
@@ -124,7 +125,8 @@ class Listpack {  // reads a Redis listpack; the bytes are borrowed
   // Returns the offset of the index-th element, or End() if there are fewer. Starts from the nearer end if the header
   // has the count. Cost: O(elements passed).
   size_t Seek(size_t index) const;
-  // Examines the element at `from` and each `stride`-th after it. Returns the first that equals `wanted`, or kNowhere.
+  // Examines the element at `from` and each `stride`-th after it. Returns the offset of the first of these that equals
+  // `wanted`, or kNowhere.
   size_t Find(const EncodedElement& wanted, size_t from, size_t stride = 1) const;
   size_t Find(Bytes wanted, size_t from, size_t stride = 1) const { return Find(EncodedElement(wanted), from, stride); }
 
@@ -141,7 +143,7 @@ class Listpack {  // reads a Redis listpack; the bytes are borrowed
  private:
   friend class EncodedElement;
   static size_t ContentSize(const char* at);  // bytes of the element at `at`, without its tail
-  static size_t TailSize(size_t content) {    // bytes of the tail of an element with this much content
+  static size_t TailSize(size_t content) {    // bytes of the tail of an element whose rest has `content` bytes
     return content <= 127 ? 1 : content < 16383 ? 2 : content < 2097151 ? 3 : content < 268435455 ? 4 : 5;
   }
 
@@ -150,7 +152,7 @@ class Listpack {  // reads a Redis listpack; the bytes are borrowed
 
 // The functions from here on edit a listpack. Texts must not be views of the listpack itself.
 
-// Inserts elements before the one at `at` (Listpack::End() appends). Cost: O(bytes after `at`).
+// Inserts elements before the one at offset `at`; Listpack::End() appends. Cost: O(bytes after `at`).
 void InsertElements(PackedStore& store, size_t at,  // inserts elements before offset `at`
                     std::span<const EncodedElement> elements);
 inline void InsertElement(PackedStore& store, size_t at, const EncodedElement& element) {  // inserts before offset `at`
@@ -160,7 +162,7 @@ inline void AppendElement(PackedStore& store, const EncodedElement& element) {  
   InsertElement(store, store.Size() - 1, element);
 }
 void ReplaceElement(PackedStore& store, size_t at, const EncodedElement& element);  // replaces the element at `at`
-// Removes `count` elements from `at` on. Afterwards `at` is the offset of the next element.
+// Removes `count` elements from offset `at` on. Afterwards `at` is the offset of the element that followed them.
 void RemoveElements(PackedStore& store, size_t at, size_t count);  // removes `count` elements from offset `at` on
 
 }  // namespace respite

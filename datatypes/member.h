@@ -45,7 +45,7 @@ class Member {  // a set member in 8 bytes: the text itself or a pointer to it
 
   explicit operator bool() const { return word_ != 0; }
   bool operator==(const Member& other) const { return word_ == other.word_; }
-  bool IsShort() const { return (word_ & 1) != 0; }  // the text is in the handle itself
+  bool IsShort() const { return (word_ & 1) != 0; }  // true: the text is in the handle itself
   // Returns the text, as a view of the handle itself or of the block of a long text. Requires: not Member{}.
   Bytes Text() const {
     if (IsShort()) return {reinterpret_cast<const char*>(&word_) + 1, static_cast<size_t>((word_ & 255) >> 1)};
@@ -57,7 +57,7 @@ class Member {  // a set member in 8 bytes: the text itself or a pointer to it
       if (byte < 128) return {at, size};
     }
   }
-  // Returns the memory outside the handle that is read for the text, or null.
+  // Returns the memory outside the handle that a reader of the text accesses, or null for a short text.
   const void* Memory() const { return IsShort() ? nullptr : Block(); }  // the block of a long text; null: a short one
   // Returns the number of bytes that the allocator uses outside the handle.
   size_t UsedBytes() const { return IsShort() ? 0 : malloc_usable_size(Block()); }  // memory outside the handle
@@ -81,6 +81,6 @@ class Member {  // a set member in 8 bytes: the text itself or a pointer to it
 static_assert(sizeof(Member) == 8 && std::endian::native == std::endian::little);
 
 inline Bytes SlotKey(const Member& member) { return member.Text(); }  // for HashIndex: the text of the member
-inline const void* SlotMemory(const Member& member) { return member.Memory(); }  // for HashIndex: what to prefetch
+inline const void* SlotMemory(const Member& member) { return member.Memory(); }  // for HashIndex: memory to prefetch
 
 }  // namespace respite

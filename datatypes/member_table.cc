@@ -43,7 +43,8 @@ bool MemberTable::Remove(Bytes text) {
 
 namespace {
 
-// The identity of a short member is its text, which clients choose, so it must be hashed with a secret key.
+// Hashes the identity of a member with a secret key, because the identity of a short member is its text, which clients
+// choose.
 struct IdentityHash {
   HashKey key;
   size_t operator()(uint64_t identity) const {

@@ -1,4 +1,4 @@
-// MemberTable: a large set of texts. It is a HashIndex of Members, and owns them.
+// MemberTable: a large set of texts. It is a HashIndex of Members, and owns the members.
 //
 // A text of up to 7 bytes costs only its slot (11 to 16 bytes including the free slots of a table).
 //
@@ -37,11 +37,11 @@ class MemberTable final : public Object {  // the value of a large set: a hash t
   bool Contains(Bytes text) const { return Contains(text, Hash(text)); }  // true: the set has it
   bool Contains(Bytes text, uint64_t hash) const { return static_cast<bool>(index_.Find(text, hash)); }
   // Adds a text. Returns false if the table contains the text already.
-  bool Add(Bytes text);  // false: the text exists already
+  bool Add(Bytes text);  // adds a text; false: it exists already
   // Adds a member that was taken out of another table. Requires: its text is not in this table.
   void Adopt(Member member) { index_.Insert(member, Hash(member.Text())); }  // adds a member, and takes ownership of it
   // Removes a text. Returns false if the table does not contain the text. `text` may be a view of the member itself.
-  bool Remove(Bytes text);  // false: there is no such text
+  bool Remove(Bytes text);  // removes a text; false: there is no such text
   // Removes the member and gives it to the caller. Returns Member{} if there is no such member.
   Member Take(Bytes text) { return index_.Remove(text, Hash(text)); }
 
@@ -49,8 +49,8 @@ class MemberTable final : public Object {  // the value of a large set: a hash t
   Member PickRandom(Random& random) const {  // a random member; requires: the set is not empty
     return index_.PickRandom(random);
   }
-  // Returns `count` different random members; each choice is equally likely. Requires: count <= Size(). Cost: O(count),
-  // or O(n) if `count` is at least a third of the members.
+  // Returns `count` different random members. All combinations of members are equally likely. Requires: count <=
+  // Size(). Cost: O(count), or O(n) if `count` is at least a third of the members.
   std::vector<Member> Sample(size_t count, Random& random) const;  // `count` different random members
 
   // Calls visit(const Member&) for each member, in unspecified order. ForEachWhile stops when `visit` returns false.

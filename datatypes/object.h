@@ -1,4 +1,5 @@
-// Object: a value too large or too complex to live inside its entry: a table, a tree, a chain of chunks.
+// Object: a value that is too large or too complex to be stored inside its entry, for example a hash table, a tree, or
+// a list of chunks.
 //
 // The entry owns the object and frees it, possibly on another thread. Each ValueType has exactly one class of objects,
 // so the type of the entry determines the class.
@@ -19,7 +20,7 @@ class Object {  // a collection too large to be stored inside its entry
   // Returns a deep copy. Cost: O(n).
   virtual std::unique_ptr<Object> Clone() const = 0;  // returns a deep copy
   // Returns the number of elements, fields or members. For a stream, counts blocks, groups and pending entries. The
-  // number is the cost of freeing the object.
+  // number is used as the cost of freeing the object.
   virtual size_t Size() const = 0;
   // Returns the number of bytes that the allocator uses for the object. Estimates from `samples` elements, or measures
   // all if `samples` is 0. Cost: O(samples), or O(n) if `samples` is 0.

@@ -1,5 +1,5 @@
-// PackedStore: a run of bytes that packed collections (listpack, intset) edit in place. In the keyspace, it is the
-// value of an entry (ValueSlot). StringStore stands alone, for building values and for tests.
+// PackedStore: the bytes of a packed collection (listpack, intset), which are edited in place. A ValueSlot is the
+// PackedStore for the value of an entry. A StringStore owns its bytes, for building values and for tests.
 #pragma once
 
 #include <cstddef>
@@ -43,7 +43,7 @@ class StringStore final : public PackedStore {  // bytes that are not in an entr
   }
 
  private:
-  void UpdateView() {  // must be called after text_ has changed
+  void UpdateView() {  // sets data_ and size_; must be called after text_ has changed
     data_ = text_.data();
     size_ = text_.size();
   }

@@ -9,19 +9,23 @@
 
 namespace respite {
 
-// A range of scores. Its bounds may be exclusive. The range is empty if its minimum is above its maximum.
+// A range of scores. Each bound is inclusive or exclusive. The range is empty if its minimum is above its maximum.
 struct ScoreRange {  // a range of scores, as in ZRANGEBYSCORE
   double min = -std::numeric_limits<double>::infinity();
   double max = std::numeric_limits<double>::infinity();
   bool excludes_min = false;  // the range begins after `min`
   bool excludes_max = false;  // the range ends before `max`
 
-  bool StartsAtOrBelow(double score) const { return excludes_min ? score > min : score >= min; }
-  bool EndsAtOrAbove(double score) const { return excludes_max ? score < max : score <= max; }
+  bool StartsAtOrBelow(double score) const {  // true: `score` is not below the range
+    return excludes_min ? score > min : score >= min;
+  }
+  bool EndsAtOrAbove(double score) const {  // true: `score` is not above the range
+    return excludes_max ? score < max : score <= max;
+  }
 };
 
 // One end of a LexRange: a member, or a place before (kLowest) or after (kHighest) all members.
-struct LexEnd {  // one end of a LexRange: a member, or beyond all members
+struct LexEnd {  // one end of a LexRange: a member, or a place beyond all members
   enum class Kind : uint8_t { kLowest, kIncluded, kExcluded, kHighest };
   Kind kind = Kind::kLowest;
   Bytes member = {};  // the member at this end, unless the kind is kLowest or kHighest

@@ -1,5 +1,5 @@
-// ScoreTable: a big sorted set. It owns records, an index of them by member (HashIndex), and their order (ScoreTree).
-// OBJECT ENCODING says skiplist.
+// ScoreTable: a big sorted set. It owns a record for each member, an index of the records by member (HashIndex), and
+// their order by score (ScoreTree). OBJECT ENCODING says skiplist.
 //
 // A 17-byte member takes a record of 32 bytes, 13 bytes of the index, and 24 of the tree.
 #pragma once
@@ -32,7 +32,7 @@ class ScoreTable final : public Object {  // the value of a large sorted set: me
   size_t Size() const override { return tree_.Size(); }
   size_t UsedBytes(size_t samples) const override;  // memory, estimated from this many members; 0: exact
 
-  const MemberIndex& members() const { return members_; }  // the records by member
+  const MemberIndex& members() const { return members_; }  // the records of the members, by member
   const ScoreTree& tree() const { return tree_; }
 
   uint64_t Hash(Bytes member) const { return members_.Hash(member); }
@@ -52,8 +52,9 @@ class ScoreTable final : public Object {  // the value of a large sorted set: me
     tree_.ChangeScore(member, score);
   }
   // Removes a member. Returns false if there is no such member. Cost: O(log n).
-  bool Remove(Bytes member);  // false: there is no such member
-  // Requires: first + count <= Size(). Cost: O(count), and O(log n) for each leaf that has such members.
+  bool Remove(Bytes member);  // removes a member; false: there is no such member
+  // Removes `count` members from rank `first` on. Requires: first + count <= Size(). Cost: O(count), and O(log n) for
+  // each leaf that has such members.
   void RemoveRange(size_t first, size_t count);  // removes `count` members from rank `first` on
 
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules

@@ -47,7 +47,7 @@ uint32_t CountMembers(ScoredMember* const* members, uint32_t count, Bytes member
   return low;
 }
 
-// Prefetches together all cache lines of a node that a search reads.
+// Prefetches all cache lines of a node that a search reads, so that their cache misses overlap.
 void PrefetchScores(const void* node, size_t from, size_t bytes) {
   const char* start = static_cast<const char*>(node);
   Prefetch(start);
@@ -162,8 +162,8 @@ ScoreTree::Path ScoreTree::PathTo(const Bound& bound) const {
   return path;
 }
 
-// Finds the path to an item by a search for the place after it. The first item of a leaf is also the separator of the
-// leaf, so the place before it may be on another leaf.
+// Searches for the place after the item, then steps back by one. A search for the place before the item could end on
+// the previous leaf, because the first item of a leaf is also its separator.
 ScoreTree::Path ScoreTree::PathToItem(const ScoredMember* member) const {
   Path path = PathTo(ItemBound{member->Score(), member->Member(), Side::kAfter});
   --path.index;
@@ -264,7 +264,8 @@ void ScoreTree::UpdateSeparators(Path& path, uint32_t level, Item first) {
   }
 }
 
-// Inserts `item` at `path` into a full leaf; counts and separators already include it.
+// Splits a full leaf, and inserts `item` at `path`. The item counts and separators of the inner nodes already include
+// `item`.
 void ScoreTree::SplitLeaf(Path& path, Item item) {
   Leaf* left = path.leaf;
   Where where = Where::kInside;
@@ -288,7 +289,8 @@ void ScoreTree::SplitLeaf(Path& path, Item item) {
   InsertChild(path, height_, right, right->At(0), right->count, where);
 }
 
-// Adds `child` after the node of `level`. The child was split from this node, with `items` items.
+// Adds `child` to the parent of the node at `level`, directly after this node. The child is new, and got `items` items
+// of this node, the first of which is `first`.
 void ScoreTree::InsertChild(Path& path, uint32_t level, void* child, Item first, uint64_t items, Where where) {
   if (level == 0) return GrowRoot(child, first, items);
   const BuiltNode built{child, first, items};
@@ -407,7 +409,8 @@ void ScoreTree::ShrinkRoot() {
   }
 }
 
-// Repairs a sparse node of `level`: merges it with a sibling, or moves some entries from a sibling that has many.
+// Repairs the node at `level` if it has few entries: merges it with a sibling, or moves entries from a sibling that has
+// many.
 template <class Node>
 void ScoreTree::Mend(Path& path, uint32_t level) {
   if (level == 0) return;
@@ -497,7 +500,7 @@ ScoreTree ScoreTree::FromSorted(std::span<const Item> items) {
   return tree;
 }
 
-// Builds evenly filled inner nodes over the nodes of one level.
+// Builds inner nodes above the nodes of one level, evenly filled.
 std::vector<ScoreTree::BuiltNode> ScoreTree::BuildLevel(const std::vector<BuiltNode>& below) {
   std::vector<BuiltNode> level;
   const size_t nodes = (below.size() + kBulkChildren - 1) / kBulkChildren;
@@ -527,7 +530,7 @@ class ScoreTree::Checker {
   }
 
  private:
-  // The position of a node in the tree; nodes at an edge may be sparse.
+  // Says whether a node is the root, or at the left or right edge of the tree. Such nodes may be sparse.
   struct Edges {
     bool root, left, right;
     bool Any() const { return root || left || right; }

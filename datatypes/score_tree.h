@@ -13,8 +13,8 @@
 //   2. An inner node's separator i is the first item below child i, its count i the number of items below child i.
 //   3. Nodes are at least a quarter full, except the root and the nodes at either edge of the tree.
 //
-// A full node that gets one more item is split in half. But if the item is the first or the last of the whole tree, it
-// goes into a new node, and the full node stays full. So items that are added in order fill the leaves.
+// A full node that gets one more item is split in half. But if the item becomes the first or the last of the whole
+// tree, the item goes into a new node, and the full node stays full. So items that are added in order fill the leaves.
 #pragma once
 
 #include <cstddef>
@@ -40,7 +40,7 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
     ScoredMember* member;
   };
 
-  // Names the place before or after all items that equal a bound.
+  // Chooses the place before or after all items that are equal to a bound.
   enum class Side : uint8_t { kBefore, kAfter };
   struct ScoreBound {  // the place before or after all items of one score
     double score;
@@ -103,7 +103,7 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
   // Removes `count` items from rank `first` on, and calls `visit(ScoredMember*)` for each; `visit` may free the record.
   // Requires: first + count <= Size(). Cost: O(count), and O(log n) for each leaf that has such items.
   template <class Visit>
-  void RemoveRange(size_t first, size_t count, Visit&& visit);  // removes and visits these ranks
+  void RemoveRange(size_t first, size_t count, Visit&& visit);  // removes and visits the items of these ranks
   // Removes all items. Cost: O(nodes).
   void Clear();  // removes all items
 
@@ -116,7 +116,7 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
   // Cost: O(1).
   Cursor First() const { return {first_, 0}; }  // the item with the lowest rank
   Cursor Last() const;
-  // Returns the item with `rank` items before it, or AtEnd if there is none. Cost: O(log n).
+  // Returns a cursor at the item of this rank, or past the end (AtEnd) if there is none. Cost: O(log n).
   Cursor At(size_t rank) const;
   // FirstAfter returns the first item after the bound. LastBefore returns the last item before the bound. Cost: O(log
   // n).
@@ -138,8 +138,8 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
   // Both kinds of node consist of parallel arrays, so that a search need not read more than the scores in most cases.
   // ForEachArray visits each array of one node together with the same array of another.
   struct alignas(64) Leaf {
-    static constexpr uint32_t kCapacity = kMaxLeafItems;
-    Leaf* previous = nullptr;  // the neighbour with lower scores
+    static constexpr uint32_t kCapacity = kMaxLeafItems;  // maximum number of items
+    Leaf* previous = nullptr;                             // the neighbour with lower scores
     Leaf* next = nullptr;
     uint32_t count = 0;                // number of entries in use
     double scores[kCapacity];          // ascending; the first `count` are in use
@@ -152,7 +152,7 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
       members[index] = item.member;
     }
     template <class Visit>
-    static void ForEachArray(Leaf& to, Leaf& from, Visit&& visit) {
+    static void ForEachArray(Leaf& to, Leaf& from, Visit&& visit) {  // visits each array of `to` with that of `from`
       visit(to.scores, from.scores);
       visit(to.members, from.members);
     }
@@ -160,8 +160,8 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
   struct alignas(64) Inner {                             // an inner node
     static constexpr uint32_t kCapacity = kMaxChildren;  // maximum number of children
     uint32_t count = 0;                                  // number of entries in use
-    uint32_t counts[kCapacity];  // number of items below each child; 2^32 items would need 300 GB
-    double scores[kCapacity];
+    uint32_t counts[kCapacity];        // number of items below each child; 2^32 items would need 300 GB
+    double scores[kCapacity];          // scores of the separators, in order
     ScoredMember* members[kCapacity];  // members[i] and scores[i] are the separator: the first item below children[i]
     void* children[kCapacity];         // a Leaf or Inner each, in order
 
@@ -173,7 +173,7 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
       members[index] = item.member;
     }
     template <class Visit>
-    static void ForEachArray(Inner& to, Inner& from, Visit&& visit) {  // visits each pair of equal arrays
+    static void ForEachArray(Inner& to, Inner& from, Visit&& visit) {  // visits each array of `to` with that of `from`
       visit(to.counts, from.counts);
       visit(to.scores, from.scores);
       visit(to.members, from.members);
@@ -187,7 +187,7 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
     Bytes member;     // the member of the pair
     Side side;
   };
-  struct BuiltNode {  // a node that its parent must still list
+  struct BuiltNode {  // a new node, before SetChild stores it in its parent
     void* node;
     Item first;      // the first item below the node
     uint64_t items;  // number of items below the node
@@ -195,7 +195,7 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
   // One step of a Path: an inner node, and the index of the child that the path takes from it.
   struct Step {
     Inner* node;
-    uint32_t index;
+    uint32_t index;  // index of the child that the path takes
   };
   struct Path {
     Step steps[kMaxHeight];  // from the root down
@@ -206,7 +206,7 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
     const Leaf* leaf;
     uint32_t index;
   };
-  // Where in the tree a new item was inserted: inside, or at its left or right edge. This decides how a full node
+  // Where in the tree a new item was inserted: inside, or at the left or right edge. This decides how a full node
   // splits.
   enum class Where : uint8_t { kInside, kLeftEdge, kRightEdge };
 
@@ -218,7 +218,7 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
                               ScoredMember* const* members, uint32_t count, const ItemBound&);
 
   template <class Node>
-  static void OpenGap(Node& node, uint32_t at, uint32_t count);  // moves the entries from `at` on back by `count`
+  static void OpenGap(Node& node, uint32_t at, uint32_t count);  // makes room for `count` entries at `at`
   template <class Node>
   static void CloseGap(Node& node, uint32_t at, uint32_t count);  // removes `count` entries from `at` on
   template <class Node>
@@ -234,13 +234,14 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
   static Cursor ItemAfterPlace(Place place);          // the item after this gap, or AtEnd()
   Cursor ItemBeforePlace(Place place) const;          // the item before this gap, or AtEnd()
 
-  // A level is the number of inner nodes above a node: its parent is steps[level - 1], and the root's level is 0.
+  // The level of a node is the number of inner nodes above it. The parent of the node is steps[level - 1]; the root has
+  // level 0.
   void SplitLeaf(Path& path, Item item);                                 // inserts `item` into a full leaf
-  void InsertChild(Path& path, uint32_t level, void* child, Item first,  // after a split: adds the new node
+  void InsertChild(Path& path, uint32_t level, void* child, Item first,  // adds the new node of a split to its parent
                    uint64_t items, Where where);
   void GrowRoot(void* right, Item first, uint64_t items);  // makes a new root over the old one and `right`
   void AddToItemCounts(Path& path, int64_t difference);    // adds to the item counts of the inner nodes of the path
-  static void UpdateSeparators(Path& path, uint32_t level, Item first);  // sets the first item in the nodes above
+  static void UpdateSeparators(Path& path, uint32_t level, Item first);  // makes it the separator in the nodes above
 
   void EraseFromLeaf(Path& path, uint32_t first, uint32_t count);  // erases items from a leaf, then repairs the tree
   void RemoveChild(Path& path, uint32_t level);                    // removes the entry of a freed node from its parent
@@ -248,13 +249,13 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
   template <class Node>
   void Mend(Path& path, uint32_t level);
   template <class Node>
-  static void Balance(Inner& parent, uint32_t left_index);  // evens out this child and the next
+  static void Balance(Inner& parent, uint32_t left_index);  // evens out the entries of this child and the next
   void Drop(Leaf* leaf);
   void Drop(Inner* inner);
   void FreeBelow(void* node, uint32_t height);  // frees the node and all below it
 
   static void SetChild(Inner& inner, uint32_t index, const BuiltNode& child);  // stores a built node as child `index`
-  std::vector<BuiltNode> BuildLevel(const std::vector<BuiltNode>& below);      // the nodes above `below`
+  std::vector<BuiltNode> BuildLevel(const std::vector<BuiltNode>& below);      // builds the inner nodes above `below`
   class Checker;
 
   void* root_ = nullptr;   // a Leaf when height_ is 0, else an Inner
@@ -302,7 +303,7 @@ inline ScoreTree::Cursor ScoreTree::Last() const {
 }
 
 template <class Visit>
-void ScoreTree::RemoveRange(size_t first, size_t count, Visit&& visit) {
+void ScoreTree::RemoveRange(size_t first, size_t count, Visit&& visit) {  // removes the items of these ranks
   while (count > 0) {
     Path path = PathToRank(first);
     const uint32_t in_leaf = path.leaf->count - path.index;

@@ -1,7 +1,7 @@
 // ScoredMember: one member of a big sorted set, in ONE allocation.
 //
 //   offset 0   double score
-//          8   size of the member: 7 bits per byte, low bits first; the high bit means that more follow
+//          8   size of the member: 7 bits per byte, low bits first; the high bit means that more bytes follow
 //          …   the bytes of the member
 //
 // A 17-byte member takes 26 bytes, for which jemalloc uses its size class of 32. The record never moves: the member
@@ -23,7 +23,7 @@ class ScoredMember {  // one member of a large sorted set with its score
   ScoredMember(const ScoredMember&) = delete;
   ScoredMember& operator=(const ScoredMember&) = delete;
 
-  // The caller owns the record and must free it with Destroy. Cost: one allocation.
+  // Creates a record. The caller owns it and must free it with Destroy. Cost: one allocation.
   static ScoredMember* Create(double score, Bytes member) {  // allocates a record; free it with Destroy
     void* memory = AllocateOrEnd(sizeof(ScoredMember) + SizePrefixBytes(member.size()) + member.size());
     auto* record = new (memory) ScoredMember(score);

@@ -13,7 +13,7 @@
 
 namespace respite {
 
-class ScoredResult {  // collects members with scores, to reply or store them
+class ScoredResult {  // collects members with scores, to reply with them or store them
  public:
   enum class Aggregate : uint8_t { kSum, kMin, kMax };
 
@@ -25,26 +25,26 @@ class ScoredResult {  // collects members with scores, to reply or store them
 
   size_t Size() const { return items_.size(); }
   // Appends a member without a lookup, so the member must be new. Do not mix with Combine.
-  void Append(Bytes member, double score);  // adds a new member, without a look at the others
+  void Append(Bytes member, double score);  // adds a member without a lookup; requires: it is new
   // Adds a member, or combines `score` with the score that the member already has. Do not mix with Append.
   void Combine(Bytes member, double score, Aggregate aggregate);  // adds a member, or combines its two scores
   // Removes a member. Requires: members were added with Combine. Returns false if there is no such member.
-  bool Remove(Bytes member);  // false: there is no such member
+  bool Remove(Bytes member);  // removes a member; false: there is no such member
 
-  // As in Redis, the sum of an infinity and the opposite infinity is 0.
+  // Combines two scores of a member. As in Redis, the sum of an infinity and the opposite infinity is 0.
   static double AggregateScores(double one, double other, Aggregate aggregate);  // combines scores as ZUNIONSTORE does
 
   // Returns the members in the order of a sorted set. Cost: O(n log n).
   std::span<const ScoreTree::Item> SortedItems();  // sorts the members as a sorted set does, and returns them
   // Builds a sorted set in the encoding that the limits require. The ScoredResult must not be used afterwards. Cost:
   // O(n log n).
-  EntryPtr MakeEntry(Bytes key, const EncodingLimits& limits,  // builds the sorted set; this object is then used up
+  EntryPtr MakeEntry(Bytes key, const EncodingLimits& limits,  // turns the members into a sorted set; works once
                      uint32_t access);
 
  private:
-  bool FitsListpack(const EncodingLimits& limits) const;  // true: the set may be packed
+  bool FitsListpack(const EncodingLimits& limits) const;  // true: the limits allow a listpack
 
-  MemberIndex members_;                 // the items by member; empty after Append
+  MemberIndex members_;                 // the items by member, for Combine; Append leaves it empty
   std::vector<ScoreTree::Item> items_;  // the members with their scores
 };
 

@@ -5,8 +5,8 @@
 //   kListpack   up to set-max-listpack-entries, none over …-listpack-value   order of insertion
 //   kObject     otherwise: a MemberTable                                     unspecified
 //
-// Sets convert only to larger forms. A removal never changes the form, except Pop of almost all members, as in Redis. A
-// set without an entry reads as empty. Views of members are valid until the set changes.
+// Additions convert a set only to larger forms. A removal never changes the form, except Pop of almost all members, as
+// in Redis. A set without an entry reads as empty. Views of members are valid until the set changes.
 #pragma once
 
 #include <cstddef>
@@ -33,13 +33,14 @@ class Set : public Collection {
   bool IsEmpty() const { return Size() == 0; }  // true: there are no members
   // Returns the number of members. Cost: O(1).
   size_t Size() const;
-  // Returns whether the set has this member. Cost: O(1) in a table, O(log n) in an intset, O(n) in a listpack.
+  // Returns true if the set has this member. Cost: O(1) in a table, O(log n) in an intset, O(n) in a listpack.
   bool Contains(Bytes member) const;  // true: the set has this member
   bool Contains(const PackedElement& member) const;
-  // Hints that these members will be looked up next, so that their cache misses overlap. For up to about 16 members.
-  void PrefetchMembers(std::span<const Bytes> members) const;  // before a lookup of these members in a table
+  // Hints that these members will be looked up next, so that their cache misses overlap. Useful for up to about 16
+  // members.
+  void PrefetchMembers(std::span<const Bytes> members) const;  // prefetches what lookups of these will read
   // Returns the table of a large set, or null for a packed or absent one.
-  const MemberTable* Table() const;  // null: packed or no such key
+  const MemberTable* Table() const;  // the table of a large set; null: packed or no such key
 
   // Calls visit(const PackedElement&) for each member. ForEachWhile stops when `visit` returns false, and returns true
   // if all members were visited.
@@ -67,16 +68,16 @@ class Set : public Collection {
 
   // The functions from here on edit the set. All require: Exists().
 
-  // Prepares for adding `count` members, of which `first` is one. An empty set takes the form that Redis would create.
-  // A packed set with members becomes a table if `count` exceeds the limit of its form: set-max-intset-entries or
-  // set-max-listpack-entries.
+  // Must be called before `count` members are added, of which `first` is one. An empty set takes the form that Redis
+  // would create. A packed set with members becomes a table if `count` exceeds the limit of its form:
+  // set-max-intset-entries or set-max-listpack-entries.
   void PrepareToAdd(Bytes first, size_t count);  // chooses the form for this many new members
   void InitializeForm(ValueForm form);           // gives an empty set this form
   // Adds a member. Returns false if the member exists already. Requires: `member` is not a view of this set.
-  bool Add(Bytes member);  // false: the member exists already
+  bool Add(Bytes member);  // adds a member; false: it exists already
   bool Add(const PackedElement& member);
   // Removes a member. Returns false if there is no such member.
-  bool Remove(Bytes member);  // false: there is no such member
+  bool Remove(Bytes member);  // removes a member; false: there is no such member
   bool Remove(const PackedElement& member);
   // Removes `count` random members. Calls visit(const PackedElement&) for each of them before its removal. Requires:
   // count <= Size(). Cost: that of Sample, or O(n) if almost all members are removed.
@@ -88,17 +89,17 @@ class Set : public Collection {
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
  private:
-  Listpack Packed() const { return Listpack(slot_.View()); }             // the listpack of a set in this form
-  Intset AsIntset() const { return Intset(slot_.View()); }               // the intset of a set in this form
-  MemberTable& MutableTable() const { return slot_.As<MemberTable>(); }  // the table of a set in this form
+  Listpack Packed() const { return Listpack(slot_.View()); }             // the listpack; requires: form kListpack
+  Intset AsIntset() const { return Intset(slot_.View()); }               // the intset; requires: form kIntset
+  MemberTable& MutableTable() const { return slot_.As<MemberTable>(); }  // the table; requires: form kObject
   size_t MaxIntegers() const;                                            // maximum number of members of an intset
 
-  bool AddInteger(int64_t value);                                 // adds to an intset; false: the value exists already
-  bool AddToListpack(const EncodedElement& element, Bytes text);  // adds it; false: the set has it already
-  bool RemoveFromListpack(const EncodedElement& element);         // removes it; false: there is no such member
+  bool AddInteger(int64_t value);                                 // Add, for an intset; false: the value exists already
+  bool AddToListpack(const EncodedElement& element, Bytes text);  // Add, for a listpack; false: it exists already
+  bool RemoveFromListpack(const EncodedElement& element);         // Remove, for a listpack; false: no such member
   void ConvertToTable();                                          // makes a packed set a MemberTable
-  // Converts an intset to a listpack before `text` is added, if the limits allow a listpack.
-  bool TryConvertToListpack(Bytes text);  // from an intset, before `text` is added; false: the limits forbid it
+  // Converts an intset to a listpack before the text `text` is added. Returns false if the limits forbid a listpack.
+  bool TryConvertToListpack(Bytes text);  // makes an intset a listpack, for `text`; false: the limits forbid it
 
   // Returns the index-th member. Requires: the set is packed.
   PackedElement PackedAt(size_t index) const;  // returns the index-th member; requires: packed
@@ -110,10 +111,10 @@ class Set : public Collection {
   void VisitIndexes(const std::vector<size_t>& indexes, Visit&& visit) const;  // visits the members at these indexes
   void RemoveAtIndexes(const std::vector<size_t>& indexes);                    // removes the members at these indexes
 
-  // Takes `count` random members out of the table. When Pop removes almost all members, it makes a new set of those
-  // that stay, as Redis does. Requires: the set is a table.
+  // Takes `count` random members out of the table. Pop uses this when it removes almost all members: it takes out the
+  // members that stay, and makes a new set of them, as Redis does. Requires: the set is a table.
   std::vector<Member> TakeRandomMembers(size_t count, Random& random);  // removes and returns `count` random members
-  void ReplaceBy(const std::vector<Member>& members);                   // makes a new table of these members
+  void ReplaceBy(const std::vector<Member>& members);  // makes a new listpack or table of these members
 };
 
 template <class Visit>
@@ -134,7 +135,7 @@ bool Set::ForEachWhile(Visit&& visit) const {
 }
 
 template <class Visit>
-void Set::PickRandom(Random& random, Visit&& visit) const {
+void Set::PickRandom(Random& random, Visit&& visit) const {  // visits one random member
   if (const MemberTable* table = Table()) {
     const Member member = table->PickRandom(random);
     return visit(PackedElement{.text = member.Text()});
@@ -143,7 +144,7 @@ void Set::PickRandom(Random& random, Visit&& visit) const {
 }
 
 template <class Visit>
-void Set::Sample(size_t count, Random& random, Visit&& visit) const {
+void Set::Sample(size_t count, Random& random, Visit&& visit) const {  // visits `count` different random members
   if (const MemberTable* table = Table()) {
     for (const Member& member : table->Sample(count, random)) visit(PackedElement{.text = member.Text()});
     return;
@@ -152,7 +153,7 @@ void Set::Sample(size_t count, Random& random, Visit&& visit) const {
 }
 
 template <class Visit>
-void Set::SampleWithRepeats(size_t count, Random& random, Visit&& visit) const {
+void Set::SampleWithRepeats(size_t count, Random& random, Visit&& visit) const {  // visits random members
   const std::vector<PackedElement> packed = slot_.Form() == ValueForm::kListpack ? All() : std::vector<PackedElement>();
   for (; count > 0; --count) {
     packed.empty() ? PickRandom(random, visit) : visit(packed[random.Below(packed.size())]);
@@ -160,7 +161,7 @@ void Set::SampleWithRepeats(size_t count, Random& random, Visit&& visit) const {
 }
 
 template <class Visit>
-void Set::VisitIndexes(const std::vector<size_t>& indexes, Visit&& visit) const {
+void Set::VisitIndexes(const std::vector<size_t>& indexes, Visit&& visit) const {  // visits members at these indexes
   if (indexes.size() == 1) return visit(PackedAt(indexes[0]));
   size_t index = 0;
   auto next = indexes.begin();

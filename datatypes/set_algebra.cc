@@ -15,8 +15,8 @@ Set EmptySet(Database& room, Bytes key, const EncodingLimits& limits, uint32_t a
   return Set({.slot = ValueSlot(room, entry), .limits = limits, .now_ms = 0});
 }
 
-// Returns true if looking up each member of the first set in all others costs no more than iterating over all sets. As
-// in Redis, lookups count half, because they end early for a member that one of the other sets has.
+// Returns true if a lookup of each member of the first set in all other sets costs no more than iterating over all
+// sets. As in Redis, lookups count half, because they end early for a member that one of the other sets has.
 bool AskingIsCheaper(std::span<const Set> sets) {
   size_t asking = 0;
   size_t walking = 0;

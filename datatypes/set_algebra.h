@@ -14,8 +14,8 @@
 
 namespace respite {
 
-// A new set with its key, which is not in the keyspace yet.
-class SetResult {  // a new set, which is being built for SUNIONSTORE and the like
+// A new set and its key. Neither is in the keyspace yet.
+class SetResult {  // the new set that SUNIONSTORE and similar commands build
  public:
   // `hash_key` must be the key of the database where the set will be stored; `limits` must outlive the result.
   SetResult(Bytes key, const HashKey& hash_key, const EncodingLimits& limits, uint32_t access);
@@ -23,7 +23,7 @@ class SetResult {  // a new set, which is being built for SUNIONSTORE and the li
   SetResult& operator=(const SetResult&) = delete;
 
   Set& set() { return set_; }
-  // Returns the entry with the whole set; the result must not be used afterwards.
+  // Returns the entry with the whole set. This SetResult must not be used afterwards.
   EntryPtr Release() { return room_.Take(set_.slot().entry()); }  // returns the entry with the whole set
 
  private:
@@ -68,9 +68,9 @@ class MemberFilter {  // finds the members that all given sets have, or that non
     group_.clear();
     return true;
   }
-  // Removes the members of the group that do not pass.
-  void RemoveRejectedCandidates();                    // removes the candidates of the group that do not pass
-  void PrefetchCandidates(const MemberTable& table);  // before the candidates of the group are looked up in this table
+  // Removes from group_ the candidates that do not pass.
+  void RemoveRejectedCandidates();                    // removes from group_ the candidates that do not pass
+  void PrefetchCandidates(const MemberTable& table);  // prefetches what lookups of group_ in this table will read
 
   std::span<const Set* const> sets_;
   Keep keep_;
@@ -78,18 +78,19 @@ class MemberFilter {  // finds the members that all given sets have, or that non
 };
 
 // Adds the members of all sets to `result`.
-void Unite(std::span<const Set> sets, Set& result);  // adds the members of all sets to `result`
-// Adds the members of the first set that are in no other set to `result`. Looks up each member in the other sets, or
-// copies the first set and removes the members of all others from the copy. Chooses the way that is probably less work.
+void Unite(std::span<const Set> sets, Set& result);  // SUNION: adds the members of all sets to `result`
+// Adds to `result` the members of the first set that no other set has. Either looks up each member in the other sets,
+// or copies the first set and removes the members of all others from the copy, whichever is probably less work.
 void Subtract(std::span<const Set> sets, Set& result);  // SDIFF: members of the first set that no other set has
 // Calls visit(const PackedElement&) for the members that all sets have, in the order of the smallest set, until `visit`
 // returns false. Requires: at least one set.
 template <class Visit>
-void Intersect(std::span<const Set> sets, Visit&& visit);
+void Intersect(std::span<const Set> sets, Visit&& visit);  // SINTER: visits the members that all sets have
 // Returns the set with the fewest members, over which Intersect iterates. If several sets have equally few, returns the
 // first of them. Returns null if a set is empty.
 const Set* SmallestOf(std::span<const Set> sets);  // the set with the fewest members; null: one is empty
-// Returns the other sets, ordered by size, without those that are the same set as `smallest`.
+// Returns the sets other than `smallest`, in ascending order of size. Omits each set that has the same key as
+// `smallest`.
 std::vector<const Set*> OthersBySize(std::span<const Set> sets, const Set& smallest);  // the other sets, smallest first
 
 template <class Visit>

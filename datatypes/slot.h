@@ -1,7 +1,8 @@
-// Slots of a HashIndex: 8 bytes each, trivially copyable. Slot{} means no slot. Two functions describe a slot. SlotKey
-// returns the text under which the slot is found. SlotMemory returns the memory that a lookup will read, or null if a
-// lookup reads only the slot. The functions below are for pointers to items with `Bytes Key() const`; handles that hold
-// short texts define their own (member.h).
+// Slots: what a HashIndex stores for each item, in 8 bytes. A slot is a pointer to the item, or a handle that can
+// contain a short text itself (Member, in member.h). Slots are trivially copyable; Slot{} means that there is none. Two
+// functions describe a slot. SlotKey returns the key of the item. SlotMemory returns the memory that a lookup will
+// read, or null if a lookup reads only the slot. The functions below are for pointers to items that have a function
+// Key(); member.h defines those for Member.
 #pragma once
 
 #include <cassert>
@@ -20,11 +21,11 @@ const void* SlotMemory(Item* const& item) {  // the memory that a lookup will re
   return item;
 }
 
-// A slot as a HashIndex stores it, in 8 bytes. A pointer leaves 19 bits for a hint, which are bits of the hash:
-// processors use 48 bits of an address, and Linux returns longer addresses only on request; the lowest three bits of an
-// item's address are zero. Handles leave no room for a hint.
 inline constexpr int kSlotHintBits = 19;  // number of bits of the hash that fit next to a pointer
 
+// A slot as a HashIndex stores it, in 8 bytes. A pointer leaves 19 bits for a hint, which are bits of the hash, because
+// processors use 48 bits of an address, and the lowest three bits of an item's address are zero. (Linux returns longer
+// addresses only on request.) Handles leave no room for a hint.
 template <class Slot>
 class SlotCell {  // a slot of a HashIndex and a hint, in 8 bytes
  public:
@@ -43,7 +44,7 @@ class SlotCell {  // a slot of a HashIndex and a hint, in 8 bytes
 template <class Item>
 class SlotCell<Item*> {
  public:
-  static constexpr bool kHasHint = true;
+  static constexpr bool kHasHint = true;  // a pointer leaves bits for a hint
 
   Item* Get() const { return reinterpret_cast<Item*>(word_ << kSlotHintBits >> (kSlotHintBits - kZeroBits)); }
   uint32_t Hint() const { return static_cast<uint32_t>(word_ >> kAddressBits); }

@@ -1,5 +1,4 @@
-// SlotIndex: the keys of a database by hash slot, for a cluster node. Databases of a server outside a cluster have no
-// such index.
+// SlotIndex: the keys of a database by cluster hash slot. Databases of a server outside a cluster have no such index.
 //
 // Cost: a pointer for each of the 16384 slots once there is a key, and a table for each slot that has keys.
 #pragma once
@@ -32,7 +31,7 @@ class SlotIndex {  // the keys of each cluster hash slot in one database
     slot->Remove(key, hash);
     if (slot->Size() == 0) slot.reset();
   }
-  // Updates the address of a key's entry. Requires: the key is in the index.
+  // Updates the address of a key's entry, which has moved. Requires: the key is in the index.
   void Replace(Entry* from, Entry* to, uint64_t hash) {  // the entry of a key has moved from `from` to `to`
     slots_[Place(to->Key())]->Replace(from, to, hash);
   }
@@ -46,11 +45,11 @@ class SlotIndex {  // the keys of each cluster hash slot in one database
   }
   // Calls `visit(const Entry*)` for each key of the slot, until `visit` returns false.
   template <class Visit>
-  void ForEachWhile(int slot, Visit&& visit) const {  // until visit(const Entry*) is false; for the keys of a slot
+  void ForEachWhile(int slot, Visit&& visit) const {  // visits the keys of a slot until visit(const Entry*) is false
     const Keys* const keys = KeysOf(slot);
     if (keys != nullptr) keys->ForEachWhile(visit);
   }
-  // Returns at most `limit` keys, in no order. Cost: O(keys returned).
+  // Returns at most `limit` keys of the slot, in no order. Cost: O(keys returned).
   std::vector<std::string> Some(int slot, size_t limit) const {
     std::vector<std::string> some;
     const Keys* const keys = KeysOf(slot);

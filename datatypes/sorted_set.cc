@@ -16,7 +16,8 @@ bool IsBelow(double score, Bytes member, double other_score, Bytes other) {
   return score < other_score || (score == other_score && member < other);
 }
 
-// Applies the rule to an existing member's score. kChanged means that the score must be stored.
+// Applies the rule to a member that exists with the score `old`. kChanged means that the caller must store the returned
+// score.
 AddResult Judge(double old, double score, const AddRule& rule) {
   using Comparison = AddRule::Comparison;
   if (rule.condition == AddRule::Condition::kIfAbsent) return {Outcome::kRuledOut};
@@ -73,9 +74,9 @@ std::optional<SortedSet::RankAndScore> SortedSet::RankOf(Bytes member) const {
   return RankAndScore{rank, ScoreAt(packed, packed.Next(found))};
 }
 
-// Returns the ranks of the members in a range. `starts_here` says whether the range begins at or before a member,
-// `ends_behind` whether it ends at or after the member. Each takes the offset of the member and the offset of its
-// score.
+// Returns the ranks of the members in a range. `starts_here` returns true if the range begins at or before a member.
+// `ends_behind` returns true if the range ends at or after a member. The arguments of both are the offset of a member
+// and the offset of its score.
 template <class StartsHere, class EndsBehind>
 RankSpan SortedSet::RankSpanInListpack(StartsHere&& starts_here, EndsBehind&& ends_behind) const {
   const Listpack packed = this->packed();

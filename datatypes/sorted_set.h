@@ -19,7 +19,7 @@
 
 namespace respite {
 
-// How SortedSet::Add treats existing and missing members.
+// Says how SortedSet::Add treats existing and missing members.
 struct AddRule {  // the options NX, XX, GT, LT and INCR of ZADD
   enum class Condition : uint8_t { kAlways, kIfAbsent, kIfPresent };
   enum class Comparison : uint8_t { kAny, kGreater, kLess };  // required of the new score, compared with the old one
@@ -55,7 +55,7 @@ class SortedSet : public Collection {  // gives access to the sorted set of one 
   // Returns the score, or nullopt if there is no such member. Cost: O(1), O(n) packed.
   std::optional<double> Score(Bytes member) const;  // the score; nullopt: there is no such member
   // Returns rank and score, or nullopt if there is no such member. Cost: O(log n), O(n) packed.
-  std::optional<RankAndScore> RankOf(Bytes member) const;  // nullopt: there is no such member
+  std::optional<RankAndScore> RankOf(Bytes member) const;  // rank and score; nullopt: there is no such member
   RankSpan RankSpanOf(const ScoreRange& range) const;
   RankSpan RankSpanOf(const LexRange& range) const;  // the ranks of the members in the range
 
@@ -71,21 +71,21 @@ class SortedSet : public Collection {  // gives access to the sorted set of one 
   // Adds a member or changes its score, as `rule` allows. Requires: Exists(), as for all changes. Cost: O(log n), O(n)
   // packed.
   AddResult Add(Bytes member, double score, const AddRule& rule = {});
-  // Must be called before `members` members are added. Converts the set to a table if these members would make it too
-  // large to stay packed.
+  // Must be called before `members` members are added. Converts the set to a table if `members` alone exceeds
+  // zset-max-listpack-entries.
   void PrepareToAdd(size_t members);  // converts to a table if `members` alone is above the limit of a packed set
   // Removes a member. Returns false if there is no such member.
-  bool Remove(Bytes member);  // false: there is no such member
-  // Removes the members of the span. Cost: O(count + log n).
+  bool Remove(Bytes member);  // removes a member; false: there is no such member
+  // Removes the members of these ranks. Cost: O(count + log n).
   void Remove(RankSpan span);
 
-  // Returns the table, for ZSCAN and random members, or null while the set is packed.
+  // Returns the table, for ZSCAN and random members. Returns null if the set is packed, or if there is no such key.
   const ScoreTable* Table() const { return IsTable() ? &table() : nullptr; }  // null: packed or no such key
 
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
  private:
-  bool IsTable() const {  // true: a ScoreTable, not packed
+  bool IsTable() const {  // true: the set is a ScoreTable; false: packed, or no such key
     return slot_.Exists() && slot_.Form() == ValueForm::kObject;
   }
   ScoreTable& table() const { return slot_.As<ScoreTable>(); }  // the table; requires: IsTable()
@@ -97,11 +97,11 @@ class SortedSet : public Collection {  // gives access to the sorted set of one 
   template <class StartsHere, class EndsBehind>
   RankSpan RankSpanInListpack(StartsHere&& starts_here,  // the ranks of a range in a packed set
                               EndsBehind&& ends_behind) const;
-  AddResult AddToTable(Bytes member, double score, const AddRule& rule);  // adds or changes, as Add does
+  AddResult AddToTable(Bytes member, double score, const AddRule& rule);  // Add, for a table
   void AddToListpack(Bytes member, double score);                         // adds a new member; requires: packed
   void ChangeScoreInListpack(size_t at, Bytes member, double score);      // for the member at offset `at`
-  bool StaysInPlace(size_t at, Bytes member, double score) const;         // true: its rank stays the same
-  void ConvertToTable();                                                  // makes a packed sorted set a ScoreTable
+  bool StaysInPlace(size_t at, Bytes member, double score) const;  // true: with `score` the member keeps its rank
+  void ConvertToTable();                                           // makes a packed sorted set a ScoreTable
 
   template <class Visit>
   void ForEachInTable(RankSpan span, Direction direction, Visit&& visit) const;  // ForEach, for a table
@@ -123,7 +123,7 @@ void SortedSet::ForEach(RankSpan span, Direction direction, Visit&& visit) const
 }
 
 template <class Visit>
-void SortedSet::ForEachInTable(RankSpan span, Direction direction, Visit&& visit) const {
+void SortedSet::ForEachInTable(RankSpan span, Direction direction, Visit&& visit) const {  // ForEach, for a table
   const ScoreTree& tree = table().tree();
   const bool down = direction == Direction::kDown;
   const size_t start = down ? span.first + span.count - 1 : span.first;
@@ -144,8 +144,7 @@ void SortedSet::ForEachInTable(RankSpan span, Direction direction, Visit&& visit
   }
 }
 
-// A score as an element of a listpack. Unless the score is an integer, the element borrows the text that this object
-// holds.
+// A score as an element of a listpack. Unless the score is an integer, the element is a view of text_.
 class PackedScore {  // a score, encoded as a listpack element
  public:
   explicit PackedScore(double score);

@@ -9,8 +9,9 @@ namespace {
 
 using Key = std::array<char, 16>;
 
-// Returns the number of radix tree nodes for these keys, which are sorted and agree in their first `depth` bytes. There
-// is one node for each stretch without a fork, one for each fork, and one for each key.
+// Returns the number of nodes that Redis' radix tree needs for these keys. The keys are sorted, and agree in their
+// first `depth` bytes. There is one node for each sequence of bytes without a fork, one for each fork, and one for each
+// key.
 uint64_t NodesBelow(std::span<const Key> keys, size_t depth) {
   if (keys.size() == 1) return depth == Key().size() ? 1 : 2;
   size_t fork = depth;
@@ -90,8 +91,8 @@ void StreamLog::BeginBlock(const StreamId& id, StreamBlock* block) {
   blocks_.Insert(id, block);
 }
 
-// Returns true if there are stored entries and all of them are below `id`. Drops blocks at the end that consist only of
-// deleted entries and are not below `id`, which exist after XSETID has lowered the last ID.
+// Drops blocks at the end of the stream that have only deleted entries, and IDs not below `id`. Such blocks exist after
+// XSETID has lowered the last ID. Returns true if there are still stored entries, and all of them are below `id`.
 bool StreamLog::DropDeletedTail(const StreamId& id) {
   while (!blocks_.IsEmpty()) {
     StreamBlock* block = blocks_.Last().Get();
@@ -256,8 +257,8 @@ bool StreamLog::DestroyGroup(Bytes name) {
   return true;
 }
 
-// Returns true if XDEL removed an entry at or after `id` that is not before the first live entry. For kValkey81,
-// deletions before the first live entry count too.
+// Returns true if XDEL removed an entry at or after `id` and at or after the first live entry. For kValkey81, deletions
+// before the first live entry count too.
 bool StreamLog::HasDeletionsFrom(const StreamId& id, ReadCounting counting) const {
   if (length_ == 0 || max_deleted_id_.IsZero() || id > max_deleted_id_) return false;
   return counting == ReadCounting::kValkey81 || first_id_ <= max_deleted_id_;
@@ -275,7 +276,7 @@ int64_t StreamLog::EstimateEntriesRead(const StreamId& id, ReadCounting counting
   return StreamGroup::kUnknownCount;
 }
 
-// Returns true if the group's count of read entries is exact, so that it need only grow by one when the group reads its
+// Returns true if the group's count of read entries is exact. Then the count only grows by one when the group reads its
 // next entry.
 bool StreamLog::IsReadCountExact(const StreamGroup& group, const StreamId& next, ReadCounting counting) const {
   if (group.entries_read == StreamGroup::kUnknownCount) return false;
@@ -338,7 +339,8 @@ bool StreamLog::LoadEntry(const StreamId& id, std::span<const Bytes> fields_and_
   return true;
 }
 
-// Removes the last block if it is empty. It can be empty because LoadEntry drops deleted entries that are out of order.
+// Removes the last block if it is empty. The block can be empty because LoadEntry drops deleted entries that are out of
+// order.
 void StreamLog::DropEmptyTailBlock() {
   if (blocks_.IsEmpty()) return;
   StreamBlock* block = blocks_.Last().Get();

@@ -1,4 +1,4 @@
-// Stream: a log of entries, and the groups that read it. An entry is a row of fields and values with an ID; IDs only
+// Stream: a log of entries, and the consumer groups that read it. An entry has an ID, and fields with values. IDs only
 // grow.
 //
 //   call.db.Read<Stream>(key)        const Stream    ┐                          ┌ StreamIdMap of StreamBlock  entries
@@ -48,12 +48,12 @@ struct StreamTrim {  // the options MAXLEN, MINID and LIMIT of XTRIM and XADD
 
   Strategy strategy = Strategy::kNone;      // kMaxLength for MAXLEN, kMinId for MINID
   Precision precision = Precision::kExact;  // kWholeBlocks for the option `~`
-  uint64_t max_length = 0;                  // for kMaxLength: the newest entries that must stay
+  uint64_t max_length = 0;                  // for kMaxLength: number of the newest entries that stay
   StreamId min_id;                          // for kMinId: entries below this ID are removed
   uint64_t limit = 0;  // maximum number to remove; stops before a block that would exceed it; 0: none
 };
 
-// How versions of Redis and Valkey count the entries that a group has read, when entries were deleted.
+// How a version of Redis or Valkey counts the entries that a group has read, if entries were deleted.
 enum class ReadCounting : uint8_t {
   kRedis70,  // also Redis 7.2 up to 7.2.8, 7.4 up to 7.4.3, and Valkey 7.2 and 8.0
   // Since Redis 7.2.9 and 7.4.4: a group whose last ID is before the first entry has read none of the entries that
@@ -69,12 +69,12 @@ class StreamLog final : public Object {  // the entries and consumer groups of o
   enum class Order : uint8_t { kForward, kBackward };
 
   // Iterates over the live entries with from <= ID <= to, forward or backward. Any change of the entries invalidates
-  // the walk; groups may change. The constructor takes O(log n) and reads up to one block. A backward walk first
+  // the Walk; changes of groups do not. The constructor takes O(log n) and reads up to one block. A backward walk first
   // collects the entries of a block, because a block can only be read forward.
   class Walk {
    public:
     Walk(const StreamLog& log, const StreamId& from, const StreamId& to, Order order = Order::kForward);
-    bool IsValid() const { return is_valid_; }  // false after the last entry
+    bool IsValid() const { return is_valid_; }  // false: after the last entry
     // The functions from here on require IsValid().
     const StreamId& Id() const { return entry_.id; }
     uint64_t FieldCount() const { return entry_.field_count; }  // number of field-value pairs of the current entry
@@ -107,7 +107,7 @@ class StreamLog final : public Object {  // the entries and consumer groups of o
   StreamLog() = default;
   ~StreamLog() override;
 
-  // The functions of Object. Size counts blocks, groups and pending entries.
+  // Clone, Size and UsedBytes are described in Object. Size counts blocks, groups and pending entries.
   std::unique_ptr<Object> Clone() const override;  // returns a deep copy
   size_t Size() const override;
   size_t UsedBytes(size_t samples) const override;  // memory, estimated from this many blocks; 0: exact
@@ -121,8 +121,8 @@ class StreamLog final : public Object {  // the entries and consumer groups of o
   const StreamId& LastLiveId() const { return last_live_id_; }  // ID of the last live entry; 0-0: none
   // Returns the ID of the first stored entry, deleted or not, or Max() if there is none. As in Redis, XTRIM MINID ~ is
   // replicated with this ID.
-  StreamId FirstStoredId() const;  // ID of the first entry, deleted or not; Max(): there is none
-  // Returns the greatest ID that XDEL removed; trimming does not count.
+  StreamId FirstStoredId() const;  // ID of the first stored entry, even if deleted; Max(): there is none
+  // Returns the greatest ID that XDEL removed, or the ID that XSETID set. Trimming does not count.
   const StreamId& MaxDeletedId() const { return max_deleted_id_; }  // greatest ID that XDEL removed, or set by XSETID
   // Returns the number of entries that were ever added. No group has read more entries than that.
   uint64_t EntriesAdded() const { return entries_added_; }  // number of entries ever added; XSETID can set it
@@ -131,9 +131,9 @@ class StreamLog final : public Object {  // the entries and consumer groups of o
   // O(blocks).
   uint64_t RadixTreeNodes() const;  // number of nodes that the radix tree of Redis would have
 
-  // Returns the ID for `*`, or nullopt if no ID is left. As in Redis, the ID grows even if the clock was set back.
+  // Returns the ID for XADD `*`, or nullopt if no ID is left. As in Redis, the ID grows even if the clock was set back.
   std::optional<StreamId> AutoId(uint64_t now_ms) const;  // the ID for XADD *; nullopt: no ID is left
-  // Returns the ID for `ms-*`, or nullopt if all IDs of this ms are used. The ID may be below LastId().
+  // Returns the ID for XADD `ms-*`, or nullopt if all sequence numbers of `ms` are used. The ID may be below LastId().
   std::optional<StreamId> AutoSequence(uint64_t ms) const;  // the ID for XADD ms-*; nullopt: no ID is left
   // Adds an entry of fields and values. Requires: id > LastId(); `fields_and_values` are not views of this stream.
   // Cost: amortised O(bytes of the entry).
@@ -148,44 +148,44 @@ class StreamLog final : public Object {  // the entries and consumer groups of o
   // Removes the oldest entries as `trim` says, and returns their number. Cost: O(removed + entries of one block).
   uint64_t Trim(const StreamTrim& trim);
 
-  // For XSETID, and for loading files.
+  // Sets the last ID. XSETID and the loading of files use this.
   void SetLastId(const StreamId& id) { last_id_ = id; }  // sets the last ID, for XSETID and loading files
-  // Sets entries-added. Also lowers the count of groups that have read more, because Redis refuses a file with such a
-  // group. Cost: O(groups).
-  void SetEntriesAdded(uint64_t count);       // for XSETID and loading files; may lower the counts of groups
+  // Sets the number of entries ever added (entries-added). Also lowers the counts of groups that have read more,
+  // because Redis refuses a file with such a group. Cost: O(groups).
+  void SetEntriesAdded(uint64_t count);       // sets entries-added; may lower the counts of groups
   void SetMaxDeletedId(const StreamId& id) {  // sets the greatest deleted ID, for XSETID and loading files
     max_deleted_id_ = id;
   }
 
   const Groups& groups() const { return groups_; }  // the consumer groups by name
-  // FindGroup returns null if there is no such group.
-  StreamGroup* FindGroup(Bytes name);  // null: there is no such group
-  const StreamGroup* FindGroup(Bytes name) const;
-  // Returns null if the name already exists. `entries_read` is lowered to EntriesAdded() if it is higher.
+  // FindGroup returns the group of this name, or null if there is none.
+  StreamGroup* FindGroup(Bytes name);              // the group of this name; null: there is none
+  const StreamGroup* FindGroup(Bytes name) const;  // the group of this name; null: there is none
+  // Creates a group. Returns null if the name already exists. Lowers `entries_read` to EntriesAdded() if it is higher.
   StreamGroup* CreateGroup(Bytes name, const StreamId& last_id,  // adds a group; null: the name exists
                            int64_t entries_read);
-  // Moves the group to `last_id`. `entries_read` is lowered to EntriesAdded() if it is higher.
-  void SetGroupLastId(StreamGroup& group, const StreamId& last_id,  // sets how far the group has read
+  // Sets the last ID of the group, as XGROUP SETID does. Lowers `entries_read` to EntriesAdded() if it is higher.
+  void SetGroupLastId(StreamGroup& group, const StreamId& last_id,  // sets the last ID that the group has read
                       int64_t entries_read) const;
   // Removes the group and its pending entries. Returns false if there is no such group. Cost: O(pending / 62).
   bool DestroyGroup(Bytes name);  // removes a group and its pending entries; false: there is no such group
   // Advances the last ID of the group to this entry and counts the entry as read. Requires: the ID is above the group's
   // last ID.
-  void AdvanceGroup(StreamGroup& group, const StreamId& id,  // the group has read this entry
+  void AdvanceGroup(StreamGroup& group, const StreamId& id,  // records that the group has read this entry
                     ReadCounting counting = ReadCounting::kRedis72) const;
   // Returns how many of the entries ever added are at or below `id`, or kUnknownCount. The number is known only if `id`
   // is not above the first entry, or if it is the last ID. Deletions can make it unknown.
-  int64_t EstimateEntriesRead(const StreamId& id,  // entries ever added up to `id`, or kUnknownCount
+  int64_t EstimateEntriesRead(const StreamId& id,  // number of entries ever added up to `id`, or kUnknownCount
                               ReadCounting counting = ReadCounting::kRedis72) const;
   // Returns the number of entries that the group has not read yet, or nullopt if deletions made it unknown.
-  std::optional<int64_t> LagOf(const StreamGroup& group,  // entries still to read; nullopt: unknown
+  std::optional<int64_t> LagOf(const StreamGroup& group,  // number of entries still to read; nullopt: unknown
                                ReadCounting counting = ReadCounting::kRedis72) const;
 
-  // LoadBlock and LoadEntry restore blocks with their deleted entries from a file. They return false if the ID of a
+  // LoadBlock and LoadEntry restore blocks from a file, including deleted entries. They return false if the ID of a
   // block or of a live entry is too low, which makes the stream unusable. FinishLoading finds the first and the last
   // live entry.
   bool LoadBlock(const StreamId& id, std::span<const Bytes> names);  // begins a block; false: wrong order of IDs
-  bool LoadEntry(const StreamId& id,  // adds it to the last block; false: wrong order of IDs
+  bool LoadEntry(const StreamId& id,  // adds an entry to the last block; false: wrong order of IDs
                  std::span<const Bytes> fields_and_values, StreamBlock::EntryState state);
   void FinishLoading();  // finds the first and the last live entry
 
@@ -199,15 +199,15 @@ class StreamLog final : public Object {  // the entries and consumer groups of o
   };
   Place Find(const StreamId& id) const;
   StreamBlock*& LastBlock() { return blocks_.At(blocks_.Last()); }  // the last block; requires: there are blocks
-  bool DropDeletedTail(const StreamId& id);                 // drops deleted blocks; true: others stay, below `id`
-  void DropEmptyTailBlock();                                // removes the last block if it has no entries
-  void BeginBlock(const StreamId& id, StreamBlock* block);  // adds `block` as the last block
-  void DropBlock(const StreamId& id, StreamBlock* block);   // removes and frees the block
-  bool MayDropWholeBlock(const StreamTrim& trim, const StreamBlock& block) const;  // true: trimming removes all of it
+  bool DropDeletedTail(const StreamId& id);  // drops deleted end blocks; true: entries stay, all below `id`
+  void DropEmptyTailBlock();                 // removes the last block if it has no entries
+  void BeginBlock(const StreamId& id, StreamBlock* block);                         // adds `block` as the last block
+  void DropBlock(const StreamId& id, StreamBlock* block);                          // removes and frees the block
+  bool MayDropWholeBlock(const StreamTrim& trim, const StreamBlock& block) const;  // true: `trim` removes all of it
   uint64_t TrimInsideBlock(const StreamTrim& trim, const StreamId& block_id, StreamBlock& block);  // the number removed
-  void UpdateFirstId();                                                    // finds the first live entry again
-  void UpdateLastLiveId();                                                 // finds the last live entry again
-  bool HasDeletionsFrom(const StreamId& id, ReadCounting counting) const;  // true: XDEL removed some from `id` on
+  void UpdateFirstId();                                                    // sets first_id_ again, from the blocks
+  void UpdateLastLiveId();                                                 // sets last_live_id_ again, from the blocks
+  bool HasDeletionsFrom(const StreamId& id, ReadCounting counting) const;  // true: XDEL removed entries from `id` on
   bool IsReadCountExact(const StreamGroup& group, const StreamId& next,    // true: the group's count is exact
                         ReadCounting counting) const;
 

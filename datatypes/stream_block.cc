@@ -48,7 +48,7 @@ uint64_t ListpackIntegerSize(int64_t value) {
 
 uint64_t ListpackTextSize(size_t size) { return ListpackSize(size + (size < 64 ? 1 : size < 4096 ? 2 : 5)); }
 
-// Returns the number of bytes of a signed integer in little endian.
+// Returns the number of bytes that a signed integer needs.
 size_t IntegerBytes(int64_t value) {
   const uint64_t magnitude = static_cast<uint64_t>(value < 0 ? ~value : value);
   return magnitude == 0 ? 1 : (static_cast<size_t>(64 - __builtin_clzll(magnitude)) + 8) / 8;
@@ -73,7 +73,8 @@ std::optional<int64_t> AsInteger(Bytes text) {
 
 }  // namespace
 
-// Writes at the end of a block that has room, and adds up the size of the listpack with this content.
+// Writes numbers and texts at the end of a block, where there must be room. Also adds up the bytes that a Redis
+// listpack needs for the same content.
 class StreamBlock::Writer {
  public:
   explicit Writer(char* to) : to_(to) {}
@@ -187,7 +188,7 @@ bool StreamBlock::HasMasterNames(std::span<const Bytes> fields_and_values) const
   return true;
 }
 
-// How an entry is written: the form of its ID, its flags, and whether it has its own field names.
+// Says how an entry is written: the form of its ID, its flags, and whether it has its own field names.
 struct StreamBlock::EntryHeader {
   IdForm form;
   uint8_t flags;

@@ -11,9 +11,11 @@
 //   fields   = element … (values only, the names are the master's), or count | element … (field, value, field, …)
 //   element  = 00…7f text of 0 to 127 bytes | 80…87 integer of 1 to 8 bytes, little endian | 88 size | text
 //              | 90…ff integer 0 to 111
-//   counts, sizes and deltas are varints: 7 bits per byte, low first; the high bit means that more follow
+//   counts, sizes and deltas are varints: 7 bits per byte, low first; the high bit means that more bytes follow
 //
-// The deltas of the first entry refer to the ID under which the stream stores the block, which is the ID of that entry.
+// The deltas of the first entry are relative to the ID under which the stream stores the block. Both IDs are usually
+// equal.
+//
 // Example: 5-0 with "f" = "x", then 5-1 with "f" = "40":  01 01 66 | 04 08 00 01 78 | 02 00 b8
 //
 // A deleted entry remains in place and is marked, as in Redis. A block tracks the size of Redis' listpack with the same
@@ -84,8 +86,8 @@ class StreamBlock {  // about a hundred neighbouring entries, as in one node of 
     EntryView entry_;        // the current entry
   };
 
-  // Creates an empty block that begins at `id`. `fields_and_values` are those of the first entry, which the caller
-  // appends afterwards. The field names become those of the master, which later entries can share. The caller owns the
+  // Creates an empty block that begins at `id`. `fields_and_values` are those of the first entry, which the caller must
+  // append afterwards. Their names become the master's field names, which later entries can share. The caller owns the
   // block and must free it with Destroy.
   static StreamBlock* Create(const StreamId& id,  // a new block without entries, for these field names
                              std::span<const Bytes> fields_and_values);
@@ -128,18 +130,18 @@ class StreamBlock {  // about a hundred neighbouring entries, as in one node of 
   enum IdForm : uint8_t { kNextSequence, kLaterFirst, kLaterSequence, kLater };
   class Writer;
   struct EntryHeader;
-  EntryHeader HeaderFor(const StreamId& id, std::span<const Bytes> fields_and_values,  // computes it for an entry
+  EntryHeader HeaderFor(const StreamId& id, std::span<const Bytes> fields_and_values,  // how this entry will be written
                         EntryState state) const;
-  void WriteBody(Writer& writer, const EntryHeader& head, const StreamId& id,  // writes ID, names and values
+  void WriteBody(Writer& writer, const EntryHeader& head, const StreamId& id,  // writes flags, ID, names, values
                  std::span<const Bytes> fields_and_values) const;
 
   const char* Data() const { return reinterpret_cast<const char*>(this + 1); }
   char* Data() { return reinterpret_cast<char*>(this + 1); }
   const char* End() const { return Data() + size_; }
   static StreamBlock* Reserve(StreamBlock* block, size_t more);   // makes room for `more` bytes; may move the block
-  static StreamBlock* CreateWithMasterFields(const StreamId& id,  // each `stride`-th text is a field name
+  static StreamBlock* CreateWithMasterFields(const StreamId& id,  // a new block; each `stride`-th text is a field name
                                              std::span<const Bytes> texts, size_t stride);
-  bool HasMasterNames(std::span<const Bytes> fields_and_values) const;  // true: the same names as the master
+  bool HasMasterNames(std::span<const Bytes> fields_and_values) const;  // true: the field names are the master's
 
   struct Varint {    // a decoded number, and where the bytes after it begin
     uint64_t value;  // the number
@@ -164,10 +166,10 @@ class StreamBlock {  // about a hundred neighbouring entries, as in one node of 
 
   uint32_t room_ = 0;           // bytes after the header
   uint32_t size_ = 0;           // bytes in use after the header
-  uint32_t master_size_ = 0;    // bytes of the master: the names of the first entry
+  uint32_t master_size_ = 0;    // bytes of the master: the field names that entries share
   uint32_t live_count_ = 0;     // number of live entries
   uint32_t deleted_count_ = 0;  // number of entries marked as deleted
-  uint32_t listpack_rest_ = 0;  // bytes of a Redis listpack with this content, without its two counts of entries
+  uint32_t listpack_rest_ = 0;  // bytes of a Redis listpack with this content, without live and deleted count
   StreamId last_id_;            // ID of the last entry, deleted or not
 };
 
@@ -189,7 +191,7 @@ void StreamBlock::ForEachName(Visit&& visit) const {
 }
 
 template <class Visit>
-void StreamBlock::ForEachPair(const EntryView& entry, Visit&& visit) const {
+void StreamBlock::ForEachPair(const EntryView& entry, Visit&& visit) const {  // calls visit(field, value)
   const char* at = entry.elements;
   const char* name_at = ReadVarint(Data()).next;
   for (uint64_t i = 0; i < entry.field_count; ++i) {

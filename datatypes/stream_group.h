@@ -2,7 +2,7 @@
 // a consumer and not acknowledged yet (pending).
 //
 //   group.pending     ID -> PendingEntry{consumer, time, deliveries}    in order of IDs
-//   consumer.pending  ID                                                those of the IDs that this consumer has
+//   consumer.pending  ID                                                the IDs that are pending for this consumer
 //
 // A pending entry may already be deleted from the stream. A consumer keeps its address while it exists.
 #pragma once
@@ -27,7 +27,7 @@ struct StreamConsumer {                        // one consumer of a group
   int64_t seen_ms;                    // Unix ms when the consumer last tried to read or claim, or was created
   int64_t active_ms = kNeverActive;   // Unix ms when the consumer last received an entry
   StreamIdMap<NoValue> pending;       // IDs delivered and not acknowledged; changed by StreamGroup only
-  const std::string* name = nullptr;  // its key in the map of the group
+  const std::string* name = nullptr;  // the consumer's name: the key in the map of the group
 };
 
 struct PendingEntry {  // an entry that was delivered to a consumer and not acknowledged yet
@@ -58,31 +58,31 @@ class StreamGroup {  // a consumer group: what it has read, and its pending entr
   int64_t entries_read;  // number of entries ever added with IDs up to last_id, or kUnknownCount
 
   const Consumers& consumers() const { return consumers_; }  // the consumers by name
-  // FindConsumer returns null if there is no such consumer.
-  StreamConsumer* FindConsumer(Bytes name);  // null: there is no such consumer
-  const StreamConsumer* FindConsumer(Bytes name) const;
-  // Requires: no consumer has this name.
-  StreamConsumer& CreateConsumer(Bytes name, int64_t now_ms);  // adds one; requires: the name is new
+  // FindConsumer returns the consumer of this name, or null if there is none.
+  StreamConsumer* FindConsumer(Bytes name);              // the consumer of this name; null: there is none
+  const StreamConsumer* FindConsumer(Bytes name) const;  // the consumer of this name; null: there is none
+  // Creates a consumer. Requires: no consumer has this name.
+  StreamConsumer& CreateConsumer(Bytes name, int64_t now_ms);  // adds a consumer; requires: the name is new
   // Removes the consumer and its pending entries. Cost: O(pending * log n).
   void DeleteConsumer(StreamConsumer& consumer);  // removes the consumer and its pending entries
 
   const Pending& pending() const { return pending_; }
   const PendingEntry* FindPending(const StreamId& id) const { return pending_.Find(id); }  // null: not pending
-  // Makes the entry pending for this consumer, even if it is pending for another one. Cost: O(log n), or O(1) for an ID
-  // above all pending ones.
-  void Assign(const StreamId& id, const PendingEntry& entry);  // makes it pending for entry.consumer only
+  // Makes the ID pending for `entry.consumer`, and no longer for another consumer. Cost: O(log n), or O(1) for an ID
+  // above all pending IDs.
+  void Assign(const StreamId& id, const PendingEntry& entry);  // makes the ID pending for entry.consumer only
   // Counts one more delivery of an entry to the consumer that already has it. Requires: the entry is pending.
   void DeliverAgain(const StreamId& id, int64_t now_ms);  // counts one more delivery, now, to the same consumer
   // Acknowledges an entry, so that it is no longer pending. Returns false if it was not pending. Cost: O(log n).
-  bool RemovePending(const StreamId& id);  // as XACK; false: the entry was not pending
+  bool RemovePending(const StreamId& id);  // XACK: acknowledges an entry; false: it was not pending
 
   size_t UsedBytes() const;   // memory of the group
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
  private:
   friend class StreamLog;
-  // Replaces the content by a copy of the content of `other`.
-  void CopyFrom(const StreamGroup& other);  // makes this group a copy of `other`
+  // Copies the consumers and pending entries of `other`. Requires: this group is new, so it has none.
+  void CopyFrom(const StreamGroup& other);  // copies consumers and pending entries; requires: this group has none
 
   Pending pending_;      // the pending entries of all consumers, by ID
   Consumers consumers_;  // the consumers of this group by name

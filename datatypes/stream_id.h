@@ -1,5 +1,5 @@
-// StreamId: the ID of a stream entry: milliseconds and a sequence number within them. Entries of a stream are ordered
-// by their IDs.
+// StreamId: the ID of a stream entry. It consists of a time in milliseconds and a sequence number within the
+// millisecond. Entries of a stream are ordered by their IDs.
 #pragma once
 
 #include <array>
@@ -27,8 +27,8 @@ struct StreamId {  // the ID of an entry: milliseconds and sequence number
   std::optional<StreamId> Next() const;      // the next higher ID; nullopt: this is Max()
   std::optional<StreamId> Previous() const;  // the next lower ID; nullopt: this is Min()
 
-  // Returns 16 bytes, big endian, ms first, which sort as the IDs do.
-  std::array<char, 16> RawBytes() const;  // ms and seq, big endian; they sort as the IDs do
+  // Returns 16 bytes: ms, then seq, both big endian. So the bytes have the same order as the IDs.
+  std::array<char, 16> RawBytes() const;  // ms, then seq, both big endian; sorted like the IDs
   // Requires: 16 bytes.
   static StreamId FromBytes(Bytes bytes);  // the ID whose RawBytes these are
 };
@@ -61,8 +61,9 @@ struct ParsedStreamId {  // an ID as a client wrote it, perhaps without the sequ
   }
 };
 
-// The commands handle "-", "+", "$" and ">" themselves, and decide if they accept kAutomatic. As in Redis, blanks, a
-// plus sign and zeros may precede the digits of a number, and the text ends at the first NUL.
+// Parses an ID; returns nullopt if the text is not an ID. The commands handle "-", "+", "$" and ">" themselves, and
+// decide whether they accept kAutomatic. As in Redis, blanks, a plus sign and zeros may precede the digits of a number,
+// and the text ends at the first NUL.
 std::optional<ParsedStreamId> ParseStreamId(Bytes text);  // reads "ms-seq", "ms" or "ms-*"; nullopt: not an ID
 
 }  // namespace respite

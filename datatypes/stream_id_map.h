@@ -4,11 +4,11 @@
 //   Leaf    up to 62 items (id, value) in a row, linked to both neighbours; the first leaf begins with room for 4
 //   Inner   up to 63 children, with a lower bound for the IDs below each
 //
-// IDs are mostly added and removed in order. A full leaf at the right edge stays full, and an empty leaf is removed. A
-// sparse leaf merges with the next one below the same node.
+// IDs are mostly added and removed in order. So a full leaf at the right edge is not split but stays full, and an empty
+// leaf is removed. A sparse leaf merges with the next leaf of the same parent node.
 //
 // Invariants
-//   1. Every leaf is at the same depth; leaves are linked in order; none is empty except a single leaf.
+//   1. Every leaf is at the same depth; leaves are linked in order; a leaf is empty only if it is the only one.
 //   2. bounds[i] of an inner node is not above any ID below child i, and above every ID below child i - 1; bounds[0] is
 //      not used.
 //
@@ -30,8 +30,8 @@
 
 namespace respite {
 
-// The value type of a map that serves as a set.
-struct NoValue {};  // the value type of a StreamIdMap that is only a set of IDs
+// The value type of a map that is used as a set of IDs.
+struct NoValue {};  // the value type of a StreamIdMap that is used as a set of IDs
 
 template <class Value>
 class StreamIdMap {  // an ordered map by entry ID: a B+-tree
@@ -138,7 +138,7 @@ class StreamIdMap {  // an ordered map by entry ID: a B+-tree
     StreamId bounds[kInnerMax];  // bounds[i] is a lower bound of the IDs below child i
     void* children[kInnerMax];   // Leaf or Inner
 
-    uint32_t ChildIndexFor(const StreamId& id) const {  // index of the child whose IDs include `id`
+    uint32_t ChildIndexFor(const StreamId& id) const {  // index of the child to which `id` belongs
       return static_cast<uint32_t>(std::upper_bound(bounds + 1, bounds + count, id) - bounds) - 1;
     }
     void Put(uint32_t at, const StreamId& bound, void* child) {
@@ -154,7 +154,7 @@ class StreamIdMap {  // an ordered map by entry ID: a B+-tree
       --count;
     }
   };
-  // The path from the root to a leaf: the child taken at each inner node.
+  // The path from the root to a leaf: the inner nodes, and the child taken at each of them.
   struct Path {
     Inner* nodes[kMaxHeight];    // inner nodes, from the root down
     uint32_t taken[kMaxHeight];  // index of the child taken in each node
@@ -174,7 +174,7 @@ class StreamIdMap {  // an ordered map by entry ID: a B+-tree
   void GrowLeaf(Path& path);                                   // doubles the capacity of the leaf
   void SplitLeaf(Path& path, const StreamId& id);              // makes room for `id` in a full leaf
   void PutChild(Path& path, int level, const StreamId& bound, void* child);  // inserts a child after the one taken
-  void UnlinkChild(Path& path, int level);  // removes from its node the child taken at this level; frees empty nodes
+  void UnlinkChild(Path& path, int level);  // removes the child taken at this level; frees nodes without children
   void DropLeaf(Path& path);                // removes the leaf at the end of the path
   void MergeWithNextLeaf(Path& path);       // merges a leaf with the next one, if both fit into one
   void Swap(StreamIdMap& other) {

@@ -79,7 +79,7 @@ bool StreamIdMap<Value>::Erase(const StreamId& id) {  // removes an item; false:
   return true;
 }
 
-// Replaces the leaf at the end of the path, which is freed already, by `leaf`.
+// Puts `leaf` in the place of the leaf at the end of the path. That old leaf is freed already.
 template <class Value>
 void StreamIdMap<Value>::ReplaceLeaf(Path& path, Leaf* leaf) {  // puts `leaf` in the place of a leaf that was freed
   path.leaf = leaf;
@@ -106,9 +106,9 @@ void StreamIdMap<Value>::GrowLeaf(Path& path) {  // doubles the capacity of the 
   ReplaceLeaf(path, grown);
 }
 
-// Makes room for `id` in a full leaf, and updates the path to the leaf that will contain it.
+// Splits a full leaf to make room for `id`, and sets path.leaf to the leaf that will contain `id`.
 template <class Value>
-void StreamIdMap<Value>::SplitLeaf(Path& path, const StreamId& id) {  // makes room for `id` in a full leaf
+void StreamIdMap<Value>::SplitLeaf(Path& path, const StreamId& id) {  // splits a full leaf to make room
   Leaf* left = path.leaf;
   const bool at_right_edge = left->next == nullptr && left->items()[left->count - 1].id < id;
   const uint32_t keep = at_right_edge ? left->count : left->count / 2;

@@ -14,7 +14,7 @@
 
 namespace respite {
 
-class ValueSlot final : public PackedStore {  // the place of one collection, whose entry may move when edited
+class ValueSlot final : public PackedStore {  // one collection in a database; its entry may move when edited
  public:
   ValueSlot() = default;
   // Makes a ValueSlot that is only for reading.
@@ -24,17 +24,18 @@ class ValueSlot final : public PackedStore {  // the place of one collection, wh
   bool Exists() const { return entry_ != nullptr; }  // false: there is no such key
   Entry* entry() const { return entry_; }            // null: there is no such key
   Database& database() const { return *database_; }  // the database of the key; requires: not only for reading
-  // Requires: Exists(). This also holds for all functions below.
+  // This function and all functions below require Exists().
   ValueForm Form() const { return entry_->Form(); }
-  // Returns the object as a `Table`, the class of objects that the type of the entry has. Requires: Form() == kObject.
+  // Returns the object as a `Table`. Requires: Form() == kObject, and `Table` is the class of objects for the type of
+  // the entry.
   template <class Table>
   Table& As() const {
     return *static_cast<Table*>(entry_->HeldObject());
   }
 
   char* Splice(size_t offset, size_t removed, size_t inserted) override;  // returns the address of the new bytes
-  // Changes the encoding. Requires: `packed` is not part of the value it replaces.
-  void ConvertTo(ValueForm form, Bytes packed);  // replaces the value by this encoding of it
+  // ConvertTo changes the encoding of the collection. Requires: `packed` is not part of the value that it replaces.
+  void ConvertTo(ValueForm form, Bytes packed);  // stores the collection in another encoding
   void ConvertTo(std::unique_ptr<Object> object);
 
  private:
@@ -52,7 +53,7 @@ struct CollectionContext {  // what the constructors of Hash, List, Set, SortedS
 
 class Collection {  // the base of Hash, List, Set, SortedSet and Stream
  public:
-  static constexpr bool kStaysWhenEmpty = false;  // true: a key whose collection is empty stays
+  static constexpr bool kStaysWhenEmpty = false;  // true: the key stays when its collection is empty
 
   // Returns false if there is no such key. A missing key reads as an empty collection.
   bool Exists() const { return slot_.Exists(); }  // false: there is no such key
