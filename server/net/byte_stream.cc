@@ -97,7 +97,8 @@ Transfer ByteStream::SendSome(Bytes bytes) {
 }
 
 Transfer ByteStream::SendSome(const ReplyBuffer& output, Portion portion) {
-  // TLS limits the size itself, and must not be given fewer bytes after kLater.
+  // Passes `allowed` instead of `wanted` to TLS: OpenSSL limits the size itself, and after kLater the next call must
+  // not offer fewer bytes.
   if (tls_ != nullptr) return tls_->Send(output, portion.allowed);
   size_t most = std::min(portion.wanted, portion.allowed);
   if (output.SegmentCount() == 1) {  // for one segment, this system call is cheaper

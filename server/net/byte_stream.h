@@ -1,7 +1,7 @@
 // ByteStream: the bytes of one socket, plain or through TLS.
 //
-// Callers receive and send bytes in the same way for both. TLS shows in three places. First, a handshake may be
-// necessary. Second, receiving may need the socket to be writable, and sending may need it to be readable
+// Callers receive and send bytes in the same way for both. The callers notice TLS in three places. First, a handshake
+// may be necessary. Second, receiving may need the socket to be writable, and sending may need it to be readable
 // (`EventsToAwait`, `PossibleTransfers`). Third, the stream may hold received bytes for which the socket reports no
 // event (`HasBufferedInput`).
 #pragma once
@@ -21,11 +21,11 @@ class TlsStream;
 
 class StreamTap {  // an interface that gets a copy of the unencrypted bytes of one connection
  public:
-  // The destructor is called when the connection ends.
+  // The stream destroys the tap when the connection ends.
   virtual ~StreamTap() = default;
   virtual void OnReceived(Bytes bytes) = 0;  // bytes that were received, decrypted
   virtual void OnSent(Bytes bytes) = 0;      // bytes that were sent, before encryption
-  virtual void OnPeerEnded() = 0;            // the peer sends no more bytes
+  virtual void OnPeerEnded() = 0;            // the peer sends no more bytes, or the connection failed
 };
 
 class ByteStream {  // the bytes of one socket, plain or through TLS
@@ -38,12 +38,14 @@ class ByteStream {  // the bytes of one socket, plain or through TLS
 
   int FileDescriptor() const { return socket_.Get(); }  // the socket
 
-  // Until the TLS handshake has ended, nothing can be received or sent.
-  bool InHandshake() const { return tls_ != nullptr && TlsInHandshake(); }  // until false, no bytes can be moved
-  // Cost of a step: up to a few milliseconds of CPU time.
+  // Returns true until the TLS handshake has ended. Until then no bytes can be received or sent.
+  bool InHandshake() const { return tls_ != nullptr && TlsInHandshake(); }  // true: the TLS handshake has not ended yet
+  // Performs the next step of the TLS handshake. Returns kMoved if the handshake has ended. Cost: up to a few
+  // milliseconds of CPU time.
   Transfer Handshake();  // performs the next step of the TLS handshake; kMoved: it has ended
 
-  // Cost of a plain stream: one system call.
+  // Receives bytes into `target`, as many as the socket has and `target` can hold. Cost of a plain stream: one system
+  // call.
   Transfer Receive(std::span<char> target);  // reads what the socket has, up to the size of `target`
   struct Portion {                           // how many bytes one call of Send may take
     size_t wanted;                           // Send tries to send about this number of bytes
@@ -53,20 +55,21 @@ class ByteStream {  // the bytes of one socket, plain or through TLS
   // After kLater the next call must begin with the same bytes, and allow at least as many.
   Transfer Send(const ReplyBuffer& output, Portion portion);  // sends bytes from the front of `output`, removes none
   Transfer Send(Bytes bytes);                                 // sends bytes from the front, as many as the socket takes
-  // Returns true if there are received bytes in this object. The socket may report no event for them.
-  bool HasBufferedInput() const { return tls_ != nullptr && TlsHasBufferedInput(); }  // though the socket is silent
+  // Returns true if this object has received bytes that Receive has not returned yet. The socket may report no event
+  // for such bytes.
+  bool HasBufferedInput() const { return tls_ != nullptr && TlsHasBufferedInput(); }  // true: Receive has bytes already
 
   // EventsToAwait returns the socket events to wait for in order to receive (`wanted.read`) or send (`wanted.write`).
-  // PossibleTransfers returns which of the two is possible after some socket events. With TLS, sending may need a
-  // readable socket, and receiving a writable one.
+  // PossibleTransfers returns whether receiving and sending are possible after the socket events `ready`. With TLS,
+  // sending may need a readable socket, and receiving a writable one.
   SocketPoller::Interest EventsToAwait(SocketPoller::Interest wanted) const {  // the socket events to wait for
     return tls_ == nullptr ? wanted : TlsEventsToAwait(wanted);
   }
-  SocketPoller::Interest PossibleTransfers(SocketPoller::Interest ready) const {  // what these socket events allow
+  SocketPoller::Interest PossibleTransfers(SocketPoller::Interest ready) const {  // what these events allow
     return tls_ == nullptr ? ready : TlsPossibleTransfers(ready);
   }
 
-  // The stream keeps the tap until the stream is closed.
+  // From now on, gives the tap a copy of the received and sent bytes. Destroys the tap when the stream is closed.
   void SetTap(std::unique_ptr<StreamTap> tap);  // the tap gets a copy of what is received and sent
 
   std::string ErrorText() const;  // why the last transfer failed
@@ -78,12 +81,12 @@ class ByteStream {  // the bytes of one socket, plain or through TLS
   SocketPoller::Interest TlsEventsToAwait(SocketPoller::Interest wanted) const;     // EventsToAwait, for TLS
   SocketPoller::Interest TlsPossibleTransfers(SocketPoller::Interest ready) const;  // PossibleTransfers, for TLS
   Transfer FailedTransfer();                                      // converts errno of a failed call: kLater or kFailed
-  Transfer ReceiveSome(std::span<char> target);                   // receives without telling the tap
+  Transfer ReceiveSome(std::span<char> target);                   // like Receive, but does not tell tap_
   Transfer SendSome(Bytes bytes);                                 // like Send, but does not tell tap_
   Transfer SendSome(const ReplyBuffer& output, Portion portion);  // like Send, but does not tell tap_
   void TellReceived(Bytes bytes, Transfer received);              // gives the received bytes to tap_, if any
-  void TellEnd(Transfer transfer);                                // tells tap_ if the peer sends no more
-  void TellSent(const ReplyBuffer& output, Transfer sent);        // gives the sent bytes to tap_, if any
+  void TellEnd(Transfer transfer);  // tells tap_ if the peer has ended or the connection has failed
+  void TellSent(const ReplyBuffer& output, Transfer sent);  // gives the sent bytes to tap_, if any
 
   Descriptor socket_;               // the connected socket
   int error_ = 0;                   // errno of the last failed call of a plain stream

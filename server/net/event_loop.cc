@@ -17,7 +17,7 @@ namespace respite {
 namespace {
 
 constexpr size_t kScratchBytes = 64 * 1024;
-// The maximum number of handlers of Asio, and of tasks, per turn. One wait can report as many events.
+// The maximum number of handlers of Asio per turn, and of tasks per turn. One wait of Asio can report as many events.
 constexpr int kHandlersPerTurn = 128;
 // The time between two runs of Asio's handlers while sockets keep the loop busy.
 constexpr int64_t kHandlersEveryUs = 200;
@@ -66,8 +66,8 @@ int64_t EventLoop::HandleEvents() {
   }
   const int64_t started_us = pace_.NowUs();
   const int served = poller_.Serve();
-  // A single client that waits for each reply does not keep the loop busy: its next request arrives only after the next
-  // wait.
+  // A single client that waits for each reply does not make the loop busy, because its next request arrives only after
+  // the next wait has begun.
   is_busy_ = waits ? served > 1 : served != 0;
   RunTasks();
   const bool was_woken_otherwise = waits && served == 0;
@@ -100,7 +100,7 @@ void EventLoop::Post(Participant* participant, std::function<void()> task) {
   posted_tasks_.push_back({participant, std::move(task)});
 }
 
-// Any thread may call asio::post.
+// Uses asio::post, which any thread may call.
 void EventLoop::PostFromAnyThread(std::function<void()> task) {
   asio::post(asio_->context, [this, run = std::move(task)]() mutable { Post(nullptr, std::move(run)); });
 }
@@ -125,12 +125,12 @@ void EventLoop::RemoveParticipant(Participant& participant) {
     std::erase_if(posted_tasks_, is_its);
     for (const Task& task : its) task.run();
   }
-  // Does not change the size of the list, because EndTurn and ServeDuringLongTask may be walking it.
+  // Does not change the size of the list, because EndTurn and ServeDuringLongTask may be iterating over it.
   std::replace(active_.begin(), active_.end(), &participant, static_cast<Participant*>(nullptr));
 }
 
-// Serves clients in the middle of a turn. The interrupted turn keeps its data in the scratch buffer, so this call uses
-// another one. Posted tasks run only before the first turn of the loop (while the data set is loading).
+// Serves clients in the middle of a turn. The interrupted turn may still use data in the scratch buffer, so this call
+// uses another buffer. It runs posted tasks only before the first turn of the loop (while the data set is loading).
 bool EventLoop::ServeDuringLongTask() {
   if (spare_scratches_.empty()) spare_scratches_.emplace_back(kScratchBytes);
   std::vector<char> own = std::exchange(scratch_, std::move(spare_scratches_.back()));
@@ -139,7 +139,7 @@ bool EventLoop::ServeDuringLongTask() {
   RunHandlers();
   if (!running_) RunTasks();
   ServeQueues();
-  // Loops by index, because the calls may add participants to the list.
+  // Iterates by index, because the calls may add participants to the list.
   for (size_t i = 0; i < active_.size(); ++i)
     if (active_[i] != nullptr) active_[i]->EndTurnDuringLongTask();
   if (!running_) MakePostedDue();
@@ -153,9 +153,9 @@ void EventLoop::ServeQueues() {
   if (!handshakes_.IsEmpty() || !closings_.IsEmpty()) Post(nullptr, [] {});  // starts the next turn immediately
 }
 
-// Ends the turn of each participant with events. A participant stays in active_ until its EndTurn is called. If the
-// EndTurn of an earlier one calls ServeDuringLongTask, that call sends only the replies of participants in active_. A
-// participant that has events after its EndTurn enters active_ again, and gets another turn.
+// Calls EndTurn of each participant with events. A participant stays in active_ until its EndTurn is called, because
+// the EndTurn of another participant may call ServeDuringLongTask, which sends only the replies of participants in
+// active_. A participant that gets events after its EndTurn enters active_ again, for the next turn.
 void EventLoop::EndTurn(int64_t turn_us) {
   const size_t count = active_.size();
   for (size_t i = 0; i < count; ++i) {

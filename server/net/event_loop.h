@@ -34,23 +34,24 @@ namespace respite {
 
 class EventLoop {  // one per thread; serves sockets, timers and tasks in turns
  public:
-  class Participant {  // a user of the loop; each server is one
+  class Participant {  // an interface: a user of the loop; each server is one
    public:
     virtual ~Participant() = default;
-    // `turn_us` is how long the turn took, in microseconds.
+    // Called at the end of a turn in which this participant had events. `turn_us`: how long the turn took, in
+    // microseconds.
     virtual void EndTurn(int64_t turn_us) = 0;  // called after a turn in which this participant had events
     virtual void EndTurnDuringLongTask() = 0;   // called inside a long turn, so that waiting replies are sent
 
    private:
     friend class EventLoop;
-    bool is_active_ = false;  // is listed in EventLoop::active_
+    bool is_active_ = false;  // true: is listed in EventLoop::active_
   };
 
   explicit EventLoop(const Pace& pace);
   ~EventLoop();
 
-  // Runs until Stop. Returns the exit code.
-  int Run();                 // serves turn after turn until Stop; returns its exit code
+  // Serves turn after turn until Stop is called. Returns the exit code given to Stop.
+  int Run();                 // serves turn after turn until Stop; returns the exit code
   void Stop(int exit_code);  // makes Run return this exit code after the turn
 
   // Records that the participant has events, so that EndTurn is called for it. Cost: usually one comparison.
@@ -62,25 +63,26 @@ class EventLoop {  // one per thread; serves sockets, timers and tasks in turns
   // Runs `task` for the participant (null: for none) in a later turn of the loop. Only the thread of the loop may call
   // this.
   void Post(Participant* participant, std::function<void()> task);  // runs `task` in a later turn
-  // Runs `task` in a later turn, for no participant. The task never runs if the loop has stopped.
-  void PostFromAnyThread(std::function<void()> task);           // any thread may call it
-  void RunAfter(int64_t delay_ms, std::function<void()> task);  // once, in a turn after the delay
-  // Removes the participant. First runs its posted tasks, and also the tasks that those post for the participant.
+  // Runs `task` in a later turn, for no participant. Any thread may call this. The task never runs if the loop has
+  // stopped.
+  void PostFromAnyThread(std::function<void()> task);           // runs `task` in a later turn; any thread may call it
+  void RunAfter(int64_t delay_ms, std::function<void()> task);  // runs `task` once, in a turn after the delay
+  // Removes the participant. First runs the tasks posted for the participant, including those that such tasks post.
   void RemoveParticipant(Participant& participant);  // first runs the tasks posted for the participant
   bool ServeDuringLongTask();                        // serves other clients inside a turn; false: the loop must stop
 
   // Calls `handler` once, in a turn of the loop, when the descriptor is readable. Uses a copy of the descriptor; the
   // caller keeps the original.
-  void CallWhenReadable(int descriptor, std::function<void()> handler);  // calls it once, in a turn
+  void CallWhenReadable(int descriptor, std::function<void()> handler);  // calls `handler` once, in a turn
 
   asio::io_context& Context();                     // the context of Asio in which the loop waits
   const Pace& pace() const { return pace_; }       // the clock of real elapsed time
   SocketPoller& poller() { return poller_; }       // watches the sockets of clients and links
   WorkQueue& handshakes() { return handshakes_; }  // steps of TLS handshakes, a share per turn
-  // These sockets belong to sessions that no longer exist.
+  // Steps that close sockets. Their sessions no longer exist.
   WorkQueue& closings() { return closings_; }  // sockets to close, a share per turn
-  // The buffer into which a connection reads, unless more than a few KB of its input are unprocessed. It contains no
-  // data between two handlers.
+  // Returns the buffer into which connections read. A connection with more than a few KB of unprocessed input uses its
+  // own buffer instead. Between two handlers this buffer contains no data.
   std::span<char> Scratch() { return scratch_; }  // the read buffer that all connections share
 
  private:
@@ -103,14 +105,14 @@ class EventLoop {  // one per thread; serves sockets, timers and tasks in turns
   WorkQueue handshakes_;              // steps of TLS handshakes, a share per turn
   WorkQueue closings_;                // sockets to close, a share per turn
   std::vector<Participant*> active_;  // participants with events; null: the turn was ended, or the participant left
-  std::vector<Task> posted_tasks_;    // tasks of the next turn; after asio_, as they may own connections, which use it
+  std::vector<Task> posted_tasks_;    // for the next turn; destroyed before asio_, which connections in them use
   std::deque<Task> due_;              // tasks to run now; those beyond the limit wait for the next turn
-  bool is_busy_ = false;              // sockets are likely to be ready again, because the last turn served some
-  int64_t handlers_ran_us_ = 0;       // when handlers of Asio last ran, in real elapsed time
+  bool is_busy_ = false;              // true: the last turn served sockets, so some are likely to be ready again
+  int64_t handlers_ran_us_ = 0;       // when handlers of Asio last ran, in µs of real elapsed time
   std::vector<char> scratch_;         // the read buffer that all connections share
   std::vector<std::vector<char>> spare_scratches_;  // read buffers for nested calls of ServeDuringLongTask
-  bool running_ = false;                            // the first turn has begun
-  bool stopped_ = false;                            // Stop was called
+  bool running_ = false;                            // true: the first turn has begun
+  bool stopped_ = false;                            // true: Stop was called
   int exit_code_ = 0;                               // what Run returns, from Stop
 };
 

@@ -1,4 +1,4 @@
-// LinkConditions: the network conditions that a link simulates, and the queue of the bytes that it delays.
+// LinkConditions: the network conditions that a link simulates. DelayQueue: the bytes of a link that are delayed.
 #pragma once
 
 #include <algorithm>
@@ -11,16 +11,16 @@
 
 namespace respite {
 
-struct LinkConditions {          // a bad network that a link simulates (TEST)
-  bool is_cut = false;           // transfers nothing in both directions and stays open, as if packets were lost
+struct LinkConditions {          // a bad network that a link simulates (command TEST)
+  bool is_cut = false;           // true: the link stays open but transfers nothing, as if packets were lost
   int64_t send_delay_ms = 0;     // delay of sent bytes
   int64_t receive_delay_ms = 0;  // delay of received bytes
 };
 
 // Simulates a slow network: delays the bytes of a link, and keeps their order.
-class DelayQueue {  // holds the bytes of a slow simulated link back, in order, until they are due
+class DelayQueue {  // delays the bytes of a link that simulates a slow network; keeps their order
  public:
-  bool IsEmpty() const { return waiting_pieces_.empty(); }  // no bytes wait
+  bool IsEmpty() const { return waiting_pieces_.empty(); }  // true: no bytes wait
   size_t Size() const { return bytes_; }                    // number of waiting bytes
   // Requires: !IsEmpty().
   int64_t NextDueMs() const { return waiting_pieces_.front().due_ms; }  // when the first bytes are due
@@ -31,7 +31,7 @@ class DelayQueue {  // holds the bytes of a slow simulated link back, in order, 
     waiting_pieces_.push_back({due_ms, std::string(bytes)});
     bytes_ += bytes.size();
   }
-  void Hasten(int64_t latest_ms) {  // makes bytes due at `latest_ms` that would be due later
+  void Hasten(int64_t latest_ms) {  // shortens delays, so that all queued bytes are due by `latest_ms`
     for (Piece& piece : waiting_pieces_) piece.due_ms = std::min(piece.due_ms, latest_ms);
   }
   std::string TakeDue(int64_t now_ms);  // removes and returns the bytes that are due
@@ -45,7 +45,7 @@ class DelayQueue {  // holds the bytes of a slow simulated link back, in order, 
   size_t bytes_ = 0;                  // number of bytes in waiting_pieces_
 };
 
-inline std::string DelayQueue::TakeDue(int64_t now_ms) {
+inline std::string DelayQueue::TakeDue(int64_t now_ms) {  // removes and returns the bytes that are due
   std::string due;
   while (!IsEmpty() && NextDueMs() <= now_ms) {
     due += waiting_pieces_.front().bytes;

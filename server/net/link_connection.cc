@@ -18,7 +18,7 @@ namespace respite {
 
 namespace {
 
-// The maximum number of reads from one socket in a row. Further input waits for the next event, so that other sockets
+// The maximum number of reads from one socket per event. Further input waits for the next event, so that other sockets
 // are served in between.
 constexpr size_t kReceivesPerEvent = 4;
 // If this many received bytes are delayed, reading stops until some of them are delivered.
@@ -53,7 +53,7 @@ LinkConnection::LinkConnection(const Parts& parts, Link::Target target, Link::Us
 
 LinkConnection::~LinkConnection() = default;
 
-// Starts the name look-up. A thread of Asio looks up names, one after the other; numeric addresses need no look-up.
+// Starts to look up the name. A thread of Asio looks up names one after the other. A numeric address needs no look-up.
 void LinkConnection::Start() {
   connect_attempts_ = std::make_unique<ConnectAttempts>(parts_.loop.Context());
   asio::error_code is_name;
@@ -174,7 +174,8 @@ void LinkConnection::Open() {
   stage_ = Stage::kOpen;
   Watch();
   if (user_ != nullptr) user_->OnConnected();
-  // The first bytes may have arrived with the end of the handshake. The socket does not report them again.
+  // Receives the bytes that may have arrived with the end of the handshake, because the socket does not report them
+  // again.
   if (user_ != nullptr && reads_ && stream_->HasBufferedInput()) ReceiveLater();
 }
 
@@ -302,7 +303,8 @@ void LinkConnection::SetReading(Link::Reading reading) {
   if (reads_ && user_ != nullptr && stream_->HasBufferedInput()) ReceiveLater();
 }
 
-// Registers the socket events that are needed now, according to the stage and the unsent bytes.
+// Registers the socket events that are needed now. They depend on the stage, the unsent bytes, SetReading and the
+// simulated conditions.
 void LinkConnection::Watch() {
   if (conditions_.is_cut) return Unwatch();
   SocketPoller::Interest wanted;

@@ -25,7 +25,7 @@ class LinkConnection final : public SocketPoller::Watcher, public std::enable_sh
     EventLoop& loop;                      // serves the socket and the timers
     EventLoop::Participant& participant;  // the server that gets the events
     const Tls& tls;                       // the keys for TLS
-    int keepalive_s;                      // TCP keepalive; 0: none
+    int keepalive_s;                      // seconds of TCP keepalive; 0: none
   };
   LinkConnection(const Parts& parts, Link::Target target, Link::User& user);
   ~LinkConnection() override;
@@ -33,14 +33,14 @@ class LinkConnection final : public SocketPoller::Watcher, public std::enable_sh
   LinkConnection& operator=(const LinkConnection&) = delete;
 
   void Start();  // resolves the name and connects
-  // Starts with an accepted socket. Calls OnConnected immediately, or after the TLS handshake.
-  void StartAccepted(Descriptor socket, std::unique_ptr<TlsStream> encryption);  // begins with an accepted socket
+  // Starts the link with an accepted socket. Calls OnConnected immediately, or after the TLS handshake.
+  void StartAccepted(Descriptor socket, std::unique_ptr<TlsStream> encryption);  // starts with an accepted socket
   void Stop();                                       // closes the connection; the user gets no more calls
-  void SetUser(Link::User& user) { user_ = &user; }  // who gets the events
+  void SetUser(Link::User& user) { user_ = &user; }  // from now on `user` gets the events
   void Send(Bytes bytes);  // sends or queues the bytes; does nothing unless the connection is open
   size_t UnsentBytes() const { return unsent_.size() - sent_ + to_send_.line.Size(); }  // delayed ones included
   void SetReading(Link::Reading reading);  // with kOff the peer has to wait
-  SocketAddresses GetAddresses() const { return SocketAddressesOf(FileDescriptor()); }  // its two addresses
+  SocketAddresses GetAddresses() const { return SocketAddressesOf(FileDescriptor()); }  // both addresses
   int FileDescriptor() const { return stream_ == nullptr ? -1 : stream_->FileDescriptor(); }
 
   Link::Stage stage() const { return stage_; }  // how far connecting has come
@@ -60,12 +60,12 @@ class LinkConnection final : public SocketPoller::Watcher, public std::enable_sh
 
   struct DelayedDirection {   // the bytes of one direction that a simulated slow network holds back
     DelayQueue line;          // the bytes that are held back
-    bool is_awaited = false;  // a timer runs until the next bytes of `line` are due
+    bool is_awaited = false;  // true: a timer runs until the next bytes of `line` are due
   };
 
   // Runs the action in a later turn, unless Stop was called before.
   template <class Action>
-  void RunInLaterTurn(Action action) {  // runs the action in a later turn, unless the link is gone by then
+  void RunInLaterTurn(Action action) {  // runs the action in a later turn, unless Stop was called before
     parts_.loop.Post(&parts_.participant, [self = shared_from_this(), action] {
       if (self->user_ != nullptr) action(*self);
     });
@@ -78,20 +78,20 @@ class LinkConnection final : public SocketPoller::Watcher, public std::enable_sh
   void OnReady(SocketPoller::Interest ready);                 // serves the socket, which is ready
   void Receive();                                             // reads from the socket a few times, and delivers
   void ReceiveLater();                                        // calls Receive in a later turn
-  bool HasUnsent() const { return unsent_.size() != sent_; }  // bytes wait for the socket, and not for a delay
+  bool HasUnsent() const { return unsent_.size() != sent_; }  // true: bytes wait for the socket (not for a delay)
   void SendNow(Bytes bytes);                                  // sends bytes without a simulated delay; queues the rest
   void SendMore();                                            // sends from unsent_ what the socket takes
   void Deliver(Bytes bytes);                                  // gives bytes to the user, or to the delay queue
   void Await(DelayedDirection& delayed, void (LinkConnection::*serve)());  // sets a timer for `line`
   void Hasten(DelayedDirection& delayed, int64_t delay_ms,
               void (LinkConnection::*serve)());  // reduces the remaining delay
-  bool MustPauseReading() const;                 // too many received bytes are delayed, so reading must stop
-  void SendDue();                                // sends held-back bytes whose time has come
-  void DeliverDue();                             // gives the user held-back bytes whose time has come, then any end
-  void Watch();                                  // registers the socket events that are needed now
-  void Unwatch();                                // stops all events of the socket
-  void EndByPeer(const std::string& reason);     // ends the link when the user has got the delayed bytes
-  void End(const std::string& reason);           // closes the connection and tells the user (OnEnded)
+  bool MustPauseReading() const;                 // true: too many received bytes are delayed, so reading must stop
+  void SendDue();                                // sends held-back bytes that are due
+  void DeliverDue();  // gives the user held-back bytes that are due, then reports the end, if any
+  void Watch();       // registers the socket events that are needed now
+  void Unwatch();     // stops all events of the socket
+  void EndByPeer(const std::string& reason);  // the peer ended or the socket failed: ends the link after delayed input
+  void End(const std::string& reason);        // closes the connection and tells the user (OnEnded)
 
   const Parts parts_;                                  // what the connection needs from its server
   const Link::Target target_;                          // where it connects to
@@ -105,10 +105,10 @@ class LinkConnection final : public SocketPoller::Watcher, public std::enable_sh
   DelayedDirection to_send_;                           // bytes to send that are held back (conditions_)
   DelayedDirection to_deliver_;                        // received bytes that are held back (conditions_)
   std::optional<std::string> end_;                     // why the peer's side ended; told to the user after to_deliver_
-  bool connects_after_cut_ = false;  // the simulated network was cut, so connecting waits for its repair
-  bool receive_posted_ = false;      // ReceiveLater was called, and Receive has not run yet
-  std::string unsent_;               // bytes for the socket; the first sent_ of them are sent
-  size_t sent_ = 0;                  // number of sent bytes of unsent_
+  bool connects_after_cut_ = false;                    // true: connecting waits until the simulated cut ends
+  bool receive_posted_ = false;                        // true: ReceiveLater was called, and Receive has not run yet
+  std::string unsent_;                                 // bytes for the socket; the first sent_ of them are sent
+  size_t sent_ = 0;                                    // number of sent bytes of unsent_
 };
 
 }  // namespace respite

@@ -55,7 +55,7 @@ class LoopListening final : public Network::Listening {
   };
   explicit LoopListening(const Parts& parts) : parts_(parts), spare_(OpenSpare()) {}
 
-  // Opens the listening sockets. Returns an error text if that failed.
+  // Opens the listening sockets. Returns an error text if that fails, otherwise nullopt.
   std::optional<std::string> Open(const Network::ListenOptions& place);
 
  private:
@@ -140,8 +140,8 @@ void LoopListening::AcceptFrom(int listener) {
     if (accepted.Get() >= 0) {
       Welcome(std::move(accepted));
     } else if (errno == EMFILE || errno == ENFILE) {
-      // No descriptor is left. Closes the spare one, in order to accept this connection and close it. If the connection
-      // stayed in the queue, the listening socket would stay readable, and wake the loop again and again.
+      // No descriptor is left. Closes the spare descriptor, then accepts this connection and closes it. If the
+      // connection stayed in the queue, the listening socket would stay readable, and wake the loop again and again.
       spare_ = Descriptor();
       { const Descriptor turned_away(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC)); }
       spare_ = OpenSpare();

@@ -27,23 +27,23 @@ class LoopNetwork final : public Network {  // makes and accepts real TCP connec
 
   std::unique_ptr<Link> Connect(const Link::Target& target, Link::User& user) override;  // begins to connect
   Result<std::unique_ptr<Listening>, std::string> Listen(const ListenOptions& place, Acceptor& acceptor) override;
-  std::unique_ptr<Watch> WatchPipe(int descriptor, std::function<void()> handler) override;  // until destroyed
+  std::unique_ptr<Watch> WatchPipe(int descriptor, std::function<void()> handler) override;  // calls it on input
 
-  // A function that returns the simulated conditions of links to a target.
+  // A function that returns the simulated network conditions for links to a target.
   using ConditionsFor = std::function<LinkConditions(const Link::Target&)>;
-  // Sets the simulated conditions of outgoing links, those that exist and those made later. Null: no conditions. Cost:
-  // O(links).
+  // Sets the simulated network conditions of outgoing links, both existing and later ones. Null: simulates nothing.
+  // Cost: O(links).
   void SetConditions(ConditionsFor conditions_at);  // simulates a bad network for outgoing links; null: none
   // Sets the routes for links that are made from now on; existing links stay as they are.
   void SetRoutes(LocalNodeRoutes routes) { routes_ = std::move(routes); }  // for links that are made later
 
  private:
-  EventLoop& loop_;                                                  // serves the links
-  EventLoop::Participant& participant_;                              // the server that gets the events of the links
-  const Settings& settings_;                                         // gives the TCP keepalive
-  const Tls& tls_;                                                   // the keys for encrypted links
-  ConditionsFor conditions_for_;                                     // simulated conditions of a link; null: none
-  std::optional<LocalNodeRoutes> routes_;                            // for links to nodes of this process
+  EventLoop& loop_;                        // serves the links
+  EventLoop::Participant& participant_;    // the server that gets the events of the links
+  const Settings& settings_;               // gives the directives for sockets and TLS, such as tcp-keepalive
+  const Tls& tls_;                         // the keys for encrypted links
+  ConditionsFor conditions_for_;           // simulated conditions of a link; null: none
+  std::optional<LocalNodeRoutes> routes_;  // from announced to real addresses of nodes of this process
   std::vector<std::weak_ptr<LinkConnection>> outgoing_connections_;  // connections made by Connect; some may have ended
 };
 

@@ -43,7 +43,7 @@ NameResolver::Addresses NameResolver::LookUpBySystem(const std::string& host, co
   return LookUpWith(host, port, 0);
 }
 
-// Starts a look-up on a thread. Returns null if too many look-ups run or no thread can be started.
+// Starts a look-up on a new thread. Returns null if too many look-ups run or no thread can be started.
 std::shared_ptr<NameResolver::Question> NameResolver::Ask(const std::string& host, const std::string& port) {
   std::erase_if(running_look_ups_, [](const auto& question) {
     std::lock_guard lock(question->mutex);

@@ -1,8 +1,8 @@
 // NameResolver: looks up the addresses of a host, with a timeout.
 //
 // The look-up of the C library has no timeout, cannot be cancelled, and asks servers that may not answer. So it runs on
-// a thread of its own, and the caller waits for it only until the timeout. An abandoned look-up ends by itself; until
-// then it counts against kMaxLookUps. Numeric addresses need no thread.
+// a thread of its own, and the caller waits for it only until the timeout. A look-up that the caller no longer waits
+// for ends by itself; until then it counts against kMaxLookUps. Numeric addresses need no thread.
 #pragma once
 
 #include <sys/socket.h>
@@ -29,24 +29,24 @@ class NameResolver {  // looks up the addresses of a host, with a timeout
   using Addresses = std::vector<HostAddress>;
   using LookUp = std::function<Addresses(const std::string& host, const std::string& port)>;
   using TimePoint = std::chrono::steady_clock::time_point;
-  static constexpr size_t kMaxLookUps = 8;  // maximum number of look-ups at a time, abandoned ones included
+  static constexpr size_t kMaxLookUps = 8;  // maximum number of look-ups at a time, with those that timed out
 
   NameResolver() : NameResolver(LookUpBySystem) {}
-  // For tests: `look_up` is called on other threads and may be needed longer than the resolver.
+  // For tests. `look_up` is called on other threads, and may still run after the resolver is destroyed.
   explicit NameResolver(LookUp look_up) : look_up_(std::move(look_up)) {}
 
-  // Blocks, but no longer than until `until`. kTimeout: there is no result at that time, too many look-ups are running,
-  // or no thread can be started.
+  // Returns the addresses of a host. Blocks until `until` at the latest. kTimeout: there is no result at that time, too
+  // many look-ups are running, or no thread can be started.
   Result<Addresses, ResolveTrouble> Resolve(const std::string& host, const std::string& port, TimePoint until);
 
  private:
   struct Question;  // a look-up on a thread of its own, and its result
 
   static Addresses LookUpBySystem(const std::string& host, const std::string& port);  // asks getaddrinfo
-  std::shared_ptr<Question> Ask(const std::string& host, const std::string& port);    // on a new thread
+  std::shared_ptr<Question> Ask(const std::string& host, const std::string& port);    // starts a look-up
 
   LookUp look_up_;                                           // LookUpBySystem, or a test's function
-  std::vector<std::shared_ptr<Question>> running_look_ups_;  // look-ups that run, abandoned ones included
+  std::vector<std::shared_ptr<Question>> running_look_ups_;  // look-ups that run, with those that timed out
 };
 
 }  // namespace respite

@@ -51,7 +51,8 @@ Result<Descriptor, OpenError> BindTo(const addrinfo& address, const TcpOptions& 
   return fd;
 }
 
-// Returns the result of `open` for the first address of the host with which it succeeds.
+// Calls `open` for the addresses of the host, one after the other, until one call succeeds. Returns that result, or the
+// last error.
 template <class Open>
 Result<Descriptor, OpenError> OnFirstAddress(const std::string& host, int port, Open open) {
   auto found = Lookup(host, port);
@@ -108,7 +109,7 @@ Result<Descriptor, OpenError> ListenUnix(const std::string& path, uint32_t mode,
   std::memcpy(address.sun_path, path.data(), path.size());
   Descriptor fd(socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (fd.Get() < 0) return Failure(Errno("socket"));
-  // Replaces a socket file, but deletes no other file of this name.
+  // Deletes an old socket file of this name, but no other kind of file.
   struct stat status {};
   if (lstat(path.c_str(), &status) == 0 && S_ISSOCK(status.st_mode)) unlink(path.c_str());
   if (bind(fd.Get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) return Failure(Errno("bind"));

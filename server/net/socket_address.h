@@ -1,4 +1,5 @@
-// Opens sockets and describes their addresses with POSIX calls, because Asio hides v6only, errno and the bound port.
+// Functions that open sockets and describe their addresses. They use POSIX calls, because Asio hides v6only, errno and
+// the bound port.
 #pragma once
 
 #include <sys/socket.h>
@@ -22,29 +23,31 @@ struct OpenError {   // why a socket could not be opened
   int code = 0;      // errno, or 0 when the name does not resolve
 };
 
-// Returns a listening, non-blocking socket. `host` is an IPv4 or IPv6 address or a name; "*" means every IPv4 address,
-// "::*" every IPv6 address.
-Result<Descriptor, OpenError> ListenTcp(const std::string& host, const TcpOptions& options);
-// Ends all listening at this socket, also through the copy that a new child process has until the child closes it.
-void StopListening(int descriptor);  // also through copies of the socket in children
+// Returns a listening, non-blocking socket. `host` is a name, or an IPv4 or IPv6 address. "*" means every IPv4 address,
+// "::*" means every IPv6 address.
+Result<Descriptor, OpenError> ListenTcp(const std::string& host, const TcpOptions& options);  // opens a TCP port
+// Ends listening at this socket, also for child processes. (A new child process has a copy of the socket until it
+// closes the copy.)
+void StopListening(int descriptor);  // also for copies of the socket in child processes
 // Binds a port without listening. While the returned socket is open, the system does not give the port to a socket that
 // asks for any free port, but ListenTcp can listen on it. Port 0: the system chooses a free port.
 Result<Descriptor, OpenError> ReserveTcpPort(const std::string& host, int port);  // binds a socket that does not listen
-// Listens at a Unix socket. Replaces a socket file of this name. If `mode` is 0, the permissions of the file depend on
-// umask.
-Result<Descriptor, OpenError> ListenUnix(const std::string& path, uint32_t mode, int backlog);
+// Returns a listening, non-blocking Unix socket. Replaces a socket file of this name. If `mode` is 0, the permissions
+// of the file depend on umask.
+Result<Descriptor, OpenError> ListenUnix(const std::string& path, uint32_t mode, int backlog);  // opens a socket file
 
 int PortOf(int descriptor);  // the local port of a TCP socket
 
 struct SocketAddresses {        // the two addresses of a connection
   std::string address;          // of the peer: "127.0.0.1:50000", "[::1]:50000", "/path:0"
-  std::string local_address;    // our own end, in the same form
-  bool is_unix_socket = false;  // the connection came through a Unix socket
-  bool is_loopback = false;     // through a Unix socket or a loopback address, so from this machine
+  std::string local_address;    // of this side, in the same form
+  bool is_unix_socket = false;  // true: the connection came through a Unix socket
+  bool is_loopback = false;     // true: from this machine (a Unix socket or a loopback address)
 };
-SocketAddresses SocketAddressesOf(int descriptor);  // asks the system for both ends
+SocketAddresses SocketAddressesOf(int descriptor);  // asks the system for both addresses
 
-// The first keepalive probe is sent after the connection was idle for `keepalive_s` seconds.
+// Sets TCP_NODELAY and keepalive. The system sends the first keepalive probe after the connection was idle for
+// `keepalive_s` seconds.
 void TuneTcp(int descriptor, int keepalive_s);  // sets TCP_NODELAY, and keepalive (0: none)
 
 }  // namespace respite

@@ -55,7 +55,7 @@ void SocketPoller::WakeAsio() {
 }
 
 // Serves ready sockets in several rounds, because other sockets become ready during a round. The more sockets a turn
-// serves, the less the turn costs for each.
+// serves, the smaller is the cost of the turn for each socket.
 int SocketPoller::Serve() {
   Share share;
   for (int rounds = 0; rounds < kMaxRoundsPerTurn && share.served < kMaxServedPerTurn; ++rounds) {

@@ -1,9 +1,8 @@
 // SocketPoller: waits for readiness of all client sockets together.
 //
-// Asio needs one system call per socket and read in order to wait. SocketPoller registers a socket once
-// (level-triggered epoll), and one call finds all sockets that are ready. With pipelines of 16 requests this saves
-// several percent of the CPU time of a request. EventLoop calls Serve in each turn, and WakeAsio before it waits in
-// Asio.
+// To wait for a socket, Asio needs a system call for each read. SocketPoller registers a socket once (level-triggered
+// epoll), and one call finds all sockets that are ready. With pipelines of 16 requests this saves several percent of
+// the CPU time of a request. EventLoop calls Serve in each turn, and WakeAsio before it waits in Asio.
 #pragma once
 
 #include <cstddef>
@@ -38,13 +37,13 @@ class SocketPoller {  // finds all sockets that are ready, with one call of epol
     virtual ~Watcher() = default;
     virtual void OnReadable() = 0;         // the socket has input, has ended or is broken
     virtual void OnWritable() = 0;         // the socket takes output, or is broken
-    virtual bool MayTakeLong() const = 0;  // the next call may: it gets a limited share of a turn
+    virtual bool MayTakeLong() const = 0;  // true: the next call may take long, so a turn limits such calls
   };
   struct Interest {      // for which events a socket is watched
     bool read = false;   // the socket has, or must get, input
     bool write = false;  // the socket is, or must become, writable
     bool operator==(const Interest&) const = default;
-    bool Any() const { return read || write; }  // there is an event to watch for
+    bool Any() const { return read || write; }  // true: there is an event to watch for
   };
 
   SocketPoller(asio::io_context& context, const Pace& pace);
@@ -55,8 +54,8 @@ class SocketPoller {  // finds all sockets that are ready, with one call of epol
   // sockets (fs.epoll.max_user_watches). Cost: one system call if the interest changes.
   bool ChangeInterest(int descriptor, Watcher& watcher, Interest from, Interest to);  // false: the system refuses
 
-  // Serves the sockets that are ready now, without waiting. A watcher that is being served may call this again. Returns
-  // how many sockets were served.
+  // Calls the watchers of the sockets that are ready now, without waiting. A watcher may call Serve again while it is
+  // called. Returns how many sockets were served.
   int Serve();  // calls the watchers of sockets that are ready now; returns how many
 
   void WakeAsio();  // makes Asio's next wait end when a watched socket is ready
@@ -67,13 +66,13 @@ class SocketPoller {  // finds all sockets that are ready, with one call of epol
   static constexpr int kMaxEventsPerRound = 128;  // maximum number of events from one epoll_wait
   static constexpr int kMaxRoundsPerTurn = 8;     // maximum number of epoll_wait calls per turn
   static constexpr int kMaxServedPerTurn = 128;   // once this many were served, no new epoll_wait in this turn
-  // The maximum time per turn for hang-ups and long calls. Further ones wait, so that thousands of them do not delay
-  // other sockets. epoll reports them again, in order of arrival.
+  // The maximum time per turn for hang-ups and long calls, in microseconds. Further such calls wait for a later turn,
+  // so that thousands of them do not delay other sockets. epoll reports their sockets again, in order of arrival.
   static constexpr int64_t kMaxLongCallsUs = 250;  // after this time, further long calls wait for the next turn
 
   struct Share {                // what one call of Serve has used so far
-    int served = 0;             // number of sockets served
-    int64_t long_calls_us = 0;  // time spent in long calls
+    int served = 0;             // sockets served by this call of Serve
+    int64_t long_calls_us = 0;  // time spent in hang-ups and long calls
   };
 
   bool ServeRound(Share& share);  // one epoll_wait and its calls; false: this turn need not poll again
@@ -82,7 +81,7 @@ class SocketPoller {  // finds all sockets that are ready, with one call of epol
   const Pace& pace_;          // the clock of real elapsed time
   std::unique_ptr<Set> set_;  // the epoll set of all watched sockets
   Round* round_ = nullptr;    // the round in progress; null: none
-  bool wakes_asio_ = false;   // Asio ends its wait when set_ has ready sockets
+  bool wakes_asio_ = false;   // true: Asio ends its wait when set_ has ready sockets
 };
 
 }  // namespace respite

@@ -19,8 +19,8 @@ class WorkQueue {  // expensive steps, of which each turn of the event loop runs
   // Each turn may spend `share_us` microseconds on steps.
   WorkQueue(const Pace& pace, int64_t share_us) : pace_(pace), share_us_(share_us) {}
 
-  void AddStep(std::function<void()> step) { steps_.push_back(std::move(step)); }  // queues it
-  bool IsEmpty() const { return steps_.empty(); }                                  // no step waits
+  void AddStep(std::function<void()> step) { steps_.push_back(std::move(step)); }  // adds a step at the end
+  bool IsEmpty() const { return steps_.empty(); }                                  // true: no step waits
   size_t Size() const { return steps_.size(); }                                    // number of waiting steps
 
   void ServeShare(size_t min_steps = 1);     // runs `min_steps` steps, then more until the share of time is used up
@@ -28,7 +28,7 @@ class WorkQueue {  // expensive steps, of which each turn of the event loop runs
 
  private:
   const Pace& pace_;                         // the clock of real elapsed time
-  const int64_t share_us_;                   // no further step begins in a turn after this time, except min_steps
+  const int64_t share_us_;                   // after this time no more steps begin in a turn, except min_steps
   std::deque<std::function<void()>> steps_;  // in the order of their execution
 };
 

@@ -13,12 +13,12 @@
 
 namespace respite {
 
-struct ClientTls {           // TLS options of redis-cli with these names; empty: not set
+struct ClientTls {           // redis-cli's TLS options of these names; empty: not set
   std::string cacert;        // file with the trusted certificates
   std::string cert;          // file with the client's certificate
   std::string key;           // file with the private key of `cert`
   std::string sni;           // server name to ask for (SNI)
-  bool is_insecure = false;  // accepts any server certificate
+  bool is_insecure = false;  // true: accepts any server certificate
 };
 
 class ClientStream {  // the blocking connection of the client tool, plain or with TLS
@@ -28,9 +28,9 @@ class ClientStream {  // the blocking connection of the client tool, plain or wi
   std::optional<std::string> Encrypt(const ClientTls& tls);  // starts TLS; returns why that failed, or nullopt
 
   bool Send(Bytes bytes);  // sends all bytes, blocking; false: the connection is broken
-  // Returns the number of received bytes; 0 or less if the connection has ended.
+  // Receives bytes; blocks until there are some. Returns their number, or 0 or less if the connection has ended.
   ssize_t Receive(std::span<char> target);  // blocks; returns the number of bytes; 0 or less: it has ended
-  bool HasEnded() const;                    // the peer has closed the connection, and nothing is left to receive
+  bool HasEnded() const;                    // true: the peer has closed the connection, and nothing is left to receive
   int FileDescriptor() const { return socket_.Get(); }  // the socket
 
  private:

@@ -1,5 +1,5 @@
-// Owners of OpenSSL's objects, and OpenSSL's error text. The header declares OpenSSL's types itself, so that the files
-// that include it need no headers of OpenSSL.
+// Smart pointers to OpenSSL's objects, and OpenSSL's error text. The header declares OpenSSL's types itself, so that
+// the files that include it need no headers of OpenSSL.
 #pragma once
 
 #include <memory>
@@ -18,8 +18,8 @@ struct OpenSslDeleter {  // frees OpenSSL's objects, for std::unique_ptr
 using SslContextHandle = std::unique_ptr<ssl_ctx_st, OpenSslDeleter>;
 using SslHandle = std::unique_ptr<ssl_st, OpenSslDeleter>;
 
-// Returns the text of this thread's first error, for example "error:0A00010B:SSL routines::wrong version number".
-// Clears all errors.
+// Returns the text of this thread's first error, for example "error:0A00010B:SSL routines::wrong version number". Then
+// clears all errors of the thread.
 std::string TakeOpenSslError();  // this thread's first error as text; clears all of them
 
 }  // namespace respite

@@ -23,7 +23,7 @@ int VerifyMode(TlsAuthClients clients) {
   return SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
 }
 
-// Returns an error text if a necessary directive is not set. Does not look at the files.
+// Returns an error text if a necessary directive is not set, otherwise nullopt. Does not look at the files.
 std::optional<std::string> Missing(const Settings& settings) {
   if (settings.tls_cert_file.empty()) return "No tls-cert-file configured!";
   if (settings.tls_key_file.empty()) return "No tls-key-file configured!";
@@ -58,7 +58,7 @@ std::unique_ptr<TlsStream> Tls::Accept(int descriptor, TlsAuthClients clients) c
   SslHandle connection(SSL_new(server_.get()));
   if (connection == nullptr) return nullptr;
   SSL_set_verify(connection.get(), VerifyMode(clients), nullptr);
-  // The setting is part of the session ID context, because a session that began without a certificate must not be
+  // Makes tls-auth-clients part of the session ID context, so that a session that began without a certificate is not
   // resumed once certificates are required.
   const auto kind = static_cast<unsigned char>(clients);
   SSL_set_session_id_context(connection.get(), &kind, sizeof kind);

@@ -14,25 +14,27 @@ class TlsStream;
 
 class Tls {  // the keys and rules for TLS (directives tls-*); creates the streams of sockets
  public:
-  // Returns true if the directives enable TLS, for clients or between servers.
-  static bool IsWanted(const Settings& settings) {  // the directives enable TLS
+  // Returns true if the directives enable TLS for clients or between servers.
+  static bool IsWanted(const Settings& settings) {  // true: the directives enable TLS
     return settings.tls_port != 0 || settings.tls_cluster || settings.tls_replication;
   }
 
-  // Reads keys and certificates again, for new connections. If that fails, nothing changes.
+  // Reads keys and certificates again, for new connections. If that fails, changes nothing and returns the reason.
   std::optional<std::string> Configure(const Settings& settings);  // reads the files; returns why it failed, or nullopt
-  bool IsConfigured() const { return server_ != nullptr; }         // keys and certificates were read
+  bool IsConfigured() const { return server_ != nullptr; }         // true: keys and certificates were read
   // Drops the keys and certificates. Existing connections keep those with which they began.
-  void Drop();  // forgets keys and certificates; existing connections go on
+  void Drop();  // forgets keys and certificates; existing connections continue
 
-  // Returns the server's end of a TLS connection on a connected, non-blocking socket. Requires: IsConfigured().
-  std::unique_ptr<TlsStream> Accept(int descriptor, TlsAuthClients clients) const;  // TLS of a server; null: no memory
-  // Returns the client's end of a TLS connection on a connected, non-blocking socket. Requires: IsConfigured().
-  std::unique_ptr<TlsStream> Connect(int descriptor) const;  // TLS of a client; null: no memory
+  // Returns the server side of a TLS connection on a connected, non-blocking socket, or null if there is no memory.
+  // Requires: IsConfigured().
+  std::unique_ptr<TlsStream> Accept(int descriptor, TlsAuthClients clients) const;  // the server side; null: no memory
+  // Returns the client side of a TLS connection on a connected, non-blocking socket, or null if there is no memory.
+  // Requires: IsConfigured().
+  std::unique_ptr<TlsStream> Connect(int descriptor) const;  // the client side of TLS; null: no memory
 
  private:
-  SslContextHandle server_;  // for connections that this server accepts
-  SslContextHandle client_;  // for connections that this server makes
+  SslContextHandle server_;  // context of connections that this server accepts
+  SslContextHandle client_;  // context of connections that this server makes
 };
 
 }  // namespace respite

@@ -27,7 +27,8 @@ struct KeyPair {
 
 const char* OrNull(const std::string& text) { return text.empty() ? nullptr : text.c_str(); }
 
-// Returns the OpenSSL options that disable the protocols not in `list`. Returns nullopt if a word is not a protocol.
+// Returns the OpenSSL options that disable all TLS versions that are not in `list` (tls-protocols). Returns nullopt if
+// a word of the list is not a TLS version.
 std::optional<uint64_t> ProtocolsTurnedOff(const std::string& list) {
   if (list.empty()) return SSL_OP_NO_TLSv1 | SSL_OP_NO_TLSv1_1;
   uint64_t off = SSL_OP_NO_TLSv1 | SSL_OP_NO_TLSv1_1 | SSL_OP_NO_TLSv1_2 | SSL_OP_NO_TLSv1_3;

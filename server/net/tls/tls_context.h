@@ -12,11 +12,11 @@
 
 namespace respite {
 
-// Makes a context for connections from clients. The error is a log line that names the faulty directive.
+// Makes a context for connections that this server accepts. The error is a line for the log that says what failed.
 Result<SslContextHandle, std::string> MakeTlsServerContext(const Settings& settings);  // for accepted connections
 
-// Makes a context for connections to other servers. It uses the client certificate, or the server's if no client
-// certificate is configured.
+// Makes a context for connections to other servers. The context uses the client certificate, or the server's
+// certificate if no client certificate and key are configured.
 Result<SslContextHandle, std::string> MakeTlsClientContext(const Settings& settings);  // for outgoing connections
 
 }  // namespace respite

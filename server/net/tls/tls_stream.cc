@@ -16,8 +16,8 @@ namespace respite {
 namespace {
 
 constexpr size_t kRecordBytes = SSL3_RT_MAX_PLAIN_LENGTH;
-// The maximum number of bytes that one call takes from the socket. It exceeds the size of a read, because records have
-// overhead.
+// The maximum number of bytes that one call of TlsStream takes from the socket. This is more than callers read at a
+// time, because TLS records have overhead.
 constexpr size_t kBytesPerCall = size_t{128} * 1024;
 constexpr size_t kPiecesPerRecord = 256;
 
@@ -89,8 +89,8 @@ const BIO_METHOD* MakeWireMethod() {
   return method;
 }
 
-// Returns OpenSSL's table of the functions above. It is made once and never freed, because a connection may outlive all
-// static objects.
+// Returns OpenSSL's table of the functions above. The table is made once and never freed, because a connection may
+// outlive all static objects.
 const BIO_METHOD* WireMethod() {
   static const BIO_METHOD* const method = MakeWireMethod();
   return method;
@@ -143,8 +143,8 @@ Transfer TlsStream::Handshake() {
   return {Transfer::State::kMoved};
 }
 
-// Reads until `target` is full or OpenSSL has no more bytes, because the socket reports no event for bytes that were
-// read already.
+// Reads until `target` is full or OpenSSL has no more bytes, because the socket reports no event for bytes that OpenSSL
+// has read already.
 Transfer TlsStream::Receive(std::span<char> target) {
   if (broken_) return {Transfer::State::kFailed};
   ERR_clear_error();
@@ -158,7 +158,7 @@ Transfer TlsStream::Receive(std::span<char> target) {
     if (result <= 0) {
       const Transfer outcome = Outcome(result, receiving_);
       if (filled == 0) return outcome;
-      // If the end or an error followed the bytes that were read, the next call reports it.
+      // If the end or an error followed these bytes, the next call reports it.
       has_buffered_input_ = outcome.state != Transfer::State::kLater;
       return {Transfer::State::kMoved, filled};
     }
@@ -168,7 +168,8 @@ Transfer TlsStream::Receive(std::span<char> target) {
   return {Transfer::State::kMoved, filled};
 }
 
-// If the first segment is smaller than a record, copies several segments into one record.
+// Sends from the front of `output`. If its first segment is smaller than a TLS record, copies several segments into one
+// record.
 Transfer TlsStream::Send(const ReplyBuffer& output, size_t max_bytes) {
   Bytes front;
   output.VisitFront(1, [&](Bytes piece) { front = piece; });

@@ -1,8 +1,8 @@
 // TlsStream: one end of a TLS connection on a non-blocking socket.
 //
-// TlsStream uses its own BIO, because OpenSSL's cannot do three things. It cannot tell whether the socket had no more
-// data, and does not keep errno of a failed call. It cannot limit the bytes that one call reads, so a peer that sends
-// only key updates could block the server.
+// TlsStream has its own BIO (OpenSSL's interface to the socket), because OpenSSL's socket BIO lacks three things. It
+// cannot tell whether the socket had no more data. It does not keep errno of a failed call. It cannot limit the bytes
+// that one call reads, so a peer that sends only key updates could block the server.
 #pragma once
 
 #include <cstdint>
@@ -26,14 +26,14 @@ class TlsStream {  // one end of a TLS connection on a non-blocking socket
   TlsStream(const TlsStream&) = delete;
   TlsStream& operator=(const TlsStream&) = delete;
 
-  // The following functions implement those of ByteStream, whose comments describe them.
-  bool InHandshake() const { return in_handshake_; }  // the TLS handshake has not ended
+  // The functions below do the work of the functions of ByteStream with the same names, which describe them.
+  bool InHandshake() const { return in_handshake_; }  // true: the TLS handshake has not ended
   Transfer Handshake();                      // performs the next step of the TLS handshake; kMoved: it has ended
   Transfer Receive(std::span<char> target);  // decrypts what the socket has, up to the size of `target`
   // Sends at most `max_bytes` bytes from the front of the output.
-  Transfer Send(const ReplyBuffer& output, size_t max_bytes);                 // from the front of `output`
+  Transfer Send(const ReplyBuffer& output, size_t max_bytes);                 // encrypts and sends from the front
   Transfer Send(Bytes bytes);                                                 // encrypts and sends bytes from the front
-  bool HasBufferedInput() const { return has_buffered_input_; }               // bytes can be received now
+  bool HasBufferedInput() const { return has_buffered_input_; }               // true: received bytes are buffered here
   SocketPoller::Interest EventsToAwait(SocketPoller::Interest wanted) const;  // the socket events to wait for
   SocketPoller::Interest PossibleTransfers(SocketPoller::Interest ready) const;  // what these socket events allow
   std::string ErrorText() const { return error_; }                               // why the last transfer failed
@@ -51,9 +51,9 @@ class TlsStream {  // one end of a TLS connection on a non-blocking socket
   std::string error_;                       // why the last transfer failed
   Waits receiving_ = Waits::kForInput;      // what the last receive waits for
   Waits sending_ = Waits::kForWritability;  // what the last send waits for
-  bool in_handshake_ = true;                // the handshake has not ended
-  bool has_buffered_input_ = false;         // received bytes are buffered here
-  bool broken_ = false;                     // a fatal error has occurred, so close_notify must not be sent
+  bool in_handshake_ = true;                // true: the handshake has not ended
+  bool has_buffered_input_ = false;         // true: Receive would return bytes, the end or an error now
+  bool broken_ = false;                     // true: a fatal error has occurred, so close_notify must not be sent
 };
 
 }  // namespace respite
