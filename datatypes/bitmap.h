@@ -27,7 +27,7 @@ void PutBit(char* bitmap, uint64_t at, Bit bit);  // sets or clears a bit; requi
 // Returns the number of set bits. Cost: O(n), 8 bytes per cycle if the processor has a population count instruction.
 uint64_t CountSetBits(Bytes bitmap);  // number of bits that are set
 // Counts only the bits of this range. Requires: the range is within the bitmap.
-uint64_t CountSetBits(Bytes bitmap, BitRange range);
+uint64_t CountSetBits(Bytes bitmap, BitRange range);  // number of set bits in the range
 // Returns the position of the first bit in the range that equals `wanted`, or nullopt if there is none. Requires: the
 // range is within the bitmap. Cost: O(n); compares eight bytes at a time.
 std::optional<uint64_t> FindBit(Bytes bitmap, BitRange range,  // position of the first wanted bit; nullopt: none

@@ -103,7 +103,7 @@ class ChunkedList final : public Object {  // a list too large for one listpack:
   std::unique_ptr<Object> Clone() const override;  // returns a deep copy
   size_t Size() const override { return size_; }
   // Returns the memory in bytes. If `samples` is not 0, measures only the first `samples` chunks and extrapolates.
-  size_t UsedBytes(size_t samples) const override;
+  size_t UsedBytes(size_t samples) const override;  // memory, estimated from this many chunks; 0: exact
 
   size_t ChunkCount() const { return row_.Size(); }           // number of chunks of the list
   const ListChunk& Chunk(size_t i) const { return row_[i]; }  // the i-th chunk of the list

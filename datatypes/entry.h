@@ -57,20 +57,20 @@ struct StringContent {                        // a string to be stored, and the 
     return {.form = ValueForm::kInt, .integer = value};
   }
   // Creates text that is stored unchanged, never as an integer.
-  static StringContent Text(Bytes text) {
+  static StringContent Text(Bytes text) {  // text that is never stored as an integer
     if (text.size() <= kEmbeddedMax) return {.form = ValueForm::kEmbedded, .bytes = text};
     if (text.size() <= kInlineMax) return {.form = ValueForm::kRaw, .bytes = text};
     return FromBlob(BlobRef::Copy(text));
   }
   // Creates text from a client. If the text is exactly what an integer prints as, stores this integer instead.
-  static StringContent Value(Bytes text) {
+  static StringContent Value(Bytes text) {  // text from a client, stored as an integer if it is one
     if (text.size() <= 20) {
       if (auto integer = ParseInteger(text)) return Integer(*integer);
     }
     return Text(text);
   }
   // Creates text that OBJECT ENCODING calls raw at any length.
-  static StringContent Raw(Bytes text) {
+  static StringContent Raw(Bytes text) {  // text that OBJECT ENCODING calls raw at any length
     if (text.size() > kInlineMax) return FromBlob(BlobRef::Copy(text));
     return {.form = ValueForm::kRaw, .bytes = text};
   }
@@ -216,8 +216,8 @@ class Entry {  // a key with its value, deadline and access data, in one allocat
   }
   bool IsWide() const { return (sizes_ & kWideKey) == kWideKey; }  // true: the sizes are in WideSizes
   size_t HeaderBytes() const { return sizeof(Entry) + (IsWide() ? sizeof(WideSizes) : 0); }  // size of the header
-  const char* Memory() const { return reinterpret_cast<const char*>(this); }
-  char* Memory() { return reinterpret_cast<char*>(this); }  // the first byte of this entry
+  const char* Memory() const { return reinterpret_cast<const char*>(this); }  // the first byte of this entry
+  char* Memory() { return reinterpret_cast<char*>(this); }                    // the first byte of this entry
   WideSizes Wide() const { return Load<WideSizes>(Memory() + sizeof(Entry)); }
   size_t KeySize() const { return IsWide() ? Wide().key : sizes_ & kWideKey; }  // bytes of the key
   size_t InlineSize() const {                                                   // bytes of the value inside the entry
@@ -228,7 +228,7 @@ class Entry {  // a key with its value, deadline and access data, in one allocat
     SetSizes(KeySize(), inline_size);
   }
 
-  const char* Payload() const { return Memory() + HeaderBytes(); }
+  const char* Payload() const { return Memory() + HeaderBytes(); }  // after the header: deadline, if any, key, value
   char* Payload() { return Memory() + HeaderBytes(); }  // after the header: the deadline if there is one, key, value
   size_t DeadlineBytes() const { return HasDeadlineSlot() ? sizeof(int64_t) : 0; }  // bytes of the deadline: 8 or 0
   const char* Value() const { return Memory() + ValueOffset(); }                    // first byte of the value

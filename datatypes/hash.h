@@ -108,10 +108,10 @@ class Hash : public Collection {
   Listpack AsListpack() const { return Listpack(slot_.View()); }  // the listpack; requires: packed
   size_t Stride() const { return IsTimed() ? 3 : 2; }             // number of listpack elements per field
 
-  struct Row {  // a packed field: the offsets of its elements and of the next field
-    size_t field;
-    size_t value;
-    size_t next;
+  struct Row {            // a packed field: the offsets of its elements and of the next field
+    size_t field;         // offset of the element with the field's name
+    size_t value;         // offset of the element with the value
+    size_t next;          // offset of the next packed field
     int64_t deadline_ms;  // Unix ms or kNoDeadline
   };
   Row PackedFieldAt(size_t at) const;  // the packed field that begins at offset `at`
@@ -131,7 +131,7 @@ class Hash : public Collection {
 };
 
 template <class Visit>
-void Hash::ForEach(Visit&& visit) const {
+void Hash::ForEach(Visit&& visit) const {  // visits the fields that are not expired
   if (!Exists()) return;
   if (const HashTable* table = Table()) {
     const bool some_expired = HasExpiredFields();

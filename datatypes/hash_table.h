@@ -50,9 +50,9 @@ class HashField {  // name, value and perhaps a deadline's heap index, in one bl
   static const uint8_t* RawBytes(const HashField* field) {  // the block as bytes
     return reinterpret_cast<const uint8_t*>(field);
   }
-  const char* Memory() const { return reinterpret_cast<const char*>(this); }
-  char* Memory() { return reinterpret_cast<char*>(this); }  // the first byte of this field
-  struct Layout {                                           // where name and value are in the block
+  const char* Memory() const { return reinterpret_cast<const char*>(this); }  // the first byte of this field
+  char* Memory() { return reinterpret_cast<char*>(this); }                    // the first byte of this field
+  struct Layout {                                                             // where name and value are in the block
     explicit Layout(const HashField* field) {
       const uint8_t* at = RawBytes(field);
       const size_t first = TakeSize(at);
@@ -73,7 +73,7 @@ class HashField {  // name, value and perhaps a deadline's heap index, in one bl
   enum class Kind : uint8_t { kPlain, kTimed };
 
   static HashField* Create(Bytes name, Bytes value, Kind kind);  // allocates a field; kTimed: with room for a deadline
-  static size_t BlockSize(size_t name_size, size_t value_size, Kind kind);
+  static size_t BlockSize(size_t name_size, size_t value_size, Kind kind);  // bytes that such a field needs
   bool TryReplace(Bytes value);  // stores a new value in place; false: the field needs another block
   size_t BlockSize() const;      // bytes of this field's block
   // Requires: IsTimed().

@@ -52,7 +52,7 @@ class HllRegisters {  // all 16384 ranks, one byte each, for merging several val
   // Merges the registers of a value into this object: each register keeps the larger rank. Returns false if the value
   // is corrupt; some of its registers may have been merged already.
   [[nodiscard]] bool Merge(const Hll& hll);  // keeps the larger ranks; false: `hll` is corrupt, maybe merged in part
-  uint64_t Count() const;
+  uint64_t Count() const;                    // the estimated number of elements
 
  private:
   std::array<uint8_t, kCount> ranks_{};  // the rank of each register

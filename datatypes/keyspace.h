@@ -66,7 +66,7 @@ class Keyspace {  // the numbered databases of a server
   // any.
   size_t VisibleKeyCount(int index) const;  // number of keys of a database that are not in hidden slots
   // Returns true if no database has keys. Cost: O(databases).
-  bool IsEmpty() const {
+  bool IsEmpty() const {  // true: no database has keys
     return std::all_of(databases_.begin(), databases_.end(), [](const Database& one) { return one.Size() == 0; });
   }
   // Returns the number of keys of a hash slot in all databases. Requires: kBySlot. Cost: O(databases).

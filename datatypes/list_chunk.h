@@ -186,15 +186,15 @@ class ChunkCursor {  // the position of an element in a chunk
   uint32_t PlaceFromEnd(uint32_t index) const;      // where element `index` begins, found from the last element back
   Bytes DecodeSlowElement(Scratch& scratch) const;  // returns an element that is sealed or has 254 bytes or more
 
-  const ChunkBlock* block_ = nullptr;
-  uint32_t index_ = 0;  // index of the current element in the chunk
-  uint32_t count_ = 0;
-  uint32_t place_ = 0;  // where the element begins: byte (open), symbol (texts) or number (integers)
-  Scratch scratch_;     // for a decoded element
+  const ChunkBlock* block_ = nullptr;  // the memory block of the chunk
+  uint32_t index_ = 0;                 // index of the current element in the chunk
+  uint32_t count_ = 0;                 // number of elements of the chunk
+  uint32_t place_ = 0;                 // where the element begins: byte (open), symbol (texts) or number (integers)
+  Scratch scratch_;                    // for a decoded element
 };
 
 template <class Visit>
-void ListChunk::VisitRange(uint32_t index, uint32_t count, Visit visit) const {
+void ListChunk::VisitRange(uint32_t index, uint32_t count, Visit visit) const {  // visits the elements of this range
   ChunkCursor cursor(*this, index);
   if (block_->form != ChunkForm::kTexts) {
     for (; count > 0; --count, cursor.Next()) visit(cursor.Element());

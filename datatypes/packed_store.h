@@ -22,7 +22,7 @@ class PackedStore {  // the bytes of a listpack or intset that is edited in plac
 
   // Replaces `removed` bytes at `offset` by `inserted` uninitialised bytes, and returns the address of the new bytes.
   // All bytes may move. Cost: O(bytes after `offset`), sometimes a reallocation.
-  virtual char* Splice(size_t offset, size_t removed, size_t inserted) = 0;
+  virtual char* Splice(size_t offset, size_t removed, size_t inserted) = 0;  // returns the address of new bytes
 
  protected:
   char* data_ = nullptr;

@@ -36,20 +36,20 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
 
  public:
   struct Item {
-    double score;
-    ScoredMember* member;
+    double score;          // the score of the member
+    ScoredMember* member;  // the record with member and score
   };
 
   // Chooses the place before or after all items that are equal to a bound.
   enum class Side : uint8_t { kBefore, kAfter };
   struct ScoreBound {  // the place before or after all items of one score
-    double score;
+    double score;      // the score of the items
     Side side;
   };
   // The place before or after one member. Only members are compared, so all items must have the same score; otherwise
   // the result is unspecified.
   struct LexBound {  // the place before or after a member; all scores are equal
-    Bytes member;
+    Bytes member;    // the member at the place; the tree need not have it
     Side side;
   };
 
@@ -109,9 +109,9 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
 
   // Returns the number of items before the record or before the bound. Requires: the record is in the tree. Cost: O(log
   // n).
-  size_t RankOf(const ScoredMember* member) const;
-  size_t RankOf(const ScoreBound& bound) const;  // number of items before this place
-  size_t RankOf(const LexBound& bound) const;    // number of items before this place
+  size_t RankOf(const ScoredMember* member) const;  // number of items before this record
+  size_t RankOf(const ScoreBound& bound) const;     // number of items before this place
+  size_t RankOf(const LexBound& bound) const;       // number of items before this place
 
   // Cost: O(1).
   Cursor First() const { return {first_, 0}; }  // the item with the lowest rank
@@ -204,7 +204,7 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
   };
   struct Place {  // a gap between items: before item `index` of the leaf
     const Leaf* leaf;
-    uint32_t index;
+    uint32_t index;  // index of the item after the gap, on the leaf
   };
   // Where in the tree a new item was inserted: inside, or at the left or right edge. This decides how a full node
   // splits.
@@ -275,7 +275,7 @@ inline void ScoreTree::Cursor::Next() {
   index_ = 0;
 }
 
-inline void ScoreTree::Cursor::Previous() {
+inline void ScoreTree::Cursor::Previous() {  // goes to the next lower item
   if (index_ > 0) {
     --index_;
     return;
@@ -284,14 +284,14 @@ inline void ScoreTree::Cursor::Previous() {
   if (leaf_ != nullptr) index_ = leaf_->count - 1;
 }
 
-inline void ScoreTree::Cursor::PrefetchAhead() const {
+inline void ScoreTree::Cursor::PrefetchAhead() const {  // prefetches the record a few items ahead
   if (index_ + kPrefetchDistance < leaf_->count) return Prefetch(leaf_->members[index_ + kPrefetchDistance]);
   const Leaf* next = leaf_->next;
   const uint32_t index = index_ + kPrefetchDistance - leaf_->count;
   if (next != nullptr && index < next->count) Prefetch(next->members[index]);
 }
 
-inline void ScoreTree::Cursor::PrefetchBehind() const {
+inline void ScoreTree::Cursor::PrefetchBehind() const {  // prefetches the record a few items back
   if (index_ >= kPrefetchDistance) return Prefetch(leaf_->members[index_ - kPrefetchDistance]);
   const Leaf* previous = leaf_->previous;
   const uint32_t distance = kPrefetchDistance - index_;

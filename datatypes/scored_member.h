@@ -69,7 +69,7 @@ class ScoredMember {  // one member of a large sorted set with its score
     }
     return {from, size};
   }
-  const char* Payload() const { return reinterpret_cast<const char*>(this + 1); }
+  const char* Payload() const { return reinterpret_cast<const char*>(this + 1); }  // size and bytes of the member
   char* Payload() { return reinterpret_cast<char*>(this + 1); }  // after the score: the size and bytes of the member
 
   double score_;  // the score of the member

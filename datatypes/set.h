@@ -34,8 +34,8 @@ class Set : public Collection {
   // Returns the number of members. Cost: O(1).
   size_t Size() const;
   // Returns true if the set has this member. Cost: O(1) in a table, O(log n) in an intset, O(n) in a listpack.
-  bool Contains(Bytes member) const;  // true: the set has this member
-  bool Contains(const PackedElement& member) const;
+  bool Contains(Bytes member) const;                 // true: the set has this member
+  bool Contains(const PackedElement& member) const;  // true: the set has this member
   // Hints that these members will be looked up next, so that their cache misses overlap. Useful for up to about 16
   // members.
   void PrefetchMembers(std::span<const Bytes> members) const;  // prefetches what lookups of these will read
@@ -77,8 +77,8 @@ class Set : public Collection {
   bool Add(Bytes member);  // adds a member; false: it exists already
   bool Add(const PackedElement& member);
   // Removes a member. Returns false if there is no such member.
-  bool Remove(Bytes member);  // removes a member; false: there is no such member
-  bool Remove(const PackedElement& member);
+  bool Remove(Bytes member);                 // removes a member; false: there is no such member
+  bool Remove(const PackedElement& member);  // removes a member; false: there is no such member
   // Removes `count` random members. Calls visit(const PackedElement&) for each of them before its removal. Requires:
   // count <= Size(). Cost: that of Sample, or O(n) if almost all members are removed.
   template <class Visit>
@@ -118,7 +118,7 @@ class Set : public Collection {
 };
 
 template <class Visit>
-bool Set::ForEachWhile(Visit&& visit) const {
+bool Set::ForEachWhile(Visit&& visit) const {  // visits members until visit(member) is false
   if (!Exists()) return true;
   if (const MemberTable* table = Table())
     return table->ForEachWhile([&](const Member& member) { return visit(PackedElement{.text = member.Text()}); });

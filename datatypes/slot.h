@@ -34,15 +34,15 @@ class SlotCell {  // a slot of a HashIndex and a hint, in 8 bytes
   const Slot& Get() const { return slot_; }
   uint32_t Hint() const { return 0; }
   void Set(const Slot& slot, uint32_t /*hint*/) { slot_ = slot; }
-  // Replaces the slot and keeps the hint.
-  void Replace(const Slot& slot) { slot_ = slot; }
+  // Replaces the slot. Keeps the hint if there is one.
+  void Replace(const Slot& slot) { slot_ = slot; }  // stores another slot
 
  private:
   Slot slot_;
 };
 
 template <class Item>
-class SlotCell<Item*> {
+class SlotCell<Item*> {  // a pointer to an item and a hint, in 8 bytes
  public:
   static constexpr bool kHasHint = true;  // a pointer leaves bits for a hint
 

@@ -56,15 +56,15 @@ class SortedSet : public Collection {  // gives access to the sorted set of one 
   std::optional<double> Score(Bytes member) const;  // the score; nullopt: there is no such member
   // Returns rank and score, or nullopt if there is no such member. Cost: O(log n), O(n) packed.
   std::optional<RankAndScore> RankOf(Bytes member) const;  // rank and score; nullopt: there is no such member
-  RankSpan RankSpanOf(const ScoreRange& range) const;
-  RankSpan RankSpanOf(const LexRange& range) const;  // the ranks of the members in the range
+  RankSpan RankSpanOf(const ScoreRange& range) const;      // the ranks of the members in the range
+  RankSpan RankSpanOf(const LexRange& range) const;        // the ranks of the members in the range
 
   // Calls visit(Bytes member, double score) for the members of the span; the view is valid during the call. Requires:
   // the span is within the set. Cost: O(log n + count), with sequential memory access.
   template <class Visit>
   void ForEach(RankSpan span, Direction direction, Visit&& visit) const;  // calls visit(member, score) for these ranks
   template <class Visit>
-  void ForEach(Visit&& visit) const {
+  void ForEach(Visit&& visit) const {  // calls visit(member, score) for all members, lowest score first
     ForEach({0, Size()}, Direction::kUp, visit);
   }
 
@@ -77,7 +77,7 @@ class SortedSet : public Collection {  // gives access to the sorted set of one 
   // Removes a member. Returns false if there is no such member.
   bool Remove(Bytes member);  // removes a member; false: there is no such member
   // Removes the members of these ranks. Cost: O(count + log n).
-  void Remove(RankSpan span);
+  void Remove(RankSpan span);  // removes the members of these ranks
 
   // Returns the table, for ZSCAN and random members. Returns null if the set is packed, or if there is no such key.
   const ScoreTable* Table() const { return IsTable() ? &table() : nullptr; }  // null: packed or no such key
@@ -108,7 +108,7 @@ class SortedSet : public Collection {  // gives access to the sorted set of one 
 };
 
 template <class Visit>
-void SortedSet::ForEach(RankSpan span, Direction direction, Visit&& visit) const {
+void SortedSet::ForEach(RankSpan span, Direction direction, Visit&& visit) const {  // visits the members of these ranks
   if (span.count == 0) return;
   if (IsTable()) return ForEachInTable(span, direction, visit);
   const Listpack packed = this->packed();

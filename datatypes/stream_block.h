@@ -173,7 +173,7 @@ class StreamBlock {  // about a hundred neighbouring entries, as in one node of 
   StreamId last_id_;            // ID of the last entry, deleted or not
 };
 
-inline StreamBlock::Element StreamBlock::ReadElement(const char* at) {
+inline StreamBlock::Element StreamBlock::ReadElement(const char* at) {  // decodes a name or value
   const uint8_t head = static_cast<uint8_t>(*at);
   if (head < 0x80) return {StreamText(Bytes(at + 1, head)), at + 1 + head};
   if (head >= 0x90) return {StreamText(int64_t{head} - 0x90), at + 1};
@@ -181,7 +181,7 @@ inline StreamBlock::Element StreamBlock::ReadElement(const char* at) {
 }
 
 template <class Visit>
-void StreamBlock::ForEachName(Visit&& visit) const {
+void StreamBlock::ForEachName(Visit&& visit) const {  // visits the master's field names
   auto [count, at] = ReadVarint(Data());
   for (; count > 0; --count) {
     const Element name = ReadElement(at);

@@ -66,7 +66,7 @@ class StreamGroup {  // a consumer group: what it has read, and its pending entr
   // Removes the consumer and its pending entries. Cost: O(pending * log n).
   void DeleteConsumer(StreamConsumer& consumer);  // removes the consumer and its pending entries
 
-  const Pending& pending() const { return pending_; }
+  const Pending& pending() const { return pending_; }  // the pending entries of all consumers, by ID
   const PendingEntry* FindPending(const StreamId& id) const { return pending_.Find(id); }  // null: not pending
   // Makes the ID pending for `entry.consumer`, and no longer for another consumer. Cost: O(log n), or O(1) for an ID
   // above all pending IDs.

@@ -126,15 +126,15 @@ class StreamIdMap {  // an ordered map by entry ID: a B+-tree
     uint32_t room;
 
     Item* items() { return reinterpret_cast<Item*>(this + 1); }  // the items, in order; `count` are in use
-    const Item* items() const { return reinterpret_cast<const Item*>(this + 1); }
+    const Item* items() const { return reinterpret_cast<const Item*>(this + 1); }  // the items, in order
     uint32_t LowerBound(const StreamId& id) const {  // index of the first item not below `id`
       const Item* at = std::lower_bound(items(), items() + count, id,
                                         [](const Item& item, const StreamId& wanted) { return item.id < wanted; });
       return static_cast<uint32_t>(at - items());
     }
   };
-  struct Inner {  // an inner node
-    uint32_t count;
+  struct Inner {                 // an inner node
+    uint32_t count;              // number of children
     StreamId bounds[kInnerMax];  // bounds[i] is a lower bound of the IDs below child i
     void* children[kInnerMax];   // Leaf or Inner
 

@@ -35,8 +35,8 @@ class ValueSlot final : public PackedStore {  // one collection in a database; i
 
   char* Splice(size_t offset, size_t removed, size_t inserted) override;  // returns the address of the new bytes
   // ConvertTo changes the encoding of the collection. Requires: `packed` is not part of the value that it replaces.
-  void ConvertTo(ValueForm form, Bytes packed);  // stores the collection in another encoding
-  void ConvertTo(std::unique_ptr<Object> object);
+  void ConvertTo(ValueForm form, Bytes packed);    // stores the collection in another encoding
+  void ConvertTo(std::unique_ptr<Object> object);  // stores the collection as this object
 
  private:
   void UpdateView();  // must be called after the entry has moved

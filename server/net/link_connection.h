@@ -40,8 +40,8 @@ class LinkConnection final : public SocketPoller::Watcher, public std::enable_sh
   void Send(Bytes bytes);  // sends or queues the bytes; does nothing unless the connection is open
   size_t UnsentBytes() const { return unsent_.size() - sent_ + to_send_.line.Size(); }  // delayed ones included
   void SetReading(Link::Reading reading);  // with kOff the peer has to wait
-  SocketAddresses GetAddresses() const { return SocketAddressesOf(FileDescriptor()); }  // both addresses
-  int FileDescriptor() const { return stream_ == nullptr ? -1 : stream_->FileDescriptor(); }
+  SocketAddresses GetAddresses() const { return SocketAddressesOf(FileDescriptor()); }        // both addresses
+  int FileDescriptor() const { return stream_ == nullptr ? -1 : stream_->FileDescriptor(); }  // the socket; -1: none
 
   Link::Stage stage() const { return stage_; }  // how far connecting has come
 
@@ -83,13 +83,13 @@ class LinkConnection final : public SocketPoller::Watcher, public std::enable_sh
   void SendMore();                                            // sends from unsent_ what the socket takes
   void Deliver(Bytes bytes);                                  // gives bytes to the user, or to the delay queue
   void Await(DelayedDirection& delayed, void (LinkConnection::*serve)());  // sets a timer for `line`
-  void Hasten(DelayedDirection& delayed, int64_t delay_ms,
-              void (LinkConnection::*serve)());  // reduces the remaining delay
-  bool MustPauseReading() const;                 // true: too many received bytes are delayed, so reading must stop
-  void SendDue();                                // sends held-back bytes that are due
-  void DeliverDue();  // gives the user held-back bytes that are due, then reports the end, if any
-  void Watch();       // registers the socket events that are needed now
-  void Unwatch();     // stops all events of the socket
+  void Hasten(DelayedDirection& delayed, int64_t delay_ms,                 // reduces the remaining delay to this
+              void (LinkConnection::*serve)());
+  bool MustPauseReading() const;  // true: too many received bytes are delayed, so reading must stop
+  void SendDue();                 // sends held-back bytes that are due
+  void DeliverDue();              // gives the user held-back bytes that are due, then reports the end, if any
+  void Watch();                   // registers the socket events that are needed now
+  void Unwatch();                 // stops all events of the socket
   void EndByPeer(const std::string& reason);  // the peer ended or the socket failed: ends the link after delayed input
   void End(const std::string& reason);        // closes the connection and tells the user (OnEnded)
 

@@ -32,7 +32,7 @@ class WorkQueue {  // expensive steps, of which each turn of the event loop runs
   std::deque<std::function<void()>> steps_;  // in the order of their execution
 };
 
-inline void WorkQueue::ServeShare(size_t min_steps) {
+inline void WorkQueue::ServeShare(size_t min_steps) {  // runs steps until the share of time is used up
   const int64_t until_us = pace_.NowUs() + share_us_;
   for (size_t done = 0; !IsEmpty() && (done < min_steps || pace_.NowUs() < until_us); ++done) {
     const std::function<void()> step = std::move(steps_.front());
