@@ -37,8 +37,10 @@ class Database {  // one numbered database (SELECT n): its keys and their indexe
   const SlotIndex* by_slot() const { return by_slot_.get(); }  // the keys by cluster hash slot; null: not indexed
 
   size_t Size() const { return entries_.Size(); }
-  size_t CountKeysWithDeadline() const { return entries_with_deadline_.Size(); }  // keys with a deadline, also expired
-  const HashKey& hash_key() const { return entries_.hash_key(); }                 // the secret key of the hash function
+  size_t CountKeysWithDeadline() const {  // number of keys with a deadline, expired ones included
+    return entries_with_deadline_.Size();
+  }
+  const HashKey& hash_key() const { return entries_.hash_key(); }  // the secret key of the hash function
   uint64_t Hash(Bytes key) const { return entries_.Hash(key); }
 
   Entry* Find(Bytes key) const { return entries_.Find(key, entries_.Hash(key)); }
@@ -78,7 +80,7 @@ class Database {  // one numbered database (SELECT n): its keys and their indexe
   Entry* Hold(Entry* entry, ValueForm form, Bytes packed);
   Entry* Hold(Entry* entry, std::unique_ptr<Object> object);
   // Sets or replaces the deadline; kNoDeadline removes it.
-  Entry* SetDeadline(Entry* entry, int64_t deadline_ms);  // in Unix ms; kNoDeadline removes it; the entry may move
+  Entry* SetDeadline(Entry* entry, int64_t deadline_ms);  // sets it (Unix ms); kNoDeadline removes it; may move entry
   // Says whether any field of a hash has a deadline. kSome adds the hash to the index of such hashes, kNone removes it.
   enum class FieldDeadlines : uint8_t { kNone, kSome };
   void IndexFieldDeadlines(Entry* entry,               // updates the index of hashes with deadlines on fields

@@ -276,7 +276,7 @@ class StringText {  // the text of a string entry, whatever its form
  private:
   IntegerText digits_{0};  // the text of an integer
   Bytes view_;
-  bool is_integer_ = false;  // the text is in digits_
+  bool is_integer_ = false;  // true: the text is in digits_
 };
 
 }  // namespace respite

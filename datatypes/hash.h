@@ -42,7 +42,7 @@ class Hash : public Collection {
   std::optional<PackedText> Get(Bytes field) const;
   bool Has(Bytes field) const { return Get(field).has_value(); }
   // Returns the deadline of a field, kNoDeadline if the field has none, or nullopt if there is no such field.
-  std::optional<int64_t> DeadlineOf(Bytes field) const;  // Unix ms or kNoDeadline; nullopt: no such field
+  std::optional<int64_t> DeadlineOf(Bytes field) const;  // its deadline in Unix ms or kNoDeadline; nullopt: no field
 
   // Calls visit(Bytes field, Bytes value) for each field that is not expired. The texts are valid during the call.
   // Cost: O(n).
@@ -66,12 +66,14 @@ class Hash : public Collection {
 
   // Returns the table, for scans with a cursor. Returns null if the hash is packed, or if there is no hash. Fields of
   // the table may be expired: see IsAlive.
-  const HashTable* Table() const;  // the table of a large hash; null: packed or no such key
-  bool IsAlive(const HashField& field) const { return !IsDeadlineOver(Table()->DeadlineOf(field)); }  // not expired
+  const HashTable* Table() const;               // the table of a large hash; null: packed or no such key
+  bool IsAlive(const HashField& field) const {  // true: the field is not expired
+    return !IsDeadlineOver(Table()->DeadlineOf(field));
+  }
 
   // Converts a packed hash to a table if the new fields and values alone exceed the limits of a packed hash. So a large
-  // command does not convert the hash halfway. As in Redis, arguments that only replace existing fields count too, and
-  // fields that the hash already has do not count.
+  // command does not convert the hash halfway. As in Redis, counts all arguments, even those that only replace existing
+  // fields, but not the other fields that the hash already has.
   void PrepareToAdd(std::span<const Bytes> fields_and_values);  // converts to a table if these are too many or too long
   enum class Outcome : uint8_t { kAdded, kReplaced };
   enum class OldDeadline : uint8_t { kDrop, kKeep };
@@ -120,7 +122,7 @@ class Hash : public Collection {
   size_t Find(Bytes field) const { return AsListpack().Find(field, Listpack::kHeader, Stride()); }
   size_t CountExpiredInListpack() const;  // number of expired fields of a packed hash
   // Inserts a field into a packed hash, at the position that its deadline determines.
-  void InsertPackedField(const EncodedElement& field, const EncodedElement& value,  // adds a field at its place
+  void InsertPackedField(const EncodedElement& field, const EncodedElement& value,  // adds a field, sorted by deadline
                          int64_t deadline_ms);
   void SetPackedDeadline(size_t at, int64_t deadline_ms);  // moves the field to the place of its new deadline
   Outcome SetInListpack(Bytes field, Bytes value, OldDeadline old_deadline);  // sets a field of a packed hash

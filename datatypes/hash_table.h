@@ -100,14 +100,14 @@ class HashTable final : public Object {  // the value of a large hash: its field
   // Removes a field. Returns false if there is no such field. Cost: O(1), or O(log n) for a field with a deadline.
   bool Remove(Bytes name);  // removes a field; false: there is no such field
 
-  int64_t DeadlineOf(const HashField& field) const;  // Unix ms or kNoDeadline
+  int64_t DeadlineOf(const HashField& field) const;  // the deadline in Unix ms, or kNoDeadline
   // Sets or replaces the deadline of a field; kNoDeadline removes it. Returns false if there is no such field. Cost:
   // O(log n).
   bool SetDeadline(Bytes name, int64_t deadline_ms);  // sets it in Unix ms; kNoDeadline removes it; false: no field
 
   size_t TimedCount() const { return heap_ ? heap_->size() : 0; }  // number of fields with a deadline
   // Returns the earliest deadline of all fields, or kNoDeadline if no field has one.
-  int64_t NextDeadline() const {  // the earliest of all, in Unix ms, or kNoDeadline
+  int64_t NextDeadline() const {  // the earliest deadline in Unix ms, or kNoDeadline
     return TimedCount() == 0 ? kNoDeadline : heap_->front().deadline_ms;
   }
   // Returns the number of expired fields. Cost: O(expired fields).
@@ -151,7 +151,7 @@ class HashTable final : public Object {  // the value of a large hash: its field
   void ReplaceField(HashField* old, HashField* field, uint64_t hash);  // stores `field` for `old`, and frees `old`
   // Replaces a field by a copy with room for a deadline (kTimed) or without (kPlain). Frees the old field; returns the
   // copy.
-  HashField* RecreateField(HashField* field, HashField::Kind kind,  // replaces it by a copy, which it returns
+  HashField* RecreateField(HashField* field, HashField::Kind kind,  // replaces a field by a copy; returns the copy
                            uint64_t hash);
   void SetHeapItem(size_t place, TimedField timed) {  // stores the item at this heap index
     timed.field->SetPlace(static_cast<uint32_t>(place));
@@ -162,7 +162,7 @@ class HashTable final : public Object {  // the value of a large hash: its field
   void RestoreHeapOrder(size_t place);  // moves a heap item to its right place after its deadline has changed
   void RemoveAt(size_t place);          // removes the item at this heap index
   template <class Visit>
-  void VisitExpired(size_t place, int64_t now_ms, Visit&& visit) const;  // expired items from this index down
+  void VisitExpired(size_t place, int64_t now_ms, Visit&& visit) const;  // visits expired items at and below this index
 
   HashIndex<HashField*> index_;                   // the fields by name
   std::unique_ptr<std::deque<TimedField>> heap_;  // a deque grows without a copy; null until a field has a deadline

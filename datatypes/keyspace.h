@@ -61,7 +61,7 @@ class Keyspace {  // the numbered databases of a server
 
   // Returns the slots that are being imported; their keys are invisible to clients.
   HiddenSlots& hidden() { return hidden_; }              // the slots being imported, whose keys clients do not see
-  const HiddenSlots& hidden() const { return hidden_; }  // slots being imported; clients do not see their keys
+  const HiddenSlots& hidden() const { return hidden_; }  // the slots being imported, whose keys clients do not see
   // Returns the number of keys of a database that are not in hidden slots. Cost: O(1), or O(hidden slots) if there are
   // any.
   size_t VisibleKeyCount(int index) const;  // number of keys of a database that are not in hidden slots

@@ -18,7 +18,7 @@
 //
 // Example: the pair "f", 1000:  0d 00 00 00 | 02 00 | 81 66 02 | c3 e8 02 | ff
 //
-// Elements are identified by their offset. Positions are found by iteration: cost O(elements passed).
+// Elements are identified by their offset. The index-th element is found by iteration, which costs O(elements passed).
 #pragma once
 
 #include <array>

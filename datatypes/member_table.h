@@ -35,7 +35,9 @@ class MemberTable final : public Object {  // the value of a large set: a hash t
   void PrefetchItem(uint64_t hash) const { index_.PrefetchItem(hash); }  // after PrefetchBucket: prefetches the text
 
   bool Contains(Bytes text) const { return Contains(text, Hash(text)); }  // true: the set has it
-  bool Contains(Bytes text, uint64_t hash) const { return static_cast<bool>(index_.Find(text, hash)); }
+  bool Contains(Bytes text, uint64_t hash) const {                        // true: the set has it; `hash` is Hash(text)
+    return static_cast<bool>(index_.Find(text, hash));
+  }
   // Adds a text. Returns false if the table contains the text already.
   bool Add(Bytes text);  // adds a text; false: it exists already
   // Adds a member that was taken out of another table. Requires: its text is not in this table.

@@ -49,7 +49,7 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
   // The place before or after one member. Only members are compared, so all items must have the same score; otherwise
   // the result is unspecified.
   struct LexBound {  // the place before or after a member; all scores are equal
-    Bytes member;    // the member at the place; the tree need not have it
+    Bytes member;    // the member; the tree need not contain it
     Side side;
   };
 
@@ -241,7 +241,7 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
                    uint64_t items, Where where);
   void GrowRoot(void* right, Item first, uint64_t items);  // makes a new root over the old one and `right`
   void AddToItemCounts(Path& path, int64_t difference);    // adds to the item counts of the inner nodes of the path
-  static void UpdateSeparators(Path& path, uint32_t level, Item first);  // makes it the separator in the nodes above
+  static void UpdateSeparators(Path& path, uint32_t level, Item first);  // stores `first` as separator in nodes above
 
   void EraseFromLeaf(Path& path, uint32_t first, uint32_t count);  // erases items from a leaf, then repairs the tree
   void RemoveChild(Path& path, uint32_t level);                    // removes the entry of a freed node from its parent

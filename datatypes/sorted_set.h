@@ -80,7 +80,7 @@ class SortedSet : public Collection {  // gives access to the sorted set of one 
   void Remove(RankSpan span);  // removes the members of these ranks
 
   // Returns the table, for ZSCAN and random members. Returns null if the set is packed, or if there is no such key.
-  const ScoreTable* Table() const { return IsTable() ? &table() : nullptr; }  // null: packed or no such key
+  const ScoreTable* Table() const { return IsTable() ? &table() : nullptr; }  // the table; null: packed or no such key
 
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
@@ -99,7 +99,7 @@ class SortedSet : public Collection {  // gives access to the sorted set of one 
                               EndsBehind&& ends_behind) const;
   AddResult AddToTable(Bytes member, double score, const AddRule& rule);  // Add, for a table
   void AddToListpack(Bytes member, double score);                         // adds a new member; requires: packed
-  void ChangeScoreInListpack(size_t at, Bytes member, double score);      // for the member at offset `at`
+  void ChangeScoreInListpack(size_t at, Bytes member, double score);      // sets the score of the member at `at`
   bool StaysInPlace(size_t at, Bytes member, double score) const;  // true: with `score` the member keeps its rank
   void ConvertToTable();                                           // makes a packed sorted set a ScoreTable
 

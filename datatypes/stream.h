@@ -101,7 +101,7 @@ class StreamLog final : public Object {  // the entries and consumer groups of o
     StreamId from_;
     StreamId to_;
     Order order_;            // forward or backward
-    bool is_valid_ = false;  // false after the last entry
+    bool is_valid_ = false;  // false: after the last entry
   };
 
   StreamLog() = default;

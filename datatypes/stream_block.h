@@ -68,7 +68,7 @@ class StreamBlock {  // about a hundred neighbouring entries, as in one node of 
   class Cursor {  // the position of an entry in a block
    public:
     Cursor(const StreamBlock& block, const StreamId& block_id);
-    bool IsValid() const { return at_ != end_; }  // false after the last entry
+    bool IsValid() const { return at_ != end_; }  // false: after the last entry
     // Requires: IsValid().
     const EntryView& Get() const { return entry_; }
     void Next() {
@@ -94,7 +94,7 @@ class StreamBlock {  // about a hundred neighbouring entries, as in one node of 
   // Creates an empty block that begins at `id`. Its master (the field names that entries can share) has these names.
   static StreamBlock* CreateWithFieldNames(const StreamId& id,  // a new block without entries
                                            std::span<const Bytes> names);
-  static StreamBlock* Clone(const StreamBlock& block);  // the caller owns the copy
+  static StreamBlock* Clone(const StreamBlock& block);  // returns a copy, which the caller must Destroy
   static void Destroy(StreamBlock* block);              // frees the block
 
   // Appends an entry with these fields and values; returns the block, possibly at another address. Requires: `id` is
@@ -105,7 +105,7 @@ class StreamBlock {  // about a hundred neighbouring entries, as in one node of 
   // Shrinks the block to its used size.
   static StreamBlock* Seal(StreamBlock* block);  // shrinks the block to its used size; may move it
   // Requires: the entry is in this block, and live.
-  void MarkDeleted(const EntryView& entry);  // deletes an entry, whose bytes stay
+  void MarkDeleted(const EntryView& entry);  // marks an entry as deleted; its bytes stay
 
   uint32_t LiveCount() const { return live_count_; }        // number of live entries
   uint32_t DeletedCount() const { return deleted_count_; }  // number of entries marked as deleted

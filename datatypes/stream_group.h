@@ -32,7 +32,9 @@ struct StreamConsumer {                        // one consumer of a group
 
 struct PendingEntry {  // an entry that was delivered to a consumer and not acknowledged yet
   // Returns the time since the last delivery, or 0 if the clock was set back since then. Requires: now_ms >= 0.
-  int64_t IdleMs(int64_t now_ms) const { return std::max<int64_t>(now_ms - delivered_ms, 0); }  // ms since the delivery
+  int64_t IdleMs(int64_t now_ms) const {  // ms since the last delivery
+    return std::max<int64_t>(now_ms - delivered_ms, 0);
+  }
 
   // Returns a copy of this entry in which the number of deliveries is higher by one.
   PendingEntry WithOneMoreDelivery() const {  // a copy whose `deliveries` is higher by one
@@ -66,8 +68,10 @@ class StreamGroup {  // a consumer group: what it has read, and its pending entr
   // Removes the consumer and its pending entries. Cost: O(pending * log n).
   void DeleteConsumer(StreamConsumer& consumer);  // removes the consumer and its pending entries
 
-  const Pending& pending() const { return pending_; }  // the pending entries of all consumers, by ID
-  const PendingEntry* FindPending(const StreamId& id) const { return pending_.Find(id); }  // null: not pending
+  const Pending& pending() const { return pending_; }          // the pending entries of all consumers, by ID
+  const PendingEntry* FindPending(const StreamId& id) const {  // the pending entry of this ID; null: not pending
+    return pending_.Find(id);
+  }
   // Makes the ID pending for `entry.consumer`, and no longer for another consumer. Cost: O(log n), or O(1) for an ID
   // above all pending IDs.
   void Assign(const StreamId& id, const PendingEntry& entry);  // makes the ID pending for entry.consumer only

@@ -22,7 +22,7 @@ class ValueSlot final : public PackedStore {  // one collection in a database; i
   ValueSlot(Database& database, Entry* entry) : database_(&database), entry_(entry) { UpdateView(); }
 
   bool Exists() const { return entry_ != nullptr; }  // false: there is no such key
-  Entry* entry() const { return entry_; }            // null: there is no such key
+  Entry* entry() const { return entry_; }            // the entry of the key; null: there is no such key
   Database& database() const { return *database_; }  // the database of the key; requires: not only for reading
   // This function and all functions below require Exists().
   ValueForm Form() const { return entry_->Form(); }
@@ -39,7 +39,7 @@ class ValueSlot final : public PackedStore {  // one collection in a database; i
   void ConvertTo(std::unique_ptr<Object> object);  // stores the collection as this object
 
  private:
-  void UpdateView();  // must be called after the entry has moved
+  void UpdateView();  // sets data_ and size_; must be called after the entry has moved
 
   Database* database_ = nullptr;  // null: the slot is only for reading
   Entry* entry_ = nullptr;        // null: there is no such key

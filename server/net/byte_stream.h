@@ -57,7 +57,9 @@ class ByteStream {  // the bytes of one socket, plain or through TLS
   Transfer Send(Bytes bytes);                                 // sends bytes from the front, as many as the socket takes
   // Returns true if this object has received bytes that Receive has not returned yet. The socket may report no event
   // for such bytes.
-  bool HasBufferedInput() const { return tls_ != nullptr && TlsHasBufferedInput(); }  // true: Receive has bytes already
+  bool HasBufferedInput() const {  // true: this object has bytes to receive, even if the socket has none
+    return tls_ != nullptr && TlsHasBufferedInput();
+  }
 
   // EventsToAwait returns the socket events to wait for in order to receive (`wanted.read`) or send (`wanted.write`).
   // PossibleTransfers returns whether receiving and sending are possible after the socket events `ready`. With TLS,

@@ -3,7 +3,7 @@
 //   1. Waits in Asio, if nothing is known to be ready. Asio wakes for timers, new connections, connections to other
 //      servers, tasks of other threads, and (through SocketPoller) clients' sockets.
 //   2. Serves the clients' sockets that are ready (SocketPoller::Serve).
-//   3. Runs tasks that were posted in the turn before, and ready handlers of Asio, at most kHandlersPerTurn of each.
+//   3. Runs tasks that were posted in the previous turn, and ready handlers of Asio, at most kHandlersPerTurn of each.
 //   4. Takes a share of the TLS handshakes and of the sockets that must be closed.
 //   5. Ends the turn of each participant that had events: the append-only file is written, then replies are sent.
 //
@@ -68,7 +68,7 @@ class EventLoop {  // one per thread; serves sockets, timers and tasks in turns
   void PostFromAnyThread(std::function<void()> task);           // runs `task` in a later turn; any thread may call it
   void RunAfter(int64_t delay_ms, std::function<void()> task);  // runs `task` once, in a turn after the delay
   // Removes the participant. First runs the tasks posted for the participant, including those that such tasks post.
-  void RemoveParticipant(Participant& participant);  // first runs the tasks posted for the participant
+  void RemoveParticipant(Participant& participant);  // removes it; first runs its posted tasks
   bool ServeDuringLongTask();                        // serves other clients inside a turn; false: the loop must stop
 
   // Calls `handler` once, in a turn of the loop, when the descriptor is readable. Uses a copy of the descriptor; the
@@ -78,9 +78,9 @@ class EventLoop {  // one per thread; serves sockets, timers and tasks in turns
   asio::io_context& Context();                     // the context of Asio in which the loop waits
   const Pace& pace() const { return pace_; }       // the clock of real elapsed time
   SocketPoller& poller() { return poller_; }       // watches the sockets of clients and links
-  WorkQueue& handshakes() { return handshakes_; }  // steps of TLS handshakes, a share per turn
+  WorkQueue& handshakes() { return handshakes_; }  // steps of TLS handshakes; each turn runs some
   // Steps that close sockets. Their sessions no longer exist.
-  WorkQueue& closings() { return closings_; }  // sockets to close, a share per turn
+  WorkQueue& closings() { return closings_; }  // sockets to close; each turn closes some
   // Returns the buffer into which connections read. A connection with more than a few KB of unprocessed input uses its
   // own buffer instead. Between two handlers this buffer contains no data.
   std::span<char> Scratch() { return scratch_; }  // the read buffer that all connections share
@@ -88,24 +88,24 @@ class EventLoop {  // one per thread; serves sockets, timers and tasks in turns
  private:
   struct Asio;
   struct Task {                 // a call of Post that has not run yet
-    Participant* participant;   // for which the task runs; null: none
+    Participant* participant;   // the participant for which the task runs; null: none
     std::function<void()> run;  // the task itself
   };
 
   int64_t HandleEvents();         // steps 1 to 3 of a turn; returns when step 2 began, in µs of real elapsed time
-  void RunTasks();                // runs the tasks in due_, a limited number
-  void RunHandlers();             // runs ready handlers of Asio, a limited number
-  void ServeQueues();             // runs a share of handshakes_ and closings_
+  void RunTasks();                // runs the tasks in due_, at most kHandlersPerTurn
+  void RunHandlers();             // runs ready handlers of Asio, at most kHandlersPerTurn
+  void ServeQueues();             // runs a share of the steps in handshakes_ and closings_
   void EndTurn(int64_t turn_us);  // calls EndTurn of each participant that had events
   void MakePostedDue();           // moves posted_tasks_ to due_
 
   const Pace& pace_;                  // the clock of real elapsed time
   std::unique_ptr<Asio> asio_;        // the context of Asio, in which an idle loop waits
   SocketPoller poller_;               // watches the sockets of clients and links
-  WorkQueue handshakes_;              // steps of TLS handshakes, a share per turn
-  WorkQueue closings_;                // sockets to close, a share per turn
+  WorkQueue handshakes_;              // steps of TLS handshakes; each turn runs some
+  WorkQueue closings_;                // sockets to close; each turn closes some
   std::vector<Participant*> active_;  // participants with events; null: the turn was ended, or the participant left
-  std::vector<Task> posted_tasks_;    // for the next turn; destroyed before asio_, which connections in them use
+  std::vector<Task> posted_tasks_;    // tasks of the next turn; destroyed before asio_, which their connections use
   std::deque<Task> due_;              // tasks to run now; those beyond the limit wait for the next turn
   bool is_busy_ = false;              // true: the last turn served sockets, so some are likely to be ready again
   int64_t handlers_ran_us_ = 0;       // when handlers of Asio last ran, in µs of real elapsed time

@@ -37,9 +37,11 @@ class LinkConnection final : public SocketPoller::Watcher, public std::enable_sh
   void StartAccepted(Descriptor socket, std::unique_ptr<TlsStream> encryption);  // starts with an accepted socket
   void Stop();                                       // closes the connection; the user gets no more calls
   void SetUser(Link::User& user) { user_ = &user; }  // from now on `user` gets the events
-  void Send(Bytes bytes);  // sends or queues the bytes; does nothing unless the connection is open
-  size_t UnsentBytes() const { return unsent_.size() - sent_ + to_send_.line.Size(); }  // delayed ones included
-  void SetReading(Link::Reading reading);  // with kOff the peer has to wait
+  void Send(Bytes bytes);       // sends or queues the bytes; does nothing unless the connection is open
+  size_t UnsentBytes() const {  // number of bytes to send, delayed ones included
+    return unsent_.size() - sent_ + to_send_.line.Size();
+  }
+  void SetReading(Link::Reading reading);  // stops or resumes reading; kOff: the peer has to wait
   SocketAddresses GetAddresses() const { return SocketAddressesOf(FileDescriptor()); }        // both addresses
   int FileDescriptor() const { return stream_ == nullptr ? -1 : stream_->FileDescriptor(); }  // the socket; -1: none
 
@@ -49,7 +51,7 @@ class LinkConnection final : public SocketPoller::Watcher, public std::enable_sh
   void OnWritable() override { OnReady({.write = true}); }  // called by the poller
   bool MayTakeLong() const override { return false; }       // its calls are always short
 
-  const Link::Target& target() const { return target_; }  // where it connects to
+  const Link::Target& target() const { return target_; }  // where the link connects to
   void SetConditions(const LinkConditions& conditions);   // simulates such a network from now on
 
  private:
@@ -75,7 +77,7 @@ class LinkConnection final : public SocketPoller::Watcher, public std::enable_sh
   void BeginHandshakeOrOpen();  // after connecting: the TLS handshake, or Open
   void Handshake();             // performs the next step of the TLS handshake, then Open
   void Open();                  // the connection is ready: tells the user (OnConnected)
-  void OnReady(SocketPoller::Interest ready);                 // serves the socket, which is ready
+  void OnReady(SocketPoller::Interest ready);                 // the socket is ready: connects, sends or receives
   void Receive();                                             // reads from the socket a few times, and delivers
   void ReceiveLater();                                        // calls Receive in a later turn
   bool HasUnsent() const { return unsent_.size() != sent_; }  // true: bytes wait for the socket (not for a delay)
@@ -94,10 +96,10 @@ class LinkConnection final : public SocketPoller::Watcher, public std::enable_sh
   void End(const std::string& reason);        // closes the connection and tells the user (OnEnded)
 
   const Parts parts_;                                  // what the connection needs from its server
-  const Link::Target target_;                          // where it connects to
+  const Link::Target target_;                          // where the link connects to
   Link::User* user_;                                   // gets the events; null: stopped
   std::unique_ptr<ConnectAttempts> connect_attempts_;  // the addresses to try; null: an accepted connection
-  Stage stage_ = Stage::kResolving;                    // the stage that was reached
+  Stage stage_ = Stage::kResolving;                    // how far connecting has come
   std::unique_ptr<ByteStream> stream_;                 // null: no socket yet
   SocketPoller::Interest registered_events_;           // events for which the poller watches the socket
   bool reads_ = true;                                  // false: SetReading(kOff) was called

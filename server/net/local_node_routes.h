@@ -20,7 +20,7 @@ class LocalNodeRoutes {  // replaces the announced address of a node in this pro
   void Add(int port, const std::string& address) { addresses_[port] = address; }  // a node listens there
   // Returns the target to connect to. For a node of this process, returns the address at which the node listens;
   // otherwise returns `target` unchanged.
-  Link::Target RouteFor(Link::Target target) const;  // the real address if it is a node of this process
+  Link::Target RouteFor(Link::Target target) const;  // `target`, or the real address of a node of this process
 
  private:
   std::vector<std::string> hosts_;        // the announced host, and the addresses to which it resolves

@@ -35,7 +35,7 @@ class LoopNetwork final : public Network {  // makes and accepts real TCP connec
   // Cost: O(links).
   void SetConditions(ConditionsFor conditions_at);  // simulates a bad network for outgoing links; null: none
   // Sets the routes for links that are made from now on; existing links stay as they are.
-  void SetRoutes(LocalNodeRoutes routes) { routes_ = std::move(routes); }  // for links that are made later
+  void SetRoutes(LocalNodeRoutes routes) { routes_ = std::move(routes); }  // sets the routes for links made later
 
  private:
   EventLoop& loop_;                        // serves the links

@@ -18,7 +18,7 @@
 namespace respite {
 
 struct HostAddress {         // an address and port for connect(2)
-  sockaddr_storage address;  // with the port
+  sockaddr_storage address;  // IP address and port
   socklen_t size;            // used bytes of `address`
 };
 

@@ -28,7 +28,7 @@ struct OpenError {   // why a socket could not be opened
 Result<Descriptor, OpenError> ListenTcp(const std::string& host, const TcpOptions& options);  // opens a TCP port
 // Ends listening at this socket, also for child processes. (A new child process has a copy of the socket until it
 // closes the copy.)
-void StopListening(int descriptor);  // also for copies of the socket in child processes
+void StopListening(int descriptor);  // ends listening, also at copies of the socket in child processes
 // Binds a port without listening. While the returned socket is open, the system does not give the port to a socket that
 // asks for any free port, but ListenTcp can listen on it. Port 0: the system chooses a free port.
 Result<Descriptor, OpenError> ReserveTcpPort(const std::string& host, int port);  // binds a socket that does not listen
@@ -39,8 +39,8 @@ Result<Descriptor, OpenError> ListenUnix(const std::string& path, uint32_t mode,
 int PortOf(int descriptor);  // the local port of a TCP socket
 
 struct SocketAddresses {        // the two addresses of a connection
-  std::string address;          // of the peer: "127.0.0.1:50000", "[::1]:50000", "/path:0"
-  std::string local_address;    // of this side, in the same form
+  std::string address;          // address of the peer: "127.0.0.1:50000", "[::1]:50000", "/path:0"
+  std::string local_address;    // address of this side, in the same form
   bool is_unix_socket = false;  // true: the connection came through a Unix socket
   bool is_loopback = false;     // true: from this machine (a Unix socket or a loopback address)
 };

@@ -52,7 +52,7 @@ class SocketPoller {  // finds all sockets that are ready, with one call of epol
   // Changes the events that `watcher` is told about. An empty interest ends all events, including errors and hang-ups.
   // Otherwise an error or a hang-up counts as both readable and writable. Returns false if the system refuses more
   // sockets (fs.epoll.max_user_watches). Cost: one system call if the interest changes.
-  bool ChangeInterest(int descriptor, Watcher& watcher, Interest from, Interest to);  // false: the system refuses
+  bool ChangeInterest(int descriptor, Watcher& watcher, Interest from, Interest to);  // sets the events; false: refused
 
   // Calls the watchers of the sockets that are ready now, without waiting. A watcher may call Serve again while it is
   // called. Returns how many sockets were served.
