@@ -15,7 +15,8 @@ struct FlagName {
   std::string_view name;
 };
 
-// The flags that COMMAND INFO shows. As in Redis, it never shows may_replicate, protected and touches_arbitrary_keys.
+// The names of the flags that COMMAND INFO shows. As in Redis, may_replicate, protected and touches_arbitrary_keys are
+// never shown.
 constexpr FlagName kCommandFlagNames[] = {
     {kWrite, "write"},
     {kReadOnly, "readonly"},
@@ -178,8 +179,7 @@ void WriteArgument(Reply& reply, const SyntaxArgument& argument, std::span<const
   const bool has_flags = argument.optional || argument.multiple;
   const bool is_deprecated = IsDeprecated(argument.deprecated_since, dialect);
   const std::string name = argument.named_by_token ? ToLower(argument.name) : std::string(argument.name);
-  // The map has a name, a type, and a display text or nested arguments: three fields. The others depend on the
-  // argument.
+  // Each map has three fields: `name`, `type`, and either `display_text` or `arguments`. The other fields are optional.
   reply.Map(3u + (argument.key_spec >= 0) + argument.HasToken() + !argument.since.IsEmpty() + is_deprecated +
             has_flags);
   WritePair(reply, "name", name);
@@ -193,7 +193,7 @@ void WriteArgument(Reply& reply, const SyntaxArgument& argument, std::span<const
   if (nests) WriteArguments(reply, children, dialect);
 }
 
-// Writes the field `arguments` with these arguments. Writes nothing if the emulated version has none of them.
+// Writes the field `arguments`, with the arguments that the emulated version has. Writes no field if it has none.
 void WriteArguments(Reply& reply, std::span<const SyntaxArgument> arguments, const Dialect& dialect) {
   const size_t count = CountOf(arguments, dialect);
   if (count == 0) return;
@@ -258,7 +258,7 @@ void WriteCommandInfo(Reply& reply, const Command& command) {
   WriteTips(reply, spec.tips);
   reply.Set(spec.keys.count);
   for (const KeySpec& key : spec.keys.View()) WriteKeySpec(reply, key);
-  // As in Redis, the subcommands are an array, but an empty set if there are none.
+  // As in Redis, the reply has an empty set, not an empty array, if the command has no subcommands.
   if (command.subcommands.empty()) return reply.Set(0);
   reply.Array(command.subcommands.size());
   for (const Command& sub : command.subcommands) WriteCommandInfo(reply, sub);

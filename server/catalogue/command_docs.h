@@ -1,5 +1,5 @@
-// Writes the replies of COMMAND INFO and COMMAND DOCS for one command. All that they show comes from the card of the
-// command.
+// Writes what COMMAND INFO and COMMAND DOCS show about one command. The data come from the CommandSpec of the command,
+// adapted to the emulated version.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,18 @@
 
 namespace respite {
 
-// Writes one row of COMMAND INFO: an array of ten elements, of which the last contains the rows of the subcommands.
-// Emulated versions before 7.0 have seven.
-void WriteCommandInfo(Reply& reply, const Command& command);  // writes its row of COMMAND INFO
+// Writes one row of COMMAND INFO: an array of ten elements. The last element contains the rows of the subcommands. If
+// the server emulates a version before 7.0, writes only the first seven elements.
+void WriteCommandInfo(Reply& reply, const Command& command);  // writes the row of this command in COMMAND INFO
 
 // Writes what COMMAND DOCS shows about one command, as a map. The caller writes the name of the command before it.
-void WriteCommandDocs(Reply& reply, const Command& command);  // writes its map of COMMAND DOCS, without its name
+void WriteCommandDocs(Reply& reply, const Command& command);  // writes a map: its documentation, without its name
 
-// COMMAND GETKEYSANDFLAGS shows these flags as a set of texts.
-void WriteKeyFlags(Reply& reply, uint32_t key_flags);  // `key_flags`: KeyFlag bits, written as "RO", "access" …
+// Writes the flags of a key as a set of texts, as COMMAND GETKEYSANDFLAGS shows them.
+void WriteKeyFlags(Reply& reply, uint32_t key_flags);  // writes KeyFlag bits as a set of texts: "RO", "access" …
 
-std::vector<std::string_view> CommandFlagNames(const Command& command);  // for COMMAND INFO: "write", "fast" …
+std::vector<std::string_view> CommandFlagNames(const Command& command);  // its flags in COMMAND INFO: "write", "fast" …
 
-std::string_view CommandGroupName(CommandGroup group);  // as COMMAND DOCS shows it, for example "sorted-set"
+std::string_view CommandGroupName(CommandGroup group);  // the name in COMMAND DOCS, for example "sorted-set"
 
 }  // namespace respite

@@ -44,8 +44,9 @@ enum CommandFlag : uint32_t {
   kTouchesArbitraryKeys = 1u << 20,
 };
 
-// ACL categories of commands. @read, @write, @fast, @slow, @admin, @dangerous for admin commands, @pubsub and @blocking
-// follow from flags. The others come from the group of the command, unless its card declares categories.
+// ACL categories of commands. The flags of a command imply @read, @write, @fast, @slow, @admin, @pubsub and @blocking,
+// and @dangerous for admin commands. The other categories are those that the card of the command declares, or by
+// default the category of its group.
 enum AclCategory : uint32_t {
   kAclKeyspace = 1u << 0,
   kAclRead = 1u << 1,
@@ -123,7 +124,7 @@ struct KeySpec {  // which arguments of a command are keys
   std::string_view notes = {};    // free text of COMMAND DOCS
 };
 
-// The key specs are stored by value, so that a CommandSpec can be constexpr.
+// The key specs of one command. They are stored by value, so that a CommandSpec can be constexpr.
 struct KeySpecs {                  // the key specs of one command, at most four
   std::array<KeySpec, 4> specs{};  // the first `count` are in use
   uint8_t count = 0;               // number of `specs` in use
@@ -135,13 +136,13 @@ struct KeySpecs {                  // the key specs of one command, at most four
   constexpr std::span<const KeySpec> View() const { return {specs.data(), count}; }  // the key specs in use
 };
 
-// Key and KeyRange are short forms for cards: `.keys = {Key(1, kKeyRO | kKeyAccess)}` or
+// Key and KeyRange make key specs for the cards of commands: `.keys = {Key(1, kKeyRO | kKeyAccess)}` or
 // `.keys = {KeyRange(1, -1, 2, kKeyOW | kKeyUpdate)}`.
 constexpr KeySpec Key(int index, int flags) {  // one key, at argv[index]
   return {.flags = static_cast<uint16_t>(flags), .index = static_cast<int16_t>(index)};
 }
-// `last` is the distance of the last key from argv[index]. A negative `last` counts from the end: -1 is the last
-// argument, -2 the one before it.
+// Declares several keys: argv[index], and each argument `step` positions after the key before it. `last` is the
+// distance of the last key from argv[index]. A negative `last` counts from the end of argv: -1 is the last argument.
 constexpr KeySpec KeyRange(int index, int last, int step, int flags) {  // keys from argv[index] to `last`, every `step`
   return {.flags = static_cast<uint16_t>(flags),
           .index = static_cast<int16_t>(index),
@@ -149,7 +150,7 @@ constexpr KeySpec KeyRange(int index, int last, int step, int flags) {  // keys 
           .step = static_cast<int16_t>(step)};
 }
 // Declares keys that follow their number, as in `numkeys key [key …]`.
-constexpr KeySpec CountedKeys(int index, int flags) {  // argv[index] is the number of keys, which follow it
+constexpr KeySpec CountedKeys(int index, int flags) {  // argv[index] is the number of keys; the keys follow it
   return {.flags = static_cast<uint16_t>(flags),
           .index = static_cast<int16_t>(index),
           .find = KeySpec::Find::kKeyNum,
@@ -163,7 +164,7 @@ struct KeysAfterRange {  // which of the arguments after a keyword are keys
 };
 // Declares keys that follow an argument `keyword`. The keyword is searched forwards from argv[from], or backwards from
 // argv[argc + from] if `from` is negative.
-constexpr KeySpec KeysAfter(std::string_view keyword, int from, KeysAfterRange range, int flags) {  // after a word
+constexpr KeySpec KeysAfter(std::string_view keyword, int from, KeysAfterRange range, int flags) {  // keys after a word
   return {.flags = static_cast<uint16_t>(flags),
           .begin = KeySpec::Begin::kKeyword,
           .index = static_cast<int16_t>(from),
@@ -195,21 +196,23 @@ enum class ChannelArguments : uint8_t { kNone, kFirst, kAll, kAllPatterns };
 // IsAllowedInStreams decides by the command's flags.
 enum class InStreams : uint8_t { kByFlags, kYes, kNo };
 
-// Which kinds of servers have the command: ordinary ones, Sentinels or both.
+// Which kinds of servers have the command: data servers, Sentinels or both.
 enum class Where : uint8_t { kDataServers, kSentinels, kEverywhere };
 
 // A function that finds the keys of a request, for commands whose keys the key specs cannot describe.
 // server/catalogue/key_finder.h has those for Redis' commands.
 using KeyHook = KeyList (*)(std::span<const Bytes> argv);
 
-// A function that returns the flags of one request. `flags` are the flags of its command.
+// A function that returns the CommandFlag bits of one request. `words` are the arguments of the request, and `flags`
+// the flags of its command.
 using FlagsHook = uint32_t (*)(const Services& services, const Session& session, std::span<const Bytes> words,
                                uint32_t flags);
 
-// A function that returns whether a request uses a database other than the selected one.
+// A function that returns whether a request also uses a database other than the selected one, as MOVE does. `words` are
+// the arguments of the request.
 using DatabaseHook = bool (*)(std::span<const Bytes> words);
 
-struct FormerArity {       // the arity that a command had before version `until`
+struct FormerArity {       // the arity of a command in versions before `until`
   VersionMark until = {};  // the version that changed the arity
   int arity = 0;
 };
@@ -218,7 +221,7 @@ struct CommandSpec {                               // what the card of a command
   static constexpr uint8_t kAllWords = UINT8_MAX;  // value of harmless_words: no argument can be a secret
 
   // The comment at the beginning of server/catalogue/command_syntax.h describes the grammar.
-  std::string_view syntax;                      // one line that describes name, arguments and arity
+  std::string_view syntax;                      // line with the name and the arguments; defines the arity
   Where where = Where::kDataServers;            // which servers have the command: data servers, Sentinels or both
   std::string_view summary = {};                // one sentence, for COMMAND DOCS
   VersionMark since = {};                       // version that introduced the command
@@ -229,23 +232,23 @@ struct CommandSpec {                               // what the card of a command
   uint32_t categories = 0;                      // AclCategory bits, if they differ from the group's; flags add more
   std::string_view tips = {};                   // command tips of COMMAND INFO, separated by one space
   VersionMark deprecated_since = {};            // empty: not deprecated
-  std::string_view replaced_by = {};            // text of COMMAND DOCS, for a deprecated command
+  std::string_view replaced_by = {};            // COMMAND DOCS of a deprecated command: what to use instead
   std::string_view history = {};                // changes by version, for COMMAND DOCS: "6.2.0: text|7.0.0: text"
-  int arity = 0;                                // 0: derived from the syntax; otherwise Redis' number, where it differs
-  FormerArity former_arity = {};                // the arity in old versions, which the server may emulate
-  bool syscmd = false;                          // doc flag `syscmd` of COMMAND DOCS
+  int arity = 0;                                // Redis' arity, if it differs from the syntax; 0: it does not
+  FormerArity former_arity = {};                // the arity in older versions of Redis, if it changed
+  bool syscmd = false;                          // true: COMMAND DOCS shows the doc flag `syscmd`
   TransactionRole transaction = TransactionRole::kQueued;  // behaviour inside MULTI
   Protection protection = Protection::kDebugCommand;       // directive that permits a protected command
-  InStreams in_streams = InStreams::kByFlags;              // whether AOF and replication may contain it
+  InStreams in_streams = InStreams::kByFlags;              // whether AOF and replication may contain the command
   ChannelArguments channels = ChannelArguments::kNone;     // which arguments are channels, for ACL
-  bool selects_database = false;       // it may change the database that the connection uses afterwards
-  bool runs_when_subscribed = false;   // allowed to RESP2 clients with subscriptions, as (un)subscribing always is
+  bool selects_database = false;       // may change the selected database of the connection, as SELECT does
+  bool runs_when_subscribed = false;   // allowed while a RESP2 client has subscriptions, as PING is
   bool reports_disk_trouble = false;   // refused with MISCONF, as writes are, while persistence fails
-  bool keeps_caching_choice = false;   // CLIENT CACHING stays valid after it; for a container: all its subcommands
+  bool keeps_caching_choice = false;   // CLIENT CACHING stays valid after it; for a container: after all subcommands
   bool serves_moving_slots = false;    // in a cluster: runs during a slot migration, even if some keys have moved
   uint8_t harmless_words = kAllWords;  // number of leading arguments that are no secrets: crash reports show only them
   FlagsHook flags_of = nullptr;  // returns the flags of a request that runs other commands (EXEC, scripts); may be null
-  DatabaseHook uses_other_database = nullptr;  // whether a request gets TRYAGAIN during a slot migration; null: never
+  DatabaseHook uses_other_database = nullptr;  // if it returns true: TRYAGAIN during a slot migration; null: never
   KeyHook find_keys = nullptr;                 // finds the keys if `keys` cannot describe them all; may be null
 };
 
@@ -256,12 +259,12 @@ struct CommandCard {                  // one command or subcommand in the table 
   CommandHandler run = nullptr;       // null for a container, which only has subcommands
   std::string_view container = {};    // container of a subcommand ("CLIENT" for CLIENT|LIST); may be in another family
   int arity = 0;                      // as in Redis: negative means "at least"
-  // Set from the member `kRefuses` of the card or of its base class, if there is one.
-  std::string_view refuses = {};  // error text of a command that is always refused
+  // The member `kRefuses` of the card or of its base class. Empty if the card has no such member.
+  std::string_view refuses = {};  // error text of a command that is always refused; empty: it is not
 };
 
 template <class Card>
-constexpr CommandCard CardOf() {  // makes the card from the class of a command
+constexpr CommandCard CardOf() {  // makes the CommandCard of the class `Card`, such as Get
   constexpr int kArity = ArityOf(Card::spec.syntax);
   static_assert(kArity != 0,
                 "the syntax line of this card is malformed; server/catalogue/command_syntax.h has the grammar");

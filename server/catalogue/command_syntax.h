@@ -55,7 +55,7 @@ enum class ArgumentType : uint8_t {
 
 std::string_view ArgumentTypeName(ArgumentType type);  // as COMMAND DOCS shows it, for example "pure-token"
 
-// The texts are views of the syntax line from which the argument was parsed.
+// One argument of a command. Its texts are views of the syntax line from which it was parsed.
 struct SyntaxArgument {          // one argument, as a node of a command's argument tree
   std::string_view name;         // shown in lower case; for a pure token the token itself, unless it has another name
   std::string_view token;        // such as EX; data() is null if the argument has no token
@@ -68,16 +68,16 @@ struct SyntaxArgument {          // one argument, as a node of a command's argum
   bool optional = false;        // the argument may be missing
   bool multiple = false;        // the argument may repeat
   bool multiple_token = false;  // the token repeats together with the argument
-  bool named_by_token = false;  // a pure token whose name is the token itself
+  bool named_by_token = false;  // it is a pure token, and its name is the token in lower case
 
   // An argument may have an empty token (`empty-string=''`), so only a null pointer means that it has no token.
-  constexpr bool HasToken() const { return token.data() != nullptr; }  // it has a fixed word, such as EX
+  constexpr bool HasToken() const { return token.data() != nullptr; }  // whether it has a fixed word, such as EX
 };
 
-// The tree of arguments is stored as an array, with each parent before its children. The `size` of an argument leads to
-// its next sibling.
+// The tree of arguments is stored as an array, with each parent before its children. The next sibling of an argument is
+// `size` elements after it.
 struct CommandSyntax {                         // the parsed syntax line of a command
-  static constexpr size_t kMaxArguments = 64;  // a syntax line with more does not parse
+  static constexpr size_t kMaxArguments = 64;  // a syntax line with more arguments is an error
 
   std::string_view container;  // "CLIENT" for CLIENT|LIST; empty except for subcommands
   std::string_view name;
@@ -88,14 +88,14 @@ struct CommandSyntax {                         // the parsed syntax line of a co
 
   constexpr std::span<const SyntaxArgument> Arguments() const { return {arguments.data(), count}; }  // the nodes in use
   // Computes the arity: the number of arguments, including the name.
-  constexpr int Arity() const;  // as in Redis: negative means "at least"
+  constexpr int Arity() const;  // arity that the arguments imply; as in Redis, negative means "at least"
 };
 
 // Parses a syntax line. Cards do this at compile time, so a card with an invalid line does not compile. Cost:
 // O(length), no allocation.
-constexpr CommandSyntax ParseSyntax(std::string_view syntax_line);  // see CommandSyntax::valid
+constexpr CommandSyntax ParseSyntax(std::string_view syntax_line);  // the result is not `valid` for a malformed line
 
-constexpr int ArityOf(std::string_view text) {  // arity that follows from a syntax line; 0: the line is malformed
+constexpr int ArityOf(std::string_view text) {  // the arity that a syntax line implies; 0: the line is malformed
   const CommandSyntax syntax = ParseSyntax(text);
   return syntax.valid ? syntax.Arity() : 0;
 }
@@ -108,7 +108,7 @@ constexpr std::string_view ContainerOf(std::string_view text) {  // CLIENT for C
 // Calls visit(const SyntaxArgument&, std::span<const SyntaxArgument> children) for each argument in `nodes` that is not
 // nested in another one.
 template <class Visitor>
-constexpr void ForEachArgument(std::span<const SyntaxArgument> nodes, Visitor&& visit) {  // visits the top nodes
+constexpr void ForEachArgument(std::span<const SyntaxArgument> nodes, Visitor&& visit) {  // skips nested arguments
   for (size_t at = 0; at < nodes.size(); at += nodes[at].size)
     visit(nodes[at], nodes.subspan(at + 1, nodes[at].size - 1u));
 }
@@ -121,7 +121,7 @@ namespace syntax_internal {
 constexpr bool IsCapital(char c) { return c >= 'A' && c <= 'Z'; }  // A to Z
 constexpr bool IsLower(char c) { return c >= 'a' && c <= 'z'; }    // a to z
 constexpr bool IsWordChar(char c) { return IsCapital(c) || IsLower(c) || IsDigit(c) || c == '-' || c == '_'; }
-constexpr bool IsInCapitals(std::string_view word) {  // has no lower-case letter, so it is a token
+constexpr bool IsInCapitals(std::string_view word) {  // begins with a capital and has no lower-case letters
   return !word.empty() && IsCapital(word[0]) && std::none_of(word.begin(), word.end(), IsLower);
 }
 
@@ -134,7 +134,7 @@ class Parser {  // parses one syntax line
 
  private:
   constexpr char Peek(size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
-  constexpr bool Skip(char c) {  // skips `c`; false: the next character differs
+  constexpr bool Skip(char c) {  // skips `c` and returns true; returns false if another character follows
     if (failed_ || Peek() != c) return false;
     ++at_;
     return true;
@@ -142,7 +142,7 @@ class Parser {  // parses one syntax line
   constexpr void Expect(char c) {  // skips `c`; if another character follows, sets failed_
     if (!Skip(c)) failed_ = true;
   }
-  constexpr bool SkipEllipsis() {  // skips "..."; false: the text continues differently
+  constexpr bool SkipEllipsis() {  // skips "..." and returns true; returns false if something else follows
     if (failed_ || text_.substr(at_, 3) != "...") return false;
     at_ += 3;
     return true;
@@ -165,7 +165,7 @@ class Parser {  // parses one syntax line
     Expect(close);
     return taken;
   }
-  constexpr std::string_view TakeToken() { return Skip('\'') ? TakeUntil('\'') : TakeWord(); }  // also quoted
+  constexpr std::string_view TakeToken() { return Skip('\'') ? TakeUntil('\'') : TakeWord(); }  // reads EX or 'EX'
   constexpr VersionMark TakeMark() {  // reads a VersionMark; a malformed one sets failed_
     const VersionMark mark = text_.substr(at_, VersionMark::LengthIn(text_.substr(at_)));
     at_ += VersionMark::LengthIn(text_.substr(at_));
@@ -173,15 +173,15 @@ class Parser {  // parses one syntax line
     return mark;
   }
 
-  // A name begins with a word that is not in capitals. A word in capitals is a name only if the next character can
-  // follow only a value or a named token.
-  constexpr bool NameStartsAt(size_t from) const;  // whether the name of a value begins at `from`
+  // Returns whether the word at `from` is the name of an argument, not a token. A word in capitals is a name only if
+  // ':', '=', '(' or '{' follows it. Any other word is a name.
+  constexpr bool NameStartsAt(size_t from) const;  // whether the word at `from` is a name, not a token
 
   constexpr void ParseItems(char separator) {  // reads all items up to the closing bracket or the end
     do ParseItem();
     while (Skip(separator));
   }
-  constexpr void ParseItem();  // reads an argument, or an optional one in brackets
+  constexpr void ParseItem();  // reads one argument; brackets make it optional
 
   constexpr void ParseArgument(size_t index);           // reads an argument into out_.arguments[index]
   constexpr void ParseToken(SyntaxArgument& argument);  // reads a token, and the name of its value if one follows
@@ -189,14 +189,14 @@ class Parser {  // parses one syntax line
 
   constexpr void ParseSuffix(SyntaxArgument& argument);  // reads <display>, :type, #key-spec, @since, ...
   constexpr void ParseType(SyntaxArgument& argument);    // reads the name of a type
-  constexpr int8_t ParseDigit() {                        // reads one digit; -1: there is none
+  constexpr int8_t ParseDigit() {                        // reads one digit; if there is none, sets failed_; returns -1
     if (!IsDigit(Peek())) failed_ = true;
     return failed_ ? int8_t{-1} : static_cast<int8_t>(text_[at_++] - '0');
   }
 
   std::string_view text_;
   size_t at_ = 0;             // position in text_
-  int8_t next_key_spec_ = 0;  // index of the key spec for the next key
+  int8_t next_key_spec_ = 0;  // number that the next key gets as its `key_spec`, unless #n follows the key
   bool failed_ = false;       // an error was found
   CommandSyntax out_;
 };
@@ -213,7 +213,7 @@ constexpr CommandSyntax Parser::Parse() {
   return out_;
 }
 
-constexpr bool Parser::NameStartsAt(size_t from) const {
+constexpr bool Parser::NameStartsAt(size_t from) const {  // whether the word at `from` is a name, not a token
   const size_t end = WordEnd(from);
   if (end == from) return false;
   const char next = end < text_.size() ? text_[end] : '\0';
@@ -259,7 +259,7 @@ constexpr void Parser::ParseToken(SyntaxArgument& argument) {
   argument.type = ArgumentType::kPureToken;
 }
 
-constexpr void Parser::ParseValue(SyntaxArgument& argument) {
+constexpr void Parser::ParseValue(SyntaxArgument& argument) {  // reads its (alternatives) or its {block}, if any
   if (Skip('(')) {
     argument.type = ArgumentType::kOneOf;
     ParseItems('|');
@@ -286,7 +286,7 @@ constexpr void Parser::ParseSuffix(SyntaxArgument& argument) {
   if (SkipEllipsis()) argument.multiple = true;
 }
 
-constexpr void Parser::ParseType(SyntaxArgument& argument) {
+constexpr void Parser::ParseType(SyntaxArgument& argument) {  // reads the name of its type, such as `integer`
   constexpr std::array<std::string_view, 7> kNames = {"string",  "integer",   "double",    "key",
                                                       "pattern", "unix-time", "pure-token"};
   const auto found = std::find(kNames.begin(), kNames.end(), TakeWord());
@@ -294,14 +294,14 @@ constexpr void Parser::ParseType(SyntaxArgument& argument) {
   argument.type = static_cast<ArgumentType>(found - kNames.begin());
 }
 
-struct Width {          // how many words an argument takes in a request
+struct Width {          // the least number of words of an argument in a request, and whether there may be more
   int words = 0;        // the minimum number of words
   bool varies = false;  // there may be more words than the minimum
 };
 
-constexpr Width WidthOf(const SyntaxArgument& argument, std::span<const SyntaxArgument> children);  // with token
+constexpr Width WidthOf(const SyntaxArgument& argument, std::span<const SyntaxArgument> children);  // with its token
 
-constexpr Width WidthOfAll(std::span<const SyntaxArgument> nodes) {  // the sum of the widths of these nodes
+constexpr Width WidthOfAll(std::span<const SyntaxArgument> nodes) {  // the sum of the widths of these arguments
   Width all;
   ForEachArgument(nodes, [&](const SyntaxArgument& node, std::span<const SyntaxArgument> children) {
     const Width one = WidthOf(node, children);
@@ -322,7 +322,7 @@ constexpr Width WidthOfOneOf(std::span<const SyntaxArgument> nodes) {  // the wi
   return narrowest;
 }
 
-constexpr Width WidthOf(const SyntaxArgument& argument, std::span<const SyntaxArgument> children) {
+constexpr Width WidthOf(const SyntaxArgument& argument, std::span<const SyntaxArgument> children) {  // with its token
   if (argument.optional) return {0, true};
   Width width = {argument.HasToken() ? 1 : 0, argument.multiple};
   Width value = {1, false};
@@ -336,7 +336,7 @@ constexpr Width WidthOf(const SyntaxArgument& argument, std::span<const SyntaxAr
 
 constexpr CommandSyntax ParseSyntax(std::string_view text) { return syntax_internal::Parser(text).Parse(); }
 
-constexpr int CommandSyntax::Arity() const {
+constexpr int CommandSyntax::Arity() const {  // counts the name, too; as in Redis, negative means "at least"
   const syntax_internal::Width arguments_width = syntax_internal::WidthOfAll(Arguments());
   const int words = arguments_width.words + (container.empty() ? 1 : 2);
   return arguments_width.varies ? -words : words;

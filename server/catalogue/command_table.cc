@@ -16,7 +16,7 @@ constexpr std::array<std::string_view, 21> kAclCategoryNames = {
     "string",   "bitmap", "hyperloglog", "geo",       "stream",     "pubsub",      "admin",
     "fast",     "slow",   "blocking",    "dangerous", "connection", "transaction", "scripting"};
 
-// The tokens of a command's syntax that the emulated version has (`shown`) and lacks (`hidden`). If that version lacks
+// The tokens of a command's syntax: `shown` if the emulated version has them, otherwise `hidden`. If the version lacks
 // an argument, the tokens nested in the argument are hidden, too.
 struct Tokens {
   std::vector<std::string_view> shown = {};
@@ -33,8 +33,8 @@ void SortTokens(std::span<const SyntaxArgument> arguments, const Dialect& dialec
   });
 }
 
-// Returns the tokens that the emulated version lacks. A token that occurs several times is hidden only if that version
-// lacks all of its places.
+// Returns the tokens that the emulated version lacks. If a token belongs to several arguments, it is returned only if
+// the version lacks all of them.
 std::shared_ptr<const std::vector<std::string_view>> HiddenTokensOf(const CommandSpec& spec, const Dialect& dialect) {
   if (!dialect.EmulatesVersion()) return nullptr;
   Tokens tokens;
@@ -102,8 +102,8 @@ uint32_t CategoriesWith(const CommandCard& card, uint32_t flags) {
   return all & kAclFast ? all : all | kAclSlow;
 }
 
-// Returns a full name such as "CLIENT|LIST". Does not parse the whole syntax line, which would take a fifth of the time
-// in which a server starts.
+// Returns a full name such as "CLIENT|LIST". Does not parse the whole syntax line, because parsing all lines would take
+// a fifth of the server's startup time.
 std::string_view FullNameOf(const CommandCard& card) {
   const std::string_view syntax = card.spec->syntax;
   return syntax.substr(0, syntax.find(' '));

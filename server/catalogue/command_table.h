@@ -1,8 +1,8 @@
 // CommandTable: all commands of one server. The commands themselves are in a CommandSet, which all servers of the
 // process share. The table has what belongs to one server: statistics, and the names set by rename-command.
 //
-// A Command has the properties of its card, and properties derived from them: full name, implied ACL categories, key
-// positions in the old form.
+// A Command refers to its card, which declares its properties. It adds derived ones: the full name, the implied ACL
+// categories, and the first key, last key and step that COMMAND INFO shows.
 #pragma once
 
 #include <bit>
@@ -31,26 +31,26 @@ struct Command {                          // a CommandCard, with properties deri
   std::string_view name = {};             // "get", "list": the last part of full_name
   int arity = 0;                          // number of arguments with the name; negative: at least that many
   uint32_t flags = 0;                     // CommandFlag bits
-  bool movable_keys = false;              // flag "movablekeys" of COMMAND INFO
+  bool movable_keys = false;              // COMMAND INFO shows "movablekeys": clients must call COMMAND GETKEYS
   uint32_t categories = 0;                // AclCategory bits, including implied ones
   int first_key = 0;                      // position in argv, for COMMAND INFO; 0: none
   int last_key = 0;                       // position in argv; negative: from the end
-  int key_step = 0;                       // distance between keys
+  int key_step = 0;                       // distance between two keys in argv
   uint32_t prefetch_key_index = 0;        // argv index of the first key at a fixed place, to prefetch; 0: none
   uint32_t only_key_index = 0;            // argv index of the only key; 0: no key, several keys, or no fixed place
   uint32_t id = 0;                        // 0, 1, 2 … over commands and subcommands
-  std::vector<Command> subcommands = {};  // those of a container; empty: the command is no container
+  std::vector<Command> subcommands = {};  // subcommands of a container command; empty: it is no container
   std::vector<Command> hidden_subcommands = {};  // subcommands that the emulated version does not have
-  const Dialect* dialect = nullptr;              // the version whose commands these are
+  const Dialect* dialect = nullptr;              // the server version that is emulated
   std::shared_ptr<const std::vector<std::string_view>> hidden_tokens = {};  // tokens that the version lacks; null: none
 
   const CommandSpec& Spec() const { return *card->spec; }
   bool Is(CommandFlag flag) const { return (flags & flag) != 0; }
   bool IsContainer() const { return !subcommands.empty(); }                            // has subcommands, like CONFIG
   bool FitsArity(size_t argument_count) const { return Fits(arity, argument_count); }  // the count includes the name
-  // Returns whether the number of arguments fits the arity of the emulated version, or that of the newest version. This
-  // is for records of other servers, which may have the form of the newest version.
-  bool FitsArityOfAnyVersion(size_t argument_count) const {  // the arity of this or of the newest version
+  // Returns whether the number of arguments fits the arity in the emulated version, or that in the newest version. This
+  // is for commands from an AOF or a primary, because the server that wrote them may have been newer.
+  bool FitsArityOfAnyVersion(size_t argument_count) const {  // fits the arity of the emulated or the newest version
     return Fits(arity, argument_count) || Fits(card->arity, argument_count);
   }
 
@@ -66,7 +66,7 @@ struct CommandStats {                         // statistics of one command, for 
   uint64_t calls = 0;                         // number of calls that were executed
   uint64_t usec = 0;                          // total execution time in microseconds
   uint64_t rejected_calls = 0;                // calls refused before execution
-  uint64_t failed_calls = 0;                  // calls that replied with an error
+  uint64_t failed_calls = 0;                  // calls that were executed and replied with an error
   std::unique_ptr<LatencyHistogram> latency;  // null before the first call
 
   void Reset() { *this = CommandStats{}; }  // sets all to 0
@@ -76,7 +76,7 @@ enum class RenameResult : uint8_t { kDone, kNoSuchCommand, kTargetExists };
 
 class CommandNames {  // finds commands by name, ignoring case
  public:
-  // Each row is a name in lower case with its command.
+  // Each row is a pair: the name of a command in lower case, and the command.
   using Rows = std::vector<std::pair<std::string, const Command*>>;
   explicit CommandNames(Rows rows);
   CommandNames(const CommandNames&) = delete;
@@ -88,7 +88,8 @@ class CommandNames {  // finds commands by name, ignoring case
   std::span<const Command* const> Commands() const { return commands_; }  // all of them, family by family
 
  private:
-  // A Key holds a whole name of up to 16 bytes. For a longer name, it holds the first and the last eight bytes.
+  // A Key contains a whole name of up to 16 bytes. Of a longer name, it contains only the first and the last eight
+  // bytes.
   struct Key {  // length, first and last eight bytes of a name in lower case
     Key() = default;
     explicit Key(Bytes name);
@@ -112,7 +113,7 @@ class CommandNames {  // finds commands by name, ignoring case
   Rows rows_;
   std::vector<const Command*> commands_;  // the commands of rows_
   std::vector<Slot> slots_;               // open addressing, at most a quarter full
-  int shift_ = 0;                         // 64 - log2 of the number of slots
+  int shift_ = 0;                         // 64 - log2(number of slots): Hash shifts its result right by it
 };
 
 inline const Command* CommandNames::Find(Bytes name) const {
@@ -128,9 +129,9 @@ inline const Command* CommandNames::Find(Bytes name) const {
 // long as the set exists. Thread-safe.
 class CommandSet {  // all commands of one kind of server (data or Sentinel) in one version; immutable
  public:
-  // `families` are the tables of the command files. Their cards must outlive the set, and names must be unique. Omits
-  // commands for other kinds of servers (`where`), and hides commands that the dialect does not have. A container gets
-  // its subcommands from all families, ordered by name.
+  // `families` are the tables of cards, one of each command family. The cards must outlive the set, and names must be
+  // unique. Omits commands that this kind of server (`where`) does not have, and hides commands that the dialect does
+  // not have. A container gets its subcommands from all families, ordered by name.
   explicit CommandSet(std::span<const std::span<const CommandCard>> families, Where where = Where::kDataServers);
   CommandSet(std::span<const std::span<const CommandCard>> families, Where where, const Dialect& dialect);
   CommandSet(const CommandSet&) = delete;
@@ -138,20 +139,20 @@ class CommandSet {  // all commands of one kind of server (data or Sentinel) in 
 
   size_t Size() const { return size_; }                  // number of commands and subcommands; every id is smaller
   const CommandNames& names() const { return *names_; }  // finds a command that the emulated version has
-  const CommandNames& hidden_names() const { return *hidden_names_; }  // finds one that the emulated version lacks
-  const Dialect& dialect() const { return dialect_; }                  // the version whose commands these are
+  const CommandNames& hidden_names() const { return *hidden_names_; }  // finds commands that this version lacks
+  const Dialect& dialect() const { return dialect_; }                  // the server version that is emulated
 
  private:
   bool IsForThisServer(const CommandCard& card) const {  // whether this kind of server has the command
     return card.spec->where == where_ || card.spec->where == Where::kEverywhere;
   }
   Command& Add(const CommandCard& card, std::span<const CommandCard* const> subcommands);
-  // Creates a Command with all properties derived from the card. `parent` is the container of a subcommand, at its
-  // final address, otherwise null.
+  // Creates a Command with all properties derived from the card. `parent` is the container of a subcommand, or null.
+  // The container must not move afterwards.
   Command Make(const CommandCard& card, const Command* parent) const;
 
-  const Where where_;                                 // kDataServers or kSentinels: who has them
-  const Dialect& dialect_;                            // the version whose commands these are
+  const Where where_;                                 // the kind of server: kDataServers or kSentinels
+  const Dialect& dialect_;                            // the server version that is emulated
   std::vector<Command> commands_;                     // top-level commands, which own their subcommands
   uint32_t size_ = 0;                                 // number of commands and subcommands
   std::unique_ptr<const CommandNames> names_;         // names of commands that the emulated version has
@@ -167,30 +168,30 @@ class CommandTable {  // the commands of one server, with statistics
   CommandTable(const CommandTable&) = delete;
   CommandTable& operator=(const CommandTable&) = delete;
 
-  const Dialect& dialect() const { return set_->dialect(); }  // the version whose commands these are
+  const Dialect& dialect() const { return set_->dialect(); }  // the server version that is emulated
 
   // Cost: that of CommandNames::Find.
   const Command* Find(Bytes name) const { return names_->Find(name); }  // ignores case; null: unknown
-  // Cost: O(subcommands of the container).
-  const Command* FindSubcommand(const Command& container, Bytes name) const;  // null: unknown subcommand
-  // `full_name` is "get" or "client|list", in the form in which the subcommands of COMMAND name commands.
-  const Command* FindByFullName(Bytes full_name) const;  // null: unknown command
+  // Finds "LIST" in the container CLIENT. Cost: O(subcommands of the container).
+  const Command* FindSubcommand(const Command& container, Bytes name) const;  // ignores case; null: unknown
+  // Finds a command or a subcommand by its full name, such as "get" or "client|list".
+  const Command* FindByFullName(Bytes full_name) const;  // finds "get" or "client|list"; null: unknown command
   // Finds a command by the name that it had before rename-command. ACL rules use this function, so ACL files do not
   // depend on rename-command.
-  const Command* FindByOriginalName(Bytes full_name) const;  // null: unknown command
+  const Command* FindByOriginalName(Bytes full_name) const;  // ignores rename-command; null: unknown command
 
   // Makes a command available only under the name `to`, or under no name if `to` is empty. As in Redis, COMMAND and
   // statistics keep the original name. Requires: no request is running. Invalidates spans that Commands() has returned.
   RenameResult Rename(Bytes from, Bytes to);                     // applies a line `rename-command FROM TO`
   bool HasRenamedCommands() const { return !renamed_.empty(); }  // whether rename-command renamed or removed any
-  // Finds a renamed command by its original name, which is the name in files.
+  // Finds a command that rename-command renamed or removed, by its original name, which is the name in the AOF.
   const Command* FindRenamed(Bytes name) const;  // by original name; null: the command was not renamed or removed
-  // Finds the command of a replayed record by its original name. Also finds commands that are hidden from clients by
-  // the dialect or by rename-command, because files and primaries may have any version.
-  const Command* FindForReplay(std::span<const Bytes> words) const;  // `words`: from AOF or primary; null: unknown
+  // Finds the command of a request in the AOF or from the primary, by its original name. Also finds commands that
+  // clients cannot call, because the emulated version lacks them or rename-command removed them.
+  const Command* FindForReplay(std::span<const Bytes> words) const;  // command of a request in the AOF; null: unknown
 
-  std::span<const Command* const> Commands() const { return names_->Commands(); }  // those that clients can call
-  // Calls `visit` for each command that clients can call, and after a container for its subcommands.
+  std::span<const Command* const> Commands() const { return names_->Commands(); }  // all that clients can call
+  // Calls `visit` for each command that clients can call. After a container command, visits its subcommands.
   template <class Visitor>
   void ForEach(Visitor&& visit) const {  // visits the commands that clients can call, with subcommands
     for (const Command* command : Commands()) {
@@ -200,26 +201,26 @@ class CommandTable {  // the commands of one server, with statistics
   }
 
   size_t Size() const { return stats_.size(); }  // number of commands and subcommands; every id is smaller
-  CommandStats& StatsOf(const Command& command) { return stats_[command.id]; }  // counters of this command
-  const CommandStats& StatsOf(const Command& command) const { return stats_[command.id]; }
-  void ResetStats();  // of all commands
+  CommandStats& StatsOf(const Command& command) { return stats_[command.id]; }              // counters of this command
+  const CommandStats& StatsOf(const Command& command) const { return stats_[command.id]; }  // counters of this command
+  void ResetStats();  // sets the statistics of all commands to 0
 
  private:
-  const Command* FindByFullNameIn(const CommandNames& names, Bytes full_name) const;  // "client|list"; may be null
+  const Command* FindByFullNameIn(const CommandNames& names, Bytes full_name) const;  // "client|list"; null: unknown
 
   std::shared_ptr<const CommandSet> set_;
   const CommandNames* names_;                                   // the names in use: those of set_, or own_names_
   std::unique_ptr<const CommandNames> own_names_;               // null until a command is renamed
-  std::map<std::string, const Command*, std::less<>> renamed_;  // commands by original name in lower case
-  std::vector<CommandStats> stats_;                             // by Command::id
+  std::map<std::string, const Command*, std::less<>> renamed_;  // renamed or removed commands, by original name
+  std::vector<CommandStats> stats_;                             // statistics of each command, by Command::id
 };
 
 // ---------------------------------------------------------------------------------------------------------------------
 
 namespace command_table_internal {
 
-// Converts eight bytes (ASCII) to lower case together. In each byte of `from_a`, bit 7 means that the character is >=
-// 'A'; in `behind_z`, that it is > 'Z'.
+// Converts eight ASCII characters to lower case together. Bit 7 of each byte of `from_a` means that the character is >=
+// 'A'. Bit 7 of each byte of `behind_z` means that it is > 'Z'.
 inline uint64_t ToLowerEightBytes(uint64_t word) {  // lower case of eight ASCII characters together
   constexpr uint64_t kEach = 0x0101010101010101u;
   const uint64_t low = word & (kEach * 0x7F);
@@ -241,9 +242,9 @@ inline CommandNames::Key::Key(Bytes name) : length(name.size()) {
   }
 }
 
-// Returns the categories that the card declares, or else those of its group (none for a container command). Adds those
-// that follow from its flags.
-uint32_t CategoriesOf(const CommandCard& card);        // AclCategory bits
+// Returns the ACL categories of a command: those that its card declares, or else that of its group (none for a
+// container command). Adds the categories that its flags imply.
+uint32_t CategoriesOf(const CommandCard& card);        // its AclCategory bits
 std::span<const std::string_view> AclCategoryNames();  // names by bit number: "keyspace", "read" …
 uint32_t AclCategoryByName(Bytes name);                // an AclCategory bit; ignores case; 0: unknown name
 

@@ -15,7 +15,7 @@ constexpr ServerVersion Valkey(Version version) { return {ServerFamily::kValkey,
 
 constexpr std::string_view kSortInClusterOf74 = " when keys formed by the pattern may be in different slots";
 
-// --- The traits of each version, written as changes to the version before it.
+// --- Each function returns the traits of one version: those of an older version, with some changes.
 
 constexpr DialectTraits TraitsOfRedis72() {
   DialectTraits traits;

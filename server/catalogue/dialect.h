@@ -1,8 +1,8 @@
-// Dialect: the server version that a Node emulates, with all differences between versions. VersionMarks decide which
-// commands, options and directives exist. All other differences are data here.
+// Dialect: one version of Redis or Valkey that a server can emulate, and how it differs from the others. VersionMarks
+// decide which commands, options and directives exist. All other differences are members of DialectTraits.
 //
 // Each version that the directive `emulate` accepts has a Dialect. One more is for servers without emulation: Redis 7.2
-// with all additions of later versions. Code tests a trait, never a version.
+// with all additions of later versions. The code of commands tests a trait, never a version.
 #pragma once
 
 #include <cstdint>
@@ -15,63 +15,63 @@
 
 namespace respite {
 
-struct DirectiveDefault {  // the default of a directive in a version, if it is not that of Redis 7.2
+struct DirectiveDefault {  // a directive whose default in one version differs from that in Redis 7.2
   std::string_view name;
   std::string_view value;  // the default, as a configuration line writes it
 };
 
-struct FlagChange {          // differences between the flags of a command and its card
+struct FlagChange {          // how the flags of a command in one version differ from those on its card
   std::string_view command;  // full name, such as "get" or "client|list"
   uint32_t added = 0;        // CommandFlag bits that the card lacks
   uint32_t removed = 0;      // CommandFlag bits that only the card has
 };
 
-// The default values of the members are the traits of Redis 7.2.
-struct DialectTraits {  // formats and texts that differ between versions
+// The formats, texts and behaviours that differ between versions. The defaults of the members are those of Redis 7.2.
+struct DialectTraits {  // formats, texts and behaviours that differ between versions
   // Names and version numbers of the server.
   std::string_view title = "Redis";            // name of the product in sentences: "LOADING Redis is loading …"
   std::string_view hello_name = "redis";       // `server` in the reply to HELLO
   std::string_view version = "7.2.4";          // version number that HELLO and LOLWUT show
   std::string_view mode_field = "redis_mode";  // name of the INFO field with the mode
   std::string_view redis_version = "7.2.4";    // version number that INFO and scripts show
-  int version_number = 0x070204;               // redis_version for scripts, as a number with one byte per part
-  std::string_view valkey_version = {};        // version number that INFO and scripts show; empty: not Valkey
-  int valkey_version_number = 0;               // valkey_version for scripts, as a number; 0: not Valkey
+  int version_number = 0x070204;               // redis.REDIS_VERSION_NUM in scripts: one byte per part of the version
+  std::string_view valkey_version = {};        // Valkey's version in INFO and scripts; empty: not Valkey
+  int valkey_version_number = 0;               // Valkey's version in scripts, one byte per part; 0: not Valkey
   std::string_view command_in_scripts = "Redis command";        // as in "Unknown Redis command called from script"
   std::string_view call_in_scripts = "redis lib call";          // as in "at least one argument for this redis lib call"
   std::string_view words_in_scripts = "Lua redis lib command";  // as in "Lua redis lib command arguments must be …"
   std::string_view table_in_scripts = "redis";                  // as in "redis.log() requires two arguments or more."
   std::string_view log_level_in_scripts = "debug level";        // as in "Invalid debug level."
 
-  // Errors. The characters of unknown_word_quotes are the opening quote, the closing quote, and the separator of
+  // Errors. unknown_word_quotes has three characters: the opening quote, the closing quote, and the separator of
   // arguments in this error: unknown command 'x', with args beginning with: 'y' 'z'
-  std::string_view unknown_word_quotes = "'' ";  // characters: opening quote, closing quote, separator
-  bool has_real_subcommands = true;              // subcommands have their own arities and statistics
+  std::string_view unknown_word_quotes = "'' ";  // of the error "unknown command 'x' …": two quotes, and a separator
+  bool has_real_subcommands = true;              // as since Redis 7: subcommands have their own arity and statistics
   bool expire_errors_quote_commands = true;  // the error is "invalid expire time in 'set' command", not "… in set"
   bool config_set_names_one_value = false;   // CONFIG SET accepts only one directive, and its errors say so
   bool unsubscribing_needs_subscription = false;  // UNSUBSCRIBE without subscriptions is an error
   bool checks_bit_ranges_first = false;           // BITCOUNT and BITPOS check the range before the key
-  bool unbalanced_names_xread = false;            // the error "Unbalanced XREAD list of streams" also for XREADGROUP
-  bool unbalanced_names_last_entry = false;       // the error text of XREAD allows "an ID, '+', or '$'"
+  bool unbalanced_names_xread = false;            // XREADGROUP, too, gets the error "Unbalanced XREAD list of streams"
+  bool unbalanced_names_last_entry = false;       // the error "Unbalanced XREAD list …" says "an ID, '+', or '$'"
   bool xreadgroup_explains_last_entry = false;    // XREADGROUP with + gets the error "The + ID is meaningless …"
   std::string_view no_script = "NOSCRIPT No matching script. Please use EVAL.";  // error of EVALSHA and SCRIPT SHOW
   bool scan_refuses_unknown_types = false;  // SCAN … TYPE with an unknown type name is an error
-  std::string_view sort_in_cluster = {};  // end of the error "ERR BY option of SORT denied in Cluster mode[ when …]."
+  std::string_view sort_in_cluster = {};    // what follows "ERR BY option of SORT denied in Cluster mode" in this error
 
   bool denials_name_users = true;               // a denial says "User joe has no permissions …", not "this user …"
   bool client_list_combines_filters = false;    // CLIENT LIST TYPE normal ID 5 is allowed
   bool client_list_needs_positive_ids = false;  // CLIENT LIST ID 0 is an error
   bool client_kill_needs_positive_ids = true;   // CLIENT KILL ID 0 is an error
   bool client_kill_takes_many_ids = false;      // CLIENT KILL ID 5 6 is allowed
-  bool client_ids_are_a_set = false;  // ID options of CLIENT KILL and LIST add to one set; an option may have no ID
+  bool client_ids_are_a_set = false;  // CLIENT KILL and LIST join the IDs of all ID options; an option may have none
   std::string_view bad_id_to_list = "ERR Invalid client ID";                   // error of CLIENT LIST ID x
   std::string_view bad_id_to_kill = "ERR client-id should be greater than 0";  // error of CLIENT KILL ID x
   bool readonly_needs_cluster = true;      // READONLY is an error without cluster mode
   bool readwrite_needs_cluster = true;     // READWRITE is an error without cluster mode
   bool acl_file_error_names_redis = true;  // the error is "This Redis instance is not configured …"
-  bool knows_other_engines = false;        // errors name the script engine: "Could not find scripting engine 'js'"
+  bool knows_other_engines = false;        // an error names an unknown engine: "Could not find scripting engine 'js'"
   bool log_counts_are_checked = true;      // SLOWLOG GET -2 is an error
-  std::string_view subscribing = "(P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE";  // commands allowed for a subscribed client
+  std::string_view subscribing = "(P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE";  // in the error for other commands, if subscribed
 
   // Contents and forms of replies.
   bool describes_commands_fully = true;       // COMMAND returns ten elements per command, not seven
@@ -79,14 +79,14 @@ struct DialectTraits {  // formats and texts that differ between versions
   bool counts_watching_clients = false;       // INFO has pubsub_clients, watching_clients, total_watched_keys
   bool streams_count_entries = true;          // XINFO has entries-added, entries-read, lag and similar fields
   bool consumers_have_active_time = true;     // XINFO CONSUMERS has `inactive`
-  bool lag_counts_what_is_left = true;        // XINFO computes the lag of a group that is before the first entry
-  bool lag_minds_all_deletions = false;       // the lag in XINFO considers deletions before the first entry
+  bool lag_counts_what_is_left = true;        // XINFO: the lag of a group before the first entry is the stream's length
+  bool lag_minds_all_deletions = false;       // XINFO: deletions before the first entry, too, can make a lag unknown
   bool slots_have_metadata = true;            // CLUSTER SLOTS returns a fourth element per node
   bool users_have_selectors = true;           // ACL rules may have selectors; ACL GETUSER shows patterns as texts
   bool users_show_sanitizing = true;          // ACL LIST and GETUSER show sanitize-payload
   bool client_text_has_library = true;        // CLIENT LIST has lib-name, lib-ver
   bool client_text_has_shards = true;         // CLIENT LIST has ssub
-  bool client_text_has_usage = true;          // CLIENT LIST has multi-mem, rbs, rbp, resp
+  bool client_text_has_usage = true;          // CLIENT LIST has multi-mem, rbs, rbp and resp
   bool client_text_has_traffic = false;       // CLIENT LIST has tot-net-in, tot-net-out, tot-cmds
   bool client_text_has_watch = false;         // CLIENT LIST has `watch`
   bool client_text_has_io_thread = false;     // CLIENT LIST has io-thread
@@ -110,17 +110,17 @@ struct DialectTraits {  // formats and texts that differ between versions
   bool cursors_may_be_negative = true;               // SCAN -1 is allowed
   bool lrem_takes_any_count = true;                  // LREM also accepts the smallest 64-bit integer
   bool huge_timeouts_are_negative = false;           // BLPOP with a huge timeout gets the error for a negative one
-  bool stores_nothing_with_a_past_deadline = false;  // SET k v EXAT 1 deletes the key
-  bool past_deadlines_expire = false;                // a key that gets a past deadline causes the event "expired"
+  bool stores_nothing_with_a_past_deadline = false;  // SET with a time in the past (EXAT 1) deletes the key
+  bool past_deadlines_expire = false;                // EXPIRE with a past time causes the event "expired", not "del"
   bool set_nx_may_get = true;                        // SET … NX GET is allowed
   bool scores_in_ranges_are_decimal = false;  // ZCOUNT k 0x1 2 is an error: no hexadecimal numbers or leading blanks
-  bool large_sets_count_offsets_from_end = false;  // ZRANGEBYSCORE … LIMIT -1 5 returns the last element, not none
+  bool large_sets_count_offsets_from_end = false;  // ZRANGEBYSCORE … LIMIT -1 5 on a large set returns the last element
   bool positions_have_shortest_digits = false;     // GEOPOS writes coordinates with as few digits as possible
   bool sort_looks_up_its_slot = false;             // SORT BY and GET work in a cluster if the pattern has a hash tag
 
   // Logs and users.
-  bool logs_of_length_zero_stay = false;  // SLOWLOG and ACL LOG with length 0: entries are not added and not removed
-  bool scripts_commands_have_client = false;  // SLOWLOG shows the address and name of the client that ran the script
+  bool logs_of_length_zero_stay = false;      // max length 0: SLOWLOG and ACL LOG keep their entries and add none
+  bool scripts_commands_have_client = false;  // SLOWLOG shows, for commands of scripts, the client that ran the script
   bool slowlog_hides_users = false;           // SLOWLOG shows the arguments of ACL GETUSER and DELUSER as (redacted)
   bool acl_load_keeps_clients = false;        // ACL LOAD does not close clients whose user still has enough permissions
 
@@ -135,23 +135,23 @@ struct DialectTraits {  // formats and texts that differ between versions
 struct Dialect {                                    // a server version, as this server emulates it
   std::string_view name = {};                       // "redis:6.2"; empty without emulation
   std::optional<ServerVersion> version = {};        // nullopt: has everything that any version has
-  DialectTraits traits = {};                        // formats and error texts
-  std::span<const DirectiveDefault> defaults = {};  // defaults that differ from those in Settings
+  DialectTraits traits = {};                        // its formats, error texts and behaviours
+  std::span<const DirectiveDefault> defaults = {};  // directives whose default differs from that in Settings
   std::span<const FlagChange> flags = {};           // commands whose flags differ from their cards
 
   bool EmulatesVersion() const { return version.has_value(); }  // false: a server with all features of all versions
   bool Has(const VersionMark& mark) const { return !version || mark.IsIn(*version); }  // true without emulation
-  // Returns whether the emulated version lacks a feature that version `until` has removed. Returns false without
-  // emulation.
+  // Returns whether the emulated version no longer has a feature that version `until` removed. Always returns false
+  // without emulation.
   bool HasRemoved(const VersionMark& until) const { return version && !until.IsEmpty() && until.IsIn(*version); }
-  uint32_t FlagsOf(std::string_view command, uint32_t card_flags) const;  // CommandFlag bits in this version
+  uint32_t FlagsOf(std::string_view command, uint32_t card_flags) const;  // the command's flags in this version
   std::string_view ShownVersion(const VersionMark& mark) const;           // the number that COMMAND DOCS shows
 };
 
-const Dialect& DialectOf(Emulated emulated);  // the data of this emulated version
-std::span<const Dialect> AllDialects();       // all versions that can be emulated, and kNone, in the order of Emulated
+const Dialect& DialectOf(Emulated emulated);  // the Dialect of this version; kNone: that of a server without emulation
+std::span<const Dialect> AllDialects();       // the Dialect of each value of Emulated, in this order
 
-std::optional<Emulated> ParseEmulatedVersion(std::string_view name);  // "redis:7.0", in any case; nullopt: unknown
-std::string EmulatedNames();  // all names for an error text: "redis:6.2, redis:7.0, …"
+std::optional<Emulated> ParseEmulatedVersion(std::string_view name);  // parses "redis:7.0"; nullopt: unknown version
+std::string EmulatedNames();  // all versions that can be emulated, for an error text: "redis:6.2, redis:7.0, …"
 
 }  // namespace respite

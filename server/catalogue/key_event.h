@@ -27,8 +27,9 @@ inline constexpr uint32_t kNotifyAll = kNotifyGeneric | kNotifyString | kNotifyL
                                        kNotifyZset | kNotifyExpired | kNotifyEvicted | kNotifyStream |
                                        kNotifyModule;  // A
 
-// A function takes an event as in `ReportChange("lpush")`. This compiles only if Redis has an event of this name. A
-// choice between names needs the type: `left ? KeyEvent("lpush") : KeyEvent("rpush")`.
+// The name of a keyspace event. A string literal converts to a KeyEvent, as in `ReportChange("lpush")`. This compiles
+// only if Redis has an event of this name. A conditional needs the type: `left ? KeyEvent("lpush") :
+// KeyEvent("rpush")`.
 class KeyEvent {  // the name of a keyspace event, and its class in notify-keyspace-events
  public:
   consteval KeyEvent(const char* name) : name_(name), kind_(KindOf(name)) {}  // NOLINT: implicit on purpose
@@ -37,7 +38,7 @@ class KeyEvent {  // the name of a keyspace event, and its class in notify-keysp
   constexpr uint32_t Kind() const { return kind_; }  // the kNotify… bit of its class
 
  private:
-  static consteval bool IsOneOf(Bytes name, Bytes names) {  // `names` are separated by blanks
+  static consteval bool IsOneOf(Bytes name, Bytes names) {  // whether `name` is one of `names`, separated by blanks
     for (size_t end = 0; end != Bytes::npos && !names.empty(); names.remove_prefix(end == Bytes::npos ? 0 : end + 1)) {
       end = names.find(' ');
       if (names.substr(0, end) == name) return true;

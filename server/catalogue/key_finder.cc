@@ -45,8 +45,8 @@ std::optional<KeyRun> CountedRun(const KeySpec& spec, int64_t begin, std::span<c
   return KeyRun{first, first + *count - 1, spec.step};
 }
 
-// Returns the keys that a key spec finds if the first one may be at `begin`. Returns nullopt if the arguments do not
-// fit the spec.
+// Returns the keys that a key spec finds when it counts from argv[begin], where its index or keyword leads. Returns
+// nullopt if the arguments do not fit the spec.
 std::optional<KeyRun> RunBehind(const KeySpec& spec, int64_t begin, std::span<const Bytes> argv) {
   std::optional<KeyRun> run;
   if (spec.find == KeySpec::Find::kKeyNum) run = CountedRun(spec, begin, argv);
@@ -118,7 +118,7 @@ LegacyKeys LegacyKeysOf(std::span<const KeySpec> specs) {
     if (spec.flags & kKeyIncomplete) legacy.movable = true;
     const int last = spec.last >= 0 ? spec.index + spec.last : spec.last;
     if (legacy.first == 0) legacy = {spec.index, last, spec.step, legacy.movable};
-    // As an unsigned number, a last key that is counted from the end (negative) is greater than any position from the
+    // A negative `last` counts from the end of argv. The casts make it greater than any position that counts from the
     // start.
     if (static_cast<unsigned>(last) > static_cast<unsigned>(legacy.last)) legacy.last = last;
     previous_last = legacy.last;
@@ -152,8 +152,8 @@ KeyList KeysOfSet(std::span<const Bytes> argv) {
 }
 
 KeyList KeysOfBitField(std::span<const Bytes> argv) {
-  // Each operation except a complete GET or OVERFLOW counts as a write, even if it is malformed. The command refuses
-  // malformed operations itself.
+  // Any operation except a complete GET or OVERFLOW counts as a write, even if it is malformed. BITFIELD itself refuses
+  // malformed operations.
   bool writes = false;
   for (size_t at = 2; at < argv.size() && !writes;) {
     const size_t left = argv.size() - at;
@@ -198,8 +198,7 @@ KeyList KeysOfMigrate(std::span<const Bytes> argv) {
   KeyList keys;
   for (size_t at = 6; at < argv.size(); ++at) {
     if (EqualsIgnoreCase(argv[at], "keys")) {
-      // After the option KEYS, argv[3] must be empty. If there is a key, the request is malformed and counts as one
-      // without keys.
+      // With the option KEYS, argv[3] must be empty. Otherwise the request is malformed, and no keys are returned.
       if (argv[3].empty())
         for (size_t key = at + 1; key < argv.size(); ++key) keys.Add(key, kFlags);
       return keys;

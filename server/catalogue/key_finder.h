@@ -1,7 +1,7 @@
-// Finds the keys of a request, for COMMAND GETKEYS, ACL, blocking, tracking and prefetching. So the handler of a
-// command need not declare its keys a second time. The key specs of the card decide. If they are not sufficient (flags
-// depend on an option, or keys follow options in any order), the card names one of the hooks below. The hook replaces
-// the key specs, or is used when they fail.
+// Finds the keys of a request, for COMMAND GETKEYS, ACL, blocking, tracking and prefetching. The key specs on the
+// command's card say where the keys are. They are not sufficient if the flags of a key depend on an option, or if keys
+// follow options in any order. Then the card also names one of the functions KeysOf… below as a hook. The hook is used
+// if a key spec does not fit the request, is incomplete, or has variable flags.
 #pragma once
 
 #include <array>
@@ -28,7 +28,7 @@ class KeyList {  // the keys of one request
   bool IsEmpty() const { return size_ == 0; }  // the request has no keys
   size_t Size() const { return size_; }
   const KeyRef& operator[](size_t i) const { return begin()[i]; }
-  const KeyRef* begin() const { return size_ <= kInline ? inline_.data() : overflow_.data(); }  // the first key
+  const KeyRef* begin() const { return size_ <= kInline ? inline_.data() : overflow_.data(); }  // for range-based for
   const KeyRef* end() const { return begin() + size_; }
 
  private:
@@ -50,35 +50,36 @@ inline void KeyList::Add(size_t index, int flags) {
   ++size_;
 }
 
-// argv[0] is the name of the command. Returns an empty list if the command will refuse the arguments. Cost: O(keys) if
-// the keys are at fixed places, O(argc) if they follow a keyword.
+// Returns the keys of a request; argv[0] is the name of the command. Returns an empty list if the arguments do not fit
+// the key specs and there is no hook. Cost: O(keys) if the keys are at fixed places, O(argc) if they follow a keyword.
 KeyList KeyPositions(const CommandSpec& spec, std::span<const Bytes> argv);  // the keys of a request; may be empty
 
-// Returns all keys that the command may use, because an ACL check must not miss one. Even if one key spec does not fit
-// the arguments, returns the keys of the others: `PFMERGE destination` has no sources but writes.
-KeyList KeysForAclCheck(const CommandSpec& spec, std::span<const Bytes> argv);  // all keys that it may use
+// Returns all keys that a request may use, because an ACL check must not miss one. If one key spec does not fit the
+// arguments, still returns the keys of the other specs: `PFMERGE destination` has no sources, but it writes a key.
+KeyList KeysForAclCheck(const CommandSpec& spec, std::span<const Bytes> argv);  // all keys that the request may use
 
-// COMMAND GETKEYS refuses commands for which this is false.
-bool MayHaveKeys(const CommandSpec& spec);  // false: no request of this command has keys
+// Returns whether requests of this command can have keys. COMMAND GETKEYS refuses other commands.
+bool MayHaveKeys(const CommandSpec& spec);  // whether requests of this command can have keys
 
-struct LegacyKeys {      // first key, last key and step of COMMAND INFO
+struct LegacyKeys {      // first key, last key and step, as COMMAND INFO shows them
   int first = 0;         // position in argv; 0: no keys
   int last = 0;          // position in argv; negative: from the end
   int step = 0;          // distance between two keys
   bool movable = false;  // flag "movablekeys": clients must call COMMAND GETKEYS
 };
-LegacyKeys LegacyKeysOf(std::span<const KeySpec> specs);  // the numbers that describe these specs best
+LegacyKeys LegacyKeysOf(std::span<const KeySpec> specs);  // describes key specs by first key, last key and step
 
-// Returns one position only, because prefetching one key is enough.
+// Returns the position of only one key, because prefetching one key is enough.
 uint32_t PrefetchKeyIndex(std::span<const KeySpec> specs);  // argv index of the first key at a fixed place; 0: none
 
-// Requires: if the card has a hook, the hook finds the same key.
+// Returns the position of the key of a command that always has exactly one key at a fixed place, or else 0. Requires:
+// if the card has a hook, the hook finds the same key.
 uint32_t OnlyKeyIndex(std::span<const KeySpec> specs);  // argv index of the only key; 0: not one key at a fixed place
 
-// --- The following functions are hooks, values of CommandSpec::find_keys.
-KeyList KeysOfSet(std::span<const Bytes> argv);       // the keys of SET; with the option GET, it also reads the key
-KeyList KeysOfBitField(std::span<const Bytes> argv);  // keys of BITFIELD, which only reads if all operations are GET
-KeyList KeysOfSort(std::span<const Bytes> argv);      // the keys of SORT; of several STORE options the last one counts
+// --- Hooks that find the keys of a request. Cards of commands name them in CommandSpec::find_keys.
+KeyList KeysOfSet(std::span<const Bytes> argv);       // the key of SET; with the option GET, it is also read
+KeyList KeysOfBitField(std::span<const Bytes> argv);  // the key of BITFIELD; it is only read if all operations are GET
+KeyList KeysOfSort(std::span<const Bytes> argv);      // the keys of SORT: the source, and that of the last option STORE
 KeyList KeysOfSortRo(std::span<const Bytes> argv);    // the keys of SORT_RO: only the first argument
 KeyList KeysOfMigrate(std::span<const Bytes> argv);   // the keys of MIGRATE: one, or those after the option KEYS
 

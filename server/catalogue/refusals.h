@@ -39,7 +39,8 @@ inline constexpr char kTryAgain[] = "TRYAGAIN Multiple keys request during rehas
 inline constexpr char kClusterDown[] = "CLUSTERDOWN The cluster is down";
 inline constexpr char kUnspecified[] = "ERR";
 
-// How many bytes of a client's argument an error shows. As in Redis, the argument is also cut at its first NUL byte.
+// How many bytes of a client's argument an error shows at most. As in Redis, ShownPart also cuts the argument at its
+// first NUL byte.
 inline constexpr size_t kShownMax = 128;
 inline Bytes ShownPart(Bytes word, size_t max = kShownMax) {  // start of a client's argument, for an error text
   Bytes part = word.substr(0, max);
@@ -49,17 +50,17 @@ inline Bytes ShownPart(Bytes word, size_t max = kShownMax) {  // start of a clie
 inline Refusal InvalidExpire(Bytes command) {  // the error "invalid expire time in …"
   return {"ERR invalid expire time in '" + std::string(command) + "' command"};
 }
-inline Refusal WrongArity(Bytes command) {  // an error reply
+inline Refusal WrongArity(Bytes command) {  // the error "wrong number of arguments for …"
   return {"ERR wrong number of arguments for '" + std::string(command) + "' command"};
 }
 inline Refusal NotInCluster(Bytes command) {  // the error "… is not allowed in cluster mode"
   return {"ERR " + std::string(command) + " is not allowed in cluster mode"};
 }
 Refusal LoadingDataset(const DialectTraits& traits);  // the error reply LOADING
-// Returns the error reply to a request with a wrong number of arguments.
-Refusal WrongArity(const Command& command, std::span<const Bytes> words);  // the error; `words`: the request
-// Returns the error of a container command for an unknown subcommand, or for a wrong number of arguments.
-Refusal SubcommandSyntax(const Dialect& dialect, Bytes container, Bytes subcommand);  // unknown, or wrong arity
+// Returns the error for a request (`words`) with a wrong number of arguments.
+Refusal WrongArity(const Command& command, std::span<const Bytes> words);  // error for a wrong number of arguments
+// Returns the error "unknown subcommand or wrong number of arguments for …" of a container command.
+Refusal SubcommandSyntax(const Dialect& dialect, Bytes container, Bytes subcommand);  // "unknown subcommand or …"
 
 }  // namespace refusals
 }  // namespace respite
