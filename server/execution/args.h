@@ -21,12 +21,12 @@ namespace respite {
 class Args {  // a cursor over the arguments of one command
  public:
   using HiddenTokens = std::vector<std::string_view>;
-  // The cursor starts after the name of the command or subcommand. `hidden` are tokens that this dialect does not know
-  // (Command::hidden_tokens); may be null.
+  // `first` is the index of the first argument after the name of the command or subcommand: the cursor starts there.
+  // `hidden` are the tokens that the emulated version lacks (Command::hidden_tokens), or null.
   Args(std::span<const Bytes> arguments, size_t first, const HiddenTokens* hidden = nullptr)
       : words_(arguments), next_(first), hidden_(hidden) {}
 
-  // Returns all arguments, beginning with the command's name. Their indexes are the same as in Redis.
+  // Returns all arguments, beginning with the command's name, as Redis' argv.
   std::span<const Bytes> Words() const { return words_; }  // all arguments, with the command's name
   Bytes operator[](size_t index) const { return words_[index]; }
   size_t Count() const { return words_.size(); }  // number of arguments, with the command's name
@@ -39,9 +39,10 @@ class Args {  // a cursor over the arguments of one command
     if (AtEnd()) throw Refusal{refusals::kSyntax};
     return words_[next_++];
   }
-  int64_t NextInteger(const char* refusal = refusals::kNotInteger) { return Integer(Next(), refusal); }  // or throws
-  // As in Redis, an argument that is no integer gets the same error as one below `min`. Requires: min >= 0.
-  size_t NextCount(int64_t min, const char* refusal) {  // takes an integer; throws `refusal` below `min`
+  int64_t NextInteger(const char* refusal = refusals::kNotInteger) { return Integer(Next(), refusal); }  // takes one
+  // Takes an integer of at least `min`. As in Redis, throws the same error for a lower number and for an argument that
+  // is no integer. Requires: min >= 0.
+  size_t NextCount(int64_t min, const char* refusal) {  // takes an integer of at least `min`, or throws `refusal`
     const int64_t count = NextInteger(refusal);
     if (count < min) throw Refusal{refusal};
     return static_cast<size_t>(count);
@@ -53,7 +54,7 @@ class Args {  // a cursor over the arguments of one command
   }
   double NextDouble() { return Double(Next()); }  // takes the next argument; throws if it is no number
 
-  bool IsToken(Bytes word, Bytes token) const {  // they are equal, ignoring case
+  bool IsToken(Bytes word, Bytes token) const {  // equal, ignoring case, and the emulated version has the token
     return EqualsIgnoreCase(word, token) && (hidden_ == nullptr || !Hides(token));
   }
   bool TakeToken(Bytes token) {  // skips the next argument if it is the token; false: it is not
@@ -68,19 +69,19 @@ class Args {  // a cursor over the arguments of one command
   void ExpectEnd() const {  // throws a syntax error if an argument is left
     if (!AtEnd()) throw Refusal{refusals::kSyntax};
   }
-  // Limits the number of names in one command: of commands, directives and the like, of which a server has a few
-  // hundred. More names would stall the server, because each costs much more than a look-up. Redis has no such limit.
+  // Limits the number of names (of commands, directives …) in one request. A server has only a few hundred of them.
+  // Each name costs much more than a look-up, so too many would stall the server. Redis has no such limit.
   void ExpectFewArguments() const {  // throws if too many arguments are left
     constexpr size_t kMaxNames = 1024;
     if (Left() > kMaxNames) throw Refusal{refusals::kTooManyNames};
   }
 
   template <class... Types>
-  std::tuple<Types...> Take() {                        // the next ones, one of each type
+  std::tuple<Types...> Take() {                        // takes the next arguments, one of each of these types
     return std::tuple<Types...>{TakeOne<Types>()...};  // braces evaluate from left to right
   }
 
-  static int64_t Integer(Bytes word, const char* refusal = refusals::kNotInteger) {  // throws if `word` is none
+  static int64_t Integer(Bytes word, const char* refusal = refusals::kNotInteger) {  // throws if `word` is no integer
     auto value = ParseInteger(word);
     if (!value) throw Refusal{refusal};
     return *value;
@@ -94,13 +95,13 @@ class Args {  // a cursor over the arguments of one command
  private:
   template <class Type>
   Type TakeOne();                  // takes the next argument as this type
-  bool Hides(Bytes token) const {  // this dialect does not know the token
+  bool Hides(Bytes token) const {  // the emulated version lacks the token
     return std::ranges::any_of(*hidden_, [token](Bytes hidden) { return EqualsIgnoreCase(hidden, token); });
   }
 
   std::span<const Bytes> words_;  // all arguments, with the command's name
   size_t next_;                   // index of the next argument
-  const HiddenTokens* hidden_;    // tokens that this dialect does not know; may be null
+  const HiddenTokens* hidden_;    // tokens that IsToken never accepts: the emulated version lacks them; may be null
 };
 
 template <class Type>

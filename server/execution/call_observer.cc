@@ -24,7 +24,8 @@ void CallObservers::Detach(CallObserver& observer) {
   Tidy();
 }
 
-// Removes detached listeners, but not during ForEach, which needs stable positions.
+// Removes detached listeners, and computes the lowest limits again. During ForEach, which needs stable positions,
+// removes none.
 void CallObservers::Tidy() {
   if (depth_ == 0) std::erase_if(listeners_, [](const Listener& listener) { return listener.observer == nullptr; });
   lowest_limits_ = {};

@@ -1,5 +1,5 @@
-// CallObserver: is notified of each finished command of clients, transactions and scripts. SLOWLOG, LATENCY and MONITOR
-// are observers.
+// CallObserver: an interface for objects that are notified of each finished command of clients, transactions and
+// scripts. SLOWLOG, LATENCY and MONITOR are such observers.
 //
 //   class Count final : public CallObserver {
 //     void OnCall(const FinishedCall&) override { ++calls; }
@@ -25,7 +25,7 @@ namespace respite {
 
 struct Session;
 
-// A command that ran, as observers see it. Its texts and spans are valid until the end of the Call.
+// A command that ran, as observers see it. Its texts and spans are valid only until OnCall returns.
 struct FinishedCall {  // a command that ran
   enum class Ending : uint8_t { kSucceeded, kFailed };
 
@@ -37,7 +37,7 @@ struct FinishedCall {  // a command that ran
   Progress::Stage stage = Progress::Stage::kNew;  // kAgain: the client was blocked or paused before
   Bytes error = {};                               // with kFailed: the error; empty if the error is inside the reply
   int depth = 0;                                  // 0: sent by a client; greater: run by a transaction or script
-  size_t reply_bytes = 0;                         // length of its reply; 0 for a script's command
+  size_t reply_bytes = 0;                         // length of its reply; 0 for a command that a script called
 };
 
 struct RefusedCall {  // a command that was refused before it ran
@@ -48,38 +48,39 @@ struct RefusedCall {  // a command that was refused before it ran
   int depth = 0;
 };
 
-// A command that blocks, or is queued in a transaction. OnCall reports a blocking command when its wait has ended, and
-// a queued one when EXEC runs it, unless the client disconnects.
+// A command that blocks, or is queued in a transaction. Later, OnCall also reports a blocking command, when its wait
+// ends, and a queued command, when EXEC runs it. If the client disconnects before, OnCall does not report the command.
 struct WaitingCall {  // a command that blocks, or is queued in a transaction
   Session& session;
   const Command& command;
   std::span<const Bytes> words;  // arguments, with the command's name
 };
 
-// Observers are told of finished commands in this order: the queued commands of a transaction before its EXEC, and the
-// commands of a script before the EVAL that runs it. Commands loaded from a file are not reported. An observer may
-// attach and detach any observer and close any session, but must not run commands.
+// Gets notified of commands. The queued commands of a transaction are reported before its EXEC, and the commands of a
+// script before its EVAL. Commands loaded from a file are not reported. An observer may attach and detach any observer
+// and close any session, but must not run commands.
 class CallObserver {  // is told of each command that ran, waits or was refused
  public:
   virtual ~CallObserver() = default;
   virtual void OnCall(const FinishedCall& call) = 0;      // the command ran
   virtual void OnRefusal(const RefusedCall& /*call*/) {}  // the command was refused, and did not run
   virtual void OnWait(const WaitingCall& /*call*/) {}     // the command blocks its client
-  virtual void OnQueued(const WaitingCall& /*call*/) {}   // MULTI has queued the command
+  virtual void OnQueued(const WaitingCall& /*call*/) {}   // the command was queued after MULTI
 };
 
-struct CallLimits {  // which calls an observer is told of: those that reach one of the limits
-  static constexpr int64_t kNoMinDuration = std::numeric_limits<int64_t>::max();  // no call reaches it
-  static constexpr size_t kNoMinBytes = std::numeric_limits<size_t>::max();       // no call reaches it
+struct CallLimits {  // an observer is told of the calls that reach at least one of these minimums
+  static constexpr int64_t kNoMinDuration = std::numeric_limits<int64_t>::max();  // a minimum that no call reaches
+  static constexpr size_t kNoMinBytes = std::numeric_limits<size_t>::max();       // a minimum that no call reaches
   static constexpr CallLimits EveryCall() {                                       // limits that every call reaches
     return {.min_duration_us = std::numeric_limits<int64_t>::min()};
   }
 
-  int64_t min_duration_us = kNoMinDuration;  // duration of the call
-  size_t min_request_bytes = kNoMinBytes;    // length of all its arguments in RESP
-  size_t min_reply_bytes = kNoMinBytes;      // length of its reply
+  int64_t min_duration_us = kNoMinDuration;  // minimum duration of the call
+  size_t min_request_bytes = kNoMinBytes;    // minimum length of all its arguments in RESP
+  size_t min_reply_bytes = kNoMinBytes;      // minimum length of its reply
 
-  // Cost: three comparisons, and O(arguments) if min_request_bytes is set.
+  // Returns whether the call reaches at least one limit. Cost: three comparisons, and O(arguments) if min_request_bytes
+  // is set.
   bool IsReachedBy(const FinishedCall& call) const {  // true if the call reaches at least one limit
     return call.duration_us >= min_duration_us || call.reply_bytes >= min_reply_bytes ||
            (min_request_bytes != kNoMinBytes && HasLargeRequest(call));
@@ -96,14 +97,14 @@ struct CallLimits {  // which calls an observer is told of: those that reach one
   }
 };
 
-class CallObservers {  // tells all observers of commands
+class CallObservers {  // the attached observers; notifies them of commands
  public:
-  // Adds an observer, or changes its limits. The observer is told of calls that reach the limits, and of all refusals
-  // and waits. It must live until Detach.
-  void Attach(CallObserver& observer, const CallLimits& limits = CallLimits::EveryCall());  // again: new limits
+  // Adds an observer, or changes the limits of an attached one. The observer is told of calls that reach the limits,
+  // and of all refused, blocked and queued commands. The observer must live until Detach.
+  void Attach(CallObserver& observer, const CallLimits& limits = CallLimits::EveryCall());  // or changes its limits
   void Detach(CallObserver& observer);  // does nothing if it is not attached
 
-  // Cost: one check of CallLimits if no observer wants the call.
+  // Tells the observers whose limits the call reaches. Cost: one check of CallLimits if there are none.
   void OnCall(const FinishedCall& call) {  // tells the observers whose limits the call reaches
     if (lowest_limits_.IsReachedBy(call)) NotifyOfCall(call);
   }
@@ -114,7 +115,7 @@ class CallObservers {  // tells all observers of commands
  private:
   struct Listener {          // an observer and its limits
     CallObserver* observer;  // null: detached during ForEach
-    CallLimits limits;       // it is told of calls that reach one of these
+    CallLimits limits;       // the observer is told of calls that reach one of these limits
   };
 
   void NotifyOfCall(const FinishedCall& call);  // tells the observers whose limits the call reaches
@@ -123,11 +124,11 @@ class CallObservers {  // tells all observers of commands
   void Tidy();                  // removes detached listeners
 
   std::vector<Listener> listeners_;  // the attached observers
-  CallLimits lowest_limits_;         // the lowest limits of all listeners
+  CallLimits lowest_limits_;         // for each kind of limit, the lowest one of all listeners
   int depth_ = 0;                    // how many calls of ForEach are running
 };
 
 // Returns the arguments of a call, with "(redacted)" instead of those that Call::Redact hides.
-std::vector<Bytes> ArgumentsWithoutSecrets(const Session& session, std::span<const Bytes> arguments);  // for logs
+std::vector<Bytes> ArgumentsWithoutSecrets(const Session& session, std::span<const Bytes> arguments);  // redacts some
 
 }  // namespace respite

@@ -1,8 +1,8 @@
 // CommandLogs: the latest commands that were slow (SLOWLOG), or had a large request or reply (COMMANDLOG).
 // CommandLatency reports slow commands to LATENCY.
 //
-// Each log receives only calls that reach its directive (slowlog-log-slower-than, commandlog-…-larger-than). A negative
-// value turns the log off.
+// Each log records only calls that reach its threshold (slowlog-log-slower-than, commandlog-…-larger-than). A negative
+// threshold turns the log off.
 #pragma once
 
 #include <cstdint>
@@ -30,36 +30,36 @@ class CommandLog final : public CallObserver {  // the log of SLOWLOG, or one of
   struct Subject {                                // what one of the logs records
     std::string_view name;                        // its name in COMMANDLOG
     int64_t Settings::*from;                      // the directive slowlog-log-slower-than, or the like
-    int64_t Settings::*max_records;               // the directive slowlog-max-len, or the like
+    int64_t Settings::*max_records;               // the directive slowlog-max-len, or commandlog-…-max-len
     CallLimits (*limits)(int64_t from);           // makes the observer's limits from the value of that directive
     int64_t (*figure)(const FinishedCall& call);  // returns the logged figure: duration in µs, or bytes
   };
   struct Record {                    // one entry of the log
     int64_t id;                      // number of the record since the start
     int64_t unix_time_s;             // when the command ran
-    int64_t figure;                  // duration in microseconds, or bytes
+    int64_t figure;                  // what the log measures: duration in µs, or bytes of the request or reply
     std::vector<std::string> words;  // arguments: at most kMaxShownArguments, each at most kMaxShownArgumentBytes
     std::string peer;                // address of the client
     std::string client_name;         // name that CLIENT SETNAME has set
   };
-  static constexpr size_t kMaxShownArguments = 32;       // as Redis' SLOWLOG_ENTRY_MAX_ARGC
-  static constexpr size_t kMaxShownArgumentBytes = 128;  // as Redis' SLOWLOG_ENTRY_MAX_STRING
+  static constexpr size_t kMaxShownArguments = 32;       // most arguments of a record (Redis: SLOWLOG_ENTRY_MAX_ARGC)
+  static constexpr size_t kMaxShownArgumentBytes = 128;  // most bytes of each (Redis: SLOWLOG_ENTRY_MAX_STRING)
 
   CommandLog(const Parts& parts, const Subject& subject) : parts_(parts), subject_(subject) { ApplyConfiguredLimit(); }
 
   std::string_view Name() const { return subject_.name; }
   void ApplyConfiguredLimit();                                    // begins or stops logging as the directive now says
   void Clear() { records_.clear(); }                              // SLOWLOG RESET, COMMANDLOG RESET
-  const std::deque<Record>& Records() const { return records_; }  // returns them newest first
+  const std::deque<Record>& Records() const { return records_; }  // all entries of the log, newest first
   int64_t NextId() const { return next_id_; }                     // id of the next record
 
   void OnCall(const FinishedCall& call) override;  // adds a record
 
  private:
-  // Removes the oldest records above the limit. As in Redis, a directive that shortens the log takes effect with the
-  // next record.
+  // Removes the oldest records while there are more than `max_records`. As in Redis, a lower limit takes effect only
+  // with the next record.
   void Trim();                                                                // removes the oldest records
-  static std::vector<std::string> Shorten(std::span<const Bytes> arguments);  // as a record shows them
+  static std::vector<std::string> Shorten(std::span<const Bytes> arguments);  // cuts long and many arguments
 
   const Parts parts_;           // the objects that the constructor got
   const Subject& subject_;      // what is logged
@@ -70,12 +70,12 @@ class CommandLog final : public CallObserver {  // the log of SLOWLOG, or one of
 struct CommandLogs {  // SLOWLOG and the logs of COMMANDLOG
   explicit CommandLogs(const CommandLog::Parts& parts);
 
-  CommandLog* Find(Bytes name);  // ignoring case; null: no such log
+  CommandLog* Find(Bytes name);  // finds the log that COMMANDLOG calls `name`, ignoring case; null: no such log
   void ApplyConfiguredLimits();  // begins or stops logging as the directives now say
 
   CommandLog slow;           // SLOWLOG
   CommandLog large_request;  // logs requests with many bytes
-  CommandLog large_reply;    // logs commands with long replies
+  CommandLog large_reply;    // logs requests whose replies have many bytes
 };
 
 // This observer is attached only while latency-monitor-threshold is set.

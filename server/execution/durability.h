@@ -1,4 +1,5 @@
-// Durability: the interface of storage that execution uses. server/storage/ implements it.
+// Durability: tells whether writes can be persisted. An interface that server/storage/ implements for
+// server/execution/.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,7 @@
 
 namespace respite {
 
-class Durability {  // interface to persistence: what execution must know of it
+class Durability {  // interface: tells whether writes can be persisted
  public:
   virtual ~Durability() = default;
   struct Trouble {  // why writes cannot be persisted
@@ -16,10 +17,10 @@ class Durability {  // interface to persistence: what execution must know of it
     Place place;    // what fails: the snapshot or the append-only file
     IoError error;  // the error of the append-only file, for kJournal
   };
-  // Returns why changes cannot be persisted at present, or nullopt if they can. While they cannot, writes must be
-  // refused. Cost: two comparisons.
+  // Returns why changes cannot be persisted at present, so that writes must be refused. Returns nullopt if changes can
+  // be persisted. Cost: two comparisons.
   virtual std::optional<Trouble> FindPersistenceTrouble() const = 0;  // nullopt: writes can be persisted
-  virtual uint64_t AppendedAofBytes() const = 0;  // length of what was appended to the append-only file since the start
+  virtual uint64_t AppendedAofBytes() const = 0;  // number of bytes appended to the append-only file since the start
 };
 
 }  // namespace respite

@@ -1,4 +1,4 @@
-// ExecutionSubsystem: what runs the requests and scripts of a Node, and what observes them.
+// ExecutionSubsystem: the objects that run the requests and scripts of a server (Node), and the observers of commands.
 #pragma once
 
 #include "base/late_bound.h"
@@ -22,14 +22,14 @@
 
 namespace respite {
 
-struct ExecutionSubsystem {  // what runs the requests and scripts, and what observes them
-  // Command handlers get `services`, which may be incomplete until the first request.
+struct ExecutionSubsystem {  // the objects that run requests and scripts, and the observers of commands
+  // `services` is passed to command handlers. Its members may still be under construction until the first request.
   ExecutionSubsystem(const Services& services, const HashKey& hash_key);
   ExecutionSubsystem(const ExecutionSubsystem&) = delete;
   ExecutionSubsystem& operator=(const ExecutionSubsystem&) = delete;
 
-  LateBound<const SlotRouter> router;      // ClusterMode attaches it on a node of a cluster
-  LateBound<const Durability> durability;  // StorageSubsystem attaches it
+  LateBound<const SlotRouter> router;      // decides which node serves a request; only in a cluster
+  LateBound<const Durability> durability;  // tells whether writes can be persisted; StorageSubsystem attaches it
   LateBound<ReplyEditor> reply_editor;     // Lab attaches it during a shuffle
   RequestFaultSources faults;              // Lab attaches TEST FAULT and TEST LINT
   CallObservers observers;                 // the observers that are told of each command
@@ -43,7 +43,7 @@ struct ExecutionSubsystem {  // what runs the requests and scripts, and what obs
   ScriptRunner scripts;                    // runs scripts and functions
   ScriptCache script_cache;                // scripts of EVAL and SCRIPT LOAD, by SHA-1
   FunctionLibraries function_libraries;    // the libraries of FUNCTION LOAD
-  FunctionLibraryStore function_store;     // makes the libraries part of the data set
+  FunctionLibraryStore function_store;     // lets the Dataset copy and exchange function_libraries
 };
 
 }  // namespace respite

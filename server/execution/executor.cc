@@ -88,16 +88,16 @@ const Command* Executor::Resolve(std::span<const Bytes> arguments) const {
   return parts_.env.commands.FindSubcommand(*command, arguments[1]);
 }
 
-// Returns whether the session's requests were already accepted by another server: the primary, or a cluster node that
-// sends slots.
+// Returns whether another server has already accepted the session's requests. That server is the primary, or a cluster
+// node that sends slots to this node.
 inline bool RepeatsRecords(const Session& session) {
   return session.kind == SessionKind::kPrimary || session.cluster_options.imports != nullptr;
 }
 
 // Finds the command of a propagated request, or returns null. The sender may have any version, and uses the original
-// names of commands. So this also finds commands that the dialect or rename-command hides from clients. A node that
-// sends slots connects as an ordinary client, so a client could pose as such a node. Therefore this finds only commands
-// that streams may contain; other hidden commands stay out of reach.
+// names of commands. So this also finds commands that clients cannot call: those that the emulated version lacks or
+// that rename-command removed. A client could pose as a node that sends slots, because such a node connects like a
+// client. Therefore this finds only commands that streams may contain.
 const Command* Executor::FindReplicatedCommand(std::span<const Bytes> arguments) const {
   const Command* const command = parts_.env.commands.FindForReplay(arguments);
   return command != nullptr && IsAllowedInStreams(*command) ? command : nullptr;
@@ -106,7 +106,7 @@ const Command* Executor::FindReplicatedCommand(std::span<const Bytes> arguments)
 Executor::Outcome Executor::Execute(Request& request) {
   Session& session = request.session;
   session.usage.last_command = request.command;
-  // With renamed commands, a name that is known here may mean another command on the server that sent the request.
+  // If commands are renamed here (rename-command), a name may mean another command on the server that sent the request.
   if (RepeatsRecords(session) && (request.command == nullptr || parts_.env.commands.HasRenamedCommands())) {
     if (const Command* original = FindReplicatedCommand(request.words)) request.command = original;
   }
@@ -157,8 +157,9 @@ inline Executor::Outcome Executor::ExecuteForClient(Request& request) {
   return Outcome::kDone;
 }
 
-// The primary, a node that sends slots, and an import source decide themselves which keys have expired, so their
-// commands see expired keys (kBelieve). On a replica and under import-mode other clients do not see expired keys.
+// The primary, a node that sends slots, and an import source decide themselves which keys have expired. So their
+// commands see expired keys (kBelieve). On a replica and in import-mode, the commands of other clients do not see
+// expired keys, but do not delete them either (kHide).
 inline ExpiryRule Executor::ExpiryRuleFor(const Session& session) const {
   if (RepeatsRecords(session)) return ExpiryRule::kBelieve;
   if (parts_.role.is_replica) return ExpiryRule::kHide;
@@ -183,11 +184,11 @@ inline ExpiryRule Executor::ExpiryRuleFor(const Session& session) const {
 }
 
 [[gnu::always_inline]] inline bool Executor::IsPaused(const Request& request) const {
-  // While a slow script runs, CLIENT PAUSE cannot end. So a request that may kill the script must not wait for the end
-  // of the pause. Requests that import slots are not paused when this node exports other slots (kSlotMigration).
+  // A pause because this node exports slots (kSlotMigration) does not stop requests that import slots into this node.
   const uint8_t ignored = request.session.cluster_options.imports != nullptr ? Pause::kSlotMigration : 0;
+  // A pause cannot end while a slow script runs. So no request is paused then, because it may have to kill the script.
   if (!parts_.pause.PausesCommand(request.flags, ignored) || parts_.env.phase.HasBusyScript()) return false;
-  // TEST is not paused: if a test has stopped the clock, only TEST can move it, and so end the pause.
+  // TEST is never paused: if a test has stopped the clock, only TEST can move the clock and so end the pause.
   return !request.session.monitor && request.command->Spec().protection != Protection::kTestCommands;
 }
 
@@ -284,8 +285,8 @@ void Executor::SendDeferredPushes(Session& session) {
   parts_.clients.QueueFlush(session);
 }
 
-// Returns the error. Unless the client is redirected, its session closes after the error: further requests that it has
-// already sent are not meant for a replica.
+// Returns the error for a blocked client whose server has become a replica. If the error is no redirection, also closes
+// the session after the reply, because requests that the client has already sent are not meant for a replica.
 std::string Executor::EndWaitByRoleChange(Session& session) const {
   if (const auto redirection = parts_.gates.RedirectionToPrimary(session)) return redirection->text;
   session.close_after_reply = true;
@@ -320,16 +321,16 @@ void Executor::ReplyToEndedWait(const BlockedClient& blocked, UnblockReason reas
   Unit unit(parts_.data, current_execution_.WallMs(), ExpiryRuleFor(request.session),
             is_record ? Unit::Origin::kRecord : Unit::Origin::kClient);
   RunHandlerIn(unit, request);
-  // Expired keys that an iteration (SCAN, RANDOMKEY) met are independent, so each removal is propagated separately. In
-  // a transaction or a script all commands share one Unit; as in Redis, its removals form one group.
+  // SCAN, RANDOMKEY and similar commands may remove several expired keys. Each removal is propagated separately
+  // (kApart), because the keys are independent. In a transaction or a script, all removals form one group, as in Redis.
   unit.Close(request.command->Is(kTouchesArbitraryKeys) ? Unit::Bond::kApart : Unit::Bond::kTogether);
   if (request.session.blocked_client == nullptr) request.session.history_offset = parts_.data.history.offset;
   if (unit.ChangeCount() == 0 || !unit.IsRecording()) return;
   request.session.appended_aof_bytes = parts_.durability->AppendedAofBytes();
 }
 
-// Returns the tokens that this command does not have in the emulated dialect, so that requests may not use them.
-// Returns null if all tokens are allowed, as in a replayed command, which was already accepted.
+// Returns the tokens of this command that the emulated version lacks, so that requests may not use them. Returns null
+// if all tokens are allowed: the version has all, or the command is replayed and so was accepted before.
 static const Args::HiddenTokens* HiddenTokensOf(const Command& command, const Unit& unit) {
   const Args::HiddenTokens* const hidden = command.hidden_tokens.get();
   return hidden == nullptr || unit.IsReplaying() ? nullptr : hidden;
@@ -375,7 +376,7 @@ void Executor::RunHandlerIn(Unit& unit, Request& request) {
   }
 }
 
-// Records the command for replicas and the append-only file, under its original name, regardless of rename-command.
+// Records the command for replicas and the append-only file. Uses the name that it had before rename-command.
 void Executor::Record(Call& call, const Request& request) {
   if (!parts_.env.commands.HasRenamedCommands()) return call.unit.Record(call.db.Index(), call.effect, request.words);
   const Command& named = call.command.parent == nullptr ? call.command : *call.command.parent;
@@ -387,11 +388,10 @@ void Executor::Record(Call& call, const Request& request) {
 void Executor::TrackReads(const Request& request) {
   Session& session = request.session;
   const Command& command = *request.command;
-  // The reads of a script were already noted when its commands ran.
+  // The keys that a script reads were already noted when its commands ran.
   const bool is_script = command.Is(kNoMandatoryKeys);
   if (command.Is(kReadOnly) && !is_script) parts_.tracking.RememberReadKeys(session, command, request.words);
-  // CLIENT CACHING applies to one command or one transaction. As in Redis, that command is the next one that is not a
-  // CLIENT command.
+  // CLIENT CACHING applies to the next command that is not a CLIENT command, as in Redis, or to one transaction.
   const Command& named = command.parent == nullptr ? command : *command.parent;
   const bool keeps = session.InTransaction() || named.Spec().keeps_caching_choice;
   if (!keeps) session.tracking->caching_given = false;

@@ -1,6 +1,6 @@
 // Executor: runs a request, from its arguments to the written reply. ExecuteForClient, ExecuteAccepted and RunToEnd
-// show the steps of a request in order. No code here depends on a command's name; special properties of a command are
-// in its card (CommandSpec).
+// show the steps of a request in order. No code here depends on a command's name. The special properties of a command
+// are declared in its CommandSpec.
 //
 // A command inside a transaction is queued, and later runs through ExecuteNested, as do the commands of a script.
 // CallObservers are notified of every call.
@@ -88,125 +88,126 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
     return Execute(request);
   }
 
-  // Runs one command of a transaction or a script, in the Unit of the enclosing command. Appends its reply; a refusal
-  // is written as an error reply.
+  // Runs one command of a transaction or a script, in the Unit (atomic execution) of the enclosing EXEC or EVAL.
+  // Appends the command's reply to session.out. If the handler refuses the command, the reply is an error.
   void ExecuteNested(Unit& unit, Session& session, const Command& command,  // runs a command of EXEC or a script
                      std::span<const Bytes> arguments);
-  // Keeps the output so far of a command that runs others (EXEC), so that this output is sent even if a later command
-  // turns replies off. If replies are off already, removes the output instead.
-  void KeepOutputSoFar(Session& session, size_t reply_start);  // sends it in any case; drops it if replies are off
-  // Keeps the output so far, which consists of messages, whatever CLIENT REPLY says. As in Redis, CLIENT REPLY does not
-  // suppress the messages with which SUBSCRIBE and similar commands reply.
-  void KeepMessages(const Session& session) {  // sends the messages so far, whatever CLIENT REPLY says
+  // Called after each command of EXEC. Marks the output so far as kept: it is sent even if a later command turns
+  // replies off. If replies are off already, removes the output since `reply_start` instead.
+  void KeepOutputSoFar(Session& session, size_t reply_start);  // a later CLIENT REPLY OFF does not drop this output
+  // Marks the output so far as kept, so that CLIENT REPLY OFF does not drop it. SUBSCRIBE and similar commands call
+  // this, because they reply with messages, which Redis sends even if replies are off.
+  void KeepMessages(const Session& session) {  // CLIENT REPLY OFF does not drop the output so far
     if (!session.IsScript()) kept_output_bytes_ = session.out.Size();
   }
-  // Runs a command of a file that is being loaded. The command passes the gates of `path` (kFile or kFixture), is not
-  // counted and cannot block; its reply is dropped. Fails with the error that a client would get. Requires: `unit`
-  // replays commands (Unit::Origin::kRecord).
+  // Runs a command of a file that is being loaded, after checking the gates of `path` (kFile or kFixture). The command
+  // is not counted and cannot block, and its reply is dropped. Fails with the error that a client would get. Requires:
+  // `unit` replays commands (Unit::Origin::kRecord).
   Result<Done> Replay(RequestPath path, Unit& unit, Session& session,  // runs a command of a file; fails with its error
                       const Command& command, std::span<const Bytes> arguments);
-  // Reports a refused command of the running transaction or script; the caller writes the reply. `command` is null if
-  // there is no such command.
+  // Tells the observers that a command of the running transaction or script was refused. The caller writes the error
+  // reply. `command` is null if there is no such command.
   void ReportNestedRefusal(Session& session, const Command* command,  // tells the observers; writes no reply
                            std::span<const Bytes> arguments, Bytes error);
-  // Applies a fault of TEST FAULT to a command of a transaction. A fault of the connection applies to the reply of the
-  // whole request. Returns true if a reply was written instead, so that the command must not run.
-  bool ApplyFaultInTransaction(Session& session, const Command& command,  // TEST FAULT; true: replied, do not run it
+  // Applies a fault of TEST FAULT to a command that EXEC is about to run. Returns true if the fault has written the
+  // command's reply, so that the command must not run. A fault of the connection applies to the whole reply of EXEC.
+  bool ApplyFaultInTransaction(Session& session, const Command& command,  // returns true if the command must not run
                                std::span<const Bytes> arguments);
-  // Applies a fault of TEST FAULT to a command of `caller`'s script in database `db`. A fault of kind kError is thrown
-  // as a Refusal.
-  void ApplyFaultInScript(Session& caller, int db, const Command& command,  // TEST FAULT; may throw
+  // Applies a fault of TEST FAULT to a command that the script of the client `caller` calls in database `db`. Throws a
+  // fault of kind kError as a Refusal.
+  void ApplyFaultInScript(Session& caller, int db, const Command& command,  // applies TEST FAULT; may throw a Refusal
                           std::span<const Bytes> arguments);
-  // Writes the reply to a request whose wait ended without running it again.
-  void ReplyToEndedWait(const BlockedClient& blocked, UnblockReason reason) override;  // without running it
-  // The state of a slow script's command while the script lets other clients be served. Meanwhile the Executor behaves
-  // as if no command were running.
+  // Replies to a blocked client after a timeout, CLIENT UNBLOCK or a change of role. Does not run the request again.
+  void ReplyToEndedWait(const BlockedClient& blocked, UnblockReason reason) override;  // replies to a blocked client
+  // The running command, saved while a slow script lets other clients be served, or while a command of a file runs.
+  // Meanwhile the Executor behaves as if the saved command were not running.
   struct SavedExecution {          // the running command, while other clients are served or a file is replayed
     const Command* command;        // null: no command was running
     const Session* session;        // its session
     std::span<const Bytes> words;  // arguments, with the command's name
     int depth;                     // nesting of commands: 0 outside EXEC and scripts
-    size_t kept_output_bytes;      // how much of its output is always sent
+    size_t kept_output_bytes;      // value of kept_output_bytes_: this much of its output is always sent
   };
-  SavedExecution SaveExecution();                      // takes the running command away, until RestoreExecution
-  void RestoreExecution(const SavedExecution& saved);  // makes it the running command again
+  SavedExecution SaveExecution();                      // until RestoreExecution, no command counts as running
+  void RestoreExecution(const SavedExecution& saved);  // makes the saved command the running one again
 
-  // Returns the time that TIME shows: when the running Unit began, or when AdvanceUnitWallTime was last called in it.
-  int64_t UnitWallUs() const { return unit_wall_us_; }  // Unix time in µs, for TIME
+  // Returns the time that TIME shows: when the running Unit (atomic execution) began, or when a slow script last called
+  // AdvanceUnitWallTime.
+  int64_t UnitWallUs() const { return unit_wall_us_; }  // Unix time in µs, as TIME shows it
   // Advances the clock of TIME while a script is busy (busy-reply-threshold). As in Redis, the clock for expiry stands
   // still during a script. So keys that had not expired at its start do not expire before its end.
   void AdvanceUnitWallTime();  // sets UnitWallUs to the current time
 
  private:
-  Outcome ExecuteForClient(Request& request);  // passes the limits and gates, and runs the command
-  // Executes a request in the stream of the primary. Such a request passes only the gates of kPrimary, and CLIENT PAUSE
-  // pauses it.
-  Outcome ExecuteForPrimary(Request& request);  // runs a request in the stream of the primary
-  Outcome ExecuteAccepted(Request& request);    // runs a request that has passed the gates
+  Outcome ExecuteForClient(Request& request);  // checks the limits and gates, and runs a client's request
+  // Executes a request from the replication stream of the primary. Only the gates of kPrimary are checked. CLIENT PAUSE
+  // also delays such a request.
+  Outcome ExecuteForPrimary(Request& request);  // runs a request from the stream of the primary
+  Outcome ExecuteAccepted(Request& request);    // runs, queues or pauses a request that has passed the gates
   Outcome RunToEnd(Request& request);           // runs the request and, unless it waits, finishes the reply
 
-  void EnforceLimits(Session& session);           // limits the tracking table, the clients' memory and all memory
-  void PassGates(Request& request);               // throws the refusal of the first gate that refuses
-  bool IsPaused(const Request& request) const;    // CLIENT PAUSE pauses the request
-  static bool MustQueue(const Request& request);  // its transaction queues the request until EXEC
-  bool MustWaitForMigration(const Request& request) const;  // MIGRATE is sending one of its keys
+  void EnforceLimits(Session& session);                     // tracking-table-max-keys, maxmemory-clients and maxmemory
+  void PassGates(Request& request);                         // throws the refusal of the first gate that refuses
+  bool IsPaused(const Request& request) const;              // CLIENT PAUSE delays the request
+  static bool MustQueue(const Request& request);            // after MULTI: the request must be queued until EXEC
+  bool MustWaitForMigration(const Request& request) const;  // MIGRATE sends a key of it, or it writes and names no keys
   Outcome PauseForClientPause(const Request& request);      // stores the request until CLIENT PAUSE ends
   Outcome Queue(const Request& request);                    // queues the command until EXEC
   Outcome PauseForMigration(const Request& request);        // stores the request until MIGRATE has sent its keys
-  void Run(Request& request);                               // calls the handler of its command
+  void Run(Request& request);                               // sets current_execution_, and runs the handler
   Outcome Block(const Request& request);                    // the handler has blocked the client: tells the observers
   Outcome ContinueLater(const Request& request);  // pauses a request whose handler runs again in the next Turn
   void EndRequest(const Request& request);        // finishes the reply, and tells the observers
 
   void ReadTime();                                            // updates the cached monotonic time
-  void SetCurrentTime(int64_t pace_us);                       // sets the cached time
+  void SetCurrentTime(int64_t pace_us);                       // sets the cached monotonic time from Pace's time in µs
   std::optional<Outcome> ApplyFault(const Request& request);  // applies TEST FAULT; nullopt: run the request
-  void AnswerInstead(const Request& request, Bytes reply);    // sends this RESP reply instead
-  // Completes the reply: removes it if the client wants none (CLIENT REPLY), and applies a fault to it. The output
-  // before `kept_bytes` is sent in any case.
+  void AnswerInstead(const Request& request, Bytes reply);    // sends `reply` (RESP) instead of running the request
+  // Completes the reply: removes it if CLIENT REPLY turned replies off, and applies a fault of TEST FAULT to it. Never
+  // removes the first `kept_bytes` of the session's output.
   void FinishReply(Session& session, size_t reply_start, size_t kept_bytes = 0);  // applies CLIENT REPLY and faults
   void EndFaultyReply(Session& session, size_t reply_start);                      // applies a fault to a complete reply
-  void PauseFaultyReply(Session& session, size_t reply_start);  // a reply with a fault continues later: holds it back
-  // Stores the request for a later Turn.
-  void PauseRequest(Session& session, std::span<const Bytes> arguments, Progress progress);  // for a later Turn
+  void PauseFaultyReply(Session& session, size_t reply_start);  // holds back an unfinished reply that will get a fault
+  // Stores the request in the session, so that it runs (again) in a later Turn.
+  void PauseRequest(Session& session, std::span<const Bytes> arguments, Progress progress);  // stores it until later
   void Reject(const Request& request, const Refusal& refusal);                               // replies with the refusal
   const Command* FindReplicatedCommand(std::span<const Bytes> arguments) const;  // null: unknown or not allowed
-  Refusal UnknownCommand(std::span<const Bytes> arguments) const;                // the error: no such command
-  void RunHandler(Request& request);  // opens a Unit and runs the handler in it
+  Refusal UnknownCommand(std::span<const Bytes> arguments) const;                // the error "unknown command …"
+  void RunHandler(Request& request);  // opens a Unit (atomic execution), and runs the handler in it
   // Returns the error for a blocked session whose wait ends because this server has become a replica. The session
   // closes after the error, unless the error redirects the client.
-  std::string EndWaitByRoleChange(Session& session) const;  // the error to reply with
+  std::string EndWaitByRoleChange(Session& session) const;  // the error for a blocked client of a new replica
   ExpiryRule ExpiryRuleFor(const Session& session) const;   // whether the session sees expired keys
   void RunHandlerIn(Unit& unit, Request& request);          // runs the handler as part of the Unit
   void Record(Call& call, const Request& request);          // records the command for replicas and the append-only file
-  void TrackReads(const Request& request);       // notes the keys that the client has read, for client-side caching
+  void TrackReads(const Request& request);       // client-side caching: notes the keys that the client has read
   void SendDeferredPushes(Session& session);     // sends the pushes that waited for the end of the reply
-  Bytes ErrorOf(const Request& request) const {  // the error; empty: it succeeded, or the reply has it
+  Bytes ErrorOf(const Request& request) const {  // the error of a refusal; empty: success, or an error inside the reply
     return request.ending == FinishedCall::Ending::kFailed ? Bytes(last_error_) : Bytes();
   }
-  static size_t ReplyBytesSince(const Session& session, size_t reply_start) {  // bytes of out from there
+  static size_t ReplyBytesSince(const Session& session, size_t reply_start) {  // output bytes after `reply_start`
     return session.out.Size() - std::min(session.out.Size(), reply_start);
   }
-  // Closes a replica that would get a reply, as Redis does, because the reply would corrupt its stream. `error` is the
-  // reply if it is an error, else empty.
+  // If a command wrote a reply to a replica, drops the reply and closes the replica's session, as Redis does. Otherwise
+  // the reply would corrupt the replication stream. `error` is the text of an error reply, or empty.
   void CloseReplicaThatGotReply(Session& session, const Command* command, Bytes error,  // closes it if it got a reply
                                 size_t reply_start);
   void Tell(const FinishedCall& call);  // tells the observers
   void Tell(const RefusedCall& call);   // tells the observers
-  // Drops the reply as CLIENT REPLY requires. Requires: the mode is not kOn.
-  void ApplyReplyMode(Session& session, size_t reply_start);  // drops a reply that the client does not want
+  // Drops the output since `reply_start` if CLIENT REPLY OFF or SKIP says so. Requires: the mode is not ON.
+  void ApplyReplyMode(Session& session, size_t reply_start);  // drops a reply if CLIENT REPLY says so
 
   const Parts parts_;                                 // the objects that the constructor got
   CurrentExecution& current_execution_;               // the command that runs now; only the Executor changes it
   LapTimer lap_;                                      // reads the clock of Pace at low cost
-  int64_t unit_wall_us_ = 0;                          // Unix time of the running Unit, for TIME
-  size_t kept_output_bytes_ = 0;                      // this part of the running command's output is always sent
-  static constexpr size_t kMaxKeptErrorBytes = 1024;  // of last_error_, after the observers were told
+  int64_t unit_wall_us_ = 0;                          // Unix time in µs of the running Unit, for TIME
+  size_t kept_output_bytes_ = 0;                      // CLIENT REPLY does not drop this part of the session's output
+  static constexpr size_t kMaxKeptErrorBytes = 1024;  // last_error_ is freed after the call if it is larger
   std::string last_error_;                            // the error of the last command that a handler refused
 };
 
-// Tells the recorder of statistics and the observers. The recorder gets every call, so it is called directly and not as
-// an observer.
+// Tells the StatsRecorder and the observers of a finished command. The StatsRecorder gets every call, so it is called
+// directly and not as an observer.
 inline void Executor::Tell(const FinishedCall& call) {
   parts_.stats_recorder.OnCall(call);
   parts_.observers.OnCall(call);

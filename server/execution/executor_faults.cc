@@ -13,8 +13,8 @@ namespace {
 using Kind = RequestFault::Kind;
 using Place = RequestFaults::Place;
 
-// Converts a fault of TEST FAULT into a fault for the reply of the running request. A fault of the whole connection
-// becomes one of this reply.
+// Converts a fault of TEST FAULT into a fault of the running request's reply. For a command of a transaction or script,
+// kDelay delays the reply, and kClose closes the connection before the reply.
 ReplyFault ReplyFaultOf(const RequestFault& fault) {
   const auto make = [&](ReplyFault::Kind kind, int64_t amount) {
     return ReplyFault{.kind = kind, .amount = amount, .text = fault.text, .owner = fault.owner};
@@ -59,7 +59,8 @@ std::optional<Executor::Outcome> Executor::ApplyFault(const Request& request) {
       AnswerInstead(request, fault->text);
       return Outcome::kDone;
     case Kind::kDelay:
-      // While a slow script runs, no delay ends. So a request that may kill the script must not be delayed.
+      // No delay ends while a slow script runs. So a request is not delayed then, because it may have to kill the
+      // script.
       if (parts_.env.phase.HasBusyScript()) break;
       PauseRequest(session, request.words, {.has_met_faults = true});
       parts_.client_faults.DelayRequest(session, fault->amount, fault->owner);
@@ -77,8 +78,8 @@ std::optional<Executor::Outcome> Executor::ApplyFault(const Request& request) {
   return std::nullopt;
 }
 
-// Sends `reply` instead of running the request. If the request is EXEC, its transaction ends nevertheless, as after a
-// refused EXEC.
+// Sends `reply` instead of running the request. If the request is EXEC, also ends the transaction, as a refused EXEC
+// does.
 void Executor::AnswerInstead(const Request& request, Bytes reply) {
   Session& session = request.session;
   if (request.command->Spec().transaction == TransactionRole::kExecutes) EndTransaction(parts_.watched_keys, session);

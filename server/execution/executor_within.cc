@@ -1,4 +1,4 @@
-// Executor: commands within other commands: of transactions, scripts and files that are being loaded.
+// Executor: runs the commands of transactions, of scripts and of files that are being loaded.
 #include <algorithm>
 #include <utility>
 
@@ -15,7 +15,7 @@ void Executor::ExecuteNested(Unit& unit, Session& session, const Command& comman
   Request request{.session = session, .command = &command, .words = arguments};
   const Command* const outer_command = std::exchange(current_execution_.command, &command);
   const auto outer_words = std::exchange(current_execution_.words, arguments);
-  // Reads the clock, so that the time that the script itself ran since its last command counts for no command.
+  // Reads the clock again, so that the time of the Lua code before this call does not count for this command.
   if (session.IsScript()) ReadTime();
   request.started_us = current_execution_.last_us;
   request.reply_start = session.out.Size();

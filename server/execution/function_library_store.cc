@@ -11,13 +11,13 @@ namespace respite {
 
 namespace {
 
-// A content of FunctionStore that Exchange can put into the libraries again.
+// Saved function libraries, which FunctionLibraryStore::Exchange can put back.
 class LibraryContent : public FunctionStore::Content {
  public:
   virtual void PutInto(FunctionLibraries& libraries) && = 0;
 };
 
-// The source texts of libraries, from which the libraries are loaded again.
+// Saved libraries as source texts. PutInto loads the libraries again from these texts.
 class LibraryTexts final : public LibraryContent {
  public:
   explicit LibraryTexts(const FunctionLibraries::Collection& loaded) : functions_(loaded.functions.size()) {
@@ -26,9 +26,9 @@ class LibraryTexts final : public LibraryContent {
 
   std::unique_ptr<Content> Clone() const override { return std::make_unique<LibraryTexts>(*this); }
   size_t FunctionCount() const override { return functions_; }
-  // Loading succeeds again, because libraries cannot see the state of the server while they are loaded. In another
-  // order they may use more memory, but libraries that this server has already accepted have a higher limit
-  // (Origin::kAccepted).
+  // Replaces the libraries by loading the texts. This cannot fail, because all of them were loaded before, and
+  // libraries cannot see the state of the server while they load. In another order they may use more memory, so
+  // Origin::kAccepted sets a higher memory limit.
   void PutInto(FunctionLibraries& libraries) && override {
     libraries.Take();
     [[maybe_unused]] const auto restored =
@@ -42,7 +42,7 @@ class LibraryTexts final : public LibraryContent {
   size_t functions_;
 };
 
-// The loaded libraries with their Lua state.
+// Saved libraries as they were loaded, with their Lua state.
 class LoadedLibraries final : public LibraryContent {
  public:
   explicit LoadedLibraries(FunctionLibraries::Contents contents) : contents_(std::move(contents)) {}

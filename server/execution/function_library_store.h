@@ -1,4 +1,4 @@
-// FunctionLibraryStore: makes the function libraries part of the Dataset.
+// FunctionLibraryStore: lets the Dataset copy and exchange the function libraries, as it does with the keys.
 #pragma once
 
 #include <memory>
@@ -11,11 +11,11 @@ class FunctionLibraries;
 
 class FunctionLibraryStore final : public FunctionStore {  // lets Dataset copy and exchange the function libraries
  public:
-  // The libraries must outlive this object.
+  // `libraries` must outlive this object.
   explicit FunctionLibraryStore(FunctionLibraries& libraries) : libraries_(libraries) {}
 
   std::unique_ptr<Content> Copy() const override;                                // copies all libraries
-  std::unique_ptr<Content> Exchange(std::unique_ptr<Content> content) override;  // returns the old libraries
+  std::unique_ptr<Content> Exchange(std::unique_ptr<Content> content) override;  // replaces all; returns the old ones
 
  private:
   FunctionLibraries& libraries_;  // the libraries of FUNCTION LOAD

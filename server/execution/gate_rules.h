@@ -1,6 +1,6 @@
-// Which gate (a check before a command runs) is made on which path of requests. Gates::Pass follows this table. EXEC
-// and ScriptRunner read it for the gates that they check themselves. A new gate or path does not compile until each
-// cell of the table has a rule.
+// A gate is a check that may refuse a command before it runs. This table says which gates are checked on which path of
+// requests. Gates::Pass follows the table. EXEC and ScriptRunner check some gates themselves, and read their rules
+// here. A new gate or path does not compile until each cell of the table has a rule.
 #pragma once
 
 #include <array>
@@ -33,9 +33,8 @@ enum class Gate : uint8_t {
 };
 inline constexpr size_t kGates = 18;  // number of gates
 
-// How a command reaches its handler. kClient also covers whatever acts as a client without a connection, such as
-// Sentinels, replayed recordings and tests in process. Commands within another command have their own paths: queued
-// commands of EXEC, and commands of a script.
+// How a command reaches its handler. kClient also covers clients without a connection: Sentinels, replayed recordings
+// and tests in the same process. The queued commands of EXEC and the commands of a script have their own paths.
 enum class RequestPath : uint8_t {
   kClient,          // a request from a connection
   kImport,          // a request from a node that sends slots
@@ -48,15 +47,15 @@ enum class RequestPath : uint8_t {
 };
 inline constexpr size_t kRequestPaths = 8;  // number of paths
 
-struct GateRule {  // whether a gate is checked on a path
+struct GateRule {  // whether one gate is checked on one path
   enum class Answer : uint8_t {
     kUndecided,   // does not compile
     kAsks,        // Gates::Pass checks it
     kAsksItself,  // the path checks it, with its own error text
     kSkips,
   };
-  Answer answer = Answer::kUndecided;  // who checks the gate, or that none does
-  std::string_view why = {};           // the reason, for kSkips
+  Answer answer = Answer::kUndecided;  // whether and where the gate is checked
+  std::string_view why = {};           // kSkips: why the gate is not checked
 };
 
 namespace gate_rules {
@@ -88,8 +87,8 @@ inline constexpr GateRule kIsTheData{kSkips, "this is the data that is being loa
 inline constexpr GateRule kNotRead{kSkips, "the input is not read while a script runs"};
 inline constexpr GateRule kIsTheScript{kSkips, "it is a command of that script"};
 
-// The rule of each gate (row) on each path (column). The columns: client, import, primary, file, fixture, queued,
-// script, recorded script.
+// The rule of each gate (row) on each path (column). The columns are client, import, primary, file, fixture, queued,
+// script and recorded script, as in RequestPath.
 inline constexpr std::array<Row, kGates> kTable = {{
     {Gate::kArity, {{kAsk, kAsk, kAsk, kAsk, kAsk, kQueuedOnce, kOwn, kOwn}}},
     {Gate::kProtected, {{kAsk, kAsk, kAsk, kNoneSuch, kNoneSuch, kQueuedOnce, kAsk, kAsk}}},
@@ -128,7 +127,7 @@ static_assert(static_cast<size_t>(RequestPath::kRecordedScript) + 1 == kRequestP
 
 }  // namespace gate_rules
 
-constexpr const GateRule& RuleOf(Gate gate, RequestPath path) {  // looks it up in kTable
+constexpr const GateRule& RuleOf(Gate gate, RequestPath path) {  // the rule in kTable of this gate on this path
   return gate_rules::kTable[static_cast<size_t>(gate)].rules[static_cast<size_t>(path)];
 }
 // Returns whether the gate is checked on this path, by Gates::Pass or by the path itself.

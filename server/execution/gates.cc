@@ -65,8 +65,8 @@ Refusal SnapshotFailed(const DialectTraits& traits) {
 
 namespace {
 
-// Returns whether the request has a flag that lets it pass a gate. For an EXEC, every queued command must have the
-// flag.
+// Returns whether the request has this flag, which lets it pass a gate. An EXEC has the flag only if all its queued
+// commands have it, too.
 bool AllHave(const Request& request, CommandFlag flag) {
   if ((request.flags & flag) == 0) return false;
   bool all = true;
@@ -76,7 +76,7 @@ bool AllHave(const Request& request, CommandFlag flag) {
   return all;
 }
 
-// The setting that allows a protected command, and the error if the setting does not allow it.
+// How a protected command is guarded: the directive that allows it, and the error if the directive does not.
 struct Guard {
   Permission Settings::*permission;
   const char* refusal;
@@ -103,7 +103,7 @@ bool IsAllowedInStreams(const Command& command) {
   const bool has_effect = command.Is(kWrite) || command.Is(kMayReplicate);
   const TransactionRole role = command.Spec().transaction;
   const bool groups = role == TransactionRole::kBegins || role == TransactionRole::kExecutes;
-  // Append-only files of Redis before 7 contain SCRIPT LOAD and SCRIPT FLUSH, so these commands are allowed.
+  // SCRIPT LOAD and SCRIPT FLUSH are allowed, because the append-only files of Redis before version 7 contain them.
   const bool changes_scripts = (command.categories & kAclScripting) != 0 && !command.Is(kAllowBusy);
   return has_effect || groups || changes_scripts || (!command.Is(kNoScript) && !command.Is(kAdmin));
 }
@@ -162,8 +162,8 @@ bool IsAllowedInStreams(const Command& command) {
   if (auto redirection = RedirectionToPrimary(request.session)) throw Refusal{std::move(*redirection)};
 }
 
-// Refuses commands that need memory if none is left (maxmemory). In a transaction every command that is queued needs
-// memory. As Redis does, also refuses other commands in a transaction, except EXEC, DISCARD, QUIT and RESET.
+// Refuses commands that may need memory (kDenyOom) while maxmemory is exceeded. After MULTI, refuses every command
+// except EXEC, DISCARD, QUIT and RESET, as Redis does, because queueing a command needs memory.
 [[gnu::always_inline]] inline void Gates::CheckMemory(const Request& request) const {
   if (parts_.env.settings.maxmemory == 0 || !parts_.eviction.LacksMemory()) return;
   const TransactionRole role = request.command->Spec().transaction;
@@ -172,15 +172,15 @@ bool IsAllowedInStreams(const Command& command) {
   if ((request.flags & kDenyOom) != 0 || queued) throw Refusal{refusals::kOutOfMemory};
 }
 
-// Refuses writes after a failed snapshot (stop-writes-on-bgsave-error) or a failed append. As in Redis, PING is refused
-// too.
+// Refuses writes after a failed snapshot (stop-writes-on-bgsave-error) or a failed write to the AOF. As in Redis, PING
+// is refused, too.
 [[gnu::always_inline]] inline void Gates::CheckDiskError(const Request& request) const {
   if ((request.flags & kWrite) == 0 && !request.command->Spec().reports_disk_trouble) return;
   if (auto trouble = FindDiskTrouble(DiskUser::kCommand)) throw Refusal{std::move(*trouble)};
 }
 
-// Refuses most commands of a subscribed RESP2 client. Under RESP2 replies and messages look alike, so a client that
-// waits for messages gets no other replies.
+// Refuses most commands of a subscribed RESP2 client. In RESP2, replies and messages look alike, so the client could
+// not tell other replies from messages.
 [[gnu::always_inline]] inline void Gates::CheckSubscribedMode(const Request& request) const {
   if (!InSubscribedMode(request.session)) return;
   const Command& command = *request.command;
@@ -219,7 +219,7 @@ bool IsAllowedInStreams(const Command& command) {
   throw refusals::Busy(parts_.env.phase.busy_script(), Named());
 }
 
-// Refuses access to keys by a connection on which a replica or a MONITOR client follows this server. As in Redis, the
+// Refuses commands that access keys on the connection of a replica or of a client in MONITOR mode. As in Redis, the
 // error text speaks of a replica in both cases.
 [[gnu::always_inline]] inline void Gates::CheckFollowerKeyAccess(const Request& request) const {
   const bool follows = request.session.monitor || request.session.kind == SessionKind::kReplica;
@@ -259,7 +259,7 @@ template <RequestPath kPath, Gate kGate, Gates::GateMember kMember>
   if constexpr (RuleOf(kGate, kPath).answer == GateRule::Answer::kAsks) (this->*kMember)(request);
 }
 
-// Checks the gates of kPath in order. The compiler inlines all checks.
+// Checks, in order, the gates that apply on kPath. The compiler inlines all checks.
 template <RequestPath kPath>
 inline void Gates::PassOn(const Request& request) const {
   constexpr bool kIsRecord =

@@ -1,5 +1,5 @@
-// Gates: every reason to refuse a command before it runs, in Redis' order. gate_rules.h says which gates apply to
-// requests that do not come from a client.
+// Gates: all checks that may refuse a command before it runs, in Redis' order. gate_rules.h says which of them apply to
+// requests from clients, from the primary, from files and from scripts.
 #pragma once
 
 #include <optional>
@@ -25,7 +25,8 @@ inline constexpr char kReadOnlyReplica[] = "READONLY You can't write against a r
 inline constexpr char kPrimaryDown[] =
     "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.";
 inline constexpr char kOutOfMemory[] = "OOM command not allowed when used memory > 'maxmemory'.";
-// Returns the error that other clients get while a script exceeds busy-reply-threshold. Requires: `kind` is not kNone.
+// Returns the error BUSY, which other clients get while a script exceeds busy-reply-threshold. Requires: `kind` is not
+// kNone.
 Refusal Busy(ServerPhase::BusyScriptKind kind, const DialectTraits& traits);
 Refusal SnapshotFailed(const DialectTraits& traits);  // the error of writes after a failed snapshot
 inline constexpr char kNoReplicas[] = "NOREPLICAS Not enough good replicas to write.";
@@ -39,19 +40,20 @@ class ServerPhase;
 struct Services;
 class Users;
 
-// Returns the CommandFlag bits of the request: those of its command, unless its card computes them (flags_of).
+// Returns the CommandFlag bits of the request: those of its command, or what the hook `flags_of` of the command
+// returns, if it has one.
 inline uint32_t EffectiveFlags(const Services& services, const Session& session,  // CommandFlag bits of this request
                                const Command& command, std::span<const Bytes> arguments) {
   const FlagsHook hook = command.Spec().flags_of;
   return hook == nullptr ? command.flags : hook(services, session, arguments, command.flags);
 }
 
-// Returns whether a stream or file may contain the command. Allowed are commands that change data or scripts, send
-// messages, begin or execute a transaction, or may be called by scripts. Protected commands and other administrative
-// ones (kAdmin) are not allowed. The card of a command may decide otherwise (in_streams).
-bool IsAllowedInStreams(const Command& command);  // a primary's stream, an append-only file or a fixture
+// Returns whether a replication stream, an append-only file or a fixture may contain the command. This holds for
+// commands that change data or scripts, send messages, begin or execute a transaction, or may be called by scripts.
+// Protected commands and other commands with kAdmin are not allowed. CommandSpec::in_streams may decide otherwise.
+bool IsAllowedInStreams(const Command& command);  // whether AOF and replication streams may contain the command
 
-class Gates {  // the reasons to refuse a command before it runs
+class Gates {  // the checks that may refuse a command before it runs
  public:
   struct Parts {  // the objects that Gates uses; its constructor gets them
     const Env& env;
@@ -70,15 +72,15 @@ class Gates {  // the reasons to refuse a command before it runs
   void Pass(RequestPath path, const Request& request) const;  // throws the refusal
 
   enum class DiskUser : uint8_t { kCommand, kScript };
-  // Returns the error of a write or a script if changes cannot be persisted at present, or nullopt if they can. Cost:
-  // one or two comparisons.
-  std::optional<Refusal> FindDiskTrouble(DiskUser user) const;  // why writes must be refused, or nullopt
+  // Returns the error MISCONF for a write or a script if changes cannot be persisted at present, or nullopt if they
+  // can. Cost: one or two comparisons.
+  std::optional<Refusal> FindDiskTrouble(DiskUser user) const;  // error for writes; nullopt: they can be persisted
   bool LacksReplicas() const;                                   // true: fewer good replicas than min-replicas-to-write
   bool IsReadOnly() const { return parts_.role.IsReadOnly(parts_.env.settings); }  // clients may not write
-  // Returns the redirection to the primary for a client of a replica. Returns nullopt if the client does not follow
-  // redirections, or if this server is no replica. Cluster nodes redirect by slot instead.
-  std::optional<Refusal> RedirectionToPrimary(const Session& session) const;  // nullopt: do not redirect
-  bool IsStale() const { return parts_.role.IsStale(parts_.env.settings); }   // its data must not be read
+  // Returns the error REDIRECT, which sends a client of this replica to the primary. Returns nullopt if the client does
+  // not follow redirections, if this server is no replica, or in a cluster, where nodes redirect by slot.
+  std::optional<Refusal> RedirectionToPrimary(const Session& session) const;  // error REDIRECT; nullopt: none is needed
+  bool IsStale() const { return parts_.role.IsStale(parts_.env.settings); }   // this replica's data must not be read
 
  private:
   using GateMember = void (Gates::*)(const Request& request) const;
@@ -86,27 +88,27 @@ class Gates {  // the reasons to refuse a command before it runs
   void Ask(const Request& request) const;  // calls kMember unless the rule of kGate and kPath is to skip it
   template <RequestPath kPath>
   void PassOn(const Request& request) const;              // checks the gates of kPath, in order
-  void CheckContent(const Request& request) const;        // throws unless streams and files may contain it
+  void CheckContent(const Request& request) const;        // throws unless streams and files may contain the command
   void CheckArity(const Request& request) const;          // throws if the number of arguments does not fit
-  void CheckArityOfRecord(const Request& request) const;  // like CheckArity, but allows the arities of other versions
+  void CheckArityOfRecord(const Request& request) const;  // for files and streams: the newest version's arity fits too
   void CheckProtectedCommand(const Request& request) const;  // throws unless enable-debug-command or the like allows it
-  void CheckAuthentication(const Request& request) const;    // throws unless the client has logged in or need not
-  void CheckTransactions(const Request& request) const;      // throws if it may not be sent after MULTI
+  void CheckAuthentication(const Request& request) const;    // throws NOAUTH if the client must log in first
+  void CheckTransactions(const Request& request) const;      // throws if the command is not allowed after MULTI
   void CheckUserPermissions(const Request& request) const;   // throws if ACL rules forbid it
-  void CheckOtherNode(const Request& request) const;         // throws a redirection by slot, in a cluster
-  void CheckOtherServer(const Request& request) const;       // throws a redirection to the primary
+  void CheckOtherNode(const Request& request) const;         // in a cluster: throws if another node has the slot
+  void CheckOtherServer(const Request& request) const;       // throws REDIRECT if a replica's client has CAPA redirect
   void CheckMemory(const Request& request) const;            // throws if it may need memory above maxmemory
   void CheckDiskError(const Request& request) const;         // throws for writes while they cannot be persisted
-  void CheckReplicas(const Request& request) const;          // throws for writes: min-replicas-to-write
+  void CheckReplicas(const Request& request) const;          // throws for writes if min-replicas-to-write is not met
   void CheckReadOnlyReplica(const Request& request) const;   // throws for writes to a read-only replica
-  void CheckStaleReplica(const Request& request) const;      // throws for most commands if the data may not be read
+  void CheckStaleReplica(const Request& request) const;      // throws for most commands if IsStale()
   void CheckSubscribedMode(const Request& request) const;    // throws for most commands of a RESP2 subscriber
   void CheckLoading(const Request& request) const;           // throws for most commands while data is loaded
   void CheckBusyScript(const Request& request) const;        // throws for most commands while a slow script runs
-  void CheckFollowerKeyAccess(const Request& request) const;  // throws if a replica or monitor uses keys
+  void CheckFollowerKeyAccess(const Request& request) const;  // throws if a replica or MONITOR client accesses keys
 
   const DialectTraits& Traits() const;  // properties of the emulated version
-  DialectTraits Named() const;          // like Traits, with product names for errors
+  DialectTraits Named() const;          // like Traits, with the product name that errors show
 
   const Parts parts_;  // the objects that the constructor got
 };

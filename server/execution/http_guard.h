@@ -1,5 +1,5 @@
-// HttpGuard: closes the connection of a browser that was tricked into sending requests to the server. Lines after POST
-// or Host: could contain commands.
+// HttpGuard: closes a connection that sends the HTTP words POST or Host: as a command. A malicious web page may have
+// made a browser connect, and the lines after these words could contain commands.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +21,14 @@ class HttpGuard {  // closes connections of browsers
   };
   explicit HttpGuard(const Parts& parts) : parts_(parts) {}
 
-  static bool IsHttp(Bytes word) {  // a command name that only an HTTP client sends
+  static bool IsHttp(Bytes word) {  // the command name is POST or Host:, as an HTTP client sends it
     return EqualsIgnoreCase(word, "post") || EqualsIgnoreCase(word, "host:");
   }
   // Closes the session, and logs a possible attack at most once a minute.
   void Abort(Session& session);  // closes the session
 
  private:
-  static constexpr int64_t kMinLogIntervalMs = 60'000;  // logs no more often, so that an attacker cannot fill the disk
+  static constexpr int64_t kMinLogIntervalMs = 60'000;  // between two log lines: an attacker must not fill the disk
   static constexpr int64_t kNever = -1;                 // nothing was logged yet
 
   const Parts parts_;           // the objects that the constructor got

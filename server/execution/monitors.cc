@@ -24,13 +24,13 @@ void Monitors::Remove(Session& session) {
 }
 
 void Monitors::OnCall(const FinishedCall& call) {
-  // A blocking command was already shown when the wait began. As in Redis, a request that CLIENT PAUSE paused is never
-  // shown.
+  // kAgain: the command was blocked, and was shown when its wait began; or CLIENT PAUSE delayed it, and it is never
+  // shown, as in Redis.
   if (call.stage != Progress::Stage::kAgain) ShowUnlessHidden(call.session, call.command, call.words);
 }
 
 void Monitors::OnRefusal(const RefusedCall& call) {
-  // As in Redis, a refused EXEC is shown, so that monitors see where the transaction ends.
+  // As in Redis, a refused EXEC is shown, so that MONITOR clients see where the transaction ends.
   const bool ends_transaction =
       call.command != nullptr && call.depth == 0 && call.command->Spec().transaction == TransactionRole::kExecutes;
   if (ends_transaction) ShowUnlessHidden(call.session, *call.command, call.words);

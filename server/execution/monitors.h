@@ -1,5 +1,5 @@
-// Monitors: the sessions that receive every command (MONITOR). This observer is attached while there is at least one
-// such session.
+// Monitors: the sessions in MONITOR mode, which receive the commands of all clients. This observer is attached while
+// there is at least one such session.
 #pragma once
 
 #include <span>
@@ -16,7 +16,7 @@ class ClientLimits;
 class Clients;
 struct CurrentExecution;
 
-class Monitors final : public CallObserver {  // clients in MONITOR mode, which get every command
+class Monitors final : public CallObserver {  // clients in MONITOR mode, which see the commands of all clients
  public:
   struct Parts {  // the objects that Monitors uses; its constructor gets them
     const Env& env;
@@ -35,7 +35,7 @@ class Monitors final : public CallObserver {  // clients in MONITOR mode, which 
 
   // Shows a script before it runs, so that it appears before the commands that it calls. Requires: the script's command
   // has the flag kSkipMonitor, so that it is not shown again.
-  void ShowRunningScript(const Session& session, std::span<const Bytes> arguments) {  // shows EVAL before its commands
+  void ShowRunningScript(const Session& session, std::span<const Bytes> arguments) {  // shows the line of EVAL or FCALL
     if (!IsEmpty()) Show(session, arguments);
   }
 
@@ -44,11 +44,11 @@ class Monitors final : public CallObserver {  // clients in MONITOR mode, which 
   void OnWait(const WaitingCall& call) override;     // shows a command that blocks
 
  private:
-  void ShowUnlessHidden(const Session& session, const Command& command,  // to all monitors; hides admin commands
+  void ShowUnlessHidden(const Session& session, const Command& command,  // like Show, but not for admin commands
                         std::span<const Bytes> arguments);
   void Show(const Session& session, std::span<const Bytes> arguments);  // sends the command to all monitors
   std::string Line(const Session& session, std::span<const Bytes> arguments) const;  // the text that MONITOR shows
-  std::string PeerOf(const Session& session) const;                                  // the address that MONITOR shows
+  std::string PeerOf(const Session& session) const;                                  // client address in a MONITOR line
 
   const Parts parts_;               // the objects that the constructor got
   std::vector<Session*> sessions_;  // the clients in MONITOR mode

@@ -1,5 +1,5 @@
-// Prefetcher: resolves the commands of a group of requests, and prefetches the buckets, entries and members that the
-// commands need. So the cache misses of several requests overlap instead of following each other.
+// Prefetcher: finds the commands of a group of requests, and prefetches their data into the CPU cache: hash table
+// buckets, entries and members. So the cache misses of several requests overlap instead of following each other.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@ struct Command;
 class Executor;
 class Keyspace;
 
-class Prefetcher {  // fetches the data of several requests into the cache before they run
+class Prefetcher {  // fetches the data of several requests into the CPU cache before they run
  public:
-  static constexpr size_t kMaxGroupRequests = 16;  // the number of requests that are prefetched together, at most
+  static constexpr size_t kMaxGroupRequests = 16;  // at most so many requests are parsed and prefetched together
 
   struct Parts {               // the objects that Prefetcher uses; its constructor gets them
     const Keyspace& keyspace;  // all databases
@@ -25,7 +25,7 @@ class Prefetcher {  // fetches the data of several requests into the cache befor
   };
   explicit Prefetcher(const Parts& parts) : parts_(parts) {}
 
-  struct ResolvedRequest {   // the command of one request
+  struct ResolvedRequest {   // the command and the first key of one request
     const Command* command;  // null if there is no such command
     HashedText key;          // the first key, if its hash was computed
   };
@@ -34,12 +34,12 @@ class Prefetcher {  // fetches the data of several requests into the cache befor
   const std::vector<ResolvedRequest>& Resolve(const RequestBatch& batch, int db);  // finds commands and prefetches keys
 
  private:
-  struct ListLookup {  // a request that probably uses an end of a list
+  struct ListLookup {  // a list end to prefetch: a request probably uses it
     Bytes key;
     ListEnd end;
     uint64_t key_hash;  // hash of `key`
   };
-  struct MemberLookup {  // a request that looks up a member of a collection
+  struct MemberLookup {  // a member of a collection to prefetch: a request looks it up
     Bytes key;
     Bytes member;       // the member to find
     uint64_t key_hash;  // hash of `key`
@@ -49,12 +49,12 @@ class Prefetcher {  // fetches the data of several requests into the cache befor
   void PrefetchListEnds(const Database& data);  // prefetches the ends of lists in list_lookups_
 
   const Parts parts_;                         // the objects that the constructor got
-  std::vector<ResolvedRequest> resolved_;     // one for each request of the batch
+  std::vector<ResolvedRequest> resolved_;     // command and first key of each request of the batch
   std::vector<uint64_t> hashes_;              // hashes of the keys to prefetch
   std::vector<MemberLookup> member_lookups_;  // members to prefetch
-  std::vector<MemberHint> member_hints_;      // where the members of member_lookups_ may be, for their prefetch
+  std::vector<MemberHint> member_hints_;      // where in memory the members of member_lookups_ may be
   std::vector<ListLookup> list_lookups_;      // ends of lists to prefetch
-  std::vector<ListHint> list_hints_;          // where the list ends of list_lookups_ are, for their prefetch
+  std::vector<ListHint> list_hints_;          // where in memory the list ends of list_lookups_ are
 };
 
 }  // namespace respite

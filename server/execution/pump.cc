@@ -30,7 +30,8 @@ Refusal Protocol(Bytes error) { return {"ERR " + std::string(error)}; }
 
 namespace {
 
-// An entry stores the sizes of key and value in 32 bits, regardless of proto-max-bulk-len.
+// The longest argument in bytes, even if proto-max-bulk-len is higher. An entry stores the sizes of its key and value
+// in 32 bits.
 constexpr int64_t kLongestArgument = UINT32_MAX;
 
 }  // namespace
@@ -67,8 +68,9 @@ void Pump::BeginPipelineTime() {
   pipelines_us_ = 0;
 }
 
-// Queues the replies of a session to be sent. If a client publishes faster than the server can send, its reply is sent
-// after the messages. Until its reply is sent, its input is not read, so messages do not pile up.
+// Queues the replies of a session for sending. If the session publishes messages faster than the server can send them,
+// its replies are queued after the messages. Until the replies are sent, the session's input is not read. So messages
+// do not pile up.
 void Pump::QueueReplies(Session& session, bool caused_messages) {
   Clients& clients = parts_.clients;
   if (caused_messages && clients.HasUnsentMessages()) {
@@ -126,13 +128,13 @@ Pump::Outcome Pump::RunGroups(Session& session) {
 
 RequestParser::Status Pump::ParseGroup(Session& session) {
   batch_.Clear();
-  // Requests that the primary has accepted must also be accepted here.
+  // The limit proto-max-bulk-len does not apply to the primary, whose requests this replica must accept.
   const int64_t most =
       session.kind == SessionKind::kPrimary ? kLongestArgument : parts_.env.settings.proto_max_bulk_len;
   const RequestLimits limits{.max_bulk_bytes = std::min(most, kLongestArgument),
                              .authenticated = session.authenticated || !parts_.users.IsLoginRequired()};
-  // Before login, requests are parsed one by one, because AUTH changes the limits. A large argument ends a group,
-  // because it could not be given back to the parser (Unread).
+  // Before login, requests are parsed one by one, because AUTH changes the limits. A group ends after a request with a
+  // large argument, because Unread could not return such a request to the parser.
   size_t group = limits.authenticated ? Prefetcher::kMaxGroupRequests : 1;
   RequestParser::Status status = RequestParser::Status::kRequest;
   while (status == RequestParser::Status::kRequest && batch_.requests.size() < group && batch_.blobs.empty()) {
@@ -141,8 +143,8 @@ RequestParser::Status Pump::ParseGroup(Session& session) {
   return status;
 }
 
-// Adds the large arguments of the batch to the memory of the client. A large argument may arrive in one read, before
-// the client's memory was measured, so it is measured here.
+// Counts the large arguments of the batch as memory of the client (maxmemory-clients). A large argument may arrive in
+// one read, so the client's memory was perhaps not measured since then.
 void Pump::MeasureLargeArguments(Session& session) {
   size_t bytes = 0;
   for (const BlobRef& blob : batch_.blobs) bytes += blob.Capacity();

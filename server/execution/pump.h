@@ -33,8 +33,8 @@ class Pump {  // runs the requests that a session has sent
 
   explicit Pump(const Services& services);
 
-  // Runs the requests in session.in. Afterwards the parser holds the input that was not processed, so the caller need
-  // not keep it.
+  // Runs the requests in session.in. The parser copies the input that was not processed, so the caller need not keep
+  // the input.
   Outcome Run(Session& session);  // runs the requests in session.in
 
  private:
@@ -49,37 +49,38 @@ class Pump {  // runs the requests that a session has sent
     const CurrentExecution& current_execution;  // the command that runs now
   };
 
-  static constexpr size_t kMaxRequestsPerTurn = 1024;  // about this many requests of one session run in a Turn
-  // Time limit in µs for the pipelines of all sessions in one Turn. When this time is used up, each session runs one
-  // more request, and its other requests wait for the next Turn. So pipelines of slow commands do not delay other
-  // clients for longer. The first request of each session does not count, because it always runs.
+  static constexpr size_t kMaxRequestsPerTurn = 1024;  // limit of one session's requests in one Turn (approximately)
+  // Time limit in µs for the pipelines of all sessions in one Turn (iteration of the event loop). When this time is
+  // used up, each session runs one more request, and its other requests wait for the next Turn. So pipelines of slow
+  // commands do not delay other clients for longer. The time of each session's first request does not count, because
+  // this request always runs.
   static constexpr int64_t kMaxPipelinesUsPerTurn = 4000;  // µs for all sessions; then each runs only one more request
 
   Outcome RunAll(Session& session);     // runs requests until the input, or the session's share of the Turn, is used up
   Outcome RunGroups(Session& session);  // parses and runs groups of requests
   Outcome RunGroup(Session& session);   // runs the requests of batch_
   void MeasureLargeArguments(Session& session);               // counts large arguments as client memory
-  void QueueReplies(Session& session, bool caused_messages);  // the replies will be sent when the Turn ends
+  void QueueReplies(Session& session, bool caused_messages);  // queues the session's replies for sending
   Outcome RunPaused(Session& session);                        // runs session.paused_request, if any
-  // Counts the requests before `next` of the batch as applied. Requests of an open transaction and a request that waits
-  // are not applied yet, so the primary sends them again after a disconnection. The same applies to a request that
-  // closes the link by failing.
-  void NoteApplied(Session& session, size_t next);               // counts input of requests before `next` as done
+  // On a replica: counts the primary's requests before index `next` of the batch as applied. Requests of an open
+  // transaction, a blocked or paused request, and a request whose failure closes the link do not count. After a
+  // disconnection, the primary sends them again.
+  void NoteApplied(Session& session, size_t next);               // requests of the primary before `next` are applied
   static Outcome PumpOutcomeOf(RequestRunner::Outcome outcome);  // kDone: kIdle; kUnfinished: kMore; else kPaused
   RequestParser::Status ParseGroup(Session& session);            // parses the next requests into batch_
   void BeginPipelineTime();                                      // begins to measure the time of this pipeline
-  void EndPipelineTime() { pipelines_us_ += ThisPipelineUs(); }  // adds this pipeline to pipelines_us_
-  int64_t ThisPipelineUs() const {                               // time since its first request ended
+  void EndPipelineTime() { pipelines_us_ += ThisPipelineUs(); }  // adds the time of this pipeline to pipelines_us_
+  int64_t ThisPipelineUs() const {                               // µs since the pipeline's first request ended
     return pipeline_began_us_ == kNoRequestYet ? 0 : parts_.current_execution.pace_us - pipeline_began_us_;
   }
   bool IsTurnUsedUp() const { return pipelines_us_ + ThisPipelineUs() >= kMaxPipelinesUsPerTurn; }  // time is up
   void CloseAfterProtocolError(Session& session);  // replies with the error, and closes the session
 
   const Parts parts_;                           // the objects that the constructor got
-  static constexpr int64_t kNoRequestYet = -1;  // no request of this pipeline has ended
+  static constexpr int64_t kNoRequestYet = -1;  // pipeline_began_us_ if no request of this pipeline has ended
   uint64_t turn_ = UINT64_MAX;                  // number of the Turn that pipelines_us_ belongs to
-  int64_t pipelines_us_ = 0;                    // time of the finished pipelines in this Turn
-  int64_t pipeline_began_us_ = kNoRequestYet;   // real time (Pace) when its first request ended
+  int64_t pipelines_us_ = 0;                    // time in µs of the finished pipelines in this Turn
+  int64_t pipeline_began_us_ = kNoRequestYet;   // real time (Pace) when the pipeline's first request ended
   RequestBatch batch_;                          // the requests that run next
   Prefetcher prefetcher_;                       // fetches the data of these requests into the cache
 };

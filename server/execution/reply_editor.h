@@ -14,8 +14,8 @@ namespace respite {
 class ReplyEditor {  // interface: changes replies on purpose (TEST SHUFFLE)
  public:
   virtual ~ReplyEditor() = default;
-  // Edits the reply to this request, which begins at `reply_start` in `session.out`, in the session's format. The reply
-  // may be empty (the client blocks) or an error.
+  // Changes the reply to this request. The reply begins at `reply_start` in `session.out`, and has the RESP version of
+  // the session. The reply may be empty (if the client blocks) or an error.
   virtual void Edit(const Command& command, std::span<const Bytes> arguments, Session& session, size_t reply_start) = 0;
 };
 

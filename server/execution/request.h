@@ -1,5 +1,5 @@
-// Request: one request, from its arguments to the end of its reply. Mostly Pump makes it; the Executor fills the second
-// half.
+// Request: one request, from its arguments to the end of its reply. Mostly Pump creates it. The Executor sets the last
+// members.
 #pragma once
 
 #include <cstdint>
@@ -19,16 +19,16 @@ struct Request {                        // one request, from its arguments to it
   Session& session;                     // the session that sent it
   const Command* command;               // null if there is no such command
   std::span<const Bytes> words;         // arguments, with the command's name
-  uint32_t flags = 0;                   // EffectiveFlags, known before the gates
+  uint32_t flags = 0;                   // CommandFlag bits (EffectiveFlags), set before the gates are checked
   Progress progress = {};               // how far a request has come that was paused before
   std::span<const BlobRef> blobs = {};  // owners of the large arguments
   HashedText key = {};                  // the first key, if its hash is known
 
-  // The members from here on describe the execution; the Executor sets them.
-  int64_t started_us = 0;                                          // monotonic time
+  // The Executor sets the following members while it runs the request.
+  int64_t started_us = 0;                                          // monotonic time when the execution began
   size_t reply_start = 0;                                          // position of the reply in session.out
-  FinishedCall::Ending ending = FinishedCall::Ending::kSucceeded;  // kFailed: with an error
-  bool continues_later = false;  // the handler has more to do: Call::ContinueInNextTurn
+  FinishedCall::Ending ending = FinishedCall::Ending::kSucceeded;  // kFailed: the command ended with an error
+  bool continues_later = false;                                    // the handler has called Call::ContinueInNextTurn
 };
 
 }  // namespace respite

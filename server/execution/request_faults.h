@@ -33,28 +33,28 @@ struct RequestFault {  // what TEST FAULT does to one request
 
 class RequestFaults {  // interface: a source of faults for requests (TEST FAULT)
  public:
-  // Where a request meets a fault. kSent: a client has sent it. kQueued: it is being queued in a transaction.
-  // kInTransaction: EXEC runs it. kInScript: a script calls it.
+  // Where a fault may hit a request. kSent: a client has sent the request. kQueued: a transaction will queue it.
+  // kInTransaction: EXEC is about to run it. kInScript: a script calls it.
   enum class Place : uint8_t { kSent, kQueued, kInTransaction, kInScript };
   struct Attempt {                 // a request that is about to run, and may get a fault
     const Session& client;         // the client that sent the request
     int db;                        // the selected database
     const Command& command;        // its command
     std::span<const Bytes> words;  // arguments, with the command's name
-    Place place;                   // where the request was found: kInTransaction means in EXEC
+    Place place;                   // sent by a client, being queued, run by EXEC, or called by a script
     bool is_in_transaction;        // also true in a script that EXEC runs
   };
   virtual ~RequestFaults() = default;
 
-  // Returns the fault for this request. The pointer is valid until the next call, or until a rule of TEST FAULT
-  // changes.
+  // Returns the fault for this request, or null. The pointer is valid until the next call, or until a rule of TEST
+  // FAULT changes.
   virtual const RequestFault* FindFault(const Attempt& request) = 0;  // null: no fault
 };
 
-class RequestFaultSources {  // the server's sources of faults, if any
+class RequestFaultSources {  // the attached sources of faults; may be none
  public:
-  void AttachFirst(RequestFaults& faults) { Attach(faults, all_.begin()); }  // is checked before all others
-  void AttachLast(RequestFaults& faults) { Attach(faults, all_.end()); }     // checked after the others
+  void AttachFirst(RequestFaults& faults) { Attach(faults, all_.begin()); }  // adds a source that is asked first
+  void AttachLast(RequestFaults& faults) { Attach(faults, all_.end()); }     // adds a source that is asked last
   void Detach(RequestFaults& faults) { std::erase(all_, &faults); }          // does nothing if it is not attached
 
   explicit operator bool() const { return !all_.empty(); }

@@ -56,7 +56,7 @@ constexpr char kScriptHasWritten[] =
 }  // namespace
 }  // namespace refusals
 
-// redis.set_repl and the Journal use the same bits, so these need no conversion.
+// redis.set_repl and the Journal use the same bits for AOF and replicas, so no conversion is needed.
 static_assert(int{kReplicateAof} == int{JournalEntry::kFile} &&
               int{kReplicateReplicas} == int{JournalEntry::kReplicas});
 
@@ -137,15 +137,16 @@ void ScriptRunner::Run(Call& call, const Request& request) {
   if (failure) throw Refusal{std::move(failure->text), failure->is_counted};
 }
 
-// Replaces the session of scripts by a new one, so that changes that commands made to the session end with the script.
+// Replaces the session that runs the commands of scripts. So changes that a script's commands made to the session do
+// not affect the next script.
 void ScriptRunner::ReplaceScriptSession() {
   parts_.clients.Close(*session_);
   session_ = parts_.clients.CreateDetached();
   session_->reply_form = ReplyForm::kBinary;
 }
 
-// Checks the flags that a script or function declares, before it runs. Throws a Refusal if the flags do not permit to
-// run it now. For example, it may write, but this server is a read-only replica.
+// Checks the flags that a script or function declares, before it runs. Throws a Refusal if the flags do not allow it to
+// run now. For example, a script without the flag no-writes does not run on a read-only replica.
 void ScriptRunner::CheckDeclaredFlags(const Request& request) const {
   if ((request.flags & kScriptNoCluster) != 0 && parts_.router) throw Refusal{refusals::kScriptNotInCluster};
   const bool writes = (request.flags & kScriptNoWrites) == 0;
@@ -181,7 +182,7 @@ Bytes ScriptRunner::ReplyBytes() {
     session_->out.VisitFront(1, [&](Bytes piece) { whole = piece; });
     return whole;
   }
-  // A longer reply would not fit into the script's memory, and a copy in whole_reply_ would need the same amount again.
+  // Replaces a reply that would not fit into the script's memory by an error, before whole_reply_ gets a copy of it.
   if (session_->out.Size() > ScriptEngine::kMemoryLimit) {
     session_->out.Clear();
     Reply(session_->out, session_->resp, ReplyForm::kBinary).Error(refusals::kReplyTooLong);
@@ -206,8 +207,8 @@ void ScriptRunner::CheckCommand(const Command* command, std::span<const Bytes> a
   parts_.executor.ApplyFaultInScript(current_->call->session, session_->db, *command, arguments);
 }
 
-// Refuses commands that scripts may not call. DEBUG SET-DISABLE-DENY-SCRIPTS lets a script call any command except
-// those that may replace the running code: the scripting commands and TEST.
+// Refuses commands that scripts may not call (kNoScript). DEBUG SET-DISABLE-DENY-SCRIPTS allows all of them except the
+// scripting commands and TEST, which may replace the running code.
 void ScriptRunner::CheckMayBeCalled(const Command& command) const {
   if (!command.Is(kNoScript)) return;
   const bool is_of_scripts = (command.categories & kAclScripting) != 0;
@@ -215,8 +216,8 @@ void ScriptRunner::CheckMayBeCalled(const Command& command) const {
   if (!parts_.env.debug.any_command_in_scripts || is_of_scripts || is_test) throw Refusal{refusals::kNotInScript};
 }
 
-// Refuses keys in slots of other nodes. All keys of a script must be in one slot, unless the script allows cross-slot
-// keys or declares no flags.
+// Refuses a command whose keys are in slots of other nodes. Also refuses a command whose slot differs from that of the
+// script's other keys, unless the script declares allow-cross-slot-keys or declares no flags.
 void ScriptRunner::CheckNode(const Command& command, std::span<const Bytes> arguments) {
   Session& caller = current_->call->session;
   const std::optional<int> slot = parts_.router->CheckInScript({caller, &command, arguments, command.flags});
@@ -241,7 +242,7 @@ void ScriptRunner::CheckWrite(const Command& command) const {
   if (request.access == Access::kReadOnly || (declared && (request.flags & kScriptNoWrites) != 0)) {
     throw Refusal{refusals::kWriteInReadOnlyScript};
   }
-  // A script that has written may continue writing, regardless of the state of disk and replicas.
+  // After its first write, a script may continue to write, even if the disk or the replicas fail.
   if (current_->has_written || !command.Is(kWrite)) return;
   if (Applies(Gate::kReadOnlyReplica) && parts_.gates.IsReadOnly()) throw Refusal{refusals::kReadOnlyReplica};
   auto trouble = Applies(Gate::kDiskError) ? parts_.gates.FindDiskTrouble(Gates::DiskUser::kCommand) : std::nullopt;
@@ -280,8 +281,9 @@ int64_t ScriptRunner::MonotonicMs() const noexcept { return parts_.env.pace.NowM
 
 int64_t ScriptRunner::RunningMs() const { return MonotonicMs() - current_->started_ms; }
 
-// As Redis does, checks the output limit while the reply is written. Only replies to clients are limited. A script that
-// is replayed, or run with CLIENT REPLY OFF, sends no reply.
+// Returns true if the client has gone, or if its output exceeds client-output-buffer-limit. Like Redis, checks this
+// while the reply is being written. A script that is replayed, or run with CLIENT REPLY OFF, sends no reply, so its
+// output is not limited.
 bool ScriptRunner::IsReplyUnwanted() noexcept {
   Session& client = current_->call->session;
   if (client.closing) return true;

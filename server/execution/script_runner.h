@@ -1,8 +1,8 @@
-// ScriptRunner: runs one script or function at a time. The commands that it calls run through the Executor like any
-// command. They belong to the Unit of the command that runs the script, and have the permissions of its client.
+// ScriptRunner: runs one script or function at a time. The Executor runs the commands that the script calls, in the
+// same Unit (atomic execution) as the EVAL or FCALL, and with the permissions of its client.
 //
-// No other client is served until busy-reply-threshold has passed. Then others are served, but only with commands that
-// have the flag kAllowBusy: SCRIPT KILL, SHUTDOWN NOSAVE, and commands needed to log in and send these.
+// No other client is served until busy-reply-threshold has passed. After that, other clients may send commands with the
+// flag kAllowBusy: SCRIPT KILL, SHUTDOWN NOSAVE, and commands that are needed to log in and send these.
 #pragma once
 
 #include <cstdint>
@@ -61,12 +61,12 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
 
   // Runs a script, and writes its reply. Scripts do not nest: a script that a script calls is refused.
   void Run(Call& call, const Request& request);  // runs a script and writes its reply
-  // Runs compile(), which compiles a script. The compiler has the time limit of scripts, and can be killed like a
-  // script.
+  // Calls compile(), which compiles a script, and returns its result. Like a running script, the compiler lets other
+  // clients be served after busy-reply-threshold, and can be killed.
   template <class Compile>
   auto RunCompiler(Call& call, Compile compile);           // returns the result of compile()
   bool IsRunning() const { return current_.has_value(); }  // a script is running
-  // Throws a refusal while a script runs. Commands call this if they would free the running code or data that the
+  // Throws a Refusal while a script runs. The commands call this that would free the running code, or data that the
   // script needs.
   void ThrowIfScriptRuns() const;                                          // throws if a script runs
   Kind RunningKind() const { return current_->kind; }                      // kind of the running script
@@ -76,12 +76,12 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
 
   bool Busy() const { return parts_.env.phase.HasBusyScript(); }  // the script is slow, so others are served
   Refusal BusyRefusal() const;  // the error for other clients while the script is slow
-  // Ends the running script. Throws if no script runs or the script cannot be killed.
+  // Stops the running script. Throws a Refusal if no script runs, or if the script cannot be killed.
   void Kill(Kind kind);  // SCRIPT KILL, FUNCTION KILL
 
   Bytes RunCommand(std::span<const Bytes> arguments) noexcept override;  // does redis.call; returns the reply
-  void SetResp(RespVersion version) noexcept override { session_->resp = version; }  // redis.setresp
-  RespVersion Resp() const noexcept override { return session_->resp; }              // of the replies of redis.call
+  void SetResp(RespVersion version) noexcept override { session_->resp = version; }  // does redis.setresp
+  RespVersion Resp() const noexcept override { return session_->resp; }              // RESP version of redis.call
   void SetReplication(uint8_t targets) noexcept override;                            // does redis.set_repl
   std::optional<bool> MayRun(std::span<const Bytes> arguments) noexcept override;  // redis.acl_check_cmd; null: unknown
   void Log(LogLevel level, Bytes text) noexcept override;                          // does redis.log
@@ -108,11 +108,11 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
 
   void Begin(Call& call, const Request* request, Kind kind, Bytes name);  // a script or compilation begins
   void End();
-  void ReplaceScriptSession();  // commands may have changed session_: makes a new one
+  void ReplaceScriptSession();  // makes a new session_, because the script's commands may have changed it
   bool Applies(Gate gate) const { return respite::Applies(gate, current_->path); }  // the gate is checked
   void CheckDeclaredFlags(const Request& request) const;  // before the script runs: throws if its flags forbid it
   void CheckCommand(const Command* command, std::span<const Bytes> arguments);    // throws if the script may not run it
-  void CheckMayBeCalled(const Command& command) const;                            // refuses commands with kNoScript
+  void CheckMayBeCalled(const Command& command) const;                            // throws if scripts may not call it
   void CheckAcl(const Command& command, std::span<const Bytes> arguments) const;  // throws if the user may not run it
   void CheckWrite(const Command& command) const;                              // throws if the script may not write now
   void CheckNode(const Command& command, std::span<const Bytes> arguments);   // throws if other nodes have its keys
@@ -123,11 +123,11 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
   const Parts parts_;                 // the objects that the constructor got
   std::unique_ptr<Session> session_;  // runs the commands of scripts
   std::optional<Current> current_;    // null: no script runs
-  std::string whole_reply_;           // holds a reply that has several pieces
+  std::string whole_reply_;           // copy of a reply that session_->out has in several pieces
 };
 
 template <class Compile>
-auto ScriptRunner::RunCompiler(Call& call, Compile compile) {
+auto ScriptRunner::RunCompiler(Call& call, Compile compile) {  // returns the result of compile()
   ThrowIfScriptRuns();
   Begin(call, nullptr, Kind::kScript, "(being compiled)");
   auto compiled = compile();

@@ -20,13 +20,13 @@ class SlotMigrations;
 struct StorageSubsystem;
 class Tls;
 
-struct Services {  // all that commands, INFO and CONFIG SET may use
+struct Services {  // the parts of a Node that commands, INFO and CONFIG SET may use
   Env env;
   DataSubsystem& data;
   ClientSubsystem& clients;         // sessions, users, messages and waits
-  ExecutionSubsystem& execution;    // what runs requests and scripts
+  ExecutionSubsystem& execution;    // runs requests and scripts
   StorageSubsystem& storage;        // snapshots and the append-only file
-  Replication& replication;         // as primary and as replica
+  Replication& replication;         // replication, as primary and as replica
   Migrations& migrations;           // MIGRATE
   ClusterMode& cluster;             // the cluster, if enabled
   SlotMigrations& slot_migrations;  // moves slots between cluster nodes

@@ -14,11 +14,11 @@ class SlotRouter {  // interface: decides which cluster node serves a request
  public:
   virtual ~SlotRouter() = default;
 
-  // Throws the redirection if another node serves the request, or an error if no node does.
-  virtual void Check(const Request& request) const = 0;  // throws if another node serves it
-  // Like Check, for a command that a script calls. Returns the slot of its keys.
+  // Throws a redirection (MOVED, ASK) if another node serves the request, or an error if no node does.
+  virtual void Check(const Request& request) const = 0;  // throws unless this node serves the request
+  // Like Check, for a command that a script calls. Also returns the slot of its keys.
   virtual std::optional<int> CheckInScript(const Request& request) const = 0;  // returns the slot; nullopt: no keys
-  virtual std::optional<int> SlotOf(const Command& command, std::span<const Bytes> arguments) const = 0;  // of its keys
+  virtual std::optional<int> SlotOf(const Command& command, std::span<const Bytes> arguments) const = 0;  // of the keys
 };
 
 }  // namespace respite

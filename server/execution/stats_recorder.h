@@ -17,7 +17,7 @@ class StatsRecorder final : public CallObserver {  // counts commands for INFO s
   };
   explicit StatsRecorder(const Parts& parts) : parts_(parts) {}
 
-  void OnCall(const FinishedCall& call) override;    // counts the command, its time and its failure
+  void OnCall(const FinishedCall& call) override;    // counts the command, its duration and its error
   void OnRefusal(const RefusedCall& call) override;  // counts the refusal and its error
   void CountError(Bytes text);                       // counts an error reply
 
